@@ -1,0 +1,73 @@
+/** The layer rules: dependencies point inwards only. docs/architecture.md shows them as a picture. */
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'domain-is-pure',
+      comment: 'The domain imports nothing but itself: no package, no Node, no other layer.',
+      severity: 'error',
+      from: { path: '^src/domain/' },
+      to: { pathNot: '^src/domain/' },
+    },
+    {
+      name: 'application-knows-only-the-domain',
+      severity: 'error',
+      from: { path: '^src/application/' },
+      to: { pathNot: '^src/(application|domain)/' },
+    },
+    {
+      name: 'layers-meet-at-their-face',
+      comment: 'Other layers import src/domain and src/application through their index.',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/(domain|application)/' },
+      to: { path: '^src/(domain|application)/', pathNot: '^src/(domain|application)/index[.]ts$' },
+    },
+    {
+      name: 'application-sees-the-domain-by-its-face',
+      severity: 'error',
+      from: { path: '^src/application/' },
+      to: { path: '^src/domain/', pathNot: '^src/domain/index[.]ts$' },
+    },
+    {
+      name: 'adapters-are-strangers',
+      comment: 'An adapter knows the ports, not its neighbours; only the composition root knows them all.',
+      severity: 'error',
+      from: { path: '^src/adapters/([^/]+)/' },
+      to: { path: '^src/(?!domain/|application/)', pathNot: '^src/adapters/$1/' },
+    },
+    {
+      name: 'koa-stays-in-http',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/adapters/http/' },
+      to: { path: 'node_modules/(koa|@koa|koa-bodyparser|ajv)/' },
+    },
+    {
+      name: 'ioredis-stays-in-redis',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/adapters/redis/' },
+      to: { path: 'node_modules/ioredis/' },
+    },
+    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    {
+      name: 'no-orphans',
+      comment: 'A file that nothing reaches is dead.',
+      severity: 'error',
+      from: { orphan: true, path: '^src/', pathNot: '^src/main[.]ts$|[.]json$' },
+      to: {},
+    },
+    {
+      name: 'service-without-dev-packages',
+      severity: 'error',
+      from: { path: '^src/' },
+      to: { dependencyTypes: ['npm-dev'], pathNot: 'node_modules/@types/' },
+    },
+    { name: 'service-without-tests', severity: 'error', from: { path: '^src/' }, to: { path: '^test/' } },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: { extensions: ['.ts', '.js', '.json'] },
+  },
+};

@@ -1,0 +1,38 @@
+// What `npm test` checks before it runs the tests: types, the domain's purity,
+// lint, layer rules, format. All at once, quiet unless something is wrong.
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+
+const checks = [
+  ['types', 'tsc', '-p', '.'],
+  ['the domain compiles alone', 'tsc', '-p', 'src/domain'],
+  ['lint', 'eslint', '.', '--max-warnings=0'],
+  ['layer rules', 'depcruise', 'src', '--config', '--output-type', 'err'],
+  ['format (npm run format mends it)', 'prettier', '--check', '--log-level=warn', '.'],
+];
+
+function run([name, command, ...args]) {
+  return new Promise((resolve) => {
+    const child = spawn(`node_modules/.bin/${command}`, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.stderr.on('data', (chunk) => (output += chunk));
+    child.on('close', (code) => resolve({ name, ok: code === 0, output }));
+  });
+}
+
+const waiting = [...checks];
+const failed = [];
+await Promise.all(
+  Array.from({ length: Math.min(availableParallelism(), checks.length) }, async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const { name, ok, output } = await run(next);
+      if (!ok) failed.push(name);
+      if (!ok) console.error(`${name}:\n${output}`);
+    }
+  }),
+);
+if (failed.length > 0) {
+  console.error(`failed: ${failed.join(', ')}`);
+  process.exit(1);
+}

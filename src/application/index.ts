@@ -1,0 +1,20 @@
+/** The public face of the application: the use cases, and the ports that adapters implement. */
+export { type Authenticator, AuthenticationUnavailable } from './authenticator';
+export type { Clock } from './clock';
+export {
+  type AppendResult,
+  type EventStore,
+  type Head,
+  type HistoryLost,
+  type NewerEvents,
+  type ReadResult,
+  type RecordedEvent,
+  BEGINNING,
+  OutcomeUnknown,
+  StoreUnavailable,
+  UnreadableHistory,
+} from './event-store';
+export type { CollectionObserver, CollectionOptions, Listing, ListQuery } from './plant-collection';
+export { PlantCollection } from './plant-collection';
+export { type PlantStoreOptions, PlantStore } from './plant-store';
+export { type User, USER_RULE, parseUser } from './user';

@@ -1,0 +1,333 @@
+import { type Command, type Decision, type Page, type PlantEvent, PlantList, decideInOrder } from '../domain';
+import type { Clock } from './clock';
+import {
+  BEGINNING,
+  type EventStore,
+  type Head,
+  type NewerEvents,
+  OutcomeUnknown,
+  type RecordedEvent,
+  StoreUnavailable,
+} from './event-store';
+
+export interface ListQuery {
+  /** 0 … Infinity. */
+  readonly limit: number;
+  /** A page's `next`, or 0 for the beginning. */
+  readonly after: number;
+}
+
+export interface Listing extends Page {
+  /** Changes whenever the list does, and names no other list that this user ever had. */
+  readonly head: Head;
+}
+
+/** What a collection tells whoever watches it. Called synchronously; must not throw. */
+export interface CollectionObserver {
+  /** A round was answered or failed; `requests` joined it, and it made `trips` calls to the store. */
+  round?(requests: number, trips: number): void;
+  appended?(events: number): void;
+  conflict?(): void;
+  /** The store no longer has the history up to `known`; the collection starts over from what it has. */
+  historyLost?(stream: string, known: Head): void;
+  fault?(stream: string, error: unknown): void;
+}
+
+export interface CollectionOptions {
+  readonly store: EventStore;
+  readonly clock: Clock;
+  /** A fresh commit id at each call, unique for ever. */
+  readonly mintCommit: () => string;
+  /** Within how many milliseconds of its arrival every request is answered. */
+  readonly timeoutMs: number;
+  /** How many requests may wait for the next round; more are refused. */
+  readonly maxWaiting: number;
+  readonly observer?: CollectionObserver;
+}
+
+/** A command or a query on its way through a round. */
+class Request {
+  settled = false;
+  /** Set while an append that carries this request's event may have been, or may yet be, recorded. */
+  inDoubt = false;
+
+  constructor(
+    readonly command: Command | undefined,
+    readonly deadline: number,
+    private readonly answer: (decision: Decision | undefined) => void,
+    private readonly reject: (error: unknown) => void,
+  ) {}
+
+  succeed(decision?: Decision): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.answer(decision);
+  }
+
+  fail(error: unknown): void {
+    if (this.settled) return;
+    this.settled = true;
+    this.reject(error);
+  }
+
+  expire(): void {
+    this.fail(
+      this.inDoubt
+        ? new OutcomeUnknown('the event store did not confirm the write in time')
+        : new StoreUnavailable('the event store did not answer in time'),
+    );
+  }
+}
+
+const FIRST_RETRY_MS = 10;
+const LAST_RETRY_MS = 200;
+
+/**
+ * One user's plants, live. Turns concurrent requests into rounds.
+ *
+ * Requests that arrive while a round is in flight wait for the next one; a
+ * round is one trip to the store for all of them. The trip is an append at the
+ * known head, or a read behind it, and either is also the read barrier: it
+ * proves that the state the answers come from was the stream's at a moment
+ * after every request of the round had arrived. Nobody joins a round that has
+ * been sent, for that moment may be before his arrival: he would read the past.
+ *
+ * The list changes only by events that the store confirmed. So there is never
+ * a guess to take back, and whatever of an unconfirmed append arrives late is
+ * fenced by its expected head.
+ */
+export class PlantCollection {
+  #list = new PlantList();
+  #head: Head = BEGINNING;
+  #waiting: Request[] = [];
+  /** The requests of the round in flight. */
+  #round: readonly Request[] = [];
+  /** How many calls to the store it has made. */
+  #trips = 0;
+  #running = false;
+  #timerSet = false;
+  /** Gives up the call or the pause that the round in flight waits for. */
+  #abandon: () => void = () => {};
+
+  constructor(
+    readonly stream: string,
+    private readonly options: CollectionOptions,
+  ) {}
+
+  /** How many plants are held in memory. */
+  get size(): number {
+    return this.#list.size;
+  }
+
+  /** Rejects with {@link StoreUnavailable} (nothing happened) or {@link OutcomeUnknown}. */
+  execute(command: Command): Promise<Decision> {
+    // A command's request is never answered without a decision.
+    return this.#enqueue(command, (decision) => decision!);
+  }
+
+  /** Rejects with {@link StoreUnavailable}. */
+  query({ limit, after }: ListQuery): Promise<Listing> {
+    return this.#enqueue(undefined, () => ({ ...this.#list.page(limit, after), head: this.#head }));
+  }
+
+  #enqueue<T>(command: Command | undefined, answer: (decision: Decision | undefined) => T): Promise<T> {
+    const { clock, timeoutMs, maxWaiting } = this.options;
+    if (this.#waiting.length >= maxWaiting) {
+      return Promise.reject(new StoreUnavailable('too many requests are waiting for the event store'));
+    }
+    return new Promise<T>((resolve, reject) => {
+      const deadline = clock.now() + timeoutMs;
+      this.#waiting.push(new Request(command, deadline, (decision) => resolve(answer(decision)), reject));
+      this.#watchDeadlines();
+      if (!this.#running) void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    while (this.#waiting.length > 0) {
+      this.#round = this.#waiting;
+      this.#waiting = [];
+      this.#trips = 0;
+      try {
+        await this.#playRound();
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable || error instanceof OutcomeUnknown)) this.#startOver();
+        this.options.observer?.fault?.(this.stream, error);
+        for (const request of this.#round)
+          request.fail(request.inDoubt ? asUnknown(error) : asUnavailable(error));
+      }
+      this.options.observer?.round?.(this.#round.length, this.#trips);
+      this.#round = [];
+    }
+    this.#running = false;
+  }
+
+  async #playRound(): Promise<void> {
+    const { store, observer } = this.options;
+    // Whether the list is known to have been the stream's state at some moment of this round.
+    let current = false;
+    for (;;) {
+      const requests = this.#round.filter((request) => !request.settled);
+      if (requests.length === 0) return;
+      const commands = requests.filter((request) => request.command !== undefined);
+      const decisions = decideInOrder(
+        commands.map((request) => request.command!),
+        this.#list,
+      );
+      const events = decisions.flatMap((decision) => decision.event ?? []);
+
+      if (events.length === 0 && current) {
+        this.#answer(requests, decisions);
+        return;
+      }
+
+      this.#trips++;
+      if (events.length === 0) {
+        const result = await this.#unlessAbandoned(store.read(this.stream, this.#head));
+        if (result.status === 'reset') this.#lostHistory();
+        else current = await this.#catchUp(result);
+        continue;
+      }
+
+      const writers = commands.filter((_, index) => decisions[index]!.event !== undefined);
+      for (const request of writers) request.inDoubt = true;
+      const result = await this.#append(events, writers);
+      for (const request of writers) request.inDoubt = false;
+      switch (result.status) {
+        case 'appended':
+          for (const event of events) this.#list.evolve(event);
+          this.#head = result.head;
+          observer?.appended?.(events.length);
+          this.#answer(requests, decisions);
+          return;
+        case 'conflict':
+          observer?.conflict?.();
+          current = await this.#catchUp(result);
+          continue;
+        case 'reset':
+          this.#lostHistory();
+          current = false;
+      }
+    }
+  }
+
+  /** Everything in the round is answered from the one state that the list has now. */
+  #answer(requests: readonly Request[], decisions: readonly Decision[]): void {
+    let next = 0;
+    for (const request of requests) request.succeed(request.command && decisions[next++]);
+  }
+
+  /**
+   * Appends until the outcome is known. After a reply was lost the same commit
+   * is repeated: the store answers what the first try did, or refuses it for
+   * good because the stream has moved on.
+   */
+  async #append(events: readonly PlantEvent[], writers: readonly Request[]) {
+    const commit = this.options.mintCommit();
+    let unknown = false;
+    for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, LAST_RETRY_MS)) {
+      try {
+        return await this.#unlessAbandoned(
+          this.options.store.append(this.stream, this.#head, commit, events),
+        );
+      } catch (error) {
+        unknown ||= !(error instanceof StoreUnavailable);
+        // Until some try was lost on the way, a refusal is final: none of them happened.
+        if (!unknown) for (const request of writers) request.inDoubt = false;
+        const fault = !(error instanceof StoreUnavailable || error instanceof OutcomeUnknown);
+        if (!unknown || fault || this.#round.every((request) => request.settled)) throw error;
+      }
+      await this.#unlessAbandoned(
+        new Promise<void>((resolve) => void this.options.clock.after(pause, resolve)),
+      );
+      this.#trips++;
+    }
+  }
+
+  /** Applies what is newer, page by page, fetching the next page while applying this one. True once none is left. */
+  async #catchUp(newer: NewerEvents): Promise<boolean> {
+    for (let page = newer; ;) {
+      const last = page.events.at(-1);
+      const following =
+        page.more && last !== undefined
+          ? this.#unlessAbandoned(
+              this.options.store.read(this.stream, { version: last.version, commit: last.commit }),
+            )
+          : undefined;
+      // Awaited only after this page is applied; should that throw, nobody would be left to hear of a failure.
+      following?.catch(() => {});
+      for (const recorded of page.events) this.#apply(recorded);
+      if (following === undefined) return !page.more;
+      this.#trips++;
+      const result = await following;
+      if (result.status === 'reset') {
+        this.#lostHistory();
+        return false;
+      }
+      page = result;
+    }
+  }
+
+  #apply({ version, commit, event }: RecordedEvent): void {
+    if (version !== this.#head.version + 1) {
+      throw new Error(`the store went from event ${this.#head.version} to ${version} of a stream`);
+    }
+    this.#list.evolve(event);
+    this.#head = { version, commit };
+  }
+
+  #lostHistory(): void {
+    this.options.observer?.historyLost?.(this.stream, this.#head);
+    this.#startOver();
+  }
+
+  #startOver(): void {
+    this.#list = new PlantList();
+    this.#head = BEGINNING;
+  }
+
+  /** `work`, or OutcomeUnknown once every request of the round has run out of time. Late results are dropped. */
+  #unlessAbandoned<T>(work: Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#abandon = () => reject(new OutcomeUnknown('the event store did not answer in time'));
+      work.then(resolve, reject);
+    });
+  }
+
+  /**
+   * One timer for all requests: they all have the same time, so the oldest
+   * unsettled one is the next to run out of it.
+   */
+  #watchDeadlines(): void {
+    if (this.#timerSet) return;
+    const oldest = this.#round.find((request) => !request.settled) ?? this.#waiting[0];
+    if (oldest === undefined) return;
+    this.#timerSet = true;
+    const { clock } = this.options;
+    clock.after(Math.max(0, oldest.deadline - clock.now()), () => {
+      this.#timerSet = false;
+      this.#expire(clock.now());
+      this.#watchDeadlines();
+    });
+  }
+
+  #expire(now: number): void {
+    for (const request of this.#round) if (request.deadline <= now) request.expire();
+    const inTime = this.#waiting.findIndex((request) => request.deadline > now);
+    const late = this.#waiting.splice(0, inTime === -1 ? this.#waiting.length : inTime);
+    for (const request of late) request.expire();
+    if (this.#round.every((request) => request.settled)) this.#abandon();
+  }
+}
+
+function asUnknown(cause: unknown): OutcomeUnknown {
+  return cause instanceof OutcomeUnknown
+    ? cause
+    : new OutcomeUnknown('the write may have been recorded', { cause });
+}
+
+/** What failed for a request that wrote nothing has changed nothing, whatever became of the others. */
+function asUnavailable(cause: unknown): unknown {
+  return cause instanceof OutcomeUnknown ? new StoreUnavailable('the round failed', { cause }) : cause;
+}

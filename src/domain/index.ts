@@ -1,0 +1,15 @@
+/** The public face of the domain: pure, synchronous, free of any dependency. */
+export type { Plant, NewPlant } from './plant';
+export { type PlantId, parsePlantId, plantIdFromJsonNumber } from './plant-id';
+export type { PlantCreated, PlantDeleted, PlantEvent } from './events';
+export {
+  type Command,
+  type CreatePlant,
+  type DeletePlant,
+  type Decision,
+  type LivingPlants,
+  type Rejection,
+  decide,
+  decideInOrder,
+} from './decider';
+export { type Page, ImpossibleHistory, PlantList } from './plant-list';
