@@ -1,0 +1,52 @@
+import { Ajv, type ErrorObject, type JSONSchemaType } from 'ajv';
+import { type NewPlant, parsePlantId } from '../../domain';
+import { HttpProblem, PROBLEMS } from './problems';
+
+/** A NewPlant as `parseJson` leaves it: an int64 is a bigint. */
+interface NewPlantBody {
+  id: bigint;
+  name: string;
+  tag?: string;
+}
+
+// Only own properties count, so `{"__proto__": {"name": …}}` names nothing.
+const ajv = new Ajv({ ownProperties: true, allErrors: false, strict: true })
+  .addKeyword({ keyword: 'int64', validate: (_: unknown, value: unknown) => typeof value === 'bigint' })
+  .addKeyword({
+    keyword: 'wellFormed',
+    type: 'string',
+    validate: (_: unknown, text: string) => text.isWellFormed(),
+  });
+
+const schema = {
+  type: 'object',
+  required: ['name', 'id'],
+  properties: {
+    name: { type: 'string', minLength: 1, wellFormed: true },
+    id: { int64: true },
+    tag: { type: 'string', wellFormed: true },
+  },
+};
+
+const isNewPlant = ajv.compile<NewPlantBody>(schema as unknown as JSONSchemaType<NewPlantBody>);
+
+const RULES: Readonly<Record<string, string>> = {
+  '': 'the body must be a JSON object',
+  '/name': 'name must be a string of at least one character, in well-formed Unicode',
+  '/id': 'id must be an integer from -2^63 to 2^63-1, as a JSON number',
+  '/tag': 'tag, where given, must be a string in well-formed Unicode',
+};
+
+/** The NewPlant that a JSON value is; other members are ignored. Throws {@link HttpProblem}, naming member and rule. */
+export function newPlantFrom(value: unknown): NewPlant {
+  if (!isNewPlant(value)) throw new HttpProblem(PROBLEMS.invalidPlant, rule(isNewPlant.errors![0]!));
+  const id = parsePlantId(String(value.id))!;
+  return value.tag === undefined ? { id, name: value.name } : { id, name: value.name, tag: value.tag };
+}
+
+function rule(error: ErrorObject): string {
+  const missing = (error.params as { missingProperty?: string }).missingProperty;
+  return missing === undefined
+    ? RULES[error.instancePath]!
+    : `${missing} is required: ${RULES[`/${missing}`]!}`;
+}

@@ -1,0 +1,74 @@
+/**
+ * The error catalogue: every way in which a request can fail, with its status
+ * and its number. The numbers are part of the interface and never change.
+ */
+export const PROBLEMS = {
+  malformedHttp: { status: 400, error: 40000, message: 'the request is not well-formed HTTP' },
+  malformedJson: { status: 400, error: 40001, message: 'the body is not well-formed JSON in UTF-8' },
+  invalidPlant: { status: 400, error: 40002, message: 'the body is not a NewPlant' },
+  idTaken: { status: 400, error: 40003, message: 'id is taken by a living plant' },
+  badQuery: { status: 400, error: 40004, message: 'the query is not well-formed' },
+  badPathId: {
+    status: 400,
+    error: 40005,
+    message:
+      'the id in the path must be a decimal integer from -2^63 to 2^63-1, written without leading zeros, plus sign or escapes',
+  },
+  noCredentials: { status: 401, error: 40100, message: 'a bearer token is required' },
+  badCredentials: { status: 401, error: 40101, message: 'the bearer token is not valid' },
+  noSuchPath: { status: 404, error: 40400, message: 'there is nothing at this path' },
+  noSuchPlant: { status: 404, error: 40401, message: 'there is no plant with this id' },
+  methodNotAllowed: {
+    status: 405,
+    error: 40500,
+    message: 'the method is not allowed here; Allow lists those that are',
+  },
+  tooSlow: { status: 408, error: 40800, message: 'the request did not arrive in time' },
+  bodyTooLarge: { status: 413, error: 41300, message: 'the body is too large' },
+  unsupportedBody: {
+    status: 415,
+    error: 41500,
+    message: 'the body must be application/json in UTF-8, without a content encoding',
+  },
+  headersTooLarge: { status: 431, error: 43100, message: 'the header is too large or has too many fields' },
+  bug: { status: 500, error: 50000, message: 'the service failed; this is not your fault' },
+  storeUnavailable: {
+    status: 503,
+    error: 50300,
+    message: 'the service cannot do this now; nothing was changed',
+  },
+  outcomeUnknown: {
+    status: 503,
+    error: 50301,
+    message: 'the write was not confirmed in time and may or may not have happened; list, or repeat it',
+  },
+} as const satisfies Record<string, Problem>;
+
+export interface Problem {
+  readonly status: number;
+  readonly error: number;
+  readonly message: string;
+}
+
+export type Headers = Readonly<Record<string, string>>;
+
+/**
+ * A request that ends in `problem`. Its message reaches the client: it names
+ * the member and the rule, and never repeats what was sent.
+ */
+export class HttpProblem extends Error {
+  override readonly name = 'HttpProblem';
+
+  constructor(
+    readonly problem: Problem,
+    message: string = problem.message,
+    readonly headers: Headers = {},
+  ) {
+    super(message);
+  }
+}
+
+/** The body of every answer that is a failure. */
+export function problemBody(problem: Problem, message: string = problem.message): string {
+  return JSON.stringify({ error: problem.error, message });
+}

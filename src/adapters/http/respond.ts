@@ -1,0 +1,20 @@
+import type { Context } from 'koa';
+import { type Headers, type Problem, problemBody } from './problems';
+
+/** Answers with a JSON text. HEAD gets the same header, and Koa leaves the body out. */
+export function respondJson(ctx: Context, status: number, json: string): void {
+  ctx.status = status;
+  // Set before the body, or Koa would add a charset, which application/json does not have (RFC 8259, 11).
+  ctx.set('Content-Type', 'application/json');
+  ctx.body = json;
+}
+
+export function respondProblem(
+  ctx: Context,
+  problem: Problem,
+  message?: string,
+  headers: Headers = {},
+): void {
+  ctx.set(headers);
+  respondJson(ctx, problem.status, problemBody(problem, message));
+}

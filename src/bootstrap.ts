@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { type Logger, pino } from 'pino';
+import { StaticTokens } from './adapters/auth/static-tokens';
+import { type RequestReport } from './adapters/http/app';
+import { listen } from './adapters/http/server';
+import { MemoryEventStore } from './adapters/memory/event-store';
+import { systemClock } from './adapters/system/clock';
+import { mintCommitId } from './adapters/system/commit-id';
+import { type CollectionObserver, type EventStore, PlantStore, type User, parseUser } from './application';
+import type { Config } from './config';
+
+export interface Service {
+  /** Where it listens, e.g. http://127.0.0.1:3000. */
+  readonly url: string;
+  /** Made at start where no authentication was configured; speaks for the user `dev`. */
+  readonly developmentToken: string | undefined;
+  /** Drains and ends; true where nothing had to be cut off. */
+  stop(): Promise<boolean>;
+}
+
+/** What a caller may bring along instead of what the configuration would choose; tests do. */
+export interface Overrides {
+  readonly eventStore?: EventStore;
+  readonly log?: Logger;
+}
+
+/** How many requests of one user may wait for a round. */
+const MAX_WAITING = 1024;
+
+/**
+ * The one composition root: from a configuration to a running service. Rejects
+ * where the address cannot be had.
+ */
+export async function bootstrap(config: Config, overrides: Overrides = {}): Promise<Service> {
+  const log = overrides.log ?? pino({ level: config.LOG_LEVEL });
+  const developmentToken =
+    config.AUTH_TOKENS === undefined ? randomBytes(24).toString('base64url') : undefined;
+
+  const plants = new PlantStore({
+    store: overrides.eventStore ?? new MemoryEventStore(),
+    clock: systemClock,
+    mintCommit: mintCommitId,
+    timeoutMs: config.STORE_TIMEOUT_MS,
+    maxWaiting: MAX_WAITING,
+    cacheMaxPlants: config.CACHE_MAX_PLANTS,
+    observer: logFaults(log),
+  });
+  const server = await listen({
+    plants,
+    authenticator: new StaticTokens(config.AUTH_TOKENS ?? [[developmentToken!, DEVELOPER]]),
+    host: config.HOST,
+    port: config.PORT,
+    bodyLimit: config.BODY_LIMIT,
+    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    report: (request) => logRequest(log, request),
+  });
+
+  const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
+  return {
+    url: `http://${host}:${server.port}`,
+    developmentToken,
+    stop: () => server.close(config.SHUTDOWN_TIMEOUT_MS),
+  };
+}
+
+const DEVELOPER: User = parseUser('dev')!;
+
+function logRequest(log: Logger, { error, ...request }: RequestReport): void {
+  if (error === undefined) log.info(request, 'request');
+  else if (request.status === 503) log.warn({ ...request, err: error }, 'request');
+  else log.error({ ...request, err: error }, 'request');
+}
+
+function logFaults(log: Logger): CollectionObserver {
+  return {
+    historyLost: (_stream, known) =>
+      log.error(
+        { version: known.version },
+        'the event store lost history that was served before; starting over from what it has',
+      ),
+    fault: (_stream, error) => log.warn({ err: error }, 'a round failed'),
+  };
+}

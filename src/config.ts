@@ -1,0 +1,203 @@
+import { type User, USER_RULE, parseUser } from './application';
+
+/** One thing that is wrong: the variable, the rule it breaks, and what to write instead. Never quotes a value. */
+export interface ConfigProblem {
+  readonly variable: string;
+  readonly rule: string;
+  readonly fix: string;
+}
+
+interface Variable<T> {
+  /** For people; with range and unit. */
+  readonly meaning: string;
+  /** As it would be written; absent where the variable is unset by default. */
+  readonly fallback?: string;
+  readonly parse: (text: string) => T;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Everything the service can be told from outside: the one list that reading,
+ * `--help` and the README's table come from.
+ */
+const VARIABLES = {
+  HOST: withDefault('127.0.0.1', 'address to listen on', text),
+  PORT: withDefault('3000', 'port to listen on, 0 … 65535; 0 picks a free one', integer(0, 65_535)),
+  EVENT_STORE: withDefault('memory', '`memory` (lost at exit) or `redis`', oneOf('memory', 'redis')),
+  AUTH_TOKENS: optional('`user:token,user:token` …, for development and tests', tokens),
+  BODY_LIMIT: withDefault('65536', 'largest request body, in bytes, 1 … 16777216', integer(1, 16_777_216)),
+  REQUEST_TIMEOUT_MS: withDefault(
+    '15000',
+    'within how long a request must have arrived, in ms, 100 … 3600000',
+    integer(100, 3_600_000),
+  ),
+  STORE_TIMEOUT_MS: withDefault(
+    '2000',
+    'within how long the event store must have answered, in ms, 50 … 60000',
+    integer(50, 60_000),
+  ),
+  SHUTDOWN_TIMEOUT_MS: withDefault(
+    '20000',
+    'how long accepted requests may take at the end, in ms, 0 … 3600000',
+    integer(0, 3_600_000),
+  ),
+  CACHE_MAX_PLANTS: withDefault(
+    '1000000',
+    'plants kept in memory between requests, 0 … 1000000000',
+    integer(0, 1_000_000_000),
+  ),
+  LOG_LEVEL: withDefault(
+    'info',
+    '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  ),
+};
+
+/** The configuration, typed and checked, each value under its variable's name. */
+export type Config = {
+  readonly [Name in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[Name]['parse']> extends infer T
+    ? (typeof VARIABLES)[Name] extends { fallback: string }
+      ? T
+      : T | undefined
+    : never;
+} & { readonly production: boolean };
+
+export const variables: readonly (Variable<unknown> & { readonly name: string })[] = Object.entries(
+  VARIABLES,
+).map(([name, variable]) => ({ name, ...variable }));
+
+/** Reads the environment. All that is wrong is told at once. */
+export function readConfig(
+  environment: Environment,
+):
+  | { readonly config: Config; readonly problems?: undefined }
+  | { readonly config?: undefined; readonly problems: readonly ConfigProblem[] } {
+  const problems = unknownVariables(environment);
+  const values: Record<string, unknown> = { production: environment['NODE_ENV'] === 'production' };
+  for (const { name, fallback, parse } of variables) {
+    // Empty counts as unset: so compose files and `docker run -e NAME=` leave a variable they were given nothing for.
+    const written = environment[name] || fallback;
+    if (written === undefined) continue;
+    try {
+      values[name] = parse(written);
+    } catch (error) {
+      if (!(error instanceof Broken)) throw error;
+      problems.push({ variable: name, rule: error.message, fix: error.fix });
+    }
+  }
+  if (problems.length > 0) return { problems };
+
+  const config = values as Config;
+  const unfit = rules(config);
+  return unfit.length > 0 ? { problems: unfit } : { config };
+}
+
+/** What no variable can break alone. */
+function rules({ AUTH_TOKENS, EVENT_STORE, production }: Config): ConfigProblem[] {
+  if (AUTH_TOKENS !== undefined || (EVENT_STORE === 'memory' && !production)) return [];
+  const where = production ? 'with NODE_ENV=production' : 'with EVENT_STORE=redis';
+  return [
+    {
+      variable: 'AUTH_TOKENS',
+      rule: `is required ${where}: nobody could be told from anybody else`,
+      fix: 'set AUTH_TOKENS=alice:<a long random token>',
+    },
+  ];
+}
+
+const OUR_PREFIX = /^(?:AUTH|REDIS|EVENT|STORE|CACHE|SHUTDOWN|BODY|REQUEST|LOG)_/;
+// What Kubernetes and Docker links put into every container for a service that happens to be called "redis" (or
+// "auth", …), and the image that the tests are told to use.
+const FOREIGN = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP)\w*)?$|_NAME$|^REDIS_IMAGE$/;
+
+/** A name that begins like ours and is none of ours is most likely a slip, and would silently do nothing. */
+function unknownVariables(environment: Environment): ConfigProblem[] {
+  const known = variables.map(({ name }) => name);
+  return Object.keys(environment)
+    .filter((name) => OUR_PREFIX.test(name) && !FOREIGN.test(name) && !known.includes(name))
+    .map((name) => ({
+      variable: name,
+      rule: 'is not a variable of this service',
+      fix: `did you mean ${nearest(name, known)}? If not, unset it`,
+    }));
+}
+
+function nearest(name: string, known: readonly string[]): string {
+  const common = (other: string) => {
+    let length = 0;
+    while (length < name.length && name[length] === other[length]) length++;
+    return length - Math.abs(name.length - other.length) / 100;
+  };
+  return known.reduce((best, other) => (common(other) > common(best) ? other : best));
+}
+
+/** A value that breaks its variable's rule. */
+class Broken extends Error {
+  constructor(
+    rule: string,
+    readonly fix: string,
+  ) {
+    super(rule);
+  }
+}
+
+function withDefault<T>(fallback: string, meaning: string, parse: (text: string) => T) {
+  return { fallback, meaning, parse };
+}
+
+function optional<T>(meaning: string, parse: (text: string) => T) {
+  return { meaning, parse };
+}
+
+function text(written: string): string {
+  return written;
+}
+
+function integer(least: number, most: number) {
+  return (written: string): number => {
+    const value = Number(written);
+    if (!/^[0-9]+$/.test(written) || value < least || value > most) {
+      throw new Broken(
+        `must be a whole number from ${least} to ${most}`,
+        `write decimal digits only, ${least} … ${most}`,
+      );
+    }
+    return value;
+  };
+}
+
+function oneOf<T extends string>(...allowed: readonly T[]) {
+  return (written: string): T => {
+    const found = allowed.find((value) => value === written);
+    if (found === undefined)
+      throw new Broken(`must be one of: ${allowed.join(', ')}`, `write ${allowed[0]!}, say`);
+    return found;
+  };
+}
+
+const TOKEN68 = /^[A-Za-z0-9\-._~+/]+=*$/;
+
+/** Token → user. A user's name may hold colons, since a token cannot; neither may hold a comma. */
+function tokens(written: string): ReadonlyMap<string, User> {
+  const users = new Map<string, User>();
+  written.split(',').forEach((pair, index) => {
+    const where = `entry ${index + 1}`;
+    const colon = pair.lastIndexOf(':');
+    const user = parseUser(pair.slice(0, Math.max(colon, 0)).trim());
+    const token = pair.slice(colon + 1).trim();
+    if (colon === -1 || user === undefined) {
+      throw new Broken(`${where}: must be user:token, the user ${USER_RULE}`, 'write user:token,user:token');
+    }
+    if (!TOKEN68.test(token)) {
+      throw new Broken(
+        `${where}: the token may hold only letters, digits and - . _ ~ + /, with = at its end`,
+        'make one with: openssl rand -hex 32',
+      );
+    }
+    if (users.has(token))
+      throw new Broken(`${where}: the token is given twice`, 'give every token to one user only');
+    users.set(token, user);
+  });
+  return users;
+}

@@ -1,0 +1,50 @@
+import { bootstrap } from './bootstrap';
+import { readConfig } from './config';
+import { help, problemsText, startFailureText, welcome } from './start-text';
+
+/** Exit codes: 0 ended as asked; 1 could not start, or was cut off at the end; 2 bad configuration or usage. */
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    console.log(help());
+    return 0;
+  }
+  if (args.some((arg) => arg !== '--check-config')) {
+    console.error('unknown argument: --help lists those there are');
+    return 2;
+  }
+  const { config, problems } = readConfig(process.env);
+  if (problems) {
+    console.error(problemsText(problems));
+    return 2;
+  }
+  if (args.includes('--check-config')) {
+    console.log('The configuration is good.');
+    return 0;
+  }
+
+  try {
+    const service = await bootstrap(config);
+    console.log(welcome(service, config));
+    await askedToStop();
+    return (await service.stop()) ? 0 : 1;
+  } catch (error) {
+    console.error(startFailureText(error, config));
+    return 1;
+  }
+}
+
+/** Ctrl-C, or what orchestrators send. Asked a second time, the process ends at once. */
+async function askedToStop(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => {
+        resolve();
+        process.once(signal, () => process.exit(1));
+      });
+    }
+  });
+}
+
+void main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});

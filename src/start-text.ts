@@ -1,0 +1,65 @@
+import type { Service } from './bootstrap';
+import { type Config, type ConfigProblem, variables } from './config';
+
+/** What the service says on the terminal while it starts. Each text fits on a screen. */
+export function help(): string {
+  const rows = variables.map(
+    ({ name, fallback, meaning }) => [name, fallback ?? '–', meaning.replaceAll('`', '')] as const,
+  );
+  const width = (column: 0 | 1) => Math.max(...rows.map((row) => row[column].length));
+  const table = rows.map(
+    ([name, fallback, meaning]) => `  ${name.padEnd(width(0))}  ${fallback.padEnd(width(1))}  ${meaning}`,
+  );
+  return [
+    'plant-store: creates, lists and deletes plants over HTTP.',
+    '',
+    'usage: npm start [-- OPTION]      or      node dist/main.js [OPTION]',
+    '  --help          this text',
+    '  --check-config  check the configuration, and start nothing',
+    '',
+    'Configuration comes from environment variables (name, default, meaning):',
+    ...table,
+    '',
+    'Without AUTH_… the in-memory store starts with a fresh development token and prints it;',
+    'EVENT_STORE=redis and NODE_ENV=production refuse to start without authentication.',
+  ].join('\n');
+}
+
+export function problemsText(problems: readonly ConfigProblem[]): string {
+  const lines = problems.map(({ variable, rule, fix }) => `  ${variable} ${rule}\n    → ${fix}`);
+  return [
+    `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:`,
+    ...lines,
+  ].join('\n');
+}
+
+export function welcome({ url, developmentToken }: Service, { EVENT_STORE }: Config): string {
+  const where = EVENT_STORE === 'memory' ? 'events in memory, lost at exit' : 'events in Redis';
+  const lines = [`plant-store listens on ${url} (${where})`];
+  if (developmentToken !== undefined) {
+    lines.push(
+      `development token: ${developmentToken}`,
+      '',
+      'Try it:',
+      `  curl ${url}/plants -H 'Authorization: Bearer ${developmentToken}' -H 'Content-Type: application/json' -d '{"id": 1, "name": "Fern", "tag": "indoor"}'`,
+      `  curl ${url}/plants -H 'Authorization: Bearer ${developmentToken}'`,
+      '',
+    );
+  }
+  return lines.join('\n');
+}
+
+/** A failure to start, in one line that says what to do. */
+export function startFailureText(error: unknown, { HOST, PORT }: Config): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return `cannot listen on ${HOST}:${PORT}: another process does. Stop it, or set PORT (0 picks a free one).`;
+    case 'EACCES':
+      return `cannot listen on ${HOST}:${PORT}: not permitted. Set PORT to one above 1023.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `cannot listen on ${HOST}:${PORT}: this machine has no such address. Set HOST, to 0.0.0.0 for all of them.`;
+    default:
+      return `cannot start: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
