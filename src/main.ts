@@ -33,15 +33,20 @@ async function main(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Under npm one Ctrl-C arrives twice, from the terminal and from npm: so soon after the first it is the same one. */
+const SAME_REQUEST_MS = 500;
+
 /** Ctrl-C, or what orchestrators send. Asked a second time, the process ends at once. */
 async function askedToStop(): Promise<void> {
   await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        resolve();
-        process.once(signal, () => process.exit(1));
-      });
-    }
+    let since: number | undefined;
+    const stop = () => {
+      since ??= performance.now();
+      if (performance.now() - since > SAME_REQUEST_MS) process.exit(1);
+      resolve();
+    };
+    process.on('SIGINT', stop);
+    process.on('SIGTERM', stop);
   });
 }
 
