@@ -97,7 +97,7 @@ async function examineNode(node: Redis): Promise<Findings> {
     node.info().catch(ifForbidden('')),
     node
       .config('GET', 'appendfsync')
-      .then((reply) => (reply)[1])
+      .then((reply) => reply[1])
       .catch(ifForbidden(undefined)),
   ]);
   return checkServer(info, appendfsync);
