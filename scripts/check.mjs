@@ -8,6 +8,7 @@ const checks = [
   ['the domain compiles alone', 'tsc', '-p', 'src/domain'],
   ['lint', 'eslint', '.', '--max-warnings=0'],
   ['layer rules', 'depcruise', 'src', '--config', '--output-type', 'err'],
+  ['docs', 'ts-node', 'scripts/docs.ts', '--check'],
   ['format (npm run format mends it)', 'prettier', '--check', '--log-level=warn', '.'],
 ];
 

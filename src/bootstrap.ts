@@ -1,9 +1,12 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
 import { StaticTokens } from './adapters/auth/static-tokens';
 import { type RequestReport } from './adapters/http/app';
 import { listen } from './adapters/http/server';
 import { MemoryEventStore } from './adapters/memory/event-store';
+import { RedisConnection } from './adapters/redis/connection';
+import { RedisEventStore } from './adapters/redis/event-store';
 import { systemClock } from './adapters/system/clock';
 import { mintCommitId } from './adapters/system/commit-id';
 import { type CollectionObserver, type EventStore, PlantStore, type User, parseUser } from './application';
@@ -36,8 +39,11 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
   const developmentToken =
     config.AUTH_TOKENS === undefined ? randomBytes(24).toString('base64url') : undefined;
 
+  const events = overrides.eventStore
+    ? { store: overrides.eventStore, close: () => {} }
+    : await openEvents(config, log);
   const plants = new PlantStore({
-    store: overrides.eventStore ?? new MemoryEventStore(),
+    store: events.store,
     clock: systemClock,
     mintCommit: mintCommitId,
     timeoutMs: config.STORE_TIMEOUT_MS,
@@ -53,13 +59,62 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     bodyLimit: config.BODY_LIMIT,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     report: (request) => logRequest(log, request),
+  }).catch((error: unknown) => {
+    events.close();
+    throw error;
   });
 
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
   return {
     url: `http://${host}:${server.port}`,
     developmentToken,
-    stop: () => server.close(config.SHUTDOWN_TIMEOUT_MS),
+    async stop() {
+      const clean = await server.close(config.SHUTDOWN_TIMEOUT_MS);
+      events.close();
+      return clean;
+    },
+  };
+}
+
+/** How long the start waits to learn whether Redis is fit; after that it serves, and answers 503 until Redis is there. */
+const FIRST_CONTACT_MS = 1500;
+
+async function openEvents(config: Config, log: Logger): Promise<{ store: EventStore; close: () => void }> {
+  if (config.EVENT_STORE === 'memory') return { store: new MemoryEventStore(), close: () => {} };
+
+  const connectionOptions = {
+    url: config.REDIS_URL,
+    clusterNodes: config.REDIS_CLUSTER_NODES,
+    sentinels: config.REDIS_SENTINELS && {
+      nodes: config.REDIS_SENTINELS,
+      master: config.REDIS_SENTINEL_MASTER!,
+    },
+    timeoutMs: config.STORE_TIMEOUT_MS,
+    report: (level: 'info' | 'warn' | 'error', message: string) => log[level](message),
+  };
+  const writer = new RedisConnection(connectionOptions);
+  // Behind an append that waits for replicas, reads would wait too.
+  const reader = config.REDIS_WAIT_REPLICAS > 0 ? new RedisConnection(connectionOptions) : writer;
+  const close = () => {
+    writer.close();
+    reader.close();
+  };
+
+  const unreachable = await Promise.race([
+    writer.examined,
+    delay(FIRST_CONTACT_MS, 'unreachable', { ref: false }),
+  ]);
+  if (unreachable) log.warn('Redis cannot be reached yet; answering 503 until it can');
+  else if (writer.trouble !== undefined) {
+    close();
+    throw new Error(writer.trouble);
+  }
+  return {
+    store: new RedisEventStore(writer, reader, {
+      keyPrefix: config.REDIS_KEY_PREFIX,
+      waitReplicas: config.REDIS_WAIT_REPLICAS,
+    }),
+    close,
   };
 }
 

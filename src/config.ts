@@ -25,6 +25,24 @@ const VARIABLES = {
   HOST: withDefault('127.0.0.1', 'address to listen on', text),
   PORT: withDefault('3000', 'port to listen on, 0 … 65535; 0 picks a free one', integer(0, 65_535)),
   EVENT_STORE: withDefault('memory', '`memory` (lost at exit) or `redis`', oneOf('memory', 'redis')),
+  REDIS_URL: withDefault(
+    'redis://127.0.0.1:6379',
+    '`redis://` or `rediss://` (TLS), with user, password, db',
+    redisUrl,
+  ),
+  REDIS_CLUSTER_NODES: optional('`host:port,host:port` … of a Redis Cluster', addresses),
+  REDIS_SENTINELS: optional('`host:port,host:port` … of the Sentinels', addresses),
+  REDIS_SENTINEL_MASTER: optional('name under which the Sentinels know the primary', text),
+  REDIS_KEY_PREFIX: withDefault(
+    'plant-store',
+    'what the keys begin with: letters, digits, `. _ : -`',
+    keyPrefix,
+  ),
+  REDIS_WAIT_REPLICAS: withDefault(
+    '0',
+    'replicas that must hold a write before it is acknowledged, 0 … 16',
+    integer(0, 16),
+  ),
   AUTH_TOKENS: optional('`user:token,user:token` …, for development and tests', tokens),
   BODY_LIMIT: withDefault('65536', 'largest request body, in bytes, 1 … 16777216', integer(1, 16_777_216)),
   REQUEST_TIMEOUT_MS: withDefault(
@@ -94,16 +112,32 @@ export function readConfig(
 }
 
 /** What no variable can break alone. */
-function rules({ AUTH_TOKENS, EVENT_STORE, production }: Config): ConfigProblem[] {
-  if (AUTH_TOKENS !== undefined || (EVENT_STORE === 'memory' && !production)) return [];
-  const where = production ? 'with NODE_ENV=production' : 'with EVENT_STORE=redis';
-  return [
-    {
-      variable: 'AUTH_TOKENS',
-      rule: `is required ${where}: nobody could be told from anybody else`,
-      fix: 'set AUTH_TOKENS=alice:<a long random token>',
-    },
-  ];
+function rules(config: Config): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const refuse = (variable: string, rule: string, fix: string) => problems.push({ variable, rule, fix });
+
+  if (config.AUTH_TOKENS === undefined && (config.EVENT_STORE === 'redis' || config.production)) {
+    const where = config.production ? 'with NODE_ENV=production' : 'with EVENT_STORE=redis';
+    refuse(
+      'AUTH_TOKENS',
+      `is required ${where}: nobody could be told from anybody else`,
+      'set AUTH_TOKENS=alice:<a long random token>',
+    );
+  }
+  if (config.REDIS_CLUSTER_NODES && config.REDIS_SENTINELS) {
+    refuse('REDIS_SENTINELS', 'cannot go with REDIS_CLUSTER_NODES', 'unset one of the two');
+  }
+  if ((config.REDIS_SENTINELS === undefined) !== (config.REDIS_SENTINEL_MASTER === undefined)) {
+    refuse('REDIS_SENTINEL_MASTER', 'goes with REDIS_SENTINELS, and they with it', 'set both or neither');
+  }
+  if (config.REDIS_CLUSTER_NODES && config.REDIS_WAIT_REPLICAS > 0) {
+    refuse(
+      'REDIS_WAIT_REPLICAS',
+      'cannot go with REDIS_CLUSTER_NODES: WAIT names no key, so it cannot be sent to the right node',
+      'set it to 0, and min-replicas-to-write in Redis',
+    );
+  }
+  return problems;
 }
 
 const OUR_PREFIX = /^(?:AUTH|REDIS|EVENT|STORE|CACHE|SHUTDOWN|BODY|REQUEST|LOG)_/;
@@ -174,6 +208,43 @@ function oneOf<T extends string>(...allowed: readonly T[]) {
       throw new Broken(`must be one of: ${allowed.join(', ')}`, `write ${allowed[0]!}, say`);
     return found;
   };
+}
+
+function redisUrl(written: string): string {
+  const url = URL.canParse(written) ? new URL(written) : undefined;
+  if (
+    url === undefined ||
+    !/^rediss?:$/.test(url.protocol) ||
+    url.hostname === '' ||
+    !/^(?:\/[0-9]*)?$/.test(url.pathname)
+  ) {
+    throw new Broken(
+      'must be redis://[user:password@]host[:port][/db], or rediss:// for TLS',
+      'write redis://127.0.0.1:6379, say; escape odd characters in a password as %XX',
+    );
+  }
+  return written;
+}
+
+function addresses(written: string): readonly { readonly host: string; readonly port: number }[] {
+  return written.split(',').map((address, index) => {
+    const [, host, port] =
+      /^\s*(?:\[([^\]]+)\]|([^:\s]+)):([0-9]{1,5})\s*$/.exec(address)?.filter(Boolean) ?? [];
+    if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
+      throw new Broken(
+        `entry ${index + 1}: must be host:port`,
+        'write host:port,host:port; an IPv6 host in brackets',
+      );
+    }
+    return { host, port: Number(port) };
+  });
+}
+
+function keyPrefix(written: string): string {
+  if (!/^[\w.:-]{1,100}$/.test(written)) {
+    throw new Broken('must be 1 to 100 letters, digits and . _ : -', 'write plant-store, say');
+  }
+  return written;
 }
 
 const TOKEN68 = /^[A-Za-z0-9\-._~+/]+=*$/;

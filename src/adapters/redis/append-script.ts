@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+
+/**
+ * The append, decided and done in one step inside Redis.
+ *
+ * KEYS: the stream. ARGV: expected version, expected commit, this commit, how
+ * many newer entries a conflict may bring, '1' where a repeat must write, then
+ * type and data of each event.
+ *
+ * Every check comes before the first write, since a script that fails half way
+ * is not rolled back. One more check is Redis' own: it refuses an entry id that
+ * is not above the stream's last one, also where the entries are gone.
+ */
+export const APPEND = `
+local stream, version, base, commit = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local entries = redis.call('XRANGE', stream, version .. '-0', '+', 'COUNT', ARGV[4])
+
+-- The fields of an entry are type, data, commit, in this order.
+if version ~= '0' then
+  local known = table.remove(entries, 1)
+  if not known or known[1] ~= version .. '-0' or known[2][6] ~= base then return {'reset'} end
+end
+
+if #entries > 0 then
+  if entries[1][2][6] ~= commit then return {'conflict', entries} end
+  -- It landed before and only its reply was lost. WAIT counts the replicas that
+  -- have what this connection wrote last, so it has to write something.
+  if ARGV[5] == '1' then
+    local last = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1][1]
+    redis.call('XSETID', stream, last)
+  end
+  return {'appended'}
+end
+
+local next = tonumber(version)
+for i = 6, #ARGV, 2 do
+  next = next + 1
+  redis.call('XADD', stream, string.format('%.0f-0', next), 'type', ARGV[i], 'data', ARGV[i + 1], 'commit', commit)
+end
+return {'appended'}
+`;
+
+export const APPEND_SHA1 = createHash('sha1').update(APPEND).digest('hex');

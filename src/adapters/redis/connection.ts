@@ -1,0 +1,162 @@
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { StoreUnavailable } from '../../application';
+import { type Findings, checkServer } from './server-checks';
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface RedisConnectionOptions {
+  /** redis:// or rediss://, with user, password and db; of a cluster or Sentinel these and TLS only. */
+  readonly url: string;
+  readonly clusterNodes?: readonly Address[] | undefined;
+  readonly sentinels?: { readonly nodes: readonly Address[]; readonly master: string } | undefined;
+  /** Within how long a request of a client is answered, in ms; a single command to Redis gets half of it. */
+  readonly timeoutMs: number;
+  readonly report: (level: 'info' | 'warn' | 'error', message: string) => void;
+}
+
+type Client = Redis | Cluster;
+
+const UNREACHABLE = 'Redis cannot be reached';
+const ASK_AGAIN_MS = 250;
+
+/**
+ * One way to Redis. It reconnects by itself, and hands out its client only
+ * while the server behind it is known to be fit: it is examined after every
+ * (re)connect, for behind the same address there may now be a replica.
+ *
+ * ioredis left to itself fails a command only after minutes, sends it after its
+ * caller gave up, and sends it again after a reconnect; all of that is off. Yet
+ * nothing relies on it for correctness: versions and commit ids do that.
+ */
+export class RedisConnection {
+  readonly #client: Client;
+  /** Why nothing is let through; `undefined` while the server is fit. */
+  #trouble: string | undefined = UNREACHABLE;
+  #lastError = 'the connection was closed';
+  #examined: () => void = () => {};
+  /** Settles once the first server that answered has been examined; stays pending while none answers. */
+  readonly examined = new Promise<void>((resolve) => (this.#examined = resolve));
+
+  constructor(private readonly options: RedisConnectionOptions) {
+    this.#client = connect(options);
+    // Heard, or ioredis would print it; what matters of it is told on close, and by the commands that fail.
+    this.#client.on('error', (error: Error) => (this.#lastError = error.message));
+    this.#client.on('ready', () => void this.#examine());
+    this.#client.on('close', () => this.#lost());
+  }
+
+  /** Throws {@link StoreUnavailable} while the server is away or unfit. */
+  get client(): Client {
+    if (this.#trouble !== undefined) throw new StoreUnavailable(this.#trouble);
+    return this.#client;
+  }
+
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** For how long replicas may take to confirm, in ms: less than the command may, so that its answer is heard. */
+  get waitMs(): number {
+    return Math.max(1, Math.floor(commandTimeout(this.options) * 0.8));
+  }
+
+  close(): void {
+    this.#trouble = 'the connection to Redis was closed';
+    this.#client.disconnect();
+  }
+
+  async #examine(): Promise<void> {
+    const { report } = this.options;
+    try {
+      const nodes = this.#client instanceof Cluster ? this.#client.nodes('master') : [this.#client];
+      const findings = await Promise.all(nodes.map(examineNode));
+      const refusals = findings.flatMap((finding) => finding.refusals);
+      this.#trouble = refusals.length === 0 ? undefined : `Redis must not be used: ${refusals.join('; ')}`;
+      for (const warning of findings.flatMap(({ warnings }) => warnings)) report('warn', `Redis: ${warning}`);
+      if (this.#trouble === undefined) report('info', 'Redis is connected');
+      else report('error', this.#trouble);
+      this.#examined();
+    } catch {
+      // A connection that broke is examined when it is back; one that is up was only too busy to answer.
+      setTimeout(() => this.#client.status === 'ready' && void this.#examine(), ASK_AGAIN_MS).unref();
+    }
+  }
+
+  #lost(): void {
+    if (this.#trouble === undefined)
+      this.options.report('warn', `Redis is gone (${this.#lastError}); reconnecting`);
+    this.#trouble ??= UNREACHABLE;
+  }
+}
+
+async function examineNode(node: Redis): Promise<Findings> {
+  const [info, appendfsync] = await Promise.all([
+    node.info().catch(ifForbidden('')),
+    node
+      .config('GET', 'appendfsync')
+      .then((reply) => reply[1])
+      .catch(ifForbidden(undefined)),
+  ]);
+  return checkServer(info, appendfsync);
+}
+
+/** Managed Redis often forbids CONFIG, sometimes INFO: then it answers with an error, and the check becomes a warning. */
+function ifForbidden<T>(instead: T): (error: unknown) => T {
+  return (error) => {
+    if (error instanceof Error && /^(?:NOPERM|ERR unknown command)/.test(error.message)) return instead;
+    throw error;
+  };
+}
+
+function commandTimeout({ timeoutMs }: RedisConnectionOptions): number {
+  return Math.ceil(timeoutMs / 2);
+}
+
+// With replyMapping its own types do not fit one another under exactOptionalPropertyTypes.
+type Options = Omit<RedisOptions, 'replyMapping'>;
+
+function connect(options: RedisConnectionOptions): Client {
+  const redisOptions: Options = {
+    connectionName: 'plant-store',
+    enableOfflineQueue: false,
+    // Fails what was under way when a connection breaks, instead of sending it a second time.
+    maxRetriesPerRequest: 0,
+    connectTimeout: 1000,
+    commandTimeout: commandTimeout(options),
+    // A frozen server keeps its sockets open: without this they would be waited on for ever.
+    socketTimeout: options.timeoutMs,
+    retryStrategy: (times) => Math.min(25 * 2 ** times, 500),
+    // After a failover the old primary refuses writes: connect anew, to whoever is primary now.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+  };
+  const { clusterNodes, sentinels, url } = options;
+  if (clusterNodes) {
+    return new Cluster([...clusterNodes], {
+      enableOfflineQueue: false,
+      clusterRetryStrategy: redisOptions.retryStrategy!,
+      redisOptions: { ...redisOptions, ...credentials(url) },
+    });
+  }
+  if (sentinels) {
+    return new Redis({
+      ...redisOptions,
+      ...credentials(url),
+      sentinels: [...sentinels.nodes],
+      name: sentinels.master,
+    });
+  }
+  return new Redis(url, redisOptions);
+}
+
+function credentials(url: string): Options {
+  const { protocol, username, password, pathname } = new URL(url);
+  return {
+    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
+    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+    ...(pathname.length > 1 ? { db: Number(pathname.slice(1)) } : {}),
+    ...(protocol === 'rediss:' ? { tls: {} } : {}),
+  };
+}

@@ -1,0 +1,139 @@
+import {
+  type AppendResult,
+  type EventStore,
+  type Head,
+  type NewerEvents,
+  OutcomeUnknown,
+  type ReadResult,
+} from '../../application';
+import type { PlantEvent } from '../../domain';
+import { APPEND, APPEND_SHA1 } from './append-script';
+import type { RedisConnection } from './connection';
+import { appendFault, readFault } from './faults';
+import { type Entry, decodeEntry, encodeEvent } from './storage-format';
+import { streamKey } from './stream-key';
+
+export interface RedisEventStoreOptions {
+  readonly keyPrefix: string;
+  /** How many replicas must hold an append before it is acknowledged; 0 or more. */
+  readonly waitReplicas: number;
+  /** How many events a read or a conflict hands over at most; 1 or more. */
+  readonly pageSize?: number;
+}
+
+/**
+ * Keeps each stream in a Redis stream of its own, whose entry ids are the
+ * versions. Appends are one script (see append-script.ts), reads one XRANGE
+ * that begins at the entry the caller knows: if it is not there, or bears
+ * another commit, the history that the caller knows is gone.
+ */
+export class RedisEventStore implements EventStore {
+  readonly #pageSize: number;
+
+  /** @param reader may be the writer, unless that one has to wait for replicas. */
+  constructor(
+    private readonly writer: RedisConnection,
+    private readonly reader: RedisConnection,
+    private readonly options: RedisEventStoreOptions,
+  ) {
+    this.#pageSize = options.pageSize ?? 1000;
+  }
+
+  async read(stream: string, after: Head): Promise<ReadResult> {
+    try {
+      const entries = (await this.reader.client.xrange(
+        streamKey(this.options.keyPrefix, stream),
+        `${after.version}-0`,
+        '+',
+        'COUNT',
+        this.#count(after),
+      )) as Entry[];
+      if (after.version > 0) {
+        const known = entries.shift();
+        if (known?.[0] !== `${after.version}-0` || known[1][5] !== after.commit) return { status: 'reset' };
+      }
+      return { status: 'read', ...this.#newer(entries, after) };
+    } catch (error) {
+      throw readFault(error);
+    }
+  }
+
+  async append(
+    stream: string,
+    expected: Head,
+    commit: string,
+    events: readonly PlantEvent[],
+  ): Promise<AppendResult> {
+    if (events.length === 0 || commit === '')
+      throw new RangeError('an append needs a commit id and an event');
+    const key = streamKey(this.options.keyPrefix, stream);
+    const args = [
+      expected.version,
+      expected.commit,
+      commit,
+      this.#count(expected),
+      this.options.waitReplicas > 0 ? 1 : 0,
+    ];
+    for (const event of events) {
+      const { type, data } = encodeEvent(event);
+      args.push(type, data);
+    }
+    try {
+      const [status, entries] = await this.#run(key, args);
+      switch (status) {
+        case 'appended':
+          return { status, head: { version: expected.version + events.length, commit } };
+        case 'conflict':
+          return { status, ...this.#newer(entries, expected) };
+        case 'reset':
+          return { status };
+      }
+    } catch (error) {
+      throw appendFault(error);
+    }
+  }
+
+  /** By its digest; whole where Redis has forgotten it (a restart, SCRIPT FLUSH, another node of a cluster). */
+  async #run(key: string, args: (string | number)[]): Promise<Reply> {
+    const { client } = this.writer;
+    try {
+      return await this.#confirmed(() => client.evalsha(APPEND_SHA1, 1, key, ...args));
+    } catch (error) {
+      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+      return await this.#confirmed(() => client.eval(APPEND, 1, key, ...args));
+    }
+  }
+
+  /**
+   * Runs the script and, where replicas are asked for, WAIT right behind it on
+   * the same connection: sent in the same turn, so that no reconnect can come
+   * between. (Within the script or MULTI it would not wait.)
+   */
+  async #confirmed(script: () => Promise<unknown>): Promise<Reply> {
+    const { waitReplicas } = this.options;
+    if (waitReplicas === 0) return (await script()) as Reply;
+    const [reply, holders] = await Promise.all([
+      script() as Promise<Reply>,
+      this.writer.client.wait(waitReplicas, this.writer.waitMs),
+    ]);
+    if (reply[0] === 'appended' && !(Number.isInteger(holders) && holders >= waitReplicas)) {
+      throw new OutcomeUnknown(`${holders} of ${waitReplicas} replicas confirmed the append`);
+    }
+    return reply;
+  }
+
+  /** The known entry, a page, and one more to tell whether that was all. */
+  #count({ version }: Head): number {
+    return (version > 0 ? 1 : 0) + this.#pageSize + 1;
+  }
+
+  #newer(entries: readonly Entry[], { version }: Head): NewerEvents {
+    const page = entries.slice(0, this.#pageSize);
+    return {
+      events: page.map((entry, index) => decodeEntry(entry, version + 1 + index)),
+      more: entries.length > this.#pageSize,
+    };
+  }
+}
+
+type Reply = readonly ['appended'] | readonly ['reset'] | readonly ['conflict', readonly Entry[]];
