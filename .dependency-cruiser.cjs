@@ -48,12 +48,6 @@ module.exports = {
       from: { path: '^src/', pathNot: '^src/adapters/redis/' },
       to: { path: 'node_modules/ioredis/' },
     },
-    {
-      name: 'jose-stays-in-auth',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/adapters/auth/' },
-      to: { path: 'node_modules/jose/' },
-    },
     { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'no-orphans',
