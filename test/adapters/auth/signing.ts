@@ -1,5 +1,13 @@
 /** What an issuer does: keys, and tokens signed with them. A token is good unless the test changes something about it. */
-import { type CryptoKey, type JWK, type JWTPayload, SignJWT, exportJWK, generateKeyPair } from 'jose';
+import {
+  type CryptoKey,
+  type JWK,
+  type JWTPayload,
+  SignJWT,
+  exportJWK,
+  generateKeyPair,
+  importJWK,
+} from 'jose';
 
 export const ISSUER = 'https://id.example/realms/garden';
 export const AUDIENCE = 'plants';
@@ -21,8 +29,18 @@ export interface SigningKey {
 }
 
 export async function signingKey(kid: string, alg = 'ES256'): Promise<SigningKey> {
-  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
-  return { alg, kid, privateKey, jwk: { ...(await exportJWK(publicKey)), kid, use: 'sig' } };
+  const secret = await (/^[RP]S/.test(alg) ? (rsa ??= privateJwk('RS256')) : privateJwk(alg));
+  const privateKey = (await importJWK(secret, alg)) as CryptoKey;
+  const { kty, crv, x, y, n, e } = secret;
+  return { alg, kid, privateKey, jwk: { ...defined({ kty, crv, x, y, n, e }), kid, use: 'sig' } };
+}
+
+/** One for all RSA keys here: making one takes half a second. */
+let rsa: Promise<JWK> | undefined;
+
+async function privateJwk(alg: string): Promise<JWK> {
+  const { privateKey } = await generateKeyPair(alg, { extractable: true });
+  return exportJWK(privateKey);
 }
 
 export function goodClaims(): JWTPayload {
