@@ -1,5 +1,6 @@
 import {
   type AppendResult,
+  BEGINNING,
   type EventStore,
   type Head,
   type NewerEvents,
@@ -48,10 +49,8 @@ export class RedisEventStore implements EventStore {
         'COUNT',
         this.#count(after),
       )) as Entry[];
-      if (after.version > 0) {
-        const known = entries.shift();
-        if (known?.[0] !== `${after.version}-0` || known[1][5] !== after.commit) return { status: 'reset' };
-      }
+      const known = after.version > 0 ? entries.shift() : undefined;
+      if (commitAt(after.version, known) !== after.commit) return { status: 'reset' };
       return { status: 'read', ...this.#newer(entries, after) };
     } catch (error) {
       throw readFault(error);
@@ -137,3 +136,9 @@ export class RedisEventStore implements EventStore {
 }
 
 type Reply = readonly ['appended'] | readonly ['reset'] | readonly ['conflict', readonly Entry[]];
+
+/** By which commit the history reached `version`, where it did and `entry` stands there. */
+function commitAt(version: number, entry: Entry | undefined): string | undefined {
+  if (version === 0) return BEGINNING.commit;
+  return entry?.[0] === `${version}-0` ? entry[1][5] : undefined;
+}
