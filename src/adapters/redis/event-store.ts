@@ -113,10 +113,12 @@ export class RedisEventStore implements EventStore {
     if (waitReplicas === 0) return (await script()) as Reply;
     const [reply, holders] = await Promise.all([
       script() as Promise<Reply>,
-      this.writer.client.wait(waitReplicas, this.writer.waitMs),
+      // Its failure is an answer like others: rejected, it would pass for the script's, which may have run.
+      this.writer.client.wait(waitReplicas, this.writer.waitMs).catch((error: unknown) => error),
     ]);
-    if (reply[0] === 'appended' && !(Number.isInteger(holders) && holders >= waitReplicas)) {
-      throw new OutcomeUnknown(`${holders} of ${waitReplicas} replicas confirmed the append`);
+    const confirmed = typeof holders === 'number' && holders >= waitReplicas;
+    if (reply[0] === 'appended' && !confirmed) {
+      throw new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(holders)}`);
     }
     return reply;
   }

@@ -1,5 +1,8 @@
 import { RedisConnection } from '../../../src/adapters/redis/connection';
 import { RedisEventStore, type RedisEventStoreOptions } from '../../../src/adapters/redis/event-store';
+import { systemClock } from '../../../src/adapters/system/clock';
+import { mintCommitId } from '../../../src/adapters/system/commit-id';
+import { type CollectionObserver, type EventStore, PlantStore } from '../../../src/application';
 
 export interface OpenOptions extends Partial<RedisEventStoreOptions> {
   /** As STORE_TIMEOUT_MS; a single command gets half of it. */
@@ -16,4 +19,17 @@ export async function openStore(url: string, { timeoutMs = 2000, ...options }: O
     ...options,
   });
   return { store, close: async () => connection.close() };
+}
+
+/** The use cases over `store`, as bootstrap makes them. */
+export function plantsOver(store: EventStore, observer: CollectionObserver = {}): PlantStore {
+  return new PlantStore({
+    store,
+    clock: systemClock,
+    mintCommit: mintCommitId,
+    timeoutMs: 2000,
+    maxWaiting: 1024,
+    cacheMaxPlants: 1_000_000,
+    observer,
+  });
 }
