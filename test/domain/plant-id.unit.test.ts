@@ -123,6 +123,8 @@ describe('A plant id from a JSON number', () => {
   it('is nothing that is no number', () => {
     for (const text of [
       '',
+      '007',
+      '-00',
       '-',
       '+7',
       '.5',

@@ -54,6 +54,7 @@ describe('An impossible history', () => {
     ['creates an id that is taken', [created(1, 'Fern')], created(1, 'Moss')],
     ['deletes an id that nothing ever had', [created(1, 'Fern')], deleted(2)],
     ['deletes a plant twice', [created(1, 'Fern'), created(2, 'Moss'), deleted(1)], deleted(1)],
+    ['holds what is no event', [created(1, 'Fern')], { ...deleted(1), type: 'PlantMoved' as 'PlantDeleted' }],
   ];
   for (const [what, history, next] of taken) {
     it(`${what}: refused, and nothing is changed`, () => {
