@@ -42,13 +42,13 @@ export class RedisEventStore implements EventStore {
 
   async read(stream: string, after: Head): Promise<ReadResult> {
     try {
-      const entries = (await this.reader.client.xrange(
-        streamKey(this.options.keyPrefix, stream),
-        `${after.version}-0`,
-        '+',
-        'COUNT',
-        this.#count(after),
-      )) as Entry[];
+      const { client } = this.reader;
+      const key = streamKey(this.options.keyPrefix, stream);
+      const [reply] = await Promise.all([
+        client.xrange(key, `${after.version}-0`, '+', 'COUNT', this.#count(after)),
+        this.reader.mustBePrimary(),
+      ]);
+      const entries = reply as Entry[];
       const known = after.version > 0 ? entries.shift() : undefined;
       if (commitAt(after.version, known) !== after.commit) return { status: 'reset' };
       return { status: 'read', ...this.#newer(entries, after) };
