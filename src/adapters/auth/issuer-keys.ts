@@ -26,7 +26,7 @@ export interface IssuerKeysOptions {
 export const REFRESH_EVERY_MS = 300_000;
 /** … counted from where the issuer can be reached again, if it could not. */
 export const RETRY_EVERY_MS = 30_000;
-/** Between two questions to the issuer, whatever tokens arrive. */
+/** Between two questions that tokens cause, and after one that failed. */
 export const COOL_DOWN_MS = 2_000;
 const TIMEOUT_MS = 3_000;
 const MAX_BYTES = 256 * 1024;
@@ -54,9 +54,9 @@ export class IssuerKeys implements JwtKeys {
   #asked = 0;
   /** … this the last one that was answered, … */
   #answered = 0;
-  /** … and how and when the one before ended. */
+  /** … and why the one before was not, if so. */
   #failure: Error | undefined;
-  #endedAt = -Infinity;
+  #coolAt = -Infinity;
   #asking: Promise<void> | undefined;
   #waiting = 0;
   #cancelRefresh = () => {};
@@ -116,7 +116,7 @@ export class IssuerKeys implements JwtKeys {
 
   /** The question under way, or the next one. Rejects where it is not answered; at once while the last one's failure is fresh. */
   #ask(): Promise<void> {
-    const coolDown = this.#endedAt + COOL_DOWN_MS - this.options.clock.now();
+    const coolDown = this.#coolAt - this.options.clock.now();
     if (this.#asking === undefined && coolDown > 0 && this.#failure) return Promise.reject(this.#failure);
     this.#asking ??= this.#pause(coolDown)
       .then(() => this.#askNow())
@@ -140,7 +140,7 @@ export class IssuerKeys implements JwtKeys {
       throw error;
     } finally {
       cancel();
-      this.#endedAt = clock.now();
+      this.#coolAt = clock.now() + COOL_DOWN_MS;
     }
   }
 
@@ -153,11 +153,14 @@ export class IssuerKeys implements JwtKeys {
   }
 
   async #refreshRegularly(): Promise<void> {
-    const next = await this.#ask().then(
-      () => REFRESH_EVERY_MS,
-      () => RETRY_EVERY_MS,
+    const answered = await this.#ask().then(
+      () => true,
+      () => false,
     );
     if (this.#closed.signal.aborted) return;
+    // No token caused this question, so the next may cause one at once.
+    if (answered) this.#coolAt = -Infinity;
+    const next = answered ? REFRESH_EVERY_MS : RETRY_EVERY_MS;
     this.#cancelRefresh = this.options.clock.after(next, () => void this.#refreshRegularly());
   }
 
