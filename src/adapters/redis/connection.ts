@@ -81,7 +81,7 @@ export class RedisConnection {
   }
 
   close(): void {
-    this.#trouble = 'the connection to Redis was closed';
+    this.#trouble ??= 'the connection to Redis was closed';
     this.#client.disconnect();
   }
 
