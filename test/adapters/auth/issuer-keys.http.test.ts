@@ -117,8 +117,8 @@ describe('JWTs of an issuer that publishes its keys', () => {
       const { generation } = keys;
       await clock.pass(REFRESH_EVERY_MS);
       await issuer.asked(2);
-      // Nothing but the next regular question is waited for: this one is answered.
-      await until(() => clock.waiting === 1);
+      await until(async () => (await issuer.connections()) === 0);
+      await pause(20);
       expect(keys.generation).to.equal(generation);
     });
 
