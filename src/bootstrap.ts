@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Logger, pino } from 'pino';
-import { StaticTokens } from './adapters/auth/static-tokens';
 import { type RequestReport } from './adapters/http/app';
 import { listen } from './adapters/http/server';
 import { MemoryEventStore } from './adapters/memory/event-store';
@@ -16,16 +14,17 @@ import {
   PlantStore,
   StoreUnavailable,
   UnreadableHistory,
-  type User,
-  parseUser,
 } from './application';
 import type { Config } from './config';
+import { openIdentity } from './identity';
 
 export interface Service {
   /** Where it listens, e.g. http://127.0.0.1:3000. */
   readonly url: string;
   /** Made at start where no authentication was configured; speaks for the user `dev`. */
   readonly developmentToken: string | undefined;
+  /** Reads AUTH_TOKENS_FILE again, where it is set; what comes of it is in the log. */
+  readonly reload: (() => void) | undefined;
   /** Drains and ends; true where nothing had to be cut off. */
   stop(): Promise<boolean>;
 }
@@ -45,12 +44,14 @@ const MAX_WAITING = 1024;
  */
 export async function bootstrap(config: Config, overrides: Overrides = {}): Promise<Service> {
   const log = overrides.log ?? pino({ level: config.LOG_LEVEL });
-  const developmentToken =
-    config.AUTH_TOKENS === undefined ? randomBytes(24).toString('base64url') : undefined;
 
+  const identity = openIdentity(config, log);
   const events = overrides.eventStore
     ? { store: overrides.eventStore, close: () => {} }
-    : await openEvents(config, log);
+    : await openEvents(config, log).catch((error: unknown) => {
+        identity.close();
+        throw error;
+      });
   const plants = new PlantStore({
     store: events.store,
     clock: systemClock,
@@ -62,13 +63,14 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
   });
   const server = await listen({
     plants,
-    authenticator: new StaticTokens(config.AUTH_TOKENS ?? [[developmentToken!, DEVELOPER]]),
+    authenticator: identity.authenticator,
     host: config.HOST,
     port: config.PORT,
     bodyLimit: config.BODY_LIMIT,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     report: (request) => logRequest(log, request),
   }).catch((error: unknown) => {
+    identity.close();
     events.close();
     throw error;
   });
@@ -76,9 +78,11 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
   return {
     url: `http://${host}:${server.port}`,
-    developmentToken,
+    developmentToken: identity.developmentToken,
+    reload: identity.reload,
     async stop() {
       const clean = await server.close(config.SHUTDOWN_TIMEOUT_MS);
+      identity.close();
       events.close();
       return clean;
     },
@@ -126,8 +130,6 @@ async function openEvents(config: Config, log: Logger): Promise<{ store: EventSt
     close,
   };
 }
-
-const DEVELOPER: User = parseUser('dev')!;
 
 function logRequest(log: Logger, { error, ...request }: RequestReport): void {
   if (error === undefined) log.info(request, 'request');

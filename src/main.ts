@@ -24,6 +24,8 @@ async function main(args: readonly string[]): Promise<number> {
 
   try {
     const service = await bootstrap(config);
+    // Without a file to read again, a terminal that is closed ends the service as it would any other.
+    if (service.reload) process.on('SIGHUP', service.reload);
     console.log(welcome(service, config));
     await askedToStop();
     return (await service.stop()) ? 0 : 1;
