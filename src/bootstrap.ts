@@ -17,8 +17,11 @@ export interface Service {
   readonly url: string;
   /** Made at start where no authentication was configured; speaks for the user `dev`. */
   readonly developmentToken: string | undefined;
-  /** Drains and ends; true where nothing had to be cut off. */
-  stop(): Promise<boolean>;
+  /**
+   * Drains and ends; true where nothing had to be cut off. For `noticeMs` it
+   * still takes new connections, while those who send them learn that it ends.
+   */
+  stop(noticeMs?: number): Promise<boolean>;
 }
 
 /** What a caller may bring along instead of what the configuration would choose; tests do. */
@@ -56,6 +59,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     authenticator: new StaticTokens(config.AUTH_TOKENS ?? [[developmentToken!, DEVELOPER]]),
     host: config.HOST,
     port: config.PORT,
+    maxConnections: config.MAX_CONNECTIONS,
     bodyLimit: config.BODY_LIMIT,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     report: (request) => logRequest(log, request),
@@ -68,8 +72,8 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
   return {
     url: `http://${host}:${server.port}`,
     developmentToken,
-    async stop() {
-      const clean = await server.close(config.SHUTDOWN_TIMEOUT_MS);
+    async stop(noticeMs = 0) {
+      const clean = await server.close({ noticeMs, timeoutMs: config.SHUTDOWN_TIMEOUT_MS });
       events.close();
       return clean;
     },

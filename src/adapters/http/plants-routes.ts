@@ -4,9 +4,11 @@ import type { PlantStore, User } from '../../application';
 import { type PlantId, parsePlantId } from '../../domain';
 import { jsonBody } from './body';
 import { cursorAfter, listQueryFrom } from './list-query';
+import { otherMethods } from './methods';
 import { newPlantFrom } from './new-plant';
 import { HttpProblem, PROBLEMS } from './problems';
 import { respondJson } from './respond';
+import { noBody } from './whole-body';
 
 export interface PlantsRoutesOptions {
   readonly plants: PlantStore;
@@ -41,7 +43,7 @@ export function plantsRoutes({ plants, bodyLimit }: PlantsRoutesOptions): Middle
     respondJson(ctx, 200, JSON.stringify(plant));
   });
 
-  router.delete('/plants/:id', async (ctx: Context) => {
+  router.delete('/plants/:id', noBody, async (ctx: Context) => {
     const { rejection } = await plants.delete(userOf(ctx), pathId(ctx));
     if (rejection) throw new HttpProblem(PROBLEMS.noSuchPlant);
     ctx.status = 204;
@@ -57,15 +59,6 @@ export function plantsRoutes({ plants, bodyLimit }: PlantsRoutesOptions): Middle
 function matches(ifNoneMatch: string, etag: string): boolean {
   const listed: readonly string[] | null = ifNoneMatch.match(/"[^"]*"/g);
   return ifNoneMatch.trim() === '*' || (listed !== null && listed.includes(etag));
-}
-
-function otherMethods(allow: string) {
-  return (ctx: Context): void => {
-    if (ctx.method !== 'OPTIONS')
-      throw new HttpProblem(PROBLEMS.methodNotAllowed, undefined, { Allow: allow });
-    ctx.status = 204;
-    ctx.set('Allow', allow);
-  };
 }
 
 function userOf(ctx: Context): User {
