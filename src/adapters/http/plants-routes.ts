@@ -4,6 +4,7 @@ import type { PlantStore, User } from '../../application';
 import { type PlantId, parsePlantId } from '../../domain';
 import { jsonBody } from './body';
 import { cursorAfter, listQueryFrom } from './list-query';
+import { LongAnswers } from './long-answers';
 import { otherMethods } from './methods';
 import { newPlantFrom } from './new-plant';
 import { HttpProblem, PROBLEMS } from './problems';
@@ -19,10 +20,12 @@ export interface PlantsRoutesOptions {
 /** The three operations, and a 405 or 204 with `Allow` for every other method. */
 export function plantsRoutes({ plants, bodyLimit }: PlantsRoutesOptions): Middleware {
   const router = new Router({ sensitive: true, strict: true });
+  const long = new LongAnswers();
 
   router.get('/plants', async (ctx: Context) => {
+    const user = userOf(ctx);
     const query = listQueryFrom(ctx.querystring);
-    const page = await plants.list(userOf(ctx), query);
+    const page = await plants.list(user, query);
     // Strong: the commit names one state of this user's list, and the URL one page of it.
     const etag = `"${page.head.version}-${page.head.commit}"`;
     ctx.set('ETag', etag);
@@ -33,7 +36,10 @@ export function plantsRoutes({ plants, bodyLimit }: PlantsRoutesOptions): Middle
       ctx.set('Link', `</plants?limit=${query.limit}&cursor=${cursorAfter(page.next)}>; rel="next"`);
     }
     if (matches(ctx.get('If-None-Match'), etag)) ctx.status = 304;
-    else respondJson(ctx, 200, JSON.stringify(page.plants));
+    else {
+      const state = JSON.stringify([user, etag, query.limit, query.after]);
+      respondJson(ctx, 200, long.text(ctx.res, state, () => JSON.stringify(page.plants)));
+    }
   });
 
   router.post('/plants', jsonBody(bodyLimit), async (ctx: Context) => {

@@ -57,7 +57,8 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   server.maxHeadersCount = 0;
   // Node's own switch, which its types leave out: a client that has sent all it will send still gets its answers.
   Object.assign(server, { httpAllowHalfOpen: true });
-  connections.of(server, app.callback());
+  const serve = app.callback();
+  connections.of(server, (request, response) => void serve(request, response));
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
