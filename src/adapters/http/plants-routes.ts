@@ -38,7 +38,11 @@ export function plantsRoutes({ plants, bodyLimit }: PlantsRoutesOptions): Middle
     if (matches(ctx.get('If-None-Match'), etag)) ctx.status = 304;
     else {
       const state = JSON.stringify([user, etag, query.limit, query.after]);
-      respondJson(ctx, 200, long.text(ctx.res, state, () => JSON.stringify(page.plants)));
+      respondJson(
+        ctx,
+        200,
+        long.text(ctx.res, state, () => JSON.stringify(page.plants)),
+      );
     }
   });
 
