@@ -9,7 +9,16 @@ import { RedisConnection } from './adapters/redis/connection';
 import { RedisEventStore } from './adapters/redis/event-store';
 import { systemClock } from './adapters/system/clock';
 import { mintCommitId } from './adapters/system/commit-id';
-import { type CollectionObserver, type EventStore, PlantStore, type User, parseUser } from './application';
+import {
+  type CollectionObserver,
+  type EventStore,
+  OutcomeUnknown,
+  PlantStore,
+  StoreUnavailable,
+  UnreadableHistory,
+  type User,
+  parseUser,
+} from './application';
 import type { Config } from './config';
 
 export interface Service {
@@ -137,6 +146,10 @@ function logFaults(log: Logger): CollectionObserver {
         { version: known.version },
         'the event store lost history that was served before; starting over from what it has',
       ),
-    fault: (_stream, error) => log.warn({ err: error }, 'a round failed'),
+    fault(stream, error) {
+      // A store that is away shows in every request that it fails. What somebody has to mend is told where it happens.
+      const passing = error instanceof OutcomeUnknown || error instanceof StoreUnavailable;
+      if (!passing || error instanceof UnreadableHistory) log.error({ stream, err: error }, 'a round failed');
+    },
   };
 }

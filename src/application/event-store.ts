@@ -52,8 +52,11 @@ export type AppendResult =
  * - `append` repeated with the same head and commit answers what the first one
  *   did, also when later events followed it. A commit id is minted once per
  *   append by the caller, and never used for another.
- * - Both reject with {@link StoreUnavailable} or {@link OutcomeUnknown} only. A read
- *   changes nothing, so it has no unknown outcome.
+ * - Faults are {@link StoreUnavailable} or {@link OutcomeUnknown} and nothing else. A
+ *   read changes nothing, so it has no unknown outcome.
+ *
+ * A stream's name is a {@link User}: 1–255 characters of well-formed Unicode. A
+ * commit id is any string but the empty one. A page with `more` is not empty.
  */
 export interface EventStore {
   /** What `stream` holds behind `after`; an unknown stream is an empty one. */

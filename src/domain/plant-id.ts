@@ -10,7 +10,7 @@ declare const brand: unique symbol;
 export type PlantId = string & { readonly [brand]: 'PlantId' };
 
 const CANONICAL = /^(?:0|-?[1-9][0-9]{0,18})$/;
-const JSON_NUMBER = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
+const JSON_NUMBER = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 const MAX_DIGITS = 19;
 const MAX_POSITIVE = '9223372036854775807';
 const MAX_NEGATIVE = '9223372036854775808';

@@ -81,6 +81,9 @@ export class PlantList {
         if (this.#slots.length > 2 * this.size + 32) this.#compact();
         return;
       }
+      default:
+        event satisfies never;
+        throw this.#impossible('is of an unknown type');
     }
   }
 

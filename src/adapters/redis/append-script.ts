@@ -16,10 +16,12 @@ local stream, version, base, commit = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local entries = redis.call('XRANGE', stream, version .. '-0', '+', 'COUNT', ARGV[4])
 
 -- The fields of an entry are type, data, commit, in this order.
+local known = ''
 if version ~= '0' then
-  local known = table.remove(entries, 1)
-  if not known or known[1] ~= version .. '-0' or known[2][6] ~= base then return {'reset'} end
+  local entry = table.remove(entries, 1)
+  known = entry and entry[1] == version .. '-0' and entry[2][6]
 end
+if known ~= base then return {'reset'} end
 
 if #entries > 0 then
   if entries[1][2][6] ~= commit then return {'conflict', entries} end

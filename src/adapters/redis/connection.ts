@@ -20,7 +20,7 @@ export interface RedisConnectionOptions {
 type Client = Redis | Cluster;
 
 const UNREACHABLE = 'Redis cannot be reached';
-const ASK_AGAIN_MS = 250;
+const LATER_MS = 250;
 
 /**
  * One way to Redis. It reconnects by itself, and hands out its client only
@@ -63,26 +63,53 @@ export class RedisConnection {
     return Math.max(1, Math.floor(commandTimeout(this.options) * 0.8));
   }
 
+  /**
+   * Goes along with every read, for a server that is made a replica keeps its
+   * connections and goes on answering reads, from the past. (Writes it refuses
+   * by itself, and in a cluster reads as well.) Rejects with {@link StoreUnavailable}.
+   */
+  async mustBePrimary(): Promise<void> {
+    if (this.#client instanceof Cluster) return;
+    const [role] = await this.#client.role().catch(ifForbidden(['master']));
+    if (role === 'master') return;
+    this.#client.disconnect(true);
+    throw new StoreUnavailable('Redis was made a replica');
+  }
+
   close(): void {
     this.#trouble = 'the connection to Redis was closed';
     this.#client.disconnect();
   }
 
   async #examine(): Promise<void> {
-    const { report } = this.options;
     try {
       const nodes = this.#client instanceof Cluster ? this.#client.nodes('master') : [this.#client];
       const findings = await Promise.all(nodes.map(examineNode));
-      const refusals = findings.flatMap((finding) => finding.refusals);
-      this.#trouble = refusals.length === 0 ? undefined : `Redis must not be used: ${refusals.join('; ')}`;
-      for (const warning of findings.flatMap(({ warnings }) => warnings)) report('warn', `Redis: ${warning}`);
-      if (this.#trouble === undefined) report('info', 'Redis is connected');
-      else report('error', this.#trouble);
+      this.#judge(
+        findings.flatMap(({ refusals }) => refusals),
+        findings.flatMap(({ warnings }) => warnings),
+      );
       this.#examined();
+      // Somebody may mend it, or promote it, and break no connection; or the address may lead elsewhere by now.
+      if (this.#trouble !== undefined) this.#later(() => this.#client.disconnect(true));
     } catch {
       // A connection that broke is examined when it is back; one that is up was only too busy to answer.
-      setTimeout(() => this.#client.status === 'ready' && void this.#examine(), ASK_AGAIN_MS).unref();
+      this.#later(() => void this.#examine());
     }
+  }
+
+  #judge(refusals: readonly string[], warnings: readonly string[]): void {
+    const { report } = this.options;
+    const known = this.#trouble;
+    this.#trouble = refusals.length === 0 ? undefined : `Redis must not be used: ${refusals.join('; ')}`;
+    if (this.#trouble === undefined) {
+      for (const warning of warnings) report('warn', `Redis: ${warning}`);
+      report('info', 'Redis is connected');
+    } else if (this.#trouble !== known) report('error', this.#trouble);
+  }
+
+  #later(action: () => void): void {
+    setTimeout(() => this.#client.status === 'ready' && action(), LATER_MS).unref();
   }
 
   #lost(): void {
@@ -125,9 +152,13 @@ function connect(options: RedisConnectionOptions): Client {
     // Fails what was under way when a connection breaks, instead of sending it a second time.
     maxRetriesPerRequest: 0,
     connectTimeout: 1000,
+    // A frozen server does not say goodbye either.
+    disconnectTimeout: 200,
     commandTimeout: commandTimeout(options),
     // A frozen server keeps its sockets open: without this they would be waited on for ever.
     socketTimeout: options.timeoutMs,
+    // While it loads its data it tells how long that will take, and is often wrong.
+    maxLoadingRetryTime: LATER_MS,
     retryStrategy: (times) => Math.min(25 * 2 ** times, 500),
     // After a failover the old primary refuses writes: connect anew, to whoever is primary now.
     reconnectOnError: (error) => error.message.startsWith('READONLY'),
@@ -136,6 +167,8 @@ function connect(options: RedisConnectionOptions): Client {
   if (clusterNodes) {
     return new Cluster([...clusterNodes], {
       enableOfflineQueue: false,
+      // Else what was under way when a connection broke is sent a second time, and a refusal then passes for the first.
+      retryDelayOnFailover: 0,
       clusterRetryStrategy: redisOptions.retryStrategy!,
       redisOptions: { ...redisOptions, ...credentials(url) },
     });

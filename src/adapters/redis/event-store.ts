@@ -1,5 +1,6 @@
 import {
   type AppendResult,
+  BEGINNING,
   type EventStore,
   type Head,
   type NewerEvents,
@@ -41,17 +42,15 @@ export class RedisEventStore implements EventStore {
 
   async read(stream: string, after: Head): Promise<ReadResult> {
     try {
-      const entries = (await this.reader.client.xrange(
-        streamKey(this.options.keyPrefix, stream),
-        `${after.version}-0`,
-        '+',
-        'COUNT',
-        this.#count(after),
-      )) as Entry[];
-      if (after.version > 0) {
-        const known = entries.shift();
-        if (known?.[0] !== `${after.version}-0` || known[1][5] !== after.commit) return { status: 'reset' };
-      }
+      const { client } = this.reader;
+      const key = streamKey(this.options.keyPrefix, stream);
+      const [reply] = await Promise.all([
+        client.xrange(key, `${after.version}-0`, '+', 'COUNT', this.#count(after)),
+        this.reader.mustBePrimary(),
+      ]);
+      const entries = reply as Entry[];
+      const known = after.version > 0 ? entries.shift() : undefined;
+      if (commitAt(after.version, known) !== after.commit) return { status: 'reset' };
       return { status: 'read', ...this.#newer(entries, after) };
     } catch (error) {
       throw readFault(error);
@@ -114,10 +113,12 @@ export class RedisEventStore implements EventStore {
     if (waitReplicas === 0) return (await script()) as Reply;
     const [reply, holders] = await Promise.all([
       script() as Promise<Reply>,
-      this.writer.client.wait(waitReplicas, this.writer.waitMs),
+      // Its failure is an answer like others: rejected, it would pass for the script's, which may have run.
+      this.writer.client.wait(waitReplicas, this.writer.waitMs).catch((error: unknown) => error),
     ]);
-    if (reply[0] === 'appended' && !(Number.isInteger(holders) && holders >= waitReplicas)) {
-      throw new OutcomeUnknown(`${holders} of ${waitReplicas} replicas confirmed the append`);
+    const confirmed = typeof holders === 'number' && holders >= waitReplicas;
+    if (reply[0] === 'appended' && !confirmed) {
+      throw new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(holders)}`);
     }
     return reply;
   }
@@ -137,3 +138,9 @@ export class RedisEventStore implements EventStore {
 }
 
 type Reply = readonly ['appended'] | readonly ['reset'] | readonly ['conflict', readonly Entry[]];
+
+/** By which commit the history reached `version`, where it did and `entry` stands there. */
+function commitAt(version: number, entry: Entry | undefined): string | undefined {
+  if (version === 0) return BEGINNING.commit;
+  return entry?.[0] === `${version}-0` ? entry[1][5] : undefined;
+}

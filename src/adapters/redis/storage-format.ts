@@ -54,22 +54,26 @@ export function decodeEntry([id, fields]: Entry, version: number, upcasters = UP
   return { version, commit: commit!, event };
 }
 
+function decodeEvent({ type, data }: Stored): PlantEvent | undefined {
+  const event = parseEvent(type, data);
+  // Nothing but what encodeEvent writes: no member more or twice, in no other order or spelling.
+  return event && encodeEvent(event).data === data ? event : undefined;
+}
+
 // The id is read off the text, since JSON.parse would round it.
 const LEADING_ID = /^\{"id":(-?[0-9]+)[,}]/;
 
-function decodeEvent({ type, data }: Stored): PlantEvent | undefined {
+function parseEvent(type: string, data: string): PlantEvent | undefined {
   const id = parsePlantId(LEADING_ID.exec(data)?.[1] ?? '');
   const members = parseMembers(data);
   if (id === undefined || members === undefined) return undefined;
   const { name, tag } = members;
-  const count = Object.keys(members).length;
   switch (type) {
     case 'PlantCreated':
       if (typeof name !== 'string') return undefined;
-      if (count === 2) return { type, id, name };
-      return count === 3 && typeof tag === 'string' ? { type, id, name, tag } : undefined;
+      return typeof tag === 'string' ? { type, id, name, tag } : { type, id, name };
     case 'PlantDeleted':
-      return count === 1 ? { type, id } : undefined;
+      return { type, id };
     default:
       return undefined;
   }

@@ -1,0 +1,76 @@
+import { expect } from 'chai';
+import { setTimeout as pause } from 'node:timers/promises';
+import { APPEND } from '../../../src/adapters/redis/append-script';
+import { type Address, RedisConnection } from '../../../src/adapters/redis/connection';
+import { RedisEventStore } from '../../../src/adapters/redis/event-store';
+import { BEGINNING, OutcomeUnknown } from '../../../src/application';
+import { eventStoreContract } from '../../contracts/event-store';
+import { Client, untilServed } from '../../support/client';
+import { created } from '../../support/given';
+import { startInstance } from '../../support/instance';
+import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { TcpProxy } from '../../support/tcp-proxy';
+
+describeOwnRedis('On a Redis Cluster', (startRedis) => {
+  let node: RedisServer;
+  let proxy: TcpProxy;
+
+  /** A cluster of one node, which sends its clients through the proxy. */
+  before(async function () {
+    this.timeout(10_000);
+    node = await startRedis('--cluster-enabled', 'yes');
+    const { hostname } = new URL(node.url);
+    proxy = await TcpProxy.to({ host: hostname, port: node.port });
+    await node.admin.config('SET', 'cluster-announce-ip', '127.0.0.1');
+    await node.admin.config('SET', 'cluster-announce-port', String(proxy.port));
+    await node.admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    while (!(await node.admin.cluster('INFO')).includes('cluster_state:ok')) await pause(20);
+  });
+
+  after(() => proxy.close());
+
+  async function open(pageSize = 3) {
+    const clusterNodes: Address[] = [{ host: '127.0.0.1', port: proxy.port }];
+    const connection = new RedisConnection({
+      url: 'redis://127.0.0.1',
+      clusterNodes,
+      timeoutMs: 2000,
+      report: () => {},
+    });
+    await connection.examined;
+    const options = { keyPrefix: 'plant-store', waitReplicas: 0, pageSize };
+    const store = new RedisEventStore(connection, connection, options);
+    return { store, close: async () => connection.close() };
+  }
+
+  eventStoreContract({ name: 'RedisEventStore', pageSize: 3, open });
+
+  it('the service serves, and soon does again when its connections were cut', async () => {
+    const instance = await startInstance({ REDIS_CLUSTER_NODES: `127.0.0.1:${proxy.port}` });
+    const alice = new Client(instance.url);
+    expect((await alice.create(1, 'Fern')).status).to.equal(200);
+
+    proxy.cut();
+    expect(await untilServed(() => alice.list())).to.be.below(2000);
+    const lost = proxy.loseReply((bytes) => bytes.includes('evalsha'), 'cut');
+    expect((await alice.create(2, 'Moss')).status).to.equal(200);
+
+    await lost;
+    expect((await alice.list()).names).to.deep.equal(['Fern', 'Moss']);
+    await instance.stop();
+  });
+
+  it('an append whose reply was lost is not sent again behind the store’s back, and then refused', async () => {
+    const { store, close } = await open();
+    await node.admin.script('LOAD', APPEND);
+    const lost = proxy.loseReply((bytes) => bytes.includes('evalsha'), 'cut');
+
+    const failure = await store
+      .append('bob', BEGINNING, 'ours', [created(1, 'Fern')])
+      .catch((error: unknown) => error);
+
+    await lost;
+    await close();
+    expect(failure).to.be.an.instanceOf(OutcomeUnknown);
+  });
+});

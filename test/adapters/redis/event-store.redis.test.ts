@@ -1,0 +1,13 @@
+import { eventStoreContract } from '../../contracts/event-store';
+import { describeRedis } from '../../support/redis';
+import { openStore } from './open-store';
+
+describeRedis('On one Redis', (redis) => {
+  for (const pageSize of [1, 3, 1000]) {
+    eventStoreContract({
+      name: `RedisEventStore with ${pageSize} to a page`,
+      pageSize,
+      open: () => openStore(redis.url, { keyPrefix: redis.prefix, pageSize }),
+    });
+  }
+});

@@ -1,0 +1,153 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type Command, PlantList, decide, decideInOrder } from '../../src/domain';
+import { create, created, deleted, given, remove } from '../support/given';
+import { RUNS, anyCommand, anyCommands } from './arbitraries';
+
+describe('Creating a plant', () => {
+  it('records it while its id is free', () => {
+    given()
+      .when(create(7, 'Fern', 'indoor'))
+      .then(created(7, 'Fern', 'indoor'));
+  });
+
+  it('records no tag where none was given', () => {
+    given().when(create(7, 'Fern')).then(created(7, 'Fern'));
+  });
+
+  it('records the empty tag as a tag', () => {
+    given()
+      .when(create(7, 'Fern', ''))
+      .then(created(7, 'Fern', ''));
+  });
+
+  it('is refused while a living plant has the id, whatever else is the same or not', () => {
+    given(created(7, 'Fern')).when(create(7, 'Moss')).then('id-taken');
+    given(created(7, 'Fern')).when(create(7, 'Fern')).then('id-taken');
+  });
+
+  it('takes an id again once its plant is deleted', () => {
+    given(created(7, 'Fern'), deleted(7)).when(create(7, 'Moss')).then(created(7, 'Moss'));
+  });
+
+  it('does not mind a plant with the same name', () => {
+    given(created(7, 'Fern')).when(create(8, 'Fern')).then(created(8, 'Fern'));
+  });
+
+  it('records id, name and tag, and nothing that came along with them', () => {
+    const command: Command = {
+      type: 'CreatePlant',
+      plant: { ...created(7, 'Fern', 'indoor'), ...{ owner: 'eve' } },
+    };
+    given()
+      .when(command)
+      .then(created(7, 'Fern', 'indoor'));
+  });
+});
+
+describe('Deleting a plant', () => {
+  it('records it while the plant lives', () => {
+    given(created(7, 'Fern')).when(remove(7)).then(deleted(7));
+  });
+
+  it('is refused where no plant ever had the id', () => {
+    given(created(7, 'Fern')).when(remove(8)).then('no-such-plant');
+  });
+
+  it('is refused the second time', () => {
+    given(created(7, 'Fern'), deleted(7)).when(remove(7)).then('no-such-plant');
+  });
+
+  it('takes a plant away that was created anew', () => {
+    given(created(7, 'Fern'), deleted(7), created(7, 'Moss')).when(remove(7)).then(deleted(7));
+  });
+});
+
+describe('Any command', () => {
+  it('brings about its event exactly when that is due', () => {
+    fc.assert(
+      fc.property(anyCommands, anyCommand, (earlier, command) => {
+        const list = listAfter(earlier);
+        const id = command.type === 'CreatePlant' ? command.plant.id : command.id;
+        const due = living(earlier).has(id) === (command.type === 'DeletePlant');
+
+        const { event, rejection } = decide(command, list);
+
+        if (due && command.type === 'CreatePlant')
+          expect(event).to.deep.equal({ type: 'PlantCreated', ...command.plant });
+        else if (due) expect(event).to.deep.equal({ type: 'PlantDeleted', id });
+        else expect(rejection).to.equal(command.type === 'CreatePlant' ? 'id-taken' : 'no-such-plant');
+        expect(event === undefined).to.equal(!due);
+        expect(rejection === undefined).to.equal(due);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('brings about nothing when repeated', () => {
+    fc.assert(
+      fc.property(anyCommands, anyCommand, (earlier, command) => {
+        expect(decide(command, listAfter([...earlier, command])).event).to.be.undefined;
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
+
+describe('Commands decided in order', () => {
+  it('are decided as if each had waited for the one before to be recorded', () => {
+    fc.assert(
+      fc.property(anyCommands, anyCommands, (earlier, commands) => {
+        const oneByOne = listAfter(earlier);
+        const expected = commands.map((command) => decideAndEvolve(command, oneByOne));
+        expect(decideInOrder(commands, listAfter(earlier))).to.deep.equal(expected);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('leave the list as it is', () => {
+    fc.assert(
+      fc.property(anyCommands, anyCommands, (earlier, commands) => {
+        const list = listAfter(earlier);
+        decideInOrder(commands, list);
+        expect(list.version).to.equal(listAfter(earlier).version);
+        expect(list.page()).to.deep.equal(listAfter(earlier).page());
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('are each answered, a rejection between events too', () => {
+    const commands = [create(7, 'Fern'), create(7, 'Moss'), remove(7), remove(7), create(7, 'Moss')];
+    expect(decideInOrder(commands, new PlantList())).to.deep.equal([
+      { event: created(7, 'Fern') },
+      { rejection: 'id-taken' },
+      { event: deleted(7) },
+      { rejection: 'no-such-plant' },
+      { event: created(7, 'Moss') },
+    ]);
+  });
+});
+
+function decideAndEvolve(command: Command, list: PlantList) {
+  const decision = decide(command, list);
+  if (decision.event) list.evolve(decision.event);
+  return decision;
+}
+
+function listAfter(commands: readonly Command[]): PlantList {
+  const list = new PlantList();
+  for (const command of commands) decideAndEvolve(command, list);
+  return list;
+}
+
+/** The oracle: whatever was created last, and not deleted since, lives. */
+function living(commands: readonly Command[]): Set<string> {
+  const ids = new Set<string>();
+  for (const command of commands) {
+    if (command.type === 'CreatePlant') ids.add(command.plant.id);
+    else ids.delete(command.id);
+  }
+  return ids;
+}

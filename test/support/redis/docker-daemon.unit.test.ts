@@ -1,0 +1,38 @@
+import { once } from 'node:events';
+import { type RequestListener, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { dockerAnswers, dockerHost } from './docker-daemon';
+
+describe('looking for a Docker daemon', () => {
+  async function asked(daemon: RequestListener): Promise<boolean> {
+    const server = createServer(daemon);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    try {
+      return await dockerAnswers(`tcp://127.0.0.1:${(server.address() as AddressInfo).port}`, 100);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  }
+
+  it('finds one that answers', async () => {
+    expect(await asked((request, response) => response.end(request.url))).to.equal(true);
+  });
+
+  it('finds one that wants TLS', async () => {
+    expect(await asked((_, response) => response.writeHead(400).end())).to.equal(true);
+  });
+
+  it('does not wait for one that hangs', async () => {
+    expect(await asked(() => {})).to.equal(false);
+  });
+
+  it('does not find one whose socket is not there', async () => {
+    expect(await dockerAnswers('unix:///nowhere/docker.sock')).to.equal(false);
+  });
+
+  it('looks where DOCKER_HOST says, and nowhere else', () => {
+    expect(dockerHost({ DOCKER_HOST: 'tcp://127.0.0.1:1' })).to.equal('tcp://127.0.0.1:1');
+  });
+});

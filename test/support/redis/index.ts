@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import type { Redis } from 'ioredis';
+import { RedisGround } from './ground';
+import { type NoRedis, RedisServer, hangUp, plainClient } from './server';
+
+export { type RedisServer, hangUp, plainClient } from './server';
+
+const ground = new RedisGround();
+// This file is loaded outside of any suite, so the hook is the whole run's.
+after(() => ground.close());
+
+/** A suite's part of the Redis that all ordinary suites share. Readable in hooks and tests only: it is opened lazily. */
+export interface SharedRedis {
+  readonly url: string;
+  /** Unique to this suite, which must keep to keys that begin with it. They are removed behind it. */
+  readonly prefix: string;
+  /** A plain client, to look at what was stored. */
+  readonly admin: Redis;
+}
+
+/**
+ * Starts a server of the test's own with these arguments of redis-server. One
+ * started in a test or a `beforeEach` lives as long as the test, one started in
+ * a `before` as long as the suite.
+ */
+export type StartRedis = (...args: string[]) => Promise<RedisServer>;
+
+/** A suite that needs a Redis, and does nothing to the server itself. Without one the suite is pending, or fails where CI is set. */
+export function describeRedis(title: string, body: (redis: SharedRedis) => void): void {
+  describe(title, function () {
+    const prefix = `test-${randomUUID()}`;
+    let admin: Redis | undefined;
+    const opened = () => {
+      if (!admin) throw new Error('the shared Redis is open in hooks and tests only');
+      return admin;
+    };
+
+    let url = '';
+    needs(this, async () => {
+      const shared = await ground.shared();
+      if ('reason' in shared) return shared;
+      ({ url } = shared);
+      const client = plainClient(url);
+      await client.connect().catch((cause: unknown) => {
+        throw new Error(`no Redis answers at ${new URL(url).host}`, { cause });
+      });
+      admin = client;
+      return undefined;
+    });
+    body({
+      prefix,
+      get url() {
+        opened();
+        return url;
+      },
+      get admin() {
+        return opened();
+      },
+    });
+    after(async () => {
+      if (!admin) return;
+      await removeKeys(admin, prefix);
+      hangUp(admin);
+    });
+  });
+}
+
+/** A suite whose tests start, configure, kill or freeze servers of their own. Never uses REDIS_URL. */
+export function describeOwnRedis(title: string, body: (startRedis: StartRedis) => void): void {
+  describe(title, function () {
+    const ofTheSuite: RedisServer[] = [];
+    const ofTheTest: RedisServer[] = [];
+    let running = ofTheSuite;
+
+    needs(this, async () => {
+      const servers = await ground.servers();
+      return 'reason' in servers ? servers : undefined;
+    });
+    beforeEach(() => (running = ofTheTest));
+    body(async (...args) => {
+      const servers = await ground.servers();
+      if ('reason' in servers) throw new Error(servers.reason);
+      const server = await RedisServer.start(await servers.create(args));
+      running.push(server);
+      return server;
+    });
+    // Behind the body's own hooks, which may still talk to the servers.
+    afterEach(async () => {
+      await stopAll(ofTheTest);
+      running = ofTheSuite;
+    });
+    after(() => stopAll(ofTheSuite));
+  });
+}
+
+/** A first look may have to pull the image. */
+const OPEN_WITHIN_MS = 300_000;
+
+function needs(
+  suite: Mocha.Suite & { pendingReason?: string },
+  open: () => Promise<NoRedis | undefined>,
+): void {
+  before(async function () {
+    this.timeout(OPEN_WITHIN_MS);
+    const missing = await open();
+    if (missing === undefined) return;
+    if (process.env.CI) throw new Error(`${missing.reason} (CI is set, so this is a failure)`);
+    suite.pendingReason = missing.reason;
+    this.skip();
+  });
+}
+
+async function stopAll(servers: RedisServer[]): Promise<void> {
+  await Promise.all(servers.splice(0).map((server) => server.stop()));
+}
+
+async function removeKeys(redis: Redis, prefix: string): Promise<void> {
+  for await (const keys of redis.scanStream({ match: `${prefix}*`, count: 1000 }) as AsyncIterable<
+    string[]
+  >) {
+    if (keys.length > 0) await redis.unlink(keys);
+  }
+}

@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** Looks at a request, that is at bytes the client wrote at once: over the loopback they come as one piece up to 64 KiB. */
+export type RequestMatch = (bytes: Buffer) => boolean;
+
+/**
+ * The network between a client and a server on this machine, with the faults of
+ * a real one. It loses bytes only as TCP can: all of those behind a certain one,
+ * never some in between. So a direction that lost any carries none any more.
+ */
+export class TcpProxy {
+  /** How many connections have been accepted. */
+  accepted = 0;
+  /** How many milliseconds late bytes arrive, in either direction. */
+  delayMs = 0;
+  #blackhole = false;
+  #strikes: Strike[] = [];
+  readonly #connections = new Set<Connection>();
+
+  private constructor(private readonly listener: Server) {}
+
+  /** Listens on a free port of 127.0.0.1 and passes every connection on to `target`. */
+  static async to(target: { readonly host?: string; readonly port: number }): Promise<TcpProxy> {
+    const listener = createServer({ allowHalfOpen: true, noDelay: true });
+    const proxy = new TcpProxy(listener);
+    listener.on('connection', (client) => {
+      const server = connect({ host: '127.0.0.1', ...target, allowHalfOpen: true, noDelay: true });
+      proxy.#carry(new Connection(client, server));
+    });
+    await once(listener.listen(0, '127.0.0.1'), 'listening');
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.listener.address() as AddressInfo).port;
+  }
+
+  /** How many of the accepted connections the client still has. */
+  get open(): number {
+    return [...this.#connections].filter(({ client }) => !client.destroyed).length;
+  }
+
+  /** Cuts all connections there are. New ones pass. */
+  cut(): void {
+    for (const connection of this.#connections) connection.cut();
+  }
+
+  /** From now on connections are accepted and bytes swallowed, and neither side is told of anything. */
+  blackhole(): void {
+    this.#blackhole = true;
+  }
+
+  /** No fault any more: connections that lost bytes are cut, the others and new ones pass. */
+  heal(): void {
+    this.#blackhole = false;
+    this.#strikes = [];
+    this.delayMs = 0;
+    for (const connection of this.#connections) if (connection.lossy) connection.cut();
+  }
+
+  /**
+   * "Executed, and the reply lost": the next request that matches reaches the
+   * server, and nothing that the server says from then on reaches the client.
+   * With its first word the connection is cut, or else left open and silent.
+   * Resolves then, with that word. A reply to an earlier request that was still
+   * under way counts as such.
+   */
+  loseReply(matches: RequestMatch, connection: 'cut' | 'left open'): Promise<Buffer> {
+    return new Promise((resolve) => {
+      this.#strikes.push({
+        matches,
+        hit(struck, request) {
+          struck.withholdReplies((reply) => {
+            if (connection === 'cut') struck.cut();
+            resolve(reply);
+          });
+          struck.request(request);
+        },
+      });
+    });
+  }
+
+  /** Of the next request that matches, the server gets only the first `length` bytes, and then the connection is cut. */
+  cutRequest(matches: RequestMatch, length: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#strikes.push({
+        matches,
+        hit(struck, request) {
+          struck.request(request.subarray(0, length));
+          struck.cut();
+          resolve();
+        },
+      });
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const { client, server } of this.#connections) {
+      client.destroy();
+      server.destroy();
+    }
+    await once(this.listener.close(), 'close');
+  }
+
+  #carry(connection: Connection): void {
+    this.accepted += 1;
+    this.#connections.add(connection);
+    const { client, server } = connection;
+    this.#pass(connection, client, {
+      bytes: (request) => {
+        const strike = this.#strikes.find(({ matches }) => matches(request));
+        if (strike === undefined) return connection.request(request);
+        this.#strikes = this.#strikes.filter((other) => other !== strike);
+        strike.hit(connection, request);
+      },
+      end: () => server.end(),
+    });
+    this.#pass(connection, server, {
+      bytes: (reply) => connection.reply(reply),
+      end: () => connection.endOfReplies(),
+    });
+    for (const socket of [client, server]) {
+      socket.on('close', () => {
+        if (client.destroyed && server.destroyed) this.#connections.delete(connection);
+      });
+    }
+  }
+
+  /** One direction. News arrive in order, each of them late by the delay; in a blackhole none does. */
+  #pass(connection: Connection, from: Socket, news: { bytes(bytes: Buffer): void; end(): void }): void {
+    let arrived = Promise.resolve();
+    const send = (arrive: () => void) => {
+      const due = performance.now() + this.delayMs;
+      arrived = arrived.then(async () => {
+        const early = due - performance.now();
+        if (early > 0) await pause(early);
+        if (this.#blackhole) connection.lossy = true;
+        else arrive();
+      });
+    };
+    from.on('data', (bytes) => send(() => news.bytes(bytes)));
+    from.on('end', () => send(() => news.end()));
+    from.on('close', () => {
+      if (!from.readableEnded) send(() => connection.cut());
+    });
+  }
+}
+
+/** A fault for the next request that matches, and for no other. */
+interface Strike {
+  readonly matches: RequestMatch;
+  hit(connection: Connection, request: Buffer): void;
+}
+
+class Connection {
+  /** Set where one of the sides does not know of what it lost. */
+  lossy = false;
+  #withheld: ((reply: Buffer) => void) | undefined;
+
+  constructor(
+    readonly client: Socket,
+    readonly server: Socket,
+  ) {
+    // An error closes the socket; that is what the other side gets to know.
+    client.on('error', () => {});
+    server.on('error', () => {});
+  }
+
+  request(bytes: Buffer): void {
+    if (!this.client.destroyed) this.server.write(bytes);
+  }
+
+  reply(bytes: Buffer): void {
+    if (this.#withheld) this.#withheld(bytes);
+    else this.client.write(bytes);
+  }
+
+  endOfReplies(): void {
+    if (!this.#withheld) this.client.end();
+  }
+
+  withholdReplies(withheld: (reply: Buffer) => void): void {
+    this.lossy = true;
+    this.#withheld = withheld;
+  }
+
+  /** Whatever was sent on to the server still gets there: a reset could make its kernel throw that away. */
+  cut(): void {
+    this.client.destroy();
+    this.server.end();
+  }
+}
