@@ -1,13 +1,12 @@
 import { HttpProblem, PROBLEMS } from './problems';
 
-/** What Node's parser knows of the bytes that it refused. */
+/** Node's parser tells of the bytes that it refused. */
 interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
-  readonly bytesParsed?: number;
 }
 
 /** A request line with which nothing is wrong but the method (a token; RFC 9110, 5.6.2). */
-const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ [!-~]+ HTTP\/1\.[01]\r\n/;
+const REQUEST_LINE = /^(?:\r\n)*[\w!#$%&'*+.^`|~-]+ [!-~]+ HTTP\/1\.[01]\r\n/;
 
 /** The answer that a `clientError` of Node's asks for; `undefined` where the connection itself is broken. */
 export function refusalOf(error: ParserError): HttpProblem | undefined {
@@ -19,7 +18,7 @@ export function refusalOf(error: ParserError): HttpProblem | undefined {
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new HttpProblem(PROBLEMS.bodyTooLarge);
     case 'HPE_INVALID_METHOD':
-      return isRequestLine(error) ? unknownMethod() : new HttpProblem(PROBLEMS.malformedHttp);
+      return isRequest(error.rawPacket) ? unknownMethod() : new HttpProblem(PROBLEMS.malformedHttp);
     default:
       return error.code?.startsWith('HPE_') ? new HttpProblem(PROBLEMS.malformedHttp) : undefined;
   }
@@ -32,9 +31,11 @@ export function unknownMethod(): HttpProblem {
   });
 }
 
-/** Tells a method that Node does not know from bytes that are no HTTP at all; the parser stops at the same place. */
-function isRequestLine({ rawPacket, bytesParsed }: ParserError): boolean {
-  if (rawPacket === undefined || bytesParsed === undefined) return false;
-  const start = rawPacket.lastIndexOf('\n', bytesParsed) + 1;
-  return REQUEST_LINE.test(rawPacket.toString('latin1', start));
+/**
+ * Tells a method that Node does not know from bytes that are no HTTP at all,
+ * over both of which its parser stops at the first odd letter. The packet begins
+ * with them: behind a request in the same packet they would get no answer.
+ */
+function isRequest(packet: Buffer | undefined): boolean {
+  return packet !== undefined && REQUEST_LINE.test(packet.toString('latin1'));
 }

@@ -35,15 +35,13 @@ export function plantsRoutes({ plants, bodyLimit }: PlantsRoutesOptions): Middle
     if (page.next !== undefined && query.limit > 0) {
       ctx.set('Link', `</plants?limit=${query.limit}&cursor=${cursorAfter(page.next)}>; rel="next"`);
     }
-    if (matches(ctx.get('If-None-Match'), etag)) ctx.status = 304;
-    else {
-      const state = JSON.stringify([user, etag, query.limit, query.after]);
-      respondJson(
-        ctx,
-        200,
-        long.text(ctx.res, state, () => JSON.stringify(page.plants)),
-      );
+    if (matches(ctx.get('If-None-Match'), etag)) {
+      ctx.status = 304;
+      return;
     }
+    const state = JSON.stringify([user, etag, query.limit, query.after]);
+    const text = long.text(ctx.res, state, () => JSON.stringify(page.plants));
+    respondJson(ctx, 200, text);
   });
 
   router.post('/plants', jsonBody(bodyLimit), async (ctx: Context) => {
