@@ -3,6 +3,8 @@ import type { Socket } from 'node:net';
 import type { HttpProblem } from './problems';
 import { answerInstead } from './raw-answer';
 
+/** How many requests are served. Clients then come again, and so learn of new instances. */
+const MAX_SERVED = 10_000;
 /** How many requests may wait in line. Whoever sends more without reading an answer is cut off. */
 const MAX_IN_LINE = 64;
 /** For how long a connection that got its last answer is read and dropped, so that a sender gets to see it. */
@@ -18,6 +20,7 @@ export class Connection {
   /** The answers that are owed, in the order of their requests. The first one is under way. */
   readonly #owed: ServerResponse[] = [];
   #latest: IncomingMessage | undefined;
+  #served = 0;
   #ending = false;
 
   /** @param answerRaw answers where there is no request to answer. */
@@ -33,6 +36,11 @@ export class Connection {
     socket.on('error', () => socket.destroy());
   }
 
+  /** Whether the answer under way has to be the last. */
+  get usedUp(): boolean {
+    return this.#served >= MAX_SERVED;
+  }
+
   /** Whether nothing is owed but the answer under way. */
   get lastInLine(): boolean {
     return this.#owed.length <= 1;
@@ -46,7 +54,7 @@ export class Connection {
     }
     this.#owed.push(response);
     response.once('close', () => this.#answered());
-    if (this.#owed.length === 1) this.serve(response.req, response);
+    if (this.#owed.length === 1) this.#serve(response);
   }
 
   /**
@@ -90,8 +98,13 @@ export class Connection {
     } else if (this.socket.writable) {
       // How long the last answer could be read has nothing to do with how long this one may take.
       this.socket.setTimeout(0);
-      this.serve(next.req, next);
+      this.#serve(next);
     }
+  }
+
+  #serve(response: ServerResponse): void {
+    this.#served++;
+    this.serve(response.req, response);
   }
 
   #endGently(): void {

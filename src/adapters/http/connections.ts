@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import type { RequestReport } from './app';
 import { Connection } from './connection';
-import { refusalOf, unknownMethod } from './parser-errors';
+import { isSurplus, refusalOf, unknownMethod } from './parser-errors';
 import type { HttpProblem } from './problems';
 import { rawAnswer } from './raw-answer';
 
@@ -23,9 +23,10 @@ export class Connections {
     return this.#draining;
   }
 
-  /** Whether the connection is to end behind this answer, as far as is known now. */
+  /** Whether the connection is to end behind the answer that is under way on it. */
   endsBehind({ req }: ServerResponse): boolean {
-    return this.#draining && this.#open.get(req.socket)?.lastInLine === true;
+    const connection = this.#open.get(req.socket);
+    return connection !== undefined && (connection.usedUp || (this.#draining && connection.lastInLine));
   }
 
   /** Has all that arrives on `server` served by `serve`. */
@@ -44,6 +45,7 @@ export class Connections {
     server.on('checkExpectation', take);
 
     server.on('clientError', (error, socket) => {
+      if (isSurplus(error)) return;
       const refusal = refusalOf(error);
       if (refusal) this.#open.get(socket)?.refuse(refusal);
       else socket.destroy();

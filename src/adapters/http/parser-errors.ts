@@ -8,6 +8,11 @@ interface ParserError extends NodeJS.ErrnoException {
 /** A request line with which nothing is wrong but the method (a token; RFC 9110, 5.6.2). */
 const REQUEST_LINE = /^(?:\r\n)*[\w!#$%&'*+.^`|~-]+ [!-~]+ HTTP\/1\.[01]\r\n/;
 
+/** What came behind a request with `Connection: close`, and so is no request. */
+export function isSurplus(error: ParserError): boolean {
+  return error.code === 'HPE_CLOSED_CONNECTION';
+}
+
 /** The answer that a `clientError` of Node's asks for; `undefined` where the connection itself is broken. */
 export function refusalOf(error: ParserError): HttpProblem | undefined {
   switch (error.code) {

@@ -29,8 +29,6 @@ export interface DrainTimes {
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Above the 60 s for which common load balancers keep idle connections: closing first is theirs. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** So that clients come to know of new instances in time. */
-const MAX_REQUESTS_PER_CONNECTION = 10_000;
 /** Within this, whatever had arrived before is read. */
 const SETTLE_MS = 100;
 
@@ -52,7 +50,6 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     maxHeaderSize: 16 * 1024,
   });
   server.maxConnections = options.maxConnections;
-  server.maxRequestsPerSocket = MAX_REQUESTS_PER_CONNECTION;
   // Node would drop the fields beyond its limit silently; the app counts and refuses.
   server.maxHeadersCount = 0;
   // Node's own switch, which its types leave out: a client that has sent all it will send still gets its answers.
