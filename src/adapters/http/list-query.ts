@@ -41,7 +41,7 @@ export function cursorAfter(position: number): string {
 function parseCursor(cursor: string): number {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const position = Number(text.slice(CURSOR_PREFIX.length));
-  if (!Number.isSafeInteger(position) || cursorAfter(position) !== cursor) {
+  if (!(position > 0 && Number.isSafeInteger(position)) || cursorAfter(position) !== cursor) {
     throw new HttpProblem(PROBLEMS.badQuery, 'cursor must come from the Link of an earlier answer');
   }
   return position;

@@ -9,8 +9,7 @@ interface NewPlantBody {
   tag?: string;
 }
 
-// Only own properties count, so `{"__proto__": {"name": …}}` names nothing.
-const ajv = new Ajv({ ownProperties: true, allErrors: false, strict: true })
+const ajv = new Ajv({ strict: true })
   .addKeyword({ keyword: 'int64', validate: (_: unknown, value: unknown) => typeof value === 'bigint' })
   .addKeyword({
     keyword: 'wellFormed',

@@ -20,6 +20,7 @@ export interface RedisConnectionOptions {
 type Client = Redis | Cluster;
 
 const UNREACHABLE = 'Redis cannot be reached';
+const NO_ERROR = 'the connection was closed';
 const LATER_MS = 250;
 
 /**
@@ -35,15 +36,15 @@ export class RedisConnection {
   readonly #client: Client;
   /** Why nothing is let through; `undefined` while the server is fit. */
   #trouble: string | undefined = UNREACHABLE;
-  #lastError = 'the connection was closed';
+  /** Why there is no connection, as far as that was told. */
+  #lastError = NO_ERROR;
   #examined: () => void = () => {};
   /** Settles once the first server that answered has been examined; stays pending while none answers. */
   readonly examined = new Promise<void>((resolve) => (this.#examined = resolve));
 
   constructor(private readonly options: RedisConnectionOptions) {
     this.#client = connect(options);
-    // Heard, or ioredis would print it; what matters of it is told on close, and by the commands that fail.
-    this.#client.on('error', (error: Error) => (this.#lastError = error.message));
+    this.#client.on('error', (error: Error) => this.#failed(error.message));
     this.#client.on('ready', () => void this.#examine());
     this.#client.on('close', () => this.#lost());
   }
@@ -72,12 +73,15 @@ export class RedisConnection {
     if (this.#client instanceof Cluster) return;
     const [role] = await this.#client.role().catch(ifForbidden(['master']));
     if (role === 'master') return;
-    this.#client.disconnect(true);
-    throw new StoreUnavailable('Redis was made a replica');
+    if (this.#trouble === undefined) {
+      this.#trouble = 'Redis was made a replica';
+      this.#client.disconnect(true);
+    }
+    throw new StoreUnavailable(this.#trouble);
   }
 
   close(): void {
-    this.#trouble = 'the connection to Redis was closed';
+    this.#trouble ??= 'the connection to Redis was closed';
     this.#client.disconnect();
   }
 
@@ -101,6 +105,7 @@ export class RedisConnection {
   #judge(refusals: readonly string[], warnings: readonly string[]): void {
     const { report } = this.options;
     const known = this.#trouble;
+    this.#lastError = NO_ERROR;
     this.#trouble = refusals.length === 0 ? undefined : `Redis must not be used: ${refusals.join('; ')}`;
     if (this.#trouble === undefined) {
       for (const warning of warnings) report('warn', `Redis: ${warning}`);
@@ -110,6 +115,13 @@ export class RedisConnection {
 
   #later(action: () => void): void {
     setTimeout(() => this.#client.status === 'ready' && action(), LATER_MS).unref();
+  }
+
+  /** A wrong password looks like a server that is away, unless its word is passed on. Once: it is tried again and again. */
+  #failed(why: string): void {
+    if (this.#trouble === UNREACHABLE && why !== this.#lastError)
+      this.options.report('warn', `${UNREACHABLE}: ${why}`);
+    this.#lastError = why;
   }
 
   #lost(): void {
@@ -148,6 +160,8 @@ type Options = Omit<RedisOptions, 'replyMapping'>;
 function connect(options: RedisConnectionOptions): Client {
   const redisOptions: Options = {
     connectionName: 'plant-store',
+    // One command less to be allowed, see docs/operations.md.
+    disableClientInfo: true,
     enableOfflineQueue: false,
     // Fails what was under way when a connection breaks, instead of sending it a second time.
     maxRetriesPerRequest: 0,

@@ -26,7 +26,7 @@ describeOwnRedis('Behind a Sentinel', (startRedis) => {
     this.timeout(20_000);
     primary = await startRedis();
     if (primary.peer[0] !== '127.0.0.1') {
-      const suite: { pendingReason?: string } = this.test!.parent!;
+      const suite = this.test!.parent as Mocha.Suite & { pendingReason?: string };
       suite.pendingReason = 'Sentinel is tried with a local redis-server only';
       this.skip();
     }

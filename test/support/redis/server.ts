@@ -35,15 +35,17 @@ export interface NoRedis {
 /** A running Redis server of a test's own, to configure, look into, kill, freeze and start again. */
 export class RedisServer {
   readonly url: string;
+  readonly host: string;
   readonly port: number;
   readonly peer: readonly [host: string, port: string];
   /** A plain client for CONFIG, INFO, XRANGE …, connected while the server runs. */
   readonly admin: Redis;
 
   private constructor(private readonly process: RedisProcess) {
+    this.host = process.host;
     this.port = process.port;
     this.peer = process.peer;
-    this.url = `redis://${process.host}:${process.port}`;
+    this.url = `redis://${this.host}:${this.port}`;
     this.admin = plainClient(this.url);
   }
 

@@ -2,10 +2,10 @@ import { dockerRedis } from './docker';
 import { localRedis } from './local';
 import { RedisServer } from './server';
 
-// Starts a Redis server, prints its port, and waits to be killed.
+// Starts a Redis server, prints its address, and waits to be killed.
 void (async () => {
   const source = await (process.argv[2] === 'docker' ? dockerRedis() : localRedis());
   if ('reason' in source) throw new Error(source.reason);
   const server = await RedisServer.start(await source.create([]));
-  console.log(server.port);
+  console.log(JSON.stringify({ host: server.host, port: server.port }));
 })();

@@ -1,0 +1,71 @@
+import { expect } from 'chai';
+import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
+import { type EventStore, OutcomeUnknown, StoreUnavailable } from '../../../src/application';
+import { type Service, bootstrap } from '../../../src/bootstrap';
+import { readConfig } from '../../../src/config';
+import { Caller } from '../../contracts/http/caller';
+
+/** A memory store whose next calls fail as the test says. */
+class FailingStore extends MemoryEventStore {
+  failure: (() => Error) | undefined;
+
+  override read(...args: Parameters<EventStore['read']>): ReturnType<EventStore['read']> {
+    return this.failure ? Promise.reject(this.failure()) : super.read(...args);
+  }
+
+  override append(...args: Parameters<EventStore['append']>): ReturnType<EventStore['append']> {
+    return this.failure ? Promise.reject(this.failure()) : super.append(...args);
+  }
+}
+
+describe('Where the event store fails, the service', () => {
+  const store = new FailingStore();
+  const SECRET = 'secret of the store';
+  let service: Service;
+  let user: Caller;
+
+  before(async () => {
+    const environment = {
+      PORT: '0',
+      LOG_LEVEL: 'silent',
+      AUTH_TOKENS: 'alice:token',
+      STORE_TIMEOUT_MS: '100',
+    };
+    service = await bootstrap(readConfig(environment).config!, { eventStore: store });
+    user = new Caller([service.url], 'token');
+    await user.plants([1, 'Fern']);
+  });
+  after(() => service.stop());
+  afterEach(async () => {
+    store.failure = undefined;
+    expect(await user.names(), 'serves again').to.deep.equal(['Fern']);
+  });
+
+  it('answers 503/50300 where nothing happened, to reads, writes and rejections alike', async () => {
+    store.failure = () => new StoreUnavailable(SECRET);
+    for (const ask of [
+      user.get('/plants'),
+      user.post({ id: 2, name: 'Moss' }),
+      user.post({ id: 1, name: 'x' }),
+      user.delete(1),
+    ]) {
+      const { status, error, text } = await ask;
+      expect({ status, error }).to.deep.equal({ status: 503, error: 50300 });
+      expect(text).not.to.contain(SECRET);
+    }
+  });
+
+  it('answers 503/50301 to the write whose outcome stays unknown, and 50300 to a read', async () => {
+    store.failure = () => new OutcomeUnknown(SECRET);
+    const [write, read] = await Promise.all([user.post({ id: 2, name: 'Moss' }), user.get('/plants')]);
+    expect(write).to.include({ status: 503, error: 50301 });
+    expect(read).to.include({ status: 503, error: 50300 });
+  });
+
+  it('answers 500/50000 to its own bugs, and tells the client nothing of them', async () => {
+    store.failure = () => new TypeError(SECRET);
+    const { status, error, text } = await user.get('/plants');
+    expect({ status, error }).to.deep.equal({ status: 500, error: 50000 });
+    expect(text).not.to.contain(SECRET).and.not.to.contain('TypeError');
+  });
+});

@@ -1,0 +1,63 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Client, untilServed } from '../../support/client';
+import { type Instance, instancesPerTest } from '../../support/instance';
+import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { TcpProxy } from '../../support/tcp-proxy';
+
+const KEY = 'plant-store:{alice}:events';
+
+/** What asynchronous replication can do: the service makes no history whole again, but it never mixes two. */
+describeOwnRedis('When a replica is promoted that was behind its primary', (startRedis) => {
+  const startInstances = instancesPerTest();
+  /** Where the service's one address leads: the proxy asks at every connection. */
+  const address = { host: '', port: 0 };
+  let proxy: TcpProxy;
+  let primary: RedisServer;
+  let replica: RedisServer;
+  let instances: readonly Instance[];
+  let alice: readonly [Client, Client];
+
+  beforeEach(async () => {
+    primary = await startRedis();
+    replica = await startRedis('--replicaof', ...primary.peer);
+    address.host = new URL(primary.url).hostname;
+    address.port = primary.port;
+    proxy = await TcpProxy.to(address);
+    instances = await startInstances(2, { REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
+    alice = [new Client(instances[0]!.url), new Client(instances[1]!.url)];
+
+    await alice[0].create(1, 'Fern');
+    while ((await replica.admin.xlen(KEY)) === 0) await pause(10);
+    await replica.admin.replicaof('NO', 'ONE');
+    expect((await alice[0].create(2, 'Moss')).status).to.equal(200);
+    expect((await alice[1].list()).names).to.deep.equal(['Fern', 'Moss']);
+
+    address.port = replica.port;
+    await primary.kill9();
+  });
+
+  afterEach(() => proxy.close());
+
+  function lossesTold(): number[] {
+    return instances.map(({ log }) => log.filter(({ msg }) => msg.includes('lost history')).length);
+  }
+
+  it('every instance lists what the replica has, and says what it lost', async () => {
+    for (const client of alice) {
+      await untilServed(() => client.list());
+      expect((await client.list()).names).to.deep.equal(['Fern']);
+    }
+    expect(lossesTold()).to.deep.equal([1, 1]);
+  });
+
+  it('every instance writes behind what the replica has, and says what it lost', async () => {
+    await untilServed(() => alice[0].create(3, 'Ivy'));
+    await untilServed(() => alice[1].create(4, 'Aloe'));
+
+    for (const client of alice) expect((await client.list()).names).to.deep.equal(['Fern', 'Ivy', 'Aloe']);
+    const ids = (await replica.admin.xrange(KEY, '-', '+')).map(([id]) => id);
+    expect(ids).to.deep.equal(['1-0', '2-0', '3-0']);
+    expect(lossesTold()).to.deep.equal([1, 1]);
+  });
+});

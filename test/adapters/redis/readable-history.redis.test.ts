@@ -1,0 +1,58 @@
+import { expect } from 'chai';
+import { parseUser } from '../../../src/application';
+import { created, plantId } from '../../support/given';
+import { describeRedis } from '../../support/redis';
+import { openStore, plantsOver } from './open-store';
+
+const ALICE = parseUser('alice')!;
+
+describeRedis('What the service has written to Redis', (redis) => {
+  it('a person can read with redis-cli', async () => {
+    const key = `${redis.prefix}:{alice}:events`;
+    const { store, close } = await openStore(redis.url, { keyPrefix: redis.prefix });
+    const plants = plantsOver(store);
+    const id = plantId('9007199254740993');
+    const start = Date.now();
+    await plants.create(ALICE, created(id, 'Büschelfarn', 'indoor'));
+    await plants.create(ALICE, created(-7, '"Moss"'));
+    await plants.delete(ALICE, id);
+    const end = Date.now();
+    await close();
+
+    expect(await redis.admin.keys(`${redis.prefix}*`)).to.deep.equal([key]);
+    expect(await redis.admin.type(key)).to.equal('stream');
+    expect(await redis.admin.ttl(key), 'time to live').to.equal(-1);
+
+    // As `redis-cli --raw XRANGE … - +` prints it, but for the commit ids.
+    const lines = (await redis.admin.xrange(key, '-', '+')).flat(2);
+    const commits = lines.filter((_, index) => lines[index - 1] === 'commit');
+    expect(lines.map((line) => (commits.includes(line) ? '…' : line))).to.deep.equal([
+      '1-0',
+      'type',
+      'PlantCreated',
+      'data',
+      '{"id":9007199254740993,"name":"Büschelfarn","tag":"indoor"}',
+      'commit',
+      '…',
+      '2-0',
+      'type',
+      'PlantCreated',
+      'data',
+      '{"id":-7,"name":"\\"Moss\\""}',
+      'commit',
+      '…',
+      '3-0',
+      'type',
+      'PlantDeleted',
+      'data',
+      '{"id":9007199254740993}',
+      'commit',
+      '…',
+    ]);
+    expect(new Set(commits).size).to.equal(3);
+    for (const commit of commits) {
+      expect(commit).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z-[0-9a-f]{16}$/);
+      expect(Date.parse(commit.slice(0, 24)), 'when it happened').to.be.within(start, end);
+    }
+  });
+});

@@ -1,0 +1,215 @@
+import { execFile } from 'node:child_process';
+import { expect } from 'chai';
+import { type Answer, Client, untilServed } from '../../support/client';
+import { instancesPerTest } from '../../support/instance';
+import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { TcpProxy } from '../../support/tcp-proxy';
+
+const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
+const EVICTING = 'maxmemory-policy is allkeys-lru';
+
+describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
+  const startInstances = instancesPerTest();
+
+  async function start(redis: { url: string }, environment: Readonly<Record<string, string>> = {}) {
+    const [instance] = await startInstances(1, { REDIS_URL: redis.url, ...environment });
+    const said = (level: number) =>
+      instance!.log.filter((line) => line.level === level).map(({ msg }) => msg);
+    return { alice: new Client(instance!.url), warnings: () => said(40), errors: () => said(50) };
+  }
+
+  describe('refuses to start on one', () => {
+    const refusalOf = async (redis: RedisServer) => {
+      try {
+        await start(redis);
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return expect.fail('it has started');
+    };
+
+    it('that evicts, and says how to mend that', async () => {
+      const redis = await startRedis('--maxmemory-policy', 'allkeys-lru');
+      expect(await refusalOf(redis)).to.equal(
+        `Redis must not be used: ${EVICTING}, which lets Redis throw events away: CONFIG SET maxmemory-policy noeviction`,
+      );
+    });
+
+    it('that is a replica, and says where to connect', async () => {
+      const primary = await startRedis();
+      const replica = await startRedis('--replicaof', ...primary.peer);
+      expect(await refusalOf(replica))
+        .to.include('is a replica')
+        .and.to.include('REDIS_URL');
+    });
+
+    it('as a process: one line, no stack, exit code 1', async function () {
+      this.timeout(20_000);
+      const redis = await startRedis('--maxmemory-policy', 'allkeys-lru');
+      const { code, stderr } = await main({ REDIS_URL: redis.url });
+
+      expect(code).to.equal(1);
+      expect(stderr).to.match(
+        /^cannot start: Redis must not be used: maxmemory-policy is allkeys-lru, .*\n$/,
+      );
+    });
+  });
+
+  describe('starts, and warns of what a crash may lose, on one', () => {
+    for (const [what, args, warning] of [
+      [
+        'that keeps no append-only file',
+        ['--appendonly', 'no'],
+        /appendonly is off.*CONFIG SET appendonly yes/,
+      ],
+      [
+        'that syncs once a second',
+        ['--appendonly', 'yes', '--appendfsync', 'everysec'],
+        /appendfsync is everysec.*CONFIG SET appendfsync always/,
+      ],
+    ] as const) {
+      it(what, async () => {
+        const { alice, warnings } = await start(await startRedis(...args));
+        expect(warnings()).to.have.lengthOf(1);
+        expect(warnings()[0]).to.match(warning);
+        expect((await alice.list()).status).to.equal(200);
+      });
+    }
+
+    it('but has nothing to say where every write is synced', async () => {
+      const { alice, warnings } = await start(await startRedis(...DURABLE));
+      expect((await alice.create(1, 'Fern')).status).to.equal(200);
+      expect(warnings()).to.deep.equal([]);
+    });
+  });
+
+  describe('starts, and warns of what it may not look at, where', () => {
+    /** As an operator would let it in: its own keys, and the commands that it needs besides. */
+    async function startAs(...rules: string[]) {
+      const redis = await startRedis(...DURABLE);
+      await redis.admin.call('ACL', 'SETUSER', 'plants', 'on', '>pass', '~plant-store:*', '+@all', ...rules);
+      return start({ url: redis.url.replace('//', '//plants:pass@') });
+    }
+
+    it('CONFIG is forbidden', async () => {
+      const { alice, warnings } = await startAs('-config');
+      expect(warnings()).to.deep.equal(['Redis: appendfsync could not be read: make sure that it is always']);
+      expect((await alice.create(1, 'Fern')).status).to.equal(200);
+    });
+
+    describe('INFO is forbidden', () => {
+      // ioredis has its say about it as well.
+      const { warn } = console;
+      before(() => (console.warn = () => {}));
+      after(() => (console.warn = warn));
+
+      it('as well', async () => {
+        const { alice, warnings } = await startAs('-config', '-info');
+        expect(warnings()).to.deep.equal([
+          'Redis: maxmemory-policy could not be read: make sure that it is noeviction',
+          'Redis: persistence could not be checked: make sure that appendonly is yes and appendfsync always',
+        ]);
+        expect((await alice.create(1, 'Fern')).status).to.equal(200);
+      });
+    });
+  });
+
+  describe('is let in', () => {
+    it('with a password, whatever characters it has, and keeps to the database that it was told', async () => {
+      const password = 'p:ä/s@s #?%';
+      const redis = await startRedis();
+      await redis.admin.config('SET', 'requirepass', password);
+      const { alice } = await start({
+        url: redis.url.replace('//', `//:${encodeURIComponent(password)}@`) + '/3',
+      });
+      expect((await alice.create(1, 'Fern')).status).to.equal(200);
+
+      expect(await redis.admin.dbsize()).to.equal(0);
+      await redis.admin.select(3);
+      expect(await redis.admin.keys('*')).to.deep.equal(['plant-store:{alice}:events']);
+    });
+  });
+
+  describe('looks again', () => {
+    const REFUSED = { status: 503, error: 50300 };
+    const told = ({ status, error }: Answer) => ({ status, error });
+
+    /** Asks until it is refused for what Redis is, and not only for its absence. */
+    async function untilRefused(alice: Client, errors: () => string[]): Promise<void> {
+      while (errors().every((line) => !line.includes('must not be used'))) await alice.list();
+    }
+
+    it('where its Redis was made a replica: refuses it, and is back when it is promoted', async () => {
+      const primary = await startRedis();
+      const other = await startRedis();
+      const { alice, errors } = await start(primary);
+      await alice.create(1, 'Fern');
+
+      await primary.admin.replicaof(...(other.peer as unknown as [string, number]));
+      await untilRefused(alice, errors);
+      expect(told(await alice.list())).to.deep.equal(REFUSED);
+      expect(told(await alice.create(2, 'Moss'))).to.deep.equal(REFUSED);
+      expect(errors()).to.have.lengthOf(1);
+      expect(errors()[0]).to.include('is a replica');
+
+      await primary.admin.replicaof('NO', 'ONE');
+      expect(await untilServed(() => alice.create(2, 'Moss'))).to.be.below(2000);
+    });
+
+    it('where a replica has taken the place of its Redis: refuses it, and is back with the primary', async () => {
+      const primary = await startRedis();
+      const replica = await startRedis('--replicaof', ...primary.peer);
+      // The proxy asks where to at every connection.
+      const address = { host: new URL(primary.url).hostname, port: primary.port };
+      const proxy = await TcpProxy.to(address);
+      const { alice, errors } = await start({ url: `redis://127.0.0.1:${proxy.port}` });
+      await alice.create(1, 'Fern');
+
+      address.port = replica.port;
+      proxy.cut();
+      await untilRefused(alice, errors);
+      expect(told(await alice.list())).to.deep.equal(REFUSED);
+      expect(errors()[0]).to.include('is a replica');
+
+      address.port = primary.port;
+      expect(await untilServed(() => alice.list())).to.be.below(2000);
+      await proxy.close();
+    });
+
+    it('where its Redis came back evicting: refuses it, and is back when that is mended', async () => {
+      const redis = await startRedis();
+      const proxy = await TcpProxy.to({ host: new URL(redis.url).hostname, port: redis.port });
+      const { alice, errors } = await start({ url: `redis://127.0.0.1:${proxy.port}` });
+      await redis.admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+      proxy.cut();
+      await untilRefused(alice, errors);
+      expect(errors()[0]).to.include(EVICTING);
+
+      await redis.admin.config('SET', 'maxmemory-policy', 'noeviction');
+      expect(await untilServed(() => alice.create(1, 'Fern'))).to.be.below(2000);
+      await proxy.close();
+    });
+  });
+});
+
+/** `npm start`, until it ends by itself. */
+function main(environment: Readonly<Record<string, string>>): Promise<{ code: unknown; stderr: string }> {
+  const env = {
+    PATH: process.env['PATH'],
+    EVENT_STORE: 'redis',
+    AUTH_TOKENS: 'alice:secret',
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    ...environment,
+  };
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      ['-r', 'ts-node/register', 'src/main.ts'],
+      { env },
+      (error, _stdout, stderr) => {
+        resolve({ code: error?.code ?? 0, stderr });
+      },
+    );
+  });
+}

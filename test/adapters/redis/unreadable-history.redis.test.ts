@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import type { Redis } from 'ioredis';
+import { type Answer, Client } from '../../support/client';
+import { type Instance, instancesPerTest } from '../../support/instance';
+import { describeRedis } from '../../support/redis';
+
+/** What somebody did to a stream of three events, and the entry that an operator has to be told of. */
+interface Damage {
+  readonly what: string;
+  readonly entry: string;
+  done(redis: Redis, key: string): Promise<unknown>;
+  /** Whether an instance that has read the stream before comes upon it. */
+  readonly inTheTail: boolean;
+}
+
+const ivy = ['type', 'PlantCreated', 'data', '{"id":3,"name":"Ivy"}', 'commit', 'somebody'];
+
+const DAMAGES: readonly Damage[] = [
+  {
+    what: 'an event of a type that it does not know',
+    entry: '4-0',
+    inTheTail: true,
+    done: (redis, key) => redis.xadd(key, '4-0', 'type', 'PlantMoved', ...ivy.slice(2)),
+  },
+  {
+    what: 'an event with a field that it does not know',
+    entry: '4-0',
+    inTheTail: true,
+    done: (redis, key) => redis.xadd(key, '4-0', ...ivy, 'region', 'eu'),
+  },
+  {
+    what: 'an event with its fields in another order',
+    entry: '4-0',
+    inTheTail: true,
+    done: (redis, key) => redis.xadd(key, '4-0', ...ivy.slice(2), ...ivy.slice(0, 2)),
+  },
+  {
+    what: 'a plant without a name',
+    entry: '4-0',
+    inTheTail: true,
+    done: (redis, key) => redis.xadd(key, '4-0', ...ivy.with(3, '{"id":3}')),
+  },
+  {
+    what: 'an entry between two versions',
+    entry: '3-1',
+    inTheTail: true,
+    done: (redis, key) => redis.xadd(key, '3-1', ...ivy),
+  },
+  {
+    what: 'an entry under an id that Redis made up',
+    entry: '',
+    inTheTail: true,
+    done: (redis, key) => redis.xadd(key, '*', ...ivy),
+  },
+  {
+    what: 'a version left out at the end',
+    entry: '5-0',
+    inTheTail: true,
+    done: (redis, key) => redis.xadd(key, '5-0', ...ivy),
+  },
+  {
+    what: 'a version missing in the middle',
+    entry: '3-0',
+    inTheTail: false,
+    done: (redis, key) => redis.xdel(key, '2-0'),
+  },
+  {
+    what: 'the beginning trimmed off',
+    entry: '3-0',
+    inTheTail: false,
+    done: (redis, key) => redis.xtrim(key, 'MAXLEN', 1),
+  },
+];
+
+describeRedis('A history that the service cannot have written is refused, never skipped:', (redis) => {
+  const startInstances = instancesPerTest();
+  let key: string;
+  /** Has read the three events before anything was done to them; has not; both serve alice. */
+  let knowing: Instance;
+  let ignorant: Instance;
+
+  beforeEach(async () => {
+    key = `${redis.prefix}:{alice}:events`;
+    await redis.admin.del(key);
+    [knowing, ignorant] = (await startInstances(2, {
+      REDIS_URL: redis.url,
+      REDIS_KEY_PREFIX: redis.prefix,
+    })) as [Instance, Instance];
+    const alice = new Client(knowing.url);
+    await alice.create(1, 'Fern');
+    await alice.create(2, 'Moss');
+    await alice.delete(1);
+  });
+
+  /** What alice hears when she lists, creates and deletes. */
+  async function answers({ url }: Instance): Promise<Answer[]> {
+    const alice = new Client(url);
+    return [await alice.list(), await alice.create(9, 'Aloe'), await alice.delete(2)];
+  }
+
+  for (const { what, entry, inTheTail, done } of DAMAGES) {
+    it(what, async () => {
+      await done(redis.admin, key);
+      const damaged = await redis.admin.xrange(key, '-', '+');
+
+      for (const instance of inTheTail ? [knowing, ignorant] : [ignorant]) {
+        for (const { status, error } of await answers(instance)) {
+          expect({ status, error }).to.deep.equal({ status: 503, error: 50300 });
+        }
+        const [line] = instance.log.filter(({ msg }) => msg === 'a round failed') as unknown as [Logged];
+        expect(line).to.include({ level: 50, stream: 'alice' });
+        expect(line.err.type).to.equal('UnreadableHistory');
+        expect(line.err.message).to.include(`entry ${entry}`);
+      }
+      expect(await redis.admin.xrange(key, '-', '+')).to.deep.equal(damaged);
+    });
+  }
+
+  it('but other users are served meanwhile', async () => {
+    await redis.admin.xadd(key, '4-0', 'type', 'PlantMoved', ...ivy.slice(2));
+    expect((await new Client(knowing.url, 'alice').list()).status).to.equal(503);
+    expect((await new Client(knowing.url, 'bob').list()).status).to.equal(200);
+  });
+
+  it('until it is well again', async () => {
+    const backup = await redis.admin.dumpBuffer(key);
+    await redis.admin.xadd(key, '4-0', 'type', 'PlantMoved', ...ivy.slice(2));
+    for (const instance of [knowing, ignorant]) await answers(instance);
+
+    await redis.admin.restore(key, 0, backup, 'REPLACE');
+
+    for (const { url } of [knowing, ignorant]) {
+      expect((await new Client(url).list()).names).to.deep.equal(['Moss']);
+    }
+    expect((await new Client(knowing.url).create(9, 'Aloe')).status).to.equal(200);
+    expect((await new Client(ignorant.url).list()).names).to.deep.equal(['Moss', 'Aloe']);
+  });
+
+  it('until the entry that somebody added is removed, and its version with it', async () => {
+    await redis.admin.xadd(key, '4-0', 'type', 'PlantMoved', ...ivy.slice(2));
+    for (const instance of [knowing, ignorant]) await answers(instance);
+
+    // As docs/decisions/0003-storage-format.md has it.
+    await redis.admin.xdel(key, '4-0');
+    await redis.admin.call('XSETID', key, '3-0', 'ENTRIESADDED', '3', 'MAXDELETEDID', '0-0');
+
+    expect((await new Client(knowing.url).create(9, 'Aloe')).status).to.equal(200);
+    expect((await new Client(ignorant.url).list()).names).to.deep.equal(['Moss', 'Aloe']);
+    expect((await redis.admin.xrange(key, '-', '+')).map(([id]) => id)).to.deep.equal([
+      '1-0',
+      '2-0',
+      '3-0',
+      '4-0',
+    ]);
+  });
+});
+
+interface Logged {
+  readonly stream: string;
+  readonly err: { readonly type: string; readonly message: string };
+}

@@ -1,0 +1,84 @@
+import { expect } from 'chai';
+import { exchange } from './exchange';
+import type { Subject } from './http-contract';
+
+const CHALLENGE = 'Bearer realm="plants"';
+
+export function callers(service: Subject): void {
+  describe('A caller', () => {
+    for (const [what, authorization] of [
+      ['without credentials', undefined],
+      ['with those of another scheme', 'Basic dXNlcjpwYXNz'],
+      ['with a scheme that only begins like ours', 'BearerX token-0'],
+      ['with an empty field', ''],
+    ] as const) {
+      it(`${what} gets 40100 and a plain challenge`, async () => {
+        const headers = authorization === undefined ? {} : { Authorization: authorization };
+        const answer = await exchange(service.url, { path: '/plants', headers });
+        expect(answer).to.include({ status: 401, error: 40100 });
+        expect(answer.headers['www-authenticate']).to.equal(CHALLENGE);
+      });
+    }
+
+    for (const [what, authorization] of [
+      ['an unknown token', 'Bearer nobody'],
+      ['no token behind the scheme', 'Bearer'],
+      ['two tokens', 'Bearer token-0 token-0'],
+      ['a token with odd characters', 'Bearer tok"en'],
+      ['padding alone', 'Bearer ==='],
+      ['a token of other case', 'Bearer TOKEN-0'],
+      ['the beginning of a token', 'Bearer token-'],
+      ['a very long token', `Bearer ${'x'.repeat(10_000)}`],
+    ] as const) {
+      it(`with ${what} gets 40101 and is told that the token is bad`, async () => {
+        const answer = await exchange(service.url, {
+          path: '/plants',
+          headers: { Authorization: authorization },
+        });
+        expect(answer).to.include({ status: 401, error: 40101 });
+        expect(answer.headers['www-authenticate']).to.equal(`${CHALLENGE}, error="invalid_token"`);
+      });
+    }
+
+    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'Bearer  ']) {
+      it(`may write the scheme as "${scheme}"`, async () => {
+        const { token } = service.user();
+        const headers = { Authorization: `${scheme} ${token}` };
+        expect((await exchange(service.url, { path: '/plants', headers })).status).to.equal(200);
+      });
+    }
+
+    it('is asked who he is before anything else about his request', async () => {
+      for (const message of [
+        { path: '/plants?limit=x' },
+        { path: '/plants/01', method: 'DELETE' },
+        { path: '/plants/' },
+        { path: '/plants/1/leaves' },
+        { path: '/plants', method: 'PUT' },
+        { path: '/plants', method: 'OPTIONS' },
+        { path: '/plants', method: 'POST', headers: { 'Content-Type': 'text/plain' }, body: 'x' },
+        { path: '/plants', method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{' },
+      ]) {
+        const { status, error } = await exchange(service.url, message);
+        expect({ status, error }, JSON.stringify(message)).to.deep.equal({ status: 401, error: 40100 });
+      }
+    });
+
+    it('sees his own plants only, and has all ids to himself', async () => {
+      const [user, other] = [service.user(), service.user()];
+      await user.plants([1, 'Fern']);
+      await other.plants([1, 'Moss']);
+      expect(await user.names()).to.deep.equal(['Fern']);
+      expect(await other.names()).to.deep.equal(['Moss']);
+    });
+
+    it('with two tokens sees the same plants with both', async () => {
+      const [one, two] = service.twin();
+      await one.plants([1, 'Fern']);
+      expect(await two.names()).to.deep.equal(['Fern']);
+      expect((await two.post({ id: 1, name: 'Moss' })).error).to.equal(40003);
+      expect((await two.delete(1)).status).to.equal(204);
+      expect(await one.names()).to.deep.equal([]);
+    });
+  });
+}
