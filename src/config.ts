@@ -55,16 +55,26 @@ const VARIABLES = {
   AUTH_JWT_SECRET: optional('instead of it: the secret shared with the issuer, at least 32 bytes', jwtSecret),
   AUTH_JWT_ISSUER: optional('`iss` that a JWT must have', text),
   AUTH_JWT_AUDIENCE: optional('`aud` that a JWT must have; its `sub` is the user', text),
+  MAX_CONNECTIONS: withDefault(
+    '4096',
+    'connections at a time; more are refused, 1 … 1000000',
+    integer(1, 1_000_000),
+  ),
   BODY_LIMIT: withDefault('65536', 'largest request body, in bytes, 1 … 16777216', integer(1, 16_777_216)),
   REQUEST_TIMEOUT_MS: withDefault(
     '15000',
-    'within how long a request must have arrived, in ms, 100 … 3600000',
+    'within how long a request must have arrived, and a client go on reading, in ms, 100 … 3600000',
     integer(100, 3_600_000),
   ),
   STORE_TIMEOUT_MS: withDefault(
     '2000',
     'within how long the event store must have answered, in ms, 50 … 60000',
     integer(50, 60_000),
+  ),
+  SHUTDOWN_NOTICE_MS: withDefault(
+    '1000',
+    'how long new connections are still taken after SIGTERM, readiness failing, in ms, 0 … 600000',
+    integer(0, 600_000),
   ),
   SHUTDOWN_TIMEOUT_MS: withDefault(
     '20000',
