@@ -236,6 +236,21 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     expect(await stored()).to.have.lengthOf(1);
   });
 
+  it('does not learn what is newer from a Redis that was made a replica, and may be behind', async () => {
+    const head = { version: 1, commit: 'first' };
+    await others.append('alice', BEGINNING, head.commit, [fern]);
+    await others.append('alice', head, 'second', [moss]);
+    // Of a primary that nobody can reach, so that it keeps what it has.
+    await redis.admin.replicaof('127.0.0.1', 1);
+
+    const failure = await failureOf(store.append('alice', head, 'ours', [ivy])).finally(() =>
+      redis.admin.replicaof('NO', 'ONE'),
+    );
+
+    expect(failure).to.be.an.instanceOf(StoreUnavailable);
+    expect(await stored()).to.have.lengthOf(2);
+  });
+
   async function headOfStream(): Promise<Head> {
     const result = await others.read('alice', BEGINNING);
     return result.status === 'read' ? result.events.at(-1)! : expect.fail(result.status);
