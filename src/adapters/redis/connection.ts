@@ -138,6 +138,8 @@ async function examineNode(node: Redis): Promise<Findings> {
       .config('GET', 'appendfsync')
       .then((reply) => reply[1])
       .catch(ifForbidden(undefined)),
+    // Refused its database, ioredis goes on in number 0.
+    node.options.db ? node.select(node.options.db) : undefined,
   ]);
   return checkServer(info, appendfsync);
 }
