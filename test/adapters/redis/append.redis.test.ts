@@ -37,7 +37,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
   beforeEach(async () => {
     await redis.admin.flushall();
-    proxy = await TcpProxy.to({ port: redis.port });
+    proxy = await TcpProxy.to({ host: new URL(redis.url).hostname, port: redis.port });
     const ours = await openStore(`redis://127.0.0.1:${proxy.port}`, { timeoutMs: 400 });
     const theirs = await openStore(redis.url);
     store = ours.store;
@@ -225,7 +225,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
   it('that was recorded is never said not to be, because Redis refuses to WAIT', async () => {
     await redis.admin.call('ACL', 'SETUSER', 'plants', 'on', '>pass', '~*', '+@all', '-wait');
-    const { store, close } = await openStore(`redis://plants:pass@127.0.0.1:${redis.port}`, {
+    const { store, close } = await openStore(redis.url.replace('//', '//plants:pass@'), {
       waitReplicas: 1,
     });
 
