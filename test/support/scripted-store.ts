@@ -164,7 +164,11 @@ export class ScriptedStore implements EventStore {
     this.questions.push(question);
     if (!this.held) return run();
     return new Promise<T>((resolve, reject) => {
-      const over = (call: Call) => void this.calls.splice(this.calls.indexOf(call), 1);
+      const over = (call: Call) => {
+        const index = this.calls.indexOf(call);
+        if (index === -1) throw new Error('this call has had its answer');
+        this.calls.splice(index, 1);
+      };
       this.calls.push(new Call(question, run, resolve as (answer: Answer) => void, reject, over));
     });
   }
