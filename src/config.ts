@@ -125,11 +125,12 @@ export function readConfig(
       problems.push({ variable: name, rule: error.message, fix: error.fix });
     }
   }
-  if (problems.length > 0) return { problems };
-
   const config = values as Config;
-  const unfit = rules(config);
-  return unfit.length > 0 ? { problems: unfit } : { config };
+  // Where a value is broken, or its name, the rules about its like would only complain that it is missing.
+  const family = ({ variable }: ConfigProblem) => variable.split('_', 1)[0];
+  const broken = new Set(problems.map(family));
+  problems.push(...rules(config).filter((problem) => !broken.has(family(problem))));
+  return problems.length > 0 ? { problems } : { config };
 }
 
 /** Whether there is any way for a caller to say who he is. */
@@ -185,7 +186,7 @@ function rules(config: Config): ConfigProblem[] {
   return problems;
 }
 
-const OUR_PREFIX = /^(?:AUTH|REDIS|EVENT|STORE|CACHE|SHUTDOWN|BODY|REQUEST|LOG)_/;
+const OUR_PREFIX = /^(?:AUTH|REDIS|EVENT|STORE|CACHE|SHUTDOWN|BODY|REQUEST|LOG|MAX)_/;
 // What Kubernetes and Docker links put into every container for a service that happens to be called "redis" (or
 // "auth", …), and the image that the tests are told to use.
 const FOREIGN = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP)\w*)?$|_NAME$|^REDIS_IMAGE$/;
