@@ -98,9 +98,9 @@ function logRequest(log: Logger, { error, ...request }: RequestReport): void {
 
 function logFaults(log: Logger): CollectionObserver {
   return {
-    historyLost: (_stream, known) =>
+    historyLost: (stream, known) =>
       log.error(
-        { version: known.version },
+        { stream, version: known.version },
         'the event store lost history that was served before; starting over from what it has',
       ),
     fault(stream, error) {
