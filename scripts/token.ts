@@ -23,7 +23,7 @@ async function main(args: string[]): Promise<number> {
     const { path, ...token } = asked;
     console.log(await addToken(path, token));
     console.error(
-      `A token for ${token.user}, shown this once; ${path} has its hash. A running service knows it now.`,
+      `A token for ${token.user}, shown this once. A service that reads ${path} takes it from now on.`,
     );
     return 0;
   } catch (error) {

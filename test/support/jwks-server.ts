@@ -28,6 +28,13 @@ export class JwksServer {
     return this.#questions;
   }
 
+  /** How many connections to it are open. */
+  async connections(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      this.#server!.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+    });
+  }
+
   /** Resolves once it was asked `count` times in all. */
   async asked(count: number): Promise<void> {
     while (this.#questions < count) await new Promise<void>((resolve) => (this.#onQuestion = resolve));

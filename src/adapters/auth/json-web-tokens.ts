@@ -20,7 +20,7 @@ const MAX_LENGTH = 4096;
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 /** Seconds by which the issuer's clock and ours may differ. */
 const LEEWAY = 30;
-/** About 300 bytes each. */
+/** About 250 bytes each. */
 const REMEMBERED = 10_000;
 // An access token by its own type (RFC 9068) or a plain one; not, say, a logout token (RFC 8725, 3.11).
 const TYPE = /^(?:application\/)?(?:at\+)?jwt$/i;
@@ -60,7 +60,7 @@ export class JsonWebTokens implements Authenticator {
         algorithms: [...this.keys.algorithms],
         issuer: this.options.issuer,
         audience: this.options.audience,
-        requiredClaims: ['exp', 'sub'],
+        requiredClaims: ['exp'],
         clockTolerance: LEEWAY,
         currentDate: new Date(this.options.calendar()),
       });

@@ -72,6 +72,10 @@ describe('The configuration of who is calling', () => {
         { AUTH_JWKS_URL: 'https://u:p@id.example/keys', ...claims },
         /^AUTH_JWKS_URL must be an https URL without user and password/,
       ],
+      'keys behind a user': [
+        { AUTH_JWKS_URL: 'https://u@id.example/keys', ...claims },
+        /^AUTH_JWKS_URL must be an https URL without user and password/,
+      ],
       'a secret of 31 bytes': [
         { AUTH_JWT_SECRET: 's'.repeat(31), ...claims },
         /^AUTH_JWT_SECRET must be at least 32 bytes$/,

@@ -1,5 +1,6 @@
 /** JWTs of an issuer that publishes its keys, and all that can become of that issuer. */
 import { createHmac, createPublicKey, generateKeyPairSync, sign as signBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { exportJWK } from 'jose';
 import {
@@ -11,7 +12,8 @@ import {
 import { JsonWebTokens } from '../../../src/adapters/auth/json-web-tokens';
 import { AuthenticationUnavailable } from '../../../src/application';
 import { JwksServer } from '../../support/jwks-server';
-import { ManualClock, quiet } from '../../support/manual-clock';
+import { AlarmClock } from '../../support/alarm-clock';
+import { quiet } from '../../support/manual-clock';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
 import { AUDIENCE, ISSUER, NOW, type SigningKey, goodClaims, part, signed, signingKey } from './signing';
@@ -22,7 +24,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
   let first: SigningKey;
   let second: SigningKey;
   let issuer: JwksServer;
-  let clock: ManualClock;
+  let clock: AlarmClock;
   let told: string[];
   let keys: IssuerKeys;
   let tokens: JsonWebTokens;
@@ -33,7 +35,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
   });
   beforeEach(async () => {
     issuer = await JwksServer.start(first.jwk);
-    clock = new ManualClock();
+    clock = new AlarmClock();
     told = [];
   });
   afterEach(async () => {
@@ -115,6 +117,8 @@ describe('JWTs of an issuer that publishes its keys', () => {
       const { generation } = keys;
       await clock.pass(REFRESH_EVERY_MS);
       await issuer.asked(2);
+      // Nothing but the next regular question is waited for: this one is answered.
+      await until(() => clock.waiting === 1);
       expect(keys.generation).to.equal(generation);
     });
 
@@ -158,6 +162,11 @@ describe('JWTs of an issuer that publishes its keys', () => {
       expect(await rejection(Promise.race(flood))).to.be.instanceOf(AuthenticationUnavailable);
       answer();
       await Promise.allSettled(flood);
+      expect(await ask(await signed(first, { jti: 'next' }))).to.equal('alice');
+      const next = ask(token);
+      await quiet();
+      await clock.pass(COOL_DOWN_MS);
+      expect(await next).to.be.undefined;
     });
 
     it('make for one question every two seconds, and wait for it', async () => {
@@ -165,8 +174,8 @@ describe('JWTs of an issuer that publishes its keys', () => {
       await ask(await unknown('third'));
       for (let i = 0; i < 3; i++) {
         const asked = ask(await unknown(`${i}`));
-        await quiet();
         await clock.pass(COOL_DOWN_MS - 1);
+        expect(await Promise.race([asked, pause(20, 'waiting')])).to.equal('waiting');
         expect(issuer.questions).to.equal(2 + i);
         await clock.pass(1);
         expect(await asked).to.be.undefined;
@@ -257,12 +266,47 @@ describe('JWTs of an issuer that publishes its keys', () => {
     expect(issuer.questions).to.equal(2);
   });
 
-  it('ask nothing of the issuer once closed', async () => {
+  it('wait for the issuer again once it is back, as if it had never been away', async () => {
     await open();
-    keys.close();
-    await clock.pass(2 * REFRESH_EVERY_MS);
-    expect(issuer.questions).to.equal(1);
-    expect(told).to.deep.equal(['changed: 1']);
+    issuer.answer('', 503);
+    await rejection(ask(await signed(second)));
+    issuer.publish(first.jwk);
+    await clock.pass(COOL_DOWN_MS);
+    expect(await ask(await signed(second))).to.be.undefined;
+    const asked = ask(await signed(second));
+    await quiet();
+    await clock.pass(COOL_DOWN_MS);
+    expect(await asked).to.be.undefined;
+  });
+
+  it('leave no connection to the issuer open, whatever it answered', async () => {
+    await open();
+    for (const status of [200, 500]) {
+      issuer.answer(Buffer.alloc(4_000_000, ' '), status);
+      await rejection(ask(await signed(second)));
+      await until(async () => (await issuer.connections()) === 0);
+      await clock.pass(COOL_DOWN_MS);
+    }
+  });
+
+  describe('once closed', () => {
+    it('ask nothing of the issuer any more', async () => {
+      await open();
+      keys.close();
+      expect(clock.waiting).to.equal(0);
+      await clock.pass(2 * REFRESH_EVERY_MS);
+      expect(issuer.questions).to.equal(1);
+    });
+
+    it('wait for no answer, and do not call that an outage', async () => {
+      await open();
+      issuer.fallSilent();
+      const asked = ask(await signed(second));
+      await issuer.asked(2);
+      keys.close();
+      expect(await rejection(asked)).to.be.instanceOf(AuthenticationUnavailable);
+      expect(told).to.deep.equal(['changed: 1']);
+    });
   });
 
   describe('are refused', () => {

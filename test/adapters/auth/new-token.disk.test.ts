@@ -95,10 +95,13 @@ describe('A new token', () => {
   });
 
   it('is refused where the file is not in order, which stays as it was', async () => {
-    writeFileSync(file(), '{"users": [{"name": "alice"}]}');
-    expect(await rejection(addToken(file(), { user: alice }))).to.be.instanceOf(BrokenTokenFile);
-    expect(readFileSync(file(), 'utf8')).to.equal('{"users": [{"name": "alice"}]}');
-    expect(readdirSync(dirname(file()))).to.deep.equal(['tokens.json']);
+    const twice = { name: 'alice', tokens: [] };
+    for (const content of ['{"users": [{"name": "alice"}]}', JSON.stringify({ users: [twice, twice] })]) {
+      writeFileSync(file(), content);
+      expect(await rejection(addToken(file(), { user: alice }))).to.be.instanceOf(BrokenTokenFile);
+      expect(readFileSync(file(), 'utf8')).to.equal(content);
+      expect(readdirSync(dirname(file()))).to.deep.equal(['tokens.json']);
+    }
   });
 
   it('goes to where a symbolic link points, and leaves the link', async () => {

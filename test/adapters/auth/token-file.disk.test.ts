@@ -1,30 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { TokenFile } from '../../../src/adapters/auth/token-file';
 import { BrokenTokenFile } from '../../../src/adapters/auth/token-file-format';
 import { tokenDigest } from '../../../src/adapters/auth/token-digest';
-import { ManualClock } from '../../support/manual-clock';
+import { AlarmClock } from '../../support/alarm-clock';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 
 const LOOK_MS = 250;
-
-/** Tells whether somebody waits for it: a look at the file goes on in its own time, and then waits for the next. */
-class AlarmClock extends ManualClock {
-  waiting = 0;
-
-  override after(ms: number, action: () => void): () => void {
-    this.waiting++;
-    const cancel = super.after(ms, () => {
-      this.waiting--;
-      action();
-    });
-    return () => {
-      this.waiting--;
-      cancel();
-    };
-  }
-}
 
 function fileOf(users: Record<string, string[]>): string {
   return JSON.stringify({
@@ -93,10 +77,12 @@ describe('A token file in use', () => {
   it('is read again when it is written to', async () => {
     write(fileOf({ alice: ['a1'] }));
     open();
-    write(fileOf({ bob: ['b1'] }));
+    // The system's clock for files ticks every few milliseconds.
+    await pause(20);
+    write(fileOf({ carol: ['c1'] }));
     await look();
     expect(await file.authenticate('a1')).to.be.undefined;
-    expect(await file.authenticate('b1')).to.equal('bob');
+    expect(await file.authenticate('c1')).to.equal('carol');
   });
 
   it('is read again whenever it is replaced, as often as that happens', async () => {
@@ -195,6 +181,15 @@ describe('A token file in use', () => {
     write(fileOf({ alice: ['a1'] }));
     open();
     file.close();
+    expect(clock.waiting).to.equal(0);
+  });
+
+  it('is not looked at any more also where it is closed in the middle of a look', async () => {
+    write(fileOf({ alice: ['a1'] }));
+    open();
+    clock.after(LOOK_MS, () => file.close());
+    await clock.pass(LOOK_MS);
+    await pause(20);
     expect(clock.waiting).to.equal(0);
   });
 });

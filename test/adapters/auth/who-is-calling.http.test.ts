@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { tokenDigest } from '../../../src/adapters/auth/token-digest';
 import { JwksServer } from '../../support/jwks-server';
@@ -18,18 +19,22 @@ describe('The service, asked by somebody', () => {
   beforeEach(async () => {
     writeTokens({ alice: ['a1', 'a2'], bob: ['b1'] });
     issuer = await JwksServer.start(key.jwk);
-    service = await serve({
+    service = await start();
+  });
+  afterEach(async () => {
+    await service.stop();
+    await issuer.die();
+  });
+
+  function start(): Promise<Serving> {
+    return serve({
       AUTH_TOKENS: 'carol:c1',
       AUTH_TOKENS_FILE: path('tokens.json'),
       AUTH_JWKS_URL: issuer.url.href,
       AUTH_JWT_ISSUER: ISSUER,
       AUTH_JWT_AUDIENCE: AUDIENCE,
     });
-  });
-  afterEach(async () => {
-    await service.stop();
-    await issuer.die();
-  });
+  }
 
   function writeTokens(users: Record<string, string[]>): void {
     const content = {
@@ -63,6 +68,10 @@ describe('The service, asked by somebody', () => {
     for (const token of ['b1', 'c1', await jwt({ sub: 'Alice' }), await jwt({ sub: 'dave' })]) {
       expect(await plantsOf(token)).to.deep.equal([]);
     }
+  });
+
+  it('has no development token where there is another way in', () => {
+    expect(service.developmentToken).to.be.undefined;
   });
 
   it('answers whatever is wrong with a token alike, to the byte', async () => {
@@ -159,6 +168,19 @@ describe('The service, asked by somebody', () => {
     await issuer.die();
     for (const token of ['a1', 'c1', known, await jwt({ sub: 'dave' })]) await plantsOf(token);
     expect((await service.ask('Bearer unknown')).status).to.equal(401);
+  });
+
+  it('asks nothing of anybody once it has ended', async () => {
+    await plantsOf(await jwt());
+    issuer.fallSilent();
+    const other = await start();
+    await issuer.asked(2);
+    await other.stop();
+    const log = other.log();
+    writeTokens({});
+    await until(async () => (await issuer.connections()) === 0);
+    await pause(300);
+    expect(other.log()).to.equal(log);
   });
 
   it('writes no token to its log, good or bad', async () => {
