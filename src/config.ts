@@ -55,16 +55,26 @@ const VARIABLES = {
   AUTH_JWT_SECRET: optional('instead of it: the secret shared with the issuer, at least 32 bytes', jwtSecret),
   AUTH_JWT_ISSUER: optional('`iss` that a JWT must have', text),
   AUTH_JWT_AUDIENCE: optional('`aud` that a JWT must have; its `sub` is the user', text),
+  MAX_CONNECTIONS: withDefault(
+    '4096',
+    'connections at a time; more are refused, 1 … 1000000',
+    integer(1, 1_000_000),
+  ),
   BODY_LIMIT: withDefault('65536', 'largest request body, in bytes, 1 … 16777216', integer(1, 16_777_216)),
   REQUEST_TIMEOUT_MS: withDefault(
     '15000',
-    'within how long a request must have arrived, in ms, 100 … 3600000',
+    'within how long a request must have arrived, and a client go on reading, in ms, 100 … 3600000',
     integer(100, 3_600_000),
   ),
   STORE_TIMEOUT_MS: withDefault(
     '2000',
     'within how long the event store must have answered, in ms, 50 … 60000',
     integer(50, 60_000),
+  ),
+  SHUTDOWN_NOTICE_MS: withDefault(
+    '1000',
+    'how long new connections are still taken after SIGTERM, readiness failing, in ms, 0 … 600000',
+    integer(0, 600_000),
   ),
   SHUTDOWN_TIMEOUT_MS: withDefault(
     '20000',
@@ -115,11 +125,12 @@ export function readConfig(
       problems.push({ variable: name, rule: error.message, fix: error.fix });
     }
   }
-  if (problems.length > 0) return { problems };
-
   const config = values as Config;
-  const unfit = rules(config);
-  return unfit.length > 0 ? { problems: unfit } : { config };
+  // Where a value is broken, or its name, the rules about its like would only complain that it is missing.
+  const family = ({ variable }: ConfigProblem) => variable.split('_', 1)[0];
+  const broken = new Set(problems.map(family));
+  problems.push(...rules(config).filter((problem) => !broken.has(family(problem))));
+  return problems.length > 0 ? { problems } : { config };
 }
 
 /** Whether there is any way for a caller to say who he is. */
@@ -175,7 +186,7 @@ function rules(config: Config): ConfigProblem[] {
   return problems;
 }
 
-const OUR_PREFIX = /^(?:AUTH|REDIS|EVENT|STORE|CACHE|SHUTDOWN|BODY|REQUEST|LOG)_/;
+const OUR_PREFIX = /^(?:AUTH|REDIS|EVENT|STORE|CACHE|SHUTDOWN|BODY|REQUEST|LOG|MAX)_/;
 // What Kubernetes and Docker links put into every container for a service that happens to be called "redis" (or
 // "auth", …), and the image that the tests are told to use.
 const FOREIGN = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP)\w*)?$|_NAME$|^REDIS_IMAGE$/;

@@ -27,8 +27,9 @@ async function main(args: readonly string[]): Promise<number> {
     // Without a file to read again, a terminal that is closed ends the service as it would any other.
     if (service.reload) process.on('SIGHUP', service.reload);
     console.log(welcome(service, config));
-    await askedToStop();
-    return (await service.stop()) ? 0 : 1;
+    const signal = await askedToStop();
+    // An orchestrator goes on sending clients here until it has noticed; a person at a terminal does not want to wait.
+    return (await service.stop(signal === 'SIGTERM' ? config.SHUTDOWN_NOTICE_MS : 0)) ? 0 : 1;
   } catch (error) {
     console.error(startFailureText(error, config));
     return 1;
@@ -38,14 +39,14 @@ async function main(args: readonly string[]): Promise<number> {
 /** Under npm one Ctrl-C arrives twice, from the terminal and from npm: so soon after the first it is the same one. */
 const SAME_REQUEST_MS = 500;
 
-/** Ctrl-C, or what orchestrators send. Asked a second time, the process ends at once. */
-async function askedToStop(): Promise<void> {
-  await new Promise<void>((resolve) => {
+/** SIGINT: Ctrl-C. SIGTERM: what orchestrators send. Asked a second time, the process ends at once. */
+async function askedToStop(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
     let since: number | undefined;
-    const stop = () => {
+    const stop = (signal: NodeJS.Signals) => {
       since ??= performance.now();
       if (performance.now() - since > SAME_REQUEST_MS) process.exit(1);
-      resolve();
+      resolve(signal);
     };
     process.on('SIGINT', stop);
     process.on('SIGTERM', stop);

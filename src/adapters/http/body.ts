@@ -1,15 +1,13 @@
-import type { IncomingMessage } from 'node:http';
 import bodyParser from 'koa-bodyparser';
 import type { Context, Middleware, Next } from 'koa';
 import { parseJson } from './json';
 import { HttpProblem, PROBLEMS } from './problems';
+import { readWhole } from './whole-body';
 
 // The type, then parameters, each a token or a quoted string (RFC 9110, 5.6.6 and 8.3.1).
 const JSON_TYPE =
   /^application\/json[ \t]*((?:;[ \t]*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[^"\\]*")[ \t]*)*)$/i;
 const CHARSET = /;[ \t]*charset=("?)([^";\t ]*)\1/gi;
-/** For how long a refused body is read and dropped, so that its sender gets to see the answer. */
-const LINGER_MS = 1000;
 
 /**
  * Reads the body of at most `limit` bytes and leaves its JSON value in
@@ -28,15 +26,17 @@ export function jsonBody(limit: number): Middleware {
 
   return async function readJsonBody(ctx: Context, next: Next): Promise<void> {
     requireJson(ctx);
-    if (Number(ctx.get('Content-Length')) > limit) throw tooLarge(ctx.req, limit);
-    if (ctx.req.headers.expect !== undefined) ctx.res.writeContinue();
-    try {
-      await readBytes(ctx, () => Promise.resolve());
-    } catch (error) {
-      if ((error as { status?: number }).status === 413) throw tooLarge(ctx.req, limit);
-      // What is left is a client that went away in mid-body, or malformed framing: nobody reads this answer.
-      throw new HttpProblem(PROBLEMS.malformedHttp, 'the body ended before its announced length');
-    }
+    if (Number(ctx.get('Content-Length')) > limit) throw tooLarge(limit);
+    await readWhole(ctx, async () => {
+      try {
+        await readBytes(ctx, async () => {});
+      } catch (error) {
+        if ((error as { status?: number }).status !== 413) throw error;
+        // The reader has paused it, and bytes that are never read would be answered with a reset.
+        ctx.req.resume();
+        throw tooLarge(limit);
+      }
+    });
     const bytes: unknown = ctx.request.body;
     // Without a body at all koa-bodyparser leaves an object of its own.
     ctx.request.body = jsonValue(Buffer.isBuffer(bytes) ? bytes : new Uint8Array());
@@ -75,9 +75,8 @@ const WHY: Readonly<Record<string, string>> = {
   RangeError: 'the body is nested too deep',
 };
 
-/** Refuses the body without reading it; what still arrives is dropped for a moment, then the connection. */
-function tooLarge(request: IncomingMessage, limit: number): HttpProblem {
-  request.resume();
-  setTimeout(() => request.complete || request.socket.destroy(), LINGER_MS).unref();
-  return new HttpProblem(PROBLEMS.bodyTooLarge, `the body is larger than ${limit} bytes`);
+/** The rest of it is not worth reading: the connection ends behind the answer. */
+function tooLarge(limit: number): HttpProblem {
+  const message = `the body is larger than ${limit} bytes`;
+  return new HttpProblem(PROBLEMS.bodyTooLarge, message, { Connection: 'close' });
 }

@@ -4,9 +4,12 @@ import type { PlantStore, User } from '../../application';
 import { type PlantId, parsePlantId } from '../../domain';
 import { jsonBody } from './body';
 import { cursorAfter, listQueryFrom } from './list-query';
+import { LongAnswers } from './long-answers';
+import { otherMethods } from './methods';
 import { newPlantFrom } from './new-plant';
 import { HttpProblem, PROBLEMS } from './problems';
 import { respondJson } from './respond';
+import { noBody } from './whole-body';
 
 export interface PlantsRoutesOptions {
   readonly plants: PlantStore;
@@ -17,10 +20,12 @@ export interface PlantsRoutesOptions {
 /** The three operations, and a 405 or 204 with `Allow` for every other method. */
 export function plantsRoutes({ plants, bodyLimit }: PlantsRoutesOptions): Middleware {
   const router = new Router({ sensitive: true, strict: true });
+  const long = new LongAnswers();
 
   router.get('/plants', async (ctx: Context) => {
+    const user = userOf(ctx);
     const query = listQueryFrom(ctx.querystring);
-    const page = await plants.list(userOf(ctx), query);
+    const page = await plants.list(user, query);
     // Strong: the commit names one state of this user's list, and the URL one page of it.
     const etag = `"${page.head.version}-${page.head.commit}"`;
     ctx.set('ETag', etag);
@@ -30,8 +35,13 @@ export function plantsRoutes({ plants, bodyLimit }: PlantsRoutesOptions): Middle
     if (page.next !== undefined && query.limit > 0) {
       ctx.set('Link', `</plants?limit=${query.limit}&cursor=${cursorAfter(page.next)}>; rel="next"`);
     }
-    if (matches(ctx.get('If-None-Match'), etag)) ctx.status = 304;
-    else respondJson(ctx, 200, JSON.stringify(page.plants));
+    if (matches(ctx.get('If-None-Match'), etag)) {
+      ctx.status = 304;
+      return;
+    }
+    const state = JSON.stringify([user, etag, query.limit, query.after]);
+    const text = long.text(ctx.res, state, () => JSON.stringify(page.plants));
+    respondJson(ctx, 200, text);
   });
 
   router.post('/plants', jsonBody(bodyLimit), async (ctx: Context) => {
@@ -41,7 +51,7 @@ export function plantsRoutes({ plants, bodyLimit }: PlantsRoutesOptions): Middle
     respondJson(ctx, 200, JSON.stringify(plant));
   });
 
-  router.delete('/plants/:id', async (ctx: Context) => {
+  router.delete('/plants/:id', noBody, async (ctx: Context) => {
     const { rejection } = await plants.delete(userOf(ctx), pathId(ctx));
     if (rejection) throw new HttpProblem(PROBLEMS.noSuchPlant);
     ctx.status = 204;
@@ -57,15 +67,6 @@ export function plantsRoutes({ plants, bodyLimit }: PlantsRoutesOptions): Middle
 function matches(ifNoneMatch: string, etag: string): boolean {
   const listed: readonly string[] | null = ifNoneMatch.match(/"[^"]*"/g);
   return ifNoneMatch.trim() === '*' || (listed !== null && listed.includes(etag));
-}
-
-function otherMethods(allow: string) {
-  return (ctx: Context): void => {
-    if (ctx.method !== 'OPTIONS')
-      throw new HttpProblem(PROBLEMS.methodNotAllowed, undefined, { Allow: allow });
-    ctx.status = 204;
-    ctx.set('Allow', allow);
-  };
 }
 
 function userOf(ctx: Context): User {

@@ -52,6 +52,9 @@ export interface Problem {
 
 export type Headers = Readonly<Record<string, string>>;
 
+/** Seconds. A store that is back serves again within two. */
+export const RETRY_SOON: Headers = { 'Retry-After': '1' };
+
 /**
  * A request that ends in `problem`. Its message reaches the client: it names
  * the member and the rule, and never repeats what was sent.
@@ -66,6 +69,11 @@ export class HttpProblem extends Error {
   ) {
     super(message);
   }
+}
+
+/** What is wrong makes it doubtful where the next request begins: the connection ends behind the answer. */
+export function malformedHttp(message?: string): HttpProblem {
+  return new HttpProblem(PROBLEMS.malformedHttp, message, { Connection: 'close' });
 }
 
 /** The body of every answer that is a failure. */

@@ -1,36 +1,45 @@
-import { type RequestListener, type Server, createServer } from 'node:http';
+import { type Server, createServer } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type AppOptions, createApp } from './app';
-import { answerConnectionErrors } from './connection-errors';
+import { Connections } from './connections';
 
-export interface HttpServerOptions extends Omit<AppOptions, 'draining'> {
+export interface HttpServerOptions extends Omit<AppOptions, 'draining' | 'endsBehind'> {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
-  /** Within how long a request must have arrived whole. */
-  readonly requestTimeoutMs: number;
+  /** More are refused. */
+  readonly maxConnections: number;
 }
 
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
-  /**
-   * Drains: takes no new connection, answers every request that was accepted,
-   * and closes each connection behind its answer. Whatever is left after
-   * `timeoutMs` is cut. True where nothing had to be.
-   */
-  close(timeoutMs: number): Promise<boolean>;
+  /** Drains, and ends. True where nothing had to be cut. */
+  close(times: DrainTimes): Promise<boolean>;
+}
+
+export interface DrainTimes {
+  /** For how long new connections are still taken. At most half of `timeoutMs` is. */
+  readonly noticeMs: number;
+  /** Whatever is left then is cut. */
+  readonly timeoutMs: number;
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Above the 60 s for which common load balancers keep idle connections: closing first is theirs. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-const SWEEP_MS = 100;
+/** Within this, whatever had arrived before is read. */
+const SETTLE_MS = 100;
 
 /** Serves the HTTP interface. Rejects with the system's error (EADDRINUSE, EACCES …) where it cannot listen. */
 export async function listen(options: HttpServerOptions): Promise<HttpServer> {
-  let draining = false;
-  const app = createApp({ ...options, draining: () => draining });
+  const connections = new Connections(options.report);
+  const app = createApp({
+    ...options,
+    draining: () => connections.draining,
+    endsBehind: (response) => connections.endsBehind(response),
+  });
   const server = createServer({
     // Checked by the app, which answers with a body.
     requireHostHeader: false,
@@ -40,15 +49,13 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxHeaderSize: 16 * 1024,
   });
+  server.maxConnections = options.maxConnections;
   // Node would drop the fields beyond its limit silently; the app counts and refuses.
   server.maxHeadersCount = 0;
-  answerConnectionErrors(server);
-  const handle = app.callback() as RequestListener;
-  server.on('request', handle);
-  // Instead of Node's 100 for every request: only a body that will be read is asked for.
-  server.on('checkContinue', handle);
-  // Koa's app refuses any other expectation; see requireWellFormed.
-  server.on('checkExpectation', handle);
+  // Node's own switch, which its types leave out: a client that has sent all it will send still gets its answers.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  const serve = app.callback();
+  connections.of(server, (request, response) => void serve(request, response));
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -61,24 +68,29 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   return {
     host: options.host,
     port: (server.address() as AddressInfo).port,
-    async close(timeoutMs) {
-      draining = true;
-      return drain(server, timeoutMs);
-    },
+    close: (times) => drain(server, connections, times),
   };
 }
 
-async function drain(server: Server, timeoutMs: number): Promise<boolean> {
+/**
+ * First readiness fails and every answer closes its connection, while whoever
+ * has not heard of it yet is still served; then nobody new is taken; then each
+ * connection ends as soon as no answer is owed on it.
+ */
+async function drain(server: Server, connections: Connections, times: DrainTimes): Promise<boolean> {
   let cut = false;
   const deadline = setTimeout(() => {
-    cut = true;
-    server.closeAllConnections();
-  }, timeoutMs);
-  // http's own close() would at once cut idle connections, also those whose next
-  // request has arrived but was not read yet. The sweep first lets it be read.
-  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-  await new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
-  clearInterval(sweep);
+    cut = connections.cut();
+  }, times.timeoutMs);
+  connections.closeBehindAnswers();
+  await delay(Math.min(times.noticeMs, times.timeoutMs / 2));
+
+  // http's own close() would at once cut connections on which the next request has arrived but was not read
+  // yet, and such as are still being written to.
+  const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
+  await Promise.race([closed, delay(SETTLE_MS)]);
+  connections.endIdle();
+  await closed;
   clearTimeout(deadline);
   server.close();
   return !cut;

@@ -1,0 +1,115 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { HttpProblem } from './problems';
+import { answerInstead } from './raw-answer';
+
+/** How many requests are served. Clients then come again, and so learn of new instances. */
+const MAX_SERVED = 10_000;
+/** How many requests may wait in line. Whoever sends more without reading an answer is cut off. */
+const MAX_IN_LINE = 64;
+/** For how long a connection that got its last answer is read and dropped, so that a sender gets to see it. */
+const LINGER_MS = 1000;
+
+/**
+ * One client's connection. Its requests are served one after the other: so no
+ * request is carried out behind an answer that closes the connection, whose
+ * own answer would then be lost, and however many a client sends at once, only
+ * one at a time costs memory and the event store's time.
+ */
+export class Connection {
+  /** The answers that are owed, in the order of their requests. The first one is under way. */
+  readonly #owed: ServerResponse[] = [];
+  #latest: IncomingMessage | undefined;
+  #served = 0;
+  #ending = false;
+
+  /** @param answerRaw answers where there is no request to answer. */
+  constructor(
+    private readonly socket: Socket,
+    private readonly serve: RequestListener,
+    private readonly answerRaw: (refusal: HttpProblem) => void,
+  ) {
+    // By this method Node ends a connection behind its last answer: at once, and where the client is
+    // still sending, the reset that it then gets can overtake the answer.
+    socket.destroySoon = () => this.#endGently();
+    // Node takes its own listener away when it hands a CONNECT over.
+    socket.on('error', () => socket.destroy());
+  }
+
+  /** Whether the answer under way has to be the last. */
+  get usedUp(): boolean {
+    return this.#served >= MAX_SERVED;
+  }
+
+  /** Whether nothing is owed but the answer under way. */
+  get lastInLine(): boolean {
+    return this.#owed.length <= 1;
+  }
+
+  take(response: ServerResponse): void {
+    this.#latest = response.req;
+    if (this.#owed.length > MAX_IN_LINE) {
+      this.socket.destroy();
+      return;
+    }
+    this.#owed.push(response);
+    response.once('close', () => this.#answered());
+    if (this.#owed.length === 1) this.#serve(response);
+  }
+
+  /**
+   * What came is no request, or one that goes wrong on its way. The answer to
+   * that must not be taken for the answer to an earlier request: while one of
+   * those is owed, the connection is cut instead.
+   */
+  refuse(refusal: HttpProblem): void {
+    // Its last answer is on its way already.
+    if (!this.socket.writable) return;
+    const [underWay] = this.#owed;
+    const inBody = this.#latest?.complete === false;
+    if (underWay === undefined) {
+      // A body that goes wrong behind its answer gets no second one.
+      if (!inBody) this.answerRaw(refusal);
+      this.#endGently();
+    } else if (inBody && underWay.req === this.#latest && !underWay.headersSent) {
+      answerInstead(underWay, refusal);
+    } else {
+      this.socket.destroy();
+    }
+  }
+
+  /** From now on the connection ends as soon as nothing is owed. */
+  endWhenIdle(): void {
+    this.#ending = true;
+    if (this.#owed.length === 0) this.#endGently();
+  }
+
+  /** True where an answer was owed. */
+  cut(): boolean {
+    this.socket.destroy();
+    return this.#owed.length > 0;
+  }
+
+  #answered(): void {
+    this.#owed.shift();
+    const [next] = this.#owed;
+    if (next === undefined) {
+      if (this.#ending) this.#endGently();
+    } else if (this.socket.writable) {
+      // How long the last answer could be read has nothing to do with how long this one may take.
+      this.socket.setTimeout(0);
+      this.#serve(next);
+    }
+  }
+
+  #serve(response: ServerResponse): void {
+    this.#served++;
+    this.serve(response.req, response);
+  }
+
+  #endGently(): void {
+    this.socket.end();
+    this.socket.resume();
+    setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
+  }
+}

@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { MemoryEventStore } from '../../src/adapters/memory/event-store';
+import { BEGINNING } from '../../src/application';
+import { created } from '../support/given';
+import { RawSocket } from '../support/raw-socket';
+import { AUTH, HOST, JSON_TYPE, LIST, create, request } from '../support/requests';
+import { type WatchedService, startWatched } from '../support/watched-service';
+
+const LONG = process.env['LONG'] === '1';
+const SLOW_CLIENTS = 500;
+/** About 10 MiB of JSON either way, far more than a connection's buffers hold. */
+const PLANTS = LONG ? 100_000 : 10_000;
+const NAME = 'long name '.repeat(LONG ? 8 : 98);
+const MIB = 2 ** 20;
+
+const SLOWLORIS = `GET /plants HTTP/1.1\r\n${HOST}`;
+const SLOW_BODY = `POST /plants HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}Content-Length: 60000\r\n\r\n`;
+
+describe('clients that are slow', function () {
+  this.timeout(60_000).slow(10_000);
+  let service: WatchedService;
+  const clients: RawSocket[] = [];
+
+  async function start(requestTimeoutMs: number): Promise<void> {
+    const store = new MemoryEventStore();
+    const plants = Array.from({ length: PLANTS }, (_, id) => created(id, `${id} ${NAME}`));
+    await store.append('alice', BEGINNING, 'a large list', plants);
+    service = await startWatched({ REQUEST_TIMEOUT_MS: String(requestTimeoutMs) }, { eventStore: store });
+    await ask(request('GET', '/plants?limit=0'));
+  }
+  afterEach(async () => {
+    for (const client of clients.splice(0)) client.vanish();
+    await service.stop();
+  });
+
+  /** Sends this, and reads nothing of what comes back. */
+  async function stall(bytes: string): Promise<RawSocket> {
+    const client = await RawSocket.open(service.url);
+    client.socket.pause();
+    clients.push(client);
+    return client.send(bytes);
+  }
+
+  /** How long an ordinary client waits for an ordinary answer, in ms. */
+  async function ask(bytes: string): Promise<number> {
+    const since = performance.now();
+    const client = await RawSocket.open(service.url);
+    const { status } = await client.send(bytes.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')).answer();
+    client.vanish();
+    expect(status).to.equal(200);
+    return performance.now() - since;
+  }
+
+  it(`do not keep others from being served, ${SLOW_CLIENTS} of them at once`, async () => {
+    await start(5000);
+    for (let i = 0; i < SLOW_CLIENTS; i++) await stall([SLOWLORIS, SLOW_BODY, LIST][i % 3]!);
+    const trickle = setInterval(() => clients.forEach((client) => client.socket.write('x')), 200);
+
+    const waits: number[] = [];
+    const until = performance.now() + 1500;
+    for (let id = PLANTS; performance.now() < until; id++) {
+      waits.push(await ask(create(id)), await ask(request('GET', '/plants?limit=10')));
+      await delay(5);
+    }
+    clearInterval(trickle);
+
+    waits.sort((a, b) => a - b);
+    expect(waits).to.have.length.above(50);
+    expect(waits[Math.floor(waits.length / 2)]).to.be.below(50);
+    expect(waits.at(-1)).to.be.below(1000);
+  });
+
+  it('cost no more memory than one of them, where they have stopped reading the same large list', async () => {
+    await start(15_000);
+    await stall(LIST);
+    await delay(100);
+    const one = process.memoryUsage().rss;
+    for (let i = 0; i < (LONG ? 300 : 100); i++) await stall(LIST);
+    await delay(200);
+
+    expect((process.memoryUsage().rss - one) / MIB).to.be.below(LONG ? 200 : 100);
+  });
+
+  it('cost bounded memory, where each has stopped reading another large list', async () => {
+    await start(15_000);
+    const before = process.memoryUsage().arrayBuffers;
+    const lists = LONG ? 80 : 45;
+    let most = 0;
+    for (let i = 0; i < lists; i++) {
+      await ask(create(PLANTS + i));
+      await stall(LIST);
+      await delay(5);
+      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
+    }
+
+    expect(most / MIB).to.be.within(50, 250);
+    expect(await ask(request('GET', '/plants?limit=10'))).to.be.below(1000);
+  });
+
+  it('are cut off where they take nothing of their answer for too long', async () => {
+    await start(500);
+    const reader = await stall(LIST);
+    await delay(2000);
+    reader.socket.resume();
+    await reader.ended();
+
+    expect(reader.unread.length / MIB).to.be.within(0.01, 9);
+  });
+});

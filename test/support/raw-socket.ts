@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { type Socket, connect } from 'node:net';
+import { type Answer, parseAnswer } from './http-answer';
+
+/** How a connection ended: properly, or cut. */
+export type Ending = 'end' | 'reset';
+
+/** A client that sends exactly the bytes it is told to, and reads answers to the letter. */
+export class RawSocket {
+  /** What has arrived and was not taken for an answer yet. */
+  unread: Buffer = Buffer.alloc(0);
+  #ending: Ending | undefined;
+  #wake: () => void = () => {};
+
+  private constructor(readonly socket: Socket) {
+    socket.on('data', (bytes) => {
+      this.unread = Buffer.concat([this.unread, bytes]);
+      this.#wake();
+    });
+    socket.on('end', () => this.#end('end'));
+    socket.on('error', () => this.#end('reset'));
+    socket.on('close', () => this.#end('reset'));
+  }
+
+  /** Rejects where the connection is refused. */
+  static async open(url: string): Promise<RawSocket> {
+    const { hostname, port } = new URL(url);
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
+    await once(socket, 'connect');
+    return new RawSocket(socket);
+  }
+
+  send(...bytes: readonly (string | Buffer)[]): this {
+    for (const some of bytes) this.socket.write(some, 'latin1');
+    return this;
+  }
+
+  /** Says that nothing more will be sent. */
+  finish(): this {
+    this.socket.end();
+    return this;
+  }
+
+  /** The next answer, an interim one (1xx) too. Rejects where the connection ends before it. */
+  async answer(method = 'GET'): Promise<Answer> {
+    for (;;) {
+      const parsed = parseAnswer(this.unread, method);
+      if (parsed) {
+        this.unread = parsed[1];
+        return parsed[0];
+      }
+      if (this.#ending) throw new Error(`the connection came to its ${this.#ending} without an answer`);
+      await this.#news();
+    }
+  }
+
+  /** All answers until the connection ends, and how it does. Rejects at half an answer. */
+  async answers(...methods: readonly string[]): Promise<{ answers: Answer[]; ending: Ending }> {
+    const ending = await this.ended();
+    const answers: Answer[] = [];
+    while (this.unread.length > 0) {
+      const parsed = parseAnswer(this.unread, methods[answers.length] ?? 'GET');
+      if (!parsed) throw new Error(`half an answer: ${this.unread.toString('latin1')}`);
+      answers.push(parsed[0]);
+      this.unread = parsed[1];
+    }
+    return { answers, ending };
+  }
+
+  async ended(): Promise<Ending> {
+    while (!this.#ending) await this.#news();
+    this.socket.destroy();
+    return this.#ending;
+  }
+
+  /** Goes away without a word, and without having read. */
+  vanish(): void {
+    this.socket.resetAndDestroy();
+  }
+
+  #news(): Promise<void> {
+    return new Promise((resolve) => (this.#wake = resolve));
+  }
+
+  #end(ending: Ending): void {
+    this.#ending ??= ending;
+    this.#wake();
+  }
+}
