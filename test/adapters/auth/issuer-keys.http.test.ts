@@ -186,11 +186,11 @@ describe('JWTs of an issuer that publishes its keys', () => {
     it('do not delay those with known keys', async () => {
       await open();
       issuer.fallSilent();
-      const waiting = ask(await unknown('third'));
+      const waiting = rejection(ask(await unknown('third')));
       await issuer.asked(2);
       expect(await ask(await signed(first))).to.equal('alice');
       await clock.pass(TIMEOUT_MS);
-      await rejection(waiting);
+      await waiting;
     });
   });
 
@@ -243,10 +243,10 @@ describe('JWTs of an issuer that publishes its keys', () => {
     it(`are undecided after three seconds when the issuer ${what}, and at once for two more`, async () => {
       await open();
       happens();
-      const asked = ask(await signed(second));
+      const refusal = rejection(ask(await signed(second)));
       await issuer.asked(2);
       await clock.pass(TIMEOUT_MS);
-      expect(await rejection(asked)).to.be.instanceOf(AuthenticationUnavailable);
+      expect(await refusal).to.be.instanceOf(AuthenticationUnavailable);
       expect(await rejection(ask(await signed(second)))).to.be.instanceOf(AuthenticationUnavailable);
       expect(issuer.questions).to.equal(2);
 
