@@ -1,3 +1,6 @@
+import { MIN_SECRET_LENGTH } from './adapters/auth/jwt-keys';
+import { readTokens } from './adapters/auth/token-file';
+import { BrokenTokenFile } from './adapters/auth/token-file-format';
 import { type User, USER_RULE, parseUser } from './application';
 
 /** One thing that is wrong: the variable, the rule it breaks, and what to write instead. Never quotes a value. */
@@ -44,6 +47,14 @@ const VARIABLES = {
     integer(0, 16),
   ),
   AUTH_TOKENS: optional('`user:token,user:token` …, for development and tests', tokens),
+  AUTH_TOKENS_FILE: optional(
+    'JSON file of users and the SHA-256 of their tokens; read again when it changes',
+    tokensFile,
+  ),
+  AUTH_JWKS_URL: optional('where the issuer of signed JWTs publishes its keys', jwksUrl),
+  AUTH_JWT_SECRET: optional('instead of it: the secret shared with the issuer, at least 32 bytes', jwtSecret),
+  AUTH_JWT_ISSUER: optional('`iss` that a JWT must have', text),
+  AUTH_JWT_AUDIENCE: optional('`aud` that a JWT must have; its `sub` is the user', text),
   MAX_CONNECTIONS: withDefault(
     '4096',
     'connections at a time; more are refused, 1 … 1000000',
@@ -114,11 +125,21 @@ export function readConfig(
       problems.push({ variable: name, rule: error.message, fix: error.fix });
     }
   }
-  if (problems.length > 0) return { problems };
-
   const config = values as Config;
-  const unfit = rules(config);
-  return unfit.length > 0 ? { problems: unfit } : { config };
+  // Where a value is broken, or its name, the rules about its like would only complain that it is missing.
+  const family = ({ variable }: ConfigProblem) => variable.split('_', 1)[0];
+  const broken = new Set(problems.map(family));
+  problems.push(...rules(config).filter((problem) => !broken.has(family(problem))));
+  return problems.length > 0 ? { problems } : { config };
+}
+
+/** Whether there is any way for a caller to say who he is. */
+export function authenticates(config: Config): boolean {
+  return config.AUTH_TOKENS !== undefined || config.AUTH_TOKENS_FILE !== undefined || signedTokens(config);
+}
+
+function signedTokens({ AUTH_JWKS_URL, AUTH_JWT_SECRET }: Config): boolean {
+  return AUTH_JWKS_URL !== undefined || AUTH_JWT_SECRET !== undefined;
 }
 
 /** What no variable can break alone. */
@@ -126,13 +147,28 @@ function rules(config: Config): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const refuse = (variable: string, rule: string, fix: string) => problems.push({ variable, rule, fix });
 
-  if (config.AUTH_TOKENS === undefined && (config.EVENT_STORE === 'redis' || config.production)) {
+  if (!authenticates(config) && (config.EVENT_STORE === 'redis' || config.production)) {
     const where = config.production ? 'with NODE_ENV=production' : 'with EVENT_STORE=redis';
     refuse(
       'AUTH_TOKENS',
-      `is required ${where}: nobody could be told from anybody else`,
-      'set AUTH_TOKENS=alice:<a long random token>',
+      `or AUTH_TOKENS_FILE, AUTH_JWKS_URL or AUTH_JWT_SECRET is required ${where}: nobody could be told from anybody else`,
+      'set AUTH_TOKENS=alice:<a long random token>, or one of the others',
     );
+  }
+  if (config.AUTH_JWKS_URL && config.AUTH_JWT_SECRET) {
+    refuse('AUTH_JWT_SECRET', 'cannot go with AUTH_JWKS_URL', 'unset one of the two');
+  }
+  for (const name of ['AUTH_JWT_ISSUER', 'AUTH_JWT_AUDIENCE'] as const) {
+    if (signedTokens(config) && config[name] === undefined) {
+      refuse(
+        name,
+        'is required with AUTH_JWKS_URL and AUTH_JWT_SECRET: tokens made by or for others would be taken',
+        `set it to what the tokens have as ${name === 'AUTH_JWT_ISSUER' ? 'iss' : 'aud'}`,
+      );
+    }
+    if (!signedTokens(config) && config[name] !== undefined) {
+      refuse(name, 'does nothing without AUTH_JWKS_URL or AUTH_JWT_SECRET', 'set one of them, or unset it');
+    }
   }
   if (config.REDIS_CLUSTER_NODES && config.REDIS_SENTINELS) {
     refuse('REDIS_SENTINELS', 'cannot go with REDIS_CLUSTER_NODES', 'unset one of the two');
@@ -150,7 +186,7 @@ function rules(config: Config): ConfigProblem[] {
   return problems;
 }
 
-const OUR_PREFIX = /^(?:AUTH|REDIS|EVENT|STORE|CACHE|SHUTDOWN|BODY|REQUEST|LOG)_/;
+const OUR_PREFIX = /^(?:AUTH|REDIS|EVENT|STORE|CACHE|SHUTDOWN|BODY|REQUEST|LOG|MAX)_/;
 // What Kubernetes and Docker links put into every container for a service that happens to be called "redis" (or
 // "auth", …), and the image that the tests are told to use.
 const FOREIGN = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP)\w*)?$|_NAME$|^REDIS_IMAGE$/;
@@ -281,4 +317,40 @@ function tokens(written: string): ReadonlyMap<string, User> {
     users.set(token, user);
   });
   return users;
+}
+
+/** Read here once, so that what is wrong with it is told with everything else. */
+function tokensFile(path: string): string {
+  try {
+    readTokens(path);
+  } catch (error) {
+    if (!(error instanceof BrokenTokenFile)) throw error;
+    throw new Broken(
+      `names a file that cannot be used: ${error.message}`,
+      'mend the file, or make one: npm run token -- new --user alice --file <path>',
+    );
+  }
+  return path;
+}
+
+const LOOPBACK = /^(?:localhost|127(?:\.[0-9]+){3}|\[::1\])$/;
+
+function jwksUrl(written: string): URL {
+  const url = URL.canParse(written) ? new URL(written) : undefined;
+  const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname));
+  if (url === undefined || !safe || url.username !== '' || url.password !== '') {
+    throw new Broken(
+      'must be an https URL without user and password: whoever changed the keys on their way could be anybody',
+      'write https://…; plain http only to this machine itself',
+    );
+  }
+  return url;
+}
+
+function jwtSecret(written: string): Uint8Array {
+  const secret = Buffer.from(written);
+  if (secret.length < MIN_SECRET_LENGTH) {
+    throw new Broken(`must be at least ${MIN_SECRET_LENGTH} bytes`, 'make one with: openssl rand -base64 48');
+  }
+  return secret;
 }

@@ -24,6 +24,8 @@ async function main(args: readonly string[]): Promise<number> {
 
   try {
     const service = await bootstrap(config);
+    // Without a file to read again, a terminal that is closed ends the service as it would any other.
+    if (service.reload) process.on('SIGHUP', service.reload);
     console.log(welcome(service, config));
     const signal = await askedToStop();
     // An orchestrator goes on sending clients here until it has noticed; a person at a terminal does not want to wait.

@@ -249,6 +249,7 @@ export class PlantCollection {
   async #catchUp(newer: NewerEvents): Promise<boolean> {
     for (let page = newer; ;) {
       const last = page.events.at(-1);
+      if (page.more) this.#trips++;
       const following =
         page.more && last !== undefined
           ? this.#unlessAbandoned(
@@ -259,7 +260,6 @@ export class PlantCollection {
       following?.catch(() => {});
       for (const recorded of page.events) this.#apply(recorded);
       if (following === undefined) return !page.more;
-      this.#trips++;
       const result = await following;
       if (result.status === 'reset') {
         this.#lostHistory();

@@ -121,11 +121,6 @@ export class TcpProxy {
       bytes: (reply) => connection.reply(reply),
       end: () => connection.endOfReplies(),
     });
-    for (const socket of [client, server]) {
-      socket.on('close', () => {
-        if (client.destroyed && server.destroyed) this.#connections.delete(connection);
-      });
-    }
   }
 
   /** One direction. News arrive in order, each of them late by the delay; in a blackhole none does. */

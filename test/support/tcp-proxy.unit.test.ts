@@ -20,7 +20,8 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
     server = createServer({ allowHalfOpen: true }, (socket) => {
       socket.on('data', (bytes) => {
         received += bytes.toString();
-        socket.write(`${bytes.toString()}!`);
+        if (bytes.includes('bye')) socket.end('.');
+        else socket.write(`${bytes.toString()}!`);
       });
       socket.on('end', () => {
         ended += 1;
@@ -58,6 +59,12 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
     client.socket.end('last');
     await client.heard('last!.');
     await client.closed();
+
+    const other = await dial();
+    other.send('bye');
+    await other.closed();
+    other.send('but');
+    await until(() => received === 'lastbyebut');
   });
 
   it('counts the connections it has accepted, and those still open', async () => {
@@ -85,6 +92,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
     await Promise.all([first.heard('1!'), second.heard('2!')]);
 
     proxy.cut();
+    expect(proxy.open).to.equal(0);
     await Promise.all([first.closed(), second.closed()]);
 
     const third = await dial();

@@ -138,6 +138,8 @@ async function examineNode(node: Redis): Promise<Findings> {
       .config('GET', 'appendfsync')
       .then((reply) => reply[1])
       .catch(ifForbidden(undefined)),
+    // Refused its database, ioredis goes on in number 0.
+    node.options.db ? node.select(node.options.db) : undefined,
   ]);
   return checkServer(info, appendfsync);
 }
@@ -174,8 +176,9 @@ function connect(options: RedisConnectionOptions): Client {
     // While it loads its data it tells how long that will take, and is often wrong.
     maxLoadingRetryTime: LATER_MS,
     retryStrategy: (times) => Math.min(25 * 2 ** times, 500),
-    // After a failover the old primary refuses writes: connect anew, to whoever is primary now.
-    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    // After a failover the old primary refuses writes: connect anew, to whoever is primary now. (Redis 6
+    // wraps what a script ran into in words of its own.)
+    reconnectOnError: (error) => error.message.includes('READONLY'),
   };
   const { clusterNodes, sentinels, url } = options;
   if (clusterNodes) {

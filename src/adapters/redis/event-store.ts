@@ -83,6 +83,8 @@ export class RedisEventStore implements EventStore {
         case 'appended':
           return { status, head: { version: expected.version + events.length, commit } };
         case 'conflict':
+          // The script has written nothing, so a server that was made a replica had nothing to refuse.
+          await this.writer.mustBePrimary();
           return { status, ...this.#newer(entries, expected) };
         case 'reset':
           return { status };

@@ -37,7 +37,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
   beforeEach(async () => {
     await redis.admin.flushall();
-    proxy = await TcpProxy.to({ port: redis.port });
+    proxy = await TcpProxy.to({ host: new URL(redis.url).hostname, port: redis.port });
     const ours = await openStore(`redis://127.0.0.1:${proxy.port}`, { timeoutMs: 400 });
     const theirs = await openStore(redis.url);
     store = ours.store;
@@ -225,7 +225,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
   it('that was recorded is never said not to be, because Redis refuses to WAIT', async () => {
     await redis.admin.call('ACL', 'SETUSER', 'plants', 'on', '>pass', '~*', '+@all', '-wait');
-    const { store, close } = await openStore(`redis://plants:pass@127.0.0.1:${redis.port}`, {
+    const { store, close } = await openStore(redis.url.replace('//', '//plants:pass@'), {
       waitReplicas: 1,
     });
 
@@ -234,6 +234,21 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     await close();
     expect(failure).to.be.an.instanceOf(OutcomeUnknown);
     expect(await stored()).to.have.lengthOf(1);
+  });
+
+  it('does not learn what is newer from a Redis that was made a replica, and may be behind', async () => {
+    const head = { version: 1, commit: 'first' };
+    await others.append('alice', BEGINNING, head.commit, [fern]);
+    await others.append('alice', head, 'second', [moss]);
+    // Of a primary that nobody can reach, so that it keeps what it has.
+    await redis.admin.replicaof('127.0.0.1', 1);
+
+    const failure = await failureOf(store.append('alice', head, 'ours', [ivy])).finally(() =>
+      redis.admin.replicaof('NO', 'ONE'),
+    );
+
+    expect(failure).to.be.an.instanceOf(StoreUnavailable);
+    expect(await stored()).to.have.lengthOf(2);
   });
 
   async function headOfStream(): Promise<Head> {

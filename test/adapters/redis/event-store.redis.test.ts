@@ -3,7 +3,7 @@ import { describeRedis } from '../../support/redis';
 import { openStore } from './open-store';
 
 describeRedis('On one Redis', (redis) => {
-  for (const pageSize of [1, 3, 1000]) {
+  for (const pageSize of [1, 1000]) {
     eventStoreContract({
       name: `RedisEventStore with ${pageSize} to a page`,
       pageSize,

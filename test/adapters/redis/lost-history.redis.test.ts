@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type PlantStore, parseUser } from '../../../src/application';
+import { BEGINNING, type PlantStore, parseUser } from '../../../src/application';
 import { Client } from '../../support/client';
 import { created, plantId } from '../../support/given';
 import { startInstance } from '../../support/instance';
@@ -145,6 +145,15 @@ describeRedis('An instance whose Redis lost what it had acknowledged', (redis) =
     expect(await plants.create(ALICE, ivy)).to.deep.equal({ event: ivy });
     expect(await stored()).to.deep.equal(['1-0 {"id":3,"name":"Ivy"}']);
     expect(told).to.deep.equal(['alice lost version 2']);
+  });
+
+  it('is told so also where the rest of the very commit that it knows is still there', async () => {
+    await ours.store.append('alice', BEGINNING, 'one commit', [fern, moss, ivy]);
+    await redis.admin.xdel(key, '2-0');
+    const known = { version: 2, commit: 'one commit' };
+
+    expect(await ours.store.read('alice', known)).to.deep.equal({ status: 'reset' });
+    expect(await ours.store.append('alice', known, 'ours', [aloe])).to.deep.equal({ status: 'reset' });
   });
 
   it('is not confused by a loss while it reads a long history page by page', async () => {

@@ -128,6 +128,27 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
       await redis.admin.select(3);
       expect(await redis.admin.keys('*')).to.deep.equal(['plant-store:{alice}:events']);
     });
+
+    it('once its password is right, and says so while it is not', async () => {
+      const redis = await startRedis();
+      await redis.admin.config('SET', 'requirepass', 'changed');
+      const { alice, warnings } = await start({ url: redis.url.replace('//', '//:secret@') });
+
+      expect((await alice.list()).error).to.equal(50300);
+      expect(warnings().join()).to.include('WRONGPASS').and.not.to.include('secret');
+
+      await redis.admin.config('SET', 'requirepass', 'secret');
+      expect(await untilServed(() => alice.list())).to.be.below(2000);
+    });
+
+    it('to no other database where the one that it was told is refused', async () => {
+      const redis = await startRedis('--databases', '2');
+      const { alice, warnings } = await start({ url: `${redis.url}/3` });
+
+      expect((await alice.create(1, 'Fern')).error).to.equal(50300);
+      expect(await redis.admin.info('keyspace')).to.not.include('db');
+      expect(warnings().join()).to.include('DB index is out of range');
+    });
   });
 
   describe('looks again', () => {

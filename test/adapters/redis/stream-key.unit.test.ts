@@ -14,6 +14,7 @@ describe('The key of a user’s stream', () => {
   it('can be read', () => {
     expect(streamKey('plant-store', 'alice')).to.equal('plant-store:{alice}:events');
     expect(streamKey('test', 'auth0|5f7c {ö}')).to.equal('test:{auth0%7C5f7c%20%7B%C3%B6%7D}:events');
+    expect(streamKey('test', 'urn:user/7')).to.equal('test:{urn%3Auser%2F7}:events');
   });
 
   it('is shared by no two users', () => {

@@ -1,21 +1,25 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { type RedisServer, describeOwnRedis, describeRedis } from '.';
 
 let former: { url: string; prefix: string };
+const stranger = `stranger-${randomUUID()}`;
 
 describeRedis('a suite on the shared Redis', (redis) => {
   it('finds it under a prefix of its own', async () => {
     former = { url: redis.url, prefix: redis.prefix };
     await redis.admin.set(`${redis.prefix}:{fern}:events`, '1');
+    await redis.admin.set(stranger, '1');
     expect(await redis.admin.keys(`${redis.prefix}*`)).to.deep.equal([`${redis.prefix}:{fern}:events`]);
   });
 });
 
 describeRedis('the next suite', (redis) => {
-  it('finds the same Redis under another prefix, without the keys of the suite before', async () => {
+  it('finds the same Redis under another prefix, without the keys of the suite before, but with all others', async () => {
     expect(redis.url).to.equal(former.url);
     expect(redis.prefix).not.to.equal(former.prefix);
     expect(await redis.admin.keys(`${former.prefix}*`)).to.deep.equal([]);
+    expect(await redis.admin.del(stranger)).to.equal(1);
   });
 });
 
@@ -47,5 +51,18 @@ describeOwnRedis('a suite with Redis servers of its own', (startRedis) => {
   it('or for the suite', async () => {
     expect(await ofTheSuite.admin.ping()).to.equal('PONG');
     expect(ofTheTest.admin.status).to.equal('end');
+  });
+
+  describe('also for a suite in it', () => {
+    let ofTheInnerSuite: RedisServer;
+    before(async () => {
+      ofTheInnerSuite = await startRedis();
+    });
+
+    for (const test of ['its first test', 'its second test']) {
+      it(test, async () => {
+        expect(await ofTheInnerSuite.admin.ping()).to.equal('PONG');
+      });
+    }
   });
 });

@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto';
+import type { Logger } from 'pino';
+import { AnyOf } from './adapters/auth/any-of';
+import { IssuerKeys, type IssuerKeysObserver } from './adapters/auth/issuer-keys';
+import { JsonWebTokens } from './adapters/auth/json-web-tokens';
+import { type JwtKeys, sharedSecret } from './adapters/auth/jwt-keys';
+import { StaticTokens } from './adapters/auth/static-tokens';
+import { TokenFile, type TokenFileObserver } from './adapters/auth/token-file';
+import { systemClock } from './adapters/system/clock';
+import { type Authenticator, type User, parseUser } from './application';
+import { type Config, authenticates } from './config';
+
+/** Who is calling: every source that the configuration names, as one. */
+export interface Identity {
+  readonly authenticator: Authenticator;
+  /** Made here where no source is configured; speaks for the user `dev`. */
+  readonly developmentToken: string | undefined;
+  /** Reads the token file again, where there is one. */
+  readonly reload: (() => void) | undefined;
+  close(): void;
+}
+
+const DEVELOPER: User = parseUser('dev')!;
+
+/** Rejects nothing that `readConfig` accepted, but for a token file that was broken since. */
+export function openIdentity(config: Config, log: Logger): Identity {
+  const developmentToken = authenticates(config) ? undefined : randomBytes(24).toString('base64url');
+  const file =
+    config.AUTH_TOKENS_FILE === undefined
+      ? undefined
+      : TokenFile.open(config.AUTH_TOKENS_FILE, systemClock, logTokenFile(log));
+  const issuer =
+    config.AUTH_JWKS_URL &&
+    IssuerKeys.open({ url: config.AUTH_JWKS_URL, clock: systemClock, observer: logIssuer(log) });
+  const keys: JwtKeys | undefined =
+    issuer ?? (config.AUTH_JWT_SECRET && sharedSecret(config.AUTH_JWT_SECRET));
+
+  const sources: (Authenticator | undefined)[] = [
+    new StaticTokens(config.AUTH_TOKENS ?? (developmentToken ? [[developmentToken, DEVELOPER]] : [])),
+    file,
+    // Last, since it alone can be unable to tell.
+    keys &&
+      new JsonWebTokens(keys, {
+        issuer: config.AUTH_JWT_ISSUER!,
+        audience: config.AUTH_JWT_AUDIENCE!,
+        calendar: Date.now,
+      }),
+  ];
+  return {
+    authenticator: new AnyOf(sources.filter((source) => source !== undefined)),
+    developmentToken,
+    reload: file && (() => file.reload()),
+    close() {
+      file?.close();
+      issuer?.close();
+    },
+  };
+}
+
+function logTokenFile(log: Logger): TokenFileObserver {
+  return {
+    read: ({ tokens }) => log.info({ tokens }, 'read AUTH_TOKENS_FILE'),
+    broken: (problem) =>
+      log.error({ problem }, 'AUTH_TOKENS_FILE is broken; the tokens read before stay in force'),
+    exposed: () =>
+      log.warn('others on this machine may read or change AUTH_TOKENS_FILE; give it mode 0600 or 0640'),
+  };
+}
+
+function logIssuer(log: Logger): IssuerKeysObserver {
+  return {
+    changed: ({ count }) => log.info({ count }, 'the keys of the JWT issuer are known'),
+    unavailable: (cause) =>
+      log.warn({ err: cause }, 'AUTH_JWKS_URL cannot be had; the keys known so far go on working'),
+  };
+}

@@ -1,0 +1,423 @@
+/** JWTs of an issuer that publishes its keys, and all that can become of that issuer. */
+import { createHmac, createPublicKey, generateKeyPairSync, sign as signBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { exportJWK } from 'jose';
+import {
+  COOL_DOWN_MS,
+  IssuerKeys,
+  REFRESH_EVERY_MS,
+  RETRY_EVERY_MS,
+} from '../../../src/adapters/auth/issuer-keys';
+import { JsonWebTokens } from '../../../src/adapters/auth/json-web-tokens';
+import { AuthenticationUnavailable } from '../../../src/application';
+import { JwksServer } from '../../support/jwks-server';
+import { AlarmClock } from '../../support/alarm-clock';
+import { quiet } from '../../support/manual-clock';
+import { rejection } from '../../support/rejection';
+import { until } from '../../support/until';
+import { AUDIENCE, ISSUER, NOW, type SigningKey, goodClaims, part, signed, signingKey } from './signing';
+
+const TIMEOUT_MS = 3000;
+
+describe('JWTs of an issuer that publishes its keys', () => {
+  let first: SigningKey;
+  let second: SigningKey;
+  let issuer: JwksServer;
+  let clock: AlarmClock;
+  let told: string[];
+  let keys: IssuerKeys;
+  let tokens: JsonWebTokens;
+
+  before(async () => {
+    first = await signingKey('first');
+    second = await signingKey('second');
+  });
+  beforeEach(async () => {
+    issuer = await JwksServer.start(first.jwk);
+    clock = new AlarmClock();
+    told = [];
+  });
+  afterEach(async () => {
+    keys.close();
+    await issuer.die();
+  });
+
+  /** Opens, and lets the first question be answered or fail. */
+  async function open(): Promise<void> {
+    keys = IssuerKeys.open({
+      url: issuer.url,
+      clock,
+      observer: {
+        changed: ({ count }) => told.push(`changed: ${count}`),
+        unavailable: () => told.push('unavailable'),
+      },
+    });
+    tokens = new JsonWebTokens(keys, { issuer: ISSUER, audience: AUDIENCE, calendar: () => NOW });
+    await until(() => told.length > 0);
+    await quiet();
+  }
+
+  const ask = (token: string) => tokens.authenticate(token);
+
+  it('are good where they are signed with a published key', async () => {
+    await open();
+    expect(await ask(await signed(first))).to.equal('alice');
+  });
+
+  it('cost the issuer one question, however many there are', async () => {
+    await open();
+    for (let i = 0; i < 20; i++) expect(await ask(await signed(first, { jti: `${i}` }))).to.equal('alice');
+    expect(issuer.questions).to.equal(1);
+  });
+
+  it('wait for the first answer, rather than being refused', async () => {
+    const answer = issuer.hold();
+    keys = IssuerKeys.open({ url: issuer.url, clock, observer: { changed() {}, unavailable() {} } });
+    tokens = new JsonWebTokens(keys, { issuer: ISSUER, audience: AUDIENCE, calendar: () => NOW });
+    await issuer.asked(1);
+    const asked = ask(await signed(first));
+    await quiet();
+    answer();
+    expect(await asked).to.equal('alice');
+  });
+
+  for (const alg of ['RS256', 'PS384', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']) {
+    it(`may be signed with ${alg}`, async () => {
+      const key = await signingKey('k', alg);
+      issuer.publish(key.jwk);
+      await open();
+      expect(await ask(await signed(key))).to.equal('alice');
+    });
+  }
+
+  describe('when the issuer rotates its keys', () => {
+    it('are good with the new key, the moment it is used, and still with the old one', async () => {
+      await open();
+      issuer.publish(first.jwk, second.jwk);
+      expect(await ask(await signed(second))).to.equal('alice');
+      expect(await ask(await signed(first))).to.equal('alice');
+      expect(issuer.questions).to.equal(2);
+    });
+
+    it('are refused with a key that is withdrawn, also those known as good, when the keys are asked for again', async () => {
+      await open();
+      const token = await signed(first);
+      expect(await ask(token)).to.equal('alice');
+      issuer.publish(second.jwk);
+      await clock.pass(REFRESH_EVERY_MS);
+      await until(() => told.length === 2);
+      expect(await ask(token)).to.be.undefined;
+      expect(await ask(await signed(second))).to.equal('alice');
+    });
+
+    it('stay known as good where the keys are asked for again and are the same', async () => {
+      await open();
+      await ask(await signed(first));
+      const { generation } = keys;
+      await clock.pass(REFRESH_EVERY_MS);
+      await issuer.asked(2);
+      // Nothing but the next regular question is waited for: this one is answered.
+      await until(() => clock.waiting === 1);
+      expect(keys.generation).to.equal(generation);
+    });
+
+    it('are not judged by an answer to a question from before they came', async () => {
+      await open();
+      const answer = issuer.hold();
+      const early = ask(await signed(second, {}, { kid: 'nobody' }));
+      await issuer.asked(2);
+      const late = ask(await signed(second));
+      await quiet();
+      answer(); // What the issuer published when it was asked: not yet the second key.
+      expect(await early).to.be.undefined;
+      issuer.publish(first.jwk, second.jwk);
+      await clock.pass(COOL_DOWN_MS);
+      expect(await late).to.equal('alice');
+    });
+  });
+
+  describe('with keys that nobody knows', () => {
+    const unknown = (kid: string) => signed(first, {}, { kid });
+
+    it('are refused, once the issuer was asked', async () => {
+      await open();
+      expect(await ask(await unknown('third'))).to.be.undefined;
+      expect(issuer.questions).to.equal(2);
+    });
+
+    it('are refused for a thousand at the cost of one question', async () => {
+      await open();
+      const token = await unknown('third');
+      const flood = Array.from({ length: 1000 }, () => ask(token));
+      expect(new Set(await Promise.all(flood))).to.deep.equal(new Set([undefined]));
+      expect(issuer.questions).to.equal(2);
+    });
+
+    it('are put off above a thousand at once', async () => {
+      await open();
+      const answer = issuer.hold();
+      const token = await unknown('third');
+      const flood = Array.from({ length: 1001 }, () => ask(token));
+      expect(await rejection(Promise.race(flood))).to.be.instanceOf(AuthenticationUnavailable);
+      answer();
+      await Promise.allSettled(flood);
+      expect(await ask(await signed(first, { jti: 'next' }))).to.equal('alice');
+      const next = ask(token);
+      await quiet();
+      await clock.pass(COOL_DOWN_MS);
+      expect(await next).to.be.undefined;
+    });
+
+    it('make for one question every two seconds, and wait for it', async () => {
+      await open();
+      await ask(await unknown('third'));
+      for (let i = 0; i < 3; i++) {
+        const asked = ask(await unknown(`${i}`));
+        await clock.pass(COOL_DOWN_MS - 1);
+        expect(await Promise.race([asked, pause(20, 'waiting')])).to.equal('waiting');
+        expect(issuer.questions).to.equal(2 + i);
+        await clock.pass(1);
+        expect(await asked).to.be.undefined;
+        expect(issuer.questions).to.equal(3 + i);
+      }
+    });
+
+    it('do not delay those with known keys', async () => {
+      await open();
+      issuer.fallSilent();
+      const waiting = ask(await unknown('third'));
+      await issuer.asked(2);
+      expect(await ask(await signed(first))).to.equal('alice');
+      await clock.pass(TIMEOUT_MS);
+      await rejection(waiting);
+    });
+  });
+
+  const ways: Record<string, () => void | Promise<void>> = {
+    'is dead': () => issuer.die(),
+    'answers with an error': () => issuer.answer('{"keys":[]}', 500),
+    'answers with a page': () => issuer.answer('<!doctype html><title>Maintenance</title>'),
+    'answers nothing': () => issuer.answer(''),
+    'answers with JSON that is no key set': () => issuer.answer('{"keys":{}}'),
+    'answers with keys that are none': () => issuer.answer('{"keys":["k"]}'),
+    'answers with null': () => issuer.answer('null'),
+    'answers with text that is not UTF-8': () =>
+      issuer.answer(Buffer.from('{"keys":[],"x":"\u00e9"}', 'latin1')),
+    'sends us elsewhere': () => issuer.answer('', 302, { location: 'http://127.0.0.1:9/keys' }),
+    'answers without an end': () => issuer.ramble(),
+  };
+  for (const [what, happens] of Object.entries(ways)) {
+    describe(`when the issuer ${what}`, () => {
+      it('go on being good with known keys, and are undecided with others, until it is back', async () => {
+        await open();
+        await happens();
+        expect(await rejection(ask(await signed(second)))).to.be.instanceOf(AuthenticationUnavailable);
+        expect(await ask(await signed(first))).to.equal('alice');
+
+        await issuer.die();
+        await issuer.revive();
+        issuer.publish(first.jwk, second.jwk);
+        await clock.pass(COOL_DOWN_MS);
+        expect(await ask(await signed(second))).to.equal('alice');
+      });
+
+      it('are undecided while no keys are known, and good as soon as they are', async () => {
+        await happens();
+        await open();
+        expect(await rejection(ask(await signed(first)))).to.be.instanceOf(AuthenticationUnavailable);
+
+        await issuer.die();
+        await issuer.revive();
+        issuer.publish(first.jwk);
+        await clock.pass(COOL_DOWN_MS);
+        expect(await ask(await signed(first))).to.equal('alice');
+      });
+    });
+  }
+
+  for (const [what, happens] of Object.entries({
+    'answers nothing at all': () => issuer.fallSilent(),
+    'stops in the middle of its answer': () => issuer.stopHalfway(),
+  })) {
+    it(`are undecided after three seconds when the issuer ${what}, and at once for two more`, async () => {
+      await open();
+      happens();
+      const asked = ask(await signed(second));
+      await issuer.asked(2);
+      await clock.pass(TIMEOUT_MS);
+      expect(await rejection(asked)).to.be.instanceOf(AuthenticationUnavailable);
+      expect(await rejection(ask(await signed(second)))).to.be.instanceOf(AuthenticationUnavailable);
+      expect(issuer.questions).to.equal(2);
+
+      issuer.publish(second.jwk);
+      await clock.pass(COOL_DOWN_MS);
+      expect(await ask(await signed(second))).to.equal('alice');
+    });
+  }
+
+  it('learn of the issuer’s return without being asked about', async () => {
+    issuer.answer('', 503);
+    await open();
+    issuer.publish(first.jwk);
+    await clock.pass(RETRY_EVERY_MS);
+    await until(() => told.includes('changed: 1'));
+    expect(await ask(await signed(first))).to.equal('alice');
+    expect(issuer.questions).to.equal(2);
+  });
+
+  it('wait for the issuer again once it is back, as if it had never been away', async () => {
+    await open();
+    issuer.answer('', 503);
+    await rejection(ask(await signed(second)));
+    issuer.publish(first.jwk);
+    await clock.pass(COOL_DOWN_MS);
+    expect(await ask(await signed(second))).to.be.undefined;
+    const asked = ask(await signed(second));
+    await quiet();
+    await clock.pass(COOL_DOWN_MS);
+    expect(await asked).to.be.undefined;
+  });
+
+  it('leave no connection to the issuer open, whatever it answered', async () => {
+    await open();
+    for (const status of [200, 500]) {
+      issuer.answer(Buffer.alloc(4_000_000, ' '), status);
+      await rejection(ask(await signed(second)));
+      await until(async () => (await issuer.connections()) === 0);
+      await clock.pass(COOL_DOWN_MS);
+    }
+  });
+
+  describe('once closed', () => {
+    it('ask nothing of the issuer any more', async () => {
+      await open();
+      keys.close();
+      expect(clock.waiting).to.equal(0);
+      await clock.pass(2 * REFRESH_EVERY_MS);
+      expect(issuer.questions).to.equal(1);
+    });
+
+    it('wait for no answer, and do not call that an outage', async () => {
+      await open();
+      issuer.fallSilent();
+      const asked = ask(await signed(second));
+      await issuer.asked(2);
+      keys.close();
+      expect(await rejection(asked)).to.be.instanceOf(AuthenticationUnavailable);
+      expect(told).to.deep.equal(['changed: 1']);
+    });
+  });
+
+  describe('are refused', () => {
+    let rsa: SigningKey;
+    before(async () => (rsa = await signingKey('rsa', 'RS256')));
+    beforeEach(async () => {
+      issuer.publish(first.jwk, rsa.jwk);
+      await open();
+    });
+
+    const forged = (header: object, signature: (input: string) => Buffer) => {
+      const input = `${part(header)}.${part(goodClaims())}`;
+      return `${input}.${signature(input).toString('base64url')}`;
+    };
+    const hmac = (secret: string | Buffer) => (input: string) =>
+      createHmac('sha256', secret).update(input).digest();
+
+    it('where the public key was taken for a secret, in any form', async () => {
+      const key = createPublicKey({ key: rsa.jwk as Record<string, unknown>, format: 'jwk' });
+      const forms = [
+        key.export({ type: 'spki', format: 'pem' }),
+        key.export({ type: 'pkcs1', format: 'pem' }),
+        key.export({ type: 'spki', format: 'der' }),
+        JSON.stringify(rsa.jwk),
+        Buffer.from(rsa.jwk.n!, 'base64url'),
+      ];
+      for (const form of forms) {
+        expect(await ask(forged({ alg: 'HS256', kid: 'rsa' }, hmac(form)))).to.be.undefined;
+        expect(await ask(forged({ alg: 'HS256' }, hmac(form)))).to.be.undefined;
+      }
+      expect(issuer.questions).to.equal(1);
+    });
+
+    it('where the key is of another kind than the algorithm', async () => {
+      expect(await ask(await signed(first, {}, { kid: 'rsa' }))).to.be.undefined;
+    });
+
+    it('where they bring their own key, or say where to find it', async () => {
+      const thief = await signingKey('thief');
+      const elsewhere = await JwksServer.start(thief.jwk);
+      const url = elsewhere.url.href;
+      const token = await signed(thief, {}, { jwk: thief.jwk, jku: url, x5u: url, kid: url });
+      expect(await ask(token)).to.be.undefined;
+      expect(elsewhere.questions).to.equal(0);
+      await elsewhere.die();
+    });
+
+    it('where they are signed with another key of the same name', async () => {
+      expect(await ask(await signed(await signingKey('first')))).to.be.undefined;
+    });
+
+    it('where the signature is all zeros', async () => {
+      expect(await ask(forged({ alg: 'ES256', kid: 'first' }, () => Buffer.alloc(64)))).to.be.undefined;
+    });
+
+    it('where the name of the key is no name', async () => {
+      const sign = (input: string) => Buffer.from(input).subarray(0, 64);
+      for (const kid of ['__proto__', 'constructor', '', null, 7, ['first'], { toString: 'first' }]) {
+        const asked = ask(forged({ alg: 'ES256', kid }, sign));
+        await quiet();
+        await clock.pass(COOL_DOWN_MS);
+        expect(await asked, JSON.stringify(kid)).to.be.undefined;
+      }
+    });
+  });
+
+  describe('are refused with a published key', () => {
+    const published: Record<string, () => Promise<readonly [token: string, ...jwks: object[]]>> = {
+      'that is for encryption': async () => [await signed(first), { ...first.jwk, use: 'enc' }],
+      'that is for another algorithm': async () => {
+        const key = await signingKey('k', 'RS256');
+        return [await signed(key), { ...key.jwk, alg: 'PS256' }];
+      },
+      'that is a secret': async () => {
+        const secret = Buffer.alloc(32, 7);
+        return [
+          await signed(secret, {}, { kid: 's' }),
+          { kty: 'oct', k: secret.toString('base64url'), kid: 's' },
+        ];
+      },
+      'that is too short (RSA below 2048 bits)': async () => {
+        const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+        const input = `${part({ alg: 'RS256', kid: 'k' })}.${part(goodClaims())}`;
+        const signature = signBytes('sha256', Buffer.from(input), privateKey).toString('base64url');
+        return [`${input}.${signature}`, { ...(await exportJWK(publicKey)), kid: 'k' }];
+      },
+      'that another has the same name as': async () => [
+        await signed(first),
+        first.jwk,
+        { ...second.jwk, kid: 'first' },
+      ],
+    };
+    for (const [what, make] of Object.entries(published)) {
+      it(what, async () => {
+        const [token, ...jwks] = await make();
+        issuer.answer(JSON.stringify({ keys: jwks }));
+        await open();
+        expect(await ask(token)).to.be.undefined;
+      });
+    }
+  });
+
+  it('need not name the key where there is but one that fits', async () => {
+    issuer.publish(first.jwk, (await signingKey('rsa', 'RS256')).jwk);
+    await open();
+    expect(await ask(await signed(first, {}, { kid: undefined }))).to.equal('alice');
+  });
+
+  it('are undecided where the key is published in a form that cannot be used', async () => {
+    issuer.answer(JSON.stringify({ keys: [{ ...first.jwk, x: 'AAAA' }] }));
+    await open();
+    expect(await rejection(ask(await signed(first)))).to.be.instanceOf(AuthenticationUnavailable);
+  });
+});

@@ -1,0 +1,238 @@
+/** What every JWT is held to, whatever it is signed with; here a shared secret. RFC 8725, section by section. */
+import { createHmac } from 'node:crypto';
+import { expect } from 'chai';
+import { CompactSign, EncryptJWT, SignJWT, UnsecuredJWT } from 'jose';
+import { JsonWebTokens } from '../../../src/adapters/auth/json-web-tokens';
+import { sharedSecret } from '../../../src/adapters/auth/jwt-keys';
+import { AUDIENCE, ISSUER, NOW, SECOND, SECRET, goodClaims, part, signed, signingKey } from './signing';
+
+describe('A signed JWT', () => {
+  let now: number;
+  let tokens: JsonWebTokens;
+  const options = { issuer: ISSUER, audience: AUDIENCE, calendar: () => now };
+
+  beforeEach(() => {
+    now = NOW;
+    tokens = new JsonWebTokens(sharedSecret(SECRET), options);
+  });
+
+  it('speaks for its subject', async () => {
+    expect(await tokens.authenticate(await signed(SECRET))).to.equal('alice');
+  });
+
+  const good: Record<string, () => string | Promise<string>> = {
+    'is for several audiences, us among them': () => signed(SECRET, { aud: ['roses', AUDIENCE] }),
+    'has been expired for less than 30 s': () => signed(SECRET, { exp: SECOND - 29 }),
+    'becomes valid within 30 s': () => signed(SECRET, { nbf: SECOND + 30 }),
+    'does not say when it was made': () => signed(SECRET, { iat: undefined }),
+    'has the type JWT': () => signed(SECRET, {}, { typ: 'JWT' }),
+    'has the type of an access token': () => signed(SECRET, {}, { typ: 'at+jwt' }),
+    'has that type spelt out': () => signed(SECRET, {}, { typ: 'application/AT+JWT' }),
+    'is signed with a longer hash': () => signed(SECRET, {}, { alg: 'HS512' }),
+    'names a key, where there is but one': () => signed(SECRET, {}, { kid: 'main' }),
+    'is 4096 characters long': () => sized(4096),
+    'is made by hand': () => hmac({ alg: 'HS256' }),
+    'is made of bytes': () => raw(JSON.stringify(goodClaims())),
+  };
+  for (const [what, make] of Object.entries(good)) {
+    it(`is good where it ${what}`, async () => {
+      expect(await tokens.authenticate(await make())).to.equal('alice');
+    });
+  }
+
+  for (const name of [
+    'a',
+    'é'.repeat(255),
+    '🌱'.repeat(255),
+    '{',
+    '}:{alice}',
+    'a/b',
+    'auth0|5f',
+    ' ',
+    '\0',
+  ]) {
+    it(`speaks for any user there can be: ${JSON.stringify(name).slice(0, 20)}`, async () => {
+      expect(await tokens.authenticate(await signed(SECRET, { sub: name }))).to.equal(name);
+    });
+  }
+
+  const bad: Record<string, () => string | Promise<string>> = {
+    // 3.1, 3.2: algorithms
+    'is not signed (alg none)': () => new UnsecuredJWT(goodClaims()).encode(),
+    'is not signed (alg NoNe)': () => `${part({ alg: 'NoNe' })}.${part(goodClaims())}.`,
+    'claims none above a signature': () => hmac({ alg: 'none' }),
+    'names no algorithm': () => hmac({}),
+    'names an unknown algorithm': () => hmac({ alg: 'HS1' }),
+    'names its algorithm in small letters': () => hmac({ alg: 'hs256' }),
+    'is signed with a key pair, where a secret is shared': async () => signed(await signingKey('k')),
+    // 3.3: all of the cryptography
+    'is signed with another secret': () => signed(SECRET.map((byte) => byte ^ 1)),
+    'has no signature any more': async () => (await signed(SECRET)).replace(/[^.]+$/, ''),
+    'has another signature': async () => (await signed(SECRET)).replace(/[^.]+$/, 'AAAA'),
+    'has a part of its signature': async () => (await signed(SECRET)).slice(0, -8),
+    'has another header than was signed': async () =>
+      spliced(await signed(SECRET), 0, { alg: 'HS256', x: 1 }),
+    'has other claims than were signed': async () =>
+      spliced(await signed(SECRET), 1, { ...goodClaims(), sub: 'bob' }),
+    'is encrypted': () =>
+      new EncryptJWT(goodClaims()).setProtectedHeader({ alg: 'dir', enc: 'A256CBC-HS512' }).encrypt(SECRET),
+    'holds another JWT instead of claims': async () => raw(await signed(SECRET)),
+    // 3.7: UTF-8 and JSON
+    'has claims that are not UTF-8': () =>
+      raw(Buffer.from(JSON.stringify({ ...goodClaims(), sub: '\u00e9' }), 'latin1')),
+    'has claims that are not JSON': () => raw('sub=alice'),
+    'has claims that are no object': () => raw('["alice"]'),
+    'has a header that is not JSON': () => `${part('alg')}.${part(goodClaims())}.AAAA`,
+    'has a header that is no object': () => `${part('null')}.${part(goodClaims())}.AAAA`,
+    // 3.8: issuer and subject
+    'is from another issuer': () => signed(SECRET, { iss: 'https://id.example/realms/orchard' }),
+    'is from an issuer whose name begins the same': () => signed(SECRET, { iss: `${ISSUER}/` }),
+    'is from two issuers': () => signed(SECRET, { iss: [ISSUER, 'https://evil.example'] }),
+    'does not say who issued it': () => signed(SECRET, { iss: undefined }),
+    'does not say whom it speaks for': () => signed(SECRET, { sub: undefined }),
+    'speaks for nobody': () => signed(SECRET, { sub: '' }),
+    'speaks for a name of 256 characters': () => signed(SECRET, { sub: 'n'.repeat(256) }),
+    'speaks for a number': () => signed(SECRET, { sub: 7 }),
+    'speaks for half a character': () => raw(JSON.stringify(goodClaims()).replace('alice', '\\ud800')),
+    // 3.9: audience
+    'is for somebody else': () => signed(SECRET, { aud: 'roses' }),
+    'is for several others': () => signed(SECRET, { aud: ['roses', 'plants2', 'PLANTS'] }),
+    'does not say whom it is for': () => signed(SECRET, { aud: undefined }),
+    'is for nobody': () => signed(SECRET, { aud: [] }),
+    // 3.10, 3.11: what is received is not trusted; types of tokens are not confused
+    'demands an extension': () =>
+      new SignJWT(goodClaims())
+        .setProtectedHeader({ alg: 'HS256', crit: ['x'], x: 1 })
+        .sign(SECRET, { crit: { x: true } }),
+    'demands even an extension that changes nothing': () => hmac({ alg: 'HS256', crit: ['b64'], b64: true }),
+    'demands nothing, as an extension': () => hmac({ alg: 'HS256', crit: [] }),
+    'is a logout token': () => signed(SECRET, {}, { typ: 'logout+jwt' }),
+    'is a DPoP proof': () => signed(SECRET, {}, { typ: 'dpop+jwt' }),
+    'has a type that is no text': () => hmac({ alg: 'HS256', typ: ['JWT'] }),
+    // Lifetime
+    'never expires': () => signed(SECRET, { exp: undefined }),
+    'has been expired for 30 s': () => signed(SECRET, { exp: SECOND - 30 }),
+    'expires at a time that is no number': () => signed(SECRET, { exp: `${SECOND + 300}` }),
+    'becomes valid in more than 30 s': () => signed(SECRET, { nbf: SECOND + 31 }),
+    'becomes valid at a time that is no number': () => signed(SECRET, { nbf: '0' }),
+    // Size and shape
+    'is 4097 characters long': () => sized(4097),
+    'has two parts': async () => (await signed(SECRET)).split('.').slice(0, 2).join('.'),
+    'has four parts': async () => `${await signed(SECRET)}.AAAA`,
+    'has padding': async () => `${await signed(SECRET)}=`,
+    'has something before it': async () => `\n${await signed(SECRET)}`,
+    'has something behind it': async () => `${await signed(SECRET)}\n`,
+    'is no JWT at all': () => 'secret',
+    'is empty': () => '',
+  };
+  for (const [what, make] of Object.entries(bad)) {
+    it(`is refused where it ${what}`, async () => {
+      expect(await tokens.authenticate(await make())).to.be.undefined;
+    });
+  }
+
+  it('may use a hash only where the secret is as long as it', async () => {
+    const algorithms = (length: number) => sharedSecret(SECRET.slice(0, length)).algorithms;
+    expect(algorithms(32)).to.deep.equal(['HS256']);
+    expect(algorithms(47)).to.deep.equal(['HS256']);
+    expect(algorithms(48)).to.deep.equal(['HS256', 'HS384']);
+    expect(algorithms(64)).to.deep.equal(['HS256', 'HS384', 'HS512']);
+    expect(() => algorithms(31)).to.throw(RangeError);
+
+    const secret = SECRET.slice(0, 32);
+    const short = new JsonWebTokens(sharedSecret(secret), options);
+    expect(await short.authenticate(await signed(secret))).to.equal('alice');
+    expect(await short.authenticate(hmac({ alg: 'HS384' }, secret))).to.be.undefined;
+  });
+
+  describe('once found good', () => {
+    function counting(remember?: number) {
+      const secret = sharedSecret(SECRET);
+      const keys = {
+        ...secret,
+        verifications: 0,
+        find(...args: Parameters<typeof secret.find>) {
+          keys.verifications++;
+          return secret.find(...args);
+        },
+      };
+      return {
+        keys,
+        tokens: new JsonWebTokens(keys, { ...options, ...(remember === undefined ? {} : { remember }) }),
+      };
+    }
+
+    it('is not verified again', async () => {
+      const { keys, tokens } = counting();
+      const token = await signed(SECRET);
+      for (let i = 0; i < 3; i++) expect(await tokens.authenticate(token)).to.equal('alice');
+      expect(keys.verifications).to.equal(1);
+    });
+
+    it('is remembered by the whole of it: another token of the same user is verified', async () => {
+      const { keys, tokens } = counting();
+      const [one, other] = [await signed(SECRET), await signed(SECRET, { jti: '2' })];
+      expect(await tokens.authenticate(one)).to.equal('alice');
+      expect(await tokens.authenticate(other)).to.equal('alice');
+      expect(await tokens.authenticate(`${one.slice(0, -1)}${one.endsWith('A') ? 'B' : 'A'}`)).to.be
+        .undefined;
+      expect(keys.verifications).to.equal(3);
+    });
+
+    it('is good until it expires, to the second as when it is verified', async () => {
+      for (const { tokens } of [counting(), counting(0)]) {
+        now = NOW;
+        const token = await signed(SECRET, { exp: SECOND + 300 });
+        expect(await tokens.authenticate(token)).to.equal('alice');
+        now = NOW + 329_999;
+        expect(await tokens.authenticate(token)).to.equal('alice');
+        now = NOW + 330_000;
+        expect(await tokens.authenticate(token)).to.be.undefined;
+      }
+    });
+
+    it('is verified again where more tokens than are remembered came between', async () => {
+      const { keys, tokens } = counting(2);
+      const made = await Promise.all(['1', '2', '3'].map((jti) => signed(SECRET, { jti })));
+      for (const token of [...made, made[0]!]) expect(await tokens.authenticate(token)).to.equal('alice');
+      expect(keys.verifications).to.equal(4);
+    });
+
+    it('does not make a bad one remembered', async () => {
+      const { keys, tokens } = counting();
+      const early = await signed(SECRET, { nbf: SECOND + 60 });
+      expect(await tokens.authenticate(early)).to.be.undefined;
+      now += 60_000;
+      expect(await tokens.authenticate(early)).to.equal('alice');
+      expect(keys.verifications).to.equal(2);
+    });
+  });
+});
+
+/** With a header that jose would not make. */
+function hmac(header: object, secret = SECRET): string {
+  const input = `${part(header)}.${part(goodClaims())}`;
+  const name = `sha${/\d{3}$/.exec(String((header as { alg?: unknown }).alg))?.[0] ?? '256'}`;
+  return `${input}.${createHmac(name, secret).update(input).digest('base64url')}`;
+}
+
+/** With a payload of any bytes, properly signed. */
+function raw(payload: string | Uint8Array): Promise<string> {
+  return new CompactSign(Buffer.from(payload)).setProtectedHeader({ alg: 'HS256' }).sign(SECRET);
+}
+
+function spliced(token: string, index: number, value: object): string {
+  return token.split('.').with(index, part(value)).join('.');
+}
+
+/** Good but for its length. */
+async function sized(length: number): Promise<string> {
+  for (let padding = 2500; padding < 3200; padding++) {
+    const token = await signed(SECRET, { padding: 'p'.repeat(padding) }, { x: 'x' });
+    if (token.length === length) return token;
+    // A base64url text is never 4n+1 characters long; the header shifts the rest.
+    const shifted = await signed(SECRET, { padding: 'p'.repeat(padding) }, { x: 'xx' });
+    if (shifted.length === length) return shifted;
+  }
+  throw new Error(`no token has ${length} characters`);
+}

@@ -1,0 +1,87 @@
+/** What only a process of its own can show: exit codes, signals, and the command line. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { tokenDigest } from '../../../src/adapters/auth/token-digest';
+import { temporaryDirectory } from '../../support/temporary-directory';
+import { until } from '../../support/until';
+
+describe('On the command line', function () {
+  this.slow(5000);
+  const path = temporaryDirectory();
+  let started: ChildProcess[] = [];
+  afterEach(() => {
+    for (const child of started) child.kill('SIGKILL');
+    started = [];
+  });
+
+  function run(script: string, args: string[], environment: Record<string, string> = {}) {
+    const child = spawn(process.execPath, ['-r', 'ts-node/register', script, ...args], {
+      env: { PATH: process.env['PATH'], PORT: '0', ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    started.push(child);
+    return child;
+  }
+
+  async function ended(child: ReturnType<typeof run>) {
+    const [out, error, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit'),
+    ]);
+    return { out, error, code: code as number | null };
+  }
+
+  const makeToken = (...args: string[]) =>
+    ended(run('scripts/token.ts', args, { AUTH_TOKENS_FILE: path('tokens.json') }));
+
+  it('makes a token, shows it once, and adds its hash to the file', async () => {
+    const { out, error, code } = await makeToken('new', '--user', 'alice', '--note', 'laptop');
+    expect(code).to.equal(0);
+    const token = out.trim();
+    expect(error).not.to.include(token);
+    expect(JSON.parse(readFileSync(path('tokens.json'), 'utf8'))).to.deep.equal({
+      users: [{ name: 'alice', tokens: [{ sha256: tokenDigest(token), note: 'laptop' }] }],
+    });
+  });
+
+  it('makes none for nobody, and none in a file that is not in order', async () => {
+    expect(await makeToken('new')).to.include({ out: '', code: 2 });
+    writeFileSync(path('tokens.json'), '{}');
+    const { out, error, code } = await makeToken('new', '--user', 'alice');
+    expect({ out, code }).to.deep.equal({ out: '', code: 1 });
+    expect(error).to.include('users must be a list');
+    expect(readFileSync(path('tokens.json'), 'utf8')).to.equal('{}');
+  });
+
+  it('refuses to start with a broken file: exit code 2, the variable, the rule and the fix', async () => {
+    writeFileSync(path('tokens.json'), '{"users": {}}');
+    const { error, code } = await ended(run('src/main.ts', [], { AUTH_TOKENS_FILE: path('tokens.json') }));
+    expect(code).to.equal(2);
+    expect(error).to.match(/AUTH_TOKENS_FILE names a file .*: users must be a list\n +→ mend the file/);
+  });
+
+  it('reads the file again at SIGHUP, and goes on', async () => {
+    writeFileSync(path('tokens.json'), '{"users": []}');
+    const service = run('src/main.ts', [], { AUTH_TOKENS_FILE: path('tokens.json') });
+    let said = '';
+    service.stdout.on('data', (chunk) => (said += String(chunk)));
+    await until(() => /http:\S+ /.test(said));
+    const [url] = /http:\S+/.exec(said)!;
+    const readings = () => said.split('read AUTH_TOKENS_FILE').length - 1;
+    expect(readings()).to.equal(1);
+    service.kill('SIGHUP');
+    await until(() => readings() === 2);
+    expect((await fetch(`${url}/plants`)).status).to.equal(401);
+  });
+
+  it('ends at SIGHUP where there is no file to read again, as when its terminal is closed', async () => {
+    const service = run('src/main.ts', []);
+    await once(service.stdout, 'data');
+    service.kill('SIGHUP');
+    expect((await once(service, 'exit'))[1]).to.equal('SIGHUP');
+  });
+});

@@ -1,0 +1,43 @@
+/** The whole service, configured as an operator would, and a caller. */
+import { pino } from 'pino';
+import { type Service, bootstrap } from '../../../src/bootstrap';
+import { readConfig } from '../../../src/config';
+import { problemsText } from '../../../src/start-text';
+
+export interface Serving extends Service {
+  /** The log so far, as text. */
+  log(): string;
+  /** @param authorization the whole header field, or none. */
+  ask(authorization: string | undefined, method?: string, plant?: object): Promise<Answer>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export async function serve(environment: Readonly<Record<string, string>>): Promise<Serving> {
+  const { config, problems } = readConfig({ PORT: '0', ...environment });
+  if (problems) throw new Error(problemsText(problems));
+  let log = '';
+  const service = await bootstrap(config, {
+    log: pino({ level: 'trace' }, { write: (line: string) => void (log += line) }),
+  });
+  return {
+    ...service,
+    log: () => log,
+    async ask(authorization, method = 'GET', plant) {
+      const response = await fetch(`${service.url}/plants`, {
+        method,
+        headers: {
+          'content-type': 'application/json',
+          ...(authorization === undefined ? {} : { authorization }),
+        },
+        ...(plant === undefined ? {} : { body: JSON.stringify(plant) }),
+      });
+      const headers = Object.fromEntries(response.headers);
+      return { status: response.status, headers, body: await response.json() };
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { expect } from 'chai';
+import { BrokenTokenFile, parseTokenFile, usersByDigest } from '../../../src/adapters/auth/token-file-format';
+
+const A = 'a'.repeat(64);
+const B = 'b'.repeat(64);
+
+function read(file: unknown): ReadonlyMap<string, string> {
+  return usersByDigest(parseTokenFile(Buffer.from(typeof file === 'string' ? file : JSON.stringify(file))));
+}
+
+describe('A token file', () => {
+  it('says whose each digest is; a user may have several, or none any more', () => {
+    const users = [
+      { name: 'alice', tokens: [{ sha256: A, note: 'laptop' }, { sha256: B }] },
+      { name: 'bob', tokens: [] },
+    ];
+    expect([...read({ users })]).to.deep.equal([
+      [A, 'alice'],
+      [B, 'alice'],
+    ]);
+  });
+
+  it('may write a digest in capitals, as some tools do', () => {
+    expect([
+      ...read({ users: [{ name: 'alice', tokens: [{ sha256: A.toUpperCase() }] }] }).keys(),
+    ]).to.deep.equal([A]);
+  });
+
+  it('may begin with a byte order mark, as some editors leave one', () => {
+    expect([...read('\ufeff{"users":[]}')]).to.deep.equal([]);
+  });
+
+  const good = { name: 'alice', tokens: [{ sha256: A }] };
+  const broken: Record<string, [file: unknown, told: string]> = {
+    'is not JSON': ['{', 'the file must be JSON in UTF-8'],
+    'is empty': ['', 'the file must be JSON in UTF-8'],
+    'is a list': [[], 'the file must be an object'],
+    'is null': ['null', 'the file must be an object'],
+    'has no users': [{}, 'users must be a list'],
+    'has another member': [{ users: [], tokens: [] }, 'the file may have no members but users'],
+    'tries to have a prototype': ['{"users":[],"__proto__":{}}', 'the file may have no members but users'],
+    'has a user that is no object': [{ users: ['alice'] }, 'users[0] must be an object'],
+    'has a user with an unknown member': [
+      { users: [good, { ...good, expires: '2027-01-01' }] },
+      'users[1] may have no members but name and tokens',
+    ],
+    'has a user without a name': [
+      { users: [{ tokens: [] }] },
+      'users[0].name must be 1 to 255 characters of well-formed Unicode',
+    ],
+    'has a name of 256 characters': [
+      { users: [{ ...good, name: 'n'.repeat(256) }] },
+      'users[0].name must be 1 to 255 characters of well-formed Unicode',
+    ],
+    'has half a character in a name': [
+      '{"users":[{"name":"\\ud800","tokens":[]}]}',
+      'users[0].name must be 1 to 255 characters of well-formed Unicode',
+    ],
+    'has a user without tokens': [{ users: [{ name: 'alice' }] }, 'users[0].tokens must be a list'],
+    'has a token in place of its hash': [
+      { users: [{ name: 'alice', tokens: ['plants_secret'] }] },
+      'users[0].tokens[0] must be an object',
+    ],
+    'has a hash of another length': [
+      { users: [{ name: 'alice', tokens: [{ sha256: A }, { sha256: `${A}a` }] }] },
+      'users[0].tokens[1].sha256 must be 64 hexadecimal digits',
+    ],
+    'has a hash that is not hexadecimal': [
+      { users: [{ name: 'alice', tokens: [{ sha256: 'g'.repeat(64) }] }] },
+      'users[0].tokens[0].sha256 must be 64 hexadecimal digits',
+    ],
+    'has a token with an unknown member': [
+      { users: [{ name: 'alice', tokens: [{ sha256: A, expires: 1 }] }] },
+      'users[0].tokens[0] may have no members but sha256 and note',
+    ],
+    'has a note that is no text': [
+      { users: [{ name: 'alice', tokens: [{ sha256: A, note: 1 }] }] },
+      'users[0].tokens[0].note must be text',
+    ],
+    'lists a user twice': [
+      { users: [good, { name: 'alice', tokens: [] }] },
+      'users[1].name occurs before: list a user once',
+    ],
+    'lists a token twice': [
+      { users: [good, { name: 'bob', tokens: [{ sha256: B }, { sha256: A.toUpperCase() }] }] },
+      'users[1].tokens[1].sha256 occurs before: list a token once',
+    ],
+  };
+  for (const [what, [file, told]] of Object.entries(broken)) {
+    it(`is refused where it ${what}, by naming the place and the rule`, () => {
+      expect(() => read(file)).to.throw(BrokenTokenFile, told);
+    });
+  }
+
+  it('is refused where it is not UTF-8, rather than to change a name', () => {
+    const bytes = Buffer.from(JSON.stringify({ users: [good] }).replace('alice', '\u00e9'), 'latin1');
+    expect(() => parseTokenFile(bytes)).to.throw(BrokenTokenFile, 'UTF-8');
+  });
+});

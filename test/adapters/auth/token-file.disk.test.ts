@@ -1,0 +1,195 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { TokenFile } from '../../../src/adapters/auth/token-file';
+import { BrokenTokenFile } from '../../../src/adapters/auth/token-file-format';
+import { tokenDigest } from '../../../src/adapters/auth/token-digest';
+import { AlarmClock } from '../../support/alarm-clock';
+import { temporaryDirectory } from '../../support/temporary-directory';
+import { until } from '../../support/until';
+
+const LOOK_MS = 250;
+
+function fileOf(users: Record<string, string[]>): string {
+  return JSON.stringify({
+    users: Object.entries(users).map(([name, tokens]) => ({
+      name,
+      tokens: tokens.map((token) => ({ sha256: tokenDigest(token) })),
+    })),
+  });
+}
+
+describe('A token file in use', () => {
+  const path = temporaryDirectory();
+  let clock: AlarmClock;
+  let told: string[];
+  let file: TokenFile;
+
+  beforeEach(() => {
+    clock = new AlarmClock();
+    told = [];
+  });
+  afterEach(() => file.close());
+
+  function write(content: string, name = 'tokens.json'): void {
+    writeFileSync(path(name), content, { mode: 0o600 });
+  }
+
+  function open(name = 'tokens.json'): TokenFile {
+    file = TokenFile.open(path(name), clock, {
+      read: ({ tokens }) => told.push(`read ${tokens}`),
+      broken: (problem) => told.push(`broken: ${problem}`),
+      exposed: () => told.push('exposed'),
+    });
+    return file;
+  }
+
+  /** Lets the reader look once. */
+  async function look(): Promise<void> {
+    await clock.pass(LOOK_MS);
+    await until(() => clock.waiting > 0);
+  }
+
+  it('knows its users by their tokens, two tokens of one user alike', async () => {
+    write(fileOf({ alice: ['a1', 'a2'], bob: ['b1'] }));
+    open();
+    expect(await file.authenticate('a1')).to.equal('alice');
+    expect(await file.authenticate('a2')).to.equal('alice');
+    expect(await file.authenticate('b1')).to.equal('bob');
+    expect(await file.authenticate('c1')).to.be.undefined;
+  });
+
+  it('does not take the hash for the token', async () => {
+    write(fileOf({ alice: ['a1'] }));
+    expect(await open().authenticate(tokenDigest('a1'))).to.be.undefined;
+  });
+
+  it('refuses a token from the moment it is read again without it', async () => {
+    write(fileOf({ alice: ['a1', 'a2'] }));
+    open();
+    await file.authenticate('a1');
+    write(fileOf({ alice: ['a2'] }));
+    file.reload();
+    expect(await file.authenticate('a1')).to.be.undefined;
+    expect(await file.authenticate('a2')).to.equal('alice');
+  });
+
+  it('is read again when it is written to', async () => {
+    write(fileOf({ alice: ['a1'] }));
+    open();
+    // The system's clock for files ticks every few milliseconds.
+    await pause(20);
+    write(fileOf({ carol: ['c1'] }));
+    await look();
+    expect(await file.authenticate('a1')).to.be.undefined;
+    expect(await file.authenticate('c1')).to.equal('carol');
+  });
+
+  it('is read again whenever it is replaced, as often as that happens', async () => {
+    write(fileOf({ alice: ['a1'] }));
+    open();
+    for (const token of ['a2', 'a3', 'a4']) {
+      write(fileOf({ alice: [token] }), 'next.json');
+      renameSync(path('next.json'), path('tokens.json'));
+      await look();
+      expect(await file.authenticate(token)).to.equal('alice');
+    }
+  });
+
+  it('is read again when a link on the way to it is swapped, as mounted secrets are', async () => {
+    for (const [version, token] of [
+      ['v1', 'a1'],
+      ['v2', 'a2'],
+    ] as const) {
+      mkdirSync(path(version));
+      write(fileOf({ alice: [token] }), `${version}/tokens.json`);
+    }
+    symlinkSync('v1', path('data'));
+    symlinkSync('data/tokens.json', path('tokens.json'));
+    open();
+    symlinkSync('v2', path('data.next'));
+    renameSync(path('data.next'), path('data'));
+    await look();
+    expect(await file.authenticate('a1')).to.be.undefined;
+    expect(await file.authenticate('a2')).to.equal('alice');
+  });
+
+  it('is not read again while nothing changes', async () => {
+    write(fileOf({ alice: ['a1'] }));
+    open();
+    for (let i = 0; i < 5; i++) await look();
+    expect(told).to.deep.equal(['read 1']);
+  });
+
+  for (const [what, spoil, problem] of [
+    ['is broken', () => write('{'), 'the file must be JSON in UTF-8'],
+    ['is gone', () => rmSync(path('tokens.json')), 'it cannot be read (ENOENT)'],
+  ] as const) {
+    it(`keeps what it said before where it ${what}, says so once, and goes on when it is mended`, async () => {
+      write(fileOf({ alice: ['a1'] }));
+      open();
+      spoil();
+      await look();
+      expect(told).to.deep.equal(['read 1', `broken: ${problem}`]);
+      expect(await file.authenticate('a1')).to.equal('alice');
+      await look();
+      expect(told).to.have.length(2);
+
+      write(fileOf({ bob: ['b1', 'b2'] }));
+      await look();
+      expect(told[2]).to.equal('read 2');
+      expect(await file.authenticate('a1')).to.be.undefined;
+    });
+  }
+
+  it('keeps what it said before also where it is found broken on demand', async () => {
+    write(fileOf({ alice: ['a1'] }));
+    open();
+    write('{"users": [{}]}');
+    file.reload();
+    expect(told[1]).to.equal('broken: users[0].name must be 1 to 255 characters of well-formed Unicode');
+    expect(await file.authenticate('a1')).to.equal('alice');
+  });
+
+  it('is nothing to start with where it is broken, gone, or no file', () => {
+    write('{');
+    expect(() => open()).to.throw(BrokenTokenFile, 'JSON');
+    expect(() => open('none.json')).to.throw(BrokenTokenFile, 'ENOENT');
+    mkdirSync(path('directory'));
+    expect(() => open('directory')).to.throw(BrokenTokenFile, 'regular file');
+    write(fileOf({}));
+    open();
+  });
+
+  for (const [mode, warned] of [
+    [0o600, false],
+    [0o640, false],
+    [0o644, true],
+    [0o660, true],
+    [0o602, true],
+  ] as const) {
+    it(`${warned ? 'warns' : 'does not warn'} about mode ${mode.toString(8)}`, function () {
+      if (process.platform === 'win32') this.skip();
+      write(fileOf({}));
+      chmodSync(path('tokens.json'), mode);
+      open();
+      expect(told.includes('exposed')).to.equal(warned);
+    });
+  }
+
+  it('is not looked at any more once it is closed', async () => {
+    write(fileOf({ alice: ['a1'] }));
+    open();
+    file.close();
+    expect(clock.waiting).to.equal(0);
+  });
+
+  it('is not looked at any more also where it is closed in the middle of a look', async () => {
+    write(fileOf({ alice: ['a1'] }));
+    open();
+    clock.after(LOOK_MS, () => file.close());
+    await clock.pass(LOOK_MS);
+    await pause(20);
+    expect(clock.waiting).to.equal(0);
+  });
+});

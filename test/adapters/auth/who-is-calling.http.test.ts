@@ -1,0 +1,198 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { tokenDigest } from '../../../src/adapters/auth/token-digest';
+import { JwksServer } from '../../support/jwks-server';
+import { temporaryDirectory } from '../../support/temporary-directory';
+import { until } from '../../support/until';
+import { type Serving, serve } from './serving';
+import { AUDIENCE, ISSUER, type SigningKey, signed, signingKey } from './signing';
+
+describe('The service, asked by somebody', () => {
+  const path = temporaryDirectory();
+  const seconds = Math.floor(Date.now() / 1000);
+  let key: SigningKey;
+  let issuer: JwksServer;
+  let service: Serving;
+
+  before(async () => (key = await signingKey('main')));
+  beforeEach(async () => {
+    writeTokens({ alice: ['a1', 'a2'], bob: ['b1'] });
+    issuer = await JwksServer.start(key.jwk);
+    service = await start();
+  });
+  afterEach(async () => {
+    await service.stop();
+    await issuer.die();
+  });
+
+  function start(): Promise<Serving> {
+    return serve({
+      AUTH_TOKENS: 'carol:c1',
+      AUTH_TOKENS_FILE: path('tokens.json'),
+      AUTH_JWKS_URL: issuer.url.href,
+      AUTH_JWT_ISSUER: ISSUER,
+      AUTH_JWT_AUDIENCE: AUDIENCE,
+    });
+  }
+
+  function writeTokens(users: Record<string, string[]>): void {
+    const content = {
+      users: Object.entries(users).map(([name, tokens]) => ({
+        name,
+        tokens: tokens.map((token) => ({ sha256: tokenDigest(token) })),
+      })),
+    };
+    writeFileSync(path('tokens.json'), JSON.stringify(content), { mode: 0o600 });
+  }
+
+  function jwt(claims: object = {}, header: object = {}, by: SigningKey = key): Promise<string> {
+    return signed(by, { iat: seconds, exp: seconds + 300, ...claims }, { ...header });
+  }
+
+  const plantsOf = async (token: string) => {
+    const { status, body } = await service.ask(`Bearer ${token}`);
+    expect(status).to.equal(200);
+    return body;
+  };
+
+  it('shows a user the same plants, whichever token and whichever source says who it is', async () => {
+    await service.ask('Bearer a1', 'POST', { id: 1, name: 'Fern' });
+    for (const token of ['a1', 'a2', await jwt()]) {
+      expect(await plantsOf(token)).to.deep.equal([{ name: 'Fern' }]);
+    }
+  });
+
+  it('shows a user nobody else’s', async () => {
+    await service.ask('Bearer a1', 'POST', { id: 1, name: 'Fern' });
+    for (const token of ['b1', 'c1', await jwt({ sub: 'Alice' }), await jwt({ sub: 'dave' })]) {
+      expect(await plantsOf(token)).to.deep.equal([]);
+    }
+  });
+
+  it('has no development token where there is another way in', () => {
+    expect(service.developmentToken).to.be.undefined;
+  });
+
+  it('answers whatever is wrong with a token alike, to the byte', async () => {
+    const thief = await signingKey('main');
+    const wrong = [
+      'unknown',
+      'A1',
+      tokenDigest('a1'),
+      await jwt({ exp: seconds - 60 }),
+      await jwt({ iss: 'https://evil.example' }),
+      await jwt({ aud: 'roses' }),
+      await jwt({ sub: '' }),
+      await jwt({}, {}, thief),
+      await jwt({}, { kid: 'unknown' }),
+      await jwt({ padding: 'p'.repeat(4096) }),
+      'a1=1',
+      'a1,b1',
+      'é',
+    ];
+    for (const token of wrong) {
+      const { status, headers, body } = await service.ask(`Bearer ${Buffer.from(token).toString('latin1')}`);
+      expect({ status, body, challenge: headers['www-authenticate'] }, token).to.deep.equal({
+        status: 401,
+        body: { error: 40101, message: 'the bearer token is not valid' },
+        challenge: 'Bearer realm="plants", error="invalid_token"',
+      });
+      expect(Object.keys(headers), token).to.deep.equal(
+        Object.keys((await service.ask('Bearer unknown')).headers),
+      );
+    }
+  });
+
+  it('takes a token however its scheme is written (RFC 6750, 2.1)', async () => {
+    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  ']) {
+      expect((await service.ask(`${scheme} a1`)).status, scheme).to.equal(200);
+    }
+  });
+
+  it('asks for a token, and says nothing of errors, where none of ours came', async () => {
+    for (const authorization of [
+      undefined,
+      'Basic YWxpY2U6YTE=',
+      'Token a1',
+      'a1',
+      'Bearera1',
+      'Bearer,a1',
+    ]) {
+      const { status, headers, body } = await service.ask(authorization);
+      expect({ status, body, challenge: headers['www-authenticate'] }, authorization).to.deep.equal({
+        status: 401,
+        body: { error: 40100, message: 'a bearer token is required' },
+        challenge: 'Bearer realm="plants"',
+      });
+    }
+  });
+
+  it('refuses a revoked token as soon as it is told that the file has changed', async () => {
+    expect(await plantsOf('a1')).to.deep.equal([]);
+    writeTokens({ alice: ['a2'], bob: ['b1'] });
+    service.reload!();
+    expect((await service.ask('Bearer a1')).status).to.equal(401);
+    expect((await service.ask('Bearer a2')).status).to.equal(200);
+  });
+
+  it('refuses a revoked token soon, when nobody tells', async () => {
+    writeTokens({ bob: ['b1'] });
+    await until(async () => (await service.ask('Bearer a1')).status === 401);
+  });
+
+  it('keeps a broken file’s tokens of before, and says so in the log', async () => {
+    writeFileSync(path('tokens.json'), '{"users": [{"name": ""}]}');
+    service.reload!();
+    expect(await plantsOf('a1')).to.deep.equal([]);
+    expect(service.log())
+      .to.include('AUTH_TOKENS_FILE is broken; the tokens read before stay in force')
+      .and.include('users[0].name must be 1 to 255 characters of well-formed Unicode');
+  });
+
+  it('answers 503, not 401, to a token whose key the issuer cannot be asked for', async () => {
+    const next = await signingKey('next');
+    await issuer.die();
+    const { status, headers, body } = await service.ask(`Bearer ${await jwt({}, {}, next)}`);
+    expect(status).to.equal(503);
+    expect(headers['retry-after']).to.match(/^[0-9]+$/);
+    expect(body).to.deep.equal({
+      error: 50300,
+      message: 'the service cannot do this now; nothing was changed',
+    });
+  });
+
+  it('serves everybody else while the issuer is away', async () => {
+    const known = await jwt();
+    await plantsOf(known);
+    await issuer.die();
+    for (const token of ['a1', 'c1', known, await jwt({ sub: 'dave' })]) await plantsOf(token);
+    expect((await service.ask('Bearer unknown')).status).to.equal(401);
+  });
+
+  it('asks nothing of anybody once it has ended', async () => {
+    await plantsOf(await jwt());
+    issuer.fallSilent();
+    const other = await start();
+    await issuer.asked(2);
+    await other.stop();
+    const log = other.log();
+    writeTokens({});
+    await until(async () => (await issuer.connections()) === 0);
+    await pause(300);
+    expect(other.log()).to.equal(log);
+  });
+
+  it('writes no token to its log, good or bad', async () => {
+    const tokens = ['a1-unlikely', 'b1-unlikely', await jwt(), await jwt({ sub: 'x' }, { kid: 'next' })];
+    writeTokens({ alice: tokens.slice(0, 1) });
+    service.reload!();
+    await issuer.die();
+    for (const token of tokens) await service.ask(`Bearer ${token}`);
+    expect(service.log()).to.include('"status":503').and.include('"status":401').and.include('"status":200');
+    for (const token of tokens) {
+      for (const piece of [...token.split('.'), tokenDigest(token)])
+        expect(service.log()).not.to.include(piece);
+    }
+  });
+});

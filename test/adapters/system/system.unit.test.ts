@@ -1,0 +1,40 @@
+import { expect } from 'chai';
+import { systemClock } from '../../../src/adapters/system/clock';
+import { mintCommitId } from '../../../src/adapters/system/commit-id';
+
+describe('A commit id', () => {
+  it('is never minted twice', () => {
+    expect(new Set(Array.from({ length: 100_000 }, mintCommitId))).to.have.property('size', 100_000);
+  });
+
+  it('begins with the time, for people to read', () => {
+    const before = Date.now();
+    const [, time] = /^(.{24})-[0-9a-f]{16}$/.exec(mintCommitId())!;
+    expect(Date.parse(time!)).to.be.within(before, Date.now());
+  });
+});
+
+describe('The system’s clock', () => {
+  it('never goes back', () => {
+    const times = Array.from({ length: 1000 }, () => systemClock.now());
+    expect(times).to.deep.equal([...times].sort((a, b) => a - b));
+  });
+
+  it('calls once, not too early, and not at all where that was called off', async () => {
+    const called: string[] = [];
+    const start = systemClock.now();
+    const callOff = systemClock.after(5, () => called.push('called off'));
+    callOff();
+    await new Promise<void>((resolve) => {
+      systemClock.after(20, () => called.push('called'));
+      // Keeps the process, which the clock itself does not.
+      const keep = setInterval(() => {
+        if (called.length === 0) return;
+        clearInterval(keep);
+        resolve();
+      }, 5);
+    });
+    expect(called).to.deep.equal(['called']);
+    expect(systemClock.now() - start).to.be.at.least(19);
+  });
+});

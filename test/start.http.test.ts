@@ -1,0 +1,152 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+
+const run = promisify(execFile);
+const FROM_SOURCE = ['-r', 'ts-node/register', 'src/main.ts'];
+
+/** A start of the service as people start it, in a process of its own. */
+class Start {
+  output = '';
+  readonly #exited: Promise<number | null>;
+
+  constructor(readonly child: ChildProcess) {
+    for (const stream of [child.stdout!, child.stderr!])
+      stream.on('data', (chunk) => (this.output += String(chunk)));
+    this.#exited = once(child, 'close').then(([code]) => code as number | null);
+  }
+
+  static node(environment: Readonly<Record<string, string>> = {}, ...args: string[]): Start {
+    return new Start(spawn(process.execPath, [...FROM_SOURCE, ...args], { env: environmentOf(environment) }));
+  }
+
+  /** What it prints once it serves. */
+  async serving(): Promise<{ url: string; token: string }> {
+    while (!/Try it:[^]*\n\n|listens on .*\n$/.test(this.output)) {
+      if (this.child.exitCode !== null) throw new Error(`it ended: ${this.output}`);
+      await pause(20);
+    }
+    return {
+      url: /listens on (\S+)/.exec(this.output)![1]!,
+      token: /token: (\S+)/.exec(this.output)?.[1] ?? '',
+    };
+  }
+
+  async exited(): Promise<number | null> {
+    return this.#exited;
+  }
+}
+
+function environmentOf(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  return { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', LOG_LEVEL: 'warn', ...more };
+}
+
+describe('The service, started', function () {
+  this.timeout(30_000);
+  const running: Start[] = [];
+  const start = (...args: Parameters<(typeof Start)['node']>) => {
+    const started = Start.node(...args);
+    running.push(started);
+    return started;
+  };
+  afterEach(() => {
+    for (const { child } of running.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
+  });
+
+  it('prints its address, a token, and curls that work when pasted', async () => {
+    const service = start();
+    await service.serving();
+    const curls = service.output.match(/^ +curl .*$/gm)!;
+    const answers = [];
+    for (const curl of curls) answers.push((await run('sh', ['-c', curl])).stdout);
+    expect(answers).to.deep.equal(['{"name":"Fern","tag":"indoor"}', '[{"name":"Fern","tag":"indoor"}]']);
+  });
+
+  it('makes another token each time', async () => {
+    const tokens = await Promise.all(
+      [start(), start()].map(async (service) => (await service.serving()).token),
+    );
+    expect(tokens[0]).to.match(/^[\w-]{32,}$/);
+    expect(tokens[0]).not.to.equal(tokens[1]);
+  });
+
+  for (const signals of [['SIGTERM'], ['SIGINT'], ['SIGINT', 'SIGINT']] as const) {
+    it(`ends with exit code 0 on ${signals.join(' and at once ')}`, async () => {
+      const service = start({ SHUTDOWN_NOTICE_MS: '0' });
+      const { url } = await service.serving();
+      await fetch(url);
+      for (const signal of signals) service.child.kill(signal);
+      expect(await service.exited()).to.equal(0);
+    });
+  }
+
+  it('ends under npm, too, and leaves nothing behind', async () => {
+    const npm = new Start(spawn('npm', ['start'], { env: environmentOf({ SHUTDOWN_NOTICE_MS: '0' }) }));
+    const { url } = await npm.serving();
+    npm.child.kill('SIGTERM');
+    expect(await npm.exited()).to.equal(0);
+    const refused = await fetch(url).then(
+      () => false,
+      () => true,
+    );
+    expect(refused).to.equal(true);
+  });
+
+  it('tells of a port in use in one line, exit code 1', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const service = start({ PORT: String((other.address() as AddressInfo).port) });
+    expect(await service.exited()).to.equal(1);
+    expect(service.output).to.match(/^cannot listen on 127\.0\.0\.1:\d+: another process does\. .*PORT.*\n$/);
+    other.close();
+  });
+
+  it('tells all that is wrong with the configuration, without a stack, exit code 2', async () => {
+    const service = start({ PORT: 'x', AUTH_TOKEN: 'alice:s3cret', NODE_ENV: 'production' });
+    expect(await service.exited()).to.equal(2);
+    expect(service.output).to.contain('2 problems').and.to.contain('PORT').and.to.contain('AUTH_TOKEN');
+    expect(service.output).not.to.match(/s3cret|\n +at /);
+  });
+
+  it('checks the configuration on --check-config and starts nothing', async () => {
+    const [good, bad] = [start({}, '--check-config'), start({ PORT: 'x' }, '--check-config')];
+    expect([await good.exited(), await bad.exited()]).to.deep.equal([0, 2]);
+    expect(good.output).to.equal('The configuration is good.\n');
+  });
+
+  it('explains itself on --help, and an unknown argument is exit code 2', async () => {
+    const [explained, unknown] = [start({}, '--help'), start({}, '--port=1')];
+    expect([await explained.exited(), await unknown.exited()]).to.deep.equal([0, 2]);
+    expect(explained.output).to.contain('usage:').and.to.contain('STORE_TIMEOUT_MS');
+  });
+
+  it('starts before its Redis does, answers 503 until then, and ends with exit code 0', async () => {
+    const redis = { EVENT_STORE: 'redis', REDIS_URL: 'redis://127.0.0.1:1', AUTH_TOKENS: 'alice:token' };
+    const service = start({ ...redis, SHUTDOWN_NOTICE_MS: '0' });
+    const { url } = await service.serving();
+    const answer = await fetch(`${url}/plants`, { headers: { Authorization: 'Bearer token' } });
+    expect(answer.status).to.equal(503);
+    expect(await answer.json()).to.include({ error: 50300 });
+    service.child.kill('SIGTERM');
+    expect(await service.exited()).to.equal(0);
+  });
+
+  it('serves as well when it was compiled', async () => {
+    // Within the project, so that its packages are found.
+    const out = await mkdtemp('node_modules/.dist-');
+    try {
+      await run('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', out]);
+      const service = new Start(spawn(process.execPath, [`${out}/main.js`], { env: environmentOf({}) }));
+      running.push(service);
+      const { url, token } = await service.serving();
+      const answer = await fetch(`${url}/plants`, { headers: { Authorization: `Bearer ${token}` } });
+      expect(await answer.json()).to.deep.equal([]);
+    } finally {
+      await rm(out, { recursive: true });
+    }
+  });
+});

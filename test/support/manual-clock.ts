@@ -1,0 +1,51 @@
+import type { Clock } from '../../src/application';
+
+/** Resolves once nothing more can happen until time passes or somebody outside answers. */
+export function quiet(): Promise<void> {
+  // An immediate runs only after every promise that can settle has settled.
+  return new Promise((resolve) => void setImmediate(resolve));
+}
+
+interface Alarm {
+  readonly at: number;
+  readonly action: () => void;
+}
+
+/** Time that stands still until the test lets some pass. */
+export class ManualClock implements Clock {
+  // Not 0, so that whoever takes a time for a duration is found out.
+  #now = 1_000_000;
+  readonly #alarms = new Set<Alarm>();
+
+  now(): number {
+    return this.#now;
+  }
+
+  after(ms: number, action: () => void): () => void {
+    const alarm = { at: this.#now + ms, action };
+    this.#alarms.add(alarm);
+    return () => void this.#alarms.delete(alarm);
+  }
+
+  /** Lets `ms` pass: each alarm goes off at its own time, and all that it brings about happens before the next. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await quiet();
+    for (let alarm = this.#next(end); alarm !== undefined; alarm = this.#next(end)) {
+      this.#alarms.delete(alarm);
+      this.#now = alarm.at;
+      alarm.action();
+      await quiet();
+    }
+    this.#now = end;
+  }
+
+  /** The earliest alarm up to `end`; of two at the same time, the one that was set first. */
+  #next(end: number): Alarm | undefined {
+    let next: Alarm | undefined;
+    for (const alarm of this.#alarms) {
+      if (alarm.at <= end && (next === undefined || alarm.at < next.at)) next = alarm;
+    }
+    return next;
+  }
+}

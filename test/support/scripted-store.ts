@@ -1,0 +1,175 @@
+import { MemoryEventStore } from '../../src/adapters/memory/event-store';
+import {
+  type AppendResult,
+  BEGINNING,
+  type EventStore,
+  type Head,
+  OutcomeUnknown,
+  type ReadResult,
+  type RecordedEvent,
+  StoreUnavailable,
+} from '../../src/application';
+import type { PlantEvent } from '../../src/domain';
+import { quiet } from './manual-clock';
+
+interface Question {
+  readonly kind: 'read' | 'append';
+  readonly stream: string;
+  /** The head behind which it reads or appends. */
+  readonly after: Head;
+  readonly commit?: string;
+  readonly events?: readonly PlantEvent[];
+}
+
+type Answer = ReadResult | AppendResult;
+
+/**
+ * A call on its way: the test says when it reaches the store, and what the
+ * caller gets to hear and when. The two are independent, as on a network.
+ */
+export class Call {
+  #executed: Promise<Answer> | undefined;
+
+  constructor(
+    readonly question: Question,
+    private readonly run: () => Promise<Answer>,
+    private readonly resolve: (answer: Answer) => void,
+    private readonly reject: (error: unknown) => void,
+    private readonly over: (call: Call) => void,
+  ) {}
+
+  get executed(): boolean {
+    return this.#executed !== undefined;
+  }
+
+  /** It reaches the store and is carried out, once; also long after its caller gave up. */
+  async execute(): Promise<void> {
+    this.#executed ??= this.run();
+    await quiet();
+  }
+
+  /** Carried out, where it was not yet, and answered to its caller. */
+  async answer(): Promise<void> {
+    this.over(this);
+    this.resolve(await (this.#executed ??= this.run()));
+    await quiet();
+  }
+
+  /** Answered without having been carried out: the store tells a tale. */
+  async pretend(answer: Answer): Promise<void> {
+    this.over(this);
+    this.resolve(answer);
+    await quiet();
+  }
+
+  async fail(error: unknown): Promise<void> {
+    this.over(this);
+    this.reject(error);
+    await quiet();
+  }
+
+  /** Carried out, but the reply is lost. */
+  async loseReply(): Promise<void> {
+    await this.execute();
+    await this.lose();
+  }
+
+  /** The caller learns that the connection broke; whether `execute` follows is up to the test. */
+  lose(): Promise<void> {
+    return this.fail(new OutcomeUnknown('the connection broke'));
+  }
+
+  /** Not carried out, and never will be. */
+  refuse(): Promise<void> {
+    if (this.executed) throw new Error('a call that was carried out cannot be refused any more');
+    return this.fail(new StoreUnavailable('the store refuses'));
+  }
+
+  /** A bug, met after the call was carried out or before: the caller cannot tell. */
+  stumble(): Promise<void> {
+    return this.fail(new TypeError('undefined is not a plant'));
+  }
+
+  /** The caller never hears anything. */
+  hang(): void {
+    this.over(this);
+  }
+}
+
+/** An event store whose calls do only what the test says: the network between a service and its store. */
+export class ScriptedStore implements EventStore {
+  /** Waiting for the test's word, in order of arrival. */
+  readonly calls: Call[] = [];
+  /** Every call there ever was. */
+  readonly questions: Question[] = [];
+  /** While false, every call is carried out and answered at once. */
+  held = true;
+
+  #behind: EventStore;
+  #strangers = 0;
+
+  /** @param open makes the store behind, empty. */
+  constructor(private readonly open: () => EventStore = () => new MemoryEventStore()) {
+    this.#behind = open();
+  }
+
+  read(stream: string, after: Head): Promise<ReadResult> {
+    return this.#receive({ kind: 'read', stream, after }, () => this.#behind.read(stream, after));
+  }
+
+  append(stream: string, after: Head, commit: string, events: readonly PlantEvent[]): Promise<AppendResult> {
+    return this.#receive({ kind: 'append', stream, after, commit, events }, () =>
+      this.#behind.append(stream, after, commit, events),
+    );
+  }
+
+  /** The one call that is waiting. */
+  get sole(): Call {
+    if (this.calls.length !== 1) throw new Error(`${this.calls.length} calls are waiting, not one`);
+    return this.calls[0]!;
+  }
+
+  /** All that `stream` holds. */
+  async history(stream: string): Promise<RecordedEvent[]> {
+    const history: RecordedEvent[] = [];
+    for (let more = true; more;) {
+      const page = await this.#behind.read(stream, history.at(-1) ?? BEGINNING);
+      if (page.status === 'reset') throw new Error('a history that was just read is gone');
+      history.push(...page.events);
+      more = page.more;
+    }
+    return history;
+  }
+
+  /** Another writer, somewhere else, records `events`, each by an append of its own. */
+  async record(stream: string, ...events: readonly PlantEvent[]): Promise<void> {
+    for (const event of events) {
+      const head = (await this.history(stream)).at(-1) ?? BEGINNING;
+      await this.#behind.append(stream, head, `stranger-${++this.#strangers}`, [event]);
+    }
+  }
+
+  /** A failover to a replica that has only the first `version` events of `stream` (and of no other stream any). */
+  async loseTail(stream: string, version: number): Promise<void> {
+    const kept = (await this.history(stream)).slice(0, version);
+    this.#behind = this.open();
+    let head = BEGINNING;
+    for (const { version, commit, event } of kept) {
+      await this.#behind.append(stream, head, commit, [event]);
+      head = { version, commit };
+    }
+  }
+
+  #receive<T extends Answer>(question: Question, run: () => Promise<T>): Promise<T> {
+    this.questions.push(question);
+    if (!this.held) return run();
+    return new Promise<T>((resolve, reject) => {
+      const over = (call: Call) => {
+        const index = this.calls.indexOf(call);
+        if (index === -1) throw new Error('this call has had its answer');
+        this.calls.splice(index, 1);
+      };
+      this.calls.push(new Call(question, run, resolve as (answer: Answer) => void, reject, over));
+    });
+  }
+}
