@@ -7,14 +7,13 @@ export type Ending = 'end' | 'reset';
 
 /** A client that sends exactly the bytes it is told to, and reads answers to the letter. */
 export class RawSocket {
-  /** What has arrived and was not taken for an answer yet. */
-  unread: Buffer = Buffer.alloc(0);
+  #arrived: Buffer[] = [];
   #ending: Ending | undefined;
   #wake: () => void = () => {};
 
   private constructor(readonly socket: Socket) {
     socket.on('data', (bytes) => {
-      this.unread = Buffer.concat([this.unread, bytes]);
+      this.#arrived.push(bytes);
       this.#wake();
     });
     socket.on('end', () => this.#end('end'));
@@ -28,6 +27,12 @@ export class RawSocket {
     const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true, noDelay: true });
     await once(socket, 'connect');
     return new RawSocket(socket);
+  }
+
+  /** What has arrived and was not taken for an answer yet. */
+  get unread(): Buffer {
+    if (this.#arrived.length !== 1) this.#arrived = [Buffer.concat(this.#arrived)];
+    return this.#arrived[0]!;
   }
 
   send(...bytes: readonly (string | Buffer)[]): this {
@@ -46,7 +51,7 @@ export class RawSocket {
     for (;;) {
       const parsed = parseAnswer(this.unread, method);
       if (parsed) {
-        this.unread = parsed[1];
+        this.#arrived = [parsed[1]];
         return parsed[0];
       }
       if (this.#ending) throw new Error(`the connection came to its ${this.#ending} without an answer`);
@@ -62,7 +67,7 @@ export class RawSocket {
       const parsed = parseAnswer(this.unread, methods[answers.length] ?? 'GET');
       if (!parsed) throw new Error(`half an answer: ${this.unread.toString('latin1')}`);
       answers.push(parsed[0]);
-      this.unread = parsed[1];
+      this.#arrived = [parsed[1]];
     }
     return { answers, ending };
   }

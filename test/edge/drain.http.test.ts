@@ -1,0 +1,3 @@
+import { drains } from './drain';
+
+describe('the end of the service, in memory', () => drains(() => ({})));

@@ -1,0 +1,112 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { created } from '../support/given';
+import { BEGINNING } from '../../src/application';
+import { MemoryEventStore } from '../../src/adapters/memory/event-store';
+import { parseAnswer } from '../support/http-answer';
+import { RawSocket } from '../support/raw-socket';
+import { HOST, LIST, create } from '../support/requests';
+import { SlowStore } from '../support/slow-store';
+import { type WatchedService, startWatched } from '../support/watched-service';
+
+describe('a service that stops', () => {
+  let service: WatchedService;
+
+  async function start(overrides: Parameters<typeof startWatched>[1], environment = {}): Promise<void> {
+    service = await startWatched(environment, overrides);
+  }
+
+  async function stop(noticeMs?: number): Promise<{ clean: boolean; took: number }> {
+    const since = performance.now();
+    return { clean: await service.stop(noticeMs), took: performance.now() - since };
+  }
+
+  it('does so at once where nothing is under way, whatever connections there are', async () => {
+    await start({});
+    const silent = await RawSocket.open(service.url);
+    const idle = await RawSocket.open(service.url);
+    await idle.send(LIST).answer();
+    const halfway = (await RawSocket.open(service.url)).send(`GET /plants HTTP/1.1\r\n${HOST}`);
+    const ends = Promise.all([silent.ended(), idle.ended(), halfway.ended()]);
+
+    const { clean, took } = await stop();
+    expect(clean).to.equal(true);
+    expect(took).to.be.below(400);
+    expect(await ends).to.deep.equal(['end', 'end', 'end']);
+  });
+
+  it('answers all that has come, also requests that wait in line; the last answer closes the connection', async () => {
+    const store = new SlowStore();
+    store.delayMs = 50;
+    await start({ eventStore: store });
+    const client = await RawSocket.open(service.url);
+    client.send(create(1) + LIST + create(2) + LIST);
+    await delay(20);
+
+    const [{ clean }, { answers }] = await Promise.all([stop(), client.answers()]);
+    expect(clean).to.equal(true);
+    expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200]);
+    expect(answers.map(({ fields }) => fields.get('connection'))).to.deep.equal([
+      'keep-alive',
+      'keep-alive',
+      'keep-alive',
+      'close',
+    ]);
+  });
+
+  it('answers a request that was sent on a connection it had yet to close', async () => {
+    await start({});
+    const client = await RawSocket.open(service.url);
+    await client.send(LIST).answer();
+
+    const stopped = stop();
+    const { answers, ending } = await client.send(LIST).answers();
+    expect(answers.map(({ fields }) => fields.get('connection'))).to.deep.equal(['close']);
+    expect(ending).to.equal('end');
+    expect((await stopped).clean).to.equal(true);
+  });
+
+  it('still takes new connections during the notice, and closes each behind its answer', async () => {
+    await start({});
+    const stopped = stop(300);
+    await delay(100);
+    const client = await RawSocket.open(service.url);
+    const { answers } = await client.send(LIST).answers();
+
+    expect(answers.map(({ fields }) => fields.get('connection'))).to.deep.equal(['close']);
+    expect((await stopped).took).to.be.within(290, 700);
+    expect(await RawSocket.open(service.url).catch(() => 'refused')).to.equal('refused');
+  });
+
+  it('lets a large list be read to its end, however slowly', async () => {
+    const store = new MemoryEventStore();
+    const plants = Array.from({ length: 15_000 }, (_, id) => created(id, 'long name '.repeat(100)));
+    await store.append('alice', BEGINNING, 'a large list', plants);
+    await start({ eventStore: store });
+    const client = await RawSocket.open(service.url);
+    client.socket.pause();
+    client.send(LIST);
+    await delay(200);
+
+    const stopped = stop();
+    await delay(500);
+    client.socket.resume();
+    await client.ended();
+    expect((await stopped).clean).to.equal(true);
+    const [answer, rest] = parseAnswer(client.unread, 'GET')!;
+    expect(JSON.parse(answer.body.toString())).to.have.length(15_000);
+    expect(rest).to.have.length(0);
+  });
+
+  it('cuts what takes longer than it may, and says so', async () => {
+    await start({}, { SHUTDOWN_TIMEOUT_MS: '300' });
+    const client = await RawSocket.open(service.url);
+    client.send(create(1).slice(0, -1));
+    await delay(20);
+
+    const { clean, took } = await stop(5000);
+    expect(clean).to.equal(false);
+    expect(took).to.be.within(280, 600);
+    await client.ended();
+  });
+});

@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { endWithProcess } from './redis/end-with-process';
+import { TOKENS, requireClean } from './watched-service';
+
+/** The service as a process of its own, as `npm start` runs it: something to send signals to. */
+export class ServiceProcess {
+  #output = '';
+  #url: string | undefined;
+  readonly #ended: Promise<unknown[]>;
+
+  private constructor(private readonly child: ChildProcess) {
+    const forgotten = endWithProcess(() => child.kill('SIGKILL'));
+    this.#ended = once(child, 'close').finally(forgotten);
+    const note = (some: Buffer) => (this.#output += some.toString());
+    child.stdout!.on('data', note);
+    child.stderr!.on('data', note);
+  }
+
+  /** Resolves once it listens. Logs all that it can. */
+  static async start(environment: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
+    const child = spawn(process.execPath, ['-r', 'ts-node/register', 'src/main.ts'], {
+      env: {
+        ...process.env,
+        PORT: '0',
+        LOG_LEVEL: 'trace',
+        AUTH_TOKENS: `alice:${TOKENS.alice}`,
+        ...environment,
+      },
+    });
+    const service = new ServiceProcess(child);
+    await Promise.race([service.#listens(), service.#ended]);
+    if (service.#url === undefined) throw new Error(`the service did not start:\n${service.#output}`);
+    return service;
+  }
+
+  get url(): string {
+    return this.#url!;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** Its exit code, once it has ended and its log been checked. */
+  async exitCode(): Promise<number | null> {
+    await this.#ended;
+    for (const line of this.#output.split('\n')) if (line.startsWith('{')) requireClean(`${line}\n`);
+    return this.child.exitCode;
+  }
+
+  async kill(): Promise<void> {
+    this.child.kill('SIGKILL');
+    await this.#ended;
+  }
+
+  async #listens(): Promise<void> {
+    while (this.#url === undefined) {
+      await once(this.child.stdout!, 'data');
+      this.#url = /listens on (\S+)/.exec(this.#output)?.[1];
+    }
+  }
+}
