@@ -72,7 +72,7 @@ describe('Redis suites', () => {
         DOCKER_HOST: `unix://${directory}/docker.sock`,
         REDIS_IMAGE: 'redis:of-our-own',
       });
-      expect(lines[0]).to.contain('Docker has no image redis:of-our-own and could not pull it');
+      expect(lines[0]).to.contain('it has no image redis:of-our-own and could not pull it');
       expect(lines[0]).to.contain('no route to the registry');
       expect(lines[0]).to.contain('no redis-server is on the PATH');
       expect(lines.at(-1)).to.equal('0 passed, 0 failed, 3 skipped');

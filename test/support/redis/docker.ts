@@ -17,32 +17,40 @@ export async function dockerRedis(): Promise<RedisSource | NoRedis> {
   if (!(await dockerAnswers(daemon))) return { reason: `no Docker daemon answers at ${daemon}` };
 
   // Loaded only here: the import alone takes about half a second.
-  const { ImageName, Network, getContainerRuntimeClient, getReaper } = await import('testcontainers');
-  const image = process.env.REDIS_IMAGE ?? 'redis:7-alpine';
-  let client: ContainerRuntimeClient;
+  const { Network, getContainerRuntimeClient, getReaper } = await import('testcontainers');
+  const image = process.env.REDIS_IMAGE || 'redis:7-alpine';
   try {
-    client = await getContainerRuntimeClient();
-    const name = ImageName.fromString(image);
-    await inTime(client.image.pull(name));
-    // A pull that fails half-way only ends.
-    if (!(await client.image.exists(name))) return { reason: `Docker could not pull ${image}` };
+    const client = await getContainerRuntimeClient();
+    await pull(client, image);
+    // Containers that a killed test run left behind are removed by testcontainers' own container, the
+    // reaper. Where its image cannot be had, do without: endWithProcess removes all but after a SIGKILL.
+    await inTime(getReaper(client)).catch(() => (process.env.TESTCONTAINERS_RYUK_DISABLED = 'true'));
+    const network = await new Network().start();
+    const networkEnded = endWithProcess(() => docker(daemon, 'network', 'rm', network.getName()));
+    return {
+      name: `${image} in Docker, by testcontainers`,
+      create: async (args) =>
+        new ContainerProcess({ daemon, client, image, network }, args, await freePort()),
+      close: async () => {
+        await network.stop();
+        networkEnded();
+      },
+    };
   } catch (error) {
-    return { reason: `Docker has no image ${image} and could not pull it: ${String(error).trim()}` };
+    return { reason: `Docker is of no use: ${String(error).trim()}` };
   }
-  // Containers that a killed test run left behind are removed by testcontainers' own container, the
-  // reaper. Where its image cannot be had, do without: endWithProcess removes all but after a SIGKILL.
-  await inTime(getReaper(client)).catch(() => (process.env.TESTCONTAINERS_RYUK_DISABLED = 'true'));
+}
 
-  const network = await new Network().start();
-  const networkEnded = endWithProcess(() => docker(daemon, 'network', 'rm', network.getName()));
-  return {
-    name: `${image} in Docker, by testcontainers`,
-    create: async (args) => new ContainerProcess({ daemon, client, image, network }, args, await freePort()),
-    close: async () => {
-      await network.stop();
-      networkEnded();
-    },
-  };
+async function pull(client: ContainerRuntimeClient, image: string): Promise<void> {
+  const { ImageName } = await import('testcontainers');
+  const name = ImageName.fromString(image);
+  try {
+    await inTime(client.image.pull(name));
+  } catch (cause) {
+    throw new Error(`it has no image ${image} and could not pull it, ${String(cause).trim()}`, { cause });
+  }
+  // A pull that breaks off only ends.
+  if (!(await client.image.exists(name))) throw new Error(`it has no image ${image} and could not pull it`);
 }
 
 interface Docker {
@@ -102,8 +110,7 @@ class ContainerProcess implements RedisProcess {
   }
 
   async signal(signal: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void> {
-    if (!this.#container) return;
-    await this.docker.client.container.getById(this.#container.getId()).kill({ signal });
+    await this.docker.client.container.getById(this.#name).kill({ signal });
   }
 
   async remove(): Promise<void> {

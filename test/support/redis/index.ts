@@ -1,3 +1,5 @@
+// Where a suite gets its Redis, lazily: the one at REDIS_URL, or one in Docker
+// (of the image REDIS_IMAGE), or one from the redis-server on the PATH.
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { RedisGround } from './ground';
@@ -29,38 +31,35 @@ export type StartRedis = (...args: string[]) => Promise<RedisServer>;
 export function describeRedis(title: string, body: (redis: SharedRedis) => void): void {
   describe(title, function () {
     const prefix = `test-${randomUUID()}`;
-    let admin: Redis | undefined;
-    const opened = () => {
-      if (!admin) throw new Error('the shared Redis is open in hooks and tests only');
-      return admin;
+    let opened: { url: string; admin: Redis } | undefined;
+    const open = () => {
+      if (!opened) throw new Error('the shared Redis is open in hooks and tests only');
+      return opened;
     };
 
-    let url = '';
     needs(this, async () => {
       const shared = await ground.shared();
       if ('reason' in shared) return shared;
-      ({ url } = shared);
-      const client = plainClient(url);
-      await client.connect().catch((cause: unknown) => {
-        throw new Error(`no Redis answers at ${new URL(url).host}`, { cause });
+      const admin = plainClient(shared.url);
+      await admin.connect().catch((cause: unknown) => {
+        throw new Error(`no Redis answers at ${new URL(shared.url).host}`, { cause });
       });
-      admin = client;
+      opened = { url: shared.url, admin };
       return undefined;
     });
     body({
       prefix,
       get url() {
-        opened();
-        return url;
+        return open().url;
       },
       get admin() {
-        return opened();
+        return open().admin;
       },
     });
     after(async () => {
-      if (!admin) return;
-      await removeKeys(admin, prefix);
-      hangUp(admin);
+      if (!opened) return;
+      await removeKeys(opened.admin, prefix);
+      hangUp(opened.admin);
     });
   });
 }
@@ -115,9 +114,8 @@ async function stopAll(servers: RedisServer[]): Promise<void> {
 }
 
 async function removeKeys(redis: Redis, prefix: string): Promise<void> {
-  for await (const keys of redis.scanStream({ match: `${prefix}*`, count: 1000 }) as AsyncIterable<
-    string[]
-  >) {
+  const found: AsyncIterable<string[]> = redis.scanStream({ match: `${prefix}*`, count: 1000 });
+  for await (const keys of found) {
     if (keys.length > 0) await redis.unlink(keys);
   }
 }

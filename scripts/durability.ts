@@ -1,0 +1,212 @@
+// Measures what survives what, on this machine: the table in docs/operations.md. Each round serves clients
+// over HTTP from a Redis of its own, has a fault happen to that, and counts the writes that were acknowledged
+// and are not there afterwards. Needs a redis-server on the PATH, and strace for the power losses.
+//
+// Usage: npx ts-node scripts/durability.ts [rounds per line]
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { storedEvents } from '../test/support/audit';
+import { startInstance } from '../test/support/instance';
+import { Load, type Operation } from '../test/support/load';
+import { localRedis } from '../test/support/redis/local';
+import { RedisServer } from '../test/support/redis/server';
+import { TcpProxy } from '../test/support/tcp-proxy';
+
+const ROUNDS = Number(process.argv[2] ?? 20);
+/** How far behind a replica is whose link goes through a proxy. */
+const LAG_MS = 20;
+
+interface Outcome {
+  readonly acknowledged: number;
+  readonly lost: number;
+}
+
+/** Serves from `redis` for about a second, until `fault` has happened; resolves to the writes that were acknowledged. */
+async function serve(
+  redis: RedisServer,
+  waitReplicas: number,
+  fault: () => Promise<void>,
+): Promise<Operation[]> {
+  const environment = {
+    REDIS_URL: redis.url,
+    REDIS_WAIT_REPLICAS: String(waitReplicas),
+    STORE_TIMEOUT_MS: '500',
+  };
+  const instances = await Promise.all([startInstance(environment), startInstance(environment)]);
+  const load = new Load({ urls: instances.map(({ url }) => url), users: ['alice'], clients: 8 });
+  // At any point of the second that passes between two fsyncs.
+  await pause(1000 + 1000 * Math.random());
+  await fault();
+  await load.stop();
+  await Promise.all(instances.map((instance) => instance.stop()));
+  return load.operations.filter(({ attempt, answer }) => attempt.kind !== 'list' && answer.status < 300);
+}
+
+async function lostFrom(redis: RedisServer, acknowledged: readonly Operation[]): Promise<Outcome> {
+  const nameOf = new Map<number, string>();
+  const recorded = new Set<string>();
+  for (const { type, id, name } of await storedEvents(redis.admin, 'plant-store:{alice}:events')) {
+    if (name !== undefined) nameOf.set(id, name);
+    recorded.add(`${type === 'PlantCreated' ? 'create' : 'delete'} ${nameOf.get(id)!}`);
+  }
+  const lost = acknowledged.filter(
+    ({ attempt }) => attempt.kind !== 'list' && !recorded.has(`${attempt.kind} ${attempt.name}`),
+  );
+  return { acknowledged: acknowledged.length, lost: lost.length };
+}
+
+/** Starts servers for one round. */
+async function withServers(round: (start: StartServer) => Promise<Outcome>): Promise<Outcome> {
+  const source = await localRedis();
+  if ('reason' in source) throw new Error(source.reason);
+  const servers: RedisServer[] = [];
+  try {
+    return await round(async (...args) => {
+      const server = await RedisServer.start(await source.create(args));
+      servers.push(server);
+      return server;
+    });
+  } finally {
+    await Promise.all(servers.map((server) => server.stop()));
+  }
+}
+
+type StartServer = (...args: string[]) => Promise<RedisServer>;
+
+const alone =
+  (...args: string[]) =>
+  () =>
+    withServers(async (start) => {
+      const redis = await start(...args);
+      const acknowledged = await serve(redis, 0, () => redis.kill9());
+      await redis.start();
+      return lostFrom(redis, acknowledged);
+    });
+
+/**
+ * A kill, and then all is taken from the append-only file that no fsync had
+ * confirmed: the worst that a power loss at that moment could have done.
+ */
+const powerLoss = (fsync: 'always' | 'everysec') => () =>
+  withServers(async (start) => {
+    const redis = await start('--appendonly', 'yes', '--appendfsync', fsync);
+    const pid = /process_id:(\d+)/.exec(await redis.admin.info('server'))![1]!;
+    const directory = (await redis.admin.config('GET', 'dir'))[1]!;
+    const trace = join(tmpdir(), `plant-store-strace-${pid}`);
+    const tracer = spawn('strace', ['-fy', '-etrace=write,fdatasync,fsync', '-p', pid, '-o', trace]);
+    const traced = once(tracer, 'exit');
+    await once(tracer.stderr, 'data');
+    const acknowledged = await serve(redis, 0, async () => {
+      await redis.kill9();
+      await traced;
+    });
+    truncateSync(
+      join(directory, 'appendonlydir/appendonly.aof.1.incr.aof'),
+      bytesSynced(readFileSync(trace, 'utf8')),
+    );
+    await redis.start();
+    return lostFrom(redis, acknowledged);
+  });
+
+/** How much of the file was written before the last fsync that ended. */
+function bytesSynced(trace: string): number {
+  let written = 0;
+  let synced = 0;
+  const begun = new Map<string, number>();
+  for (const line of trace.split('\n')) {
+    const [, thread, call] = /^(\d+) +(.*)$/.exec(line) ?? [];
+    if (thread === undefined || call === undefined) continue;
+    if (/^write\(.*incr\.aof>/.test(call)) written += Number(/= (\d+)$/.exec(call)?.[1] ?? 0);
+    if (/^f(?:data)?sync\(.*incr\.aof>/.test(call)) begun.set(thread, written);
+    if (/f(?:data)?sync.* = 0$/.test(call)) synced = Math.max(synced, begun.get(thread) ?? 0);
+  }
+  return synced;
+}
+
+const failover = (waitReplicas: number, replicas: 1 | 2) => () =>
+  withServers(async (start) => {
+    const primary = await start();
+    const link = await TcpProxy.to({ host: primary.host, port: primary.port });
+    const far = await start('--replicaof', '127.0.0.1', String(link.port));
+    if (replicas === 2) await start('--replicaof', ...primary.peer);
+    await follow(primary, replicas);
+    link.delayMs = LAG_MS;
+    const acknowledged = await serve(primary, waitReplicas, async () => {
+      // What is still on its way dies with the machine that sent it.
+      link.cut();
+      await primary.kill9();
+      await far.admin.replicaof('NO', 'ONE');
+    });
+    await link.close();
+    return lostFrom(far, acknowledged);
+  });
+
+/** The far replica is cut off and promoted by those who cannot see the primary, which goes on for half a second. */
+const splitBrain = (waitReplicas: number) => () =>
+  withServers(async (start) => {
+    const primary = await start();
+    const link = await TcpProxy.to({ host: primary.host, port: primary.port });
+    const far = await start('--replicaof', '127.0.0.1', String(link.port));
+    await start('--replicaof', ...primary.peer);
+    await follow(primary, 2);
+    const acknowledged = await serve(primary, waitReplicas, async () => {
+      link.blackhole();
+      await far.admin.replicaof('NO', 'ONE');
+      await pause(500);
+      await primary.admin.replicaof(...far.peer);
+    });
+    await link.close();
+    return lostFrom(far, acknowledged);
+  });
+
+async function follow(primary: RedisServer, replicas: number): Promise<void> {
+  do await primary.admin.set('written', 'to be waited for');
+  while ((await primary.admin.wait(replicas, 50)) < replicas);
+}
+
+const LINES: readonly (readonly [topology: string, fault: string, round: () => Promise<Outcome>])[] = [
+  ['`appendfsync always`', 'kill -9', alone('--appendonly', 'yes', '--appendfsync', 'always')],
+  ['`appendfsync everysec`', 'kill -9', alone('--appendonly', 'yes', '--appendfsync', 'everysec')],
+  ['no AOF, no snapshots', 'kill -9', alone()],
+  ['`appendfsync always`', 'power loss', powerLoss('always')],
+  ['`appendfsync everysec`', 'power loss', powerLoss('everysec')],
+  [`a replica ${LAG_MS} ms behind`, 'primary killed, replica promoted', failover(0, 1)],
+  ['the same, `REDIS_WAIT_REPLICAS=1`', 'primary killed, replica promoted', failover(1, 1)],
+  [
+    `two replicas, one ${LAG_MS} ms behind, \`REDIS_WAIT_REPLICAS=1\``,
+    'primary killed, the one behind promoted',
+    failover(1, 2),
+  ],
+  ['the same, `REDIS_WAIT_REPLICAS=2`', 'primary killed, the one behind promoted', failover(2, 2)],
+  [
+    'two replicas, `REDIS_WAIT_REPLICAS=1`',
+    'one cut off and promoted, the primary goes on for 0.5 s',
+    splitBrain(1),
+  ],
+  [
+    'two replicas, `REDIS_WAIT_REPLICAS=2`',
+    'one cut off and promoted, the primary goes on for 0.5 s',
+    splitBrain(2),
+  ],
+];
+
+async function main(): Promise<void> {
+  console.log('| Redis | fault | rounds | acknowledged | lost | rounds with a loss | most lost in one |');
+  console.log('| --- | --- | --- | --- | --- | --- | --- |');
+  for (const [topology, fault, round] of LINES) {
+    const outcomes: Outcome[] = [];
+    for (let count = 0; count < ROUNDS; count++) outcomes.push(await round());
+    const lost = outcomes.map((outcome) => outcome.lost);
+    const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+    console.log(
+      `| ${topology} | ${fault} | ${ROUNDS} | ${sum(outcomes.map(({ acknowledged }) => acknowledged))} | ` +
+        `${sum(lost)} | ${lost.filter((number) => number > 0).length} | ${Math.max(...lost)} |`,
+    );
+  }
+}
+
+void main();

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { Client } from '../../../support/client';
+import { instancesPerTest } from '../../../support/instance';
+import { type RedisServer, describeOwnRedis } from '../../../support/redis';
+
+/** The rules of the `ACL SETUSER` that docs/operations.md shows. */
+const RULES = /^ACL SETUSER plant-store (.+)$/m
+  .exec(readFileSync('docs/operations.md', 'utf8'))![1]!
+  .split(' ');
+
+describeOwnRedis('A Redis user with just the rights that docs/operations.md grants', (startRedis) => {
+  const startInstances = instancesPerTest();
+  let redis: RedisServer;
+  let url: URL;
+
+  beforeEach(async () => {
+    redis = await startRedis();
+    await redis.admin.acl('SETUSER', 'plant-store', ...RULES.map((rule) => rule.replace(/^>.*/, '>secret')));
+    url = new URL(redis.url);
+    url.username = 'plant-store';
+    url.password = 'secret';
+  });
+
+  /** What the service has run, subcommands as `config|get`. */
+  async function commandsRun(): Promise<string[]> {
+    const stats = await redis.admin.info('commandstats');
+    return [...stats.matchAll(/^cmdstat_([^:]+):/gm)].map(([, command]) => command!);
+  }
+
+  it('can do all that the service does, and has no right that it does not use', async () => {
+    await redis.admin.config('RESETSTAT');
+    // With a replica to wait for that is not there, appends are repeated: then they take every path there is.
+    const environment = { REDIS_URL: url.href, STORE_TIMEOUT_MS: '400' };
+    const [waiting] = await startInstances(1, { ...environment, REDIS_WAIT_REPLICAS: '1' });
+    const [instance] = await startInstances(1, environment);
+    const [waiter, client] = [new Client(waiting!.url), new Client(instance!.url)];
+
+    expect(await waiter.create(1, 'Fern')).to.include({ status: 503, error: 50301 });
+    expect(await client.create(2, 'Moss')).to.include({ status: 200 });
+    expect(await client.delete(1)).to.include({ status: 204 });
+    expect((await client.list()).names).to.deep.equal(['Moss']);
+
+    expect(await redis.admin.acl('LOG'), 'what was denied').to.deep.equal([]);
+    const granted = RULES.filter((rule) => rule.startsWith('+')).map((rule) => rule.slice(1));
+    expect(await commandsRun()).to.include.members(granted);
+  });
+
+  it('is told of where its password is wrong', async () => {
+    url.password = 'wrong';
+    const [instance] = await startInstances(1, { REDIS_URL: url.href });
+    expect(await new Client(instance!.url).list()).to.include({ status: 503, error: 50300 });
+    const told = instance!.log.filter(({ msg }) => msg.includes('WRONGPASS'));
+    expect(told, 'once').to.have.length(1);
+  });
+});
