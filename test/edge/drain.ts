@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { errorOf, expectContract } from '../support/contract-answer';
+import { expectContract } from '../support/contract-answer';
 import type { Answer } from '../support/http-answer';
 import { RawSocket } from '../support/raw-socket';
 import { END, HOST, LIST, create } from '../support/requests';
