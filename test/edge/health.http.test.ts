@@ -50,13 +50,16 @@ describe('health', () => {
   it('while it ends, the service is live but not ready', async () => {
     const stopped = service.stop(300);
     const live = await ask('GET', '/health/live');
+    client.vanish();
     client = await RawSocket.open(service.url);
     const ready = await ask('GET', '/health/ready');
+    client.vanish();
     client = await RawSocket.open(service.url);
     const head = await ask('HEAD', '/health/ready');
 
     expect([live.status, ready.status, head.status]).to.deep.equal([200, 503, 503]);
     expect(errorOf(ready)).to.equal(50300);
+    client.vanish();
     await stopped;
   });
 });

@@ -105,14 +105,27 @@ describe('the requests of one connection', () => {
     expect(performance.now() - since).to.be.above(290);
   });
 
-  it('may wait in line in some number; with more the connection is cut', async () => {
-    const patient = await RawSocket.open(service.url);
-    patient.send(LIST.repeat(60));
-    for (let i = 0; i < 60; i++) expect((await patient.answer()).status).to.equal(200);
-    patient.socket.destroy();
+  it('may be any number; they are read as fast as they are served', async () => {
+    const client = await RawSocket.open(service.url);
+    client.send(LIST.repeat(3000));
+    for (let i = 0; i < 3000; i++) expect((await client.answer()).status).to.equal(200);
+    client.vanish();
+  });
 
-    expect((await exchange(50, LIST.repeat(400))).answers).to.deep.equal([]);
-    expect(store.trips).to.be.below(70);
+  it('may wait in line in large numbers, but not without bound: who then brings more is cut off', async () => {
+    store.delayMs = 1500;
+    const small = `GET / HTTP/1.1\r\nHost: a\r\n\r\n`;
+    const crowd = await Promise.all(Array.from({ length: 30 }, () => RawSocket.open(service.url)));
+    for (const client of crowd) client.send(LIST + small.repeat(2000));
+    const cut = await Promise.all(
+      crowd.map((client) => Promise.race([client.ended().then(() => true), delay(1000, false)])),
+    );
+    const other = await RawSocket.open(service.url);
+    const { status } = await other.send(small).answer();
+    [...crowd, other].forEach((client) => client.vanish());
+
+    expect(cut.filter(Boolean).length).to.be.within(5, 25);
+    expect(status).to.equal(404);
   });
 
   it('are ten thousand at most; the last answer says so', async function () {

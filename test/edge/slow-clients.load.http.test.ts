@@ -85,7 +85,7 @@ describe('clients that are slow', function () {
   it('cost bounded memory, where each has stopped reading another large list', async () => {
     await start(15_000);
     const before = process.memoryUsage().arrayBuffers;
-    const lists = LONG ? 80 : 45;
+    const lists = LONG ? 80 : 32;
     let most = 0;
     for (let i = 0; i < lists; i++) {
       await ask(create(PLANTS + i));

@@ -5,8 +5,10 @@ import { answerInstead } from './raw-answer';
 
 /** How many requests are served. Clients then come again, and so learn of new instances. */
 const MAX_SERVED = 10_000;
-/** How many requests may wait in line. Whoever sends more without reading an answer is cut off. */
-const MAX_IN_LINE = 64;
+/** With so many requests in line, no more are read before there are fewer. */
+const ENOUGH_IN_LINE = 64;
+/** How many requests may stand in line on all connections together (some 1.5 KB each). Who brings more is cut off. */
+const MAX_IN_LINE = 20_000;
 /** For how long a connection that got its last answer is read and dropped, so that a sender gets to see it. */
 const LINGER_MS = 1000;
 
@@ -23,17 +25,22 @@ export class Connection {
   #served = 0;
   #ending = false;
 
-  /** @param answerRaw answers where there is no request to answer. */
+  /**
+   * @param answerRaw answers where there is no request to answer.
+   * @param inLine what stands in line on all connections.
+   */
   constructor(
     private readonly socket: Socket,
     private readonly serve: RequestListener,
     private readonly answerRaw: (refusal: HttpProblem) => void,
+    private readonly inLine: Set<ServerResponse>,
   ) {
     // By this method Node ends a connection behind its last answer: at once, and where the client is
     // still sending, the reset that it then gets can overtake the answer.
     socket.destroySoon = () => this.#endGently();
     // Node takes its own listener away when it hands a CONNECT over.
     socket.on('error', () => socket.destroy());
+    socket.once('close', () => this.#owed.forEach((response) => inLine.delete(response)));
   }
 
   /** Whether the answer under way has to be the last. */
@@ -48,13 +55,15 @@ export class Connection {
 
   take(response: ServerResponse): void {
     this.#latest = response.req;
-    if (this.#owed.length > MAX_IN_LINE) {
+    if (this.inLine.size >= MAX_IN_LINE && this.#owed.length > 0) {
       this.socket.destroy();
       return;
     }
-    this.#owed.push(response);
     response.once('close', () => this.#answered());
+    this.inLine.add(response);
+    this.#owed.push(response);
     if (this.#owed.length === 1) this.#serve(response);
+    if (this.#owed.length > ENOUGH_IN_LINE) this.socket.pause();
   }
 
   /**
@@ -96,6 +105,7 @@ export class Connection {
     if (next === undefined) {
       if (this.#ending) this.#endGently();
     } else if (this.socket.writable) {
+      if (this.#owed.length <= ENOUGH_IN_LINE) this.socket.resume();
       // How long the last answer could be read has nothing to do with how long this one may take.
       this.socket.setTimeout(0);
       this.#serve(next);
@@ -104,6 +114,7 @@ export class Connection {
 
   #serve(response: ServerResponse): void {
     this.#served++;
+    this.inLine.delete(response);
     this.serve(response.req, response);
   }
 

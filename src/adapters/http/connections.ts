@@ -31,8 +31,10 @@ export class Connections {
 
   /** Has all that arrives on `server` served by `serve`. */
   of(server: Server, serve: RequestListener): void {
+    const inLine = new Set<ServerResponse>();
     server.on('connection', (socket) => {
-      this.#open.set(socket, new Connection(socket, serve, (refusal) => this.#answerRaw(socket, refusal)));
+      const answerRaw = (refusal: HttpProblem) => this.#answerRaw(socket, refusal);
+      this.#open.set(socket, new Connection(socket, serve, answerRaw, inLine));
       socket.once('close', () => this.#open.delete(socket));
     });
 
