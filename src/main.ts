@@ -23,11 +23,13 @@ async function main(args: readonly string[]): Promise<number> {
   }
 
   try {
+    // Before the service says that it is there: whoever reads that may ask it to stop at once.
+    const asked = askedToStop();
     const service = await bootstrap(config);
     // Without a file to read again, a terminal that is closed ends the service as it would any other.
     if (service.reload) process.on('SIGHUP', service.reload);
     console.log(welcome(service, config));
-    const signal = await askedToStop();
+    const signal = await asked;
     // An orchestrator goes on sending clients here until it has noticed; a person at a terminal does not want to wait.
     return (await service.stop(signal === 'SIGTERM' ? config.SHUTDOWN_NOTICE_MS : 0)) ? 0 : 1;
   } catch (error) {

@@ -14,7 +14,7 @@ import {
   untilAllServe,
 } from './under-load';
 
-const CUTS = process.env.LONG ? 60 : 4;
+const CUTS = process.env.LONG ? 20 : 4;
 
 describeOwnRedis('A network between the service and Redis that', (startRedis) => {
   const startInstances = instancesPerTest();

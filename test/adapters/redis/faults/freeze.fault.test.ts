@@ -13,7 +13,7 @@ import {
   untilAllServe,
 } from './under-load';
 
-const FREEZES = process.env.LONG ? 20 : 2;
+const FREEZES = process.env.LONG ? 6 : 2;
 
 describeOwnRedis('Redis frozen in its tracks (SIGSTOP)', (startRedis) => {
   const startInstances = instancesPerTest();

@@ -5,7 +5,7 @@ import { instancesPerTest } from '../../../support/instance';
 import { describeOwnRedis } from '../../../support/redis';
 import { PATIENT_MS, SERVES_WITHIN_MS, tally, underLoad, untilAllServe } from './under-load';
 
-const KILLS = process.env.LONG ? 30 : 2;
+const KILLS = process.env.LONG ? 10 : 2;
 
 describeOwnRedis('Redis killed with -9, at appendfsync always', (startRedis) => {
   const startInstances = instancesPerTest();
