@@ -8,7 +8,7 @@ import { END, HOST, LIST, create } from '../support/requests';
 import { SlowStore } from '../support/slow-store';
 import { type WatchedService, startWatched } from '../support/watched-service';
 
-const WAVES = process.env['LONG'] === '1' ? 8 : 1;
+const WAVES = 1;
 const CLIENTS = 1250;
 /** What one user may have waiting; see bootstrap. */
 const MAX_WAITING = 1024;
