@@ -12,4 +12,5 @@ export {
   decide,
   decideInOrder,
 } from './decider';
-export { type Page, ImpossibleHistory, PlantList } from './plant-list';
+export { ImpossibleHistory, Page, PlantList } from './plant-list';
+export type { SegmentView, Stretch } from './segment';

@@ -1,12 +1,20 @@
 import type { PlantEvent } from './events';
 import type { Plant } from './plant';
 import type { PlantId } from './plant-id';
+import { Segment, type Stretch } from './segment';
 
-/** A stretch of the list, in order of creation. */
-export interface Page {
-  readonly plants: readonly Plant[];
-  /** Where the next page starts (a `page` call's `after`); `undefined` where this one reached the end. */
-  readonly next: number | undefined;
+/** A stretch of the list, in order of creation, as it was at one moment: what happens later does not show in it. */
+export class Page {
+  constructor(
+    /** The same plants in the pieces that the list keeps them in. */
+    readonly stretches: readonly Stretch[],
+    /** Where the next page starts (a `page` call's `after`); `undefined` where this one reached the end. */
+    readonly next: number | undefined,
+  ) {}
+
+  get plants(): Plant[] {
+    return this.stretches.flatMap(({ segment, from, to }) => segment.plants.slice(from, to));
+  }
 }
 
 /** A history that the rules could not have produced. A fault, never a client's doing. */
@@ -22,19 +30,20 @@ export class ImpossibleHistory extends Error {
  * a walk: whatever is created or deleted meanwhile, a plant that lived through
  * the whole walk is met exactly once.
  *
- * Costs, n living plants: `has` O(1), `evolve` O(log n) amortized, a page of k
- * plants O(k + log n) amortized, wherever it starts and whatever was deleted.
+ * The plants stand in segments of up to {@link Segment.CAPACITY}, and any two
+ * neighbours together hold more than that, or they are made one. So a page is
+ * a few whole segments, an event touches one or two of them, and there is no
+ * moment at which all of a long list has to be tidied up.
+ *
+ * Costs, n living plants: `has` O(1), `evolve` O(log n), a page of k plants
+ * O(k / capacity + log n), wherever it starts and whatever was deleted.
  */
 export class PlantList {
   readonly #positionOf = new Map<PlantId, number>();
-  /** Ascending; `#slots` runs beside it. */
-  #positions: number[] = [];
-  /**
-   * The plant created at that position, or, once it is deleted, the index of a
-   * later slot: nothing between the two is alive. Each search shortens the
-   * chains that it follows (path compression, as in union-find).
-   */
-  #slots: (Plant | number)[] = [];
+  /** In order of creation, none of them empty. */
+  readonly #segments: Segment[] = [];
+  /** The position that each segment begins at: beside them, for that is what is searched. */
+  readonly #starts: number[] = [];
   #version = 0;
 
   /** The history's plants. Throws {@link ImpossibleHistory}. */
@@ -66,21 +75,15 @@ export class PlantList {
         if (position !== undefined) throw this.#impossible('creates an id that is taken');
         this.#version++;
         this.#positionOf.set(event.id, this.#version);
-        this.#positions.push(this.#version);
         // A plant of its own, so that neither id nor event can slip out with it.
-        this.#slots.push(
-          event.tag === undefined ? { name: event.name } : { name: event.name, tag: event.tag },
-        );
+        this.#add(event.tag === undefined ? { name: event.name } : { name: event.name, tag: event.tag });
         return;
-      case 'PlantDeleted': {
+      case 'PlantDeleted':
         if (position === undefined) throw this.#impossible('deletes an id that is free');
         this.#version++;
         this.#positionOf.delete(event.id);
-        const slot = this.#firstSlotAfter(position - 1);
-        this.#slots[slot] = slot + 1;
-        if (this.#slots.length > 2 * this.size + 32) this.#compact();
+        this.#remove(position);
         return;
-      }
       default:
         event satisfies never;
         throw this.#impossible('is of an unknown type');
@@ -92,43 +95,65 @@ export class PlantList {
    * (0 is the beginning), in order of creation.
    */
   page(limit = Infinity, after = 0): Page {
-    const plants: Plant[] = [];
-    let slot = this.#firstLiving(this.#firstSlotAfter(after));
+    const stretches: Stretch[] = [];
+    let index = Math.max(0, this.#indexOf(after));
+    let from = this.#segments[index]?.countUpTo(after) ?? 0;
     let last = after;
-    while (slot < this.#slots.length && plants.length < limit) {
-      plants.push(this.#slots[slot] as Plant);
-      last = this.#positions[slot]!;
-      slot = this.#firstLiving(slot + 1);
+    for (let left = limit; index < this.#segments.length; index++) {
+      const segment = this.#segments[index]!;
+      const to = Math.min(segment.size, from + left);
+      if (to > from) {
+        stretches.push(segment.stretch(from, to));
+        last = segment.positions[to - 1]!;
+        left -= to - from;
+      }
+      if (to < segment.size) return new Page(stretches, last);
+      from = 0;
     }
-    return { plants, next: slot < this.#slots.length ? last : undefined };
+    return new Page(stretches, undefined);
   }
 
-  /** Binary search: the first slot whose position is behind `position`. */
-  #firstSlotAfter(position: number): number {
+  #add(plant: Plant): void {
+    const last = this.#segments.length - 1;
+    const open = this.#segments[last];
+    if (open !== undefined && open.size < Segment.CAPACITY) this.#set(last, open.with(plant, this.#version));
+    else this.#set(last + 1, new Segment([plant], [this.#version]));
+  }
+
+  #remove(position: number): void {
+    const index = this.#indexOf(position);
+    const left = this.#segments[index]!.without(position);
+    const [before, behind] = [this.#segments[index - 1], this.#segments[index + 1]];
+    if (left.size === 0) this.#drop(index);
+    else if (before?.hasRoomFor(left)) {
+      this.#set(index - 1, before.and(left));
+      this.#drop(index);
+    } else if (behind?.hasRoomFor(left)) {
+      this.#set(index, left.and(behind));
+      this.#drop(index + 1);
+    } else this.#set(index, left);
+  }
+
+  #set(index: number, segment: Segment): void {
+    this.#segments[index] = segment;
+    this.#starts[index] = segment.positions[0]!;
+  }
+
+  #drop(index: number): void {
+    this.#segments.splice(index, 1);
+    this.#starts.splice(index, 1);
+  }
+
+  /** Binary search: the last segment that begins at or before `position`; -1 where none does. */
+  #indexOf(position: number): number {
     let low = 0;
-    let high = this.#positions.length;
+    let high = this.#starts.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (this.#positions[middle]! <= position) low = middle + 1;
+      if (this.#starts[middle]! <= position) low = middle + 1;
       else high = middle;
     }
-    return low;
-  }
-
-  #firstLiving(slot: number): number {
-    let living = slot;
-    for (let next = this.#slots[living]; typeof next === 'number'; next = this.#slots[living]) living = next;
-    for (let next = this.#slots[slot]; typeof next === 'number'; next = this.#slots[slot]) {
-      this.#slots[slot] = living;
-      slot = next;
-    }
-    return living;
-  }
-
-  #compact(): void {
-    const living = (_: unknown, slot: number) => typeof this.#slots[slot] !== 'number';
-    this.#positions = this.#positions.filter(living);
-    this.#slots = this.#slots.filter(living);
+    return low - 1;
   }
 
   #impossible(what: string): ImpossibleHistory {

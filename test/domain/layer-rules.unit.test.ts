@@ -13,6 +13,9 @@ const SOUND: Record<string, string[]> = {
   'src/bootstrap.ts': ['./adapters/http/server', './adapters/memory/store', './adapters/redis/store'],
   'src/adapters/http/server.ts': ['../../application', '../../domain', 'koa', 'node:http'],
   'src/adapters/memory/store.ts': ['../../application'],
+  'src/adapters/metrics/counts.ts': ['../../application', 'prom-client'],
+  'src/adapters/memory/index.ts': ['./store'],
+  'src/testing/index.ts': ['../application', '../domain', '../adapters/memory', 'fast-check', 'node:crypto'],
   'src/adapters/redis/store.ts': ['../../application', 'ioredis'],
   'src/application/index.ts': ['./rounds'],
   'src/application/rounds.ts': ['../domain'],
@@ -34,8 +37,12 @@ const UNSOUND: [file: string, imports: string, rule: string][] = [
   ['src/application/side-door.ts', '../domain/plant', 'application-sees-the-domain-by-its-face'],
   ['src/adapters/http/neighbour.ts', '../memory/store', 'adapters-are-strangers'],
   ['src/adapters/http/upward.ts', '../../bootstrap', 'adapters-are-strangers'],
+  ['src/testing/neighbour.ts', '../adapters/redis/store', 'testing-knows-ports-and-the-reference'],
+  ['src/testing/framework.ts', 'mocha', 'testing-knows-ports-and-the-reference'],
+  ['src/adapters/memory/exam.ts', '../../testing', 'service-without-testing'],
   ['src/adapters/redis/web.ts', 'koa', 'koa-stays-in-http'],
   ['src/adapters/http/streams.ts', 'ioredis', 'ioredis-stays-in-redis'],
+  ['src/adapters/http/counts.ts', 'prom-client', 'prom-client-stays-in-metrics'],
   ['src/circle.ts', './circle', 'no-circles'],
   ['src/dead.ts', '', 'no-orphans'],
   ['src/laboratory.ts', 'mocha', 'service-without-dev-packages'],
@@ -74,9 +81,13 @@ function build(house: string): void {
     mkdirSync(dirname(join(house, file)), { recursive: true });
     writeFileSync(join(house, file), text);
   };
-  const packages = { dependencies: { koa: '1.0.0', ioredis: '1.0.0' }, devDependencies: { mocha: '1.0.0' } };
+  const packages = {
+    optionalDependencies: { koa: '1.0.0', ioredis: '1.0.0', 'prom-client': '1.0.0' },
+    peerDependencies: { 'fast-check': '1.0.0' },
+    devDependencies: { mocha: '1.0.0', 'fast-check': '1.0.0' },
+  };
   write('package.json', JSON.stringify(packages));
-  for (const name of ['koa', 'ioredis', 'mocha']) {
+  for (const name of ['koa', 'ioredis', 'prom-client', 'fast-check', 'mocha']) {
     write(`node_modules/${name}/package.json`, JSON.stringify({ name, version: '1.0.0', main: 'index.js' }));
     write(`node_modules/${name}/index.js`, '');
   }

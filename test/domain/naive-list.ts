@@ -1,6 +1,9 @@
 import type { Page, PlantEvent, PlantId } from '../../src/domain';
 import { created, deleted, plantId } from '../support/given';
 
+/** What a page shows to whoever asks. */
+export type NaivePage = Pick<Page, 'plants' | 'next'>;
+
 /** The oracle for PlantList: the same promises kept the simple, slow way, by searching one array. */
 export class NaiveList {
   readonly history: PlantEvent[] = [];
@@ -35,7 +38,7 @@ export class NaiveList {
     return event;
   }
 
-  page(limit: number, after: number): Page {
+  page(limit: number, after: number): NaivePage {
     const behind = this.#living.filter(({ position }) => position > after);
     const met = behind.slice(0, limit);
     return {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ImpossibleHistory, type PlantEvent, PlantList } from '../../src/domain';
 import { created, deleted, given, plant, plantId } from '../support/given';
 import { RUNS } from './arbitraries';
-import { NaiveList } from './naive-list';
+import { NaiveList, type NaivePage } from './naive-list';
 
 describe('The list', () => {
   it('is empty at first', () => given().thenListed());
@@ -110,6 +110,7 @@ describe('A page', () => {
 type Happening =
   | { readonly kind: 'create'; readonly id: number }
   | { readonly kind: 'delete'; readonly index: number }
+  | { readonly kind: 'create many' | 'delete many'; readonly first: number; readonly count: number }
   | { readonly kind: 'look'; readonly limit: number; readonly after: number };
 
 const happening: fc.Arbitrary<Happening> = fc.oneof(
@@ -117,7 +118,16 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete'), index: fc.nat(60) }) },
   // The oldest ones, so that long stretches of nothing arise at the start of the list.
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('delete'), index: fc.constant(0) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('look'), limit: fc.nat(5), after: fc.nat(300) }) },
+  // So many that they fill several segments, and that whole ones become empty.
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('create many', 'delete many'),
+      first: fc.nat(400),
+      count: fc.nat(100),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('look'), limit: fc.nat(150), after: fc.nat(600) }) },
 );
 
 const happenings = (maxLength: number) => fc.array(happening, { maxLength, size: 'max' });
@@ -130,12 +140,36 @@ describe('Whatever happens to a list', () => {
         for (const what of past) {
           happen(what, list, naive);
           if (what.kind === 'look')
-            expect(list.page(what.limit, what.after)).to.deep.equal(naive.page(what.limit, what.after));
+            expectPage(list.page(what.limit, what.after), naive.page(what.limit, what.after));
         }
-        expect(list.page()).to.deep.equal(naive.page(Infinity, 0));
+        expectPage(list.page(), naive.page(Infinity, 0));
       }),
       { numRuns: RUNS },
     );
+  });
+
+  it('shows nothing of it in a page that was handed out before', () => {
+    fc.assert(
+      fc.property(happenings(200), happenings(100), fc.nat(40), fc.nat(200), (before, after, limit, from) => {
+        const [list, naive] = [new PlantList(), new NaiveList()];
+        for (const what of before) happen(what, list, naive);
+        const page = list.page(limit, from);
+        const asItWas = page.plants;
+        for (const what of after) happen(what, list, naive);
+        expect(page.plants).to.deep.equal(asItWas);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('hands out most of a long list in the very pieces of before', () => {
+    const past = Array.from({ length: 1000 }, (_, id) => created(id, 'Fern'));
+    const list = PlantList.from(past);
+    const before = new Set(list.page().stretches.map(({ segment }) => segment));
+    for (const event of [deleted(0), deleted(500), created(1000, 'Moss')]) list.evolve(event);
+    const pieces = list.page().stretches.map(({ segment }) => segment);
+    expect(pieces.filter((piece) => !before.has(piece))).to.have.length(3);
+    expect(pieces).to.have.length.above(12);
   });
 
   it('is the same list as one that is rebuilt from its events', () => {
@@ -201,15 +235,32 @@ function happen(what: Happening, list: PlantList, naive: NaiveList): void {
     list.page(what.limit, what.after);
     return;
   }
-  const event = what.kind === 'create' ? naive.create(what.id) : naive.delete(what.index);
-  if (event) list.evolve(event);
+  for (const event of events(what, naive)) if (event) list.evolve(event);
+}
+
+function events(what: Exclude<Happening, { kind: 'look' }>, naive: NaiveList): (PlantEvent | undefined)[] {
+  switch (what.kind) {
+    case 'create':
+      return [naive.create(what.id)];
+    case 'delete':
+      return [naive.delete(what.index)];
+    case 'create many':
+      return Array.from({ length: what.count }, (_, n) => naive.create(what.first + n));
+    case 'delete many':
+      return Array.from({ length: what.count }, () => naive.delete(what.first));
+  }
 }
 
 /** Nobody who asks can tell the two apart. */
 function expectSame(list: PlantList, other: PlantList): void {
   expect([list.version, list.size]).to.deep.equal([other.version, other.size]);
   for (let after = 0; after <= other.version; after++) {
-    expect(list.page(2, after)).to.deep.equal(other.page(2, after));
+    expectPage(list.page(2, after), other.page(2, after));
   }
-  expect(list.page()).to.deep.equal(other.page());
+  expectPage(list.page(), other.page());
+}
+
+/** They show the same plants and end at the same place, however they are cut up. */
+function expectPage(page: NaivePage, other: NaivePage): void {
+  expect([page.plants, page.next]).to.deep.equal([other.plants, other.next]);
 }

@@ -1,0 +1,76 @@
+import type { Plant } from './plant';
+
+/** The plants number `from` to `to` - 1 of a segment; at least one. */
+export interface Stretch {
+  readonly segment: SegmentView;
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * A segment as it was handed out. It never changes from then on, so whatever is
+ * worked out from it may be kept for as long as it lives (in a WeakMap, say).
+ */
+export interface SegmentView {
+  readonly plants: readonly Plant[];
+}
+
+/**
+ * Plants created one after the other, with the positions of their creation.
+ * Until it is handed out for the first time it may be changed in place, which
+ * is what makes replaying a long history cheap; afterwards a change makes a
+ * new one, and whoever holds the old one sees nothing of it.
+ */
+export class Segment implements SegmentView {
+  /** Small enough to be copied at every write, large enough that a page is made of few. */
+  static readonly CAPACITY = 64;
+  #shown = false;
+
+  constructor(
+    readonly plants: Plant[],
+    /** Ascending; beside `plants`. */
+    readonly positions: number[],
+  ) {}
+
+  get size(): number {
+    return this.plants.length;
+  }
+
+  stretch(from: number, to: number): Stretch {
+    this.#shown = true;
+    return { segment: this, from, to };
+  }
+
+  /** How many of its plants were created at or before `position`. */
+  countUpTo(position: number): number {
+    const count = this.positions.findIndex((later) => later > position);
+    return count === -1 ? this.size : count;
+  }
+
+  hasRoomFor(neighbour: Segment): boolean {
+    return this.size + neighbour.size <= Segment.CAPACITY;
+  }
+
+  with(plant: Plant, position: number): Segment {
+    const changed = this.#changeable();
+    changed.plants.push(plant);
+    changed.positions.push(position);
+    return changed;
+  }
+
+  without(position: number): Segment {
+    const changed = this.#changeable();
+    const slot = changed.positions.indexOf(position);
+    changed.plants.splice(slot, 1);
+    changed.positions.splice(slot, 1);
+    return changed;
+  }
+
+  and(next: Segment): Segment {
+    return new Segment([...this.plants, ...next.plants], [...this.positions, ...next.positions]);
+  }
+
+  #changeable(): Segment {
+    return this.#shown ? new Segment(this.plants.slice(), this.positions.slice()) : this;
+  }
+}
