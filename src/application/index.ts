@@ -14,7 +14,9 @@ export {
   StoreUnavailable,
   UnreadableHistory,
 } from './event-store';
-export type { CollectionObserver, CollectionOptions, Listing, ListQuery } from './plant-collection';
-export { PlantCollection } from './plant-collection';
+export type { CollectionObserver, CollectionOptions, ListQuery } from './plant-collection';
+export { Listing, PlantCollection } from './plant-collection';
 export { type PlantStoreOptions, PlantStore } from './plant-store';
+export { HistoryChanged, replay } from './replay';
+export type { CataloguedStream, ForeignObject, StreamCatalogue } from './stream-catalogue';
 export { type User, USER_RULE, parseUser } from './user';

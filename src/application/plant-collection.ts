@@ -1,4 +1,4 @@
-import { type Command, type Decision, type Page, type PlantEvent, PlantList, decideInOrder } from '../domain';
+import { type Command, type Decision, Page, type PlantEvent, PlantList, decideInOrder } from '../domain';
 import type { Clock } from './clock';
 import {
   BEGINNING,
@@ -17,9 +17,14 @@ export interface ListQuery {
   readonly after: number;
 }
 
-export interface Listing extends Page {
-  /** Changes whenever the list does, and names no other list that this user ever had. */
-  readonly head: Head;
+export class Listing extends Page {
+  constructor(
+    { stretches, next }: Page,
+    /** Changes whenever the list does, and names no other list that this user ever had. */
+    readonly head: Head,
+  ) {
+    super(stretches, next);
+  }
 }
 
 /** What a collection tells whoever watches it. Called synchronously; must not throw. */
@@ -27,10 +32,13 @@ export interface CollectionObserver {
   /** A round was answered or failed; `requests` joined it, and it made `trips` calls to the store. */
   round?(requests: number, trips: number): void;
   appended?(events: number): void;
+  /** An append found newer events than the collection knew. Its first look at a history that others wrote is none. */
   conflict?(): void;
   /** The store no longer has the history up to `known`; the collection starts over from what it has. */
   historyLost?(stream: string, known: Head): void;
   fault?(stream: string, error: unknown): void;
+  /** A long history is being read, has come to `version`, and goes on. Every hundred thousand events or so. */
+  loading?(stream: string, version: number): void;
 }
 
 export interface CollectionOptions {
@@ -42,6 +50,12 @@ export interface CollectionOptions {
   readonly timeoutMs: number;
   /** How many requests may wait for the next round; more are refused. */
   readonly maxWaiting: number;
+  /**
+   * Puts the start of a round off for as long as others who are about to come
+   * may join it: to the end of the event loop's turn, say, in which all that
+   * the network brought is looked at. Not at all by default.
+   */
+  readonly gather?: (start: () => void) => void;
   readonly observer?: CollectionObserver;
 }
 
@@ -81,6 +95,8 @@ class Request {
 
 const FIRST_RETRY_MS = 10;
 const LAST_RETRY_MS = 200;
+/** Events. */
+const PROGRESS_STEP = 100_000;
 
 /**
  * One user's plants, live. Turns concurrent requests into rounds.
@@ -119,15 +135,18 @@ export class PlantCollection {
     return this.#list.size;
   }
 
-  /** Rejects with {@link StoreUnavailable} (nothing happened) or {@link OutcomeUnknown}. */
+  /**
+   * Rejects with {@link OutcomeUnknown}; or, and then nothing happened, with {@link StoreUnavailable}
+   * (`UnreadableHistory` is one) or, as it is, with whatever else the store threw: a fault of its own.
+   */
   execute(command: Command): Promise<Decision> {
     // A command's request is never answered without a decision.
     return this.#enqueue(command, (decision) => decision!);
   }
 
-  /** Rejects with {@link StoreUnavailable}. */
+  /** Rejects with {@link StoreUnavailable}, or with whatever else the store threw. */
   query({ limit, after }: ListQuery): Promise<Listing> {
-    return this.#enqueue(undefined, () => ({ ...this.#list.page(limit, after), head: this.#head }));
+    return this.#enqueue(undefined, () => new Listing(this.#list.page(limit, after), this.#head));
   }
 
   #enqueue<T>(command: Command | undefined, answer: (decision: Decision | undefined) => T): Promise<T> {
@@ -139,12 +158,18 @@ export class PlantCollection {
       const deadline = clock.now() + timeoutMs;
       this.#waiting.push(new Request(command, deadline, (decision) => resolve(answer(decision)), reject));
       this.#watchDeadlines();
-      if (!this.#running) void this.#run();
+      if (!this.#running) this.#start();
     });
   }
 
-  async #run(): Promise<void> {
+  #start(): void {
     this.#running = true;
+    const { gather } = this.options;
+    if (gather) gather(() => void this.#run());
+    else void this.#run();
+  }
+
+  async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
       this.#round = this.#waiting;
       this.#waiting = [];
@@ -202,7 +227,7 @@ export class PlantCollection {
           this.#answer(requests, decisions);
           return;
         case 'conflict':
-          observer?.conflict?.();
+          if (this.#head.version > 0) observer?.conflict?.();
           current = await this.#catchUp(result);
           continue;
         case 'reset':
@@ -258,7 +283,9 @@ export class PlantCollection {
           : undefined;
       // Awaited only after this page is applied; should that throw, nobody would be left to hear of a failure.
       following?.catch(() => {});
+      const before = this.#head.version;
       for (const recorded of page.events) this.#apply(recorded);
+      if (page.more) this.#tellProgress(before);
       if (following === undefined) return !page.more;
       const result = await following;
       if (result.status === 'reset') {
@@ -275,6 +302,12 @@ export class PlantCollection {
     }
     this.#list.evolve(event);
     this.#head = { version, commit };
+  }
+
+  #tellProgress(before: number): void {
+    const { version } = this.#head;
+    const step = (reached: number) => Math.floor(reached / PROGRESS_STEP);
+    if (step(version) > step(before)) this.options.observer?.loading?.(this.stream, version);
   }
 
   #lostHistory(): void {

@@ -2,10 +2,16 @@ import type { Decision, NewPlant, PlantId } from '../domain';
 import { type CollectionOptions, type ListQuery, type Listing, PlantCollection } from './plant-collection';
 import type { User } from './user';
 
-export interface PlantStoreOptions extends CollectionOptions {
-  /** How many plants may stay in memory between requests, over all users. */
-  readonly cacheMaxPlants: number;
+export interface PlantStoreOptions extends Omit<CollectionOptions, 'timeoutMs' | 'maxWaiting'> {
+  /** Within how many milliseconds of its arrival every request is answered; 2000 by default. */
+  readonly timeoutMs?: number;
+  /** How many requests of one user may wait for the next round, more are refused; 1024 by default. */
+  readonly maxWaiting?: number;
+  /** How many plants may stay in memory between requests, over all users; 1,000,000 by default. */
+  readonly cacheMaxPlants?: number;
 }
+
+const DEFAULTS = { timeoutMs: 2000, maxWaiting: 1024, cacheMaxPlants: 1_000_000 };
 
 /** What an empty collection weighs beside its plants, in plants (measured: about 1 KB against 120 bytes). */
 const COLLECTION_WEIGHT = 10;
@@ -23,15 +29,18 @@ interface Entry {
  * least recently used ones without work are let go, to be projected anew from
  * their events when asked for again. The one used last always stays.
  *
- * All three reject with `StoreUnavailable` (nothing happened) or, the two that
- * write, `OutcomeUnknown`.
+ * All three reject with `StoreUnavailable` or whatever else the store threw, its
+ * own fault (nothing happened), or, the two that write, `OutcomeUnknown`.
  */
 export class PlantStore {
   /** Least recently used first. */
   readonly #entries = new Map<User, Entry>();
   #weight = 0;
+  readonly #options: CollectionOptions & { readonly cacheMaxPlants: number };
 
-  constructor(private readonly options: PlantStoreOptions) {}
+  constructor(options: PlantStoreOptions) {
+    this.#options = { ...DEFAULTS, ...options };
+  }
 
   create(user: User, plant: NewPlant): Promise<Decision> {
     return this.#with(user, (plants) => plants.execute({ type: 'CreatePlant', plant }));
@@ -63,19 +72,19 @@ export class PlantStore {
       const weight = entry.collection.size + COLLECTION_WEIGHT;
       this.#weight += weight - entry.weight;
       entry.weight = weight;
-      if (this.#weight > this.options.cacheMaxPlants) this.#evict();
+      if (this.#weight > this.#options.cacheMaxPlants) this.#evict();
     }
   }
 
   #newEntry(user: User): Entry {
     this.#weight += COLLECTION_WEIGHT;
-    return { collection: new PlantCollection(user, this.options), pending: 0, weight: COLLECTION_WEIGHT };
+    return { collection: new PlantCollection(user, this.#options), pending: 0, weight: COLLECTION_WEIGHT };
   }
 
   #evict(): void {
     let left = this.#entries.size;
     for (const [user, entry] of this.#entries) {
-      if (this.#weight <= this.options.cacheMaxPlants || --left === 0) return;
+      if (this.#weight <= this.#options.cacheMaxPlants || --left === 0) return;
       if (entry.pending > 0) continue;
       this.#entries.delete(user);
       this.#weight -= entry.weight;

@@ -28,12 +28,24 @@ describe('Whoever watches a plant collection', () => {
 
   it('hears of a conflict, and of the trips that it cost', async () => {
     const world = new World({ pageSize: 1 });
+    await world.othersRecord(created(4, 'Rose'));
+    await world.takeIn();
     world.create(3, 'Fern');
     await world.othersRecord(created(1, 'Ivy'), created(2, 'Moss'));
     world.store.held = false;
     await world.store.sole.answer();
 
-    expect(world.told).to.deep.equal(['conflict', 'appended 1', 'round: 1 requests, 3 trips']);
+    expect(world.told.slice(1)).to.deep.equal(['conflict', 'appended 1', 'round: 1 requests, 3 trips']);
+  });
+
+  it('hears of none where a command is the first to need the history', async () => {
+    const world = new World();
+    await world.othersRecord(created(1, 'Ivy'));
+    world.store.held = false;
+    world.create(3, 'Fern');
+    await world.clock.pass(0);
+
+    expect(world.told).to.deep.equal(['appended 1', 'round: 1 requests, 2 trips']);
   });
 
   it('counts a repeated append as one append and as many trips as it took', async () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { created, deleted } from './asking';
-import { World } from './world';
+import { TIMEOUT_MS, World } from './world';
 
 describe('A round of a plant collection', () => {
   it('takes a lone request to the store at once', () => {
@@ -9,6 +9,36 @@ describe('A round of a plant collection', () => {
     world.create(1, 'Fern');
 
     expect(world.store.sole.question.events).to.deep.equal([created(1, 'Fern')]);
+  });
+
+  it('is one trip for all requests that came while it was put off, in the order of their arrival', async () => {
+    const begin: (() => void)[] = [];
+    const world = new World({ gather: (start) => begin.push(start) });
+    const asked = [world.create(1, 'Fern'), world.delete(1), world.create(1, 'Moss'), world.list()];
+    expect(world.store.calls, 'calls while it is put off').to.have.length(0);
+    expect(begin, 'put off once for all of them').to.have.length(1);
+
+    begin.pop()!();
+    await world.store.sole.answer();
+    expect(await world.recorded()).to.deep.equal(['+Fern', '-1', '+Moss']);
+    expect(asked.map(({ outcome }) => outcome)).to.deep.equal(['created', 'deleted', 'created', ['Moss']]);
+    expect(world.told.at(-1)).to.equal('round: 4 requests, 1 trips');
+
+    // Whoever came in flight has waited long enough; whoever finds it idle may be joined again.
+    world.list();
+    begin.pop()!();
+    world.list();
+    await world.store.sole.answer();
+    await world.store.sole.answer();
+    expect(begin).to.have.length(0);
+    expect(world.told.slice(-2)).to.deep.equal(Array(2).fill('round: 1 requests, 1 trips'));
+  });
+
+  it('is not begun for requests whose time ran out while it was put off', async () => {
+    const world = new World({ gather: () => {} });
+    const asked = world.create(1, 'Fern');
+    await world.clock.pass(TIMEOUT_MS);
+    expect(asked.outcome).to.equal('StoreUnavailable');
   });
 
   it('is one trip for all requests that arrived while the last one was in flight', async () => {
