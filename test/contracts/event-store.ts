@@ -1,58 +1,26 @@
-/**
- * The contract of the EventStore port, executable: what its doc comments
- * promise, every adapter is held to by the same three suites. An adapter's own
- * test file is one call:
- *
- *     eventStoreContract({ name: 'MemoryEventStore', pageSize: 3, open: … });
- *
- * Every case works on streams of its own with names never used before, so the
- * store may be shared and need not be empty.
- */
-import type { EventStore } from '../../src/application';
-import { differentialCases } from './event-store-differential';
-import { propertyCases } from './event-store-properties';
-import { racingExamples } from './event-store-racing';
-import { readingExamples } from './event-store-reading';
-import { writingExamples } from './event-store-writing';
+/** The published contract of the event store, as this project's suites run it: src/testing. */
+import { type ContractOptions, type OpenStore, eventStoreContract } from '../../src/testing';
 
-export interface Candidate {
+export interface Candidate extends ContractOptions {
   readonly name: string;
-  /** How many events a read or a conflict hands over at most. Small is strict: every page boundary is a case. */
-  readonly pageSize: number;
-  /** Called once; whatever it opens is closed behind the last case. */
-  open(): Promise<{ readonly store: EventStore; close(): Promise<void> }>;
-  /**
-   * How long one case may take, in ms; 20 times as long where LONG is set. At
-   * one event to a page the longest case makes some 2,000 calls to the store,
-   * all together 5,000; bigger pages halve that.
-   */
-  readonly timeoutMs?: number;
+  readonly open: () => OpenStore | Promise<OpenStore>;
 }
 
-/** What the suites know of the store under test. */
-export interface Subject {
-  /** There only while cases run, not yet while they are declared. */
-  readonly store: EventStore;
-  readonly pageSize: number;
-}
+const LONG = process.env['LONG'] === '1';
+const SEED = process.env['SEED'];
 
-export function eventStoreContract({ name, pageSize, open, timeoutMs = 10_000 }: Candidate): void {
+/** LONG does 25 times the random work, SEED plays one again that failed. */
+export function describeEventStore({ name, open, timeoutMs = 10_000, ...options }: Candidate): void {
+  const limit = LONG ? 20 * timeoutMs : timeoutMs;
   describe(`${name} keeps the contract of an event store`, function () {
-    this.timeout(process.env['LONG'] === '1' ? 20 * timeoutMs : timeoutMs);
-    let opened: Awaited<ReturnType<typeof open>> | undefined;
-    before(async () => void (opened = await open()));
-    after(() => opened?.close());
-
-    const subject: Subject = {
-      get store() {
-        return opened!.store;
-      },
-      pageSize,
-    };
-    writingExamples(subject);
-    readingExamples(subject);
-    racingExamples(subject);
-    propertyCases(subject);
-    differentialCases(subject);
+    // The case ends by itself before, and then says that time is what it lacked.
+    this.timeout(limit + 5000);
+    const cases = eventStoreContract(open, {
+      ...options,
+      timeoutMs: limit,
+      effort: LONG ? 25 : 1,
+      ...(SEED === undefined ? {} : { seed: Number(SEED) }),
+    });
+    for (const { name, run } of cases) it(name, run);
   });
 }

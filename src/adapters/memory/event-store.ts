@@ -1,11 +1,16 @@
 import {
   type AppendResult,
   BEGINNING,
+  type CataloguedStream,
   type EventStore,
+  type ForeignObject,
   type Head,
   type NewerEvents,
   type ReadResult,
   type RecordedEvent,
+  type StreamCatalogue,
+  type User,
+  parseUser,
 } from '../../application';
 import type { PlantEvent } from '../../domain';
 
@@ -14,7 +19,7 @@ import type { PlantEvent } from '../../domain';
  * development, the reference that other stores are compared with, and the
  * shortest complete example of an adapter.
  */
-export class MemoryEventStore implements EventStore {
+export class MemoryEventStore implements EventStore, StreamCatalogue {
   readonly #streams = new Map<string, RecordedEvent[]>();
 
   /** @param pageSize how many events a read or a conflict hands over at most; 1 or more. */
@@ -46,6 +51,24 @@ export class MemoryEventStore implements EventStore {
       this.#streams.set(stream, history);
     }
     return { status: 'appended', head: { version: expected.version + events.length, commit } };
+  }
+
+  async *streams(): AsyncGenerator<CataloguedStream | ForeignObject> {
+    for (const [name, { length }] of this.#streams) {
+      const stream = parseUser(name);
+      yield stream === undefined ? { foreign: name } : { stream, version: length };
+    }
+  }
+
+  async find(stream: User): Promise<CataloguedStream | undefined> {
+    const history = this.#streams.get(stream);
+    return history && { stream, version: history.length };
+  }
+
+  async erase(stream: User): Promise<number> {
+    const events = this.#streams.get(stream)?.length ?? 0;
+    this.#streams.delete(stream);
+    return events;
   }
 
   #newer(history: readonly RecordedEvent[], { version }: Head): NewerEvents {

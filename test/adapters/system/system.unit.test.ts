@@ -1,15 +1,15 @@
 import { expect } from 'chai';
 import { systemClock } from '../../../src/adapters/system/clock';
-import { mintCommitId } from '../../../src/adapters/system/commit-id';
+import { commitIds } from '../../../src/adapters/system/commit-id';
 
 describe('A commit id', () => {
   it('is never minted twice', () => {
-    expect(new Set(Array.from({ length: 100_000 }, mintCommitId))).to.have.property('size', 100_000);
+    expect(new Set(Array.from({ length: 100_000 }, commitIds()))).to.have.property('size', 100_000);
   });
 
   it('begins with the time, for people to read', () => {
     const before = Date.now();
-    const [, time] = /^(.{24})-[0-9a-f]{16}$/.exec(mintCommitId())!;
+    const [, time] = /^(.{24})-[0-9a-f]{16}$/.exec(commitIds()())!;
     expect(Date.parse(time!)).to.be.within(before, Date.now());
   });
 });

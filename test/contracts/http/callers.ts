@@ -22,6 +22,8 @@ export function callers(service: Subject): void {
 
     for (const [what, authorization] of [
       ['an unknown token', 'Bearer nobody'],
+      ['an unknown token behind the scheme in lower case', 'bearer nobody'],
+      ['an unknown token behind the scheme in capitals', 'BEARER nobody'],
       ['no token behind the scheme', 'Bearer'],
       ['two tokens', 'Bearer token-0 token-0'],
       ['a token with odd characters', 'Bearer tok"en'],

@@ -1,6 +1,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { expect } from 'chai';
 import { PROBLEMS } from '../../../src/adapters/http/problems';
+import { expectDocumented } from '../../support/documented';
 
 export interface Message {
   readonly method?: string;
@@ -20,7 +21,7 @@ export interface Answer {
   readonly message: string;
 }
 
-/** One exchange over real HTTP. Whatever the answer, it is held to what all answers promise. */
+/** One exchange over real HTTP. Whatever the answer, it is held to what all answers promise, and to the OpenAPI document. */
 export async function exchange(url: string, message: Message): Promise<Answer> {
   const { method = 'GET', path, headers = {}, body } = message;
   const { hostname, port } = new URL(url);
@@ -48,6 +49,8 @@ export async function exchange(url: string, message: Message): Promise<Answer> {
     }
   });
   expectPromisesOfEveryAnswer(answer, method);
+  const fields = new Map(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]));
+  expectDocumented({ method, target: path }, { status: answer.status, fields, body: answer.text });
   return answer;
 }
 

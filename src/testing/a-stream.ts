@@ -1,5 +1,5 @@
 /** The words that the contract of the event store is written in. */
-import { expect } from 'chai';
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import {
   type AppendResult,
@@ -9,9 +9,9 @@ import {
   type NewerEvents,
   type ReadResult,
   type RecordedEvent,
-} from '../../src/application';
-import type { PlantEvent } from '../../src/domain';
-import { created, deleted, ferns } from '../support/given';
+} from '../application';
+import type { PlantEvent } from '../domain';
+import { created, deleted, ferns } from './events';
 
 export const fern = created(1, 'Fern', 'indoor');
 export const moss = created(2, 'Moss');
@@ -37,7 +37,7 @@ export class Stream {
     const commit = mintCommit();
     const result = await this.append(expected, commit, events);
     const head = { version: expected.version + events.length, commit };
-    expect(result).to.deep.equal({ status: 'appended', head });
+    assert.deepEqual(result, { status: 'appended', head });
     return head;
   }
 
@@ -51,9 +51,9 @@ export class Stream {
   /** All that is recorded behind `after`. */
   async history(after: Head = BEGINNING): Promise<RecordedEvent[]> {
     const result = await this.read(after);
-    if (result.status !== 'read') return expect.fail(`reading ${this.name} answered ${result.status}`);
+    assertStatus(result, 'read');
     const first = result.events[0]?.version ?? after.version + 1;
-    expect(first, 'where the page begins').to.equal(after.version + 1);
+    assert.equal(first, after.version + 1, 'a page must begin right behind what was asked for');
     return this.rest(result);
   }
 
@@ -61,9 +61,26 @@ export class Stream {
   async rest(page: NewerEvents): Promise<RecordedEvent[]> {
     const last = page.events.at(-1);
     if (!page.more) return [...page.events];
-    if (last === undefined) return expect.fail('an empty page promised more');
+    assert(last !== undefined, 'a page with `more` must not be empty');
     return [...page.events, ...(await this.history(headOf(last)))];
   }
+}
+
+/** That an answer is the one that is due. */
+export function assertStatus<Result extends { readonly status: string }, Status extends Result['status']>(
+  result: Result,
+  status: Status,
+): asserts result is Extract<Result, { readonly status: Status }> {
+  assert.equal(result.status, status, `answered ${result.status} where ${status} is due`);
+}
+
+/** That a page is full enough, and no fuller than the store says it gets. */
+export function assertPage({ events, more }: NewerEvents, pageSize: number): void {
+  assert.equal(more, true, 'there is more than a page');
+  assert(
+    events.length >= 1 && events.length <= pageSize,
+    `a page of 1 … ${pageSize} events is due, not one of ${events.length}`,
+  );
 }
 
 /** The place right behind an event. */

@@ -1,0 +1,2 @@
+/** The public face of the memory adapter. */
+export { MemoryEventStore } from './event-store';

@@ -1,0 +1,11 @@
+/** The public face of the system adapter: what the application asks of the machine it runs on. */
+import { systemClock } from './clock';
+import { commitIds } from './commit-id';
+
+export { commitIds, systemClock };
+
+/** All at once: `new PlantStore({ ...system(), store })`. Whoever comes in one turn of the event loop shares a round. */
+export function system() {
+  const gather = (start: () => void): void => void setImmediate(start);
+  return { clock: systemClock, mintCommit: commitIds(), gather };
+}
