@@ -80,6 +80,16 @@ export class RedisConnection {
     throw new StoreUnavailable(this.#trouble);
   }
 
+  /**
+   * Asks whether the server answers, and is the primary still; of a cluster, whether any node does. By ROLE and not by
+   * PING, which the service would have to be allowed. Rejects where it does not, or with {@link StoreUnavailable}.
+   */
+  async check(): Promise<void> {
+    const { client } = this;
+    if (!(client instanceof Cluster)) return this.mustBePrimary();
+    await Promise.any(client.nodes('master').map((node) => node.role().catch(ifForbidden(undefined))));
+  }
+
   close(): void {
     this.#trouble ??= 'the connection to Redis was closed';
     this.#client.disconnect();

@@ -4,12 +4,14 @@ import { APPEND } from '../../../src/adapters/redis/append-script';
 import { type Address, RedisConnection } from '../../../src/adapters/redis/connection';
 import { RedisEventStore } from '../../../src/adapters/redis/event-store';
 import { BEGINNING, OutcomeUnknown } from '../../../src/application';
-import { eventStoreContract } from '../../contracts/event-store';
+import { describeEventStore } from '../../contracts/event-store';
+import { streamCatalogueContract } from '../../contracts/stream-catalogue';
 import { Client, untilServed } from '../../support/client';
 import { created } from '../../support/given';
 import { startInstance } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
+import { openCatalogue } from './open-catalogue';
 
 describeOwnRedis('On a Redis Cluster', (startRedis) => {
   let node: RedisServer;
@@ -43,12 +45,19 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
     return { store, close: async () => connection.close() };
   }
 
-  eventStoreContract({ name: 'RedisEventStore', pageSize: 3, open });
+  describeEventStore({ name: 'RedisEventStore', pageSize: 3, durable: true, open });
+
+  streamCatalogueContract({
+    name: 'RedisStreamCatalogue',
+    open: () =>
+      openCatalogue('redis://127.0.0.1', { clusterNodes: [{ host: '127.0.0.1', port: proxy.port }] }),
+  });
 
   it('the service serves, and soon does again when its connections were cut', async () => {
     const instance = await startInstance({ REDIS_CLUSTER_NODES: `127.0.0.1:${proxy.port}` });
     const alice = new Client(instance.url);
     expect((await alice.create(1, 'Fern')).status).to.equal(200);
+    expect((await fetch(`${instance.url}/health/ready`)).status).to.equal(200);
 
     proxy.cut();
     expect(await untilServed(() => alice.list())).to.be.below(2000);

@@ -1,7 +1,7 @@
 import { RedisConnection } from '../../../src/adapters/redis/connection';
 import { RedisEventStore, type RedisEventStoreOptions } from '../../../src/adapters/redis/event-store';
 import { systemClock } from '../../../src/adapters/system/clock';
-import { mintCommitId } from '../../../src/adapters/system/commit-id';
+import { commitIds } from '../../../src/adapters/system/commit-id';
 import { type CollectionObserver, type EventStore, PlantStore } from '../../../src/application';
 
 export interface OpenOptions extends Partial<RedisEventStoreOptions> {
@@ -26,7 +26,7 @@ export function plantsOver(store: EventStore, observer: CollectionObserver = {})
   return new PlantStore({
     store,
     clock: systemClock,
-    mintCommit: mintCommitId,
+    mintCommit: commitIds(),
     timeoutMs: 2000,
     maxWaiting: 1024,
     cacheMaxPlants: 1_000_000,

@@ -27,7 +27,8 @@ describeOwnRedis('Behind a Sentinel', (startRedis) => {
     primary = await startRedis();
     if (primary.peer[0] !== '127.0.0.1') {
       const suite = this.test!.parent as Mocha.Suite & { pendingReason?: string };
-      suite.pendingReason = 'Sentinel is tried with a local redis-server only';
+      suite.pendingReason =
+        'Sentinel is tried with the redis-server on the PATH only: it tells where it sees the servers itself, and those in Docker are seen elsewhere from outside';
       this.skip();
     }
     replica = await startRedis('--replicaof', ...primary.peer);

@@ -6,10 +6,11 @@ import { instancesPerTest } from '../../../support/instance';
 import { Load } from '../../../support/load';
 import { type RedisServer, describeOwnRedis } from '../../../support/redis';
 import { TcpProxy } from '../../../support/tcp-proxy';
+import { until } from '../../../support/until';
 import {
   ANSWERED_WITHIN_MS,
   PATIENT_MS,
-  SERVES_WITHIN_MS,
+  SERVES_AT_LATEST_MS,
   STORE_TIMEOUT_MS,
   underLoad,
   untilAllServe,
@@ -82,17 +83,17 @@ describeOwnRedis('With REDIS_WAIT_REPLICAS=1 and a replica', (startRedis) => {
         await pause((turn * STORE_TIMEOUT_MS) / 10);
         return bob.list();
       });
-      for (const { names, took } of await Promise.all(lists)) {
-        expect(names).to.deep.equal(['Aloe']);
-        // Behind a WAIT some of them would have to wait for most of it.
-        expect(took).to.be.below(STORE_TIMEOUT_MS / 4);
-      }
+      const answers = await Promise.all(lists);
+      for (const { names } of answers) expect(names).to.deep.equal(['Aloe']);
+      // Behind a WAIT each would have to wait for the rest of it, so half of them for most.
+      const times = answers.map(({ took }) => took).sort((a, b) => a - b);
+      expect(times[answers.length / 2]).to.be.below(STORE_TIMEOUT_MS / 4);
       unknown(await creation);
 
       await back();
       await replicaFollows();
       // What the client does who was told 50301.
-      expect(await untilServed(() => alice.create(2, 'Moss'))).to.be.below(SERVES_WITHIN_MS);
+      expect(await untilServed(() => alice.create(2, 'Moss'))).to.be.below(SERVES_AT_LATEST_MS);
       expect(await namesAt(primary)).to.deep.equal(['Fern', 'Moss']);
       await replicaFollows();
       expect(await namesAt(replica)).to.deep.equal(['Fern', 'Moss']);
@@ -110,7 +111,7 @@ describeOwnRedis('With REDIS_WAIT_REPLICAS=1 and a replica', (startRedis) => {
     unknown(await creation);
     expect(await namesAt(primary)).to.deep.equal(['Fern', 'Moss']);
     await replica.thaw();
-    expect(await untilServed(() => alice.delete(2))).to.be.below(SERVES_WITHIN_MS);
+    expect(await untilServed(() => alice.delete(2))).to.be.below(SERVES_AT_LATEST_MS);
   });
 
   it('and does acknowledge such a write once the replica holds it', async () => {
@@ -150,26 +151,25 @@ describeOwnRedis('With REDIS_WAIT_REPLICAS=1 and a replica', (startRedis) => {
       await replica.freeze();
       await pause(2 * STORE_TIMEOUT_MS);
       await replica.thaw();
-      expect(await untilAllServe(instances)).to.be.below(SERVES_WITHIN_MS);
+      expect(await untilAllServe(instances)).to.be.below(SERVES_AT_LATEST_MS);
       await replica.kill9();
       await pause(STORE_TIMEOUT_MS);
       await replica.start();
       await replicaFollows();
-      expect(await untilAllServe(instances)).to.be.below(SERVES_WITHIN_MS);
+      expect(await untilAllServe(instances)).to.be.below(SERVES_AT_LATEST_MS);
     });
   });
 
   it('has everything that was acknowledged on the replica when the primary dies', async () => {
     const instances = await startInstances(2, { ...environment, REDIS_URL: primary.url });
     const load = new Load({ urls: instances.map(({ url }) => url), users: ['alice'] });
-    await pause(400);
+    // Lists may have shown writes on their way to the replica; those are lost with the primary.
+    const writes = () => load.operations.filter(({ attempt }) => attempt.kind !== 'list');
+    await until(() => writes().filter(({ answer }) => answer.status < 300).length > 10);
     await primary.kill9();
     await load.stop();
     await replica.admin.replicaof('NO', 'ONE');
-    // Lists may have shown writes on their way to the replica; those are lost with the primary.
-    const writes = load.operations.filter(({ attempt }) => attempt.kind !== 'list');
-    expect(writes.filter(({ answer }) => answer.status < 300)).to.have.length.above(10);
     const events = await storedEvents(replica.admin, 'plant-store:{alice}:events');
-    expect(audit(writes, events)).to.deep.equal([]);
+    expect(audit(writes(), events)).to.deep.equal([]);
   });
 });

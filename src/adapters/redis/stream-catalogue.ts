@@ -1,0 +1,123 @@
+import { Cluster, type Redis } from 'ioredis';
+import {
+  type CataloguedStream,
+  type ForeignObject,
+  OutcomeUnknown,
+  type StreamCatalogue,
+  type User,
+} from '../../application';
+import type { RedisConnection } from './connection';
+import { appendFault, readFault } from './faults';
+import { streamKey, userOfKey } from './stream-key';
+
+/** How many keys one SCAN looks at, about. */
+const SCAN_COUNT = 1000;
+
+/**
+ * KEYS: the stream. ARGV: '1' where replicas are to be waited for. WAIT counts
+ * those that have what this connection wrote last, so something is written also
+ * where there is nothing left to erase: the erasure may be repeated because too
+ * few replicas had confirmed it.
+ */
+const ERASE = `
+local events = redis.call('XLEN', KEYS[1])
+redis.call('UNLINK', KEYS[1])
+if ARGV[1] == '1' then
+  redis.call('SET', KEYS[1], '')
+  redis.call('UNLINK', KEYS[1])
+end
+return events
+`;
+
+/** Finds the streams by walking over all keys, of every primary in a cluster. Keys of others are left alone. */
+export class RedisStreamCatalogue implements StreamCatalogue {
+  constructor(
+    private readonly connection: RedisConnection,
+    private readonly options: { readonly keyPrefix: string; readonly waitReplicas: number },
+  ) {}
+
+  async *streams(): AsyncGenerator<CataloguedStream | ForeignObject> {
+    // SCAN may hand over a key more than once.
+    const seen = new Set<string>();
+    for (const node of this.#primaries()) {
+      for (let cursor = '0', first = true; first || cursor !== '0'; first = false) {
+        const [next, keys] = await this.#scan(node, cursor);
+        cursor = next;
+        const fresh = keys.filter((key) => !seen.has(key) && seen.add(key));
+        const found = await Promise.all(fresh.map((key) => this.#identify(key)));
+        for (const one of found) if (one !== undefined) yield one;
+      }
+    }
+  }
+
+  async find(stream: User): Promise<CataloguedStream | undefined> {
+    try {
+      const [version] = await Promise.all([
+        lastVersion(this.connection.client, streamKey(this.options.keyPrefix, stream)),
+        this.connection.mustBePrimary(),
+      ]);
+      return version === undefined ? undefined : { stream, version };
+    } catch (error) {
+      throw readFault(error);
+    }
+  }
+
+  async erase(stream: User): Promise<number> {
+    const { keyPrefix, waitReplicas } = this.options;
+    try {
+      const { client, waitMs } = this.connection;
+      const [events, holders] = await Promise.all([
+        client.eval(ERASE, 1, streamKey(keyPrefix, stream), waitReplicas > 0 ? 1 : 0) as Promise<number>,
+        // Sent in the same turn, on the same connection. Its failure is an answer like others.
+        waitReplicas > 0 ? client.wait(waitReplicas, waitMs).catch((error: unknown) => error) : 0,
+      ]);
+      if (typeof holders !== 'number' || holders < waitReplicas)
+        throw new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(holders)}`);
+      return events;
+    } catch (error) {
+      throw appendFault(error);
+    }
+  }
+
+  #primaries(): Redis[] {
+    const { client } = this.connection;
+    return client instanceof Cluster ? client.nodes('master') : [client];
+  }
+
+  async #scan(node: Redis, cursor: string): Promise<[string, string[]]> {
+    try {
+      const [found] = await Promise.all([
+        node.scan(cursor, 'MATCH', `${this.options.keyPrefix}:*`, 'COUNT', SCAN_COUNT),
+        this.connection.mustBePrimary(),
+      ]);
+      return found;
+    } catch (error) {
+      throw readFault(error);
+    }
+  }
+
+  async #identify(key: string): Promise<CataloguedStream | ForeignObject | undefined> {
+    const stream = userOfKey(this.options.keyPrefix, key);
+    if (stream === 'elsewhere') return undefined;
+    if (stream === 'foreign') return { foreign: `key ${key} is not one that this service makes` };
+    try {
+      const version = await lastVersion(this.connection.client, key);
+      return version === undefined ? undefined : { stream, version };
+    } catch (error) {
+      if (error instanceof Error && error.message.startsWith('WRONGTYPE'))
+        return { foreign: `key ${key} holds something else than a stream` };
+      throw readFault(error);
+    }
+  }
+}
+
+async function lastVersion(client: Redis | Cluster, key: string): Promise<number | undefined> {
+  try {
+    const facts = (await client.xinfo('STREAM', key)) as unknown[];
+    const last = facts[facts.indexOf('last-generated-id') + 1] as string;
+    return Number(last.split('-', 1)[0]);
+  } catch (error) {
+    if (error instanceof Error && error.message === 'ERR no such key') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { BEGINNING, type OutcomeUnknown, parseUser } from '../../../src/application';
+import { created } from '../../support/given';
+import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { rejection } from '../../support/rejection';
+import { openCatalogue } from './open-catalogue';
+
+/** The rules of the `ACL SETUSER` that docs/command-line.md shows, and those beyond the service's. */
+const rules = (page: string) => /^ACL SETUSER \S+ (.+)$/m.exec(readFileSync(page, 'utf8'))![1]!.split(' ');
+const RULES = rules('docs/command-line.md');
+const OF_THE_SERVICE = rules('docs/operations.md');
+
+const alice = parseUser('alice')!;
+
+describeOwnRedis('An operator with just the rights that docs/command-line.md grants', (startRedis) => {
+  let redis: RedisServer;
+  let url: string;
+
+  beforeEach(async () => {
+    redis = await startRedis();
+    await redis.admin.acl('SETUSER', 'operator', ...RULES.map((rule) => rule.replace(/^>.*/, '>secret')));
+    url = Object.assign(new URL(redis.url), { username: 'operator', password: 'secret' }).href;
+  });
+
+  it('can do all that the service can', () => {
+    expect(RULES.filter((rule) => !rule.startsWith('>'))).to.include.members(
+      OF_THE_SERVICE.filter((rule) => !rule.startsWith('>')),
+    );
+  });
+
+  it('can find and erase streams, and has no right more than that takes', async () => {
+    const { store, catalogue, close } = await openCatalogue(url);
+    await store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]);
+    const found = [];
+    for await (const one of catalogue.streams()) found.push(one);
+    expect(found).to.deep.equal([{ stream: 'alice', version: 1 }]);
+    expect(await catalogue.erase(alice)).to.equal(1);
+    await close();
+
+    const waiting = await openCatalogue(url, { waitReplicas: 1, timeoutMs: 200 });
+    await waiting.catalogue.erase(alice).catch(() => {});
+    await waiting.close();
+
+    expect(await redis.admin.acl('LOG'), 'what was denied').to.deep.equal([]);
+    const run = [...(await redis.admin.info('commandstats')).matchAll(/^cmdstat_([^:]+):/gm)].map(
+      ([, name]) => name!,
+    );
+    const granted = RULES.filter((rule) => rule.startsWith('+') && !OF_THE_SERVICE.includes(rule));
+    expect(granted).to.have.length(5);
+    expect(run).to.include.members(granted.map((rule) => rule.slice(1)));
+  });
+
+  it('is not told that a user is erased before the replicas asked for have confirmed it, also the second time', async () => {
+    const single = await openCatalogue(url);
+    await single.store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]);
+    await single.close();
+    const { catalogue, close } = await openCatalogue(url, { waitReplicas: 1, timeoutMs: 200 });
+    for (let time = 0; time < 2; time++) {
+      const failure = (await rejection(catalogue.erase(alice))) as OutcomeUnknown;
+      expect(failure.name).to.equal('OutcomeUnknown');
+    }
+    expect(await redis.admin.keys('*')).to.deep.equal([]);
+
+    const replica = await startRedis('--replicaof', ...redis.peer);
+    const behind = async () => (await redis.admin.info('replication')).includes('state=online');
+    while (!(await behind())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await redis.admin.xadd('plant-store:{alice}:events', '1-0', 'type', 'x');
+    const patient = await openCatalogue(url, { waitReplicas: 1, timeoutMs: 10_000 });
+    await patient.catalogue.erase(alice);
+    expect(await replica.admin.keys('*')).to.deep.equal([]);
+    await Promise.all([close(), patient.close()]);
+  });
+});

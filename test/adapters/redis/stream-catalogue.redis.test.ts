@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import { BEGINNING, parseUser } from '../../../src/application';
+import { streamCatalogueContract } from '../../contracts/stream-catalogue';
+import { created } from '../../support/given';
+import { describeRedis } from '../../support/redis';
+import { openCatalogue } from './open-catalogue';
+
+describeRedis('On one Redis', (redis) => {
+  streamCatalogueContract({
+    name: 'RedisStreamCatalogue',
+    open: () => openCatalogue(redis.url, { keyPrefix: redis.prefix }),
+  });
+
+  describe('what stands among the keys and is not ours', () => {
+    /** What is found where, beside alice's stream, there is what `put` puts there. */
+    async function foundBeside(...keys: string[]) {
+      const keyPrefix = `${redis.prefix}:x`;
+      const { store, catalogue, close } = await openCatalogue(redis.url, { keyPrefix });
+      await store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]);
+      for (const key of keys) await redis.admin.set(`${keyPrefix}${key}`, 'of somebody else');
+      const found = [];
+      for await (const one of catalogue.streams())
+        found.push('foreign' in one ? one.foreign.replaceAll(keyPrefix, '') : one.stream);
+      for (const key of keys) await redis.admin.del(`${keyPrefix}${key}`);
+      await close();
+      return found.filter((one) => one !== 'alice');
+    }
+
+    for (const key of [
+      ':alice',
+      ':{alice}:event',
+      ':{alice}',
+      ':{%41}:events',
+      ':{%E0%A4%A}:events',
+      ':{}:events',
+      ':{a}:events:old',
+    ]) {
+      it(`is told of, never guessed at: ${key}`, async () => {
+        expect(await foundBeside(key)).to.deep.equal([`key ${key} is not one that this service makes`]);
+      });
+    }
+
+    it('is told of where it has the name of a stream and is none', async () => {
+      expect(await foundBeside(':{bob}:events')).to.deep.equal([
+        'key :{bob}:events holds something else than a stream',
+      ]);
+    });
+
+    it('is left alone where it belongs to another service, whose prefix is longer or other', async () => {
+      expect(await foundBeside(':eu:{bob}:events', 'y:{bob}:events', 'y')).to.deep.equal([]);
+    });
+  });
+
+  it('an erased stream leaves no key behind', async () => {
+    const { store, catalogue, close } = await openCatalogue(redis.url, { keyPrefix: redis.prefix });
+    await store.append('erased', BEGINNING, 'a commit', [created(1, 'Fern')]);
+    await catalogue.erase(parseUser('erased')!);
+    expect(await redis.admin.keys(`${redis.prefix}:{erased}*`)).to.deep.equal([]);
+    await close();
+  });
+});
