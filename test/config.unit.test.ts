@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type ConfigProblem, readConfig, variables } from '../src/config';
-import { help, problemsText } from '../src/start-text';
+import { type ConfigProblem, readConfig, settings, variables } from '../src/config';
+import { configText, help, problemsText } from '../src/start-text';
 
 type Environment = Readonly<Record<string, string>>;
 
@@ -77,6 +77,7 @@ describe('The configuration', () => {
   for (const [name, values, others] of [
     ['EVENT_STORE', ['memory'], ['Memory', 'postgres']],
     ['LOG_LEVEL', ['trace', 'silent'], ['verbose']],
+    ['LOG_FORMAT', ['json', 'pretty'], ['PRETTY', 'text']],
     ['REDIS_KEY_PREFIX', ['p', 'a.b_c:d-1'], ['a b', 'a{b', 'x'.repeat(101)]],
     [
       'REDIS_URL',
@@ -177,6 +178,45 @@ describe('The configuration', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('is printed with where each value comes from, and without its secrets', () => {
+    const environment = {
+      PORT: '0',
+      LOG_LEVEL: '',
+      REDIS_URL: 'redis://user:S3CRET%3f@h:1/2?password=S3CRET',
+      AUTH_TOKENS: 'urn:alice:S3CRET==,urn:alice:S3CRET, bob : S3CRET. ',
+      AUTH_JWT_SECRET: `S3CRET${'x'.repeat(32)}`,
+      AUTH_JWT_ISSUER: 'them\u001b[31m',
+      AUTH_JWT_AUDIENCE: 'us',
+    };
+    expect(problemsOf(environment)).to.deep.equal([]);
+    const text = configText(settings(environment));
+    const rows: Record<string, readonly string[]> = {};
+    for (const line of text.split('\n')) {
+      const [name, ...others] = line.split(/ {2,}/);
+      rows[name!] = others;
+    }
+    expect(Object.keys(rows)).to.deep.equal(variables.map(({ name }) => name));
+    expect(rows).to.deep.include({
+      PORT: ['0', 'environment'],
+      LOG_LEVEL: ['info', 'default'],
+      REDIS_URL: ['redis://user:***@h:1/2?***', 'environment'],
+      REDIS_SENTINELS: ['–', 'unset'],
+      AUTH_TOKENS: ['urn:alice:***,urn:alice:***, bob :***', 'environment'],
+      AUTH_JWT_SECRET: ['***', 'environment'],
+      AUTH_JWT_ISSUER: ['them\\u001b[31m', 'environment'],
+    });
+    expect(text).not.to.contain('S3CRET');
+    expect(configText(settings({ AUTH_JWKS_URL: 'https://h/keys?key=S3CRET' }))).to.contain(
+      'https://h/keys?***',
+    );
+  });
+
+  it('fits on a screen, as do all the problems it can have', () => {
+    const wrong = Object.fromEntries(variables.map(({ name }) => [name, '\0']));
+    for (const text of [help(), configText(settings({})), problemsText(problemsOf(wrong))])
+      expect(text.split('\n').length).to.be.below(60);
   });
 
   it('is explained by --help, every variable with its default', () => {
