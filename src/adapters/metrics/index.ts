@@ -1,0 +1,2 @@
+/** The face of the metrics adapter. */
+export { Metrics } from './metrics';

@@ -1,0 +1,145 @@
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import {
+  type CollectionObserver,
+  type EventStore,
+  OutcomeUnknown,
+  StoreUnavailable,
+  UnreadableHistory,
+} from '../../application';
+import { Durations } from './durations';
+import { MeasuredStore } from './measured-store';
+
+/** A request that was answered. All but the method is of a bounded set. */
+export interface AnsweredRequest {
+  readonly method?: string;
+  readonly route?: string | undefined;
+  readonly status: number;
+  readonly durationMs?: number;
+}
+
+/** What is looked at when the metrics are asked for, rather than counted on its way. */
+export interface Levels {
+  readonly held: () => { readonly collections: number; readonly plants: number };
+  /** Open ones, idle or not. */
+  readonly connections: () => number;
+}
+
+const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
+const NOTHING: Levels = { held: () => ({ collections: 0, plants: 0 }), connections: () => 0 };
+
+/**
+ * What one service tells Prometheus about itself, in a registry of its own.
+ * docs/operations.md says what to watch. No label bears a user, a token, an id
+ * or anything else that a client can make up.
+ */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #registers = { registers: [this.#registry] };
+  #levels = NOTHING;
+  #aboutProcess = false;
+
+  readonly #requests = new Durations(
+    'http_request_duration_seconds',
+    'From the request header to the answer, by method, route pattern and status',
+    ['method', 'route', 'status'],
+    this.#registry,
+  );
+  readonly #store = new Durations(
+    'plant_store_event_store_duration_seconds',
+    'Calls to the event store, by operation and outcome',
+    ['operation', 'outcome'],
+    this.#registry,
+  );
+  readonly #roundRequests = new Histogram({
+    name: 'plant_store_round_requests',
+    help: 'Requests that shared a round',
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+    ...this.#registers,
+  });
+  readonly #rounds = this.#counter('rounds', 'Rounds answered or failed');
+  readonly #trips = this.#counter('round_trips', 'Calls to the event store that rounds made');
+  readonly #appended = this.#counter('appended_events', 'Events appended');
+  readonly #conflicts = this.#counter('conflicts', 'Appends that met newer events of another instance');
+  readonly #lostHistories = this.#counter(
+    'lost_histories',
+    'Times the event store no longer had what was served before',
+  );
+  readonly #faults = new Counter({
+    name: 'plant_store_faults_total',
+    help: 'Failed rounds, by kind: unavailable (nothing happened), unknown (an outcome), unreadable (a history), bug',
+    labelNames: ['kind'],
+    ...this.#registers,
+  });
+
+  constructor() {
+    // So that the first of them shows as an increase.
+    for (const kind of ['unavailable', 'unknown', 'unreadable', 'bug']) this.#faults.inc({ kind }, 0);
+    this.#gauge(
+      'plant_store_collections',
+      'Users whose plants are in memory',
+      () => this.#levels.held().collections,
+    );
+    this.#gauge('plant_store_plants', 'Plants in memory', () => this.#levels.held().plants);
+    this.#gauge('http_connections', 'Open connections', () => this.#levels.connections());
+  }
+
+  readonly contentType = this.#registry.contentType;
+
+  /** For the edge to call with every request it has answered. */
+  readonly request = ({ method, route, status, durationMs = 0 }: AnsweredRequest): void => {
+    const known = METHODS.has(method) ? method! : 'other';
+    this.#requests.observe(durationMs / 1000, known, route ?? 'none', String(status));
+  };
+
+  readonly collections: CollectionObserver = {
+    round: (requests, trips) => {
+      this.#rounds.inc();
+      this.#roundRequests.observe(requests);
+      this.#trips.inc(trips);
+    },
+    appended: (events) => this.#appended.inc(events),
+    conflict: () => this.#conflicts.inc(),
+    historyLost: () => this.#lostHistories.inc(),
+    fault: (_, error) => this.#faults.inc({ kind: kindOf(error) }),
+  };
+
+  /** `store`, its calls timed. */
+  measured(store: EventStore): EventStore {
+    return new MeasuredStore(store, (operation, outcome, seconds) =>
+      this.#store.observe(seconds, operation, outcome),
+    );
+  }
+
+  watch(levels: Levels): void {
+    this.#levels = levels;
+  }
+
+  /** In Prometheus' text format. */
+  async text(): Promise<string> {
+    // Watching the process (its garbage collection, the lag of its event loop) begins with the first who asks:
+    // prom-client cannot be told to end it, and a process may hold many services that nobody asks.
+    if (!this.#aboutProcess) collectDefaultMetrics({ register: this.#registry });
+    this.#aboutProcess = true;
+    return this.#registry.metrics();
+  }
+
+  close(): void {
+    this.#levels = NOTHING;
+    this.#registry.clear();
+  }
+
+  #counter(name: string, help: string): Counter {
+    return new Counter({ name: `plant_store_${name}_total`, help, ...this.#registers });
+  }
+
+  #gauge(name: string, help: string, level: () => number): void {
+    const collect = () => gauge.set(level());
+    const gauge: Gauge = new Gauge({ name, help, collect, ...this.#registers });
+  }
+}
+
+function kindOf(error: unknown): string {
+  if (error instanceof UnreadableHistory) return 'unreadable';
+  if (error instanceof StoreUnavailable) return 'unavailable';
+  return error instanceof OutcomeUnknown ? 'unknown' : 'bug';
+}
