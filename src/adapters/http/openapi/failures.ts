@@ -1,0 +1,103 @@
+/** The answers that are failures. Their statuses, numbers and messages are those of the catalogue (../problems.ts). */
+import { PROBLEMS } from '../problems';
+import type { ErrorBody } from './bodies';
+import { type headers, headersOf } from './headers';
+import type { Reference, Response, Responses } from './parts';
+
+/** By status and number: what has happened, in the caller's words. */
+const MEANINGS: Readonly<Record<keyof typeof PROBLEMS, string>> = {
+  malformedHttp: 'Malformed HTTP; the connection is closed',
+  malformedJson:
+    'The body is not well-formed JSON in UTF-8, gives a member twice with different values, or is nested too deep',
+  invalidPlant: 'The body is not a NewPlant; the message names the member and the rule',
+  idTaken: 'The id is taken by a living plant of this user',
+  badQuery: 'A bad limit or cursor',
+  badPathId: 'The id in the path is not a canonical int64',
+  noCredentials: 'No credentials',
+  badCredentials: 'Bad credentials',
+  noSuchPath: 'There is nothing at this path',
+  noSuchPlant: 'This user has no such plant',
+  methodNotAllowed: 'The method is not allowed there; Allow lists those that are',
+  tooSlow: 'The request did not arrive in time; the connection is closed',
+  bodyTooLarge: 'The body is too large: over 64 KiB, unless configured otherwise',
+  unsupportedBody:
+    'The body is not application/json in UTF-8, or has a content encoding; Accept says what is taken',
+  headersTooLarge: 'The header is larger than 16 KiB or has more than 100 fields',
+  bug: 'A bug in the service',
+  storeUnavailable:
+    'Nothing was changed: the event store is away, slow, refusing or overloaded, or the service is about to end',
+  outcomeUnknown: 'The write was not confirmed in time, and may or may not have happened: list, or repeat it',
+};
+
+const FIELDS: Readonly<Record<number, Readonly<Record<string, keyof typeof headers>>>> = {
+  401: { 'WWW-Authenticate': 'WWW-Authenticate' },
+  405: { Allow: 'Allow' },
+  415: { Accept: 'Accept', 'Accept-Encoding': 'Accept-Encoding' },
+  503: { 'Retry-After': 'Retry-After' },
+};
+
+type Kind = keyof typeof PROBLEMS;
+
+/** What the operations have in common, and so stands in the document once. */
+const SHARED: readonly Kind[] = ['tooSlow', 'bodyTooLarge', 'headersTooLarge', 'bug'];
+
+export function sharedFailures(): Readonly<Record<string, Response>> {
+  return Object.fromEntries(SHARED.map((kind) => [nameOf(kind), failure([kind])]));
+}
+
+/** The answers to what may fail in these ways, by status. */
+export function failures(...kinds: readonly Kind[]): Responses {
+  const statuses = new Set(kinds.map((kind) => PROBLEMS[kind].status));
+  return Object.fromEntries(
+    [...statuses].map((status) => {
+      const some = kinds.filter((kind) => PROBLEMS[kind].status === status);
+      return [status, SHARED.includes(some[0]!) ? reference(some[0]!) : failure(some)];
+    }),
+  );
+}
+
+function failure(kinds: readonly Kind[]): Response {
+  return {
+    description: kinds.map((kind) => `${MEANINGS[kind]} (${PROBLEMS[kind].error}).`).join(' '),
+    headers: headersOf(FIELDS[PROBLEMS[kinds[0]!].status]),
+    content: {
+      'application/json': {
+        schema: {
+          $ref: '#/components/schemas/Error',
+          properties: { error: { enum: kinds.map((kind) => PROBLEMS[kind].error) } },
+        },
+        examples: Object.fromEntries(kinds.map((kind) => [kind, example(kind)])),
+      },
+    },
+  };
+}
+
+function example(kind: Kind) {
+  const { error, message } = PROBLEMS[kind];
+  return { summary: `${error}: ${MEANINGS[kind]}`, value: { error, message } satisfies ErrorBody };
+}
+
+function reference(kind: Kind): Reference {
+  return { $ref: `#/components/responses/${nameOf(kind)}` };
+}
+
+function nameOf(kind: Kind): string {
+  return kind[0]!.toUpperCase() + kind.slice(1);
+}
+
+/** Whatever is asked for, a request can fail in these ways. */
+export const ANYWHERE = [
+  'malformedHttp',
+  'tooSlow',
+  'bodyTooLarge',
+  'headersTooLarge',
+  'bug',
+] as const satisfies Kind[];
+
+/** Whatever is asked for under `/plants`, in these as well. */
+export const UNDER_PLANTS = [
+  ...ANYWHERE,
+  'noCredentials',
+  'badCredentials',
+  'storeUnavailable',
+] as const satisfies Kind[];

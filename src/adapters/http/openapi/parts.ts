@@ -1,0 +1,59 @@
+/** What an OpenAPI 3.1 document is made of, as far as ours uses it (https://spec.openapis.org/oas/v3.1.1). */
+export interface Reference {
+  readonly $ref: string;
+}
+
+export type Schema = Readonly<Record<string, unknown>>;
+
+export interface Header {
+  readonly description: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+}
+
+export interface Response {
+  readonly description: string;
+  readonly headers: Readonly<Record<string, Header | Reference>>;
+  /** By media type. */
+  readonly content?: Readonly<Record<string, Media>>;
+}
+
+/** By status. */
+export type Responses = Readonly<Record<string, Response | Reference>>;
+
+export interface Media {
+  readonly schema: Schema;
+  readonly examples?: Readonly<Record<string, { readonly summary: string; readonly value: unknown }>>;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: 'path' | 'query' | 'header';
+  readonly required: boolean;
+  readonly description: string;
+  readonly schema: Schema;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly tags: readonly string[];
+  readonly security?: readonly [];
+  readonly parameters?: readonly Parameter[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly description: string;
+    readonly content: Readonly<Record<string, Media>>;
+  };
+  readonly responses: Responses;
+}
+
+export type Method = 'get' | 'head' | 'post' | 'delete' | 'options';
+
+/** By method. */
+export type Operations = Readonly<Partial<Record<Method, Operation>>>;
+
+export type PathItem = Operations & { readonly parameters?: readonly Parameter[] };
+
+export type Paths = Readonly<Record<string, PathItem>>;

@@ -1,0 +1,136 @@
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Ajv2020 } from 'ajv/dist/2020';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { NewPlant, Plant } from '../../../../src/domain';
+import { parseJson } from '../../../../src/adapters/http/json';
+import { newPlantFrom } from '../../../../src/adapters/http/new-plant';
+import type {
+  ErrorBody,
+  NewPlantBody,
+  PlantBody,
+  PlantsBody,
+} from '../../../../src/adapters/http/openapi/bodies';
+import { openApiDocument } from '../../../../src/adapters/http/openapi/document';
+import type { Response } from '../../../../src/adapters/http/openapi/parts';
+import { HttpProblem, PROBLEMS } from '../../../../src/adapters/http/problems';
+import { methodsOf } from '../../../support/documented';
+
+describe('the OpenAPI document', () => {
+  const document = openApiDocument();
+  const text = JSON.stringify(document);
+
+  it('is of version 3.1, and the interface of version 1.0.0', () => {
+    expect(document.openapi).to.match(/^3\.1\.\d$/);
+    expect(document.info.version).to.equal('1.0.0');
+  });
+
+  it('has nothing in it that a linter for OpenAPI would complain of', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] });
+    const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
+    expect(
+      problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
+    ).to.deep.equal([]);
+  }).timeout(30_000);
+
+  it('tells of every failure of the catalogue by status, number and message, and of no other', () => {
+    const told = responsesIn(document).flatMap(([status, { content }]) =>
+      Object.values(content?.['application/json']?.examples ?? {})
+        .map(({ value }) => value as ErrorBody)
+        .filter(({ error }: Partial<ErrorBody>) => error !== undefined)
+        .map(({ error, message }) => `${status} ${error} ${message}`),
+    );
+    const catalogue = Object.values(PROBLEMS).map(
+      ({ status, error, message }) => `${status} ${error} ${message}`,
+    );
+    expect([...new Set(told)]).to.have.members(catalogue);
+  });
+
+  it('has for each number that an answer may carry an example, and the other way round', () => {
+    for (const [, { content }] of responsesIn(document)) {
+      const { schema, examples = {} } = content?.['application/json'] ?? {};
+      const { error } = (schema?.['properties'] ?? {}) as { error?: { enum: number[] } };
+      if (error)
+        expect(Object.values(examples).map(({ value }) => (value as ErrorBody).error)).to.deep.equal(
+          error.enum,
+        );
+    }
+  });
+
+  it('takes for a NewPlant just what the service does', () => {
+    const isNewPlant = new Ajv2020({ strict: false, formats: { int64: isInt64 } }).compile(
+      document.components.schemas.NewPlant,
+    );
+    const almost = fc.record(
+      {
+        id: fc.oneof(
+          fc.integer(),
+          fc.double(),
+          fc.constantFrom(7, -0, 2 ** 63, -(2 ** 63), 1e30, -1e30, null, '7'),
+        ),
+        name: fc.oneof(fc.string(), fc.constantFrom('', '🌿', null, 7, ['Fern'])),
+        tag: fc.oneof(fc.string(), fc.constantFrom('', null, 7)),
+        other: fc.jsonValue(),
+      },
+      { requiredKeys: [] },
+    );
+    fc.assert(
+      fc.property(fc.oneof({ weight: 9, arbitrary: almost }, fc.jsonValue()), (value) => {
+        const sent = JSON.stringify(value);
+        expect(takes(sent), sent).to.equal(isNewPlant(JSON.parse(sent)));
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('gives the bodies their types', () => {
+    // What the compiler would not let pass, were they not the same.
+    const same: [
+      Same<NewPlantBody, { readonly name: string; readonly id: number | bigint; readonly tag?: string }>,
+      Same<PlantBody, { readonly [K in keyof Plant]: Plant[K] }>,
+      Same<PlantsBody, readonly PlantBody[]>,
+      Same<ErrorBody, { readonly error: number; readonly message: string }>,
+      Same<keyof NewPlantBody, keyof NewPlant>,
+    ] = [true, true, true, true, true];
+    expect(same).not.to.include(false);
+  });
+});
+
+/** `[A] extends [B]` and back tells all of these types apart but for `readonly` and a member that may be absent, hence `Required`. */
+type Same<A, B> = [A, Required<A>] extends [B, Required<B>]
+  ? [B, Required<B>] extends [A, Required<A>]
+    ? true
+    : false
+  : false;
+
+function takes(sent: string): boolean {
+  try {
+    newPlantFrom(parseJson(Buffer.from(sent)));
+    return true;
+  } catch (error) {
+    if (error instanceof HttpProblem && error.problem === PROBLEMS.invalidPlant) return false;
+    throw error;
+  }
+}
+
+/** Of those that JSON.parse reads. It writes -2^63 as a number below it. */
+const isInt64 = {
+  type: 'number',
+  validate: (value: number) => value > -(2 ** 63) && value < 2 ** 63,
+} as const;
+
+/** Every answer in the document, by its status. Those that operations share have it from their example. */
+function responsesIn({
+  paths,
+  components,
+  ...document
+}: ReturnType<typeof openApiDocument>): [string, Response][] {
+  const operations = Object.values(paths).flatMap((item) => methodsOf(item).map((method) => item[method]!));
+  const listed = [...operations, document['x-other-requests']].flatMap(({ responses }) =>
+    Object.entries(responses),
+  );
+  return listed.map(([status, response]) => {
+    if (!('$ref' in response)) return [status, response];
+    return [status, components.responses[response.$ref.replace(/.*\//, '')]!];
+  });
+}

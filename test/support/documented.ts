@@ -1,0 +1,193 @@
+import { METHODS } from 'node:http';
+import { Ajv2020 } from 'ajv/dist/2020';
+import { openApiDocument } from '../../src/adapters/http/openapi/document';
+import type { Header, Method, PathItem, Response, Responses } from '../../src/adapters/http/openapi/parts';
+import { originForm } from '../../src/adapters/http/request-target';
+
+/** A request, as it stood on the wire. */
+export interface Asked {
+  readonly method: string;
+  readonly target: string;
+}
+
+/** An answer to it. */
+export interface Told {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly fields: ReadonlyMap<string, string>;
+  readonly body: string;
+}
+
+/** What HTTP itself asks for, or OpenAPI tells of in another place. */
+const PLUMBING = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive']);
+
+/** What is wrong with an answer; nothing, where it is as documented. */
+type Check = (told: Told, bodiless: boolean) => string[];
+
+/** Holds answers to the OpenAPI document: their status, all of their header fields, their body. */
+class Documentation {
+  readonly #document = openApiDocument();
+  readonly #paths = Object.entries<PathItem>(this.#document.paths).map(([path, item]) => ({
+    path,
+    item,
+    methods: methodsOf(item),
+    matches: template(path),
+  }));
+  readonly #ajv = new Ajv2020({
+    strict: false,
+    formats: { int32: { type: 'number', validate: isInt32 }, int64: true },
+  }).addSchema(this.#document, 'document', false);
+  /** By place of the responses, and status. */
+  readonly #checks = new Map<string, Check>();
+
+  complaints({ method, target }: Asked, told: Told): string[] {
+    const sent = pathOf(target);
+    const at =
+      this.#paths.find(({ path }) => path === sent) ?? this.#paths.find(({ matches }) => matches.test(sent));
+    const own = at?.methods.find((each) => each.toUpperCase() === method);
+    const responses = at && own ? responsesOf(at.path, own) : OTHER;
+    return [
+      ...this.#check(responses, told.status)(told, method === 'HEAD'),
+      // A method that no HTTP parser knows is refused before there is a path.
+      ...wrongAllow(
+        told,
+        at && method !== 'CONNECT' && METHODS.includes(method) ? at.methods : this.#allMethods(),
+      ),
+    ];
+  }
+
+  /** The same where nobody can tell what was asked: it then has to be the answer to something. */
+  complaintsOfAny(told: Told): string[] {
+    const operations = this.#paths.flatMap(({ path, methods }) =>
+      methods.map((method) => responsesOf(path, method)),
+    );
+    const each = [...operations, OTHER].map((responses) =>
+      this.#check(responses, told.status)(told, told.body === ''),
+    );
+    return each.some((complaints) => complaints.length === 0) ? [] : each.at(-1)!;
+  }
+
+  #allMethods(): readonly Method[] {
+    return ORDER.filter((method) => this.#paths.some(({ methods }) => methods.includes(method)));
+  }
+
+  #check(responses: string, status: number): Check {
+    const key = `${responses}/${status}`;
+    let check = this.#checks.get(key);
+    if (!check) this.#checks.set(key, (check = this.#newCheck(responses, status)));
+    return check;
+  }
+
+  #newCheck(responses: string, status: number): Check {
+    if (!(this.#at(responses) as Responses)[String(status)])
+      return () => [`${status} is not documented at ${responses}`];
+    const [place, response] = this.#found(`${responses}/${status}`) as [string, Response];
+    const fields = Object.keys(response.headers).map((name) => {
+      const [at, header] = this.#found(`${place}/headers/${name}`) as [string, Header];
+      return {
+        name: name.toLowerCase(),
+        required: header.required,
+        invalid: this.#invalid(`${at}/schema`, name),
+      };
+    });
+    const names = new Set([...fields.map(({ name }) => name), ...PLUMBING]);
+    const content = new Map(
+      Object.keys(response.content ?? {}).map((type) => [
+        type,
+        this.#invalid(`${place}/content/${escaped(type)}/schema`, 'the body'),
+      ]),
+    );
+
+    return (told, bodiless) => [
+      ...[...told.fields.keys()]
+        .filter((name) => !names.has(name))
+        .map((name) => `${name} is not documented`),
+      ...fields.flatMap(({ name, required, invalid }) => {
+        const value = told.fields.get(name);
+        if (value !== undefined) return invalid(value);
+        return required ? [`${name} is missing`] : [];
+      }),
+      ...wrongBody(told, bodiless, content),
+    ];
+  }
+
+  #invalid(place: string, what: string): (value: unknown) => string[] {
+    const validate = this.#ajv.compile({
+      $ref: `document#${place.split('/').map(encodeURIComponent).join('/')}`,
+    });
+    return (value) => (validate(value) ? [] : [`${what}: ${this.#ajv.errorsText(validate.errors)}`]);
+  }
+
+  /** What stands at a place, or where that refers to. */
+  #found(place: string): [place: string, node: unknown] {
+    const node = this.#at(place) as { $ref?: string };
+    return node.$ref === undefined ? [place, node] : this.#found(node.$ref.slice(1));
+  }
+
+  #at(place: string): unknown {
+    const keys = place.split('/').slice(1);
+    return keys.reduce<unknown>(
+      (node, key) => (node as Record<string, unknown>)[unescaped(key)],
+      this.#document,
+    );
+  }
+}
+
+const OTHER = '/x-other-requests/responses';
+const responsesOf = (path: string, method: Method) => `/paths/${escaped(path)}/${method}/responses`;
+
+function wrongAllow({ fields }: Told, methods: readonly Method[]): string[] {
+  const [told, documented] = [fields.get('allow'), methods.join(', ').toUpperCase()];
+  return told === undefined || told === documented
+    ? []
+    : [`allow is ${told}, and ${documented} are documented`];
+}
+
+function wrongBody(
+  { fields, body }: Told,
+  bodiless: boolean,
+  content: ReadonlyMap<string, (value: unknown) => string[]>,
+): string[] {
+  const type = fields.get('content-type');
+  if (content.size === 0) return type === undefined && body === '' ? [] : ['a body, and none is documented'];
+  const invalid = content.get(type ?? '');
+  if (!invalid) return [`the type ${type ?? 'unknown'} is not documented`];
+  if (bodiless) return body === '' ? [] : ['a body behind HEAD'];
+  return invalid(type === 'application/json' ? JSON.parse(body) : body);
+}
+
+const ORDER: readonly Method[] = ['get', 'head', 'post', 'delete', 'options'];
+
+export function methodsOf(item: PathItem): Method[] {
+  return ORDER.filter((method) => item[method] !== undefined);
+}
+
+function pathOf(target: string): string {
+  try {
+    return originForm(target).split('?')[0]!;
+  } catch {
+    return '';
+  }
+}
+
+function template(path: string): RegExp {
+  return new RegExp(`^${path.replace('.', '[.]').replace(/\{\w+\}/g, '[^/]+')}$`);
+}
+
+function isInt32(value: number): boolean {
+  return Number.isInteger(value) && value === (value | 0);
+}
+
+const escaped = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1');
+const unescaped = (key: string) => key.replaceAll('~1', '/').replaceAll('~0', '~');
+
+let documentation: Documentation | undefined;
+
+/** Throws where an answer is not as documented. `asked`: absent where nobody can tell. */
+export function expectDocumented(asked: Asked | undefined, told: Told): void {
+  documentation ??= new Documentation();
+  const complaints = asked ? documentation.complaints(asked, told) : documentation.complaintsOfAny(told);
+  if (complaints.length === 0) return;
+  const what = asked ? `${asked.method} ${asked.target}` : 'a request that nobody can make out';
+  throw new Error(`not as documented: ${told.status} to ${what}: ${complaints.join('; ')}`);
+}

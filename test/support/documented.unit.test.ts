@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { type Asked, type Told, expectDocumented } from './documented';
+
+const POST: Asked = { method: 'POST', target: '/plants' };
+const LIST: Asked = { method: 'GET', target: '/plants?limit=1' };
+const DELETE: Asked = { method: 'DELETE', target: '/plants/7' };
+
+const EVERY = { 'x-request-id': '7', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+const JSON_FIELDS = { ...EVERY, 'content-type': 'application/json', 'content-length': '1', date: 'today' };
+const FERN = told(200, JSON_FIELDS, '{"name":"Fern","tag":"indoor"}');
+const PAGE = told(
+  200,
+  { ...JSON_FIELDS, 'cache-control': 'private, no-cache', etag: '"1-a"', vary: 'Authorization' },
+  '[{"name":"Fern"}]',
+);
+const GONE = told(204, EVERY, '');
+
+function told(status: number, fields: Readonly<Record<string, string>>, body: string): Told {
+  return { status, fields: new Map(Object.entries(fields)), body };
+}
+
+function failure(status: number, error: number, more: Readonly<Record<string, string>> = {}): Told {
+  return told(status, { ...JSON_FIELDS, ...more }, JSON.stringify({ error, message: 'why' }));
+}
+
+/** The same answer but for some fields; one that is `undefined` is left out. */
+function but(answer: Told, change: Readonly<Record<string, string | undefined>>): Told {
+  const fields = Object.entries({ ...Object.fromEntries(answer.fields), ...change });
+  return {
+    ...answer,
+    fields: new Map(fields.filter((field): field is [string, string] => field[1] !== undefined)),
+  };
+}
+
+describe('the check against the OpenAPI document', () => {
+  const good: Readonly<Record<string, [Asked | undefined, Told]>> = {
+    'a Plant': [POST, FERN],
+    'a page of a list': [LIST, but(PAGE, { link: '</plants?limit=1&cursor=djEuMQ>; rel="next"' })],
+    'a list that is still the same': [
+      LIST,
+      { ...but(PAGE, { 'content-type': undefined }), status: 304, body: '' },
+    ],
+    'HEAD, without the body': [
+      { ...LIST, method: 'HEAD' },
+      { ...PAGE, body: '' },
+    ],
+    'a deletion': [DELETE, GONE],
+    'a failure of the operation': [POST, failure(400, 40003)],
+    'another path': [{ method: 'GET', target: '/plants/' }, failure(404, 40400)],
+    'another method': [
+      { method: 'PUT', target: '/plants' },
+      failure(405, 40500, { allow: 'GET, HEAD, POST, OPTIONS' }),
+    ],
+    'a method that there is nowhere': [
+      { method: 'FLOURISH', target: '/plants' },
+      failure(405, 40500, { allow: 'GET, HEAD, POST, DELETE, OPTIONS' }),
+    ],
+    'a malformed target': [{ method: 'GET', target: 'plants' }, failure(400, 40000)],
+    'what nobody can make out': [undefined, failure(400, 40000)],
+    'an answer that some request gets': [undefined, GONE],
+  };
+  for (const [what, [asked, answer]] of Object.entries(good)) {
+    it(`lets pass ${what}`, () => expectDocumented(asked, answer));
+  }
+
+  const bad: Readonly<Record<string, [Asked | undefined, Told, RegExp]>> = {
+    'an undocumented status': [POST, { ...FERN, status: 201 }, /201 is not documented/],
+    'a status of another operation': [POST, GONE, /204 is not documented/],
+    'a number of another operation': [POST, failure(400, 40005), /equal to one of the allowed values/],
+    'a number of another status': [POST, failure(500, 40000), /equal to one of the allowed values/],
+    'a number that is no int32': [undefined, failure(400, 2 ** 40), /int32/],
+    'a missing field': [POST, but(FERN, { 'x-request-id': undefined }), /x-request-id is missing/],
+    'a missing field of this status': [LIST, failure(503, 50300), /retry-after is missing/],
+    'an undocumented field': [POST, but(FERN, { server: 'x' }), /server is not documented/],
+    'another value of a field': [LIST, but(PAGE, { 'cache-control': 'public' }), /must be equal to constant/],
+    'a weak ETag': [LIST, but(PAGE, { etag: 'W/"1"' }), /must match pattern/],
+    'another type': [
+      POST,
+      but(FERN, { 'content-type': 'application/json; charset=utf-8' }),
+      /is not documented/,
+    ],
+    'an id in a Plant': [POST, { ...FERN, body: '{"name":"Fern","id":1}' }, /must NOT have additional/],
+    'a Plant in a list without a name': [LIST, { ...PAGE, body: '[{}]' }, /required property 'name'/],
+    'a body behind 204': [
+      DELETE,
+      but({ ...GONE, body: 'x' }, { 'content-type': 'text/plain' }),
+      /none is documented/,
+    ],
+    'a body behind HEAD': [{ ...LIST, method: 'HEAD' }, PAGE, /a body behind HEAD/],
+    'methods that there are not': [
+      { method: 'PUT', target: '/plants' },
+      failure(405, 40500, { allow: 'GET, PUT' }),
+      /GET, HEAD, POST, OPTIONS are documented/,
+    ],
+    'success where there is nothing': [{ method: 'GET', target: '/plants/' }, FERN, /200 is not documented/],
+    'an answer that no request gets': [undefined, failure(402, 40200), /402 is not documented/],
+  };
+  for (const [what, [asked, answer, why]] of Object.entries(bad)) {
+    it(`complains of ${what}`, () => expect(() => expectDocumented(asked, answer)).to.throw(why));
+  }
+});
