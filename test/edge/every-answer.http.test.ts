@@ -19,7 +19,7 @@ const REQUESTS: readonly (readonly [status: number, bytes: string])[] = [
   [400, `GET /plants HTTP/1.1\r\n${AUTH}${END}`],
   [401, LIST.replace(AUTH, '')],
   [401, LIST.replace(AUTH, 'Authorization: Bearer nobody\r\n')],
-  [404, request('GET', '/')],
+  [404, request('GET', '/nothing')],
   [404, request('DELETE', '/plants/9')],
   [405, request('PUT', '/plants')],
   [405, request('FLOURISH', '/plants')],

@@ -69,6 +69,7 @@ const UNKNOWN_METHODS: Readonly<Record<string, string>> = {
   'a method in lower case': request('get', '/plants'),
   'a method that begins like a known one': request('GETS', '/plants'),
   'a method of odd characters': request('!#$', '/plants'),
+  'a method of another protocol': request('DESCRIBE', '/plants'),
 };
 
 describe('malformed HTTP', () => {

@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { RawSocket } from '../support/raw-socket';
 import { AUTH, END, HOST, JSON_TYPE, LIST, create, request } from '../support/requests';
-import { TOKENS, type WatchedService, requireClean, startWatched } from '../support/watched-service';
+import { requireClean } from '../support/suite-log';
+import { until } from '../support/until';
+import { TOKENS, type WatchedService, startWatched } from '../support/watched-service';
 
 /** Found again wherever it turns up, escaped or not. */
 const MARK = 'Canary7';
@@ -71,6 +73,8 @@ describe('nothing that a client sends comes back', () => {
       const before = service.log.length;
       const answer = await client.send(bytes).answer();
       client.vanish();
+      // A request that broke off in mid-body is told of once its reader has noticed.
+      await until(() => service.log.length > before);
 
       const said = [...answer.fields].join() + answer.body.toString();
       expect(said.toLowerCase()).to.not.contain(MARK.toLowerCase());

@@ -25,7 +25,7 @@ describe('clients that are slow', function () {
   async function start(requestTimeoutMs: number): Promise<void> {
     const store = new MemoryEventStore();
     const plants = Array.from({ length: PLANTS }, (_, id) => created(id, `${id} ${NAME}`));
-    await store.append('alice', BEGINNING, 'a large list', plants);
+    await store.append('alice', BEGINNING, 'a-large-list', plants);
     service = await startWatched({ REQUEST_TIMEOUT_MS: String(requestTimeoutMs) }, { eventStore: store });
     await ask(request('GET', '/plants?limit=0'));
   }
@@ -52,23 +52,28 @@ describe('clients that are slow', function () {
     return performance.now() - since;
   }
 
-  it(`do not keep others from being served, ${SLOW_CLIENTS} of them at once`, async () => {
-    await start(5000);
-    for (let i = 0; i < SLOW_CLIENTS; i++) await stall([SLOWLORIS, SLOW_BODY, LIST][i % 3]!);
-    const trickle = setInterval(() => clients.forEach((client) => client.socket.write('x')), 200);
-
+  /** The same for fifty creations and fifty short lists, the shortest first. */
+  async function waitsOf(firstId: number): Promise<number[]> {
     const waits: number[] = [];
-    const until = performance.now() + 1500;
-    for (let id = PLANTS; performance.now() < until; id++) {
+    for (let id = firstId; id < firstId + 50; id++) {
       waits.push(await ask(create(id)), await ask(request('GET', '/plants?limit=10')));
       await delay(5);
     }
+    return waits.sort((a, b) => a - b);
+  }
+
+  it(`do not keep others from being served, ${SLOW_CLIENTS} of them at once`, async () => {
+    await start(5000);
+    const alone = await waitsOf(PLANTS);
+    for (let i = 0; i < SLOW_CLIENTS; i++) await stall([SLOWLORIS, SLOW_BODY, LIST][i % 3]!);
+    const trickle = setInterval(() => clients.forEach((client) => client.socket.write('x')), 200);
+
+    const waits = await waitsOf(PLANTS + 50);
     clearInterval(trickle);
 
-    waits.sort((a, b) => a - b);
-    expect(waits).to.have.length.above(50);
-    expect(waits[Math.floor(waits.length / 2)]).to.be.below(50);
-    expect(waits.at(-1)).to.be.below(1000);
+    const median = (times: number[]) => times[times.length / 2]!;
+    expect(median(waits)).to.be.below(10 * median(alone) + 20);
+    expect(waits.at(-1)).to.be.below(2000);
   });
 
   it('cost no more memory than one of them, where they have stopped reading the same large list', async () => {
@@ -85,23 +90,26 @@ describe('clients that are slow', function () {
   it('cost bounded memory, where each has stopped reading another large list', async () => {
     await start(15_000);
     const before = process.memoryUsage().arrayBuffers;
-    const lists = LONG ? 80 : 32;
-    let most = 0;
+    const lists = LONG ? 80 : 48;
     for (let i = 0; i < lists; i++) {
       await ask(create(PLANTS + i));
       await stall(LIST);
       await delay(5);
-      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
     }
+    // A long list is made piece by piece, between the requests of others.
+    await delay(1000);
 
-    expect(most / MIB).to.be.within(50, 250);
-    expect(await ask(request('GET', '/plants?limit=10'))).to.be.below(1000);
+    // Unbounded it would be ten for each.
+    expect((process.memoryUsage().arrayBuffers - before) / MIB).to.be.within(50, 300);
+    expect(await ask(request('GET', '/plants?limit=10'))).to.be.below(2000);
   });
 
   it('are cut off where they take nothing of their answer for too long', async () => {
     await start(500);
+    // Made already, so that the time begins at once.
+    await ask(LIST);
     const reader = await stall(LIST);
-    await delay(2000);
+    await delay(2500);
     reader.socket.resume();
     await reader.ended();
 

@@ -1,19 +1,26 @@
-import { randomUUID } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
-import Koa, { type Context, type Next } from 'koa';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import Koa from 'koa';
+import compose from 'koa-compose';
 import {
   type Authenticator,
   AuthenticationUnavailable,
   OutcomeUnknown,
   type PlantStore,
   StoreUnavailable,
+  type User,
 } from '../../application';
-import { authentication } from './authentication';
+import { type Answer, failure, failureOf, send } from './answer';
+import { docsRoutes, findSwaggerUi } from './docs-routes';
 import { healthRoutes } from './health-routes';
+import { LongAnswers } from './long-answers';
+import { metricsRoute } from './metrics-route';
+import type { MetricsSource } from './metrics-source';
 import { plantsRoutes } from './plants-routes';
 import { HttpProblem, PROBLEMS, RETRY_SOON } from './problems';
+import { requestIdOf, traceparentOf } from './request';
 import { originForm } from './request-target';
-import { everyAnswersFields, respondProblem } from './respond';
+import { rootRoute } from './root-route';
+import type { Context, RequestState } from './routes';
 import { requireWellFormed } from './well-formed';
 
 /** What the edge tells about a request once its answer is decided. Nothing in it comes from the client unchecked. */
@@ -21,8 +28,14 @@ export interface RequestReport {
   readonly requestId: string;
   /** Absent where no request could be made out. */
   readonly method?: string;
+  /** The pattern of the route that served it, such as `/plants/:id`; absent where none did. One of a few. */
+  readonly route?: string | undefined;
   readonly status: number;
   readonly durationMs?: number;
+  /** Who asked, where that is known. */
+  readonly user?: User | undefined;
+  /** By which a trace goes on through this service, where it is well-formed (W3C Trace Context). */
+  readonly traceparent?: string | undefined;
   /** Only where the service is to blame. */
   readonly error?: unknown;
 }
@@ -35,52 +48,60 @@ export interface AppOptions {
   /** Within how long a request must have arrived whole; and how long a client may stop reading its answer. */
   readonly requestTimeoutMs: number;
   readonly report: (request: RequestReport) => void;
+  /** Served at `/metrics`, where there are any. */
+  readonly metrics?: MetricsSource;
+  /** Whether the event store answers. */
+  readonly ready: () => Promise<boolean>;
   /** Whether the service is about to end. */
   readonly draining: () => boolean;
   /** Whether the connection is to end behind this answer. */
   readonly endsBehind: (response: ServerResponse) => boolean;
 }
 
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
-/** The HTTP interface, whole: what each middleware wraps stands below it. */
-export function createApp(options: AppOptions): Koa {
-  const app = new Koa();
-  // All that Koa would print is that a client went away before its answer had reached it.
-  app.silent = true;
-  app.use(answerEverything(options));
-  app.use(healthRoutes(async () => !options.draining()));
-  app.use(onlyUnderPlants(authentication(options.authenticator)));
+/**
+ * The HTTP interface, whole. Of Koa it has the contexts and the middleware. The
+ * answers are values here, and sent in one place; Koa's own response, which would
+ * take them one by one from the context, is not asked.
+ */
+export function createApp(
+  options: AppOptions,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  const app = new Koa<RequestState>();
   app.use(plantsRoutes(options));
-  return app;
-}
+  app.use(healthRoutes(async () => !options.draining() && (await options.ready())));
+  if (options.metrics) app.use(metricsRoute(options.metrics));
+  app.use(rootRoute());
+  app.use(docsRoutes(findSwaggerUi()));
+  const route = compose(app.middleware) as (ctx: Context) => Promise<Answer | undefined>;
 
-/** Gives every answer its common header, and every failure its body. */
-function answerEverything({ requestTimeoutMs, report, endsBehind }: AppOptions): Koa.Middleware {
-  return async function answer(ctx: Context, next: Next): Promise<void> {
+  const { requestTimeoutMs, report, endsBehind } = options;
+  const long = new LongAnswers();
+  return async function answer(request, response) {
     const start = performance.now();
-    const sentId = ctx.get('X-Request-Id');
-    const requestId = REQUEST_ID.test(sentId) ? sentId : randomUUID();
+    const ctx = app.createContext<RequestState>(request, response);
+    let answer: Answer;
     let fault: unknown;
-    ctx.set(everyAnswersFields(requestId));
     try {
-      requireWellFormed(ctx.req);
+      requireWellFormed(request);
       ctx.url = originForm(ctx.url);
-      await next();
-      if (ctx.status === 404) throw new HttpProblem(PROBLEMS.noSuchPath);
+      answer = (await route(ctx)) ?? failure(PROBLEMS.noSuchPath);
     } catch (error) {
-      const problem = asProblem(error);
-      if (problem.problem.status >= 500) fault = error;
-      respondProblem(ctx, problem.problem, problem.message, problem.headers);
+      answer = failureOf(asProblem(error));
+      if (answer.status >= 500) fault = error;
     }
-    if (endsBehind(ctx.res)) ctx.set('Connection', 'close');
-    // Who takes nothing of his answer for so long is cut off.
-    ctx.res.setTimeout(requestTimeoutMs);
+    if (Buffer.isBuffer(answer.body)) long.lend(answer.body, response);
+    send(response, answer, endsBehind(response));
+    // Who takes nothing of his answer for so long is cut off. Most have taken all of it by now.
+    if (request.socket.writableLength > 0) response.setTimeout(requestTimeoutMs);
     report({
-      requestId,
+      requestId: requestIdOf(request),
       method: ctx.method,
-      status: ctx.status,
+      route: ctx.state.route,
+      status: response.statusCode,
       durationMs: performance.now() - start,
-      ...(fault === undefined ? {} : { error: fault }),
+      user: ctx.state.user,
+      traceparent: traceparentOf(request),
+      error: fault,
     });
   };
 }
@@ -92,12 +113,4 @@ function asProblem(error: unknown): HttpProblem {
     return new HttpProblem(PROBLEMS.storeUnavailable, undefined, RETRY_SOON);
   }
   return new HttpProblem(PROBLEMS.bug);
-}
-
-/** Paths are exact and case-sensitive, so this is all of `/plants…` and nothing else. */
-function onlyUnderPlants(middleware: Koa.Middleware): Koa.Middleware {
-  return async (ctx, next) => {
-    const under = ctx.path === '/plants' || ctx.path.startsWith('/plants/');
-    await (under ? middleware(ctx, next) : next());
-  };
 }

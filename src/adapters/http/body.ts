@@ -1,7 +1,8 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import bodyParser from 'koa-bodyparser';
-import type { Context, Middleware, Next } from 'koa';
 import { parseJson } from './json';
-import { HttpProblem, PROBLEMS } from './problems';
+import { bodyTooLarge, HttpProblem, PROBLEMS } from './problems';
+import type { Context } from './routes';
 import { readWhole } from './whole-body';
 
 // The type, then parameters, each a token or a quoted string (RFC 9110, 5.6.6 and 8.3.1).
@@ -10,49 +11,50 @@ const JSON_TYPE =
 const CHARSET = /;[ \t]*charset=("?)([^";\t ]*)\1/gi;
 
 /**
- * Reads the body of at most `limit` bytes and leaves its JSON value in
- * `ctx.request.body`. koa-bodyparser only reads: it is handed no encoding and
- * gives the bytes, for its own decoding and parsing would replace ill-formed
- * UTF-8, round large integers and let the last of two equal members win.
+ * Reads a body of at most `limit` bytes, and gives its JSON value.
+ * koa-bodyparser only reads: it is handed no encoding and gives the bytes, for
+ * its own decoding and parsing would replace ill-formed UTF-8, round large
+ * integers and let the last of two equal members win.
  */
-export function jsonBody(limit: number): Middleware {
-  const readBytes = bodyParser({
+export function jsonReader(limit: number): (ctx: Context) => Promise<unknown> {
+  const parseBody = bodyParser({
     enableTypes: ['text'],
-    extendTypes: { text: ['application/json'] },
     textLimit: String(limit),
     // Hand over the bytes. (An option of raw-body's, which koa-bodyparser passes on and its types leave out.)
     ...{ encoding: null },
   });
 
-  return async function readJsonBody(ctx: Context, next: Next): Promise<void> {
-    requireJson(ctx);
-    if (Number(ctx.get('Content-Length')) > limit) throw tooLarge(limit);
-    await readWhole(ctx, async () => {
-      try {
-        await readBytes(ctx, async () => {});
-      } catch (error) {
-        if ((error as { status?: number }).status !== 413) throw error;
-        // The reader has paused it, and bytes that are never read would be answered with a reset.
-        ctx.req.resume();
-        throw tooLarge(limit);
-      }
-    });
-    const bytes: unknown = ctx.request.body;
+  const readBytes = async (req: IncomingMessage): Promise<unknown> => {
+    // What it looks at of a context, and the type is ours to judge.
+    const seen = { req, request: { is: () => true, body: undefined as unknown } };
+    try {
+      await parseBody(seen as unknown as Context, async () => {});
+      return seen.request.body;
+    } catch (error) {
+      if ((error as { status?: number }).status !== 413) throw error;
+      // The reader has paused it, and bytes that are never read would be answered with a reset.
+      req.resume();
+      throw bodyTooLarge(limit);
+    }
+  };
+
+  return async ({ req, res }) => {
+    requireJson(req.headers);
+    const bytes = await readWhole(req, res, limit, readBytes);
     // Without a body at all koa-bodyparser leaves an object of its own.
-    ctx.request.body = jsonValue(Buffer.isBuffer(bytes) ? bytes : new Uint8Array());
-    await next();
+    return jsonValue(Buffer.isBuffer(bytes) ? bytes : new Uint8Array());
   };
 }
 
-function requireJson(ctx: Context): void {
-  const encoding = ctx.get('Content-Encoding');
-  if (encoding !== '' && encoding.toLowerCase() !== 'identity') {
+function requireJson({ 'content-encoding': encoding, 'content-type': type }: IncomingHttpHeaders): void {
+  if (encoding && encoding.toLowerCase() !== 'identity') {
     throw new HttpProblem(PROBLEMS.unsupportedBody, undefined, {
       Accept: 'application/json',
       'Accept-Encoding': 'identity',
     });
   }
-  const parameters = JSON_TYPE.exec(ctx.get('Content-Type'))?.[1];
+  const parameters = JSON_TYPE.exec(type ?? '')?.[1];
+  if (parameters === '') return;
   const charsets = [...(parameters ?? '').matchAll(CHARSET)].map((match) => match[2]!.toLowerCase());
   if (parameters === undefined || charsets.some((charset) => charset !== 'utf-8' && charset !== 'utf8')) {
     throw new HttpProblem(PROBLEMS.unsupportedBody, undefined, { Accept: 'application/json' });
@@ -74,9 +76,3 @@ const WHY: Readonly<Record<string, string>> = {
   SyntaxError: 'the body is not well-formed JSON, or gives a member twice with different values',
   RangeError: 'the body is nested too deep',
 };
-
-/** The rest of it is not worth reading: the connection ends behind the answer. */
-function tooLarge(limit: number): HttpProblem {
-  const message = `the body is larger than ${limit} bytes`;
-  return new HttpProblem(PROBLEMS.bodyTooLarge, message, { Connection: 'close' });
-}

@@ -1,13 +1,15 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { failureOf, send } from './answer';
 import type { HttpProblem } from './problems';
-import { answerInstead } from './raw-answer';
 
 /** How many requests are served. Clients then come again, and so learn of new instances. */
 const MAX_SERVED = 10_000;
-/** With so many requests in line, no more are read before there are fewer. */
-const ENOUGH_IN_LINE = 64;
-/** How many requests may stand in line on all connections together (some 1.5 KB each). Who brings more is cut off. */
+/**
+ * How many requests may stand in line, some 1.5 KB each, on one connection and on all together. Who brings more is cut
+ * off. (Not kept waiting: Node resumes a paused socket behind every request that it has read.)
+ */
+const MAX_IN_LINE_EACH = 1000;
 const MAX_IN_LINE = 20_000;
 /** For how long a connection that got its last answer is read and dropped, so that a sender gets to see it. */
 const LINGER_MS = 1000;
@@ -55,15 +57,17 @@ export class Connection {
 
   take(response: ServerResponse): void {
     this.#latest = response.req;
-    if (this.inLine.size >= MAX_IN_LINE && this.#owed.length > 0) {
+    // Its last answer is on its way already: this one would have none.
+    if (!this.socket.writable) return;
+    const inLine = this.#owed.length;
+    if (inLine > MAX_IN_LINE_EACH || (inLine > 0 && this.inLine.size >= MAX_IN_LINE)) {
       this.socket.destroy();
       return;
     }
     response.once('close', () => this.#answered());
-    this.inLine.add(response);
     this.#owed.push(response);
-    if (this.#owed.length === 1) this.#serve(response);
-    if (this.#owed.length > ENOUGH_IN_LINE) this.socket.pause();
+    if (inLine === 0) this.#serve(response);
+    else this.inLine.add(response);
   }
 
   /**
@@ -81,7 +85,7 @@ export class Connection {
       if (!inBody) this.answerRaw(refusal);
       this.#endGently();
     } else if (inBody && underWay.req === this.#latest && !underWay.headersSent) {
-      answerInstead(underWay, refusal);
+      send(underWay, failureOf(refusal), true);
     } else {
       this.socket.destroy();
     }
@@ -105,16 +109,15 @@ export class Connection {
     if (next === undefined) {
       if (this.#ending) this.#endGently();
     } else if (this.socket.writable) {
-      if (this.#owed.length <= ENOUGH_IN_LINE) this.socket.resume();
       // How long the last answer could be read has nothing to do with how long this one may take.
       this.socket.setTimeout(0);
+      this.inLine.delete(next);
       this.#serve(next);
     }
   }
 
   #serve(response: ServerResponse): void {
     this.#served++;
-    this.inLine.delete(response);
     this.serve(response.req, response);
   }
 

@@ -3,10 +3,10 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import type { RequestReport } from './app';
+import { failureOf, inBytes } from './answer';
 import { Connection } from './connection';
 import { isSurplus, refusalOf, unknownMethod } from './parser-errors';
 import type { HttpProblem } from './problems';
-import { rawAnswer } from './raw-answer';
 
 /**
  * A server's connections, and whatever Node would answer on them by itself,
@@ -19,6 +19,11 @@ export class Connections {
 
   constructor(private readonly report: (request: RequestReport) => void) {}
 
+  /** How many there are, idle or not. */
+  get open(): number {
+    return this.#open.size;
+  }
+
   get draining(): boolean {
     return this.#draining;
   }
@@ -26,6 +31,8 @@ export class Connections {
   /** Whether the connection is to end behind the answer that is under way on it. */
   endsBehind({ req }: ServerResponse): boolean {
     const connection = this.#open.get(req.socket);
+    // Node's parser drops what came in one packet with a request for an upgrade: no answer may be taken for one to that.
+    if (req.headers.upgrade !== undefined) return true;
     return connection !== undefined && (connection.usedUp || (this.#draining && connection.lastInLine));
   }
 
@@ -72,7 +79,7 @@ export class Connections {
 
   #answerRaw(socket: Socket, refusal: HttpProblem): void {
     const requestId = randomUUID();
-    socket.write(rawAnswer(requestId, refusal));
+    socket.write(inBytes(requestId, failureOf(refusal)));
     this.report({ requestId, status: refusal.problem.status });
   }
 }

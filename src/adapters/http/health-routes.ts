@@ -1,25 +1,20 @@
-import Router from '@koa/router';
-import type { Context, Middleware } from 'koa';
-import { otherMethods } from './methods';
+import type { Middleware } from 'koa';
+import { failure, json } from './answer';
 import { PROBLEMS, RETRY_SOON } from './problems';
-import { respondJson, respondProblem } from './respond';
+import { type RequestState, routes } from './routes';
 
 /**
  * What orchestrators ask, without a token. `live`: the process answers, so
  * there is no reason to restart it. `ready`: it should be sent requests.
  */
-export function healthRoutes(ready: () => Promise<boolean>): Middleware {
-  const router = new Router({ sensitive: true, strict: true });
+export function healthRoutes(ready: () => Promise<boolean>): Middleware<RequestState> {
+  return routes({
+    'GET /health/live': () => json(200, '{"status":"live"}'),
 
-  router.get('/health/live', (ctx: Context) => respondJson(ctx, 200, '{"status":"live"}'));
-
-  router.get('/health/ready', async (ctx: Context) => {
-    if (await ready()) respondJson(ctx, 200, '{"status":"ready"}');
-    // Not thrown: an answer like any other, and no fault that a log should tell of.
-    else respondProblem(ctx, PROBLEMS.storeUnavailable, 'the service takes no requests now', RETRY_SOON);
+    'GET /health/ready': async () => {
+      if (await ready()) return json(200, '{"status":"ready"}');
+      // Not thrown: an answer like any other, and no fault that a log should tell of.
+      return failure(PROBLEMS.storeUnavailable, 'the service takes no requests now', RETRY_SOON);
+    },
   });
-
-  router.all(['/health/live', '/health/ready'], otherMethods('GET, HEAD, OPTIONS'));
-
-  return router.routes() as unknown as Middleware;
 }

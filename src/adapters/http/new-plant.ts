@@ -1,12 +1,12 @@
-import { Ajv, type ErrorObject, type JSONSchemaType } from 'ajv';
+import { Ajv, type ErrorObject } from 'ajv';
 import { type NewPlant, parsePlantId } from '../../domain';
+import type { NewPlantBody } from './openapi/bodies';
+import { NewPlant as published } from './openapi/schemas';
 import { HttpProblem, PROBLEMS } from './problems';
 
 /** A NewPlant as `parseJson` leaves it: an int64 is a bigint. */
-interface NewPlantBody {
-  id: bigint;
-  name: string;
-  tag?: string;
+interface ExactNewPlant extends NewPlantBody {
+  readonly id: bigint;
 }
 
 const ajv = new Ajv({ strict: true })
@@ -17,17 +17,18 @@ const ajv = new Ajv({ strict: true })
     validate: (_: unknown, text: string) => text.isWellFormed(),
   });
 
-const schema = {
-  type: 'object',
-  required: ['name', 'id'],
-  properties: {
-    name: { type: 'string', minLength: 1, wellFormed: true },
-    id: { int64: true },
-    tag: { type: 'string', wellFormed: true },
-  },
-};
+const isNewPlant = ajv.compile<ExactNewPlant>({
+  ...published,
+  properties: Object.fromEntries(
+    Object.entries(published.properties).map(([name, rule]) => [name, exact(rule)]),
+  ),
+});
 
-const isNewPlant = ajv.compile<NewPlantBody>(schema as unknown as JSONSchemaType<NewPlantBody>);
+/** The published rule of a member, told of the values that `parseJson` gives: of numbers that are exact, and of strings that JSON lets be ill-formed. */
+function exact(rule: { readonly type: string; readonly format?: string }): object {
+  if (rule.format === 'int64') return { int64: true };
+  return rule.type === 'string' ? { ...rule, wellFormed: true } : rule;
+}
 
 const RULES: Readonly<Record<string, string>> = {
   '': 'the body must be a JSON object',

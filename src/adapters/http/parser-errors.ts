@@ -1,3 +1,4 @@
+import { ALLOW_ANYWHERE } from './routes';
 import { HttpProblem, PROBLEMS } from './problems';
 
 /** Node's parser tells of the bytes that it refused. */
@@ -23,6 +24,7 @@ export function refusalOf(error: ParserError): HttpProblem | undefined {
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new HttpProblem(PROBLEMS.bodyTooLarge);
     case 'HPE_INVALID_METHOD':
+    case 'HPE_INVALID_CONSTANT': // Also a method of RTSP, which the parser knows.
       return isRequest(error.rawPacket) ? unknownMethod() : new HttpProblem(PROBLEMS.malformedHttp);
     default:
       return error.code?.startsWith('HPE_') ? new HttpProblem(PROBLEMS.malformedHttp) : undefined;
@@ -32,7 +34,7 @@ export function refusalOf(error: ParserError): HttpProblem | undefined {
 /** No path is known here, so these are the methods that there are anywhere. */
 export function unknownMethod(): HttpProblem {
   return new HttpProblem(PROBLEMS.methodNotAllowed, undefined, {
-    Allow: 'GET, HEAD, POST, DELETE, OPTIONS',
+    Allow: ALLOW_ANYWHERE,
   });
 }
 

@@ -71,12 +71,13 @@ export class HttpProblem extends Error {
   }
 }
 
+/** The rest of it is not worth reading: the connection ends behind the answer. */
+export function bodyTooLarge(limit: number): HttpProblem {
+  const message = `the body is larger than ${limit} bytes`;
+  return new HttpProblem(PROBLEMS.bodyTooLarge, message, { Connection: 'close' });
+}
+
 /** What is wrong makes it doubtful where the next request begins: the connection ends behind the answer. */
 export function malformedHttp(message?: string): HttpProblem {
   return new HttpProblem(PROBLEMS.malformedHttp, message, { Connection: 'close' });
-}
-
-/** The body of every answer that is a failure. */
-export function problemBody(problem: Problem, message: string = problem.message): string {
-  return JSON.stringify({ error: problem.error, message });
 }

@@ -3,6 +3,7 @@ import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type AppOptions, createApp } from './app';
 import { Connections } from './connections';
+import { NamedRequest } from './request';
 
 export interface HttpServerOptions extends Omit<AppOptions, 'draining' | 'endsBehind'> {
   readonly host: string;
@@ -15,6 +16,8 @@ export interface HttpServerOptions extends Omit<AppOptions, 'draining' | 'endsBe
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
+  /** Open ones, idle or not. */
+  connections(): number;
   /** Drains, and ends. True where nothing had to be cut. */
   close(times: DrainTimes): Promise<boolean>;
 }
@@ -35,12 +38,13 @@ const SETTLE_MS = 100;
 /** Serves the HTTP interface. Rejects with the system's error (EADDRINUSE, EACCES …) where it cannot listen. */
 export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   const connections = new Connections(options.report);
-  const app = createApp({
+  const serve = createApp({
     ...options,
     draining: () => connections.draining,
     endsBehind: (response) => connections.endsBehind(response),
   });
   const server = createServer({
+    IncomingMessage: NamedRequest,
     // Checked by the app, which answers with a body.
     requireHostHeader: false,
     connectionsCheckingInterval: 1000,
@@ -54,7 +58,6 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   server.maxHeadersCount = 0;
   // Node's own switch, which its types leave out: a client that has sent all it will send still gets its answers.
   Object.assign(server, { httpAllowHalfOpen: true });
-  const serve = app.callback();
   connections.of(server, (request, response) => void serve(request, response));
 
   await new Promise<void>((resolve, reject) => {
@@ -68,6 +71,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   return {
     host: options.host,
     port: (server.address() as AddressInfo).port,
+    connections: () => connections.open,
     close: (times) => drain(server, connections, times),
   };
 }

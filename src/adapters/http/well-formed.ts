@@ -4,7 +4,7 @@ import { isAuthority } from './request-target';
 
 const MAX_HEADER_FIELDS = 100;
 /** Fields that mean nothing when given twice; Node keeps the first and drops the others silently. */
-const SINGLE = new Set(['host', 'authorization', 'content-type', 'content-length']);
+const SINGLE = ['host', 'authorization', 'content-type', 'content-length'];
 
 /** What Node's parser lets pass although HTTP/1.1 forbids it. Throws {@link HttpProblem}; the connection is then closed. */
 export function requireWellFormed(request: IncomingMessage): void {
@@ -14,12 +14,12 @@ export function requireWellFormed(request: IncomingMessage): void {
     throw new HttpProblem(PROBLEMS.headersTooLarge, undefined, { Connection: 'close' });
   }
 
-  const seen = new Set<string>();
+  let seen = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!.toLowerCase();
-    if (!SINGLE.has(name)) continue;
-    if (seen.has(name)) throw malformedHttp(`the header field ${name} must not be given twice`);
-    seen.add(name);
+    const index = SINGLE.indexOf(rawHeaders[i]!.toLowerCase());
+    if (index === -1) continue;
+    if (seen & (1 << index)) throw malformedHttp(`the header field ${SINGLE[index]} must not be given twice`);
+    seen |= 1 << index;
   }
 
   const http10 = httpVersionMinor === 0;

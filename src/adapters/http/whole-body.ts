@@ -1,32 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
-import type { Context, Next } from 'koa';
-import { HttpProblem, malformedHttp } from './problems';
+import { HttpProblem, bodyTooLarge, malformedHttp } from './problems';
+import type { Context } from './routes';
 
 /**
- * Reads a body to its end with `read`. Until then a request may still turn out
+ * Reads a body of at most `limit` bytes to its end with `read`, which minds
+ * the limit where no length was announced. Until then a request may still turn out
  * malformed or late, and be answered so past Koa; it then must not be carried
  * out any more, for a refused request has changed nothing.
  */
-export async function readWhole(ctx: Context, read: () => Promise<unknown>): Promise<void> {
-  requireUnanswered(ctx);
+export async function readWhole<T>(
+  req: IncomingMessage,
+  res: ServerResponse,
+  limit: number,
+  read: (req: IncomingMessage) => Promise<T>,
+): Promise<T> {
+  requireUnanswered(res);
+  if (Number(req.headers['content-length']) > limit) throw bodyTooLarge(limit);
   // HTTP/1.0 does not know of 100 (RFC 9110, 10.1.1).
-  if (ctx.req.headers.expect !== undefined && ctx.req.httpVersionMinor === 1) ctx.res.writeContinue();
-  try {
-    await read();
-  } catch (error) {
+  if (req.headers.expect !== undefined && req.httpVersionMinor === 1) res.writeContinue();
+  const body = await new Promise<T>((resolve, reject) => {
+    // Answered past us: nobody will tell any more how the body ends.
+    res.once('close', () => reject(incomplete()));
+    read(req).then(resolve, reject);
+  }).catch((error: unknown) => {
     throw error instanceof HttpProblem ? error : incomplete();
-  }
-  requireUnanswered(ctx);
+  });
+  requireUnanswered(res);
+  return body;
 }
 
 /** Waits for the end of a body that means nothing to the operation, and drops it. */
-export async function noBody(ctx: Context, next: Next): Promise<void> {
-  await readWhole(ctx, () => finished(ctx.req.resume()));
-  await next();
+export async function dropBody({ req, res }: Context, limit: number): Promise<void> {
+  // Neither means that there is none (RFC 9112, 6.3).
+  const { 'content-length': length, 'transfer-encoding': coding } = req.headers;
+  if (length === undefined && coding === undefined) return;
+  await readWhole(req, res, limit, (body) => drop(body, limit));
 }
 
-function requireUnanswered(ctx: Context): void {
-  if (!ctx.writable) throw incomplete();
+async function drop(body: IncomingMessage, limit: number): Promise<void> {
+  let length = 0;
+  return new Promise((resolve, reject) => {
+    body.on('data', (bytes: Buffer) => {
+      length += bytes.length;
+      if (length > limit) reject(bodyTooLarge(limit));
+    });
+    finished(body).then(resolve, reject);
+  });
+}
+
+function requireUnanswered(res: ServerResponse): void {
+  if (res.writableEnded || !(res.socket?.writable ?? true)) throw incomplete();
 }
 
 /** Nobody reads this: the client has gone away, or was answered already. */

@@ -4,6 +4,7 @@ import { type EventStore, OutcomeUnknown, StoreUnavailable } from '../../../src/
 import { type Service, bootstrap } from '../../../src/bootstrap';
 import { readConfig } from '../../../src/config';
 import { Caller } from '../../contracts/http/caller';
+import { notedLog } from '../../support/suite-log';
 
 /** A memory store whose next calls fail as the test says. */
 class FailingStore extends MemoryEventStore {
@@ -27,12 +28,11 @@ describe('Where the event store fails, the service', () => {
   before(async () => {
     const environment = {
       PORT: '0',
-      LOG_LEVEL: 'silent',
-      AUTH_TOKENS: 'alice:token',
+      AUTH_TOKENS: 'alice:token-1',
       STORE_TIMEOUT_MS: '100',
     };
-    service = await bootstrap(readConfig(environment).config!, { eventStore: store });
-    user = new Caller([service.url], 'token');
+    service = await bootstrap(readConfig(environment).config!, { eventStore: store, log: notedLog() });
+    user = new Caller([service.url], 'token-1');
     await user.plants([1, 'Fern']);
   });
   after(() => service.stop());

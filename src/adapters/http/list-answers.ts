@@ -1,0 +1,87 @@
+import type { ListQuery, Listing, User } from '../../application';
+import { type Answer, json } from './answer';
+import { matches } from './if-none-match';
+import { cursorAfter } from './list-query';
+import { ListTexts } from './list-texts';
+import type { Headers } from './problems';
+
+/** How much text is kept, in bytes, each answer counted with what it costs beside its text. */
+const MAX_KEPT = 64 * 2 ** 20;
+const OVERHEAD = 1024;
+
+interface Kept {
+  readonly etag: string;
+  /** A promise while a long one is being made: whoever asks meanwhile gets the same. */
+  readonly answer: Answer | Promise<Answer>;
+  readonly size: number;
+}
+
+/**
+ * The answers to lists. The latest to each question is kept, and given again
+ * for as long as the list is the same; beyond a bound those made first are
+ * forgotten.
+ */
+export class ListAnswers {
+  readonly #texts = new ListTexts();
+  readonly #kept = new Map<string, Kept>();
+  #size = 0;
+
+  constructor(private readonly maxKept = MAX_KEPT) {}
+
+  answer(
+    user: User,
+    query: ListQuery,
+    listing: Listing,
+    ifNoneMatch: string | undefined,
+  ): Answer | Promise<Answer> {
+    // Strong: the commit names one state of this user's list, and the URL one page of it.
+    const etag = `"${listing.head.version}-${listing.head.commit}"`;
+    if (ifNoneMatch !== undefined && matches(ifNoneMatch, etag)) {
+      return { status: 304, headers: fields(query, listing, etag) };
+    }
+    const question = `${query.limit} ${query.after} ${user}`;
+    const kept = this.#kept.get(question);
+    return kept?.etag === etag ? kept.answer : this.#make(question, query, listing, etag);
+  }
+
+  #make(question: string, query: ListQuery, listing: Listing, etag: string): Answer | Promise<Answer> {
+    const answer = (body: Buffer) => json(200, body, fields(query, listing, etag));
+    const text = this.#texts.of(listing);
+    if (Buffer.isBuffer(text)) return this.#keep(question, { etag, answer: answer(text), size: text.length });
+    const made = text.then((bytes) =>
+      this.#keep(question, { etag, answer: answer(bytes), size: bytes.length }),
+    );
+    return this.#keep(question, { etag, answer: made, size: 0 });
+  }
+
+  #keep<T extends Answer | Promise<Answer>>(question: string, kept: Kept & { answer: T }): T {
+    this.#forget(question);
+    this.#kept.set(question, kept);
+    this.#size += kept.size + OVERHEAD;
+    for (const first of this.#kept.keys()) {
+      // The newest is kept, however long it is.
+      if (this.#size <= this.maxKept || first === question) break;
+      this.#forget(first);
+    }
+    return kept.answer;
+  }
+
+  #forget(question: string): void {
+    const kept = this.#kept.get(question);
+    if (kept === undefined) return;
+    this.#kept.delete(question);
+    this.#size -= kept.size + OVERHEAD;
+  }
+}
+
+function fields({ limit }: ListQuery, { next }: Listing, etag: string): Headers {
+  // With limit=0 a walk along the links would never end.
+  const link =
+    next === undefined || limit === 0 ? undefined : `</plants?limit=${limit}&cursor=${cursorAfter(next)}>`;
+  return {
+    'Cache-Control': 'private, no-cache',
+    ETag: etag,
+    Vary: 'Authorization',
+    ...(link === undefined ? {} : { Link: `${link}; rel="next"` }),
+  };
+}

@@ -1,0 +1,80 @@
+import { expect } from 'chai';
+import type { Locator, Page } from 'playwright-core';
+import { type Service, bootstrap } from '../../../src/bootstrap';
+import { readConfig } from '../../../src/config';
+import { describeBrowser } from '../../support/browser';
+
+describeBrowser('In a browser', (browser) => {
+  let service: Service;
+  let page: Page;
+  /** Requests to anywhere else, and whatever the browser complains of. */
+  let strange: string[];
+
+  before(async () => {
+    service = await bootstrap(readConfig({ PORT: '0', LOG_LEVEL: 'silent' }).config!);
+    strange = [];
+    page = await browser().newPage({ viewport: { width: 1280, height: 1000 } });
+    page.on('request', (request) => {
+      const url = request.url();
+      if (!url.startsWith(`${service.url}/`) && !url.startsWith('data:')) strange.push(url);
+    });
+    page.on('console', (message) => {
+      if (message.type() === 'error' || message.type() === 'warning') strange.push(message.text());
+    });
+    page.on('pageerror', (error) => strange.push(error.message));
+    await page.goto(`${service.url}/`);
+  });
+  // Without a browser it was never started.
+  after(() => (service as Service | undefined)?.stop());
+
+  const operation = (id: string) => page.locator(`#operations-Plants-${id}`);
+
+  /** What an operation was answered with once its button was clicked: status and body. */
+  async function execute(at: Locator): Promise<{ status: string; body: string }> {
+    await at.getByRole('button', { name: 'Execute' }).click();
+    const answer = at.locator('.live-responses-table');
+    const status = await answer.locator('td.response-col_status').nth(1).innerText();
+    // Shown together with the status, or not at all: nothing to wait for.
+    const [body = ''] = await answer.locator('.highlight-code code').allInnerTexts();
+    return { status: status.trim(), body };
+  }
+
+  it('/ leads to the docs', async () => {
+    expect(await page.title()).to.equal('plant-store');
+    await page.getByRole('link', { name: 'Read and try the interface' }).click();
+    await operation('createPlant').waitFor();
+    expect(await page.title()).to.contain('plant-store');
+    expect(await page.locator('h1').first().innerText())
+      .to.contain('plant-store')
+      .and.to.contain('1.0.0');
+  });
+
+  it('a person gives the development token, and creates, lists and deletes a plant by clicking', async () => {
+    await page.locator('.auth-wrapper .authorize').first().click();
+    await page.locator('.auth-container input').fill(service.developmentToken!);
+    await page.locator('.auth-btn-wrapper .authorize').click();
+    await page.locator('.auth-btn-wrapper .btn-done').click();
+
+    const create = operation('createPlant');
+    await create.locator('.opblock-summary-control').click();
+    await create.locator('textarea').fill('{"id": 9007199254740993, "name": "Fern"}');
+    const created = await execute(create);
+    expect(created.status).to.equal('200');
+    expect(JSON.parse(created.body)).to.deep.equal({ name: 'Fern' });
+
+    const list = operation('listPlants');
+    await list.locator('.opblock-summary-control').click();
+    const listed = await execute(list);
+    expect(listed.status).to.equal('200');
+    expect(JSON.parse(listed.body)).to.deep.equal([{ name: 'Fern' }]);
+
+    const remove = operation('deletePlant');
+    await remove.locator('.opblock-summary-control').click();
+    await remove.getByPlaceholder('id').fill('9007199254740993');
+    expect((await execute(remove)).status).to.equal('204');
+  });
+
+  it('nothing was asked of anybody else, and nothing hurt the policy of the page', () => {
+    expect(strange).to.deep.equal([]);
+  });
+});

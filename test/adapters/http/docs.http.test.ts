@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import Koa from 'koa';
+import { docsRoutes, findSwaggerUi } from '../../../src/adapters/http/docs-routes';
+import { openApiDocument } from '../../../src/adapters/http/openapi/document';
+import type { Answer } from '../../../src/adapters/http/answer';
+import { type Service, bootstrap } from '../../../src/bootstrap';
+import { readConfig } from '../../../src/config';
+import { type Message, exchange } from '../../contracts/http/exchange';
+import { methodsOf } from '../../support/documented';
+
+const KEPT: Readonly<Record<string, string>> = {
+  '/openapi.json': 'application/json',
+  '/docs/initializer.js': 'text/javascript; charset=utf-8',
+  '/docs/swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  '/docs/swagger-ui.css': 'text/css; charset=utf-8',
+};
+
+describe('The description of the interface', () => {
+  let service: Service;
+
+  before(async () => {
+    service = await bootstrap(readConfig({ PORT: '0', LOG_LEVEL: 'silent' }).config!);
+  });
+  after(() => service.stop());
+
+  const ask = (path: string, message: Omit<Message, 'path'> = {}) =>
+    exchange(service.url, { path, ...message });
+
+  it('is the OpenAPI document, at /openapi.json', async () => {
+    expect(JSON.parse((await ask('/openapi.json')).text)).to.deep.equal(openApiDocument());
+  });
+
+  it('tells of nothing that there is not', async () => {
+    const authorization = `Bearer ${service.developmentToken!}`;
+    for (const [path, item] of Object.entries(openApiDocument().paths)) {
+      for (const method of methodsOf(item)) {
+        const target = path.replace('{id}', '1').replace('{file}', 'swagger-ui.css');
+        const { status, error } = await ask(target, {
+          method: method.toUpperCase(),
+          headers: { authorization, 'content-type': 'application/json' },
+          ...(method === 'post' ? { body: '{"id":1,"name":"Fern"}' } : {}),
+        });
+        expect({ status, error }, `${method} ${path}`).to.satisfy(() => status < 300);
+      }
+    }
+  });
+
+  for (const [path, type] of Object.entries(KEPT)) {
+    it(`may be kept, and asked for again: ${path}`, async () => {
+      const first = await ask(path);
+      expect(first).to.include({ status: 200 });
+      expect(first.headers['content-type']).to.equal(type);
+      const again = await ask(path, { headers: { 'If-None-Match': first.headers.etag! } });
+      expect(again).to.include({ status: 304, text: '' });
+      expect((await ask(path, { headers: { 'If-None-Match': '"other"' } })).text).to.equal(first.text);
+    });
+  }
+
+  it('shows Swagger UI as it was published', async () => {
+    const published = readFileSync(`${findSwaggerUi()!}/swagger-ui-bundle.js`, 'utf8');
+    expect((await ask('/docs/swagger-ui-bundle.js')).text).to.equal(published);
+  });
+
+  it('is a page that may load nothing from outside and run no script within it', async () => {
+    const { headers, text } = await ask('/docs');
+    expect(headers['content-security-policy']).to.equal(
+      "default-src 'none'; img-src 'self' data:; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    );
+    expect(text).not.to.match(/https?:\/\/(?!www\.w3\.org\/2000\/svg)|<script(?![^>]* src=)| on\w+=| style=/);
+  });
+
+  for (const path of ['/', '/docs', ...Object.keys(KEPT)]) {
+    it(`answers GET, HEAD and OPTIONS at ${path}, and nothing else`, async () => {
+      for (const method of ['POST', 'PUT', 'DELETE']) {
+        const { status, headers } = await ask(path, { method });
+        expect({ status, allow: headers.allow }).to.deep.equal({ status: 405, allow: 'GET, HEAD, OPTIONS' });
+      }
+      const [get, head] = [await ask(path), await ask(path, { method: 'HEAD' })];
+      expect(head.headers['content-length']).to.equal(get.headers['content-length']);
+    });
+  }
+
+  for (const path of [
+    '/docs/',
+    '/Docs',
+    '/docs/index.html',
+    '/docs/../package.json',
+    '/docs/%73wagger-ui.css',
+    '/openapi.json/',
+  ]) {
+    it(`there is nothing at ${path}`, async () => {
+      expect(await ask(path)).to.include({ status: 404, error: 40400 });
+    });
+  }
+
+  it('says what to install where Swagger UI was left out', async () => {
+    let answer: unknown;
+    const app = new Koa()
+      .use(async (_, next) => void (answer = (await next()) as unknown))
+      .use(docsRoutes(undefined));
+    const server = createServer((request, response) => void app.callback()(request, response)).listen(
+      0,
+      '127.0.0.1',
+    );
+    await once(server, 'listening');
+    await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/docs`);
+    server.close();
+    expect(answer).to.include({ status: 404 });
+    expect(JSON.parse(String((answer as Answer).body))).to.include({ error: 40400 });
+    expect((answer as Answer).body).to.contain('swagger-ui-dist');
+  });
+
+  describe('begins at /', () => {
+    for (const accept of [undefined, '*/*', 'application/json', 'application/json, text/html']) {
+      it(`with JSON for whoever takes ${accept ?? 'whatever there is'}`, async () => {
+        const { text } = await ask('/', { headers: accept === undefined ? {} : { accept } });
+        expect(JSON.parse(text)).to.deep.equal({
+          name: 'plant-store',
+          version: '1.0.0',
+          docs: '/docs',
+          openapi: '/openapi.json',
+        });
+      });
+    }
+
+    it('with a page for a browser, which leads on', async () => {
+      const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+      const { headers, text } = await ask('/', { headers: { accept } });
+      expect(headers['content-type']).to.equal('text/html; charset=utf-8');
+      expect(headers.vary).to.equal('Accept');
+      expect(text).to.contain('<html lang="en">').and.to.contain('<a href="/docs">').and.to.contain('<h1>');
+      for (const [, path] of text.matchAll(/<a href="([^"]+)"/g))
+        expect((await ask(path!)).status).to.equal(200);
+    });
+  });
+});
