@@ -1,19 +1,14 @@
-import { type Logger, pino } from 'pino';
-import { type RequestReport } from './adapters/http/app';
-import { listen } from './adapters/http/server';
-import { systemClock } from './adapters/system/clock';
-import { mintCommitId } from './adapters/system/commit-id';
-import {
-  type CollectionObserver,
-  type EventStore,
-  OutcomeUnknown,
-  PlantStore,
-  StoreUnavailable,
-  UnreadableHistory,
-} from './application';
+import type { Logger } from 'pino';
+import { listen } from './adapters/http';
+import { Metrics } from './adapters/metrics';
+import { system, systemClock } from './adapters/system';
+import { type EventStore, PlantStore } from './application';
 import type { Config } from './config';
-import { openEvents } from './events';
+import { alwaysThere, openEvents } from './events';
 import { openIdentity } from './identity';
+import { logCollections, logRequests, openLog, userNames } from './log';
+import { together } from './observers';
+import { readiness } from './readiness';
 
 export interface Service {
   /** Where it listens, e.g. http://127.0.0.1:3000. */
@@ -35,31 +30,30 @@ export interface Overrides {
   readonly log?: Logger;
 }
 
-/** How many requests of one user may wait for a round. */
-const MAX_WAITING = 1024;
-
 /**
  * The one composition root: from a configuration to a running service. Rejects
  * where the address cannot be had.
  */
 export async function bootstrap(config: Config, overrides: Overrides = {}): Promise<Service> {
-  const log = overrides.log ?? pino({ level: config.LOG_LEVEL });
+  const log = overrides.log ?? (await openLog(config));
+
+  const nameOf = userNames();
+  const metrics = new Metrics();
+  const logRequest = logRequests(log, nameOf);
 
   const identity = openIdentity(config, log);
   const events = overrides.eventStore
-    ? { store: overrides.eventStore, close: () => {} }
+    ? alwaysThere(overrides.eventStore)
     : await openEvents(config, log).catch((error: unknown) => {
         identity.close();
         throw error;
       });
   const plants = new PlantStore({
-    store: events.store,
-    clock: systemClock,
-    mintCommit: mintCommitId,
+    ...system(),
+    store: metrics.measured(events.store),
     timeoutMs: config.STORE_TIMEOUT_MS,
-    maxWaiting: MAX_WAITING,
     cacheMaxPlants: config.CACHE_MAX_PLANTS,
-    observer: logFaults(log),
+    observer: together(metrics.collections, logCollections(log, nameOf)),
   });
   const server = await listen({
     plants,
@@ -69,12 +63,19 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     maxConnections: config.MAX_CONNECTIONS,
     bodyLimit: config.BODY_LIMIT,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
-    report: (request) => logRequest(log, request),
+    report: (request) => {
+      metrics.request(request);
+      logRequest(request);
+    },
+    metrics,
+    ready: readiness(() => events.check(), systemClock, config.STORE_TIMEOUT_MS),
   }).catch((error: unknown) => {
     identity.close();
     events.close();
     throw error;
   });
+
+  metrics.watch({ held: () => plants.held, connections: () => server.connections() });
 
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
   return {
@@ -85,28 +86,8 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
       const clean = await server.close({ noticeMs, timeoutMs: config.SHUTDOWN_TIMEOUT_MS });
       identity.close();
       events.close();
+      metrics.close();
       return clean;
-    },
-  };
-}
-
-function logRequest(log: Logger, { error, ...request }: RequestReport): void {
-  if (error === undefined) log.info(request, 'request');
-  else if (request.status === 503) log.warn({ ...request, err: error }, 'request');
-  else log.error({ ...request, err: error }, 'request');
-}
-
-function logFaults(log: Logger): CollectionObserver {
-  return {
-    historyLost: (stream, known) =>
-      log.error(
-        { stream, version: known.version },
-        'the event store lost history that was served before; starting over from what it has',
-      ),
-    fault(stream, error) {
-      // A store that is away shows in every request that it fails. What somebody has to mend is told where it happens.
-      const passing = error instanceof OutcomeUnknown || error instanceof StoreUnavailable;
-      if (!passing || error instanceof UnreadableHistory) log.error({ stream, err: error }, 'a round failed');
     },
   };
 }

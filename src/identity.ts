@@ -35,8 +35,10 @@ export function openIdentity(config: Config, log: Logger): Identity {
   const keys: JwtKeys | undefined =
     issuer ?? (config.AUTH_JWT_SECRET && sharedSecret(config.AUTH_JWT_SECRET));
 
-  const sources: (Authenticator | undefined)[] = [
-    new StaticTokens(config.AUTH_TOKENS ?? (developmentToken ? [[developmentToken, DEVELOPER]] : [])),
+  const tokens =
+    developmentToken === undefined ? config.AUTH_TOKENS : [[developmentToken, DEVELOPER] as const];
+  const sources = [
+    tokens && new StaticTokens(tokens),
     file,
     // Last, since it alone can be unable to tell.
     keys &&
@@ -45,9 +47,9 @@ export function openIdentity(config: Config, log: Logger): Identity {
         audience: config.AUTH_JWT_AUDIENCE!,
         calendar: Date.now,
       }),
-  ];
+  ].filter((source) => source !== undefined);
   return {
-    authenticator: new AnyOf(sources.filter((source) => source !== undefined)),
+    authenticator: sources.length === 1 ? sources[0]! : new AnyOf(sources),
     developmentToken,
     reload: file && (() => file.reload()),
     close() {

@@ -1,14 +1,14 @@
 import { bootstrap } from './bootstrap';
-import { readConfig } from './config';
-import { help, problemsText, startFailureText, welcome } from './start-text';
+import { readConfig, settings } from './config';
+import { configText, help, problemsText, startFailureText, welcome } from './start-text';
 
-/** Exit codes: 0 ended as asked; 1 could not start, or was cut off at the end; 2 bad configuration or usage. */
-async function main(args: readonly string[]): Promise<number> {
+/** Runs the service to its end. 0 ended as asked; 1 could not start, or was cut off at the end; 2 bad configuration or usage. */
+export async function serve(args: readonly string[]): Promise<number> {
   if (args.includes('--help') || args.includes('-h')) {
     console.log(help());
     return 0;
   }
-  if (args.some((arg) => arg !== '--check-config')) {
+  if (args.some((arg) => arg !== '--check-config' && arg !== '--print-config')) {
     console.error('unknown argument: --help lists those there are');
     return 2;
   }
@@ -16,6 +16,10 @@ async function main(args: readonly string[]): Promise<number> {
   if (problems) {
     console.error(problemsText(problems));
     return 2;
+  }
+  if (args.includes('--print-config')) {
+    console.log(configText(settings(process.env)));
+    return 0;
   }
   if (args.includes('--check-config')) {
     console.log('The configuration is good.');
@@ -55,6 +59,9 @@ async function askedToStop(): Promise<NodeJS.Signals> {
   });
 }
 
-void main(process.argv.slice(2)).then((code) => {
-  process.exitCode = code;
-});
+// Not where it is a command among others, see cli.ts.
+if (require.main === module) {
+  void serve(process.argv.slice(2)).then((code) => {
+    process.exitCode = code;
+  });
+}

@@ -1,5 +1,5 @@
 import type { Service } from './bootstrap';
-import { type Config, type ConfigProblem, variables } from './config';
+import { type Config, type ConfigProblem, type Setting, variables } from './config';
 
 /** What the service says on the terminal while it starts. Each text fits on a screen. */
 export function help(): string {
@@ -13,9 +13,10 @@ export function help(): string {
   return [
     'plant-store: creates, lists and deletes plants over HTTP.',
     '',
-    'usage: npm start [-- OPTION]      or      node dist/main.js [OPTION]',
+    'usage: npm start [-- OPTION]      or      node dist/main.js [OPTION]      or      plant-store serve [OPTION]',
     '  --help          this text',
     '  --check-config  check the configuration, and start nothing',
+    '  --print-config  print it as well, without its secrets',
     '',
     'Configuration comes from environment variables (name, default, meaning):',
     ...table,
@@ -33,9 +34,23 @@ export function problemsText(problems: readonly ConfigProblem[]): string {
   ].join('\n');
 }
 
+/** The configuration in force, and where each value comes from. Control characters in a value are escaped. */
+export function configText(settings: readonly Setting[]): string {
+  const rows = settings.map(({ name, value = '–', source }) => {
+    return [name, value.replaceAll(/\p{Cc}/gu, (odd) => JSON.stringify(odd).slice(1, -1)), source] as const;
+  });
+  const width = (column: 0 | 1) => Math.max(...rows.map((row) => row[column].length));
+  return rows
+    .map(([name, value, source]) => `${name.padEnd(width(0))}  ${value.padEnd(width(1))}  ${source}`)
+    .join('\n');
+}
+
 export function welcome({ url, developmentToken }: Service, { EVENT_STORE }: Config): string {
   const where = EVENT_STORE === 'memory' ? 'events in memory, lost at exit' : 'events in Redis';
-  const lines = [`plant-store listens on ${url} (${where})`];
+  const lines = [
+    `plant-store listens on ${url} (${where})`,
+    `the interface, to read and to try: ${url}/docs`,
+  ];
   if (developmentToken !== undefined) {
     lines.push(
       `development token: ${developmentToken}`,

@@ -1,15 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { compiledMain } from './support/compiled';
+import { noteOutput } from './support/suite-log';
+import { documentedFetch } from './support/documented-fetch';
 
 const run = promisify(execFile);
-const FROM_SOURCE = ['-r', 'ts-node/register', 'src/main.ts'];
 
-/** A start of the service as people start it, in a process of its own. */
+/** A start of the service in a process of its own: compiled, but where it is npm that starts it. */
 class Start {
   output = '';
   readonly #exited: Promise<number | null>;
@@ -17,16 +18,20 @@ class Start {
   constructor(readonly child: ChildProcess) {
     for (const stream of [child.stdout!, child.stderr!])
       stream.on('data', (chunk) => (this.output += String(chunk)));
-    this.#exited = once(child, 'close').then(([code]) => code as number | null);
+    this.#exited = once(child, 'close').then(([code]) => {
+      noteOutput(this.output);
+      return code as number | null;
+    });
   }
 
   static node(environment: Readonly<Record<string, string>> = {}, ...args: string[]): Start {
-    return new Start(spawn(process.execPath, [...FROM_SOURCE, ...args], { env: environmentOf(environment) }));
+    return new Start(spawn(process.execPath, [compiledMain(), ...args], { env: environmentOf(environment) }));
   }
 
   /** What it prints once it serves. */
   async serving(): Promise<{ url: string; token: string }> {
-    while (!/Try it:[^]*\n\n|listens on .*\n$/.test(this.output)) {
+    // A line of the log may already follow.
+    while (!/Try it:[^]*\n\n|\/docs\n(?!development token)/.test(this.output)) {
       if (this.child.exitCode !== null) throw new Error(`it ended: ${this.output}`);
       await pause(20);
     }
@@ -42,7 +47,7 @@ class Start {
 }
 
 function environmentOf(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  return { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', LOG_LEVEL: 'warn', ...more };
+  return { PATH: process.env['PATH'], HOME: process.env['HOME'], PORT: '0', LOG_LEVEL: 'trace', ...more };
 }
 
 describe('The service, started', function () {
@@ -78,13 +83,13 @@ describe('The service, started', function () {
     it(`ends with exit code 0 on ${signals.join(' and at once ')}`, async () => {
       const service = start({ SHUTDOWN_NOTICE_MS: '0' });
       const { url } = await service.serving();
-      await fetch(url);
+      await documentedFetch(url);
       for (const signal of signals) service.child.kill(signal);
       expect(await service.exited()).to.equal(0);
     });
   }
 
-  it('ends under npm, too, and leaves nothing behind', async () => {
+  it('starts and ends under npm, from source, and leaves nothing behind', async () => {
     const npm = new Start(spawn('npm', ['start'], { env: environmentOf({ SHUTDOWN_NOTICE_MS: '0' }) }));
     const { url } = await npm.serving();
     npm.child.kill('SIGTERM');
@@ -118,6 +123,29 @@ describe('The service, started', function () {
     expect(good.output).to.equal('The configuration is good.\n');
   });
 
+  it('prints the configuration on --print-config, masked, and starts nothing', async () => {
+    const printed = start({ AUTH_TOKENS: 'alice:s3cret' }, '--print-config');
+    expect(await printed.exited()).to.equal(0);
+    expect(printed.output)
+      .to.match(/^PORT +0 +environment$/m)
+      .and.to.match(/^AUTH_TOKENS +alice:\*{3} +environment$/m);
+    expect(printed.output).not.to.contain('s3cret');
+  });
+
+  it('logs JSON where nobody looks on, and for people where they ask for it', async () => {
+    for (const [format, shape] of [
+      ['', /^\{"level":30,.*"route":"\/health\/live".*\}$/m],
+      ['pretty', /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request \{.*"route":"\/health\/live".*\}$/m],
+    ] as const) {
+      const service = start({ LOG_LEVEL: 'info', LOG_FORMAT: format, SHUTDOWN_NOTICE_MS: '0' });
+      const { url } = await service.serving();
+      await fetch(`${url}/health/live`);
+      service.child.kill('SIGTERM');
+      expect(await service.exited()).to.equal(0);
+      expect(service.output).to.match(shape);
+    }
+  });
+
   it('explains itself on --help, and an unknown argument is exit code 2', async () => {
     const [explained, unknown] = [start({}, '--help'), start({}, '--port=1')];
     expect([await explained.exited(), await unknown.exited()]).to.deep.equal([0, 2]);
@@ -125,28 +153,13 @@ describe('The service, started', function () {
   });
 
   it('starts before its Redis does, answers 503 until then, and ends with exit code 0', async () => {
-    const redis = { EVENT_STORE: 'redis', REDIS_URL: 'redis://127.0.0.1:1', AUTH_TOKENS: 'alice:token' };
+    const redis = { EVENT_STORE: 'redis', REDIS_URL: 'redis://127.0.0.1:1', AUTH_TOKENS: 'alice:token-1' };
     const service = start({ ...redis, SHUTDOWN_NOTICE_MS: '0' });
     const { url } = await service.serving();
-    const answer = await fetch(`${url}/plants`, { headers: { Authorization: 'Bearer token' } });
+    const answer = await documentedFetch(`${url}/plants`, { headers: { Authorization: 'Bearer token-1' } });
     expect(answer.status).to.equal(503);
-    expect(await answer.json()).to.include({ error: 50300 });
+    expect(JSON.parse(answer.text)).to.include({ error: 50300 });
     service.child.kill('SIGTERM');
     expect(await service.exited()).to.equal(0);
-  });
-
-  it('serves as well when it was compiled', async () => {
-    // Within the project, so that its packages are found.
-    const out = await mkdtemp('node_modules/.dist-');
-    try {
-      await run('node_modules/.bin/tsc', ['-p', 'tsconfig.build.json', '--outDir', out]);
-      const service = new Start(spawn(process.execPath, [`${out}/main.js`], { env: environmentOf({}) }));
-      running.push(service);
-      const { url, token } = await service.serving();
-      const answer = await fetch(`${url}/plants`, { headers: { Authorization: `Bearer ${token}` } });
-      expect(await answer.json()).to.deep.equal([]);
-    } finally {
-      await rm(out, { recursive: true });
-    }
   });
 });

@@ -10,7 +10,7 @@ export class StaticTokens implements Authenticator {
     this.#users = new Map([...tokens].map(([token, user]) => [tokenDigest(token), user]));
   }
 
-  async authenticate(token: string): Promise<User | undefined> {
+  authenticate(token: string): User | undefined {
     return this.#users.get(tokenDigest(token));
   }
 }

@@ -46,7 +46,7 @@ export class TokenFile implements Authenticator {
     return file;
   }
 
-  async authenticate(token: string): Promise<User | undefined> {
+  authenticate(token: string): User | undefined {
     return this.#users.get(tokenDigest(token));
   }
 

@@ -2,13 +2,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { tokenDigest } from '../../../src/adapters/auth/token-digest';
+import { compiled, compiledMain } from '../../support/compiled';
+import { noteOutput } from '../../support/suite-log';
+import { documentedFetch } from '../../support/documented-fetch';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 
 describe('On the command line', function () {
+  this.timeout(30_000);
   this.slow(5000);
   const path = temporaryDirectory();
   let started: ChildProcess[] = [];
@@ -17,8 +22,8 @@ describe('On the command line', function () {
     started = [];
   });
 
-  function run(script: string, args: string[], environment: Record<string, string> = {}) {
-    const child = spawn(process.execPath, ['-r', 'ts-node/register', script, ...args], {
+  function run(script: readonly string[], environment: Record<string, string> = {}) {
+    const child = spawn(process.execPath, script, {
       env: { PATH: process.env['PATH'], PORT: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -36,7 +41,11 @@ describe('On the command line', function () {
   }
 
   const makeToken = (...args: string[]) =>
-    ended(run('scripts/token.ts', args, { AUTH_TOKENS_FILE: path('tokens.json') }));
+    ended(
+      run([join(compiled(), 'dist/cli.js'), 'token', ...args], {
+        AUTH_TOKENS_FILE: path('tokens.json'),
+      }),
+    );
 
   it('makes a token, shows it once, and adds its hash to the file', async () => {
     const { out, error, code } = await makeToken('new', '--user', 'alice', '--note', 'laptop');
@@ -59,14 +68,14 @@ describe('On the command line', function () {
 
   it('refuses to start with a broken file: exit code 2, the variable, the rule and the fix', async () => {
     writeFileSync(path('tokens.json'), '{"users": {}}');
-    const { error, code } = await ended(run('src/main.ts', [], { AUTH_TOKENS_FILE: path('tokens.json') }));
+    const { error, code } = await ended(run([compiledMain()], { AUTH_TOKENS_FILE: path('tokens.json') }));
     expect(code).to.equal(2);
     expect(error).to.match(/AUTH_TOKENS_FILE names a file .*: users must be a list\n +→ mend the file/);
   });
 
   it('reads the file again at SIGHUP, and goes on', async () => {
     writeFileSync(path('tokens.json'), '{"users": []}');
-    const service = run('src/main.ts', [], { AUTH_TOKENS_FILE: path('tokens.json') });
+    const service = run([compiledMain()], { AUTH_TOKENS_FILE: path('tokens.json') });
     let said = '';
     service.stdout.on('data', (chunk) => (said += String(chunk)));
     await until(() => /http:\S+ /.test(said));
@@ -75,11 +84,12 @@ describe('On the command line', function () {
     expect(readings()).to.equal(1);
     service.kill('SIGHUP');
     await until(() => readings() === 2);
-    expect((await fetch(`${url}/plants`)).status).to.equal(401);
+    expect((await documentedFetch(`${url}/plants`)).status).to.equal(401);
+    noteOutput(said);
   });
 
   it('ends at SIGHUP where there is no file to read again, as when its terminal is closed', async () => {
-    const service = run('src/main.ts', []);
+    const service = run([compiledMain()]);
     await once(service.stdout, 'data');
     service.kill('SIGHUP');
     expect((await once(service, 'exit'))[1]).to.equal('SIGHUP');

@@ -3,6 +3,8 @@ import { pino } from 'pino';
 import { type Service, bootstrap } from '../../../src/bootstrap';
 import { readConfig } from '../../../src/config';
 import { problemsText } from '../../../src/start-text';
+import { noteLine } from '../../support/suite-log';
+import { documentedFetch } from '../../support/documented-fetch';
 
 export interface Serving extends Service {
   /** The log so far, as text. */
@@ -21,14 +23,18 @@ export async function serve(environment: Readonly<Record<string, string>>): Prom
   const { config, problems } = readConfig({ PORT: '0', ...environment });
   if (problems) throw new Error(problemsText(problems));
   let log = '';
+  const write = (line: string) => {
+    log += line;
+    noteLine(line);
+  };
   const service = await bootstrap(config, {
-    log: pino({ level: 'trace' }, { write: (line: string) => void (log += line) }),
+    log: pino({ level: 'trace' }, { write }),
   });
   return {
     ...service,
     log: () => log,
     async ask(authorization, method = 'GET', plant) {
-      const response = await fetch(`${service.url}/plants`, {
+      const { status, headers, text } = await documentedFetch(`${service.url}/plants`, {
         method,
         headers: {
           'content-type': 'application/json',
@@ -36,8 +42,7 @@ export async function serve(environment: Readonly<Record<string, string>>): Prom
         },
         ...(plant === undefined ? {} : { body: JSON.stringify(plant) }),
       });
-      const headers = Object.fromEntries(response.headers);
-      return { status: response.status, headers, body: await response.json() };
+      return { status, headers: Object.fromEntries(headers), body: JSON.parse(text) as unknown };
     },
   };
 }

@@ -53,25 +53,25 @@ describe('A token file in use', () => {
   it('knows its users by their tokens, two tokens of one user alike', async () => {
     write(fileOf({ alice: ['a1', 'a2'], bob: ['b1'] }));
     open();
-    expect(await file.authenticate('a1')).to.equal('alice');
-    expect(await file.authenticate('a2')).to.equal('alice');
-    expect(await file.authenticate('b1')).to.equal('bob');
-    expect(await file.authenticate('c1')).to.be.undefined;
+    expect(file.authenticate('a1')).to.equal('alice');
+    expect(file.authenticate('a2')).to.equal('alice');
+    expect(file.authenticate('b1')).to.equal('bob');
+    expect(file.authenticate('c1')).to.be.undefined;
   });
 
   it('does not take the hash for the token', async () => {
     write(fileOf({ alice: ['a1'] }));
-    expect(await open().authenticate(tokenDigest('a1'))).to.be.undefined;
+    expect(open().authenticate(tokenDigest('a1'))).to.be.undefined;
   });
 
   it('refuses a token from the moment it is read again without it', async () => {
     write(fileOf({ alice: ['a1', 'a2'] }));
     open();
-    await file.authenticate('a1');
+    file.authenticate('a1');
     write(fileOf({ alice: ['a2'] }));
     file.reload();
-    expect(await file.authenticate('a1')).to.be.undefined;
-    expect(await file.authenticate('a2')).to.equal('alice');
+    expect(file.authenticate('a1')).to.be.undefined;
+    expect(file.authenticate('a2')).to.equal('alice');
   });
 
   it('is read again when it is written to', async () => {
@@ -81,8 +81,8 @@ describe('A token file in use', () => {
     await pause(20);
     write(fileOf({ carol: ['c1'] }));
     await look();
-    expect(await file.authenticate('a1')).to.be.undefined;
-    expect(await file.authenticate('c1')).to.equal('carol');
+    expect(file.authenticate('a1')).to.be.undefined;
+    expect(file.authenticate('c1')).to.equal('carol');
   });
 
   it('is read again whenever it is replaced, as often as that happens', async () => {
@@ -92,7 +92,7 @@ describe('A token file in use', () => {
       write(fileOf({ alice: [token] }), 'next.json');
       renameSync(path('next.json'), path('tokens.json'));
       await look();
-      expect(await file.authenticate(token)).to.equal('alice');
+      expect(file.authenticate(token)).to.equal('alice');
     }
   });
 
@@ -110,8 +110,8 @@ describe('A token file in use', () => {
     symlinkSync('v2', path('data.next'));
     renameSync(path('data.next'), path('data'));
     await look();
-    expect(await file.authenticate('a1')).to.be.undefined;
-    expect(await file.authenticate('a2')).to.equal('alice');
+    expect(file.authenticate('a1')).to.be.undefined;
+    expect(file.authenticate('a2')).to.equal('alice');
   });
 
   it('is not read again while nothing changes', async () => {
@@ -131,14 +131,14 @@ describe('A token file in use', () => {
       spoil();
       await look();
       expect(told).to.deep.equal(['read 1', `broken: ${problem}`]);
-      expect(await file.authenticate('a1')).to.equal('alice');
+      expect(file.authenticate('a1')).to.equal('alice');
       await look();
       expect(told).to.have.length(2);
 
       write(fileOf({ bob: ['b1', 'b2'] }));
       await look();
       expect(told[2]).to.equal('read 2');
-      expect(await file.authenticate('a1')).to.be.undefined;
+      expect(file.authenticate('a1')).to.be.undefined;
     });
   }
 
@@ -148,7 +148,7 @@ describe('A token file in use', () => {
     write('{"users": [{}]}');
     file.reload();
     expect(told[1]).to.equal('broken: users[0].name must be 1 to 255 characters of well-formed Unicode');
-    expect(await file.authenticate('a1')).to.equal('alice');
+    expect(file.authenticate('a1')).to.equal('alice');
   });
 
   it('is nothing to start with where it is broken, gone, or no file', () => {
