@@ -1,0 +1,90 @@
+import { parseUser, type RecordedEvent, type User } from '../../application';
+import { type PlantEvent, parsePlantId } from '../../domain';
+
+/**
+ * How exported events are written down: NDJSON, a line each, between a first
+ * line that says what this is and a last one that says that nothing is missing.
+ *
+ *     {"format":"plant-store events","version":1}
+ *     {"stream":"alice","version":1,"commit":"2026-…","type":"PlantCreated","id":"9007199254740993","name":"Fern"}
+ *     {"streams":1,"events":1,"sha256":"…of all lines above, their line feeds included"}
+ *
+ * Ids are strings. A JSON number would be as exact on paper, but most parsers,
+ * jq and JavaScript's among them, would round it on the way through.
+ *
+ * Events of one commit share it and stand side by side: an append is recorded
+ * whole, and is imported whole. Lines are read as strictly as they are written.
+ */
+export const HEADER = '{"format":"plant-store events","version":1}\n';
+
+export interface EventLine extends RecordedEvent {
+  readonly stream: User;
+}
+
+export interface Trailer {
+  readonly streams: number;
+  readonly events: number;
+  /** Of all bytes before this line, in hexadecimal. */
+  readonly sha256: string;
+}
+
+export function eventLine(stream: string, { version, commit, event }: RecordedEvent): string {
+  // An undefined tag is left out.
+  const { type, id, name, tag } = { name: undefined, tag: undefined, ...event };
+  return `${JSON.stringify({ stream, version, commit, type, id, name, tag })}\n`;
+}
+
+export function trailerLine({ streams, events, sha256 }: Trailer): string {
+  return `${JSON.stringify({ streams, events, sha256 })}\n`;
+}
+
+/** `undefined` where `line` (with its line feed) is not exactly what {@link eventLine} writes. */
+export function parseEventLine(line: string): EventLine | undefined {
+  const members = parseMembers(line);
+  const stream = parseUser(text(members['stream']));
+  const { version, commit } = members;
+  const event = parseEvent(members);
+  if (stream === undefined || event === undefined) return undefined;
+  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) return undefined;
+  if (typeof commit !== 'string' || commit === '' || !commit.isWellFormed()) return undefined;
+  const parsed: EventLine = { stream, version, commit, event };
+  return eventLine(stream, parsed) === line ? parsed : undefined;
+}
+
+/** `undefined` where `line` is no trailer, or one that was written by somebody else. */
+export function parseTrailerLine(line: string): Trailer | undefined {
+  const { streams, events, sha256 } = parseMembers(line);
+  if (typeof streams !== 'number' || typeof events !== 'number' || typeof sha256 !== 'string')
+    return undefined;
+  const parsed: Trailer = { streams, events, sha256 };
+  return trailerLine(parsed) === line ? parsed : undefined;
+}
+
+function parseEvent(members: Readonly<Record<string, unknown>>): PlantEvent | undefined {
+  const { type, name, tag } = members;
+  const id = parsePlantId(text(members['id']));
+  if (id === undefined) return undefined;
+  switch (type) {
+    case 'PlantCreated':
+      if (typeof name !== 'string' || name === '' || !name.isWellFormed()) return undefined;
+      if (typeof tag !== 'string') return { type, id, name };
+      return tag.isWellFormed() ? { type, id, name, tag } : undefined;
+    case 'PlantDeleted':
+      return { type, id };
+    default:
+      return undefined;
+  }
+}
+
+function parseMembers(line: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,127 @@
+import type { Rejection } from '../../domain';
+import { type NewPlant, type Plant, type PlantId, parsePlantId } from '../../domain';
+import type { Arguments } from './arguments';
+import { type Command, JSON_OUTPUT, USER, withStore } from './command';
+import { Refused, WrongUsage } from './exit';
+import { shown } from './terminal';
+
+const ID = {
+  value: 'ID',
+  meaning: 'a whole number, -2^63 … 2^63-1; write a negative one --id=-7',
+  required: true,
+} as const;
+
+const CONSISTENCY =
+  'Goes through the same rules as the service, on the same store; services that run see it at once.';
+
+export const create: Command = {
+  name: 'create',
+  summary: 'create a plant',
+  options: {
+    ...USER,
+    id: ID,
+    name: { value: 'TEXT', meaning: 'at least one character', required: true },
+    tag: { value: 'TEXT', meaning: 'any text; left out, the plant has none' },
+    ...JSON_OUTPUT,
+  },
+  details: [
+    CONSISTENCY,
+    'Exit code 1 where a living plant of the user has the id: then nothing is changed.',
+    '',
+    "  plant-store create --user alice --id 7 --name 'Boston fern' --tag indoor",
+  ],
+  run: (args, world) => {
+    const user = args.user();
+    const plant = newPlant(args);
+    return withStore(world, async ({ plants }) => {
+      const { rejection } = await plants.create(user, plant);
+      if (rejection) throw new Refused(explain(rejection, user, plant.id));
+      await world.terminal.stdout.line(describePlant(plant, args));
+      return 'done';
+    });
+  },
+};
+
+export const list: Command = {
+  name: 'list',
+  summary: 'list a user’s plants',
+  options: {
+    ...USER,
+    limit: { value: 'N', meaning: 'at most so many, 0 or more; all of them by default' },
+    ...JSON_OUTPUT,
+  },
+  details: [
+    'In the order of their creation, a plant a line: the name, and behind a tab the tag, where it has one.',
+    'What is not plain text is quoted as in JSON. With --json, one array as GET /plants answers it.',
+    '',
+    '  plant-store list --user alice --limit 10',
+  ],
+  run: (args, world) => {
+    const user = args.user();
+    const limit = args.number('limit', 0) ?? Infinity;
+    return withStore(world, async ({ plants }) => {
+      const page = await plants.list(user, { limit, after: 0 });
+      const { stdout, stderr } = world.terminal;
+      if (args.has('json')) await stdout.line(JSON.stringify(page.plants));
+      else for (const plant of page.plants) await stdout.line(describePlant(plant, args));
+      if (page.next !== undefined && !args.has('json')) await stderr.line('There are more.');
+      return 'done';
+    });
+  },
+};
+
+export const remove: Command = {
+  name: 'delete',
+  summary: 'delete a plant',
+  options: { ...USER, id: ID, ...JSON_OUTPUT },
+  details: [
+    CONSISTENCY,
+    'Exit code 1 where the user has no such plant.',
+    '',
+    '  plant-store delete --user alice --id 7',
+  ],
+  run: (args, world) => {
+    const user = args.user();
+    const id = plantId(args);
+    return withStore(world, async ({ plants }) => {
+      const { rejection } = await plants.delete(user, id);
+      if (rejection) throw new Refused(explain(rejection, user, id));
+      return 'done';
+    });
+  },
+};
+
+function newPlant(args: Arguments): NewPlant {
+  const name = args.text('name')!;
+  const tag = args.text('tag');
+  if (name === '') throw new WrongUsage('--name must have at least one character');
+  for (const [option, text] of [
+    ['name', name],
+    ['tag', tag],
+  ] as const) {
+    // Node replaces what is not UTF-8 by this; to store it would be to store something else than what was typed.
+    if (text?.includes('\ufffd')) throw new WrongUsage(`--${option} must be UTF-8`);
+  }
+  return { id: plantId(args), name, ...(tag === undefined ? {} : { tag }) };
+}
+
+function plantId(args: Arguments): PlantId {
+  const id = parsePlantId(args.text('id')!);
+  if (id === undefined)
+    throw new WrongUsage('--id must be a whole number from -2^63 to 2^63-1, without leading zeros');
+  return id;
+}
+
+function describePlant({ name, tag }: Plant, args: Arguments): string {
+  if (args.has('json')) return JSON.stringify({ name, tag });
+  return tag === undefined ? shown(name) : `${shown(name)}\t${shown(tag)}`;
+}
+
+function explain(rejection: Rejection, user: string, id: PlantId): string {
+  switch (rejection) {
+    case 'id-taken':
+      return `a living plant of ${shown(user)} has the id ${id}`;
+    case 'no-such-plant':
+      return `${shown(user)} has no plant with the id ${id}`;
+  }
+}

@@ -1,0 +1,50 @@
+import type { Clock } from '../../application';
+import type { Output } from './terminal';
+
+const REDRAW_MS = 100;
+const LINE_MS = 5000;
+const BAR_WIDTH = 24;
+const ERASE_LINE = '\r\u001b[K';
+
+/** How far long work is. `total` is 0 where nobody knows. */
+export interface Progress {
+  advance(done: number, total: number): Promise<void>;
+  /** Before anything else is said: leaves no bar standing. */
+  end(): Promise<void>;
+}
+
+export const SILENT: Progress = { advance: async () => {}, end: async () => {} };
+
+/** A bar that is redrawn on a terminal; elsewhere a line from time to time, so that a log shows life. */
+export function progressOn(output: Output, clock: Clock, what: string): Progress {
+  const began = clock.now();
+  let last = began;
+  let drawn = false;
+  return {
+    async advance(done, total) {
+      const now = clock.now();
+      if (now - last < (output.isTerminal ? REDRAW_MS : LINE_MS)) return;
+      last = now;
+      const text = describeProgress(what, done, total, now - began);
+      if (!output.isTerminal) return output.line(text);
+      drawn = true;
+      const bar = total > 0 ? `${barOf(done / total)} ` : '';
+      return output.write(`${ERASE_LINE}${`${bar}${text}`.slice(0, output.columns - 1)}`);
+    },
+    async end() {
+      if (drawn) await output.write(ERASE_LINE);
+      drawn = false;
+    },
+  };
+}
+
+function describeProgress(what: string, done: number, total: number, elapsedMs: number): string {
+  const perSecond = Math.round((done / elapsedMs) * 1000);
+  const share = total > 0 ? ` of ${total} (${Math.floor((Math.min(done, total) / total) * 100)} %)` : '';
+  return `${what}: ${done}${share}, ${perSecond} a second`;
+}
+
+function barOf(share: number): string {
+  const full = Math.round(Math.min(share, 1) * BAR_WIDTH);
+  return `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}]`;
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { TokenFileBusy, addToken } from './adapters/auth/new-token';
+import { BrokenTokenFile } from './adapters/auth/token-file-format';
+import type { OpenStore, World } from './adapters/cli/command';
+import { Misconfigured, Refused } from './adapters/cli/exit';
+import { run } from './adapters/cli/run';
+import { Output, shown } from './adapters/cli/terminal';
+import { systemClock } from './adapters/system/clock';
+import { commitIds } from './adapters/system/commit-id';
+import { PlantStore } from './application';
+import { readConfig } from './config';
+import { openEvents } from './events';
+import { serve } from './main';
+import { problemsText } from './start-text';
+
+/** The composition root of the command line: the same adapters as the service's, without the ways into it. */
+function worldOf(process: NodeJS.Process): World {
+  const stderr = new Output(process.stderr);
+  return {
+    terminal: { stdin: process.stdin, stdout: new Output(process.stdout), stderr },
+    environment: process.env,
+    clock: systemClock,
+    version: (JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8')) as { version: string })
+      .version,
+    openStore: () => openStore(process.env, (line) => void stderr.line(line).catch(() => {})),
+    serve,
+    newToken: async (path, token) => {
+      try {
+        return await addToken(path, token);
+      } catch (error) {
+        const told = error instanceof BrokenTokenFile || error instanceof TokenFileBusy;
+        const reason = told
+          ? error.message
+          : `it cannot be written (${(error as NodeJS.ErrnoException).code ?? 'why is unknown'})`;
+        throw new Refused(`no token was made, ${shown(path)} is as it was: ${reason}`, { cause: error });
+      }
+    },
+    untilInterrupted() {
+      const asked = new AbortController();
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => asked.abort());
+      return asked.signal;
+    },
+  };
+}
+
+/**
+ * How long a person waits for one answer, in ms: longer than a client of the
+ * service does, since here every command projects the user's history anew.
+ */
+const PATIENCE_MS = 60_000;
+
+async function openStore(environment: NodeJS.ProcessEnv, say: (line: string) => void): Promise<OpenStore> {
+  const { config, problems } = readConfig(environment, { callers: false });
+  if (problems) throw new Misconfigured(problemsText(problems));
+  if (config.EVENT_STORE === 'memory')
+    throw new Misconfigured(
+      'EVENT_STORE is memory, which ends with this command: there is nothing to find in it, and nothing would stay.\n' +
+        '  → set EVENT_STORE=redis and REDIS_URL to the store that your services use',
+    );
+  const level = ['error', 'fatal', 'silent'].includes(config.LOG_LEVEL) ? config.LOG_LEVEL : 'warn';
+  const log = pino({ level }, { write: (line: string) => say((JSON.parse(line) as { msg: string }).msg) });
+  const events = await openEvents(config, log, { mayBeAway: false });
+  return {
+    ...events,
+    plants: new PlantStore({
+      store: events.store,
+      clock: systemClock,
+      mintCommit: commitIds(),
+      timeoutMs: PATIENCE_MS,
+      maxWaiting: 1,
+      cacheMaxPlants: 0,
+    }),
+    timeoutMs: config.STORE_TIMEOUT_MS,
+  };
+}
+
+void run(process.argv.slice(2), worldOf(process)).then((code) => {
+  process.exitCode = code;
+});

@@ -1,0 +1,126 @@
+/** What only a process on a real Redis can show: being killed, signals, pipes, and a service beside it. */
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { HEADER, eventLine, trailerLine } from '../../../src/adapters/cli/event-lines';
+import { created, deleted } from '../../support/given';
+import { Client } from '../../support/client';
+import { compiledCli } from '../../support/compiled-cli';
+import { instancesPerTest } from '../../support/instance';
+import { describeRedis } from '../../support/redis';
+import { temporaryDirectory } from '../../support/temporary-directory';
+import { until } from '../../support/until';
+
+/** An export of `users` with `each` events, an append each. */
+function anExport(users: readonly string[], each: number): string {
+  let body = HEADER;
+  for (const user of users) {
+    for (let version = 1; version <= each; version++) {
+      const event = version % 4 === 0 ? deleted(version - 1) : created(version, `Fern ${version}`, user);
+      body += eventLine(user, { version, commit: `${user}-${version}`, event });
+    }
+  }
+  const sha256 = createHash('sha256').update(body).digest('hex');
+  return body + trailerLine({ streams: users.length, events: users.length * each, sha256 });
+}
+
+describeRedis('plant-store, as a process on Redis', (redis) => {
+  before(function () {
+    // Of all that follows, too.
+    this.test!.parent!.timeout(30_000);
+    this.test!.parent!.slow(5000);
+  });
+  const bash = compiledCli();
+  const path = temporaryDirectory();
+  const startInstances = instancesPerTest();
+  let prefix = 0;
+  let environment: Record<string, string>;
+  beforeEach(() => {
+    const REDIS_KEY_PREFIX = `${redis.prefix}:cli-${++prefix}`;
+    environment = {
+      EVENT_STORE: 'redis',
+      REDIS_URL: redis.url,
+      REDIS_KEY_PREFIX,
+      LOG_LEVEL: 'error',
+      STORE_TIMEOUT_MS: '1000',
+    };
+  });
+  const type = (command: string) => bash(command, environment).ended;
+  const keys = () => redis.admin.keys(`${environment['REDIS_KEY_PREFIX']!}:*`);
+
+  it('imports on where an import was killed, and the store is then exactly what was exported', async () => {
+    const text = anExport(['alice', 'bob', 'carol|{c}'], 2000);
+    writeFileSync(path('in'), text);
+    const key = `${environment['REDIS_KEY_PREFIX']!}:{bob}:events`;
+    // As a stream, so that it begins at once, and of one process, so that it is the one that is killed.
+    const killed = bash(`exec plant-store events import < ${path('in')}`, environment);
+    await until(async () => (await redis.admin.xlen(key)) > 100);
+    killed.child.kill('SIGKILL');
+    expect((await killed.ended).code).to.equal('SIGKILL');
+    expect(await redis.admin.xlen(key)).to.be.within(100, 1999);
+
+    for (let again = 0; again < 2; again++) {
+      expect(await type(`plant-store events import --json ${path('in')}`)).to.include({
+        code: 0,
+        out: '{"streams":3,"events":6000,"refused":[]}\n',
+      });
+    }
+    expect(await type(`plant-store events export --quiet | cmp - ${path('in')}`)).to.include({ code: 0 });
+    expect((await type('plant-store events verify')).out).to.equal(
+      '3 users, 6000 events, 3000 plants: all is well.\n',
+    );
+  });
+
+  it('erases a user while a service runs, which then shows nothing, and serves on', async () => {
+    const [one, other] = await startInstances(2, environment);
+    const [here, there] = [new Client(one!.url), new Client(other!.url)];
+    await here.create(1, 'Fern');
+    await new Client(one!.url, 'bob').create(1, 'Moss');
+    expect((await there.list()).names).to.deep.equal(['Fern']);
+
+    expect(await type('plant-store events erase --user alice --yes')).to.include({ code: 0, error: '' });
+
+    expect(await keys()).to.deep.equal([`${environment['REDIS_KEY_PREFIX']!}:{bob}:events`]);
+    for (const client of [here, there]) expect((await client.list()).names).to.deep.equal([]);
+    expect((await there.create(1, 'Ivy')).status).to.equal(200);
+    expect((await here.list()).names).to.deep.equal(['Ivy']);
+    expect((await here.delete(1)).status).to.equal(204);
+    expect((await new Client(other!.url, 'bob').list()).names).to.deep.equal(['Moss']);
+  });
+
+  it('finds a history that ends too early, one that it cannot read, and keys that are not ours', async () => {
+    writeFileSync(path('in'), anExport(['alice', 'bob', 'carol'], 3));
+    await type(`plant-store events import ${path('in')}`);
+    const key = (rest: string) => `${environment['REDIS_KEY_PREFIX']!}:${rest}`;
+    await redis.admin.xdel(key('{alice}:events'), '3-0');
+    await redis.admin.xadd(key('{bob}:events'), '4-0', 'type', 'PlantMoved', 'data', '{}', 'commit', 'x');
+    await redis.admin.set(key('{dora}:events'), '');
+    const { code, out } = await type('plant-store events verify');
+    expect(code).to.equal(1);
+    expect(out.trimEnd().split('\n')).to.deep.equal([
+      `key ${key('{dora}:events')} holds something else than a stream`,
+      'alice: ends at version 2, but version 3 was given: its end was deleted',
+      'bob: entry 4-0 holds no PlantMoved that this version knows',
+      '3 users, 5 events, 5 plants: 3 problems.',
+    ]);
+  });
+
+  it('follows what a service records, until Ctrl-C', async () => {
+    const [service] = await startInstances(1, environment);
+    const alice = new Client(service!.url);
+    await alice.create(1, 'Fern');
+    const tail = bash('exec plant-store events tail --user alice --from start', environment);
+    await until(() => tail.said.out.includes('Fern'));
+    await alice.create(2, 'Moss');
+    await until(() => tail.said.out.includes('Moss'));
+    tail.child.kill('SIGINT');
+    expect(await tail.ended).to.include({ code: 0, error: '' });
+  });
+
+  it('ends quietly when the reader of its output goes, exit code 141', async () => {
+    writeFileSync(path('in'), anExport(['alice'], 5000));
+    await type(`plant-store events import ${path('in')}`);
+    const { out, error } = await type('plant-store events export --quiet | head -n 1; echo ${PIPESTATUS[0]}');
+    expect({ out, error }).to.deep.equal({ out: `${HEADER}141\n`, error: '' });
+  });
+});

@@ -1,0 +1,52 @@
+import { Writable } from 'node:stream';
+import { expect } from 'chai';
+import { progressOn } from '../../../src/adapters/cli/progress';
+import { Output } from '../../../src/adapters/cli/terminal';
+import { ManualClock } from '../../support/manual-clock';
+
+describe('Long work', () => {
+  function watched(isTTY: boolean) {
+    let text = '';
+    const stream = Object.assign(
+      new Writable({
+        write(chunk: Buffer, _, done) {
+          text += chunk.toString();
+          done();
+        },
+      }),
+      { isTTY, columns: 70 },
+    );
+    const clock = new ManualClock();
+    return { clock, progress: progressOn(new Output(stream), clock, 'events'), text: () => text };
+  }
+
+  it('shows a bar on a terminal, redrawn in its line, and gone at the end', async () => {
+    const { clock, progress, text } = watched(true);
+    for (let done = 0; done <= 1000; done += 10) {
+      await clock.pass(10);
+      await progress.advance(done, 2000);
+    }
+    const drawings = text().split('\r\u001b[K').slice(1);
+    expect(drawings).to.have.length(10);
+    expect(drawings.at(-1)).to.equal('[############------------] events: 990 of 2000 (49 %), 990 a second');
+    await progress.end();
+    expect(text().endsWith('\r\u001b[K')).to.equal(true);
+  });
+
+  it('never fills more than the line of the terminal', async () => {
+    const { clock, progress, text } = watched(true);
+    await clock.pass(100);
+    await progress.advance(123_456_789_012, 987_654_321_098_765);
+    expect(text().replace('\r\u001b[K', '')).to.have.length(69);
+  });
+
+  it('writes a plain line from time to time where there is none', async () => {
+    const { clock, progress, text } = watched(false);
+    for (let second = 1; second <= 12; second++) {
+      await clock.pass(1000);
+      await progress.advance(second * 100, 0);
+    }
+    await progress.end();
+    expect(text()).to.equal('events: 500, 100 a second\nevents: 1000, 100 a second\n');
+  });
+});

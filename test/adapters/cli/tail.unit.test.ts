@@ -1,0 +1,128 @@
+import { expect } from 'chai';
+import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
+import { StoreUnavailable, UnreadableHistory, parseUser } from '../../../src/application';
+import { created, deleted } from '../../support/given';
+import { ManualClock } from '../../support/manual-clock';
+import { start } from './a-terminal';
+import { record } from './events';
+
+const alice = parseUser('alice')!;
+
+describe('events tail', () => {
+  let store: MemoryEventStore;
+  let clock: ManualClock;
+  let interrupted: AbortController;
+
+  beforeEach(async () => {
+    store = new MemoryEventStore(2);
+    clock = new ManualClock();
+    interrupted = new AbortController();
+    await record(store, 'alice', [created(1, 'Fern', 'indoor')], [created(2, 'a\tb'), deleted(1)]);
+  });
+
+  function tail(...typed: string[]) {
+    const started = start(
+      { store, clock, interrupted: interrupted.signal },
+      'events',
+      'tail',
+      '--user',
+      'alice',
+      ...typed,
+    );
+    return {
+      ...started,
+      lines: async () => {
+        await clock.pass(250);
+        return started.out().split('\n').slice(0, -1);
+      },
+      interrupt: () => {
+        interrupted.abort();
+        return started.outcome;
+      },
+    };
+  }
+
+  it('shows what is recorded from now on, soon, and ends with exit code 0 at Ctrl-C', async () => {
+    const following = tail();
+    expect(await following.lines()).to.deep.equal([]);
+    await record(store, 'alice', [created(3, 'Moss')]);
+    expect(await following.lines()).to.deep.equal(['4\talice-3-1\tPlantCreated\t3\tMoss']);
+    await record(store, 'alice', [deleted(3)], [created(3, 'Ivy', '')], [deleted(3)]);
+    expect((await following.lines()).slice(1)).to.deep.equal([
+      '5\talice-4-1\tPlantDeleted\t3',
+      '6\talice-5-2\tPlantCreated\t3\tIvy\t""',
+      '7\talice-6-3\tPlantDeleted\t3',
+    ]);
+    expect(await following.interrupt()).to.include({ code: 0, error: '' });
+  });
+
+  it('shows what there was before, from the start or from a version on', async () => {
+    expect(await tail('--from', 'start').lines()).to.deep.equal([
+      '1\talice-0-1\tPlantCreated\t1\tFern\tindoor',
+      '2\talice-1-2\tPlantCreated\t2\t"a\\tb"',
+      '3\talice-1-2\tPlantDeleted\t1',
+    ]);
+    expect(await tail('--from', '3').lines()).to.deep.equal(['3\talice-1-2\tPlantDeleted\t1']);
+    const later = tail('--from', '5');
+    expect(await later.lines()).to.deep.equal([]);
+    await record(store, 'alice', [created(4, 'Ivy')], [created(5, 'Aloe')]);
+    expect(await later.lines()).to.deep.equal(['5\talice-4-2\tPlantCreated\t5\tAloe']);
+  });
+
+  it('shows them with --json as an export has them', async () => {
+    expect(await tail('--json', '--from', '3').lines()).to.deep.equal([
+      '{"stream":"alice","version":3,"commit":"alice-1-2","type":"PlantDeleted","id":"1"}',
+    ]);
+  });
+
+  it('follows somebody of whom nothing is stored yet', async () => {
+    await store.erase(alice);
+    const following = tail();
+    expect(await following.lines()).to.deep.equal([]);
+    await record(store, 'alice', [created(1, 'Fern')]);
+    expect(await following.lines()).to.have.length(1);
+  });
+
+  it('tells that the history was lost, and goes on with the one that is there', async () => {
+    const following = tail('--json', '--from', '4');
+    await following.lines();
+    await store.erase(alice);
+    await record(store, 'alice', [created(9, 'Aloe')]);
+    expect(await following.lines()).to.deep.equal([
+      '{"stream":"alice","reset":true}',
+      '{"stream":"alice","version":1,"commit":"alice-0-1","type":"PlantCreated","id":"9","name":"Aloe"}',
+    ]);
+    expect(following.error()).to.equal(
+      'The history of alice was erased or lost; here is the one that is there now.\n',
+    );
+  });
+
+  it('goes on when the store is back, and says once that it is away', async () => {
+    const following = tail();
+    await following.lines();
+    const read = store.read.bind(store);
+    store.read = async () => Promise.reject(new StoreUnavailable('Redis is gone'));
+    await following.lines();
+    await following.lines();
+    store.read = read;
+    await record(store, 'alice', [created(3, 'Moss')]);
+    expect(await following.lines()).to.have.length(1);
+    expect(following.error()).to.equal('The event store is away (Redis is gone); trying on.\n');
+  });
+
+  it('ends with exit code 1 at an event that cannot be read', async () => {
+    const following = tail();
+    await following.lines();
+    store.read = async () => Promise.reject(new UnreadableHistory('entry 4-0 holds no PlantMoved'));
+    await clock.pass(250);
+    expect(await following.outcome).to.include({
+      code: 1,
+      error: 'plant-store: entry 4-0 holds no PlantMoved\n',
+    });
+  });
+
+  it('begins at a version, the start or now, and nowhere else', async () => {
+    for (const from of ['0', '-1', '1.0', 'end', ''])
+      expect(await tail(`--from=${from}`).outcome, from).to.include({ code: 2 });
+  });
+});
