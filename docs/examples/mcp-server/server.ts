@@ -1,0 +1,122 @@
+/**
+ * plant-store for language models: an MCP server on stdin and stdout. Whoever
+ * starts it is its one user; the process itself is the authentication.
+ *
+ *   PLANT_USER  whose plants; required
+ *   REDIS_URL   where they are kept; without it in memory, and lost at exit
+ */
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { MemoryEventStore } from 'plant-store/adapters/memory';
+import { openRedisEventStore } from 'plant-store/adapters/redis';
+import { system } from 'plant-store/adapters/system';
+import { OutcomeUnknown, PlantStore, StoreUnavailable, USER_RULE, parseUser } from 'plant-store/application';
+import { type Rejection, parsePlantId } from 'plant-store/domain';
+import { z } from 'zod';
+
+const user = parseUser(process.env['PLANT_USER'] ?? '');
+if (user === undefined) {
+  console.error(`PLANT_USER must be ${USER_RULE}`);
+  process.exit(2);
+}
+// stdout belongs to the protocol: everything else is told on stderr.
+const report = (level: string, message: string) => console.error(`${level}: ${message}`);
+const url = process.env['REDIS_URL'];
+const { store, close } = url
+  ? await openRedisEventStore({ url, report })
+  : { store: new MemoryEventStore(), close: () => {} };
+const plants = new PlantStore({ ...system(), store });
+
+// A JSON number loses digits beyond 2^53, in the client as well as here. A string does not.
+const id = z
+  .string()
+  .transform((text, context) => {
+    const parsed = parsePlantId(text);
+    if (parsed === undefined)
+      context.addIssue('must be an integer from -2^63 to 2^63-1, in plain decimal digits');
+    return parsed ?? z.NEVER;
+  })
+  .describe('Identifier: an integer of 64 bits with its sign, as a string of decimal digits');
+const text = z.string().refine((value) => value.isWellFormed(), 'must be well-formed Unicode');
+
+const server = new McpServer({ name: 'plant-store', version: '1.0.0' });
+
+server.registerTool(
+  'create_plant',
+  {
+    description: 'Creates a plant. Its id must not be that of another living plant.',
+    inputSchema: { id, name: text.min(1), tag: text.optional() },
+  },
+  ({ id, name, tag }) =>
+    answer(async () => {
+      const { rejection } = await plants.create(user, { id, name, ...(tag === undefined ? {} : { tag }) });
+      return rejection ? refused(rejection) : `Created plant ${id}.`;
+    }),
+);
+
+server.registerTool(
+  'list_plants',
+  {
+    description: 'Lists the plants in the order of their creation, a page at a time.',
+    inputSchema: {
+      limit: z.int().min(1).max(1000).default(100),
+      after: z.int().min(0).default(0).describe('`next` of the page before'),
+    },
+    outputSchema: {
+      plants: z.array(z.object({ name: z.string(), tag: z.string().optional() })),
+      next: z.int().optional(),
+    },
+    annotations: { readOnlyHint: true },
+  },
+  (query) =>
+    answer(async () => {
+      const { plants: page, next } = await plants.list(user, query);
+      return { plants: page, ...(next === undefined ? {} : { next }) };
+    }),
+);
+
+server.registerTool(
+  'delete_plant',
+  { description: 'Deletes a plant.', inputSchema: { id }, annotations: { destructiveHint: true } },
+  ({ id }) =>
+    answer(async () => {
+      const { rejection } = await plants.delete(user, id);
+      return rejection ? refused(rejection) : `Deleted plant ${id}.`;
+    }),
+);
+
+const REFUSALS: Readonly<Record<Rejection, string>> = {
+  'id-taken': 'A living plant has this id.',
+  'no-such-plant': 'There is no plant of this id.',
+};
+
+function refused(rejection: Rejection): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: `${rejection}: ${REFUSALS[rejection]}` }] };
+}
+
+/** A result in the words of MCP. What went wrong is told in the result, where the model sees it. */
+async function answer(work: () => Promise<string | object>): Promise<CallToolResult> {
+  try {
+    const result = await work();
+    if (typeof result === 'string') return { content: [{ type: 'text', text: result }] };
+    if ('isError' in result) return result as CallToolResult;
+    return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: { ...result } };
+  } catch (error) {
+    if (error instanceof StoreUnavailable)
+      return failed('unavailable: Nothing was changed. Try again later.');
+    if (error instanceof OutcomeUnknown) {
+      return failed('outcome-unknown: It may or may not have happened. List the plants, or do it again.');
+    }
+    report('error', String(error));
+    return failed('bug: Something is wrong with this server.');
+  }
+}
+
+function failed(text: string): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text }] };
+}
+
+await server.connect(new StdioServerTransport());
+// The client says goodbye by closing our stdin. What it has asked for before is still answered.
+process.stdin.once('end', () => close());

@@ -1,0 +1,242 @@
+/**
+ * The package as a stranger has it: packed, installed into a project of his
+ * own, imported, compiled against, extended. Takes the registry and a minute:
+ * `npm run test:package`.
+ */
+import { expect } from 'chai';
+import { cpSync, existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { blocks, placeOf } from '../docs/blocks';
+import { Workshop } from './workshop';
+
+const MANIFEST = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  exports: Record<string, { types: string; default: string } | string>;
+};
+const FACES = Object.keys(MANIFEST.exports)
+  .filter((name) => name !== './package.json')
+  .map((name) => name.replace('./', 'plant-store/'));
+const WITHOUT_OPTIONAL = ['domain', 'application', 'adapters/memory', 'adapters/system'].map(
+  (face) => `plant-store/${face}`,
+);
+/** Each is a project of its own. */
+const EXAMPLES = readdirSync('docs/examples');
+const DEVELOPMENT = ['@types/mocha@10', 'mocha@11', 'vitest@4'];
+const bin = (name: string) => resolve('node_modules/.bin', name);
+
+describe('The package', function () {
+  this.timeout(300_000);
+  let workshop: Workshop;
+  before(async () => {
+    workshop = await Workshop.open();
+  });
+  after(() => workshop.close());
+
+  describe('as it is packed', () => {
+    it('offers types and code to require and import alike (attw)', () =>
+      workshop.run('.', bin('attw'), workshop.tarball, '--profile', 'node16'));
+
+    it('is put together as packages are (publint)', () =>
+      workshop.run('.', bin('publint'), 'run', workshop.tarball, '--strict'));
+
+    it('holds what was built of each source, the pages and the examples, and nothing else', async () => {
+      const files = (await workshop.run('.', 'tar', 'tzf', workshop.tarball))
+        .trim()
+        .split('\n')
+        .map((file) => file.replace('package/', ''));
+      const modules = readdirSync('src', { recursive: true, encoding: 'utf8' })
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => file.replace(/\.ts$/, ''));
+      const built = modules.flatMap((module) =>
+        ['js', 'js.map', 'd.ts'].map((end) => `dist/${module}.${end}`),
+      );
+      expect(files.filter((file) => file.startsWith('dist/'))).to.have.members(built);
+      const others = files.filter((file) => !/^(dist|docs)\//.test(file));
+      expect(others).to.have.members(['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']);
+      for (const file of files.filter((name) => name.startsWith('docs/'))) {
+        expect(existsSync(file), file).to.equal(true);
+        expect(file).to.match(/\.(md|svg|ts|json)$/);
+      }
+    });
+  });
+
+  describe('without the optional dependencies', () => {
+    before(async () => {
+      workshop.project('core');
+      await workshop.run('core', 'sh', '-ec', commandsOf('docs/write-a-transport.md'));
+    });
+
+    it('is one package', () => {
+      expect(
+        readdirSync(join(workshop.directory, 'core/node_modules')).filter((name) => !name.startsWith('.')),
+      ).to.deep.equal(['plant-store']);
+    });
+
+    for (const [how, load] of [
+      ['required', (face: string) => `require('${face}')`],
+      ['imported', (face: string) => `await import('${face}')`],
+    ] as const) {
+      it(`loads nothing but the domain where the domain is ${how}, not even a part of Node`, async () => {
+        const { modules, builtins } = await loadedBy(load('plant-store/domain'));
+        expect(modules).to.include('dist/domain/index.js');
+        for (const module of modules) expect(module).to.match(/^dist\/domain\//);
+        expect(builtins).to.deep.equal([]);
+      });
+    }
+
+    for (const face of WITHOUT_OPTIONAL) {
+      it(`${face} works`, async () => {
+        const { modules } = await loadedBy(`await import('${face}')`);
+        for (const module of modules) expect(module).to.match(/^dist\/(domain|application|adapters)\//);
+      });
+    }
+
+    it('does the first example of docs/write-a-transport.md', async () => {
+      const example = blocks().find(
+        ({ page, kind }) => page === 'docs/write-a-transport.md' && kind === 'ts',
+      )!;
+      workshop.write('core/first.mjs', example.text.replaceAll('!', ''));
+      await workshop.run('core', 'node', 'first.mjs');
+    });
+
+    it('can be imported by its faces only', async () => {
+      for (const name of ['plant-store', 'plant-store/dist/main.js', 'plant-store/dist/domain/index.js']) {
+        const program = `import('${name}').catch(({ code }) => console.log(code))`;
+        expect(await workshop.run('core', 'node', '-e', program)).to.equal('ERR_PACKAGE_PATH_NOT_EXPORTED\n');
+      }
+    });
+
+    /** Which modules of the package, and of Node, are loaded by this expression and were not before. */
+    async function loadedBy(expression: string): Promise<{ modules: string[]; builtins: string[] }> {
+      const program = `
+        import { createRequire } from 'node:module';
+        const require = createRequire(import.meta.url);
+        await import('./nothing.cjs');
+        const before = new Set(process.moduleLoadList);
+        ${expression};
+        const builtins = process.moduleLoadList.filter((name) => !before.has(name));
+        const modules = Object.keys(require.cache).filter((file) => !file.endsWith('nothing.cjs'));
+        console.log(JSON.stringify({ modules, builtins }));`;
+      workshop.write('core/nothing.cjs', '');
+      workshop.write('core/load.mjs', program);
+      const loaded = JSON.parse(await workshop.run('core', 'node', 'load.mjs')) as {
+        modules: string[];
+        builtins: string[];
+      };
+      const home = join(workshop.directory, 'core/node_modules/plant-store/');
+      return { ...loaded, modules: loaded.modules.map((file) => file.replace(home, '')) };
+    }
+  });
+
+  for (const name of EXAMPLES) {
+    it(`compiles and drives docs/examples/${name}, as its README says`, async () => {
+      const example = join('docs/examples', name);
+      cpSync(example, join(workshop.directory, name), { recursive: true });
+      const commands = commandsOf(join(example, 'README.md')).replaceAll('path/to/', '../');
+      const report = await workshop.run(name, 'sh', '-ec', commands);
+      expect(Number(/^# pass (\d+)$/m.exec(report)?.[1])).to.be.above(5);
+      expect(report)
+        .to.match(/^# fail 0$/m)
+        .and.match(/^# skipped 0$/m);
+    });
+  }
+
+  describe("in a stranger's project", () => {
+    before(async () => {
+      workshop.project('stranger');
+      await workshop.run('stranger', 'sh', '-ec', commandsOf('docs/write-a-store.md'));
+      await workshop.run('stranger', 'npm', 'install', '--save-dev', ...DEVELOPMENT);
+    });
+
+    it('gives every name of every face to require and to import, the same one', async () => {
+      const program = `
+        const faces = ${JSON.stringify(FACES)};
+        const names = [];
+        for (const face of faces) {
+          const required = require(face);
+          const imported = await import(face);
+          for (const name of Object.keys(required)) names.push([face + ' ' + name, imported[name] === required[name]]);
+        }
+        console.log(JSON.stringify(names));`;
+      workshop.write('stranger/names.cjs', `(async () => {${program}})()`);
+      const names = JSON.parse(await workshop.run('stranger', 'node', 'names.cjs')) as [string, boolean][];
+      expect(names.map(([name]) => name)).to.include.members([
+        'plant-store/domain PlantList',
+        'plant-store/application PlantStore',
+        'plant-store/adapters/memory MemoryEventStore',
+        'plant-store/adapters/redis openRedisEventStore',
+        'plant-store/adapters/http serve',
+        'plant-store/adapters/system system',
+        'plant-store/testing eventStoreContract',
+      ]);
+      for (const [name, same] of names) expect(same, name).to.equal(true);
+    });
+
+    it('is typed for NodeNext and bundlers, as CommonJS and as a module, with every library checked', async () => {
+      const source = FACES.map((face, index) => `import * as face${index} from '${face}';`).join('\n');
+      const use = `\nexport const all: object[] = [${FACES.map((_, index) => `face${index}`).join(', ')}];\n`;
+      workshop.write('stranger/types/consumer.mts', source + use);
+      workshop.write('stranger/types/consumer.cts', source + use);
+      const strict = [
+        '--strict',
+        '--exactOptionalPropertyTypes',
+        '--noEmit',
+        '--types',
+        'node',
+        '--target',
+        'es2023',
+      ];
+      const tsc = (...options: string[]) =>
+        workshop.run('stranger/types', 'npx', 'tsc', ...strict, ...options);
+      await tsc('--module', 'nodenext', 'consumer.mts', 'consumer.cts');
+      await tsc('--module', 'esnext', '--moduleResolution', 'bundler', 'consumer.mts');
+    });
+
+    describe('the pages', () => {
+      const programs = blocks().filter(({ kind }) => /^ts(?: mocha| vitest)?$/.test(kind));
+      const nameOf = (block: (typeof programs)[number]) =>
+        `block-${programs.indexOf(block)}${block.kind === 'ts vitest' ? '.test' : ''}`;
+
+      before(async () => {
+        for (const block of programs) workshop.write(`stranger/pages/${nameOf(block)}.mts`, block.text);
+        const compilerOptions = {
+          target: 'es2023',
+          lib: ['es2023', 'esnext.string'],
+          module: 'nodenext',
+          strict: true,
+          // vitest's own types do not stand a check.
+          skipLibCheck: true,
+          types: ['node'],
+        };
+        workshop.write('stranger/pages/tsconfig.json', JSON.stringify({ compilerOptions }));
+      });
+
+      it('compile', () => workshop.run('stranger/pages', 'npx', 'tsc'));
+
+      for (const block of programs) {
+        it(`run: ${placeOf(block)}`, async () => {
+          const file = `${nameOf(block)}.mjs`;
+          switch (block.kind) {
+            case 'ts mocha':
+              expect(await workshop.run('stranger/pages', 'npx', 'mocha', file)).to.match(/\b[23]\d passing/);
+              break;
+            case 'ts vitest':
+              expect(
+                await workshop.run('stranger/pages', 'npx', 'vitest', 'run', '--no-color', file),
+              ).to.match(/Tests +[23]\d passed/);
+              break;
+            default:
+              await workshop.run('stranger/pages', 'node', file);
+          }
+        });
+      }
+    });
+  });
+});
+
+/** What a page says to type (sh package). */
+function commandsOf(page: string): string {
+  return blocks()
+    .filter((block) => block.page === page && block.kind === 'sh package')
+    .map(({ text }) => text)
+    .join('');
+}

@@ -1,0 +1,55 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+const execute = promisify(execFile);
+
+const QUIET = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_prefer_offline: 'true' };
+
+/** A stranger's shell: his way to the registry, and none of what npm and this project set. */
+const A_STRANGERS =
+  /^(?:PATH|HOME|\w+_PROXY|NODE_EXTRA_CA_CERTS|npm_config_(?:registry|cafile|cache|userconfig))$/i;
+
+/** A project as a stranger has it: the packed tarball and projects of his own to install it in. */
+export class Workshop {
+  private constructor(
+    readonly directory: string,
+    readonly tarball: string,
+  ) {}
+
+  static async open(): Promise<Workshop> {
+    const directory = mkdtempSync(join(tmpdir(), 'plant-store-package-'));
+    const { stdout } = await execute('npm', ['pack', '--silent', '--json', '--pack-destination', directory]);
+    const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }];
+    return new Workshop(directory, join(directory, filename));
+  }
+
+  /** A project called `name`: an ES module, as the pages ask for. */
+  project(name: string, manifest: object = {}): void {
+    this.write(join(name, 'package.json'), JSON.stringify({ private: true, type: 'module', ...manifest }));
+    copyFileSync(this.tarball, join(this.directory, name, basename(this.tarball)));
+  }
+
+  write(path: string, text: string): void {
+    mkdirSync(dirname(join(this.directory, path)), { recursive: true });
+    writeFileSync(join(this.directory, path), text);
+  }
+
+  /** What a command says, all of it. Rejects with that where it fails. */
+  async run(where: string, command: string, ...args: readonly string[]): Promise<string> {
+    const cwd = join(this.directory, where);
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => A_STRANGERS.test(name)));
+    const options = { cwd, env: { ...env, ...QUIET }, maxBuffer: 2 ** 26, timeout: 240_000 };
+    const { stdout, stderr } = await execute(command, args, options).catch((error: unknown) => {
+      const { message, stdout = '', stderr = '' } = error as Error & { stdout?: string; stderr?: string };
+      throw new Error([message, stdout, stderr].join('\n'));
+    });
+    return stdout + stderr;
+  }
+
+  close(): void {
+    rmSync(this.directory, { recursive: true, force: true });
+  }
+}
