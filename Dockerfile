@@ -1,0 +1,35 @@
+# The service and nothing else: node, the libraries it needs, the compiled code and its packages. No shell, no npm,
+# no root. docs/operations.md says how to run it.
+#
+# Any image with Node 20.19 or newer, npm and a GNU C library will do.
+ARG NODE_IMAGE=node:24-slim
+
+FROM ${NODE_IMAGE} AS build
+WORKDIR /app
+# By themselves, so that a change of the source leaves the packages as they are.
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+RUN npm run build && npm prune --omit=dev --ignore-scripts
+
+FROM ${NODE_IMAGE} AS node
+RUN mkdir -p /runtime/usr/bin \
+  && cp -L "$(command -v node)" /runtime/usr/bin/node \
+  && cp -L --parents $(ldd /runtime/usr/bin/node | grep -o '/[^ ]*') /runtime
+
+FROM scratch
+COPY --from=node /runtime /
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+
+ENV PATH=/usr/bin NODE_ENV=production HOST=0.0.0.0 PORT=3000
+EXPOSE 3000
+USER 65532:65532
+# Alive, not ready: a service whose Redis is away is not mended by a restart.
+HEALTHCHECK --interval=5s --timeout=3s --start-period=10s --retries=3 \
+  CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/app/dist/cli.js"]
+CMD ["serve"]

@@ -1,0 +1,117 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Client } from '../support/client';
+import { tokenOf } from '../support/instance';
+import { freePort } from '../support/redis/free-port';
+import { until } from '../support/until';
+import { IMAGES, describeDocker, docker, image, say } from './docker';
+
+const AUTH_TOKENS = `alice:${tokenOf('alice')}`;
+const PROJECT = `plant-store-test-${process.pid}`;
+
+describeDocker('compose.yaml, brought up', suite, async () => {
+  command = await composeCommand();
+  return command === undefined ? 'there is no docker compose' : undefined;
+});
+
+let command: readonly string[] | undefined;
+
+/** The plugin of today, or the program of old. */
+async function composeCommand(): Promise<readonly string[] | undefined> {
+  for (const command of [['docker', 'compose'], ['docker-compose']]) {
+    const answers = await say(command[0]!, [...command.slice(1), 'version']).then(
+      () => true,
+      () => false,
+    );
+    if (answers) return command;
+  }
+  return undefined;
+}
+
+function suite(): void {
+  let client: Client;
+  let settings: NodeJS.ProcessEnv = {};
+  let up = false;
+
+  const compose = (...args: string[]) =>
+    say(command![0]!, [...command!.slice(1), '--project-name', PROJECT, ...args], settings);
+  const containers = async (service: string) => (await compose('ps', '--quiet', service)).split('\n');
+
+  before(async () => {
+    await image();
+    await docker('tag', 'plant-store:test', 'plant-store');
+    const port = await freePort();
+    settings = {
+      AUTH_TOKENS,
+      PORT: String(port),
+      ...(IMAGES.haproxy && { HAPROXY_IMAGE: IMAGES.haproxy }),
+      ...(IMAGES.redis && { REDIS_IMAGE: IMAGES.redis }),
+    };
+    // --scale: the program of old does not know of replicas.
+    up = true;
+    await compose('up', '--detach', '--no-build', '--scale', 'plants=2');
+    client = new Client(`http://127.0.0.1:${port}`);
+    await until(async () => (await client.list().catch(() => undefined))?.status === 200, 30_000);
+  });
+  after(async () => {
+    if (up) await compose('down', '--volumes', '--timeout', '5');
+  });
+
+  it('serves through the proxy, from both instances, and keeps the metrics to itself', async () => {
+    expect(await client.create(1, 'Fern')).to.include({ status: 200 });
+    for (let i = 0; i < 10; i++) expect((await client.list()).names).to.deep.equal(['Fern']);
+    for (const id of await containers('plants'))
+      expect(await docker('logs', id)).to.contain('"route":"/plants"');
+    expect((await fetch(`http://127.0.0.1:${settings['PORT']}/metrics`)).status).to.equal(404);
+  });
+
+  it('goes on without a failed request while one instance is stopped and started again', async () => {
+    const [first] = await containers('plants');
+    const writer = new Writer(client, 100);
+    await docker('stop', first!);
+    expect(await docker('inspect', '--format', '{{.State.ExitCode}}', first!)).to.equal('0');
+    await docker('start', first!);
+    await pause(2000);
+    await writer.stop();
+    expect([...writer.statuses]).to.deep.equal([200]);
+  });
+
+  it('has every acknowledged write after Redis was killed', async () => {
+    const [redis] = await containers('redis');
+    const writer = new Writer(client, 10_000);
+    await pause(500);
+    await docker('kill', redis!);
+    await docker('start', redis!);
+    const before = writer.acknowledged.length;
+    await until(() => writer.acknowledged.length > before + 10, 30_000);
+    await writer.stop();
+    expect(before).to.be.above(10);
+    expect((await client.list()).names).to.include.members(writer.acknowledged);
+  });
+}
+
+/** Creates one plant after the other until it is told to stop. */
+class Writer {
+  readonly statuses = new Set<number>();
+  readonly acknowledged: string[] = [];
+  readonly #done: Promise<void>;
+  #stopped = false;
+
+  constructor(client: Client, firstId: number) {
+    this.#done = this.#write(client, firstId);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#done;
+  }
+
+  async #write(client: Client, firstId: number): Promise<void> {
+    for (let id = firstId; !this.#stopped; id++) {
+      const { status } = await client.create(id, `Ivy ${id}`);
+      this.statuses.add(status);
+      if (status === 200) this.acknowledged.push(`Ivy ${id}`);
+      else await pause(50);
+    }
+  }
+}

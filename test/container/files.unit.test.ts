@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { type ValidatorSettings, ValidationSeverity, validate } from 'dockerfile-utils';
+import { parse } from 'yaml';
+import { readConfig } from '../../src/config';
+
+const STRICT: ValidatorSettings = {
+  deprecatedMaintainer: ValidationSeverity.ERROR,
+  directiveCasing: ValidationSeverity.ERROR,
+  emptyContinuationLine: ValidationSeverity.ERROR,
+  instructionCasing: ValidationSeverity.ERROR,
+  instructionCmdMultiple: ValidationSeverity.ERROR,
+  instructionEntrypointMultiple: ValidationSeverity.ERROR,
+  instructionHealthcheckMultiple: ValidationSeverity.ERROR,
+  instructionJSONInSingleQuotes: ValidationSeverity.ERROR,
+  instructionWorkdirRelative: ValidationSeverity.ERROR,
+};
+
+interface Compose {
+  readonly services: Readonly<
+    Record<
+      string,
+      {
+        readonly environment?: Record<string, string>;
+        readonly command?: string[];
+        readonly volumes?: string[];
+      }
+    >
+  >;
+}
+
+describe('The files for containers', () => {
+  it('have a Dockerfile that a linter has nothing to say about', () => {
+    expect(validate(readFileSync('Dockerfile', 'utf8'), STRICT)).to.deep.equal([]);
+    expect(validate('FROM scratch\nworkdir here\n', STRICT)).to.have.length(2);
+  });
+
+  it('set what the service knows, in compose.yaml', () => {
+    const { services } = parse(readFileSync('compose.yaml', 'utf8')) as Compose;
+    const environment = Object.fromEntries(
+      Object.entries(services['plants']!.environment!).map(([name, value]) => [
+        name,
+        value.startsWith('${AUTH_TOKENS:?') ? 'alice:0123456789abcdef' : value,
+      ]),
+    );
+    expect(readConfig(environment).problems).to.equal(undefined);
+    expect(readConfig(environment).config).to.include({
+      EVENT_STORE: 'redis',
+      REDIS_URL: 'redis://redis:6379',
+    });
+  });
+
+  it('have Redis write to a volume before it answers, in compose.yaml', () => {
+    const { command, volumes } = (parse(readFileSync('compose.yaml', 'utf8')) as Compose).services['redis']!;
+    expect(command!.join(' ')).to.contain('--appendonly yes --appendfsync always');
+    expect(volumes).to.deep.equal(['events:/data']);
+  });
+});

@@ -1,0 +1,80 @@
+import { expect } from 'chai';
+import { blocks } from '../docs/blocks';
+import { Client } from '../support/client';
+import { tokenOf } from '../support/instance';
+import { until } from '../support/until';
+import { describeDocker, docker, image } from './docker';
+
+const TOKENS = ['--env', `AUTH_TOKENS=alice:${tokenOf('alice')}`];
+const PAGE = blocks().find(({ kind }) => kind === 'sh container')!.text;
+/** As docs/operations.md says. In bytes; a base image of another version of Node shifts it by a few megabytes. */
+const AT_MOST = 145e6;
+const OURS_AT_MOST = 30e6;
+
+describeDocker('The image', () => {
+  let name = '';
+  const containers: string[] = [];
+
+  before(async () => void (name = await image()));
+  afterEach(() => Promise.all(containers.splice(0).map((id) => docker('rm', '--force', '--volumes', id))));
+
+  /** The page's own command, on a free port, with the tests' token. */
+  async function start(...options: string[]): Promise<{ id: string; url: string }> {
+    const [, , ...args] = PAGE.split('\n')[1]!
+      .replace(/127.0.0.1:3000:/, '127.0.0.1::')
+      .split(' ');
+    const given = args.slice(0, -1).map((arg) => arg.replace(/^AUTH_TOKENS=.*$/, TOKENS[1]!));
+    const id = await docker('run', '--detach', ...given, ...options, name);
+    containers.push(id);
+    const url = `http://${await docker('port', id, '3000')}`;
+    return { id, url };
+  }
+  const inspect = (id: string, what: string) => docker('inspect', '--format', `{{${what}}}`, id);
+  const healthy = (id: string) =>
+    until(async () => (await inspect(id, '.State.Health.Status')) === 'healthy', 30_000);
+
+  it('is small: node and its libraries, and little of ours', async () => {
+    expect(Number(await inspect(name, '.Size'))).to.be.below(AT_MOST);
+    const layers = (
+      await docker('history', '--human=false', '--no-trunc', '--format', '{{.Size}} {{.CreatedBy}}', name)
+    ).split('\n');
+    const ours = layers
+      .filter((layer) => layer.includes('COPY') && !/ in \/ *$/.test(layer))
+      .map((layer) => parseInt(layer));
+    expect(ours).to.have.length(3);
+    expect(ours.reduce((sum, size) => sum + size, 0)).to.be.within(1e6, OURS_AT_MOST);
+  });
+
+  it('serves without root, without anything else to run, and without a place to write to', async () => {
+    const { id, url } = await start('--cap-drop', 'ALL');
+    await healthy(id);
+    const client = new Client(url);
+    expect(await client.create(1, 'Fern')).to.include({ status: 200 });
+    expect((await client.list()).names).to.deep.equal(['Fern']);
+
+    const run = (...args: string[]) => docker('run', '--rm', '--entrypoint', ...args);
+    expect(await run('node', name, '--print', '[process.getuid(), process.getgid()].join()')).to.equal(
+      '65532,65532',
+    );
+    for (const program of ['sh', 'npm']) {
+      const error: unknown = await run(program, name).catch((error: unknown) => error);
+      expect(String(error), program).to.contain('executable file not found');
+    }
+  });
+
+  it('takes no request any more and ends with 0 on SIGTERM', async () => {
+    const { id } = await start();
+    await healthy(id);
+    await docker('stop', '--time', '20', id);
+    expect(await inspect(id, '.State.ExitCode')).to.equal('0');
+  });
+
+  it('says what is wrong with its settings, and is the command line, too', async () => {
+    const error: unknown = await docker('run', '--rm', ...TOKENS, '--env', 'PORT=many', name).catch(
+      (error: unknown) => error,
+    );
+    expect(String(error)).to.contain('PORT');
+    expect(await docker('run', '--rm', name, '--help')).to.contain('events verify');
+    expect(await docker('run', '--rm', ...TOKENS, name, 'serve', '--check-config')).to.contain('good');
+  });
+});
