@@ -1,0 +1,89 @@
+/** The machine the benchmark runs on: what it is, and how processes are kept apart on it. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+
+export const CORES = cpus().length;
+
+/** Who gets which core. The load takes all that is left; with two cores Redis has to share with it. */
+export interface Placement {
+  readonly server: string | undefined;
+  readonly load: string | undefined;
+  readonly redis: string | undefined;
+  readonly redisHasItsOwn: boolean;
+}
+
+export function placement(cores = CORES, pinning = has('taskset')): Placement {
+  if (!pinning || cores < 2) {
+    return { server: undefined, load: undefined, redis: undefined, redisHasItsOwn: false };
+  }
+  const last = cores - 1;
+  if (cores === 2) return { server: '1', load: '0', redis: '0', redisHasItsOwn: false };
+  return {
+    server: String(last),
+    load: cores === 3 ? '0' : `0-${last - 2}`,
+    redis: String(last - 1),
+    redisHasItsOwn: true,
+  };
+}
+
+/** The command line that runs `command` on these cores. */
+export function pinned(core: string | undefined, command: readonly string[]): [string, string[]] {
+  const [program = '', ...args] = core === undefined ? command : ['taskset', '-c', core, ...command];
+  return [program, args];
+}
+
+export function has(program: string): boolean {
+  try {
+    execFileSync('sh', ['-c', `command -v ${program}`], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Processor seconds that a process has used so far, or nothing where there is no /proc. */
+export function cpuSeconds(pid: number): number | undefined {
+  try {
+    // The second field is the name in brackets, which may hold anything.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / 100;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Keeps every core awake with a process that runs only where nothing else
+ * would: on a virtual machine an idle core takes long to wake, and then it is
+ * that which is measured. Returns what ends it.
+ */
+export function spin(): () => void {
+  if (!has('chrt') || !has('taskset')) throw new Error('--spin needs chrt and taskset');
+  const spinners: ChildProcess[] = [];
+  for (let core = 0; core < CORES; core++) {
+    const command = ['-i', '0', 'taskset', '-c', String(core), process.execPath, '-e', 'for(;;);'];
+    spinners.push(spawn('chrt', command, { stdio: 'ignore' }));
+  }
+  const end = () => spinners.forEach((spinner) => spinner.kill('SIGKILL'));
+  process.once('exit', end);
+  return end;
+}
+
+export function machineText(): string {
+  const model = cpus()[0]?.model.trim() ?? 'unknown processor';
+  const memory = Math.round(totalmem() / 2 ** 30);
+  const kind = cpuFlags().includes(' hypervisor ') ? ', virtual' : '';
+  return `${CORES} × ${model}${kind}, ${memory} GB, ${process.platform} ${process.arch}, Node ${process.version}`;
+}
+
+/** What the first processor says of itself, where there is /proc. */
+function cpuFlags(): string {
+  try {
+    return readFileSync('/proc/cpuinfo', 'utf8');
+  } catch {
+    return '';
+  }
+}

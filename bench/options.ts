@@ -1,0 +1,70 @@
+/** What `npm run bench -- …` understands. */
+import { parseArgs } from 'node:util';
+import type { Generator } from './load';
+
+export interface Options {
+  readonly quick: boolean;
+  readonly only: readonly string[] | undefined;
+  readonly rounds: number;
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+  readonly generator: Generator | undefined;
+  readonly spin: boolean;
+  /** Whether docs/benchmark.md and its chart are written. */
+  readonly write: boolean;
+  /** The folder of the page. */
+  readonly into: string;
+  readonly help: boolean;
+}
+
+export const HELP = `npm run bench -- [OPTION …]
+  --quick            one short round, under two minutes; writes nothing
+  --only NAME,NAME   these only, and bare, which all are compared with
+  --rounds N         how often each is started and measured (5)
+  --seconds S        for how long each kind of request is measured (4)
+  --warm-up S        for how long it is sent before that (4)
+  --load NAME        wrk or autocannon; wrk where there is one
+  --spin             keep idle cores awake: truer ratios on a virtual machine
+  --write            write docs/benchmark.md and its chart after --quick or --only too
+  --into DIRECTORY   where benchmark.md and its chart are, else docs
+  --help             this text`;
+
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      'warm-up': { type: 'string' },
+      load: { type: 'string' },
+      spin: { type: 'boolean', default: false },
+      write: { type: 'boolean', default: false },
+      into: { type: 'string', default: 'docs' },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const { quick, only, load } = values;
+  if (load !== undefined && load !== 'wrk' && load !== 'autocannon') {
+    throw new Error('--load is wrk or autocannon');
+  }
+  return {
+    quick,
+    only: only?.split(','),
+    rounds: number('--rounds', values.rounds ?? (quick ? '1' : '5'), 1),
+    seconds: number('--seconds', values.seconds ?? (quick ? '1' : '4'), 0.1),
+    warmUpSeconds: number('--warm-up', values['warm-up'] ?? (quick ? '1' : '4'), 0),
+    generator: load,
+    spin: values.spin,
+    write: values.write || (!quick && only === undefined),
+    into: values.into,
+    help: values.help,
+  };
+}
+
+function number(name: string, text: string, least: number): number {
+  const value = Number(text);
+  if (!(value >= least && value < Infinity)) throw new Error(`${name} is a number, at least ${least}`);
+  return value;
+}

@@ -1,0 +1,125 @@
+/**
+ * `npm run bench`: plant-store beside others, each as a ratio to the least that
+ * an HTTP server on Node can do. docs/benchmark.md says how, and what it means.
+ */
+import { compileServers, installPackages } from './build';
+import { contestants } from './contestants';
+import type { Generator } from './load';
+import { has, machineText, placement, spin } from './machine';
+import { type Contestant, measure } from './measure';
+import { HELP, type Options, readOptions } from './options';
+import { type Part, versionsText, writeReport } from './report';
+import { flatness } from './sections/flatness';
+import { heap, largeList } from './sections/large-list';
+import { redis } from './sections/redis';
+import type { Conditions, Figures } from './session';
+import { METHODS, type Round, type Row, figureTable, ratioTable, rowsOf, thousands } from './table';
+
+type Section = readonly [heading: string, work: (conditions: Conditions, rounds: number) => Promise<string>];
+
+/** What is measured besides the table, by name. */
+const SECTIONS: Readonly<Record<string, Section>> = {
+  flatness: ['Flatness', flatness],
+  'large-list': [
+    'Large list',
+    async (conditions) => `${await largeList(conditions)}\n\n${await heap(conditions)}`,
+  ],
+  redis: [
+    'Redis',
+    async (conditions, rounds) =>
+      has('redis-server') ? redis(conditions, rounds) : 'Not measured: there is no redis-server on the PATH.',
+  ],
+};
+
+async function main(): Promise<void> {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) {
+    console.log(HELP);
+    return;
+  }
+  const { contestants: chosen, sections } = choose(options);
+  const generator = options.generator ?? (has('wrk') ? 'wrk' : 'autocannon');
+  if (needsPackages(chosen, generator)) installPackages();
+  compileServers();
+
+  const conditions: Conditions = { ...options, generator, placement: placement() };
+  console.log(`${machineText()}\n${conditionsText(conditions, options)}`);
+  const stopSpinning = options.spin ? spin() : undefined;
+  const rounds: Round[] = [];
+  for (let number = 1; chosen.length > 0 && number <= options.rounds; number++) {
+    rounds.push(await round(number, chosen, conditions));
+  }
+  const measured: Part[] = [];
+  for (const name of sections) {
+    const [heading, work] = SECTIONS[name]!;
+    measured.push([heading, await work(conditions, options.rounds)]);
+  }
+  stopSpinning?.();
+
+  const rows = rounds.length > 0 ? rowsOf(chosen, rounds) : [];
+  const parts = rows.length > 0 ? [...tables(rows, rounds.length), ...measured] : measured;
+  console.log(`\n${parts.map(([heading, text]) => `${heading}\n\n${text}`).join('\n\n')}`);
+  if (!options.write) return;
+  const date = new Date().toISOString().slice(0, 10);
+  const about = [machineText(), conditionsText(conditions, options), versionsText()];
+  writeReport(options.into, { date, about, parts }, rows);
+}
+
+function tables(rows: readonly Row[], rounds: number): Part[] {
+  return [
+    ['To a bare server', `![The table as bars](benchmark.svg)\n\n${ratioTable(rows, rounds)}`],
+    ['As measured', figureTable(rows)],
+  ];
+}
+
+/** Those named, else all of the table and, where there is time, the sections. Bare goes with any other. */
+function choose({ only, quick }: Options): { contestants: Contestant[]; sections: string[] } {
+  const all = contestants();
+  const names = [...all.map(({ name }) => name), ...Object.keys(SECTIONS)];
+  const unknown = only?.find((name) => !names.includes(name));
+  if (unknown !== undefined) throw new Error(`there is no ${unknown}; there are ${names.join(', ')}`);
+  if (only === undefined) {
+    const chosen = all.filter(({ slow }) => !(quick && slow));
+    return { contestants: chosen, sections: quick ? [] : Object.keys(SECTIONS) };
+  }
+  const named = all.filter(({ name }) => only.includes(name));
+  return {
+    contestants: named.length > 0 ? all.filter(({ name }) => name === 'bare' || only.includes(name)) : [],
+    sections: only.filter((name) => name in SECTIONS),
+  };
+}
+
+const WITHOUT_PACKAGES = /^(bare|plant-store.*)$/;
+
+function needsPackages(chosen: readonly Contestant[], generator: Generator): boolean {
+  return generator === 'autocannon' || chosen.some(({ name }) => !WITHOUT_PACKAGES.test(name));
+}
+
+async function round(number: number, chosen: readonly Contestant[], conditions: Conditions): Promise<Round> {
+  const figures = new Map<string, Figures>();
+  for (const contestant of chosen) {
+    const measured = await measure(contestant, conditions);
+    figures.set(contestant.name, measured);
+    const each = METHODS.map((method) => {
+      const { perSecond, cpuMicroseconds } = measured[method];
+      return `${method} ${thousands(perSecond)}/s ${cpuMicroseconds?.toFixed(1) ?? '–'} µs`;
+    });
+    console.log(`round ${number}  ${contestant.name.padEnd(20)}  ${each.join('   ')}`);
+  }
+  return figures;
+}
+
+function conditionsText({ generator, placement: { server, load } }: Conditions, options: Options): string {
+  const cores =
+    server === undefined ? 'not pinned' : `the server on core ${server}, the load on ${String(load)}`;
+  const times = `${options.rounds} rounds of ${options.seconds} s after ${options.warmUpSeconds} s`;
+  return `${generator}, ${times}; ${cores}${options.spin ? '; idle cores kept awake' : ''}`;
+}
+
+// By way of exit, so that nothing that was started is left behind.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+});

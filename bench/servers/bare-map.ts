@@ -1,0 +1,32 @@
+/** Plants in a Map behind `node:http`: no router, no framework, no check of what is sent; the list is stringified. */
+import { type ServerResponse, createServer } from 'node:http';
+import { readJson } from './body';
+import { type NewPlant, type Plant, serve } from './shared';
+
+const plants = new Map<number, Plant>();
+
+serve(
+  createServer((request, response) => {
+    if (request.method === 'GET') {
+      answer(response, [...plants.values()]);
+    } else if (request.method === 'DELETE') {
+      const found = plants.delete(Number(request.url!.slice('/plants/'.length)));
+      response.writeHead(found ? 204 : 404).end();
+    } else {
+      void readJson(request).then((body) => {
+        const { id, name, tag } = body as NewPlant & { tag: string };
+        plants.set(id, { name, tag });
+        answer(response, { name, tag });
+      });
+    }
+  }),
+);
+
+function answer(response: ServerResponse, body: unknown): void {
+  const text = JSON.stringify(body);
+  const head = {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
+  };
+  response.writeHead(200, head).end(text);
+}

@@ -1,0 +1,69 @@
+/**
+ * plant-store in memory, with a long history from the beginning, and telling
+ * of its event loop and its heap. The service itself is the compiled one.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import type { Condition, FilledUser, Filling } from './condition';
+import { PLANT, announce } from './shared';
+
+interface Head {
+  readonly version: number;
+  readonly commit: string;
+}
+
+interface Store {
+  append(
+    stream: string,
+    head: Head,
+    commit: string,
+    events: object[],
+  ): Promise<{ status: string; head: Head }>;
+}
+
+const AT_ONCE = 1_000;
+
+async function main({ service, users }: Filling): Promise<void> {
+  // By the path it is told: what it is made from is not part of this compilation.
+  const part = (name: string) => require(`${service}/dist/${name}`);
+  const eventStore: Store = new (part('adapters/memory').MemoryEventStore)();
+  for (const user of users) await fill(eventStore, user);
+  const { config, problems } = part('config').readConfig({
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    CACHE_MAX_PLANTS: '100000000',
+    AUTH_TOKENS: users.map(({ name }) => `${name}:${name}`).join(','),
+  });
+  if (problems) throw new Error(JSON.stringify(problems));
+  const { url } = await part('bootstrap').bootstrap(config, { eventStore });
+
+  const delays = monitorEventLoopDelay({ resolution: 1 });
+  delays.enable();
+  process.on('message', () => {
+    globalThis.gc?.();
+    const heap = globalThis.gc && process.memoryUsage().heapUsed;
+    const condition: Condition = { longestDelayMs: delays.max / 1e6, heap };
+    process.send!(condition);
+    // Behind the collection, which would count.
+    setTimeout(() => delays.reset(), 20);
+  });
+  process.on('disconnect', () => process.exit(0));
+  announce(Number(new URL(url).port));
+}
+
+/** Straight into the event store: over HTTP it would take minutes. */
+async function fill(store: Store, { name, plants, gone }: FilledUser): Promise<void> {
+  let head: Head = { version: 0, commit: '' };
+  for (let first = 0; first < gone + plants; first += AT_ONCE) {
+    const events: object[] = [];
+    for (let id = first; id < Math.min(first + AT_ONCE, gone + plants); id++) {
+      // As text that is made of parts: so do ids come out of a request.
+      events.push({ type: 'PlantCreated', id: `${id}`, ...PLANT });
+      if (id < gone) events.push({ type: 'PlantDeleted', id: `${id}` });
+    }
+    const appended = await store.append(name, head, `commit-${first}`, events);
+    if (appended.status !== 'appended') throw new Error(`the history was not taken: ${appended.status}`);
+    head = appended.head;
+  }
+}
+
+void main(JSON.parse(process.argv[2]!) as Filling);

@@ -1,0 +1,19 @@
+/** The least that Koa can do: what `bare` does, in one middleware. */
+import { createServer } from 'node:http';
+import Koa from 'koa';
+import { readJson } from './body';
+import { LIST, type NewPlant, serve } from './shared';
+
+const app = new Koa();
+app.use(async (context) => {
+  if (context.method === 'GET') {
+    context.type = 'json';
+    context.body = LIST;
+  } else if (context.method === 'DELETE') {
+    context.status = 204;
+  } else {
+    const { name, tag } = (await readJson(context.req)) as NewPlant;
+    context.body = { name, tag };
+  }
+});
+serve(createServer(app.callback()));

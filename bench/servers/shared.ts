@@ -1,0 +1,34 @@
+/** What every server of the benchmark has in common: the plants, and how it says where it listens. */
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+// Types rather than interfaces: Emmett wants of events that they could have any member.
+export type Plant = { readonly name: string; readonly tag?: string };
+export type NewPlant = Plant & { readonly id: number };
+
+export const PLANT: Plant = { name: 'Monstera deliciosa', tag: 'indoor' };
+
+/** The answer to a list of 100 plants, 4.4 KB. */
+export const LIST = Buffer.from(JSON.stringify(Array.from({ length: 100 }, () => PLANT)));
+
+/** As JSON Schema: what a POST must bring. */
+export const newPlantSchema = {
+  type: 'object',
+  required: ['id', 'name'],
+  properties: {
+    id: { type: 'integer' },
+    name: { type: 'string', minLength: 1 },
+    tag: { type: 'string' },
+  },
+} as const;
+
+export function serve(server: Server): void {
+  server.listen(0, '127.0.0.1', () => {
+    announce((server.address() as AddressInfo).port);
+  });
+}
+
+/** The line that the benchmark waits for. */
+export function announce(port: number): void {
+  console.log(`listens on http://127.0.0.1:${port}`);
+}

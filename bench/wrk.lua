@@ -1,0 +1,63 @@
+-- One load of the benchmark, told by its arguments: GET, POST or DELETE; the
+-- bearer token; ids as first:count,first:count …
+-- POST creates a plant of the next id with every request, DELETE deletes the next.
+-- Where the ids run out, the request is one that every server refuses.
+local kind, token, id, left
+local tried = false
+local mine
+ran_out = 0
+
+function setup(thread)
+  mine = thread
+end
+local ranges = {}
+
+local function next_id()
+  -- wrk makes one request that it does not send, to see that it is one.
+  if not tried then
+    tried = true
+    return "0"
+  end
+  while left == 0 do
+    local range = table.remove(ranges, 1)
+    if not range then
+      ran_out = 1
+      return "none"
+    end
+    id, left = range[1], range[2]
+  end
+  id, left = id + 1, left - 1
+  return string.format("%d", id - 1)
+end
+
+function init(args)
+  kind, token, left = args[1], args[2], 0
+  for first, count in args[3]:gmatch("(%d+):(%d+)") do
+    table.insert(ranges, { tonumber(first), tonumber(count) })
+  end
+  local common = "Host: " .. wrk.host .. ":" .. wrk.port .. "\r\nAuthorization: Bearer " .. token .. "\r\n"
+  local target = wrk.path
+  if kind == "GET" then
+    local whole = "GET " .. target .. " HTTP/1.1\r\n" .. common .. "\r\n"
+    request = function() return whole end
+  elseif kind == "POST" then
+    local head = "POST " .. target .. " HTTP/1.1\r\n" .. common .. "Content-Type: application/json\r\nContent-Length: "
+    request = function()
+      local body = '{"id":' .. next_id() .. ',"name":"Monstera deliciosa","tag":"indoor"}'
+      return head .. #body .. "\r\n\r\n" .. body
+    end
+  else
+    local head, tail = "DELETE " .. target .. "/", " HTTP/1.1\r\n" .. common .. "\r\n"
+    request = function()
+      return head .. next_id() .. tail
+    end
+  end
+end
+
+function done(summary, latency)
+  local e = summary.errors
+  io.write(string.format(
+    '\n{"requests":%d,"seconds":%.6f,"refused":%d,"cutOff":%d,"ranOut":%d,"p50Ms":%.4f,"p99Ms":%.4f,"mostMs":%.4f}\n',
+    summary.requests, summary.duration / 1e6, e.status, e.connect + e.read + e.write + e.timeout, mine:get("ran_out"),
+    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, latency.max / 1e3))
+end

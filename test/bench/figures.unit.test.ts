@@ -1,0 +1,166 @@
+import { expect } from 'chai';
+import { chart } from '../../bench/chart';
+import { RanOut, resultOf } from '../../bench/load';
+import { placement } from '../../bench/machine';
+import type { Contestant } from '../../bench/measure';
+import { readOptions } from '../../bench/options';
+import { reportText, withFigures } from '../../bench/report';
+import { tripsOf } from '../../bench/sections/redis';
+import { type Figures, behind } from '../../bench/session';
+import { median, spread } from '../../bench/statistics';
+import { figureTable, ratioTable, rowsOf } from '../../bench/table';
+
+/** All methods alike. */
+function figures(perSecond: number, cpuMicroseconds?: number): Figures {
+  const figure = { perSecond, cpuMicroseconds, p99Ms: 2 };
+  return { GET: figure, POST: figure, DELETE: figure };
+}
+
+const contestants = [
+  { name: 'bare', title: 'bare `node:http`' },
+  { name: 'fern', title: 'Fern & <Moss>' },
+] as Contestant[];
+
+const rounds = [
+  { bare: figures(100, 10), fern: figures(50, 25) },
+  { bare: figures(200, 10), fern: figures(80, 20) },
+  { bare: figures(100, 10), fern: figures(60, 40) },
+].map((round) => new Map(Object.entries(round)));
+
+describe("The benchmark's figures", () => {
+  it('has the middle one as the median, or what is between the middle two', () => {
+    expect(median([3, 1, 2])).to.equal(2);
+    expect(median([10, 1, 3, 2])).to.equal(2.5);
+    expect(spread([3, 1, 2])).to.deep.equal({ median: 2, least: 1, most: 3 });
+  });
+
+  it('compares with bare within each round, not across them', () => {
+    const [bare, fern] = rowsOf(contestants, rounds);
+    expect(bare!.byMethod.GET.rate).to.deep.equal({ median: 1, least: 1, most: 1 });
+    expect(fern!.byMethod.POST.rate).to.deep.equal({ median: 0.5, least: 0.4, most: 0.6 });
+    expect(fern!.byMethod.POST.perSecond).to.equal(60);
+  });
+
+  it('has processor time the same way round: less is more', () => {
+    const [, fern] = rowsOf(contestants, rounds);
+    expect(fern!.byMethod.DELETE.cpu).to.deep.equal({ median: 0.4, least: 0.25, most: 0.5 });
+    expect(fern!.byMethod.DELETE.cpuMicroseconds).to.equal(25);
+  });
+
+  it('leaves processor time out where the system does not tell', () => {
+    const silent = [new Map([['bare', figures(100)] as const, ['fern', figures(50)] as const])];
+    const rows = rowsOf(contestants, silent);
+    expect(rows[1]!.byMethod.GET.cpu).to.equal(undefined);
+    expect(ratioTable(rows, 1)).to.contain('| Fern & <Moss> | 0.50 | 0.50 | 0.50 | – | – | – |');
+  });
+
+  it('shows ratios with their spread, and the figures behind them', () => {
+    const rows = rowsOf(contestants, rounds);
+    expect(ratioTable(rows, 3)).to.contain('| Fern & <Moss> | 0.50 (0.40–0.60) |');
+    expect(figureTable(rows)).to.contain('| Fern & <Moss> | 60, 25.0, 2.0 |');
+  });
+});
+
+describe("The benchmark's chart", () => {
+  const svg = chart(rowsOf(contestants, rounds), '2001-02-03');
+
+  it('has a bar for every figure, as long as it says', () => {
+    const widths = [...svg.matchAll(/<rect class="GET" x="340" y="\d+" width="([\d.]+)"/g)].map(
+      ([, width]) => width,
+    );
+    expect(widths).to.deep.equal(['500.0', '250.0']);
+  });
+
+  it('tells its date, and all figures to who cannot see it', () => {
+    expect(svg).to.match(/<title id="title">[^<]*2001-02-03<\/title>/);
+    expect(svg).to.contain('Fern &amp; &lt;Moss>: GET 0.50, POST 0.50, DELETE 0.50.');
+  });
+
+  it('is legible in the dark', () => {
+    expect(svg).to.contain('@media (prefers-color-scheme: dark)');
+  });
+});
+
+describe("The benchmark's load", () => {
+  const good = { requests: 10, seconds: 2, p50Ms: 1, p99Ms: 2, mostMs: 3 };
+  const said = (more: object) =>
+    `Running 2s test\n${JSON.stringify({ ...good, refused: 0, cutOff: 0, ranOut: 0, ...more })}\n`;
+
+  it('has its result in the last line', () => {
+    expect(resultOf(said({}), 'GET')).to.deep.equal(good);
+    expect(() => resultOf('no such program', 'GET')).to.throw('printed no result');
+  });
+
+  it('is void with a single failure, and where nothing was answered', () => {
+    expect(() => resultOf(said({ refused: 1 }), 'GET /plants')).to.throw(
+      'GET /plants: 1 of 10 requests were refused',
+    );
+    expect(() => resultOf(said({ cutOff: 1 }), 'GET')).to.throw('1 not answered, so the figure is void');
+    expect(() => resultOf(said({ ranOut: 1, refused: 3 }), 'DELETE')).to.throw(RanOut);
+    expect(() => resultOf(said({ requests: 0 }), 'GET')).to.throw('nothing was answered');
+  });
+
+  it('deletes no id twice', () => {
+    const ids = [
+      { first: 1, count: 5 },
+      { first: 10, count: 5 },
+    ];
+    expect(behind(ids, 3)).to.deep.equal([{ first: 4, count: 2 }, ids[1]]);
+    expect(behind(ids, 7)).to.deep.equal([{ first: 12, count: 3 }]);
+    expect(behind(ids, 99)).to.deep.equal([]);
+  });
+});
+
+describe("The benchmark's placement", () => {
+  it('keeps server and load apart, and Redis as well where there are cores', () => {
+    expect(placement(1, true).server).to.equal(undefined);
+    expect(placement(8, false).server).to.equal(undefined);
+    expect(placement(2, true)).to.include({ server: '1', load: '0', redis: '0', redisHasItsOwn: false });
+    expect(placement(3, true)).to.include({ server: '2', load: '0', redis: '1', redisHasItsOwn: true });
+    expect(placement(8, true)).to.include({ server: '7', load: '0-5', redis: '6', redisHasItsOwn: true });
+  });
+});
+
+describe("The benchmark's options", () => {
+  it('writes the page after a full run, or where it is told to', () => {
+    expect(readOptions([]).write).to.equal(true);
+    expect(readOptions(['--quick']).write).to.equal(false);
+    expect(readOptions(['--only', 'bare']).write).to.equal(false);
+    expect(readOptions(['--quick', '--write']).write).to.equal(true);
+  });
+
+  it('refuses what it does not know', () => {
+    expect(() => readOptions(['--load', 'siege'])).to.throw('--load is wrk or autocannon');
+    expect(() => readOptions(['--rounds', 'many'])).to.throw('--rounds is a number');
+    expect(() => readOptions(['--fast'])).to.throw();
+  });
+});
+
+describe("The benchmark's page", () => {
+  const page = 'before\n<!-- figures: npm run bench -->\nold\n<!-- /figures -->\nbehind\n';
+
+  it('has the figures between its markers, and the rest as it was', () => {
+    const text = reportText({ date: '2001-02-03', about: ['2 cores', 'wrk'], parts: [['Redis', '$& 1.0']] });
+    expect(withFigures(page, text)).to.equal(
+      'before\n<!-- figures: npm run bench -->\nOf 2001-02-03. 2 cores. wrk.\n\n### Redis\n\n$& 1.0\n<!-- /figures -->\nbehind\n',
+    );
+    expect(() => withFigures('no place', text)).to.throw('markers');
+  });
+});
+
+describe("The benchmark's view of /metrics", () => {
+  it('counts rounds and appends, whatever came of them', () => {
+    const append = (outcome: string, count: number) =>
+      `plant_store_event_store_duration_seconds_count{operation="append",outcome="${outcome}"} ${count}`;
+    const metrics = [
+      'plant_store_rounds_total 4',
+      'plant_store_round_requests_sum 12',
+      'plant_store_appended_events_total 9',
+      append('appended', 2),
+      append('conflict', 1),
+      'plant_store_event_store_duration_seconds_count{operation="read",outcome="read"} 7',
+    ];
+    expect(tripsOf(metrics.join('\n'))).to.deep.equal({ rounds: 4, requests: 12, events: 9, appends: 3 });
+    expect(() => tripsOf('')).to.throw('plant_store_rounds_total');
+  });
+});

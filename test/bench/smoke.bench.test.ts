@@ -1,0 +1,87 @@
+/** `npm run test:bench`: that the benchmark works. Its figures, of a fraction of a second, are of no interest. */
+import { expect } from 'chai';
+import { execFile } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { compileServers, installPackages } from '../../bench/build';
+import { contestants } from '../../bench/contestants';
+import type { Generator } from '../../bench/load';
+import { has, placement } from '../../bench/machine';
+import { flatness } from '../../bench/sections/flatness';
+import { heap, largeList } from '../../bench/sections/large-list';
+import { redis } from '../../bench/sections/redis';
+import type { Conditions } from '../../bench/session';
+
+const run = promisify(execFile);
+
+describe('npm run bench', function () {
+  // A minute on a machine of its own.
+  this.timeout(300_000);
+  this.slow(300_000);
+  let directory: string;
+
+  before(() => {
+    installPackages();
+    compileServers(true);
+    directory = mkdtempSync(join(tmpdir(), 'plant-store-bench-test-'));
+    cpSync('docs/benchmark.md', join(directory, 'benchmark.md'));
+  });
+  after(() => rmSync(directory, { recursive: true }));
+
+  async function bench(generator: Generator, ...options: string[]): Promise<string> {
+    const args = ['run', '--silent', 'bench', '--', '--load', generator, '--rounds', '1', '--warm-up', '0'];
+    const { stdout } = await run('npm', [...args, '--seconds', '0.1', ...options]);
+    return stdout;
+  }
+
+  it('starts and measures everybody, and writes page and chart', async () => {
+    // Of those that differ in the length of their streams only, one.
+    const all = contestants().filter(({ slow }) => !slow);
+    const names = all.map(({ name }) => name).join(',');
+    const printed = await bench('autocannon', '--only', names, '--write', '--into', directory);
+    const page = readFileSync(join(directory, 'benchmark.md'), 'utf8');
+    const chart = readFileSync(join(directory, 'benchmark.svg'), 'utf8');
+    for (const { title } of all) {
+      expect(printed).to.contain(`\n| ${title} | `);
+      expect(page).to.contain(`\n| ${title} | `);
+      expect(chart).to.contain(`>${title.replaceAll('`', '')}</text>`);
+    }
+  });
+
+  it('does so with wrk', async function () {
+    if (!has('wrk')) return this.skip();
+    expect(await bench('wrk', '--only', 'koa,plant-store')).to.match(/\| plant-store, in memory \| \d/);
+  });
+
+  it('knows who there is', async () => {
+    const failure = await bench('wrk', '--only', 'nobody').then(String, (error: unknown) => String(error));
+    expect(failure).to.contain('there is no nobody; there are bare, ');
+  });
+
+  describe('beside the table', () => {
+    const conditions: Conditions = {
+      generator: 'autocannon',
+      placement: placement(),
+      warmUpSeconds: 0,
+      seconds: 0.2,
+    };
+
+    it('compares many plants with few', async () => {
+      expect(await flatness(conditions, 1, 5_000)).to.match(/\| DELETE \| [\d.]+ \| /);
+    });
+
+    it('asks for a large list, and weighs plants', async () => {
+      expect(await largeList(conditions, 5_000)).to.match(
+        /\| behind a write, with it \| [\d.]+ \| [\d.]+ \|/,
+      );
+      expect(await heap(conditions, 20_000)).to.match(/takes [1-9]\d+ bytes/);
+    });
+
+    it('compares Redis with memory', async function () {
+      if (!has('redis-server')) return this.skip();
+      expect(await redis(conditions, 1)).to.match(/\| POST \| [\d.]+ \| [\d.]+ \|[^]* events an append/);
+    });
+  });
+});
