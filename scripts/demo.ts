@@ -1,0 +1,155 @@
+/**
+ * `npm run demo`: two instances on one Redis (REDIS_URL, or a redis-server of
+ * the demo's own), or one instance in memory where there is none. Puts some
+ * plants in through the first, and shows what to try. Ctrl-C ends all of it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Service, bootstrap } from '../src/bootstrap';
+import { readConfig } from '../src/config';
+import { problemsText } from '../src/start-text';
+
+const PLANTS = [
+  { id: 1, name: 'Boston fern', tag: 'indoor' },
+  { id: 2, name: 'Peat moss' },
+  { id: 3, name: 'Aloe vera', tag: 'succulent' },
+];
+
+interface Redis {
+  readonly url: string;
+  readonly where: string;
+  close(): Promise<void>;
+}
+
+async function main(): Promise<number> {
+  const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  const redis = await findRedis();
+  const token = randomBytes(18).toString('base64url');
+  const instances: Service[] = [];
+  try {
+    for (let count = redis ? 2 : 1; count > 0; count--) instances.push(await start(redis, token));
+    await plant(instances[0]!, token);
+    console.log(whatToTry(instances, redis, token, await list(instances.at(-1)!, token)));
+    await interrupted;
+    return 0;
+  } finally {
+    await Promise.all(instances.map((instance) => instance.stop()));
+    await redis?.close();
+  }
+}
+
+async function start(redis: Redis | undefined, token: string): Promise<Service> {
+  const store = redis && { EVENT_STORE: 'redis', REDIS_URL: redis.url, REDIS_KEY_PREFIX: 'plant-store-demo' };
+  const { config, problems } = readConfig({
+    PORT: '0',
+    AUTH_TOKENS: `demo:${token}`,
+    LOG_LEVEL: 'error',
+    ...store,
+  });
+  if (problems) throw new Error(problemsText(problems));
+  return bootstrap(config);
+}
+
+async function plant({ url }: Service, token: string): Promise<void> {
+  for (const body of PLANTS) {
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const { status } = await fetch(`${url}/plants`, { method: 'POST', headers, body: JSON.stringify(body) });
+    // On a Redis of the caller's they may be there from last time, and are then refused with 400.
+    if (status !== 200 && status !== 400) throw new Error(`planting was answered with ${status}`);
+  }
+}
+
+async function list({ url }: Service, token: string): Promise<string> {
+  const answer = await fetch(`${url}/plants`, { headers: { Authorization: `Bearer ${token}` } });
+  return answer.text();
+}
+
+function whatToTry(instances: readonly Service[], redis: Redis | undefined, token: string, plants: string) {
+  const [one, other] = [instances[0]!.url, instances.at(-1)!.url];
+  const bearer = `-H 'Authorization: Bearer ${token}'`;
+  return [
+    redis
+      ? `Two instances, ${one} and ${other}, on one Redis (${redis.where}).`
+      : `One instance, ${one}, in memory: there is no redis-server on the PATH, and no REDIS_URL.`,
+    `Planted through ${redis ? 'the first, listed by the second' : 'it, and listed'}: ${plants}`,
+    '',
+    'Try:',
+    `  curl ${one}/plants ${bearer} -H 'Content-Type: application/json' -d '{"id": 9007199254740993, "name": "Ivy"}'`,
+    `  curl ${other}/plants ${bearer}`,
+    `  curl -i '${other}/plants?limit=2' ${bearer}`,
+    `  curl -i -X DELETE ${one}/plants/2 ${bearer}`,
+    `  a browser at ${one}/docs, with the token ${token}`,
+    ...(redis ? [`  redis-cli -u ${redis.url} XRANGE 'plant-store-demo:{demo}:events' - +`] : []),
+    '',
+    'Ctrl-C ends it all.',
+  ].join('\n');
+}
+
+/** The caller's, one of our own, or none. */
+async function findRedis(): Promise<Redis | undefined> {
+  const url = process.env['REDIS_URL'];
+  if (url) return { url, where: 'that of REDIS_URL', close: async () => {} };
+  const directory = mkdtempSync(join(tmpdir(), 'plant-store-demo-'));
+  const remove = () => rmSync(directory, { recursive: true, force: true });
+  const port = await freePort();
+  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--appendonly', 'yes'];
+  // In a process group of its own: Ctrl-C at the terminal is for us, and Redis goes when the instances have gone.
+  const child = spawn('redis-server', [...args, '--appendfsync', 'always', '--save', ''], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  if (!(await ready(child))) {
+    remove();
+    return undefined;
+  }
+  child.stdout.resume();
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    where: `started for the demo, at port ${port}`,
+    async close() {
+      child.kill();
+      await once(child, 'exit');
+      remove();
+    },
+  };
+}
+
+async function ready(child: ChildProcess): Promise<boolean> {
+  const ended = Promise.race([once(child, 'exit'), once(child, 'error')]).then(
+    () => false,
+    // There is no such program.
+    () => false,
+  );
+  let said = '';
+  const listens = new Promise<boolean>((resolve) => {
+    child.stdout!.on('data', (some) => {
+      said += String(some);
+      if (said.includes('Ready to accept connections')) resolve(true);
+    });
+  });
+  return Promise.race([listens, ended]);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+void main().then(
+  (code) => {
+    process.exitCode = code;
+  },
+  (error: unknown) => {
+    console.error(`the demo failed: ${error instanceof Error ? error.message : String(error)}`);
+    process.exitCode = 1;
+  },
+);

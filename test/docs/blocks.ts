@@ -1,0 +1,39 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Every page there is, from the project's folder. */
+export const PAGES: readonly string[] = [
+  ...readdirSync('.').filter((name) => name.endsWith('.md')),
+  ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md') && !name.includes('node_modules'))
+    .map((name) => join('docs', name)),
+];
+
+/** A fenced block of code in a page. */
+export interface Block {
+  readonly page: string;
+  /** Where it begins, 1 or more. */
+  readonly line: number;
+  /** What stands behind the fence: a language, and perhaps a mark that says how it is run. */
+  readonly kind: string;
+  readonly text: string;
+}
+
+export function blocks(): Block[] {
+  return PAGES.flatMap((page) => {
+    const source = readFileSync(page, 'utf8');
+    return [...source.matchAll(/^( *)(`{3,}|~{3,})(.*)\n([^]*?)^ *\2 *$/gm)].map((match) => {
+      const [, indent = '', , kind = '', text = ''] = match;
+      return {
+        page,
+        line: source.slice(0, match.index).split('\n').length,
+        kind: kind.trim(),
+        text: text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+      };
+    });
+  });
+}
+
+export function placeOf({ page, line }: Block): string {
+  return `${page}:${line}`;
+}

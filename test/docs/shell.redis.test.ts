@@ -1,0 +1,39 @@
+import { expect } from 'chai';
+import { parseUser } from '../../src/application';
+import { openStore, plantsOver } from '../adapters/redis/open-store';
+import { created, plantId } from '../support/given';
+import { describeRedis } from '../support/redis';
+import { paste, theBlock } from './shell';
+
+describeRedis('What the pages show of Redis', (redis) => {
+  it('starts the service on it (sh start redis)', async function () {
+    this.timeout(30_000);
+    const command = theBlock('sh start redis').text.replace('redis://127.0.0.1:6379', redis.url);
+    expect(command).to.contain(redis.url);
+    const output = await paste(command, { PORT: '0', LOG_LEVEL: 'warn' }, /listens on/);
+    expect(output).to.contain('(events in Redis)');
+  });
+
+  it('is how events stand there, but for their commit ids (console redis)', async () => {
+    const { store, close } = await openStore(redis.url, { keyPrefix: redis.prefix });
+    const alice = parseUser('alice')!;
+    const id = plantId('9007199254740993');
+    await plantsOver(store).create(alice, created(id, 'Fern', 'indoor'));
+    await plantsOver(store).delete(alice, id);
+    await close();
+
+    const entries = await redis.admin.xrange(`${redis.prefix}:{alice}:events`, '-', '+');
+    const lines = entries.flatMap(([version, fields], index) => [
+      `${index + 1}) 1) "${version}"`,
+      ...fields.map(
+        (field, place) => `${place === 0 ? '   2) ' : '      '}${place + 1}) ${JSON.stringify(field)}`,
+      ),
+    ]);
+    const shown = theBlock('console redis').text.trim().split('\n').slice(1);
+    expect(lines.map(withoutCommit)).to.deep.equal(shown.map(withoutCommit));
+  });
+});
+
+function withoutCommit(line: string): string {
+  return line.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z-[0-9a-f]{16}/, 'commit id');
+}

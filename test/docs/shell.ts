@@ -1,0 +1,32 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type Block, blocks } from './blocks';
+
+/** The one block of this kind. */
+export function theBlock(kind: string): Block {
+  const [block, another] = blocks().filter((each) => each.kind === kind);
+  if (block === undefined || another !== undefined)
+    throw new Error(`there must be one block of the kind ${kind}`);
+  return block;
+}
+
+/** What a shell prints that this text is pasted into. Ended as soon as `until` has appeared. */
+export async function paste(
+  text: string,
+  environment: Readonly<Record<string, string>> = {},
+  until?: RegExp,
+): Promise<string> {
+  const { PATH, HOME } = process.env;
+  const shell = spawn('sh', ['-ec', text], { detached: true, env: { PATH, HOME, ...environment } });
+  let output = '';
+  const note = (chunk: Buffer) => {
+    const before = output;
+    output += chunk.toString();
+    // As Ctrl-C does: the shell and all that it started.
+    if (until?.test(output) && !until.test(before)) process.kill(-shell.pid!, 'SIGINT');
+  };
+  shell.stdout.on('data', note);
+  shell.stderr.on('data', note);
+  await once(shell, 'close');
+  return output;
+}
