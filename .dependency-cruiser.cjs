@@ -37,6 +37,24 @@ module.exports = {
       to: { path: '^src/(?!domain/|application/)', pathNot: '^src/adapters/$1/' },
     },
     {
+      name: 'testing-knows-ports-and-the-reference',
+      comment:
+        'The published contract of a store knows the port, its words, the memory store as reference, and fast-check.',
+      severity: 'error',
+      from: { path: '^src/testing/' },
+      to: {
+        path: '^src/|node_modules/',
+        pathNot:
+          '^src/testing/|^src/(application|domain|adapters/memory)/index[.]ts$|node_modules/(fast-check|@types)/',
+      },
+    },
+    {
+      name: 'service-without-testing',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/testing/' },
+      to: { path: '^src/testing/' },
+    },
+    {
       name: 'koa-stays-in-http',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/adapters/http/' },
@@ -48,18 +66,24 @@ module.exports = {
       from: { path: '^src/', pathNot: '^src/adapters/redis/' },
       to: { path: 'node_modules/ioredis/' },
     },
+    {
+      name: 'prom-client-stays-in-metrics',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/adapters/metrics/' },
+      to: { path: 'node_modules/prom-client/' },
+    },
     { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'no-orphans',
       comment: 'A file that nothing reaches is dead.',
       severity: 'error',
-      from: { orphan: true, path: '^src/', pathNot: '^src/main[.]ts$|[.]json$' },
+      from: { orphan: true, path: '^src/', pathNot: '^src/(main|cli)[.]ts$|[.]json$' },
       to: {},
     },
     {
       name: 'service-without-dev-packages',
       severity: 'error',
-      from: { path: '^src/' },
+      from: { path: '^src/', pathNot: '^src/testing/' },
       to: { dependencyTypes: ['npm-dev'], pathNot: 'node_modules/@types/' },
     },
     { name: 'service-without-tests', severity: 'error', from: { path: '^src/' }, to: { path: '^test/' } },

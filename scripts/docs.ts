@@ -12,7 +12,7 @@ function layers(): string {
     '--config',
     '--include-only=^src',
     '--output-type=mermaid',
-    '--collapse=^src/(domain|application|adapters/[^/]+)',
+    '--collapse=^src/(domain|application|testing|config|adapters/[^/]+)',
   ]);
   return `\`\`\`mermaid\n${mermaid.toString().trim()}\n\`\`\``;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { documentedFetch } from './documented-fetch';
 import { tokenOf } from './instance';
 
 export interface Answer {
@@ -32,16 +33,15 @@ export class Client {
 
   async #ask(method: string, path: string, body?: string): Promise<Answer> {
     const asked = performance.now();
-    const response = await fetch(this.url + path, {
+    const { status, text } = await documentedFetch(this.url + path, {
       method,
       headers: { authorization: `Bearer ${tokenOf(this.user)}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body }),
     });
-    const text = await response.text();
     const json = (text === '' ? {} : JSON.parse(text)) as { error?: number } | { name: string }[];
     const took = performance.now() - asked;
-    if (Array.isArray(json)) return { status: response.status, names: json.map(({ name }) => name), took };
-    return { status: response.status, ...(json.error === undefined ? {} : { error: json.error }), took };
+    if (Array.isArray(json)) return { status, names: json.map(({ name }) => name), took };
+    return { status, ...(json.error === undefined ? {} : { error: json.error }), took };
   }
 }
 

@@ -9,15 +9,15 @@ import { expect } from 'chai';
 import {
   type Command,
   type Plant,
-  type PlantCreated,
-  type PlantDeleted,
   type PlantEvent,
   type PlantId,
   PlantList,
   type Rejection,
   decide,
-  parsePlantId,
 } from '../../src/domain';
+import { plantId } from '../../src/testing/events';
+
+export { created, deleted, ferns, plantId } from '../../src/testing/events';
 
 export function given(...history: PlantEvent[]) {
   const list = PlantList.from(history);
@@ -34,15 +34,9 @@ export function given(...history: PlantEvent[]) {
       };
     },
     thenListed(...plants: Plant[]): void {
-      expect(list.page()).to.deep.equal({ plants, next: undefined });
+      expect([list.page().plants, list.page().next]).to.deep.equal([plants, undefined]);
     },
   };
-}
-
-export function plantId(id: number | bigint | string): PlantId {
-  const parsed = parsePlantId(String(id));
-  if (parsed === undefined) throw new RangeError(`${id} is no plant id`);
-  return parsed;
 }
 
 export function create(id: number | PlantId, name: string, tag?: string): Command {
@@ -53,18 +47,6 @@ export function remove(id: number | PlantId): Command {
   return { type: 'DeletePlant', id: plantId(id) };
 }
 
-export function created(id: number | PlantId, name: string, tag?: string): PlantCreated {
-  return { type: 'PlantCreated', id: plantId(id), ...plant(name, tag) };
-}
-
-export function deleted(id: number | PlantId): PlantDeleted {
-  return { type: 'PlantDeleted', id: plantId(id) };
-}
-
 export function plant(name: string, tag?: string): Plant {
   return tag === undefined ? { name } : { name, tag };
-}
-
-export function ferns(count: number): PlantCreated[] {
-  return Array.from({ length: count }, (_, index) => created(index, `Fern ${index}`));
 }

@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { type Service, bootstrap } from '../../src/bootstrap';
 import { readConfig } from '../../src/config';
 import { problemsText } from '../../src/start-text';
+import { noteLine } from './suite-log';
 
 /** The whole service within this process, started as `main` does, with its log to look into. */
 export interface Instance extends Service {
@@ -29,7 +30,10 @@ export async function startInstance(environment: Readonly<Record<string, string>
   });
   if (problems) throw new Error(problemsText(problems));
   const log: LogLine[] = [];
-  const write = (line: string) => void log.push(JSON.parse(line) as LogLine);
+  const write = (line: string) => {
+    log.push(JSON.parse(line) as LogLine);
+    noteLine(line);
+  };
   return { ...(await bootstrap(config, { log: pino({ level: 'info' }, { write }) })), log };
 }
 

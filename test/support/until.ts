@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Waits for what happens in its own time, such as a file being noticed; for five seconds at most. */
-export async function until(happened: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 5000;
+/** Waits for what happens in its own time, such as a file being noticed; for five seconds at most, unless told otherwise. */
+export async function until(happened: () => boolean | Promise<boolean>, withinMs = 5000): Promise<void> {
+  const end = performance.now() + withinMs;
   while (!(await happened())) {
     if (performance.now() > end) throw new Error(`it did not happen: ${happened.toString()}`);
     await pause(5);

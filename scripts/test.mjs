@@ -1,0 +1,39 @@
+// `npm test`: first what check.mjs checks, then all tests in two runs of mocha
+// side by side, since most of them wait most of the time. The one has the suites
+// that wait for a Redis or a browser, the other all the rest. What is said behind
+// `npm test --` is handed to both.
+import { spawn } from 'node:child_process';
+
+const APART = ['--ignore', 'test/{package,bench,container}/*.{package,bench,container}.test.ts'];
+const WAITING = 'test/**/*.{redis,fault,browser}.test.ts';
+const runs = [[WAITING], ['test/**/*.test.ts', '--ignore', WAITING]];
+const CLOSING = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\n$/m;
+
+/** Its closing line, if it came to that, and its exit code. The rest is printed in one piece. */
+function mocha(args) {
+  return new Promise((resolve) => {
+    const child = spawn('node_modules/.bin/mocha', [...args, ...APART, ...process.argv.slice(2)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let output = '';
+    child.stdout.on('data', (chunk) => (output += chunk));
+    child.on('close', (code) => {
+      process.stdout.write(output.replace(CLOSING, ''));
+      resolve({ closing: CLOSING.exec(output), code });
+    });
+  });
+}
+
+const check = spawn(process.execPath, ['scripts/check.mjs'], { stdio: 'inherit' });
+const checked = await new Promise((resolve) => check.on('close', resolve));
+if (checked !== 0) process.exit(1);
+
+const sum = [0, 0, 0];
+for (const { closing, code } of await Promise.all(runs.map(mocha))) {
+  for (const i of sum.keys()) sum[i] += Number(closing?.[i + 1] ?? 0);
+  // What fails besides the tests, such as a run that did not come to its end, is one failure more.
+  if (closing === null || (code !== 0 && closing[2] === '0')) sum[1] += 1;
+}
+const [passed, failed, skipped] = sum;
+console.log(`${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+process.exitCode = failed > 0 ? 1 : 0;

@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compiled } from './compiled';
+
+/** Where the command is found; made once for the whole run, by the first suite that needs it. */
+let bin: string | undefined;
+// This file is loaded outside of any suite, so the hook is the whole run's.
+after(() => {
+  if (bin !== undefined) rmSync(bin, { recursive: true });
+});
+
+/**
+ * `plant-store` as it is installed: compiled, as a process of its own. For the
+ * suite whose body calls this; what still runs behind a test is ended.
+ */
+export function compiledCli() {
+  const running = new Set<ChildProcess>();
+
+  before(function () {
+    this.timeout(30_000);
+    bin ??= install();
+  });
+  afterEach(() => {
+    for (const child of running) child.kill('SIGKILL');
+  });
+
+  /** `command` in a shell that finds `plant-store`. */
+  return (command: string, environment: Readonly<Record<string, string>> = {}, cwd = '.') => {
+    const PATH = `${bin!}:${process.env['PATH']!}`;
+    const child = spawn('bash', ['--norc', '-c', command], {
+      env: { PATH, ...environment },
+      cwd,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running.add(child);
+    const said = { out: '', error: '' };
+    child.stdout.on('data', (chunk) => (said.out += String(chunk)));
+    child.stderr.on('data', (chunk) => (said.error += String(chunk)));
+    const ended = once(child, 'close').then(([code, signal]) => {
+      running.delete(child);
+      return { ...said, code: (code ?? signal) as number | string };
+    });
+    return { child, ended, said };
+  };
+}
+
+/** What npm makes of "bin". */
+function install(): string {
+  const bin = mkdtempSync(join(tmpdir(), 'plant-store-bin-'));
+  const command = `#!/bin/sh\nexec '${process.execPath}' '${join(compiled(), 'dist/cli.js')}' "$@"\n`;
+  writeFileSync(join(bin, 'plant-store'), command, { mode: 0o755 });
+  return bin;
+}

@@ -1,0 +1,35 @@
+/** The far side of {@link ServiceApart}: the service, and what it answers to the test that started it. */
+import { pino } from 'pino';
+import { bootstrap } from '../../src/bootstrap';
+import { readConfig } from '../../src/config';
+import { heapAfterGc } from './heap';
+import type { Condition, Question } from './service-apart';
+import { SlowStore } from './slow-store';
+import { found, noteLine } from './suite-log';
+import { TOKENS } from './watched-service';
+
+async function main(): Promise<void> {
+  const faults: string[] = [];
+  const write = (line: string) => {
+    noteLine(line);
+    if ((JSON.parse(line) as { level: number }).level >= 50) faults.push(line);
+  };
+  const { config } = readConfig({ PORT: '0', AUTH_TOKENS: `alice:${TOKENS.alice}`, ...process.env });
+  const eventStore = new SlowStore();
+  const log = pino({ level: 'trace' }, { write });
+  const service = await bootstrap(config!, { eventStore, log });
+
+  process.send!(service.url);
+  process.on('message', ({ storeDelayMs }: Question) => {
+    eventStore.delayMs = storeDelayMs ?? eventStore.delayMs;
+    const condition: Condition = {
+      heap: heapAfterGc(),
+      trips: eventStore.trips,
+      faults: [...faults, ...found().unclean],
+    };
+    process.send!(condition);
+  });
+  process.on('disconnect', () => process.exit(0));
+}
+
+void main();
