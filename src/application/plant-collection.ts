@@ -68,14 +68,15 @@ class Request {
   constructor(
     readonly command: Command | undefined,
     readonly deadline: number,
-    private readonly answer: (decision: Decision | undefined) => void,
+    private readonly answer: (decision: Decision) => void,
     private readonly reject: (error: unknown) => void,
   ) {}
 
-  succeed(decision?: Decision): void {
+  /** @param decision on the command, where there is one. */
+  succeed(decision: Decision | undefined): void {
     if (this.settled) return;
     this.settled = true;
-    this.answer(decision);
+    this.answer(decision!);
   }
 
   fail(error: unknown): void {
@@ -128,6 +129,8 @@ export class PlantCollection {
   constructor(
     readonly stream: string,
     private readonly options: CollectionOptions,
+    /** Called behind every round, whatever came of it. Must not throw. */
+    private readonly afterRound: () => void = () => {},
   ) {}
 
   /** How many plants are held in memory. */
@@ -135,31 +138,40 @@ export class PlantCollection {
     return this.#list.size;
   }
 
+  /** Whether any request is under way. */
+  get busy(): boolean {
+    return this.#running;
+  }
+
   /**
    * Rejects with {@link OutcomeUnknown}; or, and then nothing happened, with {@link StoreUnavailable}
    * (`UnreadableHistory` is one) or, as it is, with whatever else the store threw: a fault of its own.
    */
   execute(command: Command): Promise<Decision> {
-    // A command's request is never answered without a decision.
-    return this.#enqueue(command, (decision) => decision!);
+    return new Promise((resolve, reject) => this.#enqueue(command, resolve, reject));
   }
 
   /** Rejects with {@link StoreUnavailable}, or with whatever else the store threw. */
   query({ limit, after }: ListQuery): Promise<Listing> {
-    return this.#enqueue(undefined, () => new Listing(this.#list.page(limit, after), this.#head));
+    return new Promise((resolve, reject) => {
+      const answer = () => resolve(new Listing(this.#list.page(limit, after), this.#head));
+      this.#enqueue(undefined, answer, reject);
+    });
   }
 
-  #enqueue<T>(command: Command | undefined, answer: (decision: Decision | undefined) => T): Promise<T> {
+  #enqueue(
+    command: Command | undefined,
+    answer: (decision: Decision) => void,
+    reject: (error: unknown) => void,
+  ): void {
     const { clock, timeoutMs, maxWaiting } = this.options;
     if (this.#waiting.length >= maxWaiting) {
-      return Promise.reject(new StoreUnavailable('too many requests are waiting for the event store'));
+      reject(new StoreUnavailable('too many requests are waiting for the event store'));
+      return;
     }
-    return new Promise<T>((resolve, reject) => {
-      const deadline = clock.now() + timeoutMs;
-      this.#waiting.push(new Request(command, deadline, (decision) => resolve(answer(decision)), reject));
-      this.#watchDeadlines();
-      if (!this.#running) this.#start();
-    });
+    this.#waiting.push(new Request(command, clock.now() + timeoutMs, answer, reject));
+    this.#watchDeadlines();
+    if (!this.#running) this.#start();
   }
 
   #start(): void {
@@ -170,7 +182,7 @@ export class PlantCollection {
   }
 
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0) {
+    while (this.#running) {
       this.#round = this.#waiting;
       this.#waiting = [];
       this.#trips = 0;
@@ -184,8 +196,9 @@ export class PlantCollection {
       }
       this.options.observer?.round?.(this.#round.length, this.#trips);
       this.#round = [];
+      this.#running = this.#waiting.length > 0;
+      this.afterRound();
     }
-    this.#running = false;
   }
 
   async #playRound(): Promise<void> {

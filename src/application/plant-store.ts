@@ -18,15 +18,13 @@ const COLLECTION_WEIGHT = 10;
 
 interface Entry {
   readonly collection: PlantCollection;
-  /** Requests under way: while there are any, the collection stays. */
-  pending: number;
   weight: number;
 }
 
 /**
  * The use cases: what every transport calls. One collection a user, made when
  * first asked for and kept while memory allows: beyond `cacheMaxPlants` the
- * least recently used ones without work are let go, to be projected anew from
+ * least recently used idle ones are let go, to be projected anew from
  * their events when asked for again. The one used last always stays.
  *
  * All three reject with `StoreUnavailable` or whatever else the store threw, its
@@ -35,6 +33,8 @@ interface Entry {
 export class PlantStore {
   /** Least recently used first. */
   readonly #entries = new Map<User, Entry>();
+  /** The one used last. */
+  #latest: Entry | undefined;
   #weight = 0;
   readonly #options: CollectionOptions & { readonly cacheMaxPlants: number };
 
@@ -43,15 +43,15 @@ export class PlantStore {
   }
 
   create(user: User, plant: NewPlant): Promise<Decision> {
-    return this.#with(user, (plants) => plants.execute({ type: 'CreatePlant', plant }));
+    return this.#of(user).execute({ type: 'CreatePlant', plant });
   }
 
   delete(user: User, id: PlantId): Promise<Decision> {
-    return this.#with(user, (plants) => plants.execute({ type: 'DeletePlant', id }));
+    return this.#of(user).execute({ type: 'DeletePlant', id });
   }
 
   list(user: User, query: ListQuery): Promise<Listing> {
-    return this.#with(user, (plants) => plants.query(query));
+    return this.#of(user).query(query);
   }
 
   /** How much is in memory now. */
@@ -60,32 +60,38 @@ export class PlantStore {
     return { collections, plants: this.#weight - collections * COLLECTION_WEIGHT };
   }
 
-  async #with<T>(user: User, use: (plants: PlantCollection) => Promise<T>): Promise<T> {
+  #of(user: User): PlantCollection {
     const entry = this.#entries.get(user) ?? this.#newEntry(user);
-    this.#entries.delete(user);
-    this.#entries.set(user, entry);
-    entry.pending++;
-    try {
-      return await use(entry.collection);
-    } finally {
-      entry.pending--;
-      const weight = entry.collection.size + COLLECTION_WEIGHT;
-      this.#weight += weight - entry.weight;
-      entry.weight = weight;
-      if (this.#weight > this.#options.cacheMaxPlants) this.#evict();
+    if (entry !== this.#latest) {
+      this.#entries.delete(user);
+      this.#entries.set(user, entry);
+      this.#latest = entry;
     }
+    return entry.collection;
   }
 
   #newEntry(user: User): Entry {
+    const weighAnew = () => this.#weigh(entry);
+    const entry: Entry = {
+      collection: new PlantCollection(user, this.#options, weighAnew),
+      weight: COLLECTION_WEIGHT,
+    };
     this.#weight += COLLECTION_WEIGHT;
-    return { collection: new PlantCollection(user, this.#options), pending: 0, weight: COLLECTION_WEIGHT };
+    return entry;
+  }
+
+  #weigh(entry: Entry): void {
+    const weight = entry.collection.size + COLLECTION_WEIGHT;
+    this.#weight += weight - entry.weight;
+    entry.weight = weight;
+    if (this.#weight > this.#options.cacheMaxPlants) this.#evict();
   }
 
   #evict(): void {
     let left = this.#entries.size;
     for (const [user, entry] of this.#entries) {
       if (this.#weight <= this.#options.cacheMaxPlants || --left === 0) return;
-      if (entry.pending > 0) continue;
+      if (entry.collection.busy) continue;
       this.#entries.delete(user);
       this.#weight -= entry.weight;
     }

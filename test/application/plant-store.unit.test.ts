@@ -228,6 +228,18 @@ describe('What a plant store holds in memory', () => {
     expect(second.outcome).to.equal('created');
   });
 
+  it('is let go with its last answer, where others were served since', async () => {
+    const { store, plants, create, list } = given({ cacheMaxPlants: 0 });
+    store.held = true;
+    create(ADA, 1, 'Fern');
+    const adas = store.sole;
+    list(BOB);
+    await store.calls[1]!.answer();
+    await adas.answer();
+
+    expect(plants.held).to.deep.equal({ collections: 1, plants: 0 });
+  });
+
   it('is not let go for a request that failed while another one is under way', async () => {
     const { store, plants, list } = given({ cacheMaxPlants: 0 });
     store.held = true;
