@@ -36,7 +36,8 @@ export class ImpossibleHistory extends Error {
  * moment at which all of a long list has to be tidied up.
  *
  * Costs, n living plants: `has` O(1), `evolve` O(log n), a page of k plants
- * O(k / capacity + log n), wherever it starts and whatever was deleted.
+ * O(k / capacity + log n), wherever it starts and whatever was deleted; the same
+ * page once more, with nothing in between, O(1).
  */
 export class PlantList {
   readonly #positionOf = new Map<PlantId, number>();
@@ -45,6 +46,8 @@ export class PlantList {
   /** The position that each segment begins at: beside them, for that is what is searched. */
   readonly #starts: number[] = [];
   #version = 0;
+  /** What was asked for last, until something happens: likely to be asked for again. */
+  #latest: { readonly limit: number; readonly after: number; readonly page: Page } | undefined;
 
   /** The history's plants. Throws {@link ImpossibleHistory}. */
   static from(history: Iterable<PlantEvent>): PlantList {
@@ -70,6 +73,7 @@ export class PlantList {
   /** Takes the next event in. Throws {@link ImpossibleHistory}, and is then as it was before. */
   evolve(event: PlantEvent): void {
     const position = this.#positionOf.get(event.id);
+    this.#latest = undefined;
     switch (event.type) {
       case 'PlantCreated':
         if (position !== undefined) throw this.#impossible('creates an id that is taken');
@@ -95,6 +99,13 @@ export class PlantList {
    * (0 is the beginning), in order of creation.
    */
   page(limit = Infinity, after = 0): Page {
+    if (this.#latest?.limit !== limit || this.#latest.after !== after) {
+      this.#latest = { limit, after, page: this.#makePage(limit, after) };
+    }
+    return this.#latest.page;
+  }
+
+  #makePage(limit: number, after: number): Page {
     const stretches: Stretch[] = [];
     let index = Math.max(0, this.#indexOf(after));
     let from = this.#segments[index]?.countUpTo(after) ?? 0;

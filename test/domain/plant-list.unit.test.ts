@@ -104,6 +104,12 @@ describe('A page', () => {
     ]);
     expect(list.page(2).next).to.be.a('number');
   });
+
+  it('is the same one, asked for again, and not made anew', () => {
+    const page = list.page(2, 1);
+    expect(list.page(2, 1)).to.equal(page);
+    expect([list.page(2), list.page(1, 1)]).not.to.include(page);
+  });
 });
 
 /** Something that happens to a list: plants come, plants go, or somebody looks, which must change nothing. */
