@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020';
 import { openApiDocument } from '../../src/adapters/http/openapi/document';
 import type { Header, Method, PathItem, Response, Responses } from '../../src/adapters/http/openapi/parts';
-import { originForm } from '../../src/adapters/http/request-target';
+import { parseTarget } from '../../src/adapters/http/request-target';
 
 /** A request, as it stood on the wire. */
 export interface Asked {
@@ -164,7 +164,7 @@ export function methodsOf(item: PathItem): Method[] {
 
 function pathOf(target: string): string {
   try {
-    return originForm(target).split('?')[0]!;
+    return parseTarget(target).path;
   } catch {
     return '';
   }

@@ -51,12 +51,13 @@ export function inBytes(requestId: string, answer: Answer): string {
 }
 
 function header(requestId: string, { headers }: Answer, last: boolean): Headers {
-  return {
+  const fields: Record<string, string> = {
     'X-Request-Id': requestId,
     'X-Content-Type-Options': 'nosniff',
     // Who may keep an answer says so itself.
     'Cache-Control': 'no-store',
     ...headers,
-    ...(last ? { Connection: 'close' } : undefined),
   };
+  if (last) fields['Connection'] = 'close';
+  return fields;
 }

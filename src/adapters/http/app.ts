@@ -18,7 +18,7 @@ import type { MetricsSource } from './metrics-source';
 import { plantsRoutes } from './plants-routes';
 import { HttpProblem, PROBLEMS, RETRY_SOON } from './problems';
 import { requestIdOf, traceparentOf } from './request';
-import { originForm } from './request-target';
+import { parseTarget } from './request-target';
 import { rootRoute } from './root-route';
 import type { Context, RequestState } from './routes';
 import { requireWellFormed } from './well-formed';
@@ -83,7 +83,7 @@ export function createApp(
     let fault: unknown;
     try {
       requireWellFormed(request);
-      ctx.url = originForm(ctx.url);
+      ctx.state = parseTarget(request.url!);
       answer = (await route(ctx)) ?? failure(PROBLEMS.noSuchPath);
     } catch (error) {
       answer = failureOf(asProblem(error));

@@ -64,7 +64,7 @@ export class Connection {
       this.socket.destroy();
       return;
     }
-    response.once('close', () => this.#answered());
+    response.on('close', () => this.#answered());
     this.#owed.push(response);
     if (inLine === 0) this.#serve(response);
     else this.inLine.add(response);

@@ -9,7 +9,7 @@ import { listQueryFrom } from './list-query';
 import { newPlantFrom } from './new-plant';
 import { HttpProblem, PROBLEMS } from './problems';
 import { type Context, type RequestState, routes } from './routes';
-import { dropBody } from './whole-body';
+import { dropBody, hasBody } from './whole-body';
 
 export interface PlantsRoutesOptions {
   readonly plants: PlantStore;
@@ -29,7 +29,7 @@ export function plantsRoutes({
 
   const operations = routes({
     'GET /plants': async (ctx) => {
-      const [user, query] = [userOf(ctx), listQueryFrom(ctx.querystring)];
+      const [user, query] = [userOf(ctx), listQueryFrom(ctx.state.query)];
       const listing = await plants.list(user, query);
       return lists.answer(user, query, listing, ctx.req.headers['if-none-match']);
     },
@@ -42,19 +42,22 @@ export function plantsRoutes({
     },
 
     'DELETE /plants/:id': async (ctx) => {
-      await dropBody(ctx, bodyLimit);
+      if (hasBody(ctx.req)) await dropBody(ctx, bodyLimit);
       const { rejection } = await plants.delete(userOf(ctx), pathId(ctx));
       return rejection ? failure(PROBLEMS.noSuchPlant) : noContent();
     },
   });
 
-  return async (ctx, next) => {
+  return (ctx, next) => {
     // Paths are exact and case-sensitive, so this is all of `/plants…` and nothing else.
-    const { path } = ctx;
+    const { path } = ctx.state;
     if (path !== '/plants' && !path.startsWith('/plants/')) return next() as unknown;
+    const operate = (user: User) => {
+      ctx.state.user = user;
+      return operations(ctx, next) as unknown;
+    };
     const user = authenticate(authenticator, ctx.req.headers.authorization);
-    ctx.state.user = user instanceof Promise ? await user : user;
-    return operations(ctx, next) as unknown;
+    return user instanceof Promise ? user.then(operate) : operate(user);
   };
 }
 
@@ -64,7 +67,7 @@ function userOf(ctx: Context): User {
 
 /** From the path as it was sent: the router would decode `%31` to 1. */
 function pathId(ctx: Context): PlantId {
-  const id = parsePlantId(ctx.path.slice('/plants/'.length));
+  const id = parsePlantId(ctx.state.path.slice('/plants/'.length));
   if (id === undefined) throw new HttpProblem(PROBLEMS.badPathId);
   return id;
 }

@@ -3,14 +3,15 @@ import type { Middleware, ParameterizedContext } from 'koa';
 import type { User } from '../../application';
 import { type Answer, failure, noContent } from './answer';
 import { PROBLEMS } from './problems';
+import type { Target } from './request-target';
 
 /** All that are served anywhere, in the order in which they are listed. */
 const METHODS = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'];
 /** Where no path is known. */
 export const ALLOW_ANYWHERE = METHODS.join(', ');
 
-/** What becomes known of a request on its way. */
-export interface RequestState {
+/** What is known of a request, and becomes known on its way. */
+export interface RequestState extends Target {
   /** Who asks. */
   user?: User;
   /** The pattern of the route that serves it. */
@@ -37,7 +38,7 @@ export function routes(
   );
 
   return (ctx, next) => {
-    const { path, pathAndMethod } = router.match(ctx.path, ctx.method);
+    const { path, pathAndMethod } = router.match(ctx.state.path, ctx.method);
     const route = pathAndMethod[0] && handlers.get(pathAndMethod[0]);
     if (route === undefined) {
       const allowed = path.flatMap(({ methods }) => methods);

@@ -3,6 +3,9 @@ import { finished } from 'node:stream/promises';
 import { HttpProblem, bodyTooLarge, malformedHttp } from './problems';
 import type { Context } from './routes';
 
+/** Made once: every answer closes, and nearly always behind its body. */
+const ANSWERED = new Error('the request was answered before its body had ended');
+
 /**
  * Reads a body of at most `limit` bytes to its end with `read`, which minds
  * the limit where no length was announced. Until then a request may still turn out
@@ -19,22 +22,26 @@ export async function readWhole<T>(
   if (Number(req.headers['content-length']) > limit) throw bodyTooLarge(limit);
   // HTTP/1.0 does not know of 100 (RFC 9110, 10.1.1).
   if (req.headers.expect !== undefined && req.httpVersionMinor === 1) res.writeContinue();
-  const body = await new Promise<T>((resolve, reject) => {
-    // Answered past us: nobody will tell any more how the body ends.
-    res.once('close', () => reject(incomplete()));
-    read(req).then(resolve, reject);
-  }).catch((error: unknown) => {
+  try {
+    const body = await new Promise<T>((resolve, reject) => {
+      // Answered past us: nobody will tell any more how the body ends.
+      res.on('close', () => reject(ANSWERED));
+      read(req).then(resolve, reject);
+    });
+    requireUnanswered(res);
+    return body;
+  } catch (error) {
     throw error instanceof HttpProblem ? error : incomplete();
-  });
-  requireUnanswered(res);
-  return body;
+  }
+}
+
+/** RFC 9112, 6.3. */
+export function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 /** Waits for the end of a body that means nothing to the operation, and drops it. */
 export async function dropBody({ req, res }: Context, limit: number): Promise<void> {
-  // Neither means that there is none (RFC 9112, 6.3).
-  const { 'content-length': length, 'transfer-encoding': coding } = req.headers;
-  if (length === undefined && coding === undefined) return;
   await readWhole(req, res, limit, (body) => drop(body, limit));
 }
 

@@ -1,12 +1,9 @@
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import Koa from 'koa';
 import { docsRoutes, findSwaggerUi } from '../../../src/adapters/http/docs-routes';
 import { openApiDocument } from '../../../src/adapters/http/openapi/document';
 import type { Answer } from '../../../src/adapters/http/answer';
+import type { Context } from '../../../src/adapters/http/routes';
 import { type Service, bootstrap } from '../../../src/bootstrap';
 import { readConfig } from '../../../src/config';
 import { type Message, exchange } from '../../contracts/http/exchange';
@@ -98,20 +95,11 @@ describe('The description of the interface', () => {
   }
 
   it('says what to install where Swagger UI was left out', async () => {
-    let answer: unknown;
-    const app = new Koa()
-      .use(async (_, next) => void (answer = (await next()) as unknown))
-      .use(docsRoutes(undefined));
-    const server = createServer((request, response) => void app.callback()(request, response)).listen(
-      0,
-      '127.0.0.1',
-    );
-    await once(server, 'listening');
-    await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/docs`);
-    server.close();
+    const asked = { method: 'GET', state: { path: '/docs', query: '' } } as unknown as Context;
+    const answer = (await docsRoutes(undefined)(asked, async () => {})) as unknown as Answer;
     expect(answer).to.include({ status: 404 });
-    expect(JSON.parse(String((answer as Answer).body))).to.include({ error: 40400 });
-    expect((answer as Answer).body).to.contain('swagger-ui-dist');
+    expect(JSON.parse(String(answer.body))).to.include({ error: 40400 });
+    expect(answer.body).to.contain('swagger-ui-dist');
   });
 
   describe('begins at /', () => {
