@@ -49,6 +49,7 @@ function cellOf(name: string, method: Method, rounds: readonly Round[]): Cell {
   };
 }
 
+/** Of the processor time of a request: what the ratio of requests a second would be, if nothing else were waited for. */
 export function cpuRatio(figure: Figure, bare: Figure): number | undefined {
   if (!figure.cpuMicroseconds || !bare.cpuMicroseconds) return undefined;
   return bare.cpuMicroseconds / figure.cpuMicroseconds;

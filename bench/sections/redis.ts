@@ -2,9 +2,9 @@
 import { ours } from '../contestants';
 import { measure } from '../measure';
 import { startRedis } from '../redis';
-import type { Conditions, Figures } from '../session';
+import type { Conditions, Figure, Figures } from '../session';
 import { spread } from '../statistics';
-import { METHODS, markdown, ratioText } from '../table';
+import { METHODS, cpuRatio, markdown, ratioText } from '../table';
 
 interface Trips {
   readonly rounds: number;
@@ -30,14 +30,19 @@ export async function redis(conditions: Conditions, rounds: number): Promise<str
       await server.stop();
     }
   }
-  const rows = METHODS.map((method) => [
-    method,
-    ratioText(
-      spread(pairs.map(({ memory, redis }) => redis[method].perSecond / memory[method].perSecond)),
-      rounds,
-    ),
-    ratioText(spread(pairs.map(({ memory, redis }) => redis[method].p99Ms / memory[method].p99Ms)), rounds),
-  ]);
+  const rows = METHODS.map((method) => {
+    const compared = (compare: (redis: Figure, memory: Figure) => number | undefined) => {
+      const ratios = pairs.map(({ memory, redis }) => compare(redis[method], memory[method]));
+      const known = ratios.filter((ratio) => ratio !== undefined);
+      return known.length > 0 ? ratioText(spread(known), rounds) : '–';
+    };
+    return [
+      method,
+      compared((redis, memory) => redis.perSecond / memory.perSecond),
+      compared(cpuRatio),
+      compared((redis, memory) => redis.p99Ms / memory.p99Ms),
+    ];
+  });
   const { redisHasItsOwn, server } = conditions.placement;
   const where =
     server === undefined
@@ -47,7 +52,7 @@ export async function redis(conditions: Conditions, rounds: number): Promise<str
   const perRound = sum((trip) => trip.requests) / sum((trip) => trip.rounds);
   const perAppend = sum((trip) => trip.events) / sum((trip) => trip.appends);
   return [
-    markdown(['on Redis, to in memory', 'requests a second', 'p99'], rows),
+    markdown(['on Redis, to in memory', 'requests a second', 'processor', 'p99'], rows),
     '',
     `${where} ${perRound.toFixed(1)} requests shared a round, ${perAppend.toFixed(1)} events an append.`,
   ].join('\n');

@@ -81,7 +81,9 @@ describe('npm run bench', function () {
 
     it('compares Redis with memory', async function () {
       if (!has('redis-server')) return this.skip();
-      expect(await redis(conditions, 1)).to.match(/\| POST \| [\d.]+ \| [\d.]+ \|[^]* events an append/);
+      expect(await redis(conditions, 1)).to.match(
+        /\| POST \| [\d.]+ \| [\d.]+ \| [\d.]+ \|[^]* events an append/,
+      );
     });
   });
 });
