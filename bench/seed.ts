@@ -4,6 +4,8 @@ import { type Socket, connect } from 'node:net';
 
 const SOCKETS = 16;
 const PIPELINED = 32;
+/** Batches on one connection: behind more requests than that a server may end it. */
+const BATCHES = 100;
 
 export interface Seeding {
   readonly url: string;
@@ -30,16 +32,18 @@ export async function seed({ url, token, firstId, count }: Seeding): Promise<voi
   };
   await Promise.all(
     Array.from({ length: Math.min(SOCKETS, count) }, async () => {
-      const socket = connect(Number(port), hostname).setEncoding('latin1');
-      await once(socket, 'connect');
-      try {
-        while (next < end) {
-          const expected = Math.min(PIPELINED, end - next);
-          socket.write(batch(expected));
-          await answers(socket, expected);
+      while (next < end) {
+        const socket = connect(Number(port), hostname).setEncoding('latin1');
+        await once(socket, 'connect');
+        try {
+          for (let sent = 0; sent < BATCHES && next < end; sent++) {
+            const expected = Math.min(PIPELINED, end - next);
+            socket.write(batch(expected));
+            await answers(socket, expected);
+          }
+        } finally {
+          socket.destroy();
         }
-      } finally {
-        socket.destroy();
       }
     }),
   );
