@@ -20,6 +20,11 @@ export interface RecordedEvent extends Head {
   readonly event: PlantEvent;
 }
 
+/** Where the history stands behind `recorded`; of its event nothing is kept. */
+export function headOf({ version, commit }: RecordedEvent): Head {
+  return { version, commit };
+}
+
 /** Events behind a known head, in order. Where `more` is set, reading on from the last one yields the rest. */
 export interface NewerEvents {
   readonly events: readonly RecordedEvent[];

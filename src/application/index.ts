@@ -13,9 +13,10 @@ export {
   OutcomeUnknown,
   StoreUnavailable,
   UnreadableHistory,
+  headOf,
 } from './event-store';
-export type { CollectionObserver, CollectionOptions, ListQuery } from './plant-collection';
-export { Listing, PlantCollection } from './plant-collection';
+export type { CollectionObserver, CollectionOptions } from './collection-options';
+export { type ListQuery, Listing, PlantCollection } from './plant-collection';
 export { type PlantStoreOptions, PlantStore } from './plant-store';
 export { HistoryChanged, replay } from './replay';
 export type { CataloguedStream, ForeignObject, StreamCatalogue } from './stream-catalogue';

@@ -1,14 +1,15 @@
 import { type Command, type Decision, Page, type PlantEvent, PlantList, decideInOrder } from '../domain';
-import type { Clock } from './clock';
+import type { CollectionOptions } from './collection-options';
 import {
   BEGINNING,
-  type EventStore,
   type Head,
   type NewerEvents,
   OutcomeUnknown,
   type RecordedEvent,
   StoreUnavailable,
+  headOf,
 } from './event-store';
+import { RoundRequest } from './round-request';
 
 export interface ListQuery {
   /** 0 … Infinity. */
@@ -24,73 +25,6 @@ export class Listing extends Page {
     readonly head: Head,
   ) {
     super(stretches, next);
-  }
-}
-
-/** What a collection tells whoever watches it. Called synchronously; must not throw. */
-export interface CollectionObserver {
-  /** A round was answered or failed; `requests` joined it, and it made `trips` calls to the store. */
-  round?(requests: number, trips: number): void;
-  appended?(events: number): void;
-  /** An append found newer events than the collection knew. Its first look at a history that others wrote is none. */
-  conflict?(): void;
-  /** The store no longer has the history up to `known`; the collection starts over from what it has. */
-  historyLost?(stream: string, known: Head): void;
-  fault?(stream: string, error: unknown): void;
-  /** A long history is being read, has come to `version`, and goes on. Every hundred thousand events or so. */
-  loading?(stream: string, version: number): void;
-}
-
-export interface CollectionOptions {
-  readonly store: EventStore;
-  readonly clock: Clock;
-  /** A fresh commit id at each call, unique for ever. */
-  readonly mintCommit: () => string;
-  /** Within how many milliseconds of its arrival every request is answered. */
-  readonly timeoutMs: number;
-  /** How many requests may wait for the next round; more are refused. */
-  readonly maxWaiting: number;
-  /**
-   * Puts the start of a round off for as long as others who are about to come
-   * may join it: to the end of the event loop's turn, say, in which all that
-   * the network brought is looked at. Not at all by default.
-   */
-  readonly gather?: (start: () => void) => void;
-  readonly observer?: CollectionObserver;
-}
-
-/** A command or a query on its way through a round. */
-class Request {
-  settled = false;
-  /** Set while an append that carries this request's event may have been, or may yet be, recorded. */
-  inDoubt = false;
-
-  constructor(
-    readonly command: Command | undefined,
-    readonly deadline: number,
-    private readonly answer: (decision: Decision) => void,
-    private readonly reject: (error: unknown) => void,
-  ) {}
-
-  /** @param decision on the command, where there is one. */
-  succeed(decision: Decision | undefined): void {
-    if (this.settled) return;
-    this.settled = true;
-    this.answer(decision!);
-  }
-
-  fail(error: unknown): void {
-    if (this.settled) return;
-    this.settled = true;
-    this.reject(error);
-  }
-
-  expire(): void {
-    this.fail(
-      this.inDoubt
-        ? new OutcomeUnknown('the event store did not confirm the write in time')
-        : new StoreUnavailable('the event store did not answer in time'),
-    );
   }
 }
 
@@ -116,9 +50,9 @@ const PROGRESS_STEP = 100_000;
 export class PlantCollection {
   #list = new PlantList();
   #head: Head = BEGINNING;
-  #waiting: Request[] = [];
+  #waiting: RoundRequest[] = [];
   /** The requests of the round in flight. */
-  #round: readonly Request[] = [];
+  #round: readonly RoundRequest[] = [];
   /** How many calls to the store it has made. */
   #trips = 0;
   #running = false;
@@ -169,7 +103,7 @@ export class PlantCollection {
       reject(new StoreUnavailable('too many requests are waiting for the event store'));
       return;
     }
-    this.#waiting.push(new Request(command, clock.now() + timeoutMs, answer, reject));
+    this.#waiting.push(new RoundRequest(command, clock.now() + timeoutMs, answer, reject));
     this.#watchDeadlines();
     if (!this.#running) this.#start();
   }
@@ -251,7 +185,7 @@ export class PlantCollection {
   }
 
   /** Everything in the round is answered from the one state that the list has now. */
-  #answer(requests: readonly Request[], decisions: readonly Decision[]): void {
+  #answer(requests: readonly RoundRequest[], decisions: readonly Decision[]): void {
     let next = 0;
     for (const request of requests) request.succeed(request.command && decisions[next++]);
   }
@@ -261,7 +195,7 @@ export class PlantCollection {
    * is repeated: the store answers what the first try did, or refuses it for
    * good because the stream has moved on.
    */
-  async #append(events: readonly PlantEvent[], writers: readonly Request[]) {
+  async #append(events: readonly PlantEvent[], writers: readonly RoundRequest[]) {
     const commit = this.options.mintCommit();
     let unknown = false;
     for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, LAST_RETRY_MS)) {
@@ -290,9 +224,7 @@ export class PlantCollection {
       if (page.more) this.#trips++;
       const following =
         page.more && last !== undefined
-          ? this.#unlessAbandoned(
-              this.options.store.read(this.stream, { version: last.version, commit: last.commit }),
-            )
+          ? this.#unlessAbandoned(this.options.store.read(this.stream, headOf(last)))
           : undefined;
       // Awaited only after this page is applied; should that throw, nobody would be left to hear of a failure.
       following?.catch(() => {});
@@ -309,12 +241,13 @@ export class PlantCollection {
     }
   }
 
-  #apply({ version, commit, event }: RecordedEvent): void {
+  #apply(recorded: RecordedEvent): void {
+    const { version } = recorded;
     if (version !== this.#head.version + 1) {
       throw new Error(`the store went from event ${this.#head.version} to ${version} of a stream`);
     }
-    this.#list.evolve(event);
-    this.#head = { version, commit };
+    this.#list.evolve(recorded.event);
+    this.#head = headOf(recorded);
   }
 
   #tellProgress(before: number): void {

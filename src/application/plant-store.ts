@@ -1,5 +1,6 @@
 import type { Decision, NewPlant, PlantId } from '../domain';
-import { type CollectionOptions, type ListQuery, type Listing, PlantCollection } from './plant-collection';
+import type { CollectionOptions } from './collection-options';
+import { type ListQuery, type Listing, PlantCollection } from './plant-collection';
 import type { User } from './user';
 
 export interface PlantStoreOptions extends Omit<CollectionOptions, 'timeoutMs' | 'maxWaiting'> {

@@ -5,6 +5,7 @@ import {
   type RecordedEvent,
   StoreUnavailable,
   UnreadableHistory,
+  headOf,
 } from './event-store';
 
 /** While a history was read it was replaced by another, or erased. Nothing was changed; reading it again helps. */
@@ -35,7 +36,7 @@ export async function* replay(
     const last = page.events.at(-1);
     const more = page.more && last !== undefined;
     if (more) {
-      reading = store.read(stream, { version: last.version, commit: last.commit });
+      reading = store.read(stream, headOf(last));
       // Awaited only when the caller comes back, which it may never do.
       reading.catch(() => {});
     }

@@ -9,6 +9,7 @@ import {
   type NewerEvents,
   type ReadResult,
   type RecordedEvent,
+  headOf,
 } from '../application';
 import type { PlantEvent } from '../domain';
 import { created, deleted, ferns } from './events';
@@ -81,11 +82,6 @@ export function assertPage({ events, more }: NewerEvents, pageSize: number): voi
     events.length >= 1 && events.length <= pageSize,
     `a page of 1 … ${pageSize} events is due, not one of ${events.length}`,
   );
-}
-
-/** The place right behind an event. */
-export function headOf({ version, commit }: RecordedEvent): Head {
-  return { version, commit };
 }
 
 export function mintCommit(): string {

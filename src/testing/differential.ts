@@ -6,11 +6,11 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { MemoryEventStore } from '../adapters/memory';
-import { BEGINNING, type EventStore, type Head, type RecordedEvent } from '../application';
+import { BEGINNING, type EventStore, type Head, type RecordedEvent, headOf } from '../application';
 import type { PlantEvent } from '../domain';
 import { ferns } from './events';
 import { randomFrom } from './random';
-import { Stream, headOf, mintCommit } from './a-stream';
+import { Stream, mintCommit } from './a-stream';
 import type { Cases } from './case';
 
 const STEPS = 150;

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
-import { BEGINNING, type Head, type RecordedEvent } from '../application';
+import { BEGINNING, type Head, type RecordedEvent, headOf } from '../application';
 import type { PlantEvent } from '../domain';
 import { anyEvent } from './arbitraries';
-import { Stream, assertStatus, headOf, mintCommit, recorded } from './a-stream';
+import { Stream, assertStatus, mintCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 
 const anyCommits = fc.array(fc.array(anyEvent, { minLength: 1, maxLength: 5 }), {

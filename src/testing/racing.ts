@@ -1,10 +1,10 @@
 /** First suite of the contract, concluded: what holds while several are at work at once. */
 import assert from 'node:assert/strict';
 import { setImmediate as otherWork } from 'node:timers/promises';
-import { BEGINNING } from '../application';
+import { BEGINNING, headOf } from '../application';
 import type { PlantCreated } from '../domain';
 import { created } from './events';
-import { fern, gone, headOf, mintCommit, moss, recorded } from './a-stream';
+import { fern, gone, mintCommit, moss, recorded } from './a-stream';
 import type { Cases } from './case';
 
 export const racingExamples: Cases = {

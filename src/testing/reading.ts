@@ -1,9 +1,9 @@
 /** First suite of the contract, continued: one example for each promise about what is read back, and where. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { BEGINNING, type Head } from '../application';
+import { BEGINNING, type Head, headOf } from '../application';
 import type { PlantEvent } from '../domain';
-import { Stream, assertPage, assertStatus, fern, gone, headOf, moss, recorded } from './a-stream';
+import { Stream, assertPage, assertStatus, fern, gone, moss, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 import { MAX_INT64, MIN_INT64, created, deleted, plantId } from './events';
 

@@ -7,6 +7,7 @@ import {
   StoreUnavailable,
   UnreadableHistory,
   type User,
+  headOf,
   replay,
 } from '../../application';
 import type { Arguments } from './arguments';
@@ -71,7 +72,7 @@ async function follow(store: EventStore, user: User, first: number | undefined, 
           .filter(({ version }) => version >= from)
           .map((event) => (json ? eventLine(user, event) : `${plainLine(event)}\n`));
         if (lines.length > 0) await stdout.write(lines.join(''));
-        head = headOf(page) ?? head;
+        head = headBehind(page) ?? head;
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || error instanceof UnreadableHistory) throw error;
@@ -93,13 +94,13 @@ async function follow(store: EventStore, user: User, first: number | undefined, 
 
 async function endOf(store: EventStore, user: User): Promise<Head> {
   let head = BEGINNING;
-  for await (const page of replay(store, user)) head = headOf(page) ?? head;
+  for await (const page of replay(store, user)) head = headBehind(page) ?? head;
   return head;
 }
 
-function headOf(page: readonly RecordedEvent[]): Head | undefined {
+function headBehind(page: readonly RecordedEvent[]): Head | undefined {
   const last = page.at(-1);
-  return last && { version: last.version, commit: last.commit };
+  return last && headOf(last);
 }
 
 function plainLine({ version, commit, event }: RecordedEvent): string {
