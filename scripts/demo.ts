@@ -3,16 +3,12 @@
  * the demo's own), or one instance in memory where there is none. Puts some
  * plants in through the first, and shows what to try. Ctrl-C ends all of it.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type Service, bootstrap } from '../src/bootstrap';
 import { readConfig } from '../src/config';
 import { problemsText } from '../src/start-text';
+import { startDurableRedis } from './durable-redis';
 
 const PLANTS = [
   { id: 1, name: 'Boston fern', tag: 'indoor' },
@@ -23,7 +19,7 @@ const PLANTS = [
 interface Redis {
   readonly url: string;
   readonly where: string;
-  close(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 async function main(): Promise<number> {
@@ -39,7 +35,7 @@ async function main(): Promise<number> {
     return 0;
   } finally {
     await Promise.all(instances.map((instance) => instance.stop()));
-    await redis?.close();
+    await redis?.stop();
   }
 }
 
@@ -93,55 +89,9 @@ function whatToTry(instances: readonly Service[], redis: Redis | undefined, toke
 /** The caller's, one of our own, or none. */
 async function findRedis(): Promise<Redis | undefined> {
   const url = process.env['REDIS_URL'];
-  if (url) return { url, where: 'that of REDIS_URL', close: async () => {} };
-  const directory = mkdtempSync(join(tmpdir(), 'plant-store-demo-'));
-  const remove = () => rmSync(directory, { recursive: true, force: true });
-  const port = await freePort();
-  const args = ['--port', String(port), '--bind', '127.0.0.1', '--dir', directory, '--appendonly', 'yes'];
-  // In a process group of its own: Ctrl-C at the terminal is for us, and Redis goes when the instances have gone.
-  const child = spawn('redis-server', [...args, '--appendfsync', 'always', '--save', ''], {
-    detached: true,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  });
-  if (!(await ready(child))) {
-    remove();
-    return undefined;
-  }
-  child.stdout.resume();
-  return {
-    url: `redis://127.0.0.1:${port}`,
-    where: `started for the demo, at port ${port}`,
-    async close() {
-      child.kill();
-      await once(child, 'exit');
-      remove();
-    },
-  };
-}
-
-async function ready(child: ChildProcess): Promise<boolean> {
-  const ended = Promise.race([once(child, 'exit'), once(child, 'error')]).then(
-    () => false,
-    // There is no such program.
-    () => false,
-  );
-  let said = '';
-  const listens = new Promise<boolean>((resolve) => {
-    child.stdout!.on('data', (some) => {
-      said += String(some);
-      if (said.includes('Ready to accept connections')) resolve(true);
-    });
-  });
-  return Promise.race([listens, ended]);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  if (url) return { url, where: 'that of REDIS_URL', stop: async () => {} };
+  const own = await startDurableRedis().catch(() => undefined);
+  return own && { ...own, where: `started for the demo, at port ${own.port}` };
 }
 
 void main().then(

@@ -1,7 +1,8 @@
 /** What it costs to keep the events in a Redis that syncs every write: the same service, in memory and on Redis, in turns. */
+import { startDurableRedis } from '../../scripts/durable-redis';
 import { ours } from '../contestants';
+import { pinned } from '../machine';
 import { measure } from '../measure';
-import { startRedis } from '../redis';
 import type { Conditions, Figure, Figures } from '../session';
 import { spread } from '../statistics';
 import { METHODS, cpuRatio, markdown, ratioText } from '../table';
@@ -18,7 +19,7 @@ export async function redis(conditions: Conditions, rounds: number): Promise<str
   const trips: Trips[] = [];
   for (let round = 1; round <= rounds; round++) {
     const memory = await measure(ours('memory', '', { LOG_LEVEL: 'warn' }), conditions);
-    const server = await startRedis(conditions.placement.redis);
+    const server = await startDurableRedis((command) => pinned(conditions.placement.redis, command).flat());
     try {
       const env = { LOG_LEVEL: 'warn', EVENT_STORE: 'redis', REDIS_URL: server.url };
       const onRedis = await measure(ours('redis', '', env), conditions, async (url) => {
