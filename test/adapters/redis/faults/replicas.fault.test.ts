@@ -37,6 +37,11 @@ describeOwnRedis('With REDIS_WAIT_REPLICAS=1 and a replica', (startRedis) => {
     while ((await primary.admin.wait(1, 50)) < 1);
   }
 
+  /** Until a write has been recorded, and the WAIT behind it stands. */
+  async function someoneWaits(): Promise<void> {
+    await until(async () => (await primary.admin.info('clients')).includes('blocked_clients:1'));
+  }
+
   /** Clients of one instance, with a plant each, so that everything is warm: connections, script and lists. */
   async function clients(redisUrl = primary.url, how = environment): Promise<[alice: Client, bob: Client]> {
     const [instance] = await startInstances(1, { ...how, REDIS_URL: redisUrl });
@@ -105,7 +110,7 @@ describeOwnRedis('With REDIS_WAIT_REPLICAS=1 and a replica', (startRedis) => {
     const [alice] = await clients(`redis://127.0.0.1:${proxy.port}`);
     await replica.freeze();
     const creation = alice.create(2, 'Moss');
-    await pause(50);
+    await someoneWaits();
     // The append is sent again, over a new connection on which nothing was written yet that WAIT could wait for.
     proxy.cut();
     unknown(await creation);
@@ -118,7 +123,7 @@ describeOwnRedis('With REDIS_WAIT_REPLICAS=1 and a replica', (startRedis) => {
     const [alice] = await clients(`redis://127.0.0.1:${proxy.port}`, patiently);
     await replica.freeze();
     const creation = alice.create(2, 'Moss');
-    await pause(50);
+    await someoneWaits();
     proxy.cut();
     await pause(250);
     await replica.thaw();
@@ -137,7 +142,7 @@ describeOwnRedis('With REDIS_WAIT_REPLICAS=1 and a replica', (startRedis) => {
     const [alice] = await clients();
     await replica.freeze();
     const creation = alice.create(2, 'Moss');
-    await pause(50);
+    await someoneWaits();
     // Whoever waits is sent an error now (UNBLOCKED).
     await primary.admin.replicaof(...replica.peer);
     unknown(await creation);
