@@ -2,6 +2,7 @@ import { MIN_SECRET_LENGTH } from '../adapters/auth/jwt-keys';
 import { readTokens } from '../adapters/auth/token-file';
 import { BrokenTokenFile } from '../adapters/auth/token-file-format';
 import { type User, USER_RULE, parseUser } from '../application';
+
 /** A value that breaks its variable's rule: what each parser here throws of a value that is not written as it must be. */
 export class Broken extends Error {
   constructor(
