@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import compose from 'koa-compose';
 import {
@@ -10,6 +9,7 @@ import {
   type User,
 } from '../../application';
 import { type Answer, failure, failureOf, send } from './answer';
+import type { Serve } from './connection';
 import { docsRoutes, findSwaggerUi } from './docs-routes';
 import { healthRoutes } from './health-routes';
 import { LongAnswers } from './long-answers';
@@ -54,8 +54,6 @@ export interface AppOptions {
   readonly ready: () => Promise<boolean>;
   /** Whether the service is about to end. */
   readonly draining: () => boolean;
-  /** Whether the connection is to end behind this answer. */
-  readonly endsBehind: (response: ServerResponse) => boolean;
 }
 
 /**
@@ -63,9 +61,7 @@ export interface AppOptions {
  * answers are values here, and sent in one place; Koa's own response, which would
  * take them one by one from the context, is not asked.
  */
-export function createApp(
-  options: AppOptions,
-): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+export function createApp(options: AppOptions): (...asked: Parameters<Serve>) => Promise<void> {
   const app = new Koa<RequestState>();
   app.use(plantsRoutes(options));
   app.use(healthRoutes(async () => !options.draining() && (await options.ready())));
@@ -74,9 +70,9 @@ export function createApp(
   app.use(docsRoutes(findSwaggerUi()));
   const route = compose(app.middleware) as (ctx: Context) => Promise<Answer | undefined>;
 
-  const { requestTimeoutMs, report, endsBehind } = options;
+  const { requestTimeoutMs, report } = options;
   const long = new LongAnswers();
-  return async function answer(request, response) {
+  return async function answer(request, response, isLast) {
     const start = performance.now();
     const ctx = app.createContext<RequestState>(request, response);
     let answer: Answer;
@@ -90,7 +86,7 @@ export function createApp(
       if (answer.status >= 500) fault = error;
     }
     if (Buffer.isBuffer(answer.body)) long.lend(answer.body, response);
-    send(response, answer, endsBehind(response));
+    send(response, answer, isLast());
     // Who takes nothing of his answer for so long is cut off. Most have taken all of it by now.
     if (request.socket.writableLength > 0) response.setTimeout(requestTimeoutMs);
     report({

@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { failureOf, send } from './answer';
 import type { HttpProblem } from './problems';
@@ -13,6 +13,9 @@ const MAX_IN_LINE_EACH = 1000;
 const MAX_IN_LINE = 20_000;
 /** For how long a connection that got its last answer is read and dropped, so that a sender gets to see it. */
 const LINGER_MS = 1000;
+
+/** @param isLast asked once the answer is decided: whether the connection is to end behind it. */
+export type Serve = (request: IncomingMessage, response: ServerResponse, isLast: () => boolean) => void;
 
 /**
  * One client's connection. Its requests are served one after the other: so no
@@ -33,8 +36,9 @@ export class Connection {
    */
   constructor(
     private readonly socket: Socket,
-    private readonly serve: RequestListener,
+    private readonly serve: Serve,
     private readonly answerRaw: (refusal: HttpProblem) => void,
+    private readonly draining: () => boolean,
     private readonly inLine: Set<ServerResponse>,
   ) {
     // By this method Node ends a connection behind its last answer: at once, and where the client is
@@ -45,15 +49,12 @@ export class Connection {
     socket.once('close', () => this.#owed.forEach((response) => inLine.delete(response)));
   }
 
-  /** Whether the answer under way has to be the last. */
-  get usedUp(): boolean {
-    return this.#served >= MAX_SERVED;
-  }
-
-  /** Whether nothing is owed but the answer under way. */
-  get lastInLine(): boolean {
-    return this.#owed.length <= 1;
-  }
+  /** Whether the connection is to end behind the answer that is under way. */
+  readonly #isLast = (): boolean =>
+    this.#served >= MAX_SERVED ||
+    (this.draining() && this.#owed.length <= 1) ||
+    // Node's parser drops what came in one packet with a request for an upgrade: no answer may be taken for one to that.
+    this.#owed[0]?.req.headers.upgrade !== undefined;
 
   take(response: ServerResponse): void {
     this.#latest = response.req;
@@ -118,7 +119,7 @@ export class Connection {
 
   #serve(response: ServerResponse): void {
     this.#served++;
-    this.serve(response.req, response);
+    this.serve(response.req, response, this.#isLast);
   }
 
   #endGently(): void {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import type { RequestReport } from './app';
 import { failureOf, inBytes } from './answer';
-import { Connection } from './connection';
+import { Connection, type Serve } from './connection';
 import { isSurplus, refusalOf, unknownMethod } from './parser-errors';
 import type { HttpProblem } from './problems';
 
@@ -28,20 +28,13 @@ export class Connections {
     return this.#draining;
   }
 
-  /** Whether the connection is to end behind the answer that is under way on it. */
-  endsBehind({ req }: ServerResponse): boolean {
-    const connection = this.#open.get(req.socket);
-    // Node's parser drops what came in one packet with a request for an upgrade: no answer may be taken for one to that.
-    if (req.headers.upgrade !== undefined) return true;
-    return connection !== undefined && (connection.usedUp || (this.#draining && connection.lastInLine));
-  }
-
   /** Has all that arrives on `server` served by `serve`. */
-  of(server: Server, serve: RequestListener): void {
+  of(server: Server, serve: Serve): void {
     const inLine = new Set<ServerResponse>();
+    const draining = () => this.#draining;
     server.on('connection', (socket) => {
       const answerRaw = (refusal: HttpProblem) => this.#answerRaw(socket, refusal);
-      this.#open.set(socket, new Connection(socket, serve, answerRaw, inLine));
+      this.#open.set(socket, new Connection(socket, serve, answerRaw, draining, inLine));
       socket.once('close', () => this.#open.delete(socket));
     });
 

@@ -5,7 +5,7 @@ import { type AppOptions, createApp } from './app';
 import { Connections } from './connections';
 import { NamedRequest } from './request';
 
-export interface HttpServerOptions extends Omit<AppOptions, 'draining' | 'endsBehind'> {
+export interface HttpServerOptions extends Omit<AppOptions, 'draining'> {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
@@ -38,11 +38,7 @@ const SETTLE_MS = 100;
 /** Serves the HTTP interface. Rejects with the system's error (EADDRINUSE, EACCES …) where it cannot listen. */
 export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   const connections = new Connections(options.report);
-  const serve = createApp({
-    ...options,
-    draining: () => connections.draining,
-    endsBehind: (response) => connections.endsBehind(response),
-  });
+  const serve = createApp({ ...options, draining: () => connections.draining });
   const server = createServer({
     IncomingMessage: NamedRequest,
     // Checked by the app, which answers with a body.
@@ -58,7 +54,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   server.maxHeadersCount = 0;
   // Node's own switch, which its types leave out: a client that has sent all it will send still gets its answers.
   Object.assign(server, { httpAllowHalfOpen: true });
-  connections.of(server, (request, response) => void serve(request, response));
+  connections.of(server, (request, response, isLast) => void serve(request, response, isLast));
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
