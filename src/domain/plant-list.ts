@@ -35,16 +35,17 @@ export class ImpossibleHistory extends Error {
  * a few whole segments, an event touches one or two of them, and there is no
  * moment at which all of a long list has to be tidied up.
  *
- * Costs, n living plants: `has` O(1), `evolve` O(log n), a page of k plants
+ * Costs, n living plants: `has` O(1); `evolve` O(log n), and where that empties a
+ * segment up to n / 64 numbers are moved by one place; a page of k plants
  * O(k / capacity + log n), wherever it starts and whatever was deleted; the same
  * page once more, with nothing in between, O(1).
  */
 export class PlantList {
   readonly #positionOf = new Map<PlantId, number>();
-  /** In order of creation, none of them empty. */
-  readonly #segments: Segment[] = [];
-  /** The position that each segment begins at: beside them, for that is what is searched. */
+  /** The positions at which segments begin, ascending: what is searched. */
   readonly #starts: number[] = [];
+  /** By these, none of them empty. (In a long array of their own, dropping one would cost some 20 times as much.) */
+  readonly #segments = new Map<number, Segment>();
   #version = 0;
   /** What was asked for last, until something happens: likely to be asked for again. */
   #latest: { readonly limit: number; readonly after: number; readonly page: Page } | undefined;
@@ -108,10 +109,10 @@ export class PlantList {
   #makePage(limit: number, after: number): Page {
     const stretches: Stretch[] = [];
     let index = Math.max(0, this.#indexOf(after));
-    let from = this.#segments[index]?.countUpTo(after) ?? 0;
+    let from = this.#at(index)?.countUpTo(after) ?? 0;
     let last = after;
-    for (let left = limit; index < this.#segments.length; index++) {
-      const segment = this.#segments[index]!;
+    for (let left = limit; index < this.#starts.length; index++) {
+      const segment = this.#at(index)!;
       const to = Math.min(segment.size, from + left);
       if (to > from) {
         stretches.push(segment.stretch(from, to));
@@ -125,16 +126,20 @@ export class PlantList {
   }
 
   #add(plant: Plant): void {
-    const last = this.#segments.length - 1;
-    const open = this.#segments[last];
-    if (open !== undefined && open.size < Segment.CAPACITY) this.#set(last, open.with(plant, this.#version));
-    else this.#set(last + 1, new Segment([plant], [this.#version]));
+    const last = this.#starts.length - 1;
+    const open = this.#at(last);
+    if (open !== undefined && open.size < Segment.CAPACITY) {
+      this.#set(last, open.with(plant, this.#version));
+    } else {
+      this.#starts.push(this.#version);
+      this.#set(last + 1, new Segment([plant], [this.#version]));
+    }
   }
 
   #remove(position: number): void {
     const index = this.#indexOf(position);
-    const left = this.#segments[index]!.without(position);
-    const [before, behind] = [this.#segments[index - 1], this.#segments[index + 1]];
+    const left = this.#at(index)!.without(position);
+    const [before, behind] = [this.#at(index - 1), this.#at(index + 1)];
     if (left.size === 0) this.#drop(index);
     else if (before?.hasRoomFor(left)) {
       this.#set(index - 1, before.and(left));
@@ -145,13 +150,16 @@ export class PlantList {
     } else this.#set(index, left);
   }
 
+  #at(index: number): Segment | undefined {
+    return this.#segments.get(this.#starts[index]!);
+  }
+
   #set(index: number, segment: Segment): void {
-    this.#segments[index] = segment;
-    this.#starts[index] = segment.positions[0]!;
+    this.#segments.set(this.#starts[index]!, segment);
   }
 
   #drop(index: number): void {
-    this.#segments.splice(index, 1);
+    this.#segments.delete(this.#starts[index]!);
     this.#starts.splice(index, 1);
   }
 
