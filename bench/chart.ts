@@ -1,5 +1,6 @@
 /** The table as a bar chart in SVG, legible on light and dark pages, on paper and to a screen reader. */
-import { METHODS, type Row } from './table';
+import { METHODS } from './compare';
+import type { Row } from './table';
 
 const WIDTH = 900;
 const LABELS = 340;

@@ -11,13 +11,13 @@ const OURS = {
 
 export function contestants(): Contestant[] {
   return [
-    peer('bare', 'bare `node:http`, fixed answers', { remembers: false }),
+    peer('bare', 'bare `node:http`, fixed answers', { remembers: false, notInQuick: true }),
     peer('bare-map', '`node:http` and a Map'),
     peer('koa-bare', 'Koa 3, fixed answers, body read by hand', { remembers: false }),
     peer('fastify', 'Fastify 5 and a Map, compiled schemas'),
     peer('koa', 'Koa 3, router, koa-bodyparser, ajv and a Map'),
-    peer('express', 'Express 5, ajv and a Map'),
-    peer('json-server', 'json-server in memory'),
+    peer('express', 'Express 5, ajv and a Map', { notInQuick: true }),
+    peer('json-server', 'json-server in memory', { notInQuick: true }),
     ...[10, 1_000, 10_000].map((events) => eventSourced('emmett', 'Emmett', events)),
     ...[10, 1_000, 10_000].map((events) => eventSourced('castore', 'Castore', events)),
     ours('plant-store', 'plant-store, in memory', { LOG_LEVEL: 'warn' }),
@@ -44,7 +44,7 @@ function eventSourced(library: string, title: string, events: number): Contestan
     command: { args: [join(__dirname, 'dist', `${library}.js`), String(events)] },
     listed: Math.min(LISTED, events),
     bringsItsOwn: true,
-    slow: events !== 1_000,
+    notInQuick: events !== 1_000,
   });
 }
 

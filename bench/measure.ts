@@ -1,26 +1,27 @@
-/** One server in one round: started afresh, measured, stopped. */
+/** Servers of the benchmark, each started afresh for what is to be learned from it. */
+import { type Pairs, compare } from './compare';
 import { type Command, RunningServer } from './server';
-import { type Asking, type Conditions, type Figures, Session } from './session';
+import { type Asking, type Conditions, Session } from './session';
 
 export interface Contestant extends Asking {
   readonly name: string;
   readonly title: string;
   readonly command: Command;
-  /** Left out of a quick run. */
-  readonly slow?: boolean;
+  /** Left out of a quick run, which has to end within two minutes. */
+  readonly notInQuick?: boolean;
 }
 
-/** @param look what else is to be learned from it before it is stopped, told where it listens. */
-export async function measure(
+/** Starts it, sees that it does as it should, and stops it behind `work`, whatever comes of that. */
+export async function started<T>(
   contestant: Contestant,
   conditions: Conditions,
-  look?: (url: string) => Promise<void>,
-): Promise<Figures> {
+  work: (session: Session, url: string) => Promise<T>,
+): Promise<T> {
   const server = await RunningServer.start(contestant.command, conditions.placement.server);
   try {
-    const figures = await new Session(contestant, server, conditions).figures();
-    await look?.(server.url);
-    return figures;
+    const session = new Session(contestant, server, conditions);
+    await session.prepare();
+    return await work(session, server.url);
   } catch (error) {
     throw new Error(`${contestant.name}: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
@@ -28,4 +29,8 @@ export async function measure(
   } finally {
     await server.stop();
   }
+}
+
+export function measure(contestant: Contestant, other: Session, conditions: Conditions): Promise<Pairs> {
+  return started(contestant, conditions, (own) => compare(own, other, conditions));
 }

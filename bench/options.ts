@@ -6,6 +6,7 @@ export interface Options {
   readonly quick: boolean;
   readonly only: readonly string[] | undefined;
   readonly rounds: number;
+  readonly slices: number;
   readonly seconds: number;
   readonly warmUpSeconds: number;
   readonly generator: Generator | undefined;
@@ -18,11 +19,12 @@ export interface Options {
 }
 
 export const HELP = `npm run bench -- [OPTION …]
-  --quick            one short round, under two minutes; writes nothing
+  --quick            one short round of some, under two minutes; writes nothing
   --only NAME,NAME   these only, and bare, which all are compared with
-  --rounds N         how often each is started and measured (5)
-  --seconds S        for how long each kind of request is measured (4)
-  --warm-up S        for how long it is sent before that (4)
+  --rounds N         how often each is started and measured (4)
+  --slices N         how often each kind of request is measured then, in turns with bare (4)
+  --seconds S        for how long each time (1)
+  --warm-up S        for how long it is sent before that (3)
   --load NAME        wrk or autocannon; wrk where there is one
   --spin             keep idle cores awake: truer ratios on a virtual machine
   --write            write docs/benchmark.md and its chart after --quick or --only too
@@ -36,6 +38,7 @@ export function readOptions(args: readonly string[]): Options {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
       rounds: { type: 'string' },
+      slices: { type: 'string' },
       seconds: { type: 'string' },
       'warm-up': { type: 'string' },
       load: { type: 'string' },
@@ -52,9 +55,10 @@ export function readOptions(args: readonly string[]): Options {
   return {
     quick,
     only: only?.split(','),
-    rounds: number('--rounds', values.rounds ?? (quick ? '1' : '5'), 1),
-    seconds: number('--seconds', values.seconds ?? (quick ? '1' : '4'), 0.1),
-    warmUpSeconds: number('--warm-up', values['warm-up'] ?? (quick ? '1' : '4'), 0),
+    rounds: number('--rounds', values.rounds ?? (quick ? '1' : '4'), 1),
+    slices: number('--slices', values.slices ?? (quick ? '1' : '4'), 1),
+    seconds: number('--seconds', values.seconds ?? '1', 0.1),
+    warmUpSeconds: number('--warm-up', values['warm-up'] ?? (quick ? '1' : '3'), 0),
     generator: load,
     spin: values.spin,
     write: values.write || (!quick && only === undefined),

@@ -3,17 +3,19 @@
  * an HTTP server on Node can do. docs/benchmark.md says how, and what it means.
  */
 import { compileServers, installPackages } from './build';
+import { METHODS, type Pairs, perSecond, rateRatio, together } from './compare';
 import { contestants } from './contestants';
 import type { Generator } from './load';
 import { has, machineText, placement, spin } from './machine';
-import { type Contestant, measure } from './measure';
+import { type Contestant, measure, started } from './measure';
 import { HELP, type Options, readOptions } from './options';
 import { type Part, versionsText, writeReport } from './report';
 import { flatness } from './sections/flatness';
 import { heap, largeList } from './sections/large-list';
 import { redis } from './sections/redis';
-import type { Conditions, Figures } from './session';
-import { METHODS, type Round, type Row, figureTable, ratioTable, rowsOf, thousands } from './table';
+import type { Conditions } from './session';
+import { median } from './statistics';
+import { type Row, figureTable, ratioTable, rowsOf, thousands } from './table';
 
 type Section = readonly [heading: string, work: (conditions: Conditions, rounds: number) => Promise<string>];
 
@@ -45,10 +47,7 @@ async function main(): Promise<void> {
   const conditions: Conditions = { ...options, generator, placement: placement() };
   console.log(`${machineText()}\n${conditionsText(conditions, options)}`);
   const stopSpinning = options.spin ? spin() : undefined;
-  const rounds: Round[] = [];
-  for (let number = 1; chosen.length > 0 && number <= options.rounds; number++) {
-    rounds.push(await round(number, chosen, conditions));
-  }
+  const compared = await allCompared(chosen, options.rounds, conditions);
   const measured: Part[] = [];
   for (const name of sections) {
     const [heading, work] = SECTIONS[name]!;
@@ -61,8 +60,8 @@ async function main(): Promise<void> {
   }
   stopSpinning?.();
 
-  const rows = rounds.length > 0 ? rowsOf(chosen, rounds) : [];
-  const parts = rows.length > 0 ? [...tables(rows, rounds.length), ...measured] : measured;
+  const rows = rowsOf(chosen, compared);
+  const parts = rows.length > 0 ? [...tables(rows), ...measured] : measured;
   console.log(`\n${parts.map(([heading, text]) => `${heading}\n\n${text}`).join('\n\n')}`);
   if (!options.write) return;
   const date = new Date().toISOString().slice(0, 10);
@@ -70,9 +69,9 @@ async function main(): Promise<void> {
   writeReport(options.into, { date, about, parts }, rows);
 }
 
-function tables(rows: readonly Row[], rounds: number): Part[] {
+function tables(rows: readonly Row[]): Part[] {
   return [
-    ['To a bare server', `![The table as bars](benchmark.svg)\n\n${ratioTable(rows, rounds)}`],
+    ['To a bare server', `![The table as bars](benchmark.svg)\n\n${ratioTable(rows)}`],
     ['As measured', figureTable(rows)],
   ];
 }
@@ -84,7 +83,7 @@ function choose({ only, quick }: Options): { contestants: Contestant[]; sections
   const unknown = only?.find((name) => !names.includes(name));
   if (unknown !== undefined) throw new Error(`there is no ${unknown}; there are ${names.join(', ')}`);
   if (only === undefined) {
-    const chosen = all.filter(({ slow }) => !(quick && slow));
+    const chosen = all.filter(({ notInQuick }) => !(quick && notInQuick));
     return { contestants: chosen, sections: quick ? [] : Object.keys(SECTIONS) };
   }
   const named = all.filter(({ name }) => only.includes(name));
@@ -100,24 +99,39 @@ function needsPackages(chosen: readonly Contestant[], generator: Generator): boo
   return generator === 'autocannon' || chosen.some(({ name }) => !WITHOUT_PACKAGES.test(name));
 }
 
-async function round(number: number, chosen: readonly Contestant[], conditions: Conditions): Promise<Round> {
-  const figures = new Map<string, Figures>();
-  for (const contestant of chosen) {
-    const measured = await measure(contestant, conditions);
-    figures.set(contestant.name, measured);
-    const each = METHODS.map((method) => {
-      const { perSecond, cpuMicroseconds } = measured[method];
-      return `${method} ${thousands(perSecond)}/s ${cpuMicroseconds?.toFixed(1) ?? '–'} µs`;
-    });
-    console.log(`round ${number}  ${contestant.name.padEnd(20)}  ${each.join('   ')}`);
-  }
-  return figures;
+/** Each with the same bare server, which lives throughout. By name. */
+async function allCompared(
+  chosen: readonly Contestant[],
+  rounds: number,
+  conditions: Conditions,
+): Promise<Map<string, Pairs>> {
+  const bare = contestants().find(({ name }) => name === 'bare')!;
+  return started(bare, conditions, async (session) => {
+    const compared = new Map<string, Pairs>();
+    for (let number = 1; number <= rounds; number++) {
+      for (const contestant of chosen) {
+        const pairs = await measure(contestant, session, conditions);
+        console.log(`round ${number}  ${contestant.name.padEnd(20)}  ${pairsText(pairs)}`);
+        const before = compared.get(contestant.name);
+        compared.set(contestant.name, before ? together([before, pairs]) : pairs);
+      }
+    }
+    return compared;
+  });
+}
+
+function pairsText(pairs: Pairs): string {
+  const each = METHODS.map((method) => {
+    const rate = thousands(median(pairs[method].map(({ own }) => perSecond(own))));
+    return `${method} ${rate}/s ${median(pairs[method].map(rateRatio)).toFixed(2)}`;
+  });
+  return each.join('   ');
 }
 
 function conditionsText({ generator, placement: { server, load } }: Conditions, options: Options): string {
   const cores =
     server === undefined ? 'not pinned' : `the server on core ${server}, the load on ${String(load)}`;
-  const times = `${options.rounds} rounds of ${options.seconds} s after ${options.warmUpSeconds} s`;
+  const times = `${options.rounds} rounds of ${options.slices} × ${options.seconds} s, in turns with bare, after ${options.warmUpSeconds} s`;
   return `${generator}, ${times}; ${cores}${options.spin ? '; idle cores kept awake' : ''}`;
 }
 

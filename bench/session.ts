@@ -1,4 +1,4 @@
-/** What is asked of one server, method by method: checked, warmed up, measured. */
+/** What is asked of one server: checked, warmed up, and measured a slice of time at a time. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { CONNECTIONS, type Generator, type Ids, type Method, RanOut, type Result, run } from './load';
 import type { Placement } from './machine';
@@ -30,23 +30,26 @@ export interface Conditions {
   readonly placement: Placement;
   /** How long each kind of request is sent before it is measured. */
   readonly warmUpSeconds: number;
+  /** How often it is measured, in turns with what it is compared with, */
+  readonly slices: number;
+  /** and for how long each time. */
   readonly seconds: number;
 }
 
-export interface Figure {
-  readonly perSecond: number;
-  readonly p99Ms: number;
-  /** Processor time of the server for one request, in µs; nothing where the system does not tell. */
-  readonly cpuMicroseconds: number | undefined;
+/** What came of one slice. */
+export interface Slice extends Result {
+  /** Processor time of the server, in seconds; nothing where the system does not tell. */
+  readonly cpuSeconds: number | undefined;
 }
-
-export type Figures = Readonly<Record<Method, Figure>>;
 
 export class Session {
   readonly #url: string;
   /** Plants that are there to be deleted. */
   #living: Ids[] = [];
+  /** How many of them it may take a second, by what is known so far. */
+  #deletionsPerSecond = 0;
   #nextId: number;
+  readonly #warm = new Set<Method>();
 
   constructor(
     private readonly asking: Asking,
@@ -57,32 +60,21 @@ export class Session {
     this.#nextId = asking.firstId ?? LISTED + 1;
   }
 
-  async figures(): Promise<Figures> {
-    const { warmUpSeconds, seconds } = this.conditions;
-    await this.#prepare();
-    if (warmUpSeconds > 0) await this.#get(warmUpSeconds);
-    const GET = await this.#figure(() => this.#get(seconds));
-    if (warmUpSeconds > 0) await this.#post(warmUpSeconds);
-    const POST = await this.#figure(() => this.#post(seconds));
-    const DELETE = await this.#deletions(POST.perSecond);
-    return { GET, POST, DELETE };
-  }
-
   /** The list is as long as it should be, and what is created can be deleted: else there is nothing to compare. */
-  async #prepare(): Promise<void> {
+  async prepare(): Promise<void> {
     const { reader, writer, remembers, bringsItsOwn, listed = LISTED, query = '' } = this.asking;
     if (remembers && !bringsItsOwn) await seed({ url: this.#url, token: reader, firstId: 1, count: LISTED });
-    const list = await this.#ask('GET', query, reader);
+    const list = await this.#answerTo('GET', query, reader);
     if (!Array.isArray(list) || list.length !== listed || !(list[0] as { name?: string }).name) {
       throw new Error(`the list is not one of ${listed} plants`);
     }
     const id = this.#nextId++;
-    const plant = await this.#ask('POST', '', writer, { id, name: 'Fern', tag: 'indoor' });
+    const plant = await this.#answerTo('POST', '', writer, { id, name: 'Fern', tag: 'indoor' });
     if ((plant as { name?: string }).name !== 'Fern') throw new Error('what was created is not answered');
-    await this.#ask('DELETE', `/${id}`, writer);
+    await this.#answerTo('DELETE', `/${id}`, writer);
   }
 
-  async #ask(method: Method, path: string, token: string, body?: object): Promise<unknown> {
+  async #answerTo(method: Method, path: string, token: string, body?: object): Promise<unknown> {
     const answer = await fetch(this.#url + path, {
       method,
       headers: { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) },
@@ -93,79 +85,78 @@ export class Session {
     return text === '' ? undefined : JSON.parse(text);
   }
 
-  async #get(seconds: number): Promise<Result> {
-    return this.#run('GET', this.asking.reader, [], seconds);
+  /** Behind it nothing is in the way of as many slices as the conditions say. Once warm, it stays so. */
+  async warmUp(method: Method): Promise<void> {
+    const { warmUpSeconds, slices, seconds } = this.conditions;
+    if (warmUpSeconds > 0 && !this.#warm.has(method)) await this.#ask(method, warmUpSeconds);
+    this.#warm.add(method);
+    if (method === 'DELETE') await this.#provide(slices * seconds);
   }
 
-  async #post(seconds: number): Promise<Result> {
+  slice(method: Method): Promise<Slice> {
+    return this.#ask(method, this.conditions.seconds);
+  }
+
+  async #ask(method: Method, seconds: number): Promise<Slice> {
+    if (method === 'GET') return this.#run(method, this.asking.reader, [], seconds);
+    return method === 'POST' ? this.#post(seconds) : this.#delete(seconds);
+  }
+
+  async #post(seconds: number): Promise<Slice> {
     const first = this.#nextId;
-    const result = await this.#run('POST', this.asking.writer, [{ first, count: 1e9 }], seconds);
-    this.#nextId += result.requests + 2 * CONNECTIONS;
+    const slice = await this.#run('POST', this.asking.writer, [{ first, count: 1e9 }], seconds);
+    this.#nextId += slice.requests + 2 * CONNECTIONS;
     // Of the last it is not known whether they came to be: those sent within one longest answer of the end.
-    const uncertain = Math.ceil((2 * result.mostMs * result.requests) / (1000 * result.seconds));
-    const count = result.requests - CONNECTIONS - uncertain;
+    const uncertain = Math.ceil((2 * slice.mostMs * slice.requests) / (1000 * slice.seconds));
+    const count = slice.requests - CONNECTIONS - uncertain;
     if (count > 0) this.#living.push({ first, count });
-    return result;
-  }
-
-  /** How many ids are needed is known from the warm-up, and for that it is guessed. */
-  async #deletions(postsPerSecond: number): Promise<Figure> {
-    const { warmUpSeconds, seconds } = this.conditions;
-    const guess = 2 * postsPerSecond;
-    if (warmUpSeconds === 0) return this.#deleteWithEnough(guess, seconds);
-    const { perSecond } = await this.#deleteWithEnough(guess, Math.min(1, warmUpSeconds));
-    return this.#deleteWithEnough(Math.max(1.5 * perSecond, guess), seconds);
+    // A guess, until it is known.
+    this.#deletionsPerSecond = Math.max(this.#deletionsPerSecond, (2 * slice.requests) / slice.seconds);
+    return slice;
   }
 
   /** Each id once. Where that was quicker than ever before: again, with twice as many, none of those. */
-  async #deleteWithEnough(perSecond: number, seconds: number): Promise<Figure> {
-    // The generators do not end on the dot.
-    await this.#provide(perSecond * (seconds + 0.2));
+  async #delete(seconds: number): Promise<Slice> {
+    if (!this.asking.remembers)
+      return this.#run('DELETE', this.asking.writer, [{ first: 1, count: 1e9 }], seconds);
+    await this.#provide(seconds);
     try {
-      return await this.#figure(() => this.#delete(seconds));
+      const slice = await this.#run('DELETE', this.asking.writer, this.#living, seconds);
+      this.#living = behind(this.#living, slice.requests + 2 * CONNECTIONS);
+      this.#deletionsPerSecond = Math.max(this.#deletionsPerSecond, (1.5 * slice.requests) / slice.seconds);
+      return slice;
     } catch (error) {
       if (!(error instanceof RanOut)) throw error;
       this.#living = [];
-      return this.#deleteWithEnough(2 * perSecond, seconds);
+      this.#deletionsPerSecond *= 2;
+      return this.#delete(seconds);
     }
   }
 
-  async #delete(seconds: number): Promise<Result> {
-    const ids = this.asking.remembers ? this.#living : [{ first: 1, count: 1e9 }];
-    const result = await this.#run('DELETE', this.asking.writer, ids, seconds);
-    this.#living = behind(this.#living, result.requests + 2 * CONNECTIONS);
-    return result;
-  }
-
-  async #provide(needed: number): Promise<void> {
+  /** As many plants as are deleted in `seconds`. */
+  async #provide(seconds: number): Promise<void> {
+    if (!this.asking.remembers) return;
     const there = this.#living.reduce((sum, { count }) => sum + count, 0);
-    const count = Math.ceil(needed + 10 * CONNECTIONS - there);
-    if (!this.asking.remembers || count <= 0) return;
+    // The generators do not end on the dot.
+    const needed = this.#deletionsPerSecond * (seconds + 0.2) + 10 * CONNECTIONS;
+    const count = Math.ceil(needed - there);
+    if (count <= 0) return;
     const ids = { first: this.#nextId, count };
     await seed({ url: this.#url, token: this.asking.writer, firstId: ids.first, count });
     this.#nextId += count;
     this.#living.push(ids);
   }
 
-  async #run(method: Method, token: string, ids: readonly Ids[], seconds: number): Promise<Result> {
+  async #run(method: Method, token: string, ids: readonly Ids[], seconds: number): Promise<Slice> {
     const { generator, placement } = this.conditions;
     const url = method === 'GET' ? this.#url + (this.asking.query ?? '') : this.#url;
+    const before = this.server.cpu();
     const result = await run({ method, url, token, ids, seconds }, generator, placement.load);
     // What was under way at the end is still being answered.
     await delay(50);
-    return result;
-  }
-
-  async #figure(work: () => Promise<Result>): Promise<Figure> {
-    const before = this.server.cpu();
-    const { requests, seconds, p99Ms } = await work();
     const after = this.server.cpu();
-    return {
-      perSecond: requests / seconds,
-      p99Ms,
-      cpuMicroseconds:
-        before === undefined || after === undefined ? undefined : ((after - before) * 1e6) / requests,
-    };
+    const known = before !== undefined && after !== undefined;
+    return { ...result, cpuSeconds: known ? after - before : undefined };
   }
 }
 

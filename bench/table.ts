@@ -1,13 +1,8 @@
 /** From the figures of all rounds to the tables that are printed. */
+import { METHODS, type Pair, type Pairs, cpuMicroseconds, cpuRatio, perSecond, rateRatio } from './compare';
 import type { Method } from './load';
 import type { Contestant } from './measure';
-import type { Figure, Figures } from './session';
 import { type Spread, median, spread } from './statistics';
-
-export const METHODS = ['GET', 'POST', 'DELETE'] as const satisfies readonly Method[];
-
-/** By name of the contestant; bare is in each. */
-export type Round = ReadonlyMap<string, Figures>;
 
 export interface Row {
   readonly name: string;
@@ -17,52 +12,41 @@ export interface Row {
 
 export interface Cell {
   readonly perSecond: number;
-  /** Of requests a second, to bare in the same round: 1 is as fast. */
+  /** Of requests a second, to bare in the second beside: 1 is as fast. */
   readonly rate: Spread;
-  /** Of bare's processor time for a request, in the same round, to its own: 1 is as little. */
+  /** Of bare's processor time for a request, in the second beside, to its own: 1 is as little. */
   readonly cpu: Spread | undefined;
   readonly cpuMicroseconds: number | undefined;
   readonly p99Ms: number;
 }
 
-export function rowsOf(contestants: readonly Contestant[], rounds: readonly Round[]): Row[] {
-  return contestants.map(({ name, title }) => ({
-    name,
-    title,
-    byMethod: Object.fromEntries(
-      METHODS.map((method) => [method, cellOf(name, method, rounds)]),
-    ) as unknown as Record<Method, Cell>,
-  }));
+/** @param compared with bare, by name. */
+export function rowsOf(contestants: readonly Contestant[], compared: ReadonlyMap<string, Pairs>): Row[] {
+  return contestants.map(({ name, title }) => {
+    const pairs = compared.get(name)!;
+    const cells = METHODS.map((method) => [method, cellOf(pairs[method])]);
+    return { name, title, byMethod: Object.fromEntries(cells) as Record<Method, Cell> };
+  });
 }
 
-function cellOf(name: string, method: Method, rounds: readonly Round[]): Cell {
-  const pairs = rounds.map((round) => [round.get(name)![method], round.get('bare')![method]] as const);
-  const own = pairs.map(([figure]) => figure);
-  const cpu = pairs.map(([figure, bare]) => cpuRatio(figure, bare)).filter((ratio) => ratio !== undefined);
-  const microseconds = own.map((figure) => figure.cpuMicroseconds).filter((time) => time !== undefined);
+function cellOf(pairs: readonly Pair[]): Cell {
+  const own = pairs.map((pair) => pair.own);
   return {
-    perSecond: median(own.map((figure) => figure.perSecond)),
-    rate: spread(pairs.map(([figure, bare]) => figure.perSecond / bare.perSecond)),
-    cpu: cpu.length > 0 ? spread(cpu) : undefined,
-    cpuMicroseconds: microseconds.length > 0 ? median(microseconds) : undefined,
-    p99Ms: median(own.map((figure) => figure.p99Ms)),
+    perSecond: median(own.map(perSecond)),
+    rate: spread(pairs.map(rateRatio))!,
+    cpu: spread(pairs.map(cpuRatio)),
+    cpuMicroseconds: spread(own.map(cpuMicroseconds))?.median,
+    p99Ms: median(own.map(({ p99Ms }) => p99Ms)),
   };
 }
 
-/** Of the processor time of a request: what the ratio of requests a second would be, if nothing else were waited for. */
-export function cpuRatio(figure: Figure, bare: Figure): number | undefined {
-  if (!figure.cpuMicroseconds || !bare.cpuMicroseconds) return undefined;
-  return bare.cpuMicroseconds / figure.cpuMicroseconds;
-}
-
-export function ratioTable(rows: readonly Row[], rounds: number): string {
-  const cell = (ratio: Spread | undefined) => (ratio ? ratioText(ratio, rounds) : '–');
+export function ratioTable(rows: readonly Row[]): string {
   return markdown(
     ['', ...METHODS, ...METHODS.map((method) => `${method}, processor`)],
     rows.map(({ title, byMethod }) => [
       title,
-      ...METHODS.map((method) => cell(byMethod[method].rate)),
-      ...METHODS.map((method) => cell(byMethod[method].cpu)),
+      ...METHODS.map((method) => ratioText(byMethod[method].rate)),
+      ...METHODS.map((method) => ratioText(byMethod[method].cpu)),
     ]),
   );
 }
@@ -80,11 +64,13 @@ export function figureTable(rows: readonly Row[]): string {
   );
 }
 
-/** A ratio with its spread, where there is more than one. */
-export function ratioText({ median, least, most }: Spread, rounds: number): string {
+/** A ratio with its spread; a dash where there is none. */
+export function ratioText(ratio: Spread | undefined): string {
+  if (ratio === undefined) return '–';
+  const { median, lower, upper } = ratio;
   const digits = median < 0.095 ? 3 : 2;
-  const text = median.toFixed(digits);
-  return rounds > 1 ? `${text} (${least.toFixed(digits)}–${most.toFixed(digits)})` : text;
+  const texts = [median, lower, upper].map((value) => value.toFixed(digits));
+  return lower === upper ? texts[0]! : `${texts[0]} (${texts[1]}–${texts[2]})`;
 }
 
 export function thousands(value: number): string {

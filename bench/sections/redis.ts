@@ -1,11 +1,12 @@
 /** What it costs to keep the events in a Redis that syncs every write: the same service, in memory and on Redis, in turns. */
 import { startDurableRedis } from '../../scripts/durable-redis';
+import { METHODS, type Pairs, compare, cpuRatio, perSecond, rateRatio, together } from '../compare';
 import { ours } from '../contestants';
 import { pinned } from '../machine';
-import { measure } from '../measure';
-import type { Conditions, Figure, Figures } from '../session';
+import { started } from '../measure';
+import type { Conditions } from '../session';
 import { spread } from '../statistics';
-import { METHODS, cpuRatio, markdown, ratioText } from '../table';
+import { markdown, ratioText } from '../table';
 
 interface Trips {
   readonly rounds: number;
@@ -15,35 +16,34 @@ interface Trips {
 }
 
 export async function redis(conditions: Conditions, rounds: number): Promise<string> {
-  const pairs: { memory: Figures; redis: Figures }[] = [];
+  const compared: Pairs[] = [];
   const trips: Trips[] = [];
   for (let round = 1; round <= rounds; round++) {
-    const memory = await measure(ours('memory', '', { LOG_LEVEL: 'warn' }), conditions);
     const server = await startDurableRedis((command) => pinned(conditions.placement.redis, command).flat());
+    const env = { LOG_LEVEL: 'warn' };
+    const inMemory = ours('memory', '', env);
+    const onRedis = ours('redis', '', { ...env, EVENT_STORE: 'redis', REDIS_URL: server.url });
     try {
-      const env = { LOG_LEVEL: 'warn', EVENT_STORE: 'redis', REDIS_URL: server.url };
-      const onRedis = await measure(ours('redis', '', env), conditions, async (url) => {
-        trips.push(tripsOf(await (await fetch(`${url}/metrics`)).text()));
-      });
-      pairs.push({ memory, redis: onRedis });
-      console.log(`redis, round ${round}: POST ${onRedis.POST.perSecond.toFixed(0)}/s`);
+      const pairs = await started(inMemory, conditions, (memory) =>
+        started(onRedis, conditions, async (own, url) => {
+          const pairs = await compare(own, memory, conditions);
+          trips.push(tripsOf(await (await fetch(`${url}/metrics`)).text()));
+          return pairs;
+        }),
+      );
+      compared.push(pairs);
+      console.log(`redis, round ${round}: POST ${perSecond(pairs.POST.at(-1)!.own).toFixed(0)}/s`);
     } finally {
       await server.stop();
     }
   }
-  const rows = METHODS.map((method) => {
-    const compared = (compare: (redis: Figure, memory: Figure) => number | undefined) => {
-      const ratios = pairs.map(({ memory, redis }) => compare(redis[method], memory[method]));
-      const known = ratios.filter((ratio) => ratio !== undefined);
-      return known.length > 0 ? ratioText(spread(known), rounds) : '–';
-    };
-    return [
-      method,
-      compared((redis, memory) => redis.perSecond / memory.perSecond),
-      compared(cpuRatio),
-      compared((redis, memory) => redis.p99Ms / memory.p99Ms),
-    ];
-  });
+  const all = together(compared);
+  const rows = METHODS.map((method) => [
+    method,
+    ratioText(spread(all[method].map(rateRatio))),
+    ratioText(spread(all[method].map(cpuRatio))),
+    ratioText(spread(all[method].map(({ own, other }) => own.p99Ms / other.p99Ms))),
+  ]);
   const { redisHasItsOwn, server } = conditions.placement;
   const where =
     server === undefined

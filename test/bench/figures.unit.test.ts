@@ -1,19 +1,25 @@
 import { expect } from 'chai';
 import { chart } from '../../bench/chart';
+import { type Pairs, compare, rateRatio, together } from '../../bench/compare';
 import { RanOut, resultOf } from '../../bench/load';
 import { placement } from '../../bench/machine';
 import type { Contestant } from '../../bench/measure';
 import { readOptions } from '../../bench/options';
 import { reportText, withFigures } from '../../bench/report';
 import { tripsOf } from '../../bench/sections/redis';
-import { type Figures, behind } from '../../bench/session';
-import { median, spread } from '../../bench/statistics';
+import { type Conditions, type Session, type Slice, behind } from '../../bench/session';
+import { median, quantile, spread } from '../../bench/statistics';
 import { figureTable, ratioTable, rowsOf } from '../../bench/table';
 
+/** One second of a server that answers this many requests. */
+function slice(requests: number, cpuSeconds?: number): Slice {
+  return { requests, seconds: 1, p50Ms: 1, p99Ms: 2, mostMs: 3, cpuSeconds };
+}
+
 /** All methods alike. */
-function figures(perSecond: number, cpuMicroseconds?: number): Figures {
-  const figure = { perSecond, cpuMicroseconds, p99Ms: 2 };
-  return { GET: figure, POST: figure, DELETE: figure };
+function pairs(...all: readonly (readonly [own: Slice, other: Slice])[]): Pairs {
+  const each = all.map(([own, other]) => ({ own, other }));
+  return { GET: each, POST: each, DELETE: each };
 }
 
 const contestants = [
@@ -21,48 +27,105 @@ const contestants = [
   { name: 'fern', title: 'Fern & <Moss>' },
 ] as Contestant[];
 
-const rounds = [
-  { bare: figures(100, 10), fern: figures(50, 25) },
-  { bare: figures(200, 10), fern: figures(80, 20) },
-  { bare: figures(100, 10), fern: figures(60, 40) },
-].map((round) => new Map(Object.entries(round)));
+// A machine that is half as fast in one of the seconds, and three seconds of which one was lost to something else.
+const compared = new Map([
+  ['bare', pairs([slice(100, 1), slice(100, 1)], [slice(50, 1), slice(50, 1)])],
+  [
+    'fern',
+    together([
+      pairs([slice(50, 0.8), slice(100, 1)], [slice(25, 0.8), slice(50, 1)]),
+      pairs([slice(60, 1), slice(100, 1)], [slice(10, 1), slice(100, 1)], [slice(52, 1), slice(100, 1)]),
+    ]),
+  ],
+]);
 
 describe("The benchmark's figures", () => {
   it('has the middle one as the median, or what is between the middle two', () => {
     expect(median([3, 1, 2])).to.equal(2);
     expect(median([10, 1, 3, 2])).to.equal(2.5);
-    expect(spread([3, 1, 2])).to.deep.equal({ median: 2, least: 1, most: 3 });
   });
 
-  it('compares with bare within each round, not across them', () => {
-    const [bare, fern] = rowsOf(contestants, rounds);
-    expect(bare!.byMethod.GET.rate).to.deep.equal({ median: 1, least: 1, most: 1 });
-    expect(fern!.byMethod.POST.rate).to.deep.equal({ median: 0.5, least: 0.4, most: 0.6 });
-    expect(fern!.byMethod.POST.perSecond).to.equal(60);
+  it('has the quarters as the spread, of what is known', () => {
+    expect(quantile([5, 1, 4, 2, 3], 0)).to.equal(1);
+    expect(quantile([5, 1, 4, 2, 3], 1)).to.equal(5);
+    expect(quantile([1, 2], 0.25)).to.equal(1.25);
+    expect(spread([5, undefined, 1, 4, 2, 3])).to.deep.equal({ median: 3, lower: 2, upper: 4 });
+    expect(spread([undefined])).to.equal(undefined);
+  });
+
+  it('compares with bare in the second beside, not across them', () => {
+    const [bare, fern] = rowsOf(contestants, compared);
+    expect(bare!.byMethod.GET.rate).to.deep.equal({ median: 1, lower: 1, upper: 1 });
+    expect(fern!.byMethod.POST.rate).to.deep.equal({ median: 0.5, lower: 0.5, upper: 0.52 });
+    expect(fern!.byMethod.POST.perSecond).to.equal(50);
   });
 
   it('has processor time the same way round: less is more', () => {
-    const [, fern] = rowsOf(contestants, rounds);
-    expect(fern!.byMethod.DELETE.cpu).to.deep.equal({ median: 0.4, least: 0.25, most: 0.5 });
-    expect(fern!.byMethod.DELETE.cpuMicroseconds).to.equal(25);
+    const [, fern] = rowsOf(
+      contestants,
+      new Map([...compared, ['fern', pairs([slice(50, 2), slice(100, 1)])]]),
+    );
+    expect(fern!.byMethod.DELETE.cpu!.median).to.be.closeTo(0.25, 1e-9);
+    expect(fern!.byMethod.DELETE.cpuMicroseconds).to.equal(40_000);
   });
 
   it('leaves processor time out where the system does not tell', () => {
-    const silent = [new Map([['bare', figures(100)] as const, ['fern', figures(50)] as const])];
-    const rows = rowsOf(contestants, silent);
+    const rows = rowsOf(contestants, new Map([...compared, ['fern', pairs([slice(50), slice(100)])]]));
     expect(rows[1]!.byMethod.GET.cpu).to.equal(undefined);
-    expect(ratioTable(rows, 1)).to.contain('| Fern & <Moss> | 0.50 | 0.50 | 0.50 | – | – | – |');
+    expect(ratioTable(rows)).to.contain('| Fern & <Moss> | 0.50 | 0.50 | 0.50 | – | – | – |');
   });
 
   it('shows ratios with their spread, and the figures behind them', () => {
-    const rows = rowsOf(contestants, rounds);
-    expect(ratioTable(rows, 3)).to.contain('| Fern & <Moss> | 0.50 (0.40–0.60) |');
-    expect(figureTable(rows)).to.contain('| Fern & <Moss> | 60, 25.0, 2.0 |');
+    const rows = rowsOf(contestants, compared);
+    expect(ratioTable(rows)).to.contain('| Fern & <Moss> | 0.50 (0.50–0.52) |');
+    expect(figureTable(rows)).to.contain('| Fern & <Moss> | 50, 19230.8, 2.0 |');
+  });
+});
+
+describe("The benchmark's comparison", () => {
+  const conditions = { slices: 3 } as Conditions;
+
+  /** Two that write down who is asked for what. */
+  function sessions(): { asked: string[]; own: Session; other: Session } {
+    const asked: string[] = [];
+    const session = (name: string, requests: number) => ({
+      warmUp: async (method: string) => void asked.push(`${name} warms up for ${method}`),
+      slice: async (method: string) => {
+        asked.push(`${name} ${method}`);
+        return slice(requests);
+      },
+    });
+    return {
+      asked,
+      own: session('own', 10) as unknown as Session,
+      other: session('other', 20) as unknown as Session,
+    };
+  }
+
+  it('takes turns, and turns at being first', async () => {
+    const { asked, own, other } = sessions();
+    await compare(own, other, conditions);
+    expect(asked.slice(0, 8)).to.deep.equal([
+      'own warms up for GET',
+      'other warms up for GET',
+      'own GET',
+      'other GET',
+      'other GET',
+      'own GET',
+      'own GET',
+      'other GET',
+    ]);
+  });
+
+  it('keeps apart whose slice was whose', async () => {
+    const { own, other } = sessions();
+    const { DELETE } = await compare(own, other, conditions);
+    expect(DELETE.map(rateRatio)).to.deep.equal([0.5, 0.5, 0.5]);
   });
 });
 
 describe("The benchmark's chart", () => {
-  const svg = chart(rowsOf(contestants, rounds), '2001-02-03');
+  const svg = chart(rowsOf(contestants, compared), '2001-02-03');
 
   it('has a bar for every figure, as long as it says', () => {
     const widths = [...svg.matchAll(/<rect class="GET" x="340" y="\d+" width="([\d.]+)"/g)].map(
