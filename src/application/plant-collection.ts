@@ -147,7 +147,7 @@ export class PlantCollection {
         commands.map((request) => request.command!),
         this.#list,
       );
-      const events = decisions.flatMap((decision) => decision.event ?? []);
+      const events = decisions.map(({ event }) => event).filter((event) => event !== undefined);
 
       if (events.length === 0 && current) {
         this.#answer(requests, decisions);

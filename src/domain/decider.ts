@@ -33,8 +33,8 @@ export function decide(command: Command, plants: LivingPlants): Decision {
     case 'CreatePlant': {
       const { id, name, tag } = command.plant;
       if (plants.has(id)) return { rejection: 'id-taken' };
-      const created = { type: 'PlantCreated', id, name } as const;
-      return { event: tag === undefined ? created : { ...created, tag } };
+      const type = 'PlantCreated';
+      return { event: tag === undefined ? { type, id, name } : { type, id, name, tag } };
     }
     case 'DeletePlant':
       if (!plants.has(command.id)) return { rejection: 'no-such-plant' };
