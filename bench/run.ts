@@ -99,25 +99,23 @@ function needsPackages(chosen: readonly Contestant[], generator: Generator): boo
   return generator === 'autocannon' || chosen.some(({ name }) => !WITHOUT_PACKAGES.test(name));
 }
 
-/** Each with the same bare server, which lives throughout. By name. */
+/** Each with a bare server as young as itself: one that had served for minutes was found to have grown slower. By name. */
 async function allCompared(
   chosen: readonly Contestant[],
   rounds: number,
   conditions: Conditions,
 ): Promise<Map<string, Pairs>> {
   const bare = contestants().find(({ name }) => name === 'bare')!;
-  return started(bare, conditions, async (session) => {
-    const compared = new Map<string, Pairs>();
-    for (let number = 1; number <= rounds; number++) {
-      for (const contestant of chosen) {
-        const pairs = await measure(contestant, session, conditions);
-        console.log(`round ${number}  ${contestant.name.padEnd(20)}  ${pairsText(pairs)}`);
-        const before = compared.get(contestant.name);
-        compared.set(contestant.name, before ? together([before, pairs]) : pairs);
-      }
+  const compared = new Map<string, Pairs>();
+  for (let number = 1; number <= rounds; number++) {
+    for (const contestant of chosen) {
+      const pairs = await started(bare, conditions, (session) => measure(contestant, session, conditions));
+      console.log(`round ${number}  ${contestant.name.padEnd(20)}  ${pairsText(pairs)}`);
+      const before = compared.get(contestant.name);
+      compared.set(contestant.name, before ? together([before, pairs]) : pairs);
     }
-    return compared;
-  });
+  }
+  return compared;
 }
 
 function pairsText(pairs: Pairs): string {
