@@ -16,7 +16,8 @@ export {
   headOf,
 } from './event-store';
 export type { CollectionObserver, CollectionOptions } from './collection-options';
-export { type ListQuery, Listing, PlantCollection } from './plant-collection';
+export { type ListQuery, Listing } from './listing';
+export { PlantCollection } from './plant-collection';
 export { type PlantStoreOptions, PlantStore } from './plant-store';
 export { HistoryChanged, replay } from './replay';
 export type { CataloguedStream, ForeignObject, StreamCatalogue } from './stream-catalogue';

@@ -1,4 +1,4 @@
-import { type Command, type Decision, Page, type PlantEvent, PlantList, decideInOrder } from '../domain';
+import { type Command, type Decision, type PlantEvent, PlantList, decideInOrder } from '../domain';
 import type { CollectionOptions } from './collection-options';
 import {
   BEGINNING,
@@ -9,24 +9,8 @@ import {
   StoreUnavailable,
   headOf,
 } from './event-store';
+import { type ListQuery, Listing } from './listing';
 import { RoundRequest } from './round-request';
-
-export interface ListQuery {
-  /** 0 … Infinity. */
-  readonly limit: number;
-  /** A page's `next`, or 0 for the beginning. */
-  readonly after: number;
-}
-
-export class Listing extends Page {
-  constructor(
-    { stretches, next }: Page,
-    /** Changes whenever the list does, and names no other list that this user ever had. */
-    readonly head: Head,
-  ) {
-    super(stretches, next);
-  }
-}
 
 const FIRST_RETRY_MS = 10;
 const LAST_RETRY_MS = 200;
@@ -125,8 +109,7 @@ export class PlantCollection {
       } catch (error) {
         if (!(error instanceof StoreUnavailable || error instanceof OutcomeUnknown)) this.#startOver();
         this.options.observer?.fault?.(this.stream, error);
-        for (const request of this.#round)
-          request.fail(request.inDoubt ? asUnknown(error) : asUnavailable(error));
+        for (const request of this.#round) request.fail(error);
       }
       this.options.observer?.round?.(this.#round.length, this.#trips);
       this.#round = [];
@@ -298,15 +281,4 @@ export class PlantCollection {
     for (const request of late) request.expire();
     if (this.#round.every((request) => request.settled)) this.#abandon();
   }
-}
-
-function asUnknown(cause: unknown): OutcomeUnknown {
-  return cause instanceof OutcomeUnknown
-    ? cause
-    : new OutcomeUnknown('the write may have been recorded', { cause });
-}
-
-/** What failed for a request that wrote nothing has changed nothing, whatever became of the others. */
-function asUnavailable(cause: unknown): unknown {
-  return cause instanceof OutcomeUnknown ? new StoreUnavailable('the round failed', { cause }) : cause;
 }

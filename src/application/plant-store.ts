@@ -1,6 +1,7 @@
 import type { Decision, NewPlant, PlantId } from '../domain';
 import type { CollectionOptions } from './collection-options';
-import { type ListQuery, type Listing, PlantCollection } from './plant-collection';
+import type { ListQuery, Listing } from './listing';
+import { PlantCollection } from './plant-collection';
 import type { User } from './user';
 
 export interface PlantStoreOptions extends Omit<CollectionOptions, 'timeoutMs' | 'maxWaiting'> {

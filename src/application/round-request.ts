@@ -21,10 +21,11 @@ export class RoundRequest {
     this.answer(decision!);
   }
 
-  fail(error: unknown): void {
+  /** @param cause what the round ran into; what it means for this request depends on whether that is in doubt. */
+  fail(cause: unknown): void {
     if (this.settled) return;
     this.settled = true;
-    this.reject(error);
+    this.reject(this.inDoubt ? asUnknown(cause) : asUnavailable(cause));
   }
 
   expire(): void {
@@ -34,4 +35,15 @@ export class RoundRequest {
         : new StoreUnavailable('the event store did not answer in time'),
     );
   }
+}
+
+function asUnknown(cause: unknown): OutcomeUnknown {
+  return cause instanceof OutcomeUnknown
+    ? cause
+    : new OutcomeUnknown('the write may have been recorded', { cause });
+}
+
+/** What failed for a request that wrote nothing has changed nothing, whatever became of the others. */
+function asUnavailable(cause: unknown): unknown {
+  return cause instanceof OutcomeUnknown ? new StoreUnavailable('the round failed', { cause }) : cause;
 }
