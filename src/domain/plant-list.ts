@@ -42,7 +42,7 @@ export class ImpossibleHistory extends Error {
  */
 export class PlantList {
   readonly #positionOf = new Map<PlantId, number>();
-  /** The positions at which segments begin, ascending: what is searched. */
+  /** The positions at which segments began, ascending: what is searched. The plant from there may be gone. */
   readonly #starts: number[] = [];
   /** By these, none of them empty. (In a long array of their own, dropping one would cost some 20 times as much.) */
   readonly #segments = new Map<number, Segment>();
