@@ -7,7 +7,7 @@ import { METHODS, type Pairs, perSecond, rateRatio, together } from './compare';
 import { contestants } from './contestants';
 import type { Generator } from './load';
 import { has, machineText, placement, spin } from './machine';
-import { type Contestant, measure, started } from './measure';
+import { type Contestant, measure } from './measure';
 import { HELP, type Options, readOptions } from './options';
 import { type Part, versionsText, writeReport } from './report';
 import { flatness } from './sections/flatness';
@@ -109,7 +109,7 @@ async function allCompared(
   const compared = new Map<string, Pairs>();
   for (let number = 1; number <= rounds; number++) {
     for (const contestant of chosen) {
-      const pairs = await started(bare, conditions, (session) => measure(contestant, session, conditions));
+      const pairs = await measure(contestant, bare, conditions);
       console.log(`round ${number}  ${contestant.name.padEnd(20)}  ${pairsText(pairs)}`);
       const before = compared.get(contestant.name);
       compared.set(contestant.name, before ? together([before, pairs]) : pairs);

@@ -49,7 +49,6 @@ export class Session {
   /** How many of them it may take a second, by what is known so far. */
   #deletionsPerSecond = 0;
   #nextId: number;
-  readonly #warm = new Set<Method>();
 
   constructor(
     private readonly asking: Asking,
@@ -85,11 +84,10 @@ export class Session {
     return text === '' ? undefined : JSON.parse(text);
   }
 
-  /** Behind it nothing is in the way of as many slices as the conditions say. Once warm, it stays so. */
+  /** Behind it nothing is in the way of as many slices as the conditions say. */
   async warmUp(method: Method): Promise<void> {
     const { warmUpSeconds, slices, seconds } = this.conditions;
-    if (warmUpSeconds > 0 && !this.#warm.has(method)) await this.#ask(method, warmUpSeconds);
-    this.#warm.add(method);
+    if (warmUpSeconds > 0) await this.#ask(method, warmUpSeconds);
     if (method === 'DELETE') await this.#provide(slices * seconds);
   }
 

@@ -1,6 +1,6 @@
 /** Whether the millionth plant costs what the hundredth does: a user with many and users with few, in turns, in one process. */
-import type { FilledUser } from '../servers/condition';
 import { METHODS, type Pairs, compare, cpuRatio, rateRatio, together } from '../compare';
+import type { FilledUser } from '../servers/condition';
 import { type Conditions, Session } from '../session';
 import { spread } from '../statistics';
 import { markdown, ratioText } from '../table';

@@ -1,9 +1,9 @@
 /** What it costs to keep the events in a Redis that syncs every write: the same service, in memory and on Redis, in turns. */
 import { startDurableRedis } from '../../scripts/durable-redis';
-import { METHODS, type Pairs, compare, cpuRatio, perSecond, rateRatio, together } from '../compare';
+import { METHODS, type Pairs, cpuRatio, perSecond, rateRatio, together } from '../compare';
 import { ours } from '../contestants';
 import { pinned } from '../machine';
-import { started } from '../measure';
+import { measure } from '../measure';
 import type { Conditions } from '../session';
 import { spread } from '../statistics';
 import { markdown, ratioText } from '../table';
@@ -24,13 +24,9 @@ export async function redis(conditions: Conditions, rounds: number): Promise<str
     const inMemory = ours('memory', '', env);
     const onRedis = ours('redis', '', { ...env, EVENT_STORE: 'redis', REDIS_URL: server.url });
     try {
-      const pairs = await started(inMemory, conditions, (memory) =>
-        started(onRedis, conditions, async (own, url) => {
-          const pairs = await compare(own, memory, conditions);
-          trips.push(tripsOf(await (await fetch(`${url}/metrics`)).text()));
-          return pairs;
-        }),
-      );
+      const pairs = await measure(onRedis, inMemory, conditions, async (url) => {
+        trips.push(tripsOf(await (await fetch(`${url}/metrics`)).text()));
+      });
       compared.push(pairs);
       console.log(`redis, round ${round}: POST ${perSecond(pairs.POST.at(-1)!.own).toFixed(0)}/s`);
     } finally {
