@@ -22,6 +22,17 @@ export class ImpossibleHistory extends Error {
   override readonly name = 'ImpossibleHistory';
 }
 
+/** What a plant is found by: its id, or, where that is short, the number that it spells. */
+type Key = PlantId | number;
+
+/** Up to this many characters an id is a small integer for V8, which takes no object, and a third of the time to find. */
+const SHORT = 9;
+
+/** No two ids have the same: they are canonical. */
+function keyOf(id: PlantId): Key {
+  return id.length <= SHORT ? Number(id) : id;
+}
+
 /**
  * One user's living plants, projected from that user's events.
  *
@@ -41,7 +52,7 @@ export class ImpossibleHistory extends Error {
  * page once more, with nothing in between, O(1).
  */
 export class PlantList {
-  readonly #positionOf = new Map<PlantId, number>();
+  readonly #positionOf = new Map<Key, number>();
   /** The positions at which segments began, ascending: what is searched. The plant from there may be gone. */
   readonly #starts: number[] = [];
   /** By these, none of them empty. (In a long array of their own, dropping one would cost some 20 times as much.) */
@@ -68,25 +79,26 @@ export class PlantList {
   }
 
   has(id: PlantId): boolean {
-    return this.#positionOf.has(id);
+    return this.#positionOf.has(keyOf(id));
   }
 
   /** Takes the next event in. Throws {@link ImpossibleHistory}, and is then as it was before. */
   evolve(event: PlantEvent): void {
-    const position = this.#positionOf.get(event.id);
+    const key = keyOf(event.id);
+    const position = this.#positionOf.get(key);
     this.#latest = undefined;
     switch (event.type) {
       case 'PlantCreated':
         if (position !== undefined) throw this.#impossible('creates an id that is taken');
         this.#version++;
-        this.#positionOf.set(event.id, this.#version);
+        this.#positionOf.set(key, this.#version);
         // A plant of its own, so that neither id nor event can slip out with it.
         this.#add(event.tag === undefined ? { name: event.name } : { name: event.name, tag: event.tag });
         return;
       case 'PlantDeleted':
         if (position === undefined) throw this.#impossible('deletes an id that is free');
         this.#version++;
-        this.#positionOf.delete(event.id);
+        this.#positionOf.delete(key);
         this.#remove(position);
         return;
       default:

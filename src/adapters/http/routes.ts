@@ -23,29 +23,30 @@ export type Handler = (ctx: Context) => Answer | Promise<Answer>;
 
 /**
  * Some of the routes, each one method of one path: exact, case-sensitive. GET serves HEAD as well. Where only a path
- * matches, the answer is 204 to OPTIONS, else 405, both with `Allow`. (The router only finds routes. Its own
- * middleware would put a chain together and let it run anew with each request.)
+ * matches, the answer is 204 to OPTIONS, else 405, both with `Allow`. (Of the router only the layers are asked, which
+ * know a path and its methods: its middleware would put a chain together and let it run anew with each request.)
  */
 export function routes(
   served: Readonly<Record<`${'GET' | 'POST' | 'DELETE'} /${string}`, Handler>>,
 ): Middleware<RequestState> {
   const router = new Router<RequestState>({ sensitive: true, strict: true });
-  const handlers = new Map(
-    Object.entries(served).map(([route, handler]) => {
-      const [method, path] = route.split(' ') as [string, string];
-      return [router.register(path, [method], handler), { path, handler }];
-    }),
-  );
+  const table = Object.entries(served).map(([route, handler]) => {
+    const [method, path] = route.split(' ') as [string, string];
+    router.register(path, [method], handler);
+    return { layer: router.stack.at(-1)!, path, handler };
+  });
 
   return (ctx, next) => {
-    const { path, pathAndMethod } = router.match(ctx.state.path, ctx.method);
-    const route = pathAndMethod[0] && handlers.get(pathAndMethod[0]);
-    if (route === undefined) {
-      const allowed = path.flatMap(({ methods }) => methods);
-      return allowed.length === 0 ? next() : otherMethod(ctx.method, allowed);
+    const allowed: string[] = [];
+    for (const { layer, path, handler } of table) {
+      if (!layer.match(ctx.state.path)) continue;
+      if (layer.methods.includes(ctx.method)) {
+        ctx.state.route = path;
+        return handler(ctx);
+      }
+      allowed.push(...layer.methods);
     }
-    ctx.state.route = route.path;
-    return route.handler(ctx);
+    return allowed.length === 0 ? next() : otherMethod(ctx.method, allowed);
   };
 }
 
