@@ -57,14 +57,15 @@ export function cpuSeconds(pid: number): number | undefined {
 
 /**
  * Keeps every core awake with a process that runs only where nothing else
- * would: on a virtual machine an idle core takes long to wake, and then it is
- * that which is measured. Returns what ends it.
+ * would: on a virtual machine a core that has fallen asleep takes long to wake.
+ * Returns what ends it; it also ends with this process.
  */
 export function spin(): () => void {
   if (!has('chrt') || !has('taskset')) throw new Error('--spin needs chrt and taskset');
+  const work = `while (process.ppid === ${process.pid});`;
   const spinners: ChildProcess[] = [];
   for (let core = 0; core < CORES; core++) {
-    const command = ['-i', '0', 'taskset', '-c', String(core), process.execPath, '-e', 'for(;;);'];
+    const command = ['-i', '0', 'taskset', '-c', String(core), process.execPath, '-e', work];
     spinners.push(spawn('chrt', command, { stdio: 'ignore' }));
   }
   const end = () => spinners.forEach((spinner) => spinner.kill('SIGKILL'));
@@ -75,15 +76,15 @@ export function spin(): () => void {
 export function machineText(): string {
   const model = cpus()[0]?.model.trim() ?? 'unknown processor';
   const memory = Math.round(totalmem() / 2 ** 30);
-  const kind = cpuFlags().includes(' hypervisor ') ? ', virtual' : '';
+  const kind = isVirtual() ? ', virtual' : '';
   return `${CORES} × ${model}${kind}, ${memory} GB, ${process.platform} ${process.arch}, Node ${process.version}`;
 }
 
-/** What the first processor says of itself, where there is /proc. */
-function cpuFlags(): string {
+/** By what the processor says of itself, where there is /proc. */
+function isVirtual(): boolean {
   try {
-    return readFileSync('/proc/cpuinfo', 'utf8');
+    return readFileSync('/proc/cpuinfo', 'utf8').includes(' hypervisor ');
   } catch {
-    return '';
+    return false;
   }
 }

@@ -26,7 +26,7 @@ export const HELP = `npm run bench -- [OPTION …]
   --seconds S        for how long each time (1)
   --warm-up S        for how long it is sent before that (3)
   --load NAME        wrk or autocannon; wrk where there is one
-  --spin             keep idle cores awake: truer ratios on a virtual machine
+  --spin             keep idle cores awake (docs/benchmark.md says what for)
   --write            write docs/benchmark.md and its chart after --quick or --only too
   --into DIRECTORY   where benchmark.md and its chart are, else docs
   --help             this text`;

@@ -1,18 +1,19 @@
 /** `npm run test:bench`: that the benchmark works. Its figures, of a fraction of a second, are of no interest. */
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { compileServers, installPackages } from '../../bench/build';
 import { contestants } from '../../bench/contestants';
 import type { Generator } from '../../bench/load';
-import { has, placement } from '../../bench/machine';
+import { CORES, has, placement, spin } from '../../bench/machine';
 import { flatness } from '../../bench/sections/flatness';
 import { heap, largeList } from '../../bench/sections/large-list';
 import { redis } from '../../bench/sections/redis';
 import type { Conditions } from '../../bench/session';
+import { until } from '../support/until';
 
 const run = promisify(execFile);
 
@@ -61,6 +62,17 @@ describe('npm run bench', function () {
     expect(failure).to.contain('there is no nobody; there are bare, ');
   });
 
+  it('keeps every core awake, until it ends', async function () {
+    if (!has('chrt') || !has('taskset')) return this.skip();
+    const end = spin();
+    try {
+      await until(() => spinners() === CORES);
+    } finally {
+      end();
+    }
+    await until(() => spinners() === 0);
+  });
+
   describe('beside the table', () => {
     const conditions: Conditions = {
       generator: 'autocannon',
@@ -89,3 +101,21 @@ describe('npm run bench', function () {
     });
   });
 });
+
+/** How many processes there are that only keep a core awake, for as long as this one lives. */
+function spinners(): number {
+  const own = `process.ppid === ${process.pid}`;
+  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return processes.filter(
+    (pid) => commandLine(pid).startsWith(process.execPath) && commandLine(pid).includes(own),
+  ).length;
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    // Gone meanwhile.
+    return '';
+  }
+}
