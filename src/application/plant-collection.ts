@@ -1,15 +1,8 @@
-import { type Command, type Decision, type PlantEvent, PlantList, decideInOrder } from '../domain';
+import type { Command, Decision, PlantEvent } from '../domain';
 import type { CollectionOptions } from './collection-options';
-import {
-  BEGINNING,
-  type Head,
-  type NewerEvents,
-  OutcomeUnknown,
-  type RecordedEvent,
-  StoreUnavailable,
-  headOf,
-} from './event-store';
-import { type ListQuery, Listing } from './listing';
+import { type NewerEvents, OutcomeUnknown, StoreUnavailable, headOf } from './event-store';
+import type { ListQuery, Listing } from './listing';
+import { Projection } from './projection';
 import { RoundRequest } from './round-request';
 
 const FIRST_RETRY_MS = 10;
@@ -32,8 +25,7 @@ const PROGRESS_STEP = 100_000;
  * fenced by its expected head.
  */
 export class PlantCollection {
-  #list = new PlantList();
-  #head: Head = BEGINNING;
+  #projection = new Projection();
   #waiting: RoundRequest[] = [];
   /** The requests of the round in flight. */
   #round: readonly RoundRequest[] = [];
@@ -53,7 +45,7 @@ export class PlantCollection {
 
   /** How many plants are held in memory. */
   get size(): number {
-    return this.#list.size;
+    return this.#projection.size;
   }
 
   /** Whether any request is under way. */
@@ -70,9 +62,9 @@ export class PlantCollection {
   }
 
   /** Rejects with {@link StoreUnavailable}, or with whatever else the store threw. */
-  query({ limit, after }: ListQuery): Promise<Listing> {
+  query(query: ListQuery): Promise<Listing> {
     return new Promise((resolve, reject) => {
-      const answer = () => resolve(new Listing(this.#list.page(limit, after), this.#head));
+      const answer = () => resolve(this.#projection.listing(query));
       this.#enqueue(undefined, answer, reject);
     });
   }
@@ -126,10 +118,7 @@ export class PlantCollection {
       const requests = this.#round.filter((request) => !request.settled);
       if (requests.length === 0) return;
       const commands = requests.filter((request) => request.command !== undefined);
-      const decisions = decideInOrder(
-        commands.map((request) => request.command!),
-        this.#list,
-      );
+      const decisions = this.#projection.decide(commands.map((request) => request.command!));
       const events = decisions.map(({ event }) => event).filter((event) => event !== undefined);
 
       if (events.length === 0 && current) {
@@ -139,7 +128,7 @@ export class PlantCollection {
 
       this.#trips++;
       if (events.length === 0) {
-        const result = await this.#unlessAbandoned(store.read(this.stream, this.#head));
+        const result = await this.#unlessAbandoned(store.read(this.stream, this.#projection.head));
         if (result.status === 'reset') this.#lostHistory();
         else current = await this.#catchUp(result);
         continue;
@@ -151,13 +140,12 @@ export class PlantCollection {
       for (const request of writers) request.inDoubt = false;
       switch (result.status) {
         case 'appended':
-          for (const event of events) this.#list.evolve(event);
-          this.#head = result.head;
+          this.#projection.advance(events, result.head);
           observer?.appended?.(events.length);
           this.#answer(requests, decisions);
           return;
         case 'conflict':
-          if (this.#head.version > 0) observer?.conflict?.();
+          if (this.#projection.head.version > 0) observer?.conflict?.();
           current = await this.#catchUp(result);
           continue;
         case 'reset':
@@ -184,7 +172,7 @@ export class PlantCollection {
     for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, LAST_RETRY_MS)) {
       try {
         return await this.#unlessAbandoned(
-          this.options.store.append(this.stream, this.#head, commit, events),
+          this.options.store.append(this.stream, this.#projection.head, commit, events),
         );
       } catch (error) {
         unknown ||= !(error instanceof StoreUnavailable);
@@ -211,8 +199,8 @@ export class PlantCollection {
           : undefined;
       // Awaited only after this page is applied; should that throw, nobody would be left to hear of a failure.
       following?.catch(() => {});
-      const before = this.#head.version;
-      for (const recorded of page.events) this.#apply(recorded);
+      const before = this.#projection.head.version;
+      for (const recorded of page.events) this.#projection.apply(recorded);
       if (page.more) this.#tellProgress(before);
       if (following === undefined) return !page.more;
       const result = await following;
@@ -224,29 +212,19 @@ export class PlantCollection {
     }
   }
 
-  #apply(recorded: RecordedEvent): void {
-    const { version } = recorded;
-    if (version !== this.#head.version + 1) {
-      throw new Error(`the store went from event ${this.#head.version} to ${version} of a stream`);
-    }
-    this.#list.evolve(recorded.event);
-    this.#head = headOf(recorded);
-  }
-
   #tellProgress(before: number): void {
-    const { version } = this.#head;
+    const { version } = this.#projection.head;
     const step = (reached: number) => Math.floor(reached / PROGRESS_STEP);
     if (step(version) > step(before)) this.options.observer?.loading?.(this.stream, version);
   }
 
   #lostHistory(): void {
-    this.options.observer?.historyLost?.(this.stream, this.#head);
+    this.options.observer?.historyLost?.(this.stream, this.#projection.head);
     this.#startOver();
   }
 
   #startOver(): void {
-    this.#list = new PlantList();
-    this.#head = BEGINNING;
+    this.#projection = new Projection();
   }
 
   /** `work`, or OutcomeUnknown once every request of the round has run out of time. Late results are dropped. */

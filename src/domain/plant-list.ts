@@ -25,7 +25,7 @@ export class ImpossibleHistory extends Error {
 /** What a plant is found by: its id, or, where that is short, the number that it spells. */
 type Key = PlantId | number;
 
-/** Up to this many characters an id is a small integer for V8, which takes no object, and a third of the time to find. */
+/** Up to this many characters an id is a small integer for V8, which takes no object, and about half the time to find. */
 const SHORT = 9;
 
 /** No two ids have the same: they are canonical. */

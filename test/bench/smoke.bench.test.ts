@@ -106,9 +106,8 @@ describe('npm run bench', function () {
 function spinners(): number {
   const own = `process.ppid === ${process.pid}`;
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  return processes.filter(
-    (pid) => commandLine(pid).startsWith(process.execPath) && commandLine(pid).includes(own),
-  ).length;
+  const all = processes.map(commandLine);
+  return all.filter((line) => line.startsWith(process.execPath) && line.includes(own)).length;
 }
 
 function commandLine(pid: string): string {
