@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { TokenFileBusy, addToken } from './adapters/auth/new-token';
 import { BrokenTokenFile } from './adapters/auth/token-file-format';
 import type { OpenStore, World } from './adapters/cli/command';
@@ -12,9 +11,8 @@ import { systemClock } from './adapters/system/clock';
 import { commitIds } from './adapters/system/commit-id';
 import { PlantStore } from './application';
 import { readConfig } from './config';
-import { openEvents } from './events';
 import { serve } from './main';
-import { problemsText } from './start-text';
+import { missingPackageText, problemsText } from './start-text';
 
 /** The composition root of the command line: the same adapters as the service's, without the ways into it. */
 function worldOf(process: NodeJS.Process): World {
@@ -60,6 +58,7 @@ async function openStore(environment: NodeJS.ProcessEnv, say: (line: string) => 
       'EVENT_STORE is memory, which ends with this command: there is nothing to find in it, and nothing would stay.\n' +
         '  → set EVENT_STORE=redis and REDIS_URL to the store that your services use',
     );
+  const { pino, openEvents } = loadStores();
   const level = ['error', 'fatal', 'silent'].includes(config.LOG_LEVEL) ? config.LOG_LEVEL : 'warn';
   const log = pino({ level }, { write: (line: string) => say((JSON.parse(line) as { msg: string }).msg) });
   const events = await openEvents(config, log, { mayBeAway: false });
@@ -75,6 +74,19 @@ async function openStore(environment: NodeJS.ProcessEnv, say: (line: string) => 
     }),
     timeoutMs: config.STORE_TIMEOUT_MS,
   };
+}
+
+/** Only where a store is opened: most of what is asked of the command line, help above all, needs none. */
+function loadStores() {
+  try {
+    /* eslint-disable @typescript-eslint/no-require-imports -- as in main.ts */
+    const { pino } = require('pino') as typeof import('pino');
+    return { pino, ...(require('./events') as typeof import('./events')) };
+    /* eslint-enable */
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    throw new Misconfigured(missingPackageText(error as Error), { cause: error });
+  }
 }
 
 void run(process.argv.slice(2), worldOf(process)).then((code) => {

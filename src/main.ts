@@ -1,4 +1,3 @@
-import { bootstrap } from './bootstrap';
 import { readConfig, settings } from './config';
 import { configText, help, problemsText, startFailureText, welcome } from './start-text';
 
@@ -29,6 +28,9 @@ export async function serve(args: readonly string[]): Promise<number> {
   try {
     // Before the service says that it is there: whoever reads that may ask it to stop at once.
     const asked = askedToStop();
+    // Only here: help and a mistake in the configuration need not wait for all that it loads.
+    // eslint-disable-next-line @typescript-eslint/no-require-imports -- import() wants a file ending, which ts-node does not have
+    const { bootstrap } = require('./bootstrap') as typeof import('./bootstrap');
     const service = await bootstrap(config);
     // Without a file to read again, a terminal that is closed ends the service as it would any other.
     if (service.reload) process.on('SIGHUP', service.reload);

@@ -74,7 +74,15 @@ export function startFailureText(error: unknown, { HOST, PORT }: Config): string
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
       return `cannot listen on ${HOST}:${PORT}: this machine has no such address. Set HOST, to 0.0.0.0 for all of them.`;
+    case 'MODULE_NOT_FOUND':
+      return `cannot start: ${missingPackageText(error as Error)}`;
     default:
       return `cannot start: ${error instanceof Error ? error.message : String(error)}`;
   }
+}
+
+/** What to do where the service's packages were left out, which whoever only uses the core may do. */
+export function missingPackageText({ message }: Error): string {
+  const [what] = message.split('\n');
+  return `${what!}: the service needs the packages that npm leaves out on --omit=optional.`;
 }

@@ -98,6 +98,24 @@ describe('The package', function () {
       await workshop.run('core', 'node', 'first.mjs');
     });
 
+    it('explains its command line, and says what is missing where that cannot be carried out', async () => {
+      const typed = (text: string) =>
+        workshop.run(
+          'core',
+          'sh',
+          '-c',
+          `${text.replace('plant-store', './node_modules/.bin/$&')}; echo "exit $?"`,
+        );
+      expect(await typed('plant-store list --help')).to.match(/ --user NAME .*\nexit 0\n$/s);
+      const lacks =
+        "Cannot find module '\\S+': the service needs the packages that npm leaves out on --omit=optional";
+      expect(await typed('plant-store serve 2>&1')).to.match(
+        new RegExp(`^cannot start: ${lacks}\\.\nexit 1\n$`),
+      );
+      const list = 'EVENT_STORE=redis REDIS_URL=redis://127.0.0.1:1 plant-store list --user eve 2>&1';
+      expect(await typed(list)).to.match(new RegExp(`^plant-store: ${lacks}\\.\nexit 2\n$`));
+    });
+
     it('can be imported by its faces only', async () => {
       for (const name of ['plant-store', 'plant-store/dist/main.js', 'plant-store/dist/domain/index.js']) {
         const program = `import('${name}').catch(({ code }) => console.log(code))`;
