@@ -56,7 +56,7 @@ const VARIABLES = {
   ),
   AUTH_JWKS_URL: optional('where the issuer of signed JWTs publishes its keys', jwksUrl, withoutQuery),
   AUTH_JWT_SECRET: optional(
-    'instead of it: the secret shared with the issuer, at least 32 bytes',
+    'instead of `AUTH_JWKS_URL`: the secret shared with the issuer, at least 32 bytes',
     jwtSecret,
     () => MASK,
   ),
@@ -80,17 +80,17 @@ const VARIABLES = {
   ),
   SHUTDOWN_NOTICE_MS: withDefault(
     '1000',
-    'how long new connections are still taken after SIGTERM, readiness failing, in ms, 0 … 600000',
+    'how long new connections are still taken after SIGTERM, readiness failing; at most half of the next; in ms, 0 … 600000',
     integer(0, 600_000),
   ),
   SHUTDOWN_TIMEOUT_MS: withDefault(
     '20000',
-    'how long accepted requests may take at the end, in ms, 0 … 3600000',
+    'within how long of the signal it ends: what is left then is cut; in ms, 0 … 3600000',
     integer(0, 3_600_000),
   ),
   CACHE_MAX_PLANTS: withDefault(
     '1000000',
-    'plants kept in memory between requests, 0 … 1000000000',
+    'plants kept in memory between requests, a user counted as ten more, 0 … 1000000000',
     integer(0, 1_000_000_000),
   ),
   LOG_LEVEL: withDefault(

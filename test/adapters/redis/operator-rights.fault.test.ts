@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { BEGINNING, type OutcomeUnknown, parseUser } from '../../../src/application';
+import { compiledCli } from '../../support/compiled-cli';
 import { created } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
+import { temporaryDirectory } from '../../support/temporary-directory';
 import { openCatalogue } from './open-catalogue';
 
 /** The rules of the `ACL SETUSER` that docs/command-line.md shows, and those beyond the service's. */
@@ -14,6 +16,8 @@ const OF_THE_SERVICE = rules('docs/operations.md');
 const alice = parseUser('alice')!;
 
 describeOwnRedis('An operator with just the rights that docs/command-line.md grants', (startRedis) => {
+  const bash = compiledCli();
+  const path = temporaryDirectory();
   let redis: RedisServer;
   let url: string;
 
@@ -27,6 +31,42 @@ describeOwnRedis('An operator with just the rights that docs/command-line.md gra
     expect(RULES.filter((rule) => !rule.startsWith('>'))).to.include.members(
       OF_THE_SERVICE.filter((rule) => !rule.startsWith('>')),
     );
+  });
+
+  it('can carry out every command that works on a store, and the service’s user those that the page says', async () => {
+    await redis.admin.acl(
+      'SETUSER',
+      'service',
+      ...OF_THE_SERVICE.map((rule) => rule.replace(/^>.*/, '>secret')),
+    );
+    const asService = url.replace('operator', 'service');
+    const alice = '--user alice';
+    const file = path('events.ndjson');
+    const commands = [
+      [asService, `create ${alice} --id 1 --name Fern`],
+      [asService, `list ${alice}`],
+      [asService, `delete ${alice} --id 1`],
+      [asService, `events tail ${alice} --from start`, 'timeout --preserve-status -s INT 1.5'],
+      [url, `events export --output ${file}`],
+      [url, 'events verify'],
+      [url, `events erase ${alice} --yes`],
+      [url, `events import ${file}`],
+    ] as const;
+    for (const [user, command, how = ''] of commands) {
+      const environment = { EVENT_STORE: 'redis', REDIS_URL: user, STORE_TIMEOUT_MS: '200' };
+      const { code, error } = await bash(`${how} plant-store ${command}`, environment).ended;
+      expect({ command, code, error: code === 0 ? '' : error }).to.deep.equal({
+        command,
+        code: 0,
+        error: '',
+      });
+    }
+    expect(await redis.admin.acl('LOG'), 'what was denied').to.deep.equal([]);
+    const claimed = /are enough for (.+?)\. /.exec(readFileSync('docs/command-line.md', 'utf8'))![1]!;
+    const tried = commands
+      .filter(([user]) => user === asService)
+      .map(([, command]) => command.split(' --')[0]);
+    expect([...claimed.matchAll(/`(.+?)`/g)].map(([, name]) => name)).to.deep.equal(tried);
   });
 
   it('can find and erase streams, and has no right more than that takes', async () => {

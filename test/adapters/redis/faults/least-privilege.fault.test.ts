@@ -3,11 +3,14 @@ import { expect } from 'chai';
 import { Client } from '../../../support/client';
 import { instancesPerTest } from '../../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../../support/redis';
+import { until } from '../../../support/until';
 
-/** The rules of the `ACL SETUSER` that docs/operations.md shows. */
-const RULES = /^ACL SETUSER plant-store (.+)$/m
-  .exec(readFileSync('docs/operations.md', 'utf8'))![1]!
-  .split(' ');
+const PAGE = readFileSync('docs/operations.md', 'utf8');
+/** The rules of the `ACL SETUSER` that it shows, */
+const RULES = /^ACL SETUSER plant-store (.+)$/m.exec(PAGE)![1]!.split(' ');
+/** and what it adds to them. */
+const [, FOR_A_DATABASE, FOR_A_CLUSTER] =
+  /With a database other than 0 it also needs `(\S+)`, in a Cluster `(.+?)`/.exec(PAGE)!;
 
 describeOwnRedis('A Redis user with just the rights that docs/operations.md grants', (startRedis) => {
   const startInstances = instancesPerTest();
@@ -16,11 +19,14 @@ describeOwnRedis('A Redis user with just the rights that docs/operations.md gran
 
   beforeEach(async () => {
     redis = await startRedis();
-    await redis.admin.acl('SETUSER', 'plant-store', ...RULES.map((rule) => rule.replace(/^>.*/, '>secret')));
+    await grant(redis, RULES);
     url = new URL(redis.url);
     url.username = 'plant-store';
     url.password = 'secret';
   });
+
+  const grant = ({ admin }: RedisServer, rules: readonly string[]) =>
+    admin.acl('SETUSER', 'plant-store', ...rules.map((rule) => rule.replace(/^>.*/, '>secret')));
 
   /** What the service has run, subcommands as `config|get`. */
   async function commandsRun(): Promise<string[]> {
@@ -44,6 +50,38 @@ describeOwnRedis('A Redis user with just the rights that docs/operations.md gran
     expect(await redis.admin.acl('LOG'), 'what was denied').to.deep.equal([]);
     const granted = RULES.filter((rule) => rule.startsWith('+')).map((rule) => rule.slice(1));
     expect(await commandsRun()).to.include.members(granted);
+  });
+
+  it('can use another database with the right that the page adds for it, and not without', async () => {
+    url.pathname = '/1';
+    await redis.admin.acl('SETUSER', 'plant-store', FOR_A_DATABASE!.replace('+', '-'));
+    const [without] = await startInstances(1, { REDIS_URL: url.href });
+    expect(await new Client(without!.url).list()).to.include({ status: 503 });
+
+    await redis.admin.acl('SETUSER', 'plant-store', FOR_A_DATABASE!);
+    await redis.admin.acl('LOG', 'RESET');
+    const [instance] = await startInstances(1, { REDIS_URL: url.href });
+    expect(await new Client(instance!.url).create(1, 'Fern')).to.include({ status: 200 });
+    expect(await redis.admin.acl('LOG'), 'what was denied').to.deep.equal([]);
+  });
+
+  it('can use a Cluster with the right that the page adds for it, and not without', async () => {
+    const node = await startRedis('--cluster-enabled', 'yes');
+    await node.admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    await until(async () => (await node.admin.cluster('INFO')).includes('cluster_state:ok'));
+    const { hostname, port } = new URL(node.url);
+    await node.admin.config('SET', 'cluster-announce-ip', hostname);
+    const environment = { REDIS_URL: url.href, REDIS_CLUSTER_NODES: `${hostname}:${port}` };
+
+    await grant(node, RULES);
+    const [without] = await startInstances(1, environment);
+    expect(await new Client(without!.url).list()).to.include({ status: 503 });
+
+    await grant(node, [...RULES, ...FOR_A_CLUSTER!.split(' ')]);
+    await node.admin.acl('LOG', 'RESET');
+    const [instance] = await startInstances(1, environment);
+    expect(await new Client(instance!.url).create(1, 'Fern')).to.include({ status: 200 });
+    expect(await node.admin.acl('LOG'), 'what was denied').to.deep.equal([]);
   });
 
   it('is told of where its password is wrong', async () => {
