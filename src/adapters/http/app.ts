@@ -75,18 +75,19 @@ export function createApp(options: AppOptions): (...asked: Parameters<Serve>) =>
   return async function answer(request, response, isLast) {
     const start = performance.now();
     const ctx = app.createContext<RequestState>(request, response);
-    let answer: Answer;
     let fault: unknown;
     try {
       requireWellFormed(request);
       ctx.state = parseTarget(request.url!);
-      answer = (await route(ctx)) ?? failure(PROBLEMS.noSuchPath);
+      const answer = (await route(ctx)) ?? failure(PROBLEMS.noSuchPath);
+      if (Buffer.isBuffer(answer.body)) long.lend(answer.body, response);
+      send(response, answer, isLast());
     } catch (error) {
-      answer = failureOf(asProblem(error));
+      // An answer that cannot be sent is a fault like others.
+      const answer = failureOf(asProblem(error));
       if (answer.status >= 500) fault = error;
+      send(response, answer, isLast());
     }
-    if (Buffer.isBuffer(answer.body)) long.lend(answer.body, response);
-    send(response, answer, isLast());
     // Who takes nothing of his answer for so long is cut off. Most have taken all of it by now.
     if (request.socket.writableLength > 0) response.setTimeout(requestTimeoutMs);
     report({

@@ -12,9 +12,10 @@ const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 export function authenticate(authenticator: Authenticator, authorization = ''): User | Promise<User> {
   const token = CREDENTIALS.exec(authorization)?.[1];
   const user = token === undefined ? undefined : authenticator.authenticate(token);
-  return user instanceof Promise
-    ? user.then((found) => found ?? refuse(authorization))
-    : (user ?? refuse(authorization));
+  if (typeof user === 'string') return user;
+  if (user === undefined) refuse(authorization);
+  // Not every promise is an instance of the Promise here: one of another realm or library is taken for what it is.
+  return Promise.resolve(user).then((found) => found ?? refuse(authorization));
 }
 
 function refuse(authorization: string): never {

@@ -1,4 +1,5 @@
-import type { ListQuery, Listing, User } from '../../application';
+import { createHash } from 'node:crypto';
+import type { Head, ListQuery, Listing, User } from '../../application';
 import { type Answer, json } from './answer';
 import { matches } from './if-none-match';
 import { cursorAfter } from './list-query';
@@ -34,8 +35,7 @@ export class ListAnswers {
     listing: Listing,
     ifNoneMatch: string | undefined,
   ): Answer | Promise<Answer> {
-    // Strong: the commit names one state of this user's list, and the URL one page of it.
-    const etag = `"${listing.head.version}-${listing.head.commit}"`;
+    const etag = entityTag(listing.head);
     if (ifNoneMatch !== undefined && matches(ifNoneMatch, etag)) {
       return { status: 304, headers: fields(query, listing, etag) };
     }
@@ -72,6 +72,15 @@ export class ListAnswers {
     this.#kept.delete(question);
     this.#size -= kept.size + OVERHEAD;
   }
+}
+
+/** RFC 9110, 8.8.3, without what is not ASCII. Our own commit ids are of this kind; those of another store need not be. */
+const TAG_CHARACTERS = /^[!#-~]{1,128}$/;
+
+/** Strong: the commit names one state of this user's list, and the URL one page of it. */
+function entityTag({ version, commit }: Head): string {
+  if (version === 0 || TAG_CHARACTERS.test(commit)) return `"${version}-${commit}"`;
+  return `"${version}-${createHash('sha256').update(commit, 'utf16le').digest('base64url')}"`;
 }
 
 function fields({ limit }: ListQuery, { next }: Listing, etag: string): Headers {

@@ -57,7 +57,7 @@ export function plantsRoutes({
       return operations(ctx, next) as unknown;
     };
     const user = authenticate(authenticator, ctx.req.headers.authorization);
-    return user instanceof Promise ? user.then(operate) : operate(user);
+    return typeof user === 'string' ? operate(user) : user.then(operate);
   };
 }
 

@@ -46,6 +46,36 @@ describe('The answer to a list', () => {
     ]);
   });
 
+  it('has an entity tag of its own for each commit, which every header may bear', async () => {
+    const list = PlantList.from([created(1, 'Fern')]);
+    const commits = [
+      'c',
+      'C',
+      '☃',
+      '⛄',
+      'a b',
+      'a"b',
+      'é',
+      '\n',
+      '\x7f',
+      '\ud800',
+      '\udbff',
+      'x'.repeat(129),
+      'x'.repeat(130),
+    ];
+    const tags = new Set<string>();
+    for (const commit of commits) {
+      const ask = async (ifNoneMatch?: string) =>
+        new ListAnswers().answer(ADA, ALL, listing(list, ALL, commit), ifNoneMatch);
+      const tag = (await ask()).headers['ETag']!;
+      expect(tag).to.match(/^"1-[!#-~]{1,128}"$/);
+      expect((await ask(tag)).status).to.equal(304);
+      tags.add(tag);
+    }
+    expect(tags).to.have.property('size', commits.length);
+    expect(tags).to.include('"1-c"');
+  });
+
   it('is made once for all who ask while a long one is being made', async () => {
     const list = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`)));
     const answers = new ListAnswers();

@@ -1,0 +1,70 @@
+/** The HTTP adapter with parts of somebody else's: whatever they do, it answers, and goes on. */
+import { runInNewContext } from 'node:vm';
+import { expect } from 'chai';
+import { type HttpServer, serve } from '../../../src/adapters/http';
+import { MemoryEventStore } from '../../../src/adapters/memory';
+import { system } from '../../../src/adapters/system';
+import { type Authenticator, BEGINNING, PlantStore, parseUser } from '../../../src/application';
+import { created } from '../../support/given';
+
+const ALICE = parseUser('alice')!;
+
+describe('The HTTP adapter, with parts that somebody else has made,', () => {
+  let server: HttpServer | undefined;
+  afterEach(() => server?.close({ noticeMs: 0, timeoutMs: 1000 }));
+
+  async function start(parts: {
+    store?: MemoryEventStore;
+    authenticator?: Authenticator;
+    contentType?: string;
+  }) {
+    const { store = new MemoryEventStore(), authenticator = { authenticate: () => ALICE } } = parts;
+    const { contentType = 'text/plain' } = parts;
+    const faults: unknown[] = [];
+    server = await serve({
+      plants: new PlantStore({ ...system(), store }),
+      authenticator,
+      metrics: { contentType, text: async () => 'none' },
+      report: ({ error }) => void (error === undefined || faults.push(error)),
+    });
+    const url = `http://127.0.0.1:${server.port}`;
+    const get = (path: string, headers = {}) =>
+      fetch(url + path, { headers: { Authorization: 'Bearer x', ...headers } });
+    return { get, faults };
+  }
+
+  it('answers lists whose commit ids no header could bear', async () => {
+    const store = new MemoryEventStore();
+    await store.append('alice', BEGINNING, '☃ "\n', [created(1, 'Fern')]);
+    const { get, faults } = await start({ store });
+    const first = await get('/plants');
+    expect(await first.json()).to.deep.equal([{ name: 'Fern' }]);
+    const again = await get('/plants', { 'If-None-Match': first.headers.get('etag') });
+    expect(again.status).to.equal(304);
+    expect(faults).to.deep.equal([]);
+  });
+
+  it('answers 500, tells of it and goes on where an answer cannot be sent', async () => {
+    const { get, faults } = await start({ contentType: 'text/☃' });
+    const broken = await get('/metrics');
+    expect({ status: broken.status, body: await broken.json() })
+      .to.deep.include({ status: 500 })
+      .and.to.have.nested.property('body.error', 50000);
+    expect(faults).to.have.length(1);
+    expect((await get('/plants')).status).to.equal(200);
+  });
+
+  for (const [what, promise, status] of [
+    ['another realm, of nobody', 'Promise.resolve(undefined)', 401],
+    ['another realm, of a user', 'Promise.resolve("alice")', 200],
+    ['another library, of nobody', '({ then: (resolve) => resolve(undefined) })', 401],
+    ['another library, of a user', '({ then: (resolve) => resolve("alice") })', 200],
+  ] as const) {
+    it(`takes a promise for one that is of ${what}`, async () => {
+      const { get } = await start({
+        authenticator: { authenticate: () => runInNewContext(promise) as Promise<undefined> },
+      });
+      expect((await get('/plants')).status).to.equal(status);
+    });
+  }
+});
