@@ -11,12 +11,18 @@ const LONG = 64 * 1024;
  */
 export class ListTexts {
   readonly #texts = new WeakMap<SegmentView, string>();
+  /** Settles when the long ones asked for so far are made. */
+  #made: Promise<unknown> = Promise.resolve();
 
   /** In UTF-8, at once where it is short. */
   of({ stretches }: Page): Buffer | Promise<Buffer> {
     const text = this.#from(stretches, 0);
     const whole = text.index === stretches.length && text.piece.length <= LONG;
-    return whole ? Buffer.from(`[${text.piece}]`) : this.#long(text, stretches);
+    if (whole) return Buffer.from(`[${text.piece}]`);
+    // One after the other: all would be ready no sooner at once, and take memory for all of them until then.
+    const made = this.#made.then(() => this.#long(text, stretches));
+    this.#made = made.catch(() => {});
+    return made;
   }
 
   async #long(beginning: Piece, stretches: readonly Stretch[]): Promise<Buffer> {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { ListTexts } from '../../../src/adapters/http/list-texts';
-import { type PlantCreated, PlantList } from '../../../src/domain';
+import { Page, type PlantCreated, PlantList } from '../../../src/domain';
 import { created, deleted } from '../../support/given';
 import { RUNS } from '../../domain/arbitraries';
 
@@ -50,6 +50,51 @@ describe('The text of a list', () => {
 
     expect(text.toString()).to.equal(JSON.stringify(page.plants));
     expect(turns).to.be.above(4);
+  });
+
+  it('is made one after the other where several are long', async () => {
+    const texts = new ListTexts();
+    const order: string[] = [];
+    const told = (name: string, page: Page) => {
+      const stretches = page.stretches.map(({ segment, from, to }) => {
+        const seen = {
+          get plants() {
+            return (order.at(-1) === name || order.push(name), segment.plants);
+          },
+        };
+        return { segment: seen, from, to };
+      });
+      return texts.of(new Page(stretches, undefined));
+    };
+    const lists = [listOf(MANY), listOf(MANY), listOf(MANY)].map((list, index) =>
+      told(String(index), list.page()),
+    );
+    // Of each the beginning at once: only then it is known to be long.
+    expect(order).to.deep.equal(['0', '1', '2']);
+    expect(String(await lists[2])).to.equal(JSON.stringify(listOf(MANY).page().plants));
+    expect(order).to.deep.equal(['0', '1', '2', '0', '1', '2']);
+  });
+
+  it('is made also behind one that failed', async () => {
+    const texts = new ListTexts();
+    const broken = listOf(MANY)
+      .page()
+      .stretches.map(({ from, to }, index, all) => {
+        if (index < all.length - 1) return all[index]!;
+        return {
+          segment: {
+            get plants(): never {
+              throw new Error('broken');
+            },
+          },
+          from,
+          to,
+        };
+      });
+    const failed = texts.of(new Page(broken, undefined)) as Promise<Buffer>;
+    const next = texts.of(listOf(MANY).page());
+    expect(await failed.catch((error: Error) => error.message)).to.equal('broken');
+    expect(String(await next)).to.equal(JSON.stringify(listOf(MANY).page().plants));
   });
 
   it('is that of the moment when it was asked for, however long it takes', async () => {
