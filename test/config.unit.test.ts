@@ -144,6 +144,7 @@ describe('The configuration', () => {
       'PORT_6379_TCP',
       'PORT_6379_TCP_ADDR',
       'PORT_6379_TCP_PROTO',
+      'ENV_REDIS_VERSION',
       'NAME',
     ];
     expect(problemsOf(Object.fromEntries(theirs.map((name) => [`REDIS_${name}`, 'x'])))).to.deep.equal([]);

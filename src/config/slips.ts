@@ -4,7 +4,8 @@ import { variables } from './variables';
 const OUR_PREFIX = /^(?:AUTH|REDIS|EVENT|STORE|CACHE|SHUTDOWN|BODY|REQUEST|LOG|MAX)_/;
 // What Kubernetes and Docker links put into every container for a service that happens to be called "redis" (or
 // "auth", …), and the image that the tests are told to use.
-const FOREIGN = /_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP)\w*)?$|_NAME$|^REDIS_IMAGE$/;
+const FOREIGN =
+  /^[A-Z]+_ENV_|_SERVICE_HOST$|_SERVICE_PORT(?:_\w+)?$|_PORT(?:_\d+_(?:TCP|UDP)\w*)?$|_NAME$|^REDIS_IMAGE$/;
 
 /** A name that begins like ours and is none of ours is most likely a slip, and would silently do nothing. */
 export function unknownVariables(environment: Readonly<Record<string, string | undefined>>): ConfigProblem[] {

@@ -5,9 +5,9 @@ import { bodyTooLarge, HttpProblem, PROBLEMS } from './problems';
 import type { Context } from './routes';
 import { readWhole } from './whole-body';
 
-// The type, then parameters, each a token or a quoted string (RFC 9110, 5.6.6 and 8.3.1).
+// The type, then parameters, each a token or a quoted string, or nothing at all (RFC 9110, 5.6.6 and 8.3.1).
 const JSON_TYPE =
-  /^application\/json[ \t]*((?:;[ \t]*[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[^"\\]*")[ \t]*)*)$/i;
+  /^application\/json[ \t]*((?:;[ \t]*(?:[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[^"\\]*")[ \t]*)?)*)$/i;
 const CHARSET = /;[ \t]*charset=("?)([^";\t ]*)\1/gi;
 
 /**

@@ -93,6 +93,8 @@ export function bodies(service: Subject): void {
       'Application/JSON;charset=UTF-8',
       'application/json; charset="utf-8"',
       'application/json; profile=x',
+      'application/json;',
+      'application/json ; ; charset=utf-8;',
     ]) {
       it(`of type ${type} is taken`, async () => {
         expect((await service.user().post(FERN, { 'Content-Type': type })).status).to.equal(200);
@@ -108,6 +110,7 @@ export function bodies(service: Subject): void {
       'application/json-patch+json',
       'application/vnd.api+json',
       'application/jsonx',
+      'application/json;x',
       'application/json; charset=latin1',
       'application/json; charset=utf-16',
       'application/json; charset=utf-8; charset=latin1',
