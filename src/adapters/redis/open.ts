@@ -52,14 +52,17 @@ export async function openRedisEventStore(options: RedisOptions): Promise<OpenEv
   };
 
   const unreachable = await Promise.race([
-    writer.examined,
+    Promise.all([writer.examined, reader.examined]).then(() => undefined),
     delay(FIRST_CONTACT_MS, 'unreachable', { ref: false }),
   ]);
   if (unreachable && mayBeAway)
     report('warn', 'Redis cannot be reached yet; every request fails until it can');
-  else if (writer.trouble !== undefined) {
-    close();
-    throw new StoreUnavailable(writer.trouble);
+  else {
+    const trouble = writer.trouble ?? reader.trouble;
+    if (trouble !== undefined) {
+      close();
+      throw new StoreUnavailable(trouble);
+    }
   }
   return {
     store: new RedisEventStore(writer, reader, { keyPrefix, waitReplicas }),

@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { expect } from 'chai';
+import { openRedisEventStore } from '../../../src/adapters/redis';
+import { BEGINNING } from '../../../src/application';
 import { type Answer, Client, untilServed } from '../../support/client';
 import { compiledMain } from '../../support/compiled';
 import { instancesPerTest } from '../../support/instance';
@@ -56,6 +58,15 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
     });
   });
 
+  it('reads at once, also over the connection of its own that reads have beside waiting appends', async () => {
+    const redis = await startRedis(...DURABLE);
+    for (let time = 0; time < 5; time++) {
+      const opened = await openRedisEventStore({ url: redis.url, waitReplicas: 1, mayBeAway: false });
+      const read = opened.store.read('alice', BEGINNING).finally(() => opened.close());
+      expect((await read).status).to.equal('read');
+    }
+  });
+
   describe('starts, and warns of what a crash may lose, on one', () => {
     for (const [what, args, warning] of [
       [
@@ -82,6 +93,15 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
       expect((await alice.create(1, 'Fern')).status).to.equal(200);
       expect(warnings()).to.deep.equal([]);
     });
+  });
+
+  it('reads at once, also over the connection of its own that reads have beside waiting appends', async () => {
+    const redis = await startRedis(...DURABLE);
+    for (let time = 0; time < 5; time++) {
+      const opened = await openRedisEventStore({ url: redis.url, waitReplicas: 1, mayBeAway: false });
+      const read = opened.store.read('alice', BEGINNING).finally(() => opened.close());
+      expect((await read).status).to.equal('read');
+    }
   });
 
   describe('starts, and warns of what it may not look at, where', () => {
