@@ -4,8 +4,7 @@ import { createHash } from 'node:crypto';
  * The append, decided and done in one step inside Redis.
  *
  * KEYS: the stream. ARGV: expected version, expected commit, this commit, how
- * many newer entries a conflict may bring, '1' where a repeat must write, then
- * type and data of each event.
+ * many newer entries a conflict may bring, then type and data of each event.
  *
  * Every check comes before the first write, since a script that fails half way
  * is not rolled back. One more check is Redis' own: it refuses an entry id that
@@ -25,17 +24,15 @@ if known ~= base then return {'reset'} end
 
 if #entries > 0 then
   if entries[1][2][6] ~= commit then return {'conflict', entries} end
-  -- It landed before and only its reply was lost. WAIT counts the replicas that
-  -- have what this connection wrote last, so it has to write something.
-  if ARGV[5] == '1' then
-    local last = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1][1]
-    redis.call('XSETID', stream, last)
-  end
+  -- It landed before and only its reply was lost. Here too something is written: a server that was made a replica
+  -- meanwhile refuses it, and WAIT counts the replicas that have what this connection wrote last.
+  local last = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1][1]
+  redis.call('XSETID', stream, last)
   return {'appended'}
 end
 
 local next = tonumber(version)
-for i = 6, #ARGV, 2 do
+for i = 5, #ARGV, 2 do
   next = next + 1
   redis.call('XADD', stream, string.format('%.0f-0', next), 'type', ARGV[i], 'data', ARGV[i + 1], 'commit', commit)
 end

@@ -66,29 +66,19 @@ export class RedisEventStore implements EventStore {
     if (events.length === 0 || commit === '')
       throw new RangeError('an append needs a commit id and an event');
     const key = streamKey(this.options.keyPrefix, stream);
-    const args = [
-      expected.version,
-      expected.commit,
-      commit,
-      this.#count(expected),
-      this.options.waitReplicas > 0 ? 1 : 0,
-    ];
+    const args = [expected.version, expected.commit, commit, this.#count(expected)];
     for (const event of events) {
       const { type, data } = encodeEvent(event);
       args.push(type, data);
     }
     try {
       const [status, entries] = await this.#run(key, args);
-      switch (status) {
-        case 'appended':
-          return { status, head: { version: expected.version + events.length, commit } };
-        case 'conflict':
-          // The script has written nothing, so a server that was made a replica had nothing to refuse.
-          await this.writer.mustBePrimary();
-          return { status, ...this.#newer(entries, expected) };
-        case 'reset':
-          return { status };
+      if (status === 'appended') {
+        return { status, head: { version: expected.version + events.length, commit } };
       }
+      // The script has written nothing, so a server that was made a replica had nothing to refuse.
+      await this.writer.mustBePrimary();
+      return status === 'conflict' ? { status, ...this.#newer(entries, expected) } : { status };
     } catch (error) {
       throw appendFault(error);
     }

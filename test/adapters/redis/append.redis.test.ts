@@ -136,7 +136,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
   describe('that reaches Redis twice, as when a client library sends it again,', () => {
     /** The very bytes that the store would send. */
     function send({ version, commit: base }: Head, commit: string, data: string): Promise<unknown> {
-      return redis.admin.evalsha(APPEND_SHA1, 1, KEY, version, base, commit, 10, 0, 'PlantCreated', data);
+      return redis.admin.evalsha(APPEND_SHA1, 1, KEY, version, base, commit, 10, 'PlantCreated', data);
     }
     const data = (event: typeof fern) => encodeEvent(event).data;
 
@@ -236,20 +236,26 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     expect(await stored()).to.have.lengthOf(1);
   });
 
-  it('does not learn what is newer from a Redis that was made a replica, and may be behind', async () => {
-    const head = { version: 1, commit: 'first' };
-    await others.append('alice', BEGINNING, head.commit, [fern]);
-    await others.append('alice', head, 'second', [moss]);
-    // Of a primary that nobody can reach, so that it keeps what it has.
-    await redis.admin.replicaof('127.0.0.1', 1);
+  const first = { version: 1, commit: 'first' };
+  for (const [what, head, commit] of [
+    ['learn what is newer', first, 'ours'],
+    ['learn that its repeat is recorded', first, 'second'],
+    ['learn that the history is another one', { version: 1, commit: 'another' }, 'ours'],
+  ] as const) {
+    it(`does not ${what} from a Redis that was made a replica, and may be behind`, async () => {
+      await others.append('alice', BEGINNING, first.commit, [fern]);
+      await others.append('alice', first, 'second', [moss]);
+      // Of a primary that nobody can reach, so that it keeps what it has.
+      await redis.admin.replicaof('127.0.0.1', 1);
 
-    const failure = await failureOf(store.append('alice', head, 'ours', [ivy])).finally(() =>
-      redis.admin.replicaof('NO', 'ONE'),
-    );
+      const failure = await failureOf(store.append('alice', head, commit, [moss])).finally(() =>
+        redis.admin.replicaof('NO', 'ONE'),
+      );
 
-    expect(failure).to.be.an.instanceOf(StoreUnavailable);
-    expect(await stored()).to.have.lengthOf(2);
-  });
+      expect(failure).to.be.an.instanceOf(StoreUnavailable);
+      expect(await stored()).to.have.lengthOf(2);
+    });
+  }
 
   async function headOfStream(): Promise<Head> {
     const result = await others.read('alice', BEGINNING);
