@@ -15,3 +15,30 @@ export interface PlantDeleted {
 }
 
 export type PlantEvent = PlantCreated | PlantDeleted;
+
+/** What was written down of an event, before it is known to be one. */
+export interface EventParts {
+  readonly type: unknown;
+  readonly id: PlantId | undefined;
+  readonly name?: unknown;
+  readonly tag?: unknown;
+}
+
+/** The event that has these parts; `undefined` where none has: no such type, or a plant as nobody could have created it. */
+export function eventFrom({ type, id, name, tag }: EventParts): PlantEvent | undefined {
+  if (id === undefined) return undefined;
+  switch (type) {
+    case 'PlantCreated':
+      if (!isText(name) || name === '') return undefined;
+      if (tag === undefined) return { type, id, name };
+      return isText(tag) ? { type, id, name, tag } : undefined;
+    case 'PlantDeleted':
+      return { type, id };
+    default:
+      return undefined;
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.isWellFormed();
+}

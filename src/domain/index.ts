@@ -1,7 +1,7 @@
 /** The public face of the domain: pure, synchronous, free of any dependency. */
 export type { Plant, NewPlant } from './plant';
 export { type PlantId, parsePlantId, plantIdFromJsonNumber } from './plant-id';
-export type { PlantCreated, PlantDeleted, PlantEvent } from './events';
+export { type EventParts, type PlantCreated, type PlantDeleted, type PlantEvent, eventFrom } from './events';
 export {
   type Command,
   type CreatePlant,

@@ -1,5 +1,5 @@
 import { parseUser, type RecordedEvent, type User } from '../../application';
-import { type PlantEvent, parsePlantId } from '../../domain';
+import { eventFrom, parsePlantId } from '../../domain';
 
 /**
  * How exported events are written down: NDJSON, a line each, between a first
@@ -42,8 +42,8 @@ export function trailerLine({ streams, events, sha256 }: Trailer): string {
 export function parseEventLine(line: string): EventLine | undefined {
   const members = parseMembers(line);
   const stream = parseUser(text(members['stream']));
-  const { version, commit } = members;
-  const event = parseEvent(members);
+  const { type, version, commit, name, tag } = members;
+  const event = eventFrom({ type, id: parsePlantId(text(members['id'])), name, tag });
   if (stream === undefined || event === undefined) return undefined;
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) return undefined;
   if (typeof commit !== 'string' || commit === '' || !commit.isWellFormed()) return undefined;
@@ -58,22 +58,6 @@ export function parseTrailerLine(line: string): Trailer | undefined {
     return undefined;
   const parsed: Trailer = { streams, events, sha256 };
   return trailerLine(parsed) === line ? parsed : undefined;
-}
-
-function parseEvent(members: Readonly<Record<string, unknown>>): PlantEvent | undefined {
-  const { type, name, tag } = members;
-  const id = parsePlantId(text(members['id']));
-  if (id === undefined) return undefined;
-  switch (type) {
-    case 'PlantCreated':
-      if (typeof name !== 'string' || name === '' || !name.isWellFormed()) return undefined;
-      if (typeof tag !== 'string') return { type, id, name };
-      return tag.isWellFormed() ? { type, id, name, tag } : undefined;
-    case 'PlantDeleted':
-      return { type, id };
-    default:
-      return undefined;
-  }
 }
 
 function parseMembers(line: string): Readonly<Record<string, unknown>> {

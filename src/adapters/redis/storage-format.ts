@@ -1,5 +1,5 @@
 import { type RecordedEvent, UnreadableHistory } from '../../application';
-import { type PlantEvent, parsePlantId } from '../../domain';
+import { type PlantEvent, eventFrom, parsePlantId } from '../../domain';
 
 /**
  * How an event stands in a Redis stream; docs/decisions/0003-storage-format.md
@@ -55,7 +55,9 @@ export function decodeEntry([id, fields]: Entry, version: number, upcasters = UP
 }
 
 function decodeEvent({ type, data }: Stored): PlantEvent | undefined {
-  const event = parseEvent(type, data);
+  const id = parsePlantId(LEADING_ID.exec(data)?.[1] ?? '');
+  const { name, tag } = parseMembers(data);
+  const event = eventFrom({ type, id, name, tag });
   // Nothing but what encodeEvent writes: no member more or twice, in no other order or spelling.
   return event && encodeEvent(event).data === data ? event : undefined;
 }
@@ -63,27 +65,11 @@ function decodeEvent({ type, data }: Stored): PlantEvent | undefined {
 // The id is read off the text, since JSON.parse would round it.
 const LEADING_ID = /^\{"id":(-?[0-9]+)[,}]/;
 
-function parseEvent(type: string, data: string): PlantEvent | undefined {
-  const id = parsePlantId(LEADING_ID.exec(data)?.[1] ?? '');
-  const members = parseMembers(data);
-  if (id === undefined || members === undefined) return undefined;
-  const { name, tag } = members;
-  switch (type) {
-    case 'PlantCreated':
-      if (typeof name !== 'string') return undefined;
-      return typeof tag === 'string' ? { type, id, name, tag } : { type, id, name };
-    case 'PlantDeleted':
-      return { type, id };
-    default:
-      return undefined;
-  }
-}
-
-function parseMembers(data: string): Readonly<Record<string, unknown>> | undefined {
+function parseMembers(data: string): Readonly<Record<string, unknown>> {
   try {
-    return JSON.parse(data) as Record<string, unknown>;
+    return (JSON.parse(data) as Record<string, unknown> | null) ?? {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 
