@@ -47,7 +47,7 @@ export async function addToken(path: string, { user, note }: NewToken): Promise<
     });
     usersByDigest(after);
     await draft.writeFile(`${JSON.stringify(after, null, 2)}\n`);
-    await keepOwner(draft, target);
+    await keepReaders(draft, target);
     await draft.sync();
     await rename(draftPath, target);
   } catch (error) {
@@ -83,18 +83,26 @@ async function openDraft(path: string): Promise<FileHandle> {
   }
 }
 
-/** Run by root, it would otherwise take the file away from the user whom the service runs as. */
-async function keepOwner(draft: FileHandle, target: string): Promise<void> {
-  if (process.getuid?.() !== 0) return;
-  const owner = await orIfAbsent(stat(target), undefined);
-  if (owner !== undefined) await draft.chown(owner.uid, owner.gid);
+/** What a token file may allow at most: its group to read it. */
+const SAFE_MODE = 0o640;
+
+/**
+ * It must not be taken away from the user whom the service runs as: run by root it stays its owner's, and the group
+ * that could read it still can. One that others could read or change becomes its owner's alone.
+ */
+async function keepReaders(draft: FileHandle, target: string): Promise<void> {
+  const before = await orIfAbsent(stat(target), undefined);
+  if (before === undefined) return;
+  if (process.getuid?.() === 0) await draft.chown(before.uid, before.gid);
+  const mode = before.mode & 0o777;
+  if ((mode & ~SAFE_MODE) === 0) await draft.chmod(mode | 0o600);
 }
 
-/** Makes the renaming itself survive a power failure, where the system can. */
+/** Makes the renaming itself survive a power failure, where the system can: the token is in force already. */
 async function syncDirectory(path: string): Promise<void> {
-  if (process.platform === 'win32') return;
-  const directory = await open(path, 'r');
-  await directory.sync().finally(() => directory.close());
+  const directory = await open(path, 'r').catch(() => undefined);
+  await directory?.sync().catch(() => {});
+  await directory?.close();
 }
 
 async function orIfAbsent<T>(found: Promise<T>, absent: T): Promise<T> {

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   lstatSync,
   readFileSync,
   readdirSync,
@@ -19,6 +20,7 @@ import { temporaryDirectory } from '../../support/temporary-directory';
 
 const alice = parseUser('alice')!;
 const bob = parseUser('bob')!;
+const NOBODY = 65_534;
 
 describe('A new token', () => {
   const path = temporaryDirectory();
@@ -53,6 +55,33 @@ describe('A new token', () => {
     await addToken(file(), { user: alice });
     expect(statSync(file()).mode & 0o777).to.equal(0o600);
     expect(readdirSync(dirname(file()))).to.deep.equal(['tokens.json']);
+  });
+
+  it('leaves a file that its group may read to that group', async () => {
+    await addToken(file(), { user: alice });
+    for (const mode of [0o640, 0o440, 0o600, 0o400]) {
+      chmodSync(file(), mode);
+      await addToken(file(), { user: alice });
+      expect(statSync(file()).mode & 0o777).to.equal(mode | 0o600);
+    }
+    for (const exposed of [0o644, 0o660, 0o620, 0o750]) {
+      chmodSync(file(), exposed);
+      await addToken(file(), { user: alice });
+      expect(statSync(file()).mode & 0o777).to.equal(0o600);
+    }
+  });
+
+  it('is told also where the directory cannot be read, for then it is in the file', async () => {
+    const isRoot = process.getuid!() === 0;
+    if (isRoot) chownSync(dirname(file()), NOBODY, NOBODY);
+    chmodSync(dirname(file()), 0o300);
+    if (isRoot) process.seteuid!(NOBODY);
+    try {
+      expect(whose(await addToken(file(), { user: alice }))).to.equal('alice');
+    } finally {
+      if (isRoot) process.seteuid!(0);
+      chmodSync(dirname(file()), 0o700);
+    }
   });
 
   it('never lets a reader see a part of the file', async () => {
