@@ -128,7 +128,10 @@ export class PlantCollection {
 
       this.#trips++;
       if (events.length === 0) {
-        const result = await this.#unlessAbandoned(store.read(this.stream, this.#projection.head));
+        const result = await this.#unlessAbandoned(
+          store.read(this.stream, this.#projection.head),
+          StoreUnavailable,
+        );
         if (result.status === 'reset') this.#lostHistory();
         else current = await this.#catchUp(result);
         continue;
@@ -173,6 +176,7 @@ export class PlantCollection {
       try {
         return await this.#unlessAbandoned(
           this.options.store.append(this.stream, this.#projection.head, commit, events),
+          OutcomeUnknown,
         );
       } catch (error) {
         unknown ||= !(error instanceof StoreUnavailable);
@@ -183,6 +187,7 @@ export class PlantCollection {
       }
       await this.#unlessAbandoned(
         new Promise<void>((resolve) => void this.options.clock.after(pause, resolve)),
+        OutcomeUnknown,
       );
       this.#trips++;
     }
@@ -195,7 +200,7 @@ export class PlantCollection {
       if (page.more) this.#trips++;
       const following =
         page.more && last !== undefined
-          ? this.#unlessAbandoned(this.options.store.read(this.stream, headOf(last)))
+          ? this.#unlessAbandoned(this.options.store.read(this.stream, headOf(last)), StoreUnavailable)
           : undefined;
       // Awaited only after this page is applied; should that throw, nobody would be left to hear of a failure.
       following?.catch(() => {});
@@ -227,10 +232,10 @@ export class PlantCollection {
     this.#projection = new Projection();
   }
 
-  /** `work`, or OutcomeUnknown once every request of the round has run out of time. Late results are dropped. */
-  #unlessAbandoned<T>(work: Promise<T>): Promise<T> {
+  /** `work`, or `Fault` once every request of the round has run out of time. Late results are dropped. */
+  #unlessAbandoned<T>(work: Promise<T>, Fault: typeof StoreUnavailable | typeof OutcomeUnknown): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#abandon = () => reject(new OutcomeUnknown('the event store did not answer in time'));
+      this.#abandon = () => reject(new Fault('the event store did not answer in time'));
       work.then(resolve, reject);
     });
   }

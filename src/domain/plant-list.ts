@@ -46,8 +46,8 @@ function keyOf(id: PlantId): Key {
  * a few whole segments, an event touches one or two of them, and there is no
  * moment at which all of a long list has to be tidied up.
  *
- * Costs, n living plants: `has` O(1); `evolve` O(log n), and where that empties a
- * segment up to n / 64 numbers are moved by one place; a page of k plants
+ * Costs, n living plants: `has` O(1); `evolve` O(log n), and where that leaves a
+ * segment less up to n / 32 numbers are moved by one place; a page of k plants
  * O(k / capacity + log n), wherever it starts and whatever was deleted; the same
  * page once more, with nothing in between, O(1).
  */

@@ -74,6 +74,9 @@ describe('Whoever watches a plant collection', () => {
     await world.store.sole.refuse();
     world.list();
     await world.store.sole.stumble();
+    world.list();
+    world.store.sole.hang();
+    await world.clock.pass(TIMEOUT_MS);
     world.create(1, 'Fern');
     world.store.sole.hang();
     await world.clock.pass(TIMEOUT_MS);
@@ -82,6 +85,8 @@ describe('Whoever watches a plant collection', () => {
       'ada: StoreUnavailable',
       'round: 1 requests, 1 trips',
       'ada: TypeError',
+      'round: 1 requests, 1 trips',
+      'ada: StoreUnavailable',
       'round: 1 requests, 1 trips',
       'ada: OutcomeUnknown',
       'round: 1 requests, 1 trips',

@@ -26,7 +26,9 @@ const LATER_MS = 250;
 /**
  * One way to Redis. It reconnects by itself, and hands out its client only
  * while the server behind it is known to be fit: it is examined after every
- * (re)connect, for behind the same address there may now be a replica.
+ * (re)connect, for behind the same address there may now be a replica. (Of a
+ * cluster the nodes that there are when it is first reached, and again after
+ * all were lost: it tells by itself who is primary.)
  *
  * ioredis left to itself fails a command only after minutes, sends it after its
  * caller gave up, and sends it again after a reconnect; all of that is off. Yet
