@@ -79,6 +79,8 @@ function understood(args: readonly string[], options: Options) {
     const earlier = values.get(token.name) ?? [];
     if (earlier.length > 0 && !options[token.name]?.repeatable)
       throw new WrongUsage(`--${token.name} is given twice`);
+    // Node replaces what is not UTF-8 by this: what is meant is something else than what would be looked for, or stored.
+    if (token.value?.includes('\ufffd')) throw new WrongUsage(`--${token.name} must be UTF-8`);
     values.set(token.name, [...earlier, token.value ?? '']);
   }
   return { values, positionals: parsed.positionals };

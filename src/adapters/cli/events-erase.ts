@@ -36,7 +36,7 @@ export const eventsErase: Command = {
       if (what !== undefined && !args.has('yes')) await confirm(terminal, user, what);
       // Also where nothing was found: too few replicas may have confirmed an erasure before.
       const events = await opened.catalogue.erase(user);
-      if (events === 0) throw new Refused(`nothing is stored for ${shown(user)}`);
+      if (what === undefined && events === 0) throw new Refused(`nothing is stored for ${shown(user)}`);
       await new Promise<void>((resolve) => void world.clock.after(opened.timeoutMs, resolve));
       const back = await opened.catalogue.find(user);
       if (args.has('json'))

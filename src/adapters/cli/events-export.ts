@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { open, rename, unlink } from 'node:fs/promises';
+import { open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { UnreadableHistory, replay } from '../../application';
 import { type Command, type OpenStore, QUIET, SOME_USERS, withStore } from './command';
@@ -85,20 +85,25 @@ async function writeEvents(
   return events;
 }
 
-/** Whatever goes wrong, `path` is as it was, or complete. */
+/**
+ * Whatever goes wrong, `path` is as it was, or complete. A symbolic link stays one: what it points to is replaced. What
+ * is no file, such as a device or a pipe, is written to.
+ */
 async function toFile<T>(path: string, write: (output: Output) => Promise<T>): Promise<T> {
-  const draft = `${path}.part`;
-  const stream = (await open(draft, 'w', 0o600)).createWriteStream({ flush: true });
+  const target = await realpath(path).catch(() => path);
+  const there = await stat(target).catch(() => undefined);
+  const draft = there === undefined || there.isFile() ? `${target}.part` : undefined;
+  const stream = (await open(draft ?? target, 'w', 0o600)).createWriteStream({ flush: draft !== undefined });
   try {
     const result = await write(new Output(stream));
     stream.end();
     await finished(stream);
-    await rename(draft, path);
+    if (draft !== undefined) await rename(draft, target);
     return result;
   } catch (error) {
     stream.destroy();
     await finished(stream).catch(() => {});
-    await unlink(draft).catch(() => {});
+    if (draft !== undefined) await unlink(draft).catch(() => {});
     throw error;
   }
 }

@@ -65,7 +65,7 @@ export const eventsVerify: Command = {
 
 /** Takes the history into `list`, as far as it is sound; what is wrong with it. Throws where the store is away. */
 async function checkStream(
-  { store }: OpenStore,
+  { store, catalogue }: OpenStore,
   { stream, version }: CataloguedStream,
   list: PlantList,
   advanced: () => Promise<void>,
@@ -80,7 +80,8 @@ async function checkStream(
     if (error instanceof HistoryChanged) return `${error.message}; verify it again`;
     throw error;
   }
-  return list.version < version
+  // Erased since it was found, it is as it should be.
+  return list.version < version && (await catalogue.find(stream)) !== undefined
     ? `ends at version ${list.version}, but version ${version} was given: its end was deleted`
     : undefined;
 }

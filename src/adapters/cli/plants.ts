@@ -95,13 +95,6 @@ function newPlant(args: Arguments): NewPlant {
   const name = args.text('name')!;
   const tag = args.text('tag');
   if (name === '') throw new WrongUsage('--name must have at least one character');
-  for (const [option, text] of [
-    ['name', name],
-    ['tag', tag],
-  ] as const) {
-    // Node replaces what is not UTF-8 by this; to store it would be to store something else than what was typed.
-    if (text?.includes('\ufffd')) throw new WrongUsage(`--${option} must be UTF-8`);
-  }
   return { id: plantId(args), name, ...(tag === undefined ? {} : { tag }) };
 }
 

@@ -52,6 +52,26 @@ describe('events erase', () => {
     expect({ code, error }).to.deep.equal({ code: 1, error: 'plant-store: nothing is stored for alcie\n' });
   });
 
+  it('erases also a key without an entry, and then looks for whoever still writes', async () => {
+    const { out, code } = await carryOut(
+      {
+        store,
+        catalogue: {
+          streams: () => store.streams(),
+          find: async (stream) => ({ stream, version: 3 }),
+          erase: async () => 0,
+        },
+      },
+      'events',
+      'erase',
+      '--user',
+      'alice',
+      '--yes',
+      '--json',
+    );
+    expect({ out, code }).to.deep.equal({ out: '{"stream":"alice","events":0,"back":true}\n', code: 1 });
+  });
+
   it('says that somebody still writes, where a write comes in behind it: exit code 1', async () => {
     const erase = store.erase.bind(store);
     store.erase = async (user) => {

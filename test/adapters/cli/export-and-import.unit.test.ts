@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { lstatSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Readable, Writable } from 'node:stream';
 import { expect } from 'chai';
@@ -170,6 +172,23 @@ describe('events export', () => {
       expect(await carryOut({ store }, 'events', 'export', '-o', path('out'))).to.include({ code: 3 });
       expect(readFileSync(path('out'), 'utf8')).to.equal('of yesterday');
       expect(readdirSync(dirname(path('out')))).to.deep.equal(['out']);
+    });
+
+    it('that is a link replaces what that points to, and writes to what is no file', async () => {
+      const store = await aStore();
+      const whole = await exported(store);
+      writeFileSync(path('real'), 'of before');
+      symlinkSync(path('real'), path('link'));
+      await exported(store, '--output', path('link'));
+      expect(lstatSync(path('link')).isSymbolicLink()).to.equal(true);
+      expect(readFileSync(path('real'), 'utf8')).to.equal(whole);
+
+      execFileSync('mkfifo', [path('pipe')]);
+      const read = readFile(path('pipe'), 'utf8');
+      await exported(store, '--output', path('pipe'));
+      expect(await read).to.equal(whole);
+      expect(lstatSync(path('pipe')).isFIFO()).to.equal(true);
+      expect(readdirSync(dirname(path('x'))).sort()).to.deep.equal(['link', 'pipe', 'real']);
     });
 
     it('that cannot be written says why', async () => {

@@ -78,6 +78,7 @@ describe('On the command line, a user’s plants', () => {
       ['has an id like 01', ['create', ...alice, '--id', '01', '--name', 'Fern'], '--id must be'],
       ['has an id beyond int64', ['delete', ...alice, '--id', '9223372036854775808'], '--id must be'],
       ['has an empty name', ['create', ...alice, '--id', '1', '--name', ''], '--name must have'],
+      ['was not UTF-8', ['list', '--user', 'al\ufffdice'], '--user must be UTF-8'],
       ['was not UTF-8', ['create', ...alice, '--id', '1', '--name', 'F\ufffdrn'], '--name must be UTF-8'],
       ['has a limit like 1e2', ['list', ...alice, '--limit', '1e2'], '--limit must be a whole number from 0'],
       ['has the same option twice', ['list', ...alice, ...alice], '--user is given twice'],

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
-import { BEGINNING, type EventStore, StoreUnavailable, UnreadableHistory } from '../../../src/application';
+import {
+  BEGINNING,
+  type EventStore,
+  StoreUnavailable,
+  UnreadableHistory,
+  parseUser,
+} from '../../../src/application';
 import { created, deleted } from '../../support/given';
 import { carryOut } from './a-terminal';
 import { aStore, record } from './events';
@@ -50,6 +56,22 @@ describe('events verify', () => {
         '{"streams":1,"events":3,"plants":1,"problems":1}\n',
       error: '',
     });
+  });
+
+  it('does not miss the end of a history that was erased since it was found', async () => {
+    await store.erase(parseUser('alice')!);
+    const found = async function* () {
+      yield { stream: parseUser('alice')!, version: 3 };
+    };
+    const { code, out } = await carryOut(
+      {
+        store,
+        catalogue: { streams: found, find: (user) => store.find(user), erase: (user) => store.erase(user) },
+      },
+      'events',
+      'verify',
+    );
+    expect({ code, out }).to.deep.equal({ code: 0, out: '1 user, 0 events, 0 plants: all is well.\n' });
   });
 
   it('reports a gap, whatever store has it', async () => {
