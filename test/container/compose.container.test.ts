@@ -76,6 +76,22 @@ function suite(): void {
     expect([...writer.statuses]).to.deep.equal([200]);
   });
 
+  it('answers in the words of the contract where no instance is ready', async () => {
+    const instances = await containers('plants');
+    await docker('stop', ...instances);
+    // The client holds each answer against the document of the interface.
+    await until(async () => (await client.list()).error === 50300, 10_000);
+    expect(await client.create(2, 'Moss')).to.include({ status: 503, error: 50300 });
+    const answer = await fetch(`http://127.0.0.1:${settings['PORT']}/plants`, {
+      headers: { 'X-Request-Id': 'mine' },
+    });
+    expect(answer.headers.get('x-request-id')).to.equal('mine');
+    expect(answer.headers.get('retry-after')).to.equal('1');
+    await docker('start', ...instances);
+    await until(async () => (await client.list()).status === 200, 30_000);
+    expect((await client.list()).names).not.to.include('Moss');
+  });
+
   it('has every acknowledged write after Redis was killed', async () => {
     const [redis] = await containers('redis');
     const writer = new Writer(client, 10_000);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type ValidatorSettings, ValidationSeverity, validate } from 'dockerfile-utils';
 import { parse } from 'yaml';
-import { readConfig } from '../../src/config';
+import { readConfig, variables } from '../../src/config';
 
 const STRICT: ValidatorSettings = {
   deprecatedMaintainer: ValidationSeverity.ERROR,
@@ -33,6 +33,18 @@ describe('The files for containers', () => {
   it('have a Dockerfile that a linter has nothing to say about', () => {
     expect(validate(readFileSync('Dockerfile', 'utf8'), STRICT)).to.deep.equal([]);
     expect(validate('FROM scratch\nworkdir here\n', STRICT)).to.have.length(2);
+  });
+
+  it('set what the service knows, in the Dockerfile', () => {
+    const [, set] = /^ENV PATH=\S+ (.+)$/m.exec(readFileSync('Dockerfile', 'utf8'))!;
+    const environment = Object.fromEntries(set!.split(' ').map((one) => one.split('=') as [string, string]));
+    const known = ['NODE_ENV', ...variables.map(({ name }) => name)];
+    expect(known).to.include.members(Object.keys(environment));
+    expect(readConfig({ ...environment, AUTH_TOKENS: 'alice:0123456789abcdef' }).config).to.include({
+      production: true,
+      HOST: '0.0.0.0',
+      PORT: 3000,
+    });
   });
 
   it('set what the service knows, in compose.yaml', () => {

@@ -39,6 +39,19 @@ describe('methods, targets and expectations', () => {
     });
   }
 
+  it('OPTIONS of a browser that asks before it sends is 401 without a token, and no answer has a CORS field', async () => {
+    const preflight = `OPTIONS /plants HTTP/1.1\r\n${HOST}Origin: https://example.com\r\nAccess-Control-Request-Method: POST\r\n\r\n`;
+    const answers = [
+      await ask(preflight, 'OPTIONS'),
+      await ask(LIST.replace('\r\n', '\r\nOrigin: https://example.com\r\n')),
+    ];
+
+    expect(answers.map(({ status }) => status)).to.deep.equal([401, 200]);
+    for (const { fields } of answers) {
+      expect([...fields.keys()].filter((name) => name.startsWith('access-control'))).to.deep.equal([]);
+    }
+  });
+
   it('HEAD is answered as GET, without the body', async () => {
     const get = await ask(LIST);
     const head = await ask(request('HEAD', '/plants'), 'HEAD');
