@@ -93,7 +93,7 @@ describe('The text of a list', () => {
       });
     const failed = texts.of(new Page(broken, undefined)) as Promise<Buffer>;
     const next = texts.of(listOf(MANY).page());
-    expect(await failed.catch((error: Error) => error.message)).to.equal('broken');
+    expect(await failed.catch((error: unknown) => (error as Error).message)).to.equal('broken');
     expect(String(await next)).to.equal(JSON.stringify(listOf(MANY).page().plants));
   });
 

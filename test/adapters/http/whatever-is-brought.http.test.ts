@@ -25,7 +25,9 @@ describe('The HTTP adapter, with parts that somebody else has made,', () => {
       plants: new PlantStore({ ...system(), store }),
       authenticator,
       metrics: { contentType, text: async () => 'none' },
-      report: ({ error }) => void (error === undefined || faults.push(error)),
+      report: ({ error }) => {
+        if (error !== undefined) faults.push(error);
+      },
     });
     const url = `http://127.0.0.1:${server.port}`;
     const get = (path: string, headers = {}) =>
