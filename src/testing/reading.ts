@@ -105,6 +105,7 @@ const ODD_TEXTS = [
   '0123',
   ' blanks around ',
   'line\r\nbreak\ttab \u2028\u2029\u0085',
+  'a \ufffd that was meant',
   '\0\x01\x7f\ufeff\uffff\u{10ffff}',
   '__proto__',
   'long '.repeat(10_000),

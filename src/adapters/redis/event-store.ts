@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import {
   type AppendResult,
   BEGINNING,
@@ -6,6 +7,7 @@ import {
   type NewerEvents,
   OutcomeUnknown,
   type ReadResult,
+  UnreadableHistory,
 } from '../../application';
 import type { PlantEvent } from '../../domain';
 import { APPEND, APPEND_SHA1 } from './append-script';
@@ -51,7 +53,7 @@ export class RedisEventStore implements EventStore {
       const entries = reply as Entry[];
       const known = after.version > 0 ? entries.shift() : undefined;
       if (commitAt(after.version, known) !== after.commit) return { status: 'reset' };
-      return { status: 'read', ...this.#newer(entries, after) };
+      return { status: 'read', ...(await this.#newer(client, key, entries, after)) };
     } catch (error) {
       throw readFault(error);
     }
@@ -78,7 +80,8 @@ export class RedisEventStore implements EventStore {
       }
       // The script has written nothing, so a server that was made a replica had nothing to refuse.
       await this.writer.mustBePrimary();
-      return status === 'conflict' ? { status, ...this.#newer(entries, expected) } : { status };
+      if (status === 'reset') return { status };
+      return { status, ...(await this.#newer(this.writer.client, key, entries, expected)) };
     } catch (error) {
       throw appendFault(error);
     }
@@ -120,13 +123,31 @@ export class RedisEventStore implements EventStore {
     return (version > 0 ? 1 : 0) + this.#pageSize + 1;
   }
 
-  #newer(entries: readonly Entry[], { version }: Head): NewerEvents {
+  async #newer(
+    client: RedisConnection['client'],
+    key: string,
+    entries: readonly Entry[],
+    { version }: Head,
+  ): Promise<NewerEvents> {
     const page = entries.slice(0, this.#pageSize);
+    await Promise.all(page.filter(isDoubtful).map(([id]) => mustBeUtf8(client, key, id)));
     return {
       events: page.map((entry, index) => decodeEntry(entry, version + 1 + index)),
       more: entries.length > this.#pageSize,
     };
   }
+}
+
+/** ioredis puts U+FFFD for bytes that are no UTF-8: whoever finds one cannot tell what was there. */
+function isDoubtful([, fields]: Entry): boolean {
+  return fields.some((field) => field.includes('\ufffd'));
+}
+
+/** Looks at the bytes of an entry. Throws {@link UnreadableHistory}. */
+async function mustBeUtf8(client: RedisConnection['client'], key: string, id: string): Promise<void> {
+  const [entry] = await client.xrangeBuffer(key, id, id);
+  if (!(entry?.[1] ?? []).every((field) => isUtf8(field)))
+    throw new UnreadableHistory(`entry ${id} holds bytes that are no UTF-8`);
 }
 
 type Reply = readonly ['appended'] | readonly ['reset'] | readonly ['conflict', readonly Entry[]];

@@ -43,6 +43,15 @@ const DAMAGES: readonly Damage[] = [
     done: (redis, key) => redis.xadd(key, '4-0', ...ivy.with(3, '{"id":3}')),
   },
   {
+    what: 'a name that is no UTF-8',
+    entry: '4-0',
+    inTheTail: true,
+    done: (redis, key) => {
+      const data = Buffer.from('{"id":3,"name":"F\xc3"}', 'latin1');
+      return redis.xadd(key, '4-0', 'type', 'PlantCreated', 'data', data, 'commit', 'somebody');
+    },
+  },
+  {
     what: 'an entry between two versions',
     entry: '3-1',
     inTheTail: true,
