@@ -11,6 +11,7 @@ const MAX_KEPT = 64 * 2 ** 20;
 const OVERHEAD = 1024;
 
 interface Kept {
+  readonly head: Head;
   readonly etag: string;
   /** A promise while a long one is being made: whoever asks meanwhile gets the same. */
   readonly answer: Answer | Promise<Answer>;
@@ -35,23 +36,26 @@ export class ListAnswers {
     listing: Listing,
     ifNoneMatch: string | undefined,
   ): Answer | Promise<Answer> {
-    const etag = entityTag(listing.head);
+    const question = `${query.limit} ${query.after} ${user}`;
+    const kept = this.#kept.get(question);
+    const holds = kept !== undefined && isSame(kept.head, listing.head);
+    const etag = holds ? kept.etag : entityTag(listing.head);
     if (ifNoneMatch !== undefined && matches(ifNoneMatch, etag)) {
       return { status: 304, headers: fields(query, listing, etag) };
     }
-    const question = `${query.limit} ${query.after} ${user}`;
-    const kept = this.#kept.get(question);
-    return kept?.etag === etag ? kept.answer : this.#make(question, query, listing, etag);
+    return holds ? kept.answer : this.#make(question, query, listing, etag);
   }
 
   #make(question: string, query: ListQuery, listing: Listing, etag: string): Answer | Promise<Answer> {
+    const { head } = listing;
     const answer = (body: Buffer) => json(200, body, fields(query, listing, etag));
     const text = this.#texts.of(listing);
-    if (Buffer.isBuffer(text)) return this.#keep(question, { etag, answer: answer(text), size: text.length });
+    if (Buffer.isBuffer(text))
+      return this.#keep(question, { head, etag, answer: answer(text), size: text.length });
     const made = text.then((bytes) =>
-      this.#keep(question, { etag, answer: answer(bytes), size: bytes.length }),
+      this.#keep(question, { head, etag, answer: answer(bytes), size: bytes.length }),
     );
-    return this.#keep(question, { etag, answer: made, size: 0 });
+    return this.#keep(question, { head, etag, answer: made, size: 0 });
   }
 
   #keep<T extends Answer | Promise<Answer>>(question: string, kept: Kept & { answer: T }): T {
@@ -72,6 +76,10 @@ export class ListAnswers {
     this.#kept.delete(question);
     this.#size -= kept.size + OVERHEAD;
   }
+}
+
+function isSame(one: Head, other: Head): boolean {
+  return one.version === other.version && one.commit === other.commit;
 }
 
 /** RFC 9110, 8.8.3, without what is not ASCII. Our own commit ids are of this kind; those of another store need not be. */
