@@ -44,7 +44,7 @@ export async function redis(conditions: Conditions, rounds: number): Promise<str
   const where =
     server === undefined
       ? 'Nothing was pinned.'
-      : `Redis ${redisHasItsOwn ? 'had a core of its own' : 'shared a core with the load: on more cores it does better'}.`;
+      : `Redis ${redisHasItsOwn ? 'had a core of its own' : 'shared a core with the load'}.`;
   const sum = (pick: (trip: Trips) => number) => trips.reduce((total, trip) => total + pick(trip), 0);
   const perRound = sum((trip) => trip.requests) / sum((trip) => trip.rounds);
   const perAppend = sum((trip) => trip.events) / sum((trip) => trip.appends);
