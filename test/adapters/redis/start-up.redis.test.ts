@@ -95,15 +95,6 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
     });
   });
 
-  it('reads at once, also over the connection of its own that reads have beside waiting appends', async () => {
-    const redis = await startRedis(...DURABLE);
-    for (let time = 0; time < 5; time++) {
-      const opened = await openRedisEventStore({ url: redis.url, waitReplicas: 1, mayBeAway: false });
-      const read = opened.store.read('alice', BEGINNING).finally(() => opened.close());
-      expect((await read).status).to.equal('read');
-    }
-  });
-
   describe('starts, and warns of what it may not look at, where', () => {
     /** As an operator would let it in: its own keys, and the commands that it needs besides. */
     async function startAs(...rules: string[]) {
