@@ -55,14 +55,12 @@ export async function openRedisEventStore(options: RedisOptions): Promise<OpenEv
     Promise.all([writer.examined, reader.examined]).then(() => undefined),
     delay(FIRST_CONTACT_MS, 'unreachable', { ref: false }),
   ]);
+  const trouble = writer.trouble ?? reader.trouble;
   if (unreachable && mayBeAway)
     report('warn', 'Redis cannot be reached yet; every request fails until it can');
-  else {
-    const trouble = writer.trouble ?? reader.trouble;
-    if (trouble !== undefined) {
-      close();
-      throw new StoreUnavailable(trouble);
-    }
+  else if (trouble !== undefined) {
+    close();
+    throw new StoreUnavailable(trouble);
   }
   return {
     store: new RedisEventStore(writer, reader, { keyPrefix, waitReplicas }),
