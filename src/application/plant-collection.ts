@@ -4,6 +4,7 @@ import { type NewerEvents, OutcomeUnknown, StoreUnavailable, headOf } from './ev
 import type { ListQuery, Listing } from './listing';
 import { Projection } from './projection';
 import { RoundRequest } from './round-request';
+import { StreamCalls } from './stream-calls';
 
 const FIRST_RETRY_MS = 10;
 const LAST_RETRY_MS = 200;
@@ -26,6 +27,7 @@ const PROGRESS_STEP = 100_000;
  */
 export class PlantCollection {
   #projection = new Projection();
+  readonly #calls: StreamCalls;
   #waiting: RoundRequest[] = [];
   /** The requests of the round in flight. */
   #round: readonly RoundRequest[] = [];
@@ -33,15 +35,15 @@ export class PlantCollection {
   #trips = 0;
   #running = false;
   #timerSet = false;
-  /** Gives up the call or the pause that the round in flight waits for. */
-  #abandon: () => void = () => {};
 
   constructor(
     readonly stream: string,
     private readonly options: CollectionOptions,
     /** Called behind every round, whatever came of it. Must not throw. */
     private readonly afterRound: () => void = () => {},
-  ) {}
+  ) {
+    this.#calls = new StreamCalls(stream, options.store, options.clock);
+  }
 
   /** How many plants are held in memory. */
   get size(): number {
@@ -111,7 +113,7 @@ export class PlantCollection {
   }
 
   async #playRound(): Promise<void> {
-    const { store, observer } = this.options;
+    const { observer } = this.options;
     // Whether the list is known to have been the stream's state at some moment of this round.
     let current = false;
     for (;;) {
@@ -128,10 +130,7 @@ export class PlantCollection {
 
       this.#trips++;
       if (events.length === 0) {
-        const result = await this.#unlessAbandoned(
-          store.read(this.stream, this.#projection.head),
-          StoreUnavailable,
-        );
+        const result = await this.#calls.read(this.#projection.head);
         if (result.status === 'reset') this.#lostHistory();
         else current = await this.#catchUp(result);
         continue;
@@ -174,10 +173,7 @@ export class PlantCollection {
     let unknown = false;
     for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, LAST_RETRY_MS)) {
       try {
-        return await this.#unlessAbandoned(
-          this.options.store.append(this.stream, this.#projection.head, commit, events),
-          OutcomeUnknown,
-        );
+        return await this.#calls.append(this.#projection.head, commit, events);
       } catch (error) {
         unknown ||= !(error instanceof StoreUnavailable);
         // Until some try was lost on the way, a refusal is final: none of them happened.
@@ -185,10 +181,7 @@ export class PlantCollection {
         const fault = !(error instanceof StoreUnavailable || error instanceof OutcomeUnknown);
         if (!unknown || fault || this.#round.every((request) => request.settled)) throw error;
       }
-      await this.#unlessAbandoned(
-        new Promise<void>((resolve) => void this.options.clock.after(pause, resolve)),
-        OutcomeUnknown,
-      );
+      await this.#calls.pause(pause);
       this.#trips++;
     }
   }
@@ -198,10 +191,7 @@ export class PlantCollection {
     for (let page = newer; ;) {
       const last = page.events.at(-1);
       if (page.more) this.#trips++;
-      const following =
-        page.more && last !== undefined
-          ? this.#unlessAbandoned(this.options.store.read(this.stream, headOf(last)), StoreUnavailable)
-          : undefined;
+      const following = page.more && last !== undefined ? this.#calls.read(headOf(last)) : undefined;
       // Awaited only after this page is applied; should that throw, nobody would be left to hear of a failure.
       following?.catch(() => {});
       const before = this.#projection.head.version;
@@ -232,14 +222,6 @@ export class PlantCollection {
     this.#projection = new Projection();
   }
 
-  /** `work`, or `Fault` once every request of the round has run out of time. Late results are dropped. */
-  #unlessAbandoned<T>(work: Promise<T>, Fault: typeof StoreUnavailable | typeof OutcomeUnknown): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      this.#abandon = () => reject(new Fault('the event store did not answer in time'));
-      work.then(resolve, reject);
-    });
-  }
-
   /**
    * One timer for all requests: they all have the same time, so the oldest
    * unsettled one is the next to run out of it.
@@ -262,6 +244,6 @@ export class PlantCollection {
     const inTime = this.#waiting.findIndex((request) => request.deadline > now);
     const late = this.#waiting.splice(0, inTime === -1 ? this.#waiting.length : inTime);
     for (const request of late) request.expire();
-    if (this.#round.every((request) => request.settled)) this.#abandon();
+    if (this.#round.every((request) => request.settled)) this.#calls.abandon();
   }
 }
