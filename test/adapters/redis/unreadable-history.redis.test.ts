@@ -154,10 +154,11 @@ describeRedis('A history that the service cannot have written is refused, never 
     for (const instance of [knowing, ignorant]) await answers(instance);
 
     // As docs/decisions/0003-storage-format.md has it.
-    for (const line of theBlock('redis mend').text.trim().split('\n')) {
-      const [command = '', ...args] = line.replace('plant-store:{alice}:events', key).split(' ');
-      await redis.admin.call(command, ...args);
-    }
+    const mending = theBlock('redis mend').text.trim().replace('plant-store:{alice}:events', key);
+    const [command, ...args] = [...mending.matchAll(/"([^"]*)"|(\S+)/g)].map(
+      ([, text, word]) => text ?? word!,
+    );
+    await redis.admin.call(command!, ...args);
 
     expect((await new Client(knowing.url).create(9, 'Aloe')).status).to.equal(200);
     expect((await new Client(ignorant.url).list()).names).to.deep.equal(['Moss', 'Aloe']);
@@ -167,6 +168,7 @@ describeRedis('A history that the service cannot have written is refused, never 
       '3-0',
       '4-0',
     ]);
+    expect(await redis.admin.exists('plant-store:{alice}:mended')).to.equal(0);
   });
 });
 
