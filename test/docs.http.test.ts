@@ -70,7 +70,7 @@ describe('the docs', () => {
     const lines = read('docs/promises.md').match(/^\|(?! promise | ---).*$/gm)!;
     expect(lines).to.have.length.above(20);
     for (const line of lines) {
-      const row = /^\| (.+?) \| `((?:test|docs|scripts)\/[^`]+)`(?:: (.+?))? \|$/.exec(line);
+      const row = /^\| (.+?) \| `((?:test|docs|scripts|\.ci)\/[^`]+)`(?:: (.+?))? \|$/.exec(line);
       expect(row, line).not.to.equal(null);
       const [, promise, file, title] = row!;
       expect(existsSync(file!), `${promise!}: ${file!}`).to.equal(true);

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { Client, untilServed } from '../../support/client';
 import { type Instance, startInstance } from '../../support/instance';
-import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
 import { endWithProcess } from '../../support/redis/end-with-process';
 import { freePort } from '../../support/redis/free-port';
 
@@ -25,12 +25,7 @@ describeOwnRedis('Behind a Sentinel', (startRedis) => {
   before(async function () {
     this.timeout(20_000);
     primary = await startRedis();
-    if (primary.peer[0] !== '127.0.0.1') {
-      const suite = this.test!.parent as Mocha.Suite & { pendingReason?: string };
-      suite.pendingReason =
-        'Sentinel is tried with the redis-server on the PATH only: it tells where it sees the servers itself, and those in Docker are seen elsewhere from outside';
-      this.skip();
-    }
+    needsLocalServers(this, primary, 'Sentinel');
     replica = await startRedis('--replicaof', ...primary.peer);
     sentinel = await Sentinel.watch(primary.port);
     instance = await startInstance({

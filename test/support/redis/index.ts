@@ -113,6 +113,18 @@ function needs(
   });
 }
 
+/**
+ * Leaves out a suite whose servers tell clients where to find one another: for its `before`, told any server of it.
+ *
+ * @param what the suite tries, such as `Sentinel`.
+ */
+export function needsLocalServers(hook: Mocha.Context, { peer: [host] }: RedisServer, what: string): void {
+  if (host === '127.0.0.1') return;
+  const pendingReason = `${what} is tried with the redis-server on the PATH only: it tells where it sees the servers itself, and those in Docker are seen elsewhere from outside`;
+  Object.assign(hook.test!.parent!, { pendingReason });
+  hook.skip();
+}
+
 async function stopAll(servers: RedisServer[]): Promise<void> {
   await Promise.all(servers.splice(0).map((server) => server.stop()));
 }
