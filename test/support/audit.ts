@@ -9,7 +9,7 @@ export interface StoredEvent {
   readonly name?: string;
 }
 
-export async function storedEvents(redis: Redis, key: string): Promise<StoredEvent[]> {
+export async function storedEvents(redis: Pick<Redis, 'xrange'>, key: string): Promise<StoredEvent[]> {
   const entries = await redis.xrange(key, '-', '+');
   return entries.map(([entry, [, type, , data]]) => {
     const { id, name } = JSON.parse(data!) as { id: number; name?: string };

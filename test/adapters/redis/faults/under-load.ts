@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { Redis } from 'ioredis';
 import { audit, storedEvents } from '../../../support/audit';
 import { Client, untilServed } from '../../../support/client';
 import { type Instance, startInstance } from '../../../support/instance';
 import { Load, type Operation } from '../../../support/load';
-import type { RedisServer } from '../../../support/redis';
 
 /** Short, for tests that wait for it to pass. */
 export const STORE_TIMEOUT_MS = 500;
@@ -23,7 +23,8 @@ export const A_WHILE_MS = 500;
 const USERS = ['alice', 'bob'];
 
 export interface UnderLoad {
-  readonly redis: RedisServer;
+  /** `admin` looks into what is stored. */
+  readonly redis: { readonly url: string; readonly admin: Pick<Redis, 'xrange'> };
   /** Where the service finds it, if not there. */
   readonly redisUrl?: string;
   readonly environment?: Readonly<Record<string, string>>;
