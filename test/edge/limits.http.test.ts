@@ -13,14 +13,12 @@ const CHUNKED = `${POST}Transfer-Encoding: chunked\r\n\r\n`;
 describe('the limits of a request', () => {
   let service: WatchedService;
 
-  before(async () => {
-    service = await startWatched({
-      REQUEST_TIMEOUT_MS: String(LIMIT_MS),
-      BODY_LIMIT: String(BODY_LIMIT),
-      MAX_CONNECTIONS: '20',
+  const limitedBy = (environment: Readonly<Record<string, string>>) => {
+    before(async () => {
+      service = await startWatched(environment);
     });
-  });
-  after(() => service.stop());
+    after(() => service.stop());
+  };
 
   /** The one answer to these bytes, behind which the service has to end the connection. */
   async function last(...bytes: string[]) {
@@ -34,6 +32,8 @@ describe('the limits of a request', () => {
   }
 
   describe('of size', () => {
+    limitedBy({ BODY_LIMIT: String(BODY_LIMIT) });
+
     const TOO_LARGE: Readonly<Record<string, string>> = {
       'a header field': request('GET', '/plants', `X-Large: ${'x'.repeat(17_000)}\r\n`),
       'many header fields together': request('GET', '/plants', `X-Large: ${'x'.repeat(150)}\r\n`.repeat(99)),
@@ -129,6 +129,8 @@ describe('the limits of a request', () => {
   });
 
   describe('of time', () => {
+    limitedBy({ REQUEST_TIMEOUT_MS: String(LIMIT_MS) });
+
     const SLOW: Readonly<Record<string, { say: string; then?: string }>> = {
       'a client who says nothing': { say: '' },
       'a header that stops': { say: `GET /plants HTTP/1.1\r\n${HOST}` },
@@ -184,20 +186,24 @@ describe('the limits of a request', () => {
     it('do not concern a connection between two requests', () => expect(afterIdling).to.equal(200));
   });
 
-  it('of number: more connections are refused at once, and taken again when others have gone', async () => {
-    const taken = await Promise.all(Array.from({ length: 20 }, () => RawSocket.open(service.url)));
-    for (const client of taken) expect((await client.send(LIST).answer()).status).to.equal(200);
+  describe('of number', () => {
+    limitedBy({ MAX_CONNECTIONS: '20' });
 
-    const refused = await RawSocket.open(service.url);
-    const since = performance.now();
-    const { answers } = await refused.send(LIST).answers();
-    expect(answers).to.deep.equal([]);
-    expect(performance.now() - since).to.be.below(LIMIT_MS);
+    it('refuse more connections at once, and take them again when others have gone', async () => {
+      const taken = await Promise.all(Array.from({ length: 20 }, () => RawSocket.open(service.url)));
+      for (const client of taken) expect((await client.send(LIST).answer()).status).to.equal(200);
 
-    taken.forEach((client) => client.vanish());
-    await delay(100);
-    const welcome = await RawSocket.open(service.url);
-    expect((await welcome.send(LIST).answer()).status).to.equal(200);
-    welcome.vanish();
+      const refused = await RawSocket.open(service.url);
+      const since = performance.now();
+      const { answers } = await refused.send(LIST).answers();
+      expect(answers).to.deep.equal([]);
+      expect(performance.now() - since).to.be.below(LIMIT_MS);
+
+      taken.forEach((client) => client.vanish());
+      await delay(100);
+      const welcome = await RawSocket.open(service.url);
+      expect((await welcome.send(LIST).answer()).status).to.equal(200);
+      welcome.vanish();
+    });
   });
 });
