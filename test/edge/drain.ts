@@ -41,14 +41,20 @@ export function drains(environment: () => Readonly<Record<string, string>>): voi
   async function watchReadiness(): Promise<number[]> {
     const statuses: number[] = [];
     for (;;) {
-      const client = await RawSocket.open(service.url).catch(() => undefined);
-      if (client === undefined) return statuses;
-      const answer = await client.send(`GET /health/ready HTTP/1.1\r\n${HOST}${END}`).answer();
+      // Refused; or reset, where it came in the very moment in which the listener closed.
+      const answer = await askReadiness().catch(() => undefined);
+      if (answer === undefined) return statuses;
       expectContract(answer);
       statuses.push(answer.status);
-      client.vanish();
       await delay(50);
     }
+  }
+
+  async function askReadiness(): Promise<Answer> {
+    const client = await RawSocket.open(service.url);
+    const answer = await client.send(`GET /health/ready HTTP/1.1\r\n${HOST}${END}`).answer();
+    client.vanish();
+    return answer;
   }
 
   /** Sends all but the end of a request, which it then waits for. */

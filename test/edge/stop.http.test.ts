@@ -93,6 +93,21 @@ describe('a service that stops', () => {
     expect(await RawSocket.open(service.url).catch(() => 'refused')).to.equal('refused');
   });
 
+  it('serves whoever has knocked by the end of the notice, however busy it was', async () => {
+    await start({});
+    const stopped = stop(50);
+    const knocking = Array.from({ length: 50 }, () => RawSocket.open(service.url));
+    await new Promise(process.nextTick);
+    const until = performance.now() + 80;
+    while (performance.now() < until);
+    const answered = await Promise.all(
+      knocking.map(async (client) => (await (await client).send(LIST).answers()).answers.length),
+    );
+
+    expect(answered).to.deep.equal(Array(50).fill(1));
+    expect((await stopped).clean).to.equal(true);
+  });
+
   it('lets a large list be read to its end, however slowly', async () => {
     const store = new MemoryEventStore();
     const plants = Array.from({ length: 15_000 }, (_, id) => created(id, 'long name '.repeat(100)));

@@ -1,6 +1,6 @@
 import { type Server, createServer } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { type AppOptions, createApp } from './app';
 import { Connections } from './connections';
 import { NamedRequest } from './request';
@@ -34,6 +34,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
 /** Within this, whatever had arrived before is read. */
 const SETTLE_MS = 100;
+/** How many connections the system keeps until they are accepted: Node's own default. */
+const BACKLOG = 511;
 
 /** Serves the HTTP interface. Rejects with the system's error (EADDRINUSE, EACCES …) where it cannot listen. */
 export async function listen(options: HttpServerOptions): Promise<HttpServer> {
@@ -58,7 +60,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, () => {
+    server.listen(options.port, options.host, BACKLOG, () => {
       server.off('error', reject);
       resolve();
     });
@@ -84,6 +86,7 @@ async function drain(server: Server, connections: Connections, times: DrainTimes
   }, times.timeoutMs);
   connections.closeBehindAnswers();
   await delay(Math.min(times.noticeMs, times.timeoutMs / 2));
+  await acceptWhoKnocked(server);
 
   // http's own close() would at once cut connections on which the next request has arrived but was not read
   // yet, and such as are still being written to.
@@ -94,4 +97,16 @@ async function drain(server: Server, connections: Connections, times: DrainTimes
   clearTimeout(deadline);
   server.close();
   return !cut;
+}
+
+/** Closing the listener resets all connections that the system has taken and Node has not. It takes one a turn. */
+async function acceptWhoKnocked(server: Server): Promise<void> {
+  let accepted = true;
+  const note = () => (accepted = true);
+  server.on('connection', note);
+  for (let turns = 0; accepted && turns < BACKLOG; turns++) {
+    accepted = false;
+    await turn();
+  }
+  server.off('connection', note);
 }
