@@ -1,6 +1,6 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { documentedFetch } from './documented-fetch';
 import { tokenOf } from './instance';
+import { until } from './until';
 
 export interface Answer {
   readonly status: number;
@@ -45,9 +45,9 @@ export class Client {
   }
 }
 
-/** Asks until the answer is not 503 any more; how long that took, in ms. */
+/** Asks until the answer is not 503 any more, for 20 seconds at most; how long that took, in ms. */
 export async function untilServed(ask: () => Promise<Answer>): Promise<number> {
   const since = performance.now();
-  while ((await ask()).status === 503) await pause(5);
+  await until(async () => (await ask()).status !== 503, 20_000);
   return performance.now() - since;
 }

@@ -194,13 +194,14 @@ function connect(options: RedisConnectionOptions): Client {
   };
   const { clusterNodes, sentinels, url } = options;
   if (clusterNodes) {
-    return new Cluster([...clusterNodes], {
+    const cluster = new Cluster([...clusterNodes], {
       enableOfflineQueue: false,
       // Else what was under way when a connection broke is sent a second time, and a refusal then passes for the first.
       retryDelayOnFailover: 0,
       clusterRetryStrategy: redisOptions.retryStrategy!,
       redisOptions: { ...redisOptions, ...credentials(url) },
     });
+    return cluster.on('+node', handleAsking);
   }
   if (sentinels) {
     return new Redis({
@@ -211,6 +212,19 @@ function connect(options: RedisConnectionOptions): Client {
     });
   }
   return new Redis(url, redisOptions);
+}
+
+/**
+ * Before a command for a slot that is being handed over ioredis sends ASKING, and drops its promise: rejected, it would
+ * be an unhandled rejection, which ends the process. (The command itself fails as well, or is sent on once more.)
+ */
+function handleAsking(node: Redis): void {
+  const asking = node.asking.bind(node);
+  node.asking = () => {
+    const asked = asking();
+    asked.catch(() => {});
+    return asked;
+  };
 }
 
 function credentials(url: string): Options {
