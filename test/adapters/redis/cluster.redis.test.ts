@@ -12,6 +12,7 @@ import { startInstance } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { openCatalogue } from './open-catalogue';
+import { UNHURRIED_MS } from './open-store';
 
 describeOwnRedis('On a Redis Cluster', (startRedis) => {
   let node: RedisServer;
@@ -36,7 +37,7 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
     const connection = new RedisConnection({
       url: 'redis://127.0.0.1',
       clusterNodes,
-      timeoutMs: 2000,
+      timeoutMs: UNHURRIED_MS,
       report: () => {},
     });
     await connection.examined;

@@ -4,13 +4,16 @@ import { systemClock } from '../../../src/adapters/system/clock';
 import { commitIds } from '../../../src/adapters/system/commit-id';
 import { type CollectionObserver, type EventStore, PlantStore } from '../../../src/application';
 
+/** For tests in which the time must not pass, on a busy machine either; see {@link OpenOptions.timeoutMs}. */
+export const UNHURRIED_MS = 10_000;
+
 export interface OpenOptions extends Partial<RedisEventStoreOptions> {
   /** As STORE_TIMEOUT_MS; a single command gets half of it. */
   readonly timeoutMs?: number;
 }
 
 /** A store on a connection of its own, as each instance of the service has one. */
-export async function openStore(url: string, { timeoutMs = 2000, ...options }: OpenOptions = {}) {
+export async function openStore(url: string, { timeoutMs = UNHURRIED_MS, ...options }: OpenOptions = {}) {
   const connection = new RedisConnection({ url, timeoutMs, report: () => {} });
   await connection.examined;
   const store = new RedisEventStore(connection, connection, {
@@ -27,7 +30,7 @@ export function plantsOver(store: EventStore, observer: CollectionObserver = {})
     store,
     clock: systemClock,
     mintCommit: commitIds(),
-    timeoutMs: 2000,
+    timeoutMs: UNHURRIED_MS,
     maxWaiting: 1024,
     cacheMaxPlants: 1_000_000,
     observer,
