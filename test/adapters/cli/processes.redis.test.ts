@@ -54,7 +54,7 @@ describeRedis('plant-store, as a process on Redis', (redis) => {
     const key = `${environment['REDIS_KEY_PREFIX']!}:{bob}:events`;
     // As a stream, so that it begins at once, and of one process, so that it is the one that is killed.
     const killed = bash(`exec plant-store events import < ${path('in')}`, environment);
-    await until(async () => (await redis.admin.xlen(key)) > 100);
+    await until(async () => (await redis.admin.xlen(key)) > 100, 20_000);
     killed.child.kill('SIGKILL');
     expect((await killed.ended).code).to.equal('SIGKILL');
     expect(await redis.admin.xlen(key)).to.be.within(100, 1999);
