@@ -9,6 +9,7 @@ import { ServiceProcess } from '../support/service-process';
 const NOTICE_MS = 500;
 const SHUTDOWN_TIMEOUT_MS = 8000;
 const CLIENTS = 20;
+const READINESS = `GET /health/ready HTTP/1.1\r\n${HOST}Connection: close\r\n${END}`;
 
 /** How the service ends when it is told to, whatever its events are kept in. Called in a suite's body. */
 export function drains(environment: () => Readonly<Record<string, string>>): void {
@@ -41,20 +42,14 @@ export function drains(environment: () => Readonly<Record<string, string>>): voi
   async function watchReadiness(): Promise<number[]> {
     const statuses: number[] = [];
     for (;;) {
-      // Refused; or reset, where it came in the very moment in which the listener closed.
-      const answer = await askReadiness().catch(() => undefined);
+      const client = await RawSocket.open(service.url).catch(() => undefined);
+      // None where it was reset: it came in the very moment in which the listener closed.
+      const [answer] = (await client?.send(READINESS).answers())?.answers ?? [];
       if (answer === undefined) return statuses;
       expectContract(answer);
       statuses.push(answer.status);
       await delay(50);
     }
-  }
-
-  async function askReadiness(): Promise<Answer> {
-    const client = await RawSocket.open(service.url);
-    const answer = await client.send(`GET /health/ready HTTP/1.1\r\n${HOST}${END}`).answer();
-    client.vanish();
-    return answer;
   }
 
   /** Sends all but the end of a request, which it then waits for. */
