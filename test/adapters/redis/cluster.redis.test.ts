@@ -1,8 +1,5 @@
 import { expect } from 'chai';
-import { setTimeout as pause } from 'node:timers/promises';
 import { APPEND } from '../../../src/adapters/redis/append-script';
-import { type Address, RedisConnection } from '../../../src/adapters/redis/connection';
-import { RedisEventStore } from '../../../src/adapters/redis/event-store';
 import { BEGINNING, OutcomeUnknown } from '../../../src/application';
 import { describeEventStore } from '../../contracts/event-store';
 import { streamCatalogueContract } from '../../contracts/stream-catalogue';
@@ -11,8 +8,8 @@ import { created } from '../../support/given';
 import { startInstance } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
-import { openCatalogue } from './open-catalogue';
-import { UNHURRIED_MS } from './open-store';
+import { until } from '../../support/until';
+import { openStore } from './open-store';
 
 describeOwnRedis('On a Redis Cluster', (startRedis) => {
   let node: RedisServer;
@@ -27,32 +24,17 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
     await node.admin.config('SET', 'cluster-announce-ip', '127.0.0.1');
     await node.admin.config('SET', 'cluster-announce-port', String(proxy.port));
     await node.admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    while (!(await node.admin.cluster('INFO')).includes('cluster_state:ok')) await pause(20);
+    await until(async () => (await node.admin.cluster('INFO')).includes('cluster_state:ok'));
   });
 
   after(() => proxy.close());
 
-  async function open(pageSize = 3) {
-    const clusterNodes: Address[] = [{ host: '127.0.0.1', port: proxy.port }];
-    const connection = new RedisConnection({
-      url: 'redis://127.0.0.1',
-      clusterNodes,
-      timeoutMs: UNHURRIED_MS,
-      report: () => {},
-    });
-    await connection.examined;
-    const options = { keyPrefix: 'plant-store', waitReplicas: 0, pageSize };
-    const store = new RedisEventStore(connection, connection, options);
-    return { store, close: async () => connection.close() };
-  }
+  const open = () =>
+    openStore('redis://127.0.0.1', { clusterNodes: [{ host: '127.0.0.1', port: proxy.port }], pageSize: 3 });
 
   describeEventStore({ name: 'RedisEventStore', pageSize: 3, durable: true, open });
 
-  streamCatalogueContract({
-    name: 'RedisStreamCatalogue',
-    open: () =>
-      openCatalogue('redis://127.0.0.1', { clusterNodes: [{ host: '127.0.0.1', port: proxy.port }] }),
-  });
+  streamCatalogueContract({ name: 'RedisStreamCatalogue', open });
 
   it('the service serves, and soon does again when its connections were cut', async () => {
     const instance = await startInstance({ REDIS_CLUSTER_NODES: `127.0.0.1:${proxy.port}` });

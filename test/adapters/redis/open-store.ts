@@ -1,27 +1,33 @@
-import { RedisConnection } from '../../../src/adapters/redis/connection';
+import { RedisConnection, type RedisConnectionOptions } from '../../../src/adapters/redis/connection';
 import { RedisEventStore, type RedisEventStoreOptions } from '../../../src/adapters/redis/event-store';
+import { RedisStreamCatalogue } from '../../../src/adapters/redis/stream-catalogue';
 import { systemClock } from '../../../src/adapters/system/clock';
 import { commitIds } from '../../../src/adapters/system/commit-id';
 import { type CollectionObserver, type EventStore, PlantStore } from '../../../src/application';
 
-/** For tests in which the time must not pass, on a busy machine either; see {@link OpenOptions.timeoutMs}. */
-export const UNHURRIED_MS = 10_000;
+/** For tests in which the time must not pass, on a busy machine either. */
+const UNHURRIED_MS = 10_000;
 
-export interface OpenOptions extends Partial<RedisEventStoreOptions> {
-  /** As STORE_TIMEOUT_MS; a single command gets half of it. */
-  readonly timeoutMs?: number;
-}
+/** `timeoutMs` is as STORE_TIMEOUT_MS; a single command gets half of it. */
+export interface OpenOptions
+  extends Partial<Omit<RedisConnectionOptions, 'url'>>, Partial<RedisEventStoreOptions> {}
 
-/** A store on a connection of its own, as each instance of the service has one. */
-export async function openStore(url: string, { timeoutMs = UNHURRIED_MS, ...options }: OpenOptions = {}) {
-  const connection = new RedisConnection({ url, timeoutMs, report: () => {} });
+/** A store and its catalogue on a connection of their own, as each instance of the service has one. */
+export async function openStore(
+  url: string,
+  { keyPrefix = 'plant-store', waitReplicas = 0, pageSize, ...rest }: OpenOptions = {},
+) {
+  const connection = new RedisConnection({ url, timeoutMs: UNHURRIED_MS, report: () => {}, ...rest });
   await connection.examined;
-  const store = new RedisEventStore(connection, connection, {
-    keyPrefix: 'plant-store',
-    waitReplicas: 0,
-    ...options,
-  });
-  return { store, close: async () => connection.close() };
+  const options = { keyPrefix, waitReplicas };
+  return {
+    store: new RedisEventStore(connection, connection, {
+      ...options,
+      ...(pageSize === undefined ? {} : { pageSize }),
+    }),
+    catalogue: new RedisStreamCatalogue(connection, options),
+    close: async () => connection.close(),
+  };
 }
 
 /** The use cases over `store`, as bootstrap makes them. */

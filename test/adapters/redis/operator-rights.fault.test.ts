@@ -7,7 +7,7 @@ import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
-import { openCatalogue } from './open-catalogue';
+import { openStore } from './open-store';
 
 /** The rules of the `ACL SETUSER` that docs/command-line.md shows, and those beyond the service's. */
 const rules = (page: string) => /^ACL SETUSER \S+ (.+)$/m.exec(readFileSync(page, 'utf8'))![1]!.split(' ');
@@ -76,7 +76,7 @@ describeOwnRedis('An operator with just the rights that docs/command-line.md gra
   });
 
   it('can find and erase streams, and has no right more than that takes', async () => {
-    const { store, catalogue, close } = await openCatalogue(url);
+    const { store, catalogue, close } = await openStore(url);
     await store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]);
     const found = [];
     for await (const one of catalogue.streams()) found.push(one);
@@ -84,7 +84,7 @@ describeOwnRedis('An operator with just the rights that docs/command-line.md gra
     expect(await catalogue.erase(alice)).to.equal(1);
     await close();
 
-    const waiting = await openCatalogue(url, { waitReplicas: 1, timeoutMs: 200 });
+    const waiting = await openStore(url, { waitReplicas: 1, timeoutMs: 200 });
     await waiting.catalogue.erase(alice).catch(() => {});
     await waiting.close();
 
@@ -98,10 +98,10 @@ describeOwnRedis('An operator with just the rights that docs/command-line.md gra
   });
 
   it('is not told that a user is erased before the replicas asked for have confirmed it, also the second time', async () => {
-    const single = await openCatalogue(url);
+    const single = await openStore(url);
     await single.store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]);
     await single.close();
-    const { catalogue, close } = await openCatalogue(url, { waitReplicas: 1, timeoutMs: 200 });
+    const { catalogue, close } = await openStore(url, { waitReplicas: 1, timeoutMs: 200 });
     for (let time = 0; time < 2; time++) {
       const failure = (await rejection(catalogue.erase(alice))) as OutcomeUnknown;
       expect(failure.name).to.equal('OutcomeUnknown');
@@ -110,9 +110,9 @@ describeOwnRedis('An operator with just the rights that docs/command-line.md gra
 
     const replica = await startRedis('--replicaof', ...redis.peer);
     const behind = async () => (await redis.admin.info('replication')).includes('state=online');
-    while (!(await behind())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until(behind);
     await redis.admin.xadd('plant-store:{alice}:events', '1-0', 'type', 'x');
-    const patient = await openCatalogue(url, { waitReplicas: 1, timeoutMs: 10_000 });
+    const patient = await openStore(url, { waitReplicas: 1 });
     await patient.catalogue.erase(alice);
     expect(await replica.admin.keys('*')).to.deep.equal([]);
     await Promise.all([close(), patient.close()]);

@@ -3,19 +3,19 @@ import { BEGINNING, parseUser } from '../../../src/application';
 import { streamCatalogueContract } from '../../contracts/stream-catalogue';
 import { created } from '../../support/given';
 import { describeRedis } from '../../support/redis';
-import { openCatalogue } from './open-catalogue';
+import { openStore } from './open-store';
 
 describeRedis('On one Redis', (redis) => {
   streamCatalogueContract({
     name: 'RedisStreamCatalogue',
-    open: () => openCatalogue(redis.url, { keyPrefix: redis.prefix }),
+    open: () => openStore(redis.url, { keyPrefix: redis.prefix }),
   });
 
   describe('what stands among the keys and is not ours', () => {
     /** What is found where, beside alice's stream, there is what `put` puts there. */
     async function foundBeside(...keys: string[]) {
       const keyPrefix = `${redis.prefix}:x`;
-      const { store, catalogue, close } = await openCatalogue(redis.url, { keyPrefix });
+      const { store, catalogue, close } = await openStore(redis.url, { keyPrefix });
       await store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]);
       for (const key of keys) await redis.admin.set(`${keyPrefix}${key}`, 'of somebody else');
       const found = [];
@@ -52,7 +52,7 @@ describeRedis('On one Redis', (redis) => {
   });
 
   it('an erased stream leaves no key behind', async () => {
-    const { store, catalogue, close } = await openCatalogue(redis.url, { keyPrefix: redis.prefix });
+    const { store, catalogue, close } = await openStore(redis.url, { keyPrefix: redis.prefix });
     await store.append('erased', BEGINNING, 'a commit', [created(1, 'Fern')]);
     await catalogue.erase(parseUser('erased')!);
     expect(await redis.admin.keys(`${redis.prefix}:{erased}*`)).to.deep.equal([]);
