@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { listen } from './adapters/http';
 import { Metrics } from './adapters/metrics';
-import { system, systemClock } from './adapters/system';
+import { heapShare, system, systemClock } from './adapters/system';
 import { type EventStore, PlantStore } from './application';
 import type { Config } from './config';
 import { alwaysThere, openEvents } from './events';
@@ -52,6 +52,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     ...system(),
     store: metrics.measured(events.store),
     timeoutMs: config.STORE_TIMEOUT_MS,
+    cacheMaxBytes: config.CACHE_MAX_BYTES ?? heapShare(),
     cacheMaxPlants: config.CACHE_MAX_PLANTS,
     observer: together(metrics.collections, logCollections(log, nameOf)),
   });
@@ -75,7 +76,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     throw error;
   });
 
-  metrics.watch({ held: () => plants.held, connections: () => server.connections() });
+  metrics.watch({ usage: () => plants.usage, connections: () => server.connections() });
 
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
   return {

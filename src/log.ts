@@ -65,6 +65,11 @@ export function logCollections(log: Logger, nameOf: UserNames): CollectionObserv
         { user: nameOf(stream), version },
         'loading a long history; requests for it may get 503 meanwhile',
       ),
+    tooLarge: (stream, limit) =>
+      log.error(
+        { user: nameOf(stream), limit },
+        'the plants of a user take more memory than this instance may use; raise CACHE_MAX_BYTES, and --max-old-space-size in NODE_OPTIONS with it',
+      ),
     fault(stream, error) {
       // A store that is away shows in every request that it fails. What somebody has to mend is told where it happens.
       const passing = error instanceof OutcomeUnknown || error instanceof StoreUnavailable;

@@ -37,7 +37,6 @@ describe('The configuration', () => {
       REQUEST_TIMEOUT_MS: 15_000,
       STORE_TIMEOUT_MS: 2000,
       SHUTDOWN_TIMEOUT_MS: 20_000,
-      CACHE_MAX_PLANTS: 1_000_000,
       LOG_LEVEL: 'info',
       production: false,
     });
@@ -61,6 +60,7 @@ describe('The configuration', () => {
     ['REQUEST_TIMEOUT_MS', 100, 3_600_000],
     ['STORE_TIMEOUT_MS', 50, 60_000],
     ['SHUTDOWN_TIMEOUT_MS', 0, 3_600_000],
+    ['CACHE_MAX_BYTES', 1_048_576, 1_099_511_627_776],
     ['CACHE_MAX_PLANTS', 0, 1_000_000_000],
     ['REDIS_WAIT_REPLICAS', 0, 16],
     ['MAX_CONNECTIONS', 1, 1_000_000],

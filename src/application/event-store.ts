@@ -79,6 +79,18 @@ export interface EventStore {
 /** A fault that changed nothing and will not: the store is away, refusing, overloaded or too slow. */
 export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
+  /** In how many milliseconds a repetition is likely to succeed; `undefined` where that is unknown. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message?: string, { retryAfterMs, ...options }: UnavailableOptions = {}) {
+    super(message, options);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export interface UnavailableOptions {
+  readonly cause?: unknown;
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** A fault after which nobody knows yet whether the write was recorded, or still will be. */

@@ -12,13 +12,15 @@ export {
   BEGINNING,
   OutcomeUnknown,
   StoreUnavailable,
+  type UnavailableOptions,
   UnreadableHistory,
   headOf,
 } from './event-store';
 export type { CollectionObserver, CollectionOptions } from './collection-options';
-export { type ListQuery, Listing } from './listing';
+export type { ListQuery, Listing } from './listing';
 export { PlantCollection } from './plant-collection';
-export { type PlantStoreOptions, PlantStore } from './plant-store';
+export type { View } from './projection';
+export { type PlantStoreOptions, type StoreUsage, PlantStore } from './plant-store';
 export { HistoryChanged, replay } from './replay';
 export type { CataloguedStream, ForeignObject, StreamCatalogue } from './stream-catalogue';
 export { type User, USER_RULE, parseUser } from './user';

@@ -1,48 +1,85 @@
-import type { Command, Decision, PlantEvent } from '../domain';
+import { type Command, type Decision, type PlantEvent, bytesAddedBy } from '../domain';
 import type { CollectionOptions } from './collection-options';
-import { type NewerEvents, OutcomeUnknown, StoreUnavailable, headOf } from './event-store';
-import type { ListQuery, Listing } from './listing';
-import { Projection } from './projection';
-import { RoundRequest } from './round-request';
+import { type NewerEvents, OutcomeUnknown, StoreUnavailable } from './event-store';
+import { HistoryLoader } from './history-loader';
+import { LoadQueue } from './load-queue';
+import { Projection, type View } from './projection';
+import { RequestQueue } from './request-queue';
+import type { Caller, RoundRequest } from './round-request';
+import { SafeObserver } from './safe-observer';
 import { StreamCalls } from './stream-calls';
 
 const FIRST_RETRY_MS = 10;
 const LAST_RETRY_MS = 200;
 /** Events. */
 const PROGRESS_STEP = 100_000;
+/** For how long a list that was found too large is not loaded, or not extended, again. */
+const TOO_LARGE_MS = 10_000;
+/** The share of its memory up to which a list may grow by commands, so that what was created can be loaded again. */
+const GROWTH_LIMIT = 7 / 8;
+/** For how long a list that was loaded while no request waited any more is kept for the one that comes back. */
+const KEPT_MS = 10_000;
+
+/** Where a collection is kept. */
+export interface CollectionMemory {
+  /** Called when the collection may have changed its size. False where it must be given up. Must not throw. */
+  fits(): boolean;
+}
+
+const UNBOUNDED: CollectionMemory = { fits: () => true };
 
 /**
  * One user's plants, live. Turns concurrent requests into rounds.
  *
  * Requests that arrive while a round is in flight wait for the next one; a
- * round is one trip to the store for all of them. The trip is an append at the
- * known head, or a read behind it, and either is also the read barrier: it
+ * round is one call to the store for all of them. The call is an append at the
+ * known head, or a read after it, and either is also the read barrier: it
  * proves that the state the answers come from was the stream's at a moment
- * after every request of the round had arrived. Nobody joins a round that has
- * been sent, for that moment may be before his arrival: he would read the past.
+ * after every request of the round had arrived. No request joins a round that
+ * was sent: that moment may be before its arrival, and its read would be stale.
  *
  * The list changes only by events that the store confirmed. So there is never
- * a guess to take back, and whatever of an unconfirmed append arrives late is
- * fenced by its expected head.
+ * a guess to take back, and an unconfirmed append that arrives late is fenced
+ * by its expected head.
  */
 export class PlantCollection {
   #projection = new Projection();
+  /** Whether the projection has reached the end of the history at any time. */
+  #caughtUp = false;
+  readonly #requests: RequestQueue;
   readonly #calls: StreamCalls;
-  #waiting: RoundRequest[] = [];
-  /** The requests of the round in flight. */
-  #round: readonly RoundRequest[] = [];
-  /** How many calls to the store it has made. */
+  readonly #loader: HistoryLoader;
+  readonly #observer: SafeObserver;
+  /** How many calls to the store the round in flight has made. */
   #trips = 0;
   #running = false;
-  #timerSet = false;
+  #tooLargeUntil = -Infinity;
+  #keptUntil = -Infinity;
 
   constructor(
     readonly stream: string,
     private readonly options: CollectionOptions,
-    /** Called behind every round, whatever came of it. Must not throw. */
-    private readonly afterRound: () => void = () => {},
+    private readonly memory: CollectionMemory = UNBOUNDED,
   ) {
-    this.#calls = new StreamCalls(stream, options.store, options.clock);
+    const { store, clock, timeoutMs, maxWaiting, commandBytes, loads } = options;
+    this.#observer = SafeObserver.of(options.observer);
+    this.#calls = new StreamCalls(stream, store, clock);
+    this.#requests = new RequestQueue({
+      clock,
+      timeoutMs,
+      maxWaiting,
+      commandBytes,
+      retryAfterMs: () => (this.#loader.loading ? this.#loader.retryAfterMs() : undefined),
+      abandoned: () => this.#calls.abandon(),
+    });
+    this.#loader = new HistoryLoader(loads ?? new LoadQueue(clock, 2 * timeoutMs), {
+      head: () => this.#projection.head,
+      read: (after) => store.read(stream, after),
+      apply: (page) => this.#apply(page),
+      reset: () => this.#lostHistory(),
+      wanted: () => this.#requests.pending,
+      ended: (complete) => this.#loadEnded(complete),
+    });
   }
 
   /** How many plants are held in memory. */
@@ -50,40 +87,44 @@ export class PlantCollection {
     return this.#projection.size;
   }
 
-  /** Whether any request is under way. */
-  get busy(): boolean {
-    return this.#running;
+  /** About how much memory they take, in bytes. */
+  get bytes(): number {
+    return this.#projection.bytes;
+  }
+
+  /** Whether it may be dropped from memory: nothing is under way, and no request is about to come back for it. */
+  get evictable(): boolean {
+    return !this.#running && !this.#loader.loading && this.#keptUntil <= this.options.clock.now();
   }
 
   /**
    * Rejects with {@link OutcomeUnknown}; or, and then nothing happened, with {@link StoreUnavailable}
-   * (`UnreadableHistory` is one) or, as it is, with whatever else the store threw: a fault of its own.
+   * (`UnreadableHistory` is one) or, as it is, with any other error of the store: a fault of its own.
    */
   execute(command: Command): Promise<Decision> {
-    return new Promise((resolve, reject) => this.#enqueue(command, resolve, reject));
+    return new Promise((answer, reject) => this.#enqueue(command, { answer, reject }));
   }
 
-  /** Rejects with {@link StoreUnavailable}, or with whatever else the store threw. */
-  query(query: ListQuery): Promise<Listing> {
+  /** What `view` makes of the list. Rejects with {@link StoreUnavailable}, and with any other error of store or view. */
+  query<T>(view: View<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const answer = () => resolve(this.#projection.listing(query));
-      this.#enqueue(undefined, answer, reject);
+      const answer = () => {
+        try {
+          resolve(this.#projection.show(view));
+        } catch (error) {
+          reject(error as Error);
+        }
+      };
+      this.#enqueue(undefined, { answer, reject });
     });
   }
 
-  #enqueue(
-    command: Command | undefined,
-    answer: (decision: Decision) => void,
-    reject: (error: unknown) => void,
-  ): void {
-    const { clock, timeoutMs, maxWaiting } = this.options;
-    if (this.#waiting.length >= maxWaiting) {
-      reject(new StoreUnavailable('too many requests are waiting for the event store'));
-      return;
-    }
-    this.#waiting.push(new RoundRequest(command, clock.now() + timeoutMs, answer, reject));
-    this.#watchDeadlines();
-    if (!this.#running) this.#start();
+  #enqueue(command: Command | undefined, caller: Caller): void {
+    this.#keptUntil = -Infinity;
+    const bytes = command === undefined ? 0 : bytesAddedBy(command);
+    const refusal = this.#refusal(bytes) ?? this.#requests.add(command, bytes, caller);
+    if (refusal) caller.reject(refusal);
+    else if (!this.#running) this.#start();
   }
 
   #start(): void {
@@ -95,60 +136,54 @@ export class PlantCollection {
 
   async #run(): Promise<void> {
     while (this.#running) {
-      this.#round = this.#waiting;
-      this.#waiting = [];
+      const round = this.#requests.takeRound();
       this.#trips = 0;
       try {
-        await this.#playRound();
+        await this.#playRound(round);
       } catch (error) {
-        if (!(error instanceof StoreUnavailable || error instanceof OutcomeUnknown)) this.#startOver();
-        this.options.observer?.fault?.(this.stream, error);
-        for (const request of this.#round) request.fail(error);
+        if (!isStoreFault(error)) this.#startOver();
+        this.#observer.fault(this.stream, error);
+        for (const request of round) request.fail(error);
       }
-      this.options.observer?.round?.(this.#round.length, this.#trips);
-      this.#round = [];
-      this.#running = this.#waiting.length > 0;
-      this.afterRound();
+      this.#observer.round(round.length, this.#trips);
+      this.#requests.endRound();
+      this.#running = !this.#requests.isEmpty;
+      this.memory.fits();
     }
   }
 
-  async #playRound(): Promise<void> {
-    const { observer } = this.options;
+  async #playRound(round: readonly RoundRequest[]): Promise<void> {
     // Whether the list is known to have been the stream's state at some moment of this round.
     let current = false;
     for (;;) {
-      const requests = this.#round.filter((request) => !request.settled);
+      const requests = round.filter((request) => !request.settled);
       if (requests.length === 0) return;
+      if (this.#loader.loading) {
+        // Begun by an earlier round, so its last page may be older than this round's requests.
+        await this.#load();
+        continue;
+      }
       const commands = requests.filter((request) => request.command !== undefined);
       const decisions = this.#projection.decide(commands.map((request) => request.command!));
       const events = decisions.map(({ event }) => event).filter((event) => event !== undefined);
 
-      if (events.length === 0 && current) {
-        this.#answer(requests, decisions);
-        return;
-      }
-
-      this.#trips++;
       if (events.length === 0) {
-        const result = await this.#calls.read(this.#projection.head);
-        if (result.status === 'reset') this.#lostHistory();
-        else current = await this.#catchUp(result);
+        if (current) return this.#answer(requests, decisions);
+        current = await this.#catchUp();
         continue;
       }
 
       const writers = commands.filter((_, index) => decisions[index]!.event !== undefined);
-      for (const request of writers) request.inDoubt = true;
       const result = await this.#append(events, writers);
-      for (const request of writers) request.inDoubt = false;
       switch (result.status) {
         case 'appended':
           this.#projection.advance(events, result.head);
-          observer?.appended?.(events.length);
-          this.#answer(requests, decisions);
-          return;
+          this.#caughtUp = true;
+          this.#observer.appended(events.length);
+          return this.#answer(requests, decisions);
         case 'conflict':
-          if (this.#projection.head.version > 0) observer?.conflict?.();
-          current = await this.#catchUp(result);
+          if (this.#projection.head.version > 0) this.#observer.conflict();
+          current = await this.#takeIn(result);
           continue;
         case 'reset':
           this.#lostHistory();
@@ -171,79 +206,111 @@ export class PlantCollection {
   async #append(events: readonly PlantEvent[], writers: readonly RoundRequest[]) {
     const commit = this.options.mintCommit();
     let unknown = false;
+    for (const request of writers) request.inDoubt = true;
     for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, LAST_RETRY_MS)) {
       try {
-        return await this.#calls.append(this.#projection.head, commit, events);
+        this.#trips++;
+        const result = await this.#calls.append(this.#projection.head, commit, events);
+        for (const request of writers) request.inDoubt = false;
+        return result;
       } catch (error) {
         unknown ||= !(error instanceof StoreUnavailable);
         // Until some try was lost on the way, a refusal is final: none of them happened.
         if (!unknown) for (const request of writers) request.inDoubt = false;
-        const fault = !(error instanceof StoreUnavailable || error instanceof OutcomeUnknown);
-        if (!unknown || fault || this.#round.every((request) => request.settled)) throw error;
+        if (!unknown || !isStoreFault(error) || !this.#roundIsPending()) throw error;
       }
       await this.#calls.pause(pause);
-      this.#trips++;
     }
   }
 
-  /** Applies what is newer, page by page, fetching the next page while applying this one. True once none is left. */
-  async #catchUp(newer: NewerEvents): Promise<boolean> {
-    for (let page = newer; ;) {
-      const last = page.events.at(-1);
-      if (page.more) this.#trips++;
-      const following = page.more && last !== undefined ? this.#calls.read(headOf(last)) : undefined;
-      // Awaited only after this page is applied; should that throw, nobody would be left to hear of a failure.
-      following?.catch(() => {});
-      const before = this.#projection.head.version;
-      for (const recorded of page.events) this.#projection.apply(recorded);
-      if (page.more) this.#tellProgress(before);
-      if (following === undefined) return !page.more;
-      const result = await following;
-      if (result.status === 'reset') {
-        this.#lostHistory();
-        return false;
-      }
-      page = result;
+  #roundIsPending(): boolean {
+    return this.#requests.round.some((request) => !request.settled);
+  }
+
+  /** Applies what is newer. True where nothing newer was left at some moment after the call began. */
+  async #catchUp(): Promise<boolean> {
+    if (!this.#caughtUp) return this.#load();
+    this.#trips++;
+    const result = await this.#calls.read(this.#projection.head);
+    if (result.status === 'read') return this.#takeIn(result);
+    this.#lostHistory();
+    return false;
+  }
+
+  async #takeIn(newer: NewerEvents): Promise<boolean> {
+    this.#apply(newer);
+    if (newer.more) return this.#load();
+    this.#caughtUp = true;
+    return true;
+  }
+
+  /** Waits for the load under way, or for one that begins now, until every request of the round is out of time. */
+  async #load(): Promise<boolean> {
+    const before = this.#loader.pagesRead;
+    try {
+      return await this.#calls.waitFor(this.#loader.load());
+    } finally {
+      this.#trips += this.#loader.pagesRead - before;
     }
   }
 
-  #tellProgress(before: number): void {
+  /** Throws {@link StoreUnavailable} where there is no room: then what was read of the history is given up. */
+  #apply({ events }: NewerEvents): void {
+    const before = this.#projection.head.version;
+    for (const recorded of events) this.#projection.apply(recorded);
+    this.#observer.loaded(events.length);
     const { version } = this.#projection.head;
     const step = (reached: number) => Math.floor(reached / PROGRESS_STEP);
-    if (step(version) > step(before)) this.options.observer?.loading?.(this.stream, version);
+    if (step(version) > step(before)) this.#observer.loading(this.stream, version);
+
+    const exceeds = this.bytes > (this.options.maxBytes ?? Infinity);
+    if (!exceeds && this.memory.fits()) return;
+    this.#startOver();
+    throw exceeds
+      ? this.#foundTooLarge()
+      : new StoreUnavailable('the memory for plants is full of what is being loaded');
+  }
+
+  #loadEnded(complete: boolean): void {
+    this.#caughtUp ||= complete;
+    // The round, if there is one, goes on from here.
+    if (this.#running) return;
+    this.#keptUntil = this.options.clock.now() + KEPT_MS;
+    this.memory.fits();
+  }
+
+  /** Why a request is refused whose command adds so many bytes; `undefined` where it is not. */
+  #refusal(bytes: number): StoreUnavailable | undefined {
+    const { clock, maxBytes = Infinity } = this.options;
+    const waitMs = this.#tooLargeUntil - clock.now();
+    if (waitMs > 0 && (bytes > 0 || !this.#caughtUp)) return tooLarge(waitMs);
+    const grown = this.bytes + this.#requests.waitingBytes + bytes;
+    return bytes > 0 && grown > GROWTH_LIMIT * maxBytes ? this.#foundTooLarge() : undefined;
+  }
+
+  #foundTooLarge(): StoreUnavailable {
+    this.#tooLargeUntil = this.options.clock.now() + TOO_LARGE_MS;
+    this.#observer.tooLarge(this.stream, this.options.maxBytes!);
+    return tooLarge(TOO_LARGE_MS);
   }
 
   #lostHistory(): void {
-    this.options.observer?.historyLost?.(this.stream, this.#projection.head);
+    this.#observer.historyLost(this.stream, this.#projection.head);
     this.#startOver();
   }
 
   #startOver(): void {
     this.#projection = new Projection();
+    this.#caughtUp = false;
   }
+}
 
-  /**
-   * One timer for all requests: they all have the same time, so the oldest
-   * unsettled one is the next to run out of it.
-   */
-  #watchDeadlines(): void {
-    if (this.#timerSet) return;
-    const oldest = this.#round.find((request) => !request.settled) ?? this.#waiting[0];
-    if (oldest === undefined) return;
-    this.#timerSet = true;
-    const { clock } = this.options;
-    clock.after(Math.max(0, oldest.deadline - clock.now()), () => {
-      this.#timerSet = false;
-      this.#expire(clock.now());
-      this.#watchDeadlines();
-    });
-  }
+function isStoreFault(error: unknown): boolean {
+  return error instanceof StoreUnavailable || error instanceof OutcomeUnknown;
+}
 
-  #expire(now: number): void {
-    for (const request of this.#round) if (request.deadline <= now) request.expire();
-    const inTime = this.#waiting.findIndex((request) => request.deadline > now);
-    const late = this.#waiting.splice(0, inTime === -1 ? this.#waiting.length : inTime);
-    for (const request of late) request.expire();
-    if (this.#round.every((request) => request.settled)) this.#calls.abandon();
-  }
+function tooLarge(retryAfterMs: number): StoreUnavailable {
+  return new StoreUnavailable('the plants of this user take more memory than this instance has for them', {
+    retryAfterMs,
+  });
 }

@@ -1,101 +1,129 @@
-import type { Decision, NewPlant, PlantId } from '../domain';
+import { type Decision, NewPlant, type PlantId, parsePlantId } from '../domain';
+import { ByteBudget } from './byte-budget';
+import { CollectionCache } from './collection-cache';
 import type { CollectionOptions } from './collection-options';
 import type { ListQuery, Listing } from './listing';
+import { LoadQueue } from './load-queue';
 import { PlantCollection } from './plant-collection';
-import type { User } from './user';
+import type { View } from './projection';
+import { SafeObserver } from './safe-observer';
+import { USER_RULE, type User, parseUser } from './user';
 
-export interface PlantStoreOptions extends Omit<CollectionOptions, 'timeoutMs' | 'maxWaiting'> {
+export interface PlantStoreOptions extends Pick<
+  CollectionOptions,
+  'store' | 'clock' | 'mintCommit' | 'gather' | 'observer'
+> {
   /** Within how many milliseconds of its arrival every request is answered; 2000 by default. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** How many requests of one user may wait for the next round, more are refused; 1024 by default. */
-  readonly maxWaiting?: number;
-  /** How many plants may stay in memory between requests, over all users; 1,000,000 by default. */
-  readonly cacheMaxPlants?: number;
+  readonly maxWaiting?: number | undefined;
+  /**
+   * About how much memory plants may take, in bytes; 256 MiB by default. One user may take all of it. Requests that
+   * wait to be recorded may take a quarter as much besides.
+   */
+  readonly cacheMaxBytes?: number | undefined;
+  /** How many plants may stay in memory between requests, each user counted as ten more; unbounded by default. */
+  readonly cacheMaxPlants?: number | undefined;
 }
 
-const DEFAULTS = { timeoutMs: 2000, maxWaiting: 1024, cacheMaxPlants: 1_000_000 };
-
-/** What an empty collection weighs beside its plants, in plants (measured: about 1 KB against 120 bytes). */
-const COLLECTION_WEIGHT = 10;
-
-interface Entry {
-  readonly collection: PlantCollection;
-  weight: number;
+/** How much a store holds, and has to do, at one moment. */
+export interface StoreUsage {
+  /** Users in memory, their plants, and about how many bytes those take. */
+  readonly collections: number;
+  readonly plants: number;
+  readonly bytes: number;
+  readonly maxBytes: number;
+  /** What the commands that are not answered yet take, in bytes. */
+  readonly commandBytes: number;
+  readonly maxCommandBytes: number;
+  /** Pages of histories requested from the event store, and such that wait for their turn. */
+  readonly pagesReading: number;
+  readonly pagesWaiting: number;
+  /** Users dropped from memory so far. */
+  readonly evictions: number;
 }
+
+const COMMANDS_SHARE = 1 / 4;
 
 /**
- * The use cases: what every transport calls. One collection a user, made when
- * first asked for and kept while memory allows: beyond `cacheMaxPlants` the
- * least recently used idle ones are let go, to be projected anew from
- * their events when asked for again. The one used last always stays.
+ * The use cases: what every transport calls. Each user has a collection of their own, loaded on the first request
+ * and kept while memory allows.
  *
- * All three reject with `StoreUnavailable` or whatever else the store threw, its
- * own fault (nothing happened), or, the two that write, `OutcomeUnknown`.
+ * All reject with TypeError, at once and for this caller only, where an argument is wrong; with `StoreUnavailable`
+ * or any other error of the store, its own fault (nothing happened); `create` and `delete` also with `OutcomeUnknown`.
  */
 export class PlantStore {
-  /** Least recently used first. */
-  readonly #entries = new Map<User, Entry>();
-  /** The one used last. */
-  #latest: Entry | undefined;
-  #weight = 0;
-  readonly #options: CollectionOptions & { readonly cacheMaxPlants: number };
+  readonly #cache: CollectionCache;
+  readonly #loads: LoadQueue;
+  readonly #commandBytes: ByteBudget;
 
   constructor(options: PlantStoreOptions) {
-    this.#options = { ...DEFAULTS, ...options };
+    const { timeoutMs = 2000, maxWaiting = 1024 } = options;
+    const { cacheMaxBytes = 256 * 2 ** 20, cacheMaxPlants = Infinity } = options;
+    this.#loads = new LoadQueue(options.clock, 2 * timeoutMs);
+    this.#commandBytes = new ByteBudget(cacheMaxBytes * COMMANDS_SHARE);
+    const collectionOptions: CollectionOptions = {
+      ...options,
+      timeoutMs,
+      maxWaiting,
+      maxBytes: cacheMaxBytes,
+      loads: this.#loads,
+      commandBytes: this.#commandBytes,
+      observer: SafeObserver.of(options.observer),
+    };
+    this.#cache = new CollectionCache(
+      { maxBytes: cacheMaxBytes, maxPlants: cacheMaxPlants },
+      (user, memory) => new PlantCollection(user, collectionOptions, memory),
+    );
   }
 
   create(user: User, plant: NewPlant): Promise<Decision> {
-    return this.#of(user).execute({ type: 'CreatePlant', plant });
+    if (!isUser(user)) return Promise.reject(wrongUser());
+    if (!NewPlant.is(plant))
+      return Promise.reject(new TypeError('a plant to create must come from NewPlant.from'));
+    return this.#cache.get(user).execute({ type: 'CreatePlant', plant });
   }
 
   delete(user: User, id: PlantId): Promise<Decision> {
-    return this.#of(user).execute({ type: 'DeletePlant', id });
+    if (!isUser(user)) return Promise.reject(wrongUser());
+    if (typeof id !== 'string' || parsePlantId(id) === undefined)
+      return Promise.reject(new TypeError('the id of a plant must come from parsePlantId'));
+    return this.#cache.get(user).execute({ type: 'DeletePlant', id });
   }
 
-  list(user: User, query: ListQuery): Promise<Listing> {
-    return this.#of(user).query(query);
+  /** Up to `limit` plants (all by default) from `after` (a listing's `next`; the beginning by default). */
+  async list(user: User, { limit = Infinity, after = 0 }: ListQuery = {}): Promise<Listing> {
+    if (!(limit >= 0)) throw new TypeError('limit must be a number of plants, 0 or more');
+    if (!(after >= 0)) throw new TypeError("after must be a listing's next, or 0");
+    return this.query(user, (list, head) => {
+      const { plants, next } = list.page(limit, after);
+      return { plants, next, head };
+    });
   }
 
-  /** How much is in memory now. */
-  get held(): { readonly collections: number; readonly plants: number } {
-    const collections = this.#entries.size;
-    return { collections, plants: this.#weight - collections * COLLECTION_WEIGHT };
+  /** What `view` makes of the user's list, as of a moment after the call. Called once, synchronously. */
+  query<T>(user: User, view: View<T>): Promise<T> {
+    if (!isUser(user)) return Promise.reject(wrongUser());
+    if (typeof view !== 'function')
+      return Promise.reject(new TypeError('a query needs a function of the list'));
+    return this.#cache.get(user).query(view);
   }
 
-  #of(user: User): PlantCollection {
-    const entry = this.#entries.get(user) ?? this.#newEntry(user);
-    if (entry !== this.#latest) {
-      this.#entries.delete(user);
-      this.#entries.set(user, entry);
-      this.#latest = entry;
-    }
-    return entry.collection;
-  }
-
-  #newEntry(user: User): Entry {
-    const weighAnew = () => this.#weigh(entry);
-    const entry: Entry = {
-      collection: new PlantCollection(user, this.#options, weighAnew),
-      weight: COLLECTION_WEIGHT,
+  get usage(): StoreUsage {
+    return {
+      ...this.#cache.usage,
+      commandBytes: this.#commandBytes.used,
+      maxCommandBytes: this.#commandBytes.max,
+      pagesReading: this.#loads.reading,
+      pagesWaiting: this.#loads.waiting,
     };
-    this.#weight += COLLECTION_WEIGHT;
-    return entry;
   }
+}
 
-  #weigh(entry: Entry): void {
-    const weight = entry.collection.size + COLLECTION_WEIGHT;
-    this.#weight += weight - entry.weight;
-    entry.weight = weight;
-    if (this.#weight > this.#options.cacheMaxPlants) this.#evict();
-  }
+function isUser(user: unknown): boolean {
+  return typeof user === 'string' && parseUser(user) !== undefined;
+}
 
-  #evict(): void {
-    let left = this.#entries.size;
-    for (const [user, entry] of this.#entries) {
-      if (this.#weight <= this.#options.cacheMaxPlants || --left === 0) return;
-      if (entry.collection.busy) continue;
-      this.#entries.delete(user);
-      this.#weight -= entry.weight;
-    }
-  }
+function wrongUser(): TypeError {
+  return new TypeError(`a user must come from parseUser: ${USER_RULE}`);
 }

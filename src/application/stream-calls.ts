@@ -10,8 +10,8 @@ import {
 } from './event-store';
 
 /**
- * The calls to the store for one stream, which can be given up: whoever waits
- * is then told at once, and what the call comes to later is dropped.
+ * The calls to the store for one stream, which can be given up: the wait then
+ * ends at once, and the result of the call is dropped.
  */
 export class StreamCalls {
   #abandon: () => void = () => {};
@@ -36,6 +36,11 @@ export class StreamCalls {
   pause(ms: number): Promise<void> {
     const over = new Promise<void>((resolve) => void this.clock.after(ms, resolve));
     return this.#unlessAbandoned(over, OutcomeUnknown);
+  }
+
+  /** A load, which goes on when it is given up: the wait then rejects with {@link StoreUnavailable}. */
+  waitFor<T>(load: Promise<T>): Promise<T> {
+    return this.#unlessAbandoned(load, StoreUnavailable);
   }
 
   /** Gives up the call or the pause that began last. */

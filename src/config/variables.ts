@@ -88,9 +88,12 @@ const VARIABLES = {
     'within how long of the signal it ends: what is left then is cut; in ms, 0 … 3600000',
     integer(0, 3_600_000),
   ),
-  CACHE_MAX_PLANTS: withDefault(
-    '1000000',
-    'plants kept in memory between requests, a user counted as ten more, 0 … 1000000000',
+  CACHE_MAX_BYTES: optional(
+    'memory for plants, about, in bytes, 1048576 … 1099511627776; one user may take all of it; unset, 40 % of the heap limit',
+    integer(2 ** 20, 2 ** 40),
+  ),
+  CACHE_MAX_PLANTS: optional(
+    'plants kept in memory between requests besides, a user counted as ten more, 0 … 1000000000',
     integer(0, 1_000_000_000),
   ),
   LOG_LEVEL: withDefault(

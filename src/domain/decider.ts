@@ -1,6 +1,7 @@
-import type { PlantEvent } from './events';
+import { type PlantEvent, plantCreated } from './events';
 import type { NewPlant } from './plant';
 import type { PlantId } from './plant-id';
+import { plantBytes } from './plant-size';
 
 export interface CreatePlant {
   readonly type: 'CreatePlant';
@@ -13,6 +14,11 @@ export interface DeletePlant {
 }
 
 export type Command = CreatePlant | DeletePlant;
+
+/** How much memory `command` may add to the list, in bytes. */
+export function bytesAddedBy(command: Command): number {
+  return command.type === 'CreatePlant' ? plantBytes(command.plant.id, command.plant) : 0;
+}
 
 /** Why a command changes nothing. */
 export type Rejection = 'id-taken' | 'no-such-plant';
@@ -31,10 +37,9 @@ export interface LivingPlants {
 export function decide(command: Command, plants: LivingPlants): Decision {
   switch (command.type) {
     case 'CreatePlant': {
-      const { id, name, tag } = command.plant;
-      if (plants.has(id)) return { rejection: 'id-taken' };
-      const type = 'PlantCreated';
-      return { event: tag === undefined ? { type, id, name } : { type, id, name, tag } };
+      const { plant } = command;
+      if (plants.has(plant.id)) return { rejection: 'id-taken' };
+      return { event: plantCreated(plant.id, plant) };
     }
     case 'DeletePlant':
       if (!plants.has(command.id)) return { rejection: 'no-such-plant' };

@@ -2,11 +2,12 @@
 // never rewritten, so nothing here is renamed or removed; what a change needs
 // is a new event type, or an upcaster in the adapter that reads old ones.
 // docs/decisions/0003-storage-format.md says how the format may evolve.
-import type { NewPlant } from './plant';
+import { type Plant, isPlant } from './plant';
 import type { PlantId } from './plant-id';
 
-export interface PlantCreated extends NewPlant {
+export interface PlantCreated extends Plant {
   readonly type: 'PlantCreated';
+  readonly id: PlantId;
 }
 
 export interface PlantDeleted {
@@ -24,21 +25,21 @@ export interface EventParts {
   readonly tag?: unknown;
 }
 
-/** The event that has these parts; `undefined` where none has: no such type, or a plant as nobody could have created it. */
-export function eventFrom({ type, id, name, tag }: EventParts): PlantEvent | undefined {
+export function plantCreated(id: PlantId, { name, tag }: Plant): PlantCreated {
+  const type = 'PlantCreated';
+  return tag === undefined ? { type, id, name } : { type, id, name, tag };
+}
+
+/** The event that has these parts; `undefined` where none has: an unknown type, or a plant that breaks the rules. */
+export function eventFrom(parts: EventParts): PlantEvent | undefined {
+  const { type, id } = parts;
   if (id === undefined) return undefined;
   switch (type) {
     case 'PlantCreated':
-      if (!isText(name) || name === '') return undefined;
-      if (tag === undefined) return { type, id, name };
-      return isText(tag) ? { type, id, name, tag } : undefined;
+      return isPlant(parts) ? plantCreated(id, parts) : undefined;
     case 'PlantDeleted':
       return { type, id };
     default:
       return undefined;
   }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.isWellFormed();
 }

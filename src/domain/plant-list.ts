@@ -1,6 +1,7 @@
 import type { PlantEvent } from './events';
 import type { Plant } from './plant';
 import type { PlantId } from './plant-id';
+import { SHORT_ID, plantBytes } from './plant-size';
 import { Segment, type Stretch } from './segment';
 
 /** A stretch of the list, in order of creation, as it was at one moment: what happens later does not show in it. */
@@ -25,12 +26,9 @@ export class ImpossibleHistory extends Error {
 /** What a plant is found by: its id, or, where that is short, the number that it spells. */
 type Key = PlantId | number;
 
-/** Up to this many characters an id is a small integer for V8, which takes no object, and about half the time to find. */
-const SHORT = 9;
-
 /** No two ids have the same: they are canonical. */
 function keyOf(id: PlantId): Key {
-  return id.length <= SHORT ? Number(id) : id;
+  return id.length <= SHORT_ID ? Number(id) : id;
 }
 
 /**
@@ -58,6 +56,7 @@ export class PlantList {
   /** By these, none of them empty. (In a long array of their own, dropping one would cost some 20 times as much.) */
   readonly #segments = new Map<number, Segment>();
   #version = 0;
+  #bytes = 0;
   /** What was asked for last, until something happens: likely to be asked for again. */
   #latest: { readonly limit: number; readonly after: number; readonly page: Page } | undefined;
 
@@ -78,6 +77,11 @@ export class PlantList {
     return this.#positionOf.size;
   }
 
+  /** About how much memory the living plants take, in bytes: see {@link plantBytes}. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   has(id: PlantId): boolean {
     return this.#positionOf.has(keyOf(id));
   }
@@ -92,6 +96,7 @@ export class PlantList {
         if (position !== undefined) throw this.#impossible('creates an id that is taken');
         this.#version++;
         this.#positionOf.set(key, this.#version);
+        this.#bytes += plantBytes(event.id, event);
         // A plant of its own, so that neither id nor event can slip out with it.
         this.#add(event.tag === undefined ? { name: event.name } : { name: event.name, tag: event.tag });
         return;
@@ -99,7 +104,7 @@ export class PlantList {
         if (position === undefined) throw this.#impossible('deletes an id that is free');
         this.#version++;
         this.#positionOf.delete(key);
-        this.#remove(position);
+        this.#bytes -= plantBytes(event.id, this.#remove(position));
         return;
       default:
         event satisfies never;
@@ -148,9 +153,12 @@ export class PlantList {
     }
   }
 
-  #remove(position: number): void {
+  #remove(position: number): Plant {
     const index = this.#indexOf(position);
-    const left = this.#at(index)!.without(position);
+    const segment = this.#at(index)!;
+    const slot = segment.slotOf(position);
+    const removed = segment.plants[slot]!;
+    const left = segment.without(slot);
     const [before, behind] = [this.#at(index - 1), this.#at(index + 1)];
     if (left.size === 0) this.#drop(index);
     else if (before?.hasRoomFor(left)) {
@@ -160,6 +168,7 @@ export class PlantList {
       this.#set(index, left.and(behind));
       this.#drop(index + 1);
     } else this.#set(index, left);
+    return removed;
   }
 
   #at(index: number): Segment | undefined {

@@ -58,9 +58,13 @@ export class Segment implements SegmentView {
     return changed;
   }
 
-  without(position: number): Segment {
+  /** Where the plant created at `position` stands. */
+  slotOf(position: number): number {
+    return this.positions.indexOf(position);
+  }
+
+  without(slot: number): Segment {
     const changed = this.#changeable();
-    const slot = changed.positions.indexOf(position);
     changed.plants.splice(slot, 1);
     changed.positions.splice(slot, 1);
     return changed;

@@ -1,5 +1,6 @@
 import type { Decision, NewPlant, PlantCreated, PlantDeleted, PlantId } from '../../src/domain';
-import type { Listing, ListQuery } from '../../src/application';
+import type { Listing, View } from '../../src/application';
+import { newPlant } from '../support/given';
 
 // The words in which the tests of the application ask and are answered.
 
@@ -11,10 +12,14 @@ export type Wish =
 /** `created`, `deleted`, why not, the names listed, or the name of what was thrown. */
 export type Outcome = string | readonly string[];
 
-export const WHOLE: ListQuery = { limit: Infinity, after: 0 };
+/** The whole list, as `PlantStore.list` shows it. */
+export const WHOLE: View<Listing> = (list, head) => {
+  const { plants, next } = list.page();
+  return { plants, next, head };
+};
 
 export function plant(id: number, name: string): NewPlant {
-  return { id: plantId(id), name };
+  return newPlant(id, name);
 }
 
 export function plantId(id: number): PlantId {
@@ -22,7 +27,7 @@ export function plantId(id: number): PlantId {
 }
 
 export function created(id: number, name: string): PlantCreated {
-  return { type: 'PlantCreated', ...plant(id, name) };
+  return { type: 'PlantCreated', id: plantId(id), name };
 }
 
 export function deleted(id: number): PlantDeleted {

@@ -11,7 +11,7 @@ import {
 import type { Decision } from '../../src/domain';
 import { ManualClock, quiet } from '../support/manual-clock';
 import { type Call, ScriptedStore } from '../support/scripted-store';
-import { Asked, type Outcome, WHOLE, type Wish, plant, plantId } from './asking';
+import { Asked, type Outcome, type Wish, plant, plantId } from './asking';
 import type { Move, Schedule } from './schedule';
 
 // The life of a service: several instances over one store, several clients at
@@ -122,7 +122,8 @@ class Service {
   }
 
   async calmDown(): Promise<void> {
-    for (let elapsed = 0; elapsed <= 2 * TIMEOUT_MS; elapsed += 50) {
+    // A load goes on without its requests, a page a step.
+    for (let elapsed = 0; elapsed <= 3 * TIMEOUT_MS || this.#store.calls.length > 0; elapsed += 50) {
       for (const call of [...this.#store.calls]) await call.answer();
       await this.#clock.pass(50);
     }
@@ -167,7 +168,7 @@ function fulfil(instance: PlantStore, user: User, wish: Wish): Promise<Decision 
     case 'delete':
       return instance.delete(user, plantId(wish.id));
     case 'list':
-      return instance.list(user, WHOLE);
+      return instance.list(user);
   }
 }
 

@@ -50,8 +50,8 @@ describe('While the store does not answer, a plant collection', () => {
     expect(world.store.questions).to.have.length(1);
   });
 
-  it('plays the next round as soon as nobody waits for this one any more', async () => {
-    const world = new World();
+  it('plays the next round as soon as no request waits for this one any more', async () => {
+    const world = await World.knowing();
     world.list();
     world.store.sole.hang();
     await world.clock.pass(TIMEOUT_MS / 2);
@@ -64,7 +64,7 @@ describe('While the store does not answer, a plant collection', () => {
   });
 
   it('goes on working afterwards, whatever the abandoned call still brings', async () => {
-    const world = new World();
+    const world = await World.knowing();
     world.list();
     const abandoned = world.store.sole;
     await world.clock.pass(TIMEOUT_MS);
@@ -132,8 +132,25 @@ describe('While the store does not answer, a plant collection', () => {
     expect(await world.recorded()).to.deep.equal(['+Fern', '+Ivy']);
   });
 
+  it('gives up a page of a history that the store never sends, and reads it again', async () => {
+    const world = new World();
+    world.list();
+    world.store.sole.hang();
+    await world.clock.pass(2 * TIMEOUT_MS - 1);
+    const listed = world.list();
+    expect(world.store.calls).to.be.empty;
+    await world.clock.pass(1);
+    expect(listed.outcome).to.equal('StoreUnavailable');
+
+    const again = world.list();
+    await world.clock.pass(0);
+    await world.store.sole.answer();
+    expect(again.outcome).to.deep.equal([]);
+  });
+
   it('has room again once those who waited were sent or gave up', async () => {
     const world = new World({ maxWaiting: 1 });
+    await world.takeIn();
     world.list();
     world.store.sole.hang();
     const gaveUp = world.list();

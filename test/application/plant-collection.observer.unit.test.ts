@@ -74,6 +74,8 @@ describe('Whoever watches a plant collection', () => {
     await world.store.sole.refuse();
     world.list();
     await world.store.sole.stumble();
+    await world.takeIn();
+    world.told.pop();
     world.list();
     world.store.sole.hang();
     await world.clock.pass(TIMEOUT_MS);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { parseUser } from '../../src/application';
 import { openStore, plantsOver } from '../adapters/redis/open-store';
-import { created, plantId } from '../support/given';
+import { newPlant, plantId } from '../support/given';
 import { describeRedis } from '../support/redis';
 import { paste, theBlock } from './shell';
 
@@ -18,7 +18,7 @@ describeRedis('What the pages show of Redis', (redis) => {
     const { store, close } = await openStore(redis.url, { keyPrefix: redis.prefix });
     const alice = parseUser('alice')!;
     const id = plantId('9007199254740993');
-    await plantsOver(store).create(alice, created(id, 'Fern', 'indoor'));
+    await plantsOver(store).create(alice, newPlant(id, 'Fern', 'indoor'));
     await plantsOver(store).delete(alice, id);
     await close();
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Command, PlantList, decide, decideInOrder } from '../../src/domain';
+import { type Command, NewPlant, PlantList, decide, decideInOrder } from '../../src/domain';
 import { create, created, deleted, given, remove } from '../support/given';
 import { RUNS, anyCommand, anyCommands } from './arbitraries';
 
@@ -35,10 +35,8 @@ describe('Creating a plant', () => {
   });
 
   it('records id, name and tag, and nothing that came along with them', () => {
-    const command: Command = {
-      type: 'CreatePlant',
-      plant: { ...created(7, 'Fern', 'indoor'), ...{ owner: 'eve' } },
-    };
+    const plant = NewPlant.from({ ...created(7, 'Fern', 'indoor'), ...{ owner: 'eve' } })!;
+    const command: Command = { type: 'CreatePlant', plant };
     given()
       .when(command)
       .then(created(7, 'Fern', 'indoor'));

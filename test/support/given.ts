@@ -8,7 +8,9 @@
 import { expect } from 'chai';
 import {
   type Command,
+  NewPlant,
   type Plant,
+  type PlantCreated,
   type PlantEvent,
   type PlantId,
   PlantList,
@@ -40,11 +42,22 @@ export function given(...history: PlantEvent[]) {
 }
 
 export function create(id: number | PlantId, name: string, tag?: string): Command {
-  return { type: 'CreatePlant', plant: { id: plantId(id), ...plant(name, tag) } };
+  return { type: 'CreatePlant', plant: newPlant(id, name, tag) };
 }
 
 export function remove(id: number | PlantId): Command {
   return { type: 'DeletePlant', id: plantId(id) };
+}
+
+export function newPlant(id: number | string, name: string, tag?: string): NewPlant {
+  const made = NewPlant.from({ id: String(id), name, tag });
+  if (made === undefined) throw new RangeError('no such plant can be created');
+  return made;
+}
+
+/** What has to be created for `event` to be recorded. */
+export function planting({ id, name, tag }: PlantCreated): NewPlant {
+  return newPlant(id, name, tag);
 }
 
 export function plant(name: string, tag?: string): Plant {

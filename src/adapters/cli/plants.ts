@@ -1,5 +1,5 @@
 import type { Rejection } from '../../domain';
-import { type NewPlant, type Plant, type PlantId, parsePlantId } from '../../domain';
+import { NewPlant, type Plant, type PlantId, parsePlantId } from '../../domain';
 import type { Arguments } from './arguments';
 import { type Command, JSON_OUTPUT, USER, withStore } from './command';
 import { Refused, WrongUsage } from './exit';
@@ -94,8 +94,12 @@ export const remove: Command = {
 function newPlant(args: Arguments): NewPlant {
   const name = args.text('name')!;
   const tag = args.text('tag');
-  if (name === '') throw new WrongUsage('--name must have at least one character');
-  return { id: plantId(args), name, ...(tag === undefined ? {} : { tag }) };
+  const plant = NewPlant.from({ id: plantId(args), name, tag });
+  if (plant === undefined)
+    throw new WrongUsage(
+      '--name must be at least one character of well-formed Unicode, and so must --tag, or empty',
+    );
+  return plant;
 }
 
 function plantId(args: Arguments): PlantId {

@@ -1,14 +1,20 @@
 import { createHash } from 'node:crypto';
-import type { Head, ListQuery, Listing, User } from '../../application';
+import type { Head, User } from '../../application';
+import type { Page } from '../../domain';
 import { type Answer, json } from './answer';
 import { matches } from './if-none-match';
-import { cursorAfter } from './list-query';
+import { type ListQuery, cursorAfter } from './list-query';
 import { ListTexts } from './list-texts';
 import type { Headers } from './problems';
 
 /** How much text is kept, in bytes, each answer counted with what it costs beside its text. */
 const MAX_KEPT = 64 * 2 ** 20;
 const OVERHEAD = 1024;
+
+/** A page of a list, as it was at `head`. */
+export interface Listing extends Pick<Page, 'stretches' | 'next'> {
+  readonly head: Head;
+}
 
 interface Kept {
   readonly head: Head;

@@ -1,5 +1,10 @@
-import type { ListQuery } from '../../application';
 import { HttpProblem, PROBLEMS } from './problems';
+
+/** Both as a list's page takes them. */
+export interface ListQuery {
+  readonly limit: number;
+  readonly after: number;
+}
 
 const CURSOR_PREFIX = 'v1.';
 

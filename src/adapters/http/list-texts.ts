@@ -15,7 +15,7 @@ export class ListTexts {
   #made: Promise<unknown> = Promise.resolve();
 
   /** In UTF-8, at once where it is short. */
-  of({ stretches }: Page): Buffer | Promise<Buffer> {
+  of({ stretches }: Pick<Page, 'stretches'>): Buffer | Promise<Buffer> {
     const text = this.#from(stretches, 0);
     const whole = text.index === stretches.length && text.piece.length <= LONG;
     if (whole) return Buffer.from(`[${text.piece}]`);

@@ -1,5 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { type NewPlant, parsePlantId } from '../../domain';
+import { NewPlant } from '../../domain';
 import type { NewPlantBody } from './openapi/bodies';
 import { NewPlant as published } from './openapi/schemas';
 import { HttpProblem, PROBLEMS } from './problems';
@@ -40,8 +40,7 @@ const RULES: Readonly<Record<string, string>> = {
 /** The NewPlant that a JSON value is; other members are ignored. Throws {@link HttpProblem}, naming member and rule. */
 export function newPlantFrom(value: unknown): NewPlant {
   if (!isNewPlant(value)) throw new HttpProblem(PROBLEMS.invalidPlant, rule(isNewPlant.errors![0]!));
-  const id = parsePlantId(String(value.id))!;
-  return value.tag === undefined ? { id, name: value.name } : { id, name: value.name, tag: value.tag };
+  return NewPlant.from({ id: String(value.id), name: value.name, tag: value.tag })!;
 }
 
 function rule(error: ErrorObject): string {

@@ -30,7 +30,10 @@ export function plantsRoutes({
   const operations = routes({
     'GET /plants': async (ctx) => {
       const [user, query] = [userOf(ctx), listQueryFrom(ctx.state.query)];
-      const listing = await plants.list(user, query);
+      const listing = await plants.query(user, (list, head) => {
+        const { stretches, next } = list.page(query.limit, query.after);
+        return { stretches, next, head };
+      });
       return lists.answer(user, query, listing, ctx.req.headers['if-none-match']);
     },
 

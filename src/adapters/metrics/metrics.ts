@@ -4,6 +4,7 @@ import {
   type EventStore,
   OutcomeUnknown,
   StoreUnavailable,
+  type StoreUsage,
   UnreadableHistory,
 } from '../../application';
 import { Durations } from './durations';
@@ -19,13 +20,37 @@ export interface AnsweredRequest {
 
 /** What is looked at when the metrics are asked for, rather than counted on its way. */
 export interface Levels {
-  readonly held: () => { readonly collections: number; readonly plants: number };
+  readonly usage: () => StoreUsage;
   /** Open ones, idle or not. */
   readonly connections: () => number;
 }
 
 const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
-const NOTHING: Levels = { held: () => ({ collections: 0, plants: 0 }), connections: () => 0 };
+const UNUSED: StoreUsage = {
+  collections: 0,
+  plants: 0,
+  bytes: 0,
+  maxBytes: 0,
+  commandBytes: 0,
+  maxCommandBytes: 0,
+  pagesReading: 0,
+  pagesWaiting: 0,
+  evictions: 0,
+};
+const NOTHING: Levels = { usage: () => UNUSED, connections: () => 0 };
+
+/** The gauges of what a store holds and has to do. */
+const USAGE_GAUGES: Readonly<Record<string, readonly [member: keyof StoreUsage, help: string]>> = {
+  plant_store_collections: ['collections', 'Users whose plants are in memory'],
+  plant_store_plants: ['plants', 'Plants in memory'],
+  plant_store_cache_bytes: ['bytes', 'About how much memory those plants take'],
+  plant_store_cache_limit_bytes: ['maxBytes', 'How much they may take (CACHE_MAX_BYTES)'],
+  plant_store_cache_evictions: ['evictions', 'Users dropped from memory since the start'],
+  plant_store_command_bytes: ['commandBytes', 'What the writes that are not answered yet take in memory'],
+  plant_store_command_limit_bytes: ['maxCommandBytes', 'How much they may take; beyond it writes get 503'],
+  plant_store_load_pages_reading: ['pagesReading', 'Pages of histories requested from the event store'],
+  plant_store_load_pages_waiting: ['pagesWaiting', 'Pages of histories that wait to be requested'],
+};
 
 /**
  * What one service tells Prometheus about itself, in a registry of its own.
@@ -59,6 +84,11 @@ export class Metrics {
   readonly #rounds = this.#counter('rounds', 'Rounds answered or failed');
   readonly #trips = this.#counter('round_trips', 'Calls to the event store that rounds made');
   readonly #appended = this.#counter('appended_events', 'Events appended');
+  readonly #loaded = this.#counter('loaded_events', 'Events read from histories');
+  readonly #tooLarge = this.#counter(
+    'too_large',
+    'Times a user had more plants than the memory of this instance may hold',
+  );
   readonly #conflicts = this.#counter('conflicts', 'Appends that met newer events of another instance');
   readonly #lostHistories = this.#counter(
     'lost_histories',
@@ -74,12 +104,8 @@ export class Metrics {
   constructor() {
     // So that the first of them shows as an increase.
     for (const kind of ['unavailable', 'unknown', 'unreadable', 'bug']) this.#faults.inc({ kind }, 0);
-    this.#gauge(
-      'plant_store_collections',
-      'Users whose plants are in memory',
-      () => this.#levels.held().collections,
-    );
-    this.#gauge('plant_store_plants', 'Plants in memory', () => this.#levels.held().plants);
+    for (const [name, [member, help]] of Object.entries(USAGE_GAUGES))
+      this.#gauge(name, help, () => this.#levels.usage()[member]);
     this.#gauge('http_connections', 'Open connections', () => this.#levels.connections());
   }
 
@@ -99,7 +125,9 @@ export class Metrics {
     },
     appended: (events) => this.#appended.inc(events),
     conflict: () => this.#conflicts.inc(),
+    loaded: (events) => this.#loaded.inc(events),
     historyLost: () => this.#lostHistories.inc(),
+    tooLarge: () => this.#tooLarge.inc(),
     fault: (_, error) => this.#faults.inc({ kind: kindOf(error) }),
   };
 

@@ -13,6 +13,7 @@ import type { PlantEvent } from '../../domain';
 import { APPEND, APPEND_SHA1 } from './append-script';
 import type { RedisConnection } from './connection';
 import { appendFault, readFault } from './faults';
+import { PageSizes } from './page-sizes';
 import { type Entry, decodeEntry, encodeEvent } from './storage-format';
 import { streamKey } from './stream-key';
 
@@ -20,9 +21,12 @@ export interface RedisEventStoreOptions {
   readonly keyPrefix: string;
   /** How many replicas must hold an append before it is acknowledged; 0 or more. */
   readonly waitReplicas: number;
-  /** How many events a read or a conflict hands over at most; 1 or more. */
+  /** The most events of a page, 1 or more; 128 by default. A page of large events has fewer. */
   readonly pageSize?: number;
 }
+
+/** How many newer events a conflict brings at most; the rest is read page by page. */
+const CONFLICT_EVENTS = 16;
 
 /**
  * Keeps each stream in a Redis stream of its own, whose entry ids are the
@@ -31,7 +35,7 @@ export interface RedisEventStoreOptions {
  * another commit, the history that the caller knows is gone.
  */
 export class RedisEventStore implements EventStore {
-  readonly #pageSize: number;
+  readonly #pages: PageSizes;
 
   /** @param reader may be the writer, unless that one has to wait for replicas. */
   constructor(
@@ -39,22 +43,25 @@ export class RedisEventStore implements EventStore {
     private readonly reader: RedisConnection,
     private readonly options: RedisEventStoreOptions,
   ) {
-    this.#pageSize = options.pageSize ?? 1000;
+    this.#pages = new PageSizes(options.pageSize);
   }
 
   async read(stream: string, after: Head): Promise<ReadResult> {
+    const limit = this.#pages.next(stream, after.version);
     try {
       const { client } = this.reader;
       const key = streamKey(this.options.keyPrefix, stream);
       const [reply] = await Promise.all([
-        client.xrange(key, `${after.version}-0`, '+', 'COUNT', this.#count(after)),
+        client.xrange(key, `${after.version}-0`, '+', 'COUNT', entryCount(after, limit)),
         this.reader.mustBePrimary(),
       ]);
       const entries = reply as Entry[];
       const known = after.version > 0 ? entries.shift() : undefined;
       if (commitAt(after.version, known) !== after.commit) return { status: 'reset' };
-      return { status: 'read', ...(await this.#newer(client, key, entries, after)) };
+      this.#pages.arrived(stream, entries.length, bytesOf(entries));
+      return { status: 'read', ...(await newerEvents(client, key, entries, after, limit)) };
     } catch (error) {
+      if (isTimeout(error)) this.#pages.late(stream, limit);
       throw readFault(error);
     }
   }
@@ -68,7 +75,8 @@ export class RedisEventStore implements EventStore {
     if (events.length === 0 || commit === '')
       throw new RangeError('an append needs a commit id and an event');
     const key = streamKey(this.options.keyPrefix, stream);
-    const args = [expected.version, expected.commit, commit, this.#count(expected)];
+    const limit = Math.min(CONFLICT_EVENTS, this.#pages.next(stream, expected.version));
+    const args = [expected.version, expected.commit, commit, entryCount(expected, limit)];
     for (const event of events) {
       const { type, data } = encodeEvent(event);
       args.push(type, data);
@@ -81,7 +89,7 @@ export class RedisEventStore implements EventStore {
       // The script has written nothing, so a server that was made a replica had nothing to refuse.
       await this.writer.mustBePrimary();
       if (status === 'reset') return { status };
-      return { status, ...(await this.#newer(this.writer.client, key, entries, expected)) };
+      return { status, ...(await newerEvents(this.writer.client, key, entries, expected, limit)) };
     } catch (error) {
       throw appendFault(error);
     }
@@ -117,25 +125,36 @@ export class RedisEventStore implements EventStore {
     }
     return reply;
   }
+}
 
-  /** The known entry, a page, and one more to tell whether that was all. */
-  #count({ version }: Head): number {
-    return (version > 0 ? 1 : 0) + this.#pageSize + 1;
-  }
+/** The known entry, a page, and one more to tell whether that was all. */
+function entryCount({ version }: Head, limit: number): number {
+  return (version > 0 ? 1 : 0) + limit + 1;
+}
 
-  async #newer(
-    client: RedisConnection['client'],
-    key: string,
-    entries: readonly Entry[],
-    { version }: Head,
-  ): Promise<NewerEvents> {
-    const page = entries.slice(0, this.#pageSize);
-    await Promise.all(page.filter(isDoubtful).map(([id]) => mustBeUtf8(client, key, id)));
-    return {
-      events: page.map((entry, index) => decodeEntry(entry, version + 1 + index)),
-      more: entries.length > this.#pageSize,
-    };
-  }
+/** The page that `entries` begin with; they are read after the head. */
+async function newerEvents(
+  client: RedisConnection['client'],
+  key: string,
+  entries: readonly Entry[],
+  { version }: Head,
+  limit: number,
+): Promise<NewerEvents> {
+  const page = entries.slice(0, limit);
+  await Promise.all(page.filter(isDoubtful).map(([id]) => mustBeUtf8(client, key, id)));
+  return {
+    events: page.map((entry, index) => decodeEntry(entry, version + 1 + index)),
+    more: entries.length > limit,
+  };
+}
+
+/** About how many bytes they took on their way: the texts, without what is the same in all. */
+function bytesOf(entries: readonly Entry[]): number {
+  return entries.reduce((bytes, [, fields]) => bytes + (fields[3]?.length ?? 0), 0);
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Command timed out';
 }
 
 /** ioredis puts U+FFFD for bytes that are no UTF-8: whoever finds one cannot tell what was there. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { ListAnswers } from '../../../src/adapters/http/list-answers';
-import { Listing, type User } from '../../../src/application';
+import { ListAnswers, type Listing } from '../../../src/adapters/http/list-answers';
+import type { User } from '../../../src/application';
 import { PlantList } from '../../../src/domain';
 import { created } from '../../support/given';
 
@@ -9,7 +9,8 @@ const ALL = { limit: Infinity, after: 0 };
 
 /** The list as a collection would hand it out. */
 function listing(list: PlantList, query = ALL, commit = 'c'): Listing {
-  return new Listing(list.page(query.limit, query.after), { version: list.version, commit });
+  const { stretches, next } = list.page(query.limit, query.after);
+  return { stretches, next, head: { version: list.version, commit } };
 }
 
 describe('The answer to a list', () => {

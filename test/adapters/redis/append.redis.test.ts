@@ -11,7 +11,7 @@ import {
   StoreUnavailable,
   parseUser,
 } from '../../../src/application';
-import { created, ferns } from '../../support/given';
+import { created, ferns, planting } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { openStore, plantsOver } from './open-store';
@@ -65,7 +65,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
       it('is repeated, recorded once, and answered as a success', async () => {
         const lost = proxy.loseReply(isAppend, connection);
-        const creation = plants.create(ALICE, fern);
+        const creation = plants.create(ALICE, planting(fern));
 
         expect((await lost).toString()).to.include('appended');
         expect(await creation).to.deep.equal({ event: fern });
@@ -74,7 +74,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
       it('is so also when events of another writer have followed it meanwhile', async () => {
         const lost = proxy.loseReply(isAppend, connection);
-        const creation = plants.create(ALICE, fern);
+        const creation = plants.create(ALICE, planting(fern));
         await lost;
         const { commit } = await headOfStream();
         await others.append('alice', { version: 1, commit }, 'theirs', [moss, ivy]);
@@ -85,7 +85,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
       });
 
       it('is so also when every reply but the last is lost', async () => {
-        const creation = plants.create(ALICE, fern);
+        const creation = plants.create(ALICE, planting(fern));
         for (let lost = 0; lost < 2; lost++) await proxy.loseReply(isAppend, connection);
 
         expect(await creation).to.deep.equal({ event: fern });
@@ -126,7 +126,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
       it(`${where} is repeated by the service, and recorded once`, async () => {
         const cut = proxy.cutRequest(isAppend, length);
 
-        expect(await plants.create(ALICE, fern)).to.deep.equal({ event: fern });
+        expect(await plants.create(ALICE, planting(fern))).to.deep.equal({ event: fern });
         await cut;
         expect(await stored()).to.deep.equal(['1-0 {"id":1,"name":"Fern"}']);
       });
@@ -171,17 +171,17 @@ describeOwnRedis('An append to Redis', (startRedis) => {
   });
 
   it('works on when Redis has forgotten all scripts', async () => {
-    await plants.create(ALICE, fern);
+    await plants.create(ALICE, planting(fern));
     await redis.admin.script('FLUSH');
 
-    expect(await plants.create(ALICE, moss)).to.deep.equal({ event: moss });
+    expect(await plants.create(ALICE, planting(moss))).to.deep.equal({ event: moss });
     expect(await stored()).to.have.lengthOf(2);
   });
 
   it('is recorded once also where the reply is lost to the script that was sent whole', async () => {
     await redis.admin.script('FLUSH');
     const lost = proxy.loseReply((bytes) => bytes.includes(APPEND), 'cut');
-    const creation = plants.create(ALICE, fern);
+    const creation = plants.create(ALICE, planting(fern));
 
     expect((await lost).toString()).to.include('appended');
     expect(await creation).to.deep.equal({ event: fern });
@@ -211,8 +211,8 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
   describe('whose version was used before, though the entry is gone,', () => {
     it('is refused: no version is ever given twice', async () => {
-      await plants.create(ALICE, fern);
-      await plants.create(ALICE, moss);
+      await plants.create(ALICE, planting(fern));
+      await plants.create(ALICE, planting(moss));
       await redis.admin.xdel(KEY, '2-0');
       const known = await headOfStream();
 

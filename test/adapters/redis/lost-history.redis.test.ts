@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { BEGINNING, type PlantStore, parseUser } from '../../../src/application';
 import { Client } from '../../support/client';
-import { created, plantId } from '../../support/given';
+import { created, newPlant, plantId, planting } from '../../support/given';
 import { startInstance } from '../../support/instance';
 import { describeRedis } from '../../support/redis';
 import { openStore, plantsOver } from './open-store';
@@ -53,9 +53,9 @@ describeRedis('An instance whose Redis lost what it had acknowledged', (redis) =
 
   /** Fern survives; Moss, which was acknowledged after it, does not. */
   async function loseMoss(): Promise<void> {
-    await plants.create(ALICE, fern);
+    await plants.create(ALICE, planting(fern));
     const older = await redis.admin.dumpBuffer(key);
-    await plants.create(ALICE, moss);
+    await plants.create(ALICE, planting(moss));
     expect(await names()).to.deep.equal(['Fern', 'Moss']);
     await redis.admin.restore(key, 0, older, 'REPLACE');
   }
@@ -81,7 +81,7 @@ describeRedis('An instance whose Redis lost what it had acknowledged', (redis) =
     it('writes behind what there is, and tells of the loss once', async () => {
       await loseMoss();
 
-      expect(await plants.create(ALICE, ivy)).to.deep.equal({ event: ivy });
+      expect(await plants.create(ALICE, planting(ivy))).to.deep.equal({ event: ivy });
       expect(await stored()).to.deep.equal(['1-0 {"id":1,"name":"Fern"}', '2-0 {"id":3,"name":"Ivy"}']);
       expect(await names()).to.deep.equal(['Fern', 'Ivy']);
       expect(told).to.deep.equal(['alice lost version 2']);
@@ -90,16 +90,16 @@ describeRedis('An instance whose Redis lost what it had acknowledged', (redis) =
     it('decides by what there is: the lost id is free again, and nothing of it can be deleted', async () => {
       await loseMoss();
       expect(await plants.delete(ALICE, plantId(2))).to.deep.equal({ rejection: 'no-such-plant' });
-      expect(await plants.create(ALICE, moss)).to.deep.equal({ event: moss });
+      expect(await plants.create(ALICE, planting(moss))).to.deep.equal({ event: moss });
     });
 
     it('gives lists new heads, so that no client takes an old one for current', async () => {
-      await plants.create(ALICE, fern);
+      await plants.create(ALICE, planting(fern));
       const older = await redis.admin.dumpBuffer(key);
-      await plants.create(ALICE, moss);
+      await plants.create(ALICE, planting(moss));
       const before = await plants.list(ALICE, WHOLE);
       await redis.admin.restore(key, 0, older, 'REPLACE');
-      await others.create(ALICE, ivy);
+      await others.create(ALICE, planting(ivy));
       const after = await plants.list(ALICE, WHOLE);
 
       expect(after.head.version).to.equal(before.head.version);
@@ -114,7 +114,7 @@ describeRedis('An instance whose Redis lost what it had acknowledged', (redis) =
     describe(`and where another history has reached ${reached} since`, () => {
       beforeEach(async () => {
         await loseMoss();
-        for (const plant of theirPlants) await others.create(ALICE, plant);
+        for (const plant of theirPlants) await others.create(ALICE, planting(plant));
       });
       const theirNames = theirPlants.map(({ name }) => name);
 
@@ -124,14 +124,14 @@ describeRedis('An instance whose Redis lost what it had acknowledged', (redis) =
       });
 
       it('writes behind that one', async () => {
-        expect(await plants.create(ALICE, moss)).to.deep.equal({ event: moss });
+        expect(await plants.create(ALICE, planting(moss))).to.deep.equal({ event: moss });
         expect(await names()).to.deep.equal(['Fern', ...theirNames, 'Moss']);
         expect(await stored()).to.have.lengthOf(1 + theirPlants.length + 1);
         expect(told).to.deep.equal(['alice lost version 2']);
       });
 
       it('rejects by that one', async () => {
-        expect(await plants.create(ALICE, ivy)).to.deep.equal({ rejection: 'id-taken' });
+        expect(await plants.create(ALICE, planting(ivy))).to.deep.equal({ rejection: 'id-taken' });
         expect(told).to.deep.equal(['alice lost version 2']);
       });
     });
@@ -142,7 +142,7 @@ describeRedis('An instance whose Redis lost what it had acknowledged', (redis) =
     await redis.admin.del(key);
 
     expect(await names()).to.deep.equal([]);
-    expect(await plants.create(ALICE, ivy)).to.deep.equal({ event: ivy });
+    expect(await plants.create(ALICE, planting(ivy))).to.deep.equal({ event: ivy });
     expect(await stored()).to.deep.equal(['1-0 {"id":3,"name":"Ivy"}']);
     expect(told).to.deep.equal(['alice lost version 2']);
   });
@@ -157,10 +157,10 @@ describeRedis('An instance whose Redis lost what it had acknowledged', (redis) =
   });
 
   it('is not confused by a loss while it reads a long history page by page', async () => {
-    for (const id of [1, 2, 3, 4, 5]) await others.create(ALICE, created(id, `Fern ${id}`));
+    for (const id of [1, 2, 3, 4, 5]) await others.create(ALICE, newPlant(id, `Fern ${id}`));
     const older = await redis.admin.dumpBuffer(key);
     await redis.admin.del(key);
-    await others.create(ALICE, moss);
+    await others.create(ALICE, planting(moss));
     const newer = await redis.admin.dumpBuffer(key);
     await redis.admin.restore(key, 0, older, 'REPLACE');
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseUser } from '../../../src/application';
-import { created, plantId } from '../../support/given';
+import { newPlant, plantId } from '../../support/given';
 import { describeRedis } from '../../support/redis';
 import { openStore, plantsOver } from './open-store';
 
@@ -13,8 +13,8 @@ describeRedis('What the service has written to Redis', (redis) => {
     const plants = plantsOver(store);
     const id = plantId('9007199254740993');
     const start = Date.now();
-    await plants.create(ALICE, created(id, 'Büschelfarn', 'indoor'));
-    await plants.create(ALICE, created(-7, '"Moss"'));
+    await plants.create(ALICE, newPlant(id, 'Büschelfarn', 'indoor'));
+    await plants.create(ALICE, newPlant(-7, '"Moss"'));
     await plants.delete(ALICE, id);
     const end = Date.now();
     await close();

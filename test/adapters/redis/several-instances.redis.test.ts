@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { randomInt, randomUUID } from 'node:crypto';
 import { type EventStore, type PlantStore, type User, parseUser } from '../../../src/application';
-import { plantId } from '../../support/given';
+import { newPlant, plantId } from '../../support/given';
 import { type Operation, type SequentialModel, isLinearizable } from '../../support/linearizability';
 import { randomFrom } from '../../support/random';
 import { describeRedis } from '../../support/redis';
@@ -100,7 +100,7 @@ async function race(plants: readonly PlantStore[], turns: number, seed: number) 
     for (let turn = 0; turn < turns; turn++) {
       if (mine.length < 10 || random() < 0.3) {
         const id = String(writer * turns + turn);
-        await anyInstance().create(user, { id: plantId(id), name: id });
+        await anyInstance().create(user, newPlant(id, id));
         living.add(id);
         mine.push(id);
       } else {
@@ -161,7 +161,7 @@ async function shortHistory(plants: readonly PlantStore[], seed: number) {
     if (question.ask === 'list') return (await instance.list(user, WHOLE)).plants.map(({ name }) => name);
     const id = plantId(question.id);
     const decision = await (question.ask === 'create'
-      ? instance.create(user, { id, name: id })
+      ? instance.create(user, newPlant(id, id))
       : instance.delete(user, id));
     return decision.rejection ?? decision.event.type;
   }
