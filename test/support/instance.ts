@@ -3,6 +3,9 @@ import { type Service, bootstrap } from '../../src/bootstrap';
 import { readConfig } from '../../src/config';
 import { problemsText } from '../../src/start-text';
 import { noteLine } from './suite-log';
+import { tokenOf } from './token';
+
+export { tokenOf } from './token';
 
 /** The whole service within this process, started as `main` does, with its log to look into. */
 export interface Instance extends Service {
@@ -15,10 +18,6 @@ export interface LogLine {
 }
 
 export const USERS = ['alice', 'bob', 'carol'] as const;
-
-export function tokenOf(user: string): string {
-  return `token-of-${user}`;
-}
 
 /** On Redis, for {@link USERS}, on a free port; `environment` adds to that. */
 export async function startInstance(environment: Readonly<Record<string, string>>): Promise<Instance> {

@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { ServiceProcess } from '../support/service-process';
+import { tokenOf } from '../support/token';
+import type { ClientGroup } from './workload';
+
+/** Of this test run; print it with what fails. `SEED` plays one again. */
+export const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 32);
+
+export const LONG = process.env['LONG'] === '1';
+
+/** Starts the service as a process of its own on this Redis, with its default configuration but for `environment`. */
+export function startService(
+  redisUrl: string,
+  users: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<ServiceProcess> {
+  return ServiceProcess.start({
+    EVENT_STORE: 'redis',
+    REDIS_URL: redisUrl,
+    AUTH_TOKENS: users.map((user) => `${user}:${tokenOf(user)}`).join(),
+    LOG_LEVEL: 'info',
+    LOG_FORMAT: 'json',
+    ...environment,
+  });
+}
+
+/** Asks for readiness every second, as an orchestrator does. */
+export const READINESS: ClientGroup = {
+  name: 'readiness',
+  users: ['orchestrator'],
+  get: ['/health/ready'],
+  everyMs: 1000,
+  connectionPerRequest: true,
+};
+
+/** Resident memory of a process, in bytes. */
+export function residentBytes(pid: number): number {
+  return 1024 * Number(/VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
+}
