@@ -19,7 +19,7 @@ interface Turn {
 }
 
 /** Enough to keep a store busy; so few that the replies of live requests are not delayed. */
-const MAX_READS = 8;
+const MAX_READS = 4;
 /** Up to this many pages a load is short, and goes before long ones. */
 const SHORT_PAGES = 32;
 /** Every so many turns, one is a long load's while there is any. */

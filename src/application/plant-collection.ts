@@ -108,13 +108,7 @@ export class PlantCollection {
   /** What `view` makes of the list. Rejects with {@link StoreUnavailable}, and with any other error of store or view. */
   query<T>(view: View<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const answer = () => {
-        try {
-          resolve(this.#projection.show(view));
-        } catch (error) {
-          reject(error as Error);
-        }
-      };
+      const answer = () => resolve(this.#projection.show(view));
       this.#enqueue(undefined, { answer, reject });
     });
   }
@@ -168,7 +162,10 @@ export class PlantCollection {
       const events = decisions.map(({ event }) => event).filter((event) => event !== undefined);
 
       if (events.length === 0) {
-        if (current) return this.#answer(requests, decisions);
+        if (current) {
+          this.#answer(requests, decisions);
+          return;
+        }
         current = await this.#catchUp();
         continue;
       }
@@ -180,7 +177,8 @@ export class PlantCollection {
           this.#projection.advance(events, result.head);
           this.#caughtUp = true;
           this.#observer.appended(events.length);
-          return this.#answer(requests, decisions);
+          this.#answer(requests, decisions);
+          return;
         case 'conflict':
           if (this.#projection.head.version > 0) this.#observer.conflict();
           current = await this.#takeIn(result);

@@ -25,7 +25,13 @@ export class RoundRequest {
 
   /** @param decision on the command, where there is one. */
   succeed(decision: Decision | undefined): void {
-    if (this.#settle()) this.caller.answer(decision!);
+    if (!this.#settle()) return;
+    try {
+      this.caller.answer(decision!);
+    } catch (error) {
+      // A view's own fault, and no other request's.
+      this.caller.reject(error);
+    }
   }
 
   /** @param cause what the round ran into; what it means for this request depends on whether that is in doubt. */

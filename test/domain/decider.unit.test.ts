@@ -72,7 +72,7 @@ describe('Any command', () => {
         const { event, rejection } = decide(command, list);
 
         if (due && command.type === 'CreatePlant')
-          expect(event).to.deep.equal({ type: 'PlantCreated', ...command.plant });
+          expect(event).to.deep.equal(Object.assign({ type: 'PlantCreated' }, command.plant));
         else if (due) expect(event).to.deep.equal({ type: 'PlantDeleted', id });
         else expect(rejection).to.equal(command.type === 'CreatePlant' ? 'id-taken' : 'no-such-plant');
         expect(event === undefined).to.equal(!due);

@@ -12,7 +12,7 @@ import { MemoryEventStore } from 'plant-store/adapters/memory';
 import { openRedisEventStore } from 'plant-store/adapters/redis';
 import { system } from 'plant-store/adapters/system';
 import { OutcomeUnknown, PlantStore, StoreUnavailable, USER_RULE, parseUser } from 'plant-store/application';
-import { type Rejection, parsePlantId } from 'plant-store/domain';
+import { NewPlant, type Rejection, parsePlantId } from 'plant-store/domain';
 import { z } from 'zod';
 
 const user = parseUser(process.env['PLANT_USER'] ?? '');
@@ -50,7 +50,7 @@ server.registerTool(
   },
   ({ id, name, tag }) =>
     answer(async () => {
-      const { rejection } = await plants.create(user, { id, name, ...(tag === undefined ? {} : { tag }) });
+      const { rejection } = await plants.create(user, NewPlant.from({ id, name, tag })!);
       return rejection ? refused(rejection) : `Created plant ${id}.`;
     }),
 );

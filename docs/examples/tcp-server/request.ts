@@ -1,4 +1,4 @@
-import { type NewPlant, type PlantId, parsePlantId } from 'plant-store/domain';
+import { NewPlant, type PlantId, parsePlantId } from 'plant-store/domain';
 
 interface Numbered {
   /** The client's own number for it, sent back with the answer. */
@@ -13,18 +13,20 @@ export type Request = Numbered &
     | { readonly do: 'nothing'; readonly why: string }
   );
 
-/** What a line asks for. The rules of the values are the domain's; the transport has to see that they are kept. */
+const RULES =
+  'id must be an int64 as a string of decimal digits, name text and not empty, tag text or absent';
+
+/** What a line asks for. The rules of the values are the domain's. */
 export function parseRequest(line: unknown): Request {
   const { seq, id, name, tag, limit = 100, after = 0, ...rest } = Object(line) as Record<string, unknown>;
   const nothing = (why: string): Request => ({ seq, do: 'nothing', why });
   const plantId = typeof id === 'string' ? parsePlantId(id) : undefined;
 
   switch (rest['do']) {
-    case 'create':
-      if (plantId === undefined) return nothing('id must be an int64 as a string of decimal digits');
-      if (!isText(name) || name === '') return nothing('name must be text, and not empty');
-      if (tag !== undefined && !isText(tag)) return nothing('tag must be text');
-      return { seq, do: 'create', plant: { id: plantId, name, ...(tag === undefined ? {} : { tag }) } };
+    case 'create': {
+      const plant = NewPlant.from({ id, name, tag });
+      return plant ? { seq, do: 'create', plant } : nothing(RULES);
+    }
     case 'delete':
       if (plantId === undefined) return nothing('id must be an int64 as a string of decimal digits');
       return { seq, do: 'delete', id: plantId };
@@ -34,10 +36,6 @@ export function parseRequest(line: unknown): Request {
     default:
       return nothing('do must be create, delete or list');
   }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.isWellFormed();
 }
 
 function isCount(value: unknown): value is number {

@@ -97,7 +97,7 @@ function newPlant(args: Arguments): NewPlant {
   const plant = NewPlant.from({ id: plantId(args), name, tag });
   if (plant === undefined)
     throw new WrongUsage(
-      '--name must be at least one character of well-formed Unicode, and so must --tag, or empty',
+      '--name must have at least one character, and --name and --tag must be well-formed Unicode',
     );
   return plant;
 }

@@ -1,0 +1,107 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { MemoryEventStore } from '../../src/adapters/memory/event-store';
+import { system } from '../../src/adapters/system';
+import { PlantStore, type User, parseUser } from '../../src/application';
+import { NewPlant, type PlantId, plantIdFromJsonNumber } from '../../src/domain';
+import { RUNS } from '../domain/arbitraries';
+import { newPlant, plantId } from '../support/given';
+
+const ADA = parseUser('ada')!;
+
+async function errorOf(call: Promise<unknown>): Promise<unknown> {
+  return call.then(
+    () => 'fulfilled',
+    (error: unknown) => error,
+  );
+}
+
+describe('A call of the plant store with a wrong argument', () => {
+  const store = new MemoryEventStore();
+  const plants = new PlantStore({ ...system(), store });
+  const wrong: Record<string, () => Promise<unknown>> = {
+    'a plant that NewPlant.from did not make': () =>
+      plants.create(ADA, { id: '1', name: '' } as unknown as NewPlant),
+    'a copy of one that it made': () => plants.create(ADA, Object.assign({}, newPlant(1, 'Fern'))),
+    'no plant': () => plants.create(ADA, undefined as unknown as NewPlant),
+    'an id that is not canonical': () => plants.delete(ADA, '01' as PlantId),
+    'an id that is a number': () => plants.delete(ADA, 1 as unknown as PlantId),
+    'an empty user': () => plants.list('' as User),
+    'no user': () => plants.create(undefined as unknown as User, newPlant(1, 'Fern')),
+    'a negative limit': () => plants.list(ADA, { limit: -1 }),
+    'a limit that is no number': () => plants.list(ADA, { limit: NaN }),
+    'a place before the beginning': () => plants.list(ADA, { after: -1 }),
+    'a null query': () => plants.list(ADA, null as unknown as object),
+    'no view': () => plants.query(ADA, undefined as unknown as () => void),
+  };
+  for (const [what, call] of Object.entries(wrong))
+    it(`rejects with a TypeError: ${what}`, async () => {
+      expect(await errorOf(call())).to.be.instanceOf(TypeError);
+    });
+
+  it('fails no other call of the same round', async () => {
+    const neighbours = [plants.create(ADA, newPlant(1, 'Fern')), plants.list(ADA)];
+    const failed = plants.create(ADA, { id: plantId(2), name: '' } as unknown as NewPlant);
+    expect(await errorOf(failed)).to.be.instanceOf(TypeError);
+    await Promise.all(neighbours);
+    expect((await plants.list(ADA)).plants).to.deep.equal([{ name: 'Fern' }]);
+  });
+
+  it('fails no other call of the same round where its view throws', async () => {
+    const boom = new RangeError('boom');
+    const failed = plants.query(ADA, () => {
+      throw boom;
+    });
+    const listed = plants.list(ADA);
+    expect(await errorOf(failed)).to.equal(boom);
+    expect((await listed).plants).to.have.length(1);
+  });
+});
+
+describe('A listing', () => {
+  it('is everything, from the beginning, where nothing else was asked for; and a plain object', async () => {
+    const plants = new PlantStore({ ...system(), store: new MemoryEventStore() });
+    for (const id of [1, 2, 3]) await plants.create(ADA, newPlant(id, `Fern ${id}`));
+    const { head, ...listing } = await plants.list(ADA, { limit: 2 });
+    expect(JSON.parse(JSON.stringify(listing))).to.deep.equal({
+      plants: [{ name: 'Fern 1' }, { name: 'Fern 2' }],
+      next: 2,
+    });
+    expect(head.version).to.equal(3);
+    expect((await plants.list(ADA)).plants).to.have.length(3);
+    expect(Object.getPrototypeOf(await plants.list(ADA))).to.equal(Object.prototype);
+  });
+});
+
+describe('What create acknowledges', () => {
+  const anyParts = fc.record({
+    id: fc.oneof(fc.string(), fc.bigInt(-(2n ** 64n), 2n ** 64n).map(String)),
+    name: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', '\ud800', null, 7)),
+    tag: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(undefined, null, '\udfff', '')),
+  });
+
+  it('can be replayed, whatever it was made of', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyParts, { maxLength: 10 }), async (several) => {
+        const store = new MemoryEventStore();
+        const plants = new PlantStore({ ...system(), store });
+        let living = 0;
+        for (const parts of several) {
+          const plant = NewPlant.from(parts);
+          if (plant === undefined)
+            expect(await errorOf(plants.create(ADA, parts as unknown as NewPlant))).to.be.instanceOf(
+              TypeError,
+            );
+          else if ((await plants.create(ADA, plant)).event) living++;
+        }
+        const replayed = await new PlantStore({ ...system(), store }).list(ADA);
+        expect(replayed.plants).to.have.length(living);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('includes every id that a JSON number can spell', () => {
+    expect(NewPlant.from({ id: plantIdFromJsonNumber('7.0'), name: 'Fern' })).not.to.be.undefined;
+  });
+});

@@ -1,0 +1,203 @@
+import { expect } from 'chai';
+import { MemoryEventStore } from '../../src/adapters/memory/event-store';
+import {
+  PlantStore,
+  type PlantStoreOptions,
+  StoreUnavailable,
+  type User,
+  parseUser,
+} from '../../src/application';
+import type { PlantEvent } from '../../src/domain';
+import { newPlant, plantId } from '../support/given';
+import { ManualClock, quiet } from '../support/manual-clock';
+import { ScriptedStore } from '../support/scripted-store';
+import { Asked, created } from './asking';
+
+const [ADA, BOB, CLEO] = ['ada', 'bob', 'cleo'].map((name) => parseUser(name)!) as [User, User, User];
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** A plant of about 64 KiB. */
+const large = (id: number) => newPlant(id, 'x'.repeat(64 * KIB));
+const largeEvents = (count: number): PlantEvent[] =>
+  Array.from({ length: count }, (_, id) => created(id, 'x'.repeat(64 * KIB)));
+
+function given(options: Partial<PlantStoreOptions> = {}) {
+  const clock = new ManualClock();
+  const store = new ScriptedStore(() => new MemoryEventStore(1));
+  store.held = false;
+  const tooLarge: string[] = [];
+  let commits = 0;
+  const plants = new PlantStore({
+    store,
+    clock,
+    mintCommit: () => `commit-${++commits}`,
+    timeoutMs: 1000,
+    observer: { tooLarge: (stream) => tooLarge.push(stream) },
+    ...options,
+  });
+  const create = (user: User, id: number) => new Asked(plants.create(user, large(id)));
+  const list = (user: User) => new Asked(plants.list(user));
+  return { clock, store, plants, tooLarge, create, list };
+}
+
+describe('The memory of a plant store', () => {
+  it('is bounded in bytes: the least recently used users go, and come back from their events', async () => {
+    const { plants, create, list } = given({ cacheMaxBytes: MIB });
+    for (const user of [ADA, BOB, CLEO])
+      for (let id = 0; id < 6; id++) {
+        create(user, id);
+        await quiet();
+      }
+    expect(plants.usage).to.include({ collections: 2, plants: 12, evictions: 1 });
+    expect(plants.usage.bytes).to.be.within(12 * 64 * KIB, MIB);
+
+    const listed = list(ADA);
+    await quiet();
+    expect(listed.outcome).to.have.length(6);
+    expect(plants.usage.bytes).to.be.at.most(MIB);
+  });
+
+  it('does not drop a history that is being loaded while no request waits for it', async () => {
+    const { clock, store, plants, create, list } = given({ cacheMaxPlants: 0 });
+    await store.record(ADA, created(1, 'Fern'), created(2, 'Ivy'));
+    store.held = true;
+    const early = list(ADA);
+    await store.sole.answer();
+    await clock.pass(1000);
+    expect(early.outcome).to.equal('StoreUnavailable');
+    const secondPage = store.sole;
+    store.held = false;
+    create(BOB, 1);
+    await quiet();
+    await secondPage.answer();
+
+    store.questions.length = 0;
+    const later = list(ADA);
+    await quiet();
+    expect(later.outcome).to.deep.equal(['Fern', 'Ivy']);
+    expect(
+      store.questions.map(({ after }) => after.version),
+      'not from the beginning',
+    ).to.deep.equal([2]);
+    expect(plants.usage.collections).to.equal(1);
+  });
+
+  it('lets two users who do not fit together take turns', async () => {
+    const { store, list } = given({ cacheMaxBytes: MIB });
+    for (const user of [ADA, BOB]) await store.record(user, ...largeEvents(12));
+    for (let turn = 0; turn < 5; turn++) {
+      for (const user of [ADA, BOB]) {
+        const listed = list(user);
+        await quiet();
+        expect(listed.outcome).to.have.length(12);
+      }
+    }
+  });
+
+  it('refuses a user whose plants exceed it, says so once, and serves the others', async () => {
+    const { clock, store, plants, tooLarge, create, list } = given({ cacheMaxBytes: MIB });
+    await store.record(ADA, ...largeEvents(20));
+    const refused = list(ADA);
+    await quiet();
+    expect(refused.error).to.be.instanceOf(StoreUnavailable);
+    expect((refused.error as StoreUnavailable).retryAfterMs).to.be.at.least(1000);
+    expect(plants.usage.plants).to.equal(0);
+
+    const reads = store.questions.length;
+    const again = [list(ADA), create(ADA, 100)];
+    const others = create(BOB, 1);
+    await quiet();
+    expect(again.map(({ outcome }) => outcome)).to.deep.equal(['StoreUnavailable', 'StoreUnavailable']);
+    expect(others.outcome).to.equal('created');
+    expect(store.questions.length, 'it is not loaded for each request').to.equal(reads + 1);
+    expect(tooLarge).to.deep.equal([ADA]);
+
+    await clock.pass(60_000);
+    list(ADA);
+    await quiet();
+    expect(tooLarge).to.deep.equal([ADA, ADA]);
+  });
+
+  it('refuses what would exceed it before it is recorded; lists and deletions go on, and it can be loaded again', async () => {
+    const { clock, store, plants, tooLarge, create, list } = given({ cacheMaxBytes: MIB });
+    const asked: Asked[] = [];
+    for (let id = 0; id < 40; id++) {
+      asked.push(create(ADA, id));
+      await quiet();
+    }
+    const acknowledged = asked.filter(({ outcome }) => outcome === 'created').length;
+    expect(acknowledged).to.be.within(10, 15);
+    expect(asked.at(-1)!.outcome).to.equal('StoreUnavailable');
+    expect(await store.history(ADA)).to.have.length(acknowledged);
+    expect(tooLarge).to.deep.equal([ADA]);
+
+    const listed = list(ADA);
+    await quiet();
+    expect(listed.outcome).to.have.length(acknowledged);
+    for (let id = 0; id < 5; id++) await plants.delete(ADA, plantId(id));
+    await clock.pass(60_000);
+    const room = create(ADA, 100);
+    await quiet();
+    expect(room.outcome).to.equal('created');
+
+    const restarted = new PlantStore({ store, clock, mintCommit: () => 'commit', cacheMaxBytes: MIB });
+    expect((await restarted.list(ADA)).plants).to.have.length(acknowledged - 4);
+  });
+});
+
+describe('Commands that wait', () => {
+  it('are recorded in several appends where they are large', async () => {
+    const { store, create } = given({ cacheMaxBytes: 64 * MIB });
+    const asked = Array.from({ length: 40 }, (_, id) => create(ADA, id));
+    await quiet();
+    const appends = store.questions.filter(({ kind }) => kind === 'append').slice(1);
+    expect(asked.every(({ outcome }) => outcome === 'created')).to.be.true;
+    expect(appends.length).to.be.at.least(2);
+    for (const { events } of appends) expect(events!.length).to.be.at.most(16);
+  });
+
+  it('hold a bounded number of bytes over all users; beyond it they are refused at once', async () => {
+    const { store, plants, create } = given({ cacheMaxBytes: 4 * MIB });
+    store.held = true;
+    const asked = Array.from({ length: 40 }, (_, id) => create(id % 2 === 0 ? ADA : BOB, id));
+    await quiet();
+    const refused = asked.filter(({ outcome }) => outcome === 'StoreUnavailable');
+    expect(refused.length).to.be.within(24, 26);
+    expect(plants.usage.commandBytes).to.be.within(900 * KIB, MIB);
+
+    store.held = false;
+    for (const call of [...store.calls]) await call.answer();
+    await quiet();
+    expect(plants.usage.commandBytes).to.equal(0);
+  });
+});
+
+describe('An observer that throws', () => {
+  it('neither fails nor hangs a request, whichever of its methods it is', async () => {
+    const throws = () => {
+      throw new Error('observer');
+    };
+    const observer = {
+      round: throws,
+      appended: throws,
+      conflict: throws,
+      historyLost: throws,
+      fault: throws,
+      loaded: throws,
+      loading: throws,
+      tooLarge: throws,
+    };
+    const { store, create, list } = given({ observer });
+    const first = create(ADA, 1);
+    await quiet();
+    await store.record(ADA, created(2, 'Ivy'));
+    const second = create(ADA, 3);
+    await quiet();
+    await store.loseTail(ADA, 1);
+    const third = list(ADA);
+    await quiet();
+    expect([first.outcome, second.outcome]).to.deep.equal(['created', 'created']);
+    expect(third.outcome).to.have.length(1);
+  });
+});

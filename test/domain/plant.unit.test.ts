@@ -1,0 +1,65 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { NewPlant, type PlantParts, plantBytes } from '../../src/domain';
+import { plantId } from '../support/given';
+import { RUNS } from './arbitraries';
+
+describe('NewPlant.from', () => {
+  it('makes a frozen plant of valid members, and of no others', () => {
+    const made = NewPlant.from({ id: '7', name: 'Fern', tag: '', ...{ owner: 'eve' } })!;
+    expect(Object.assign({}, made)).to.deep.equal({ id: '7', name: 'Fern', tag: '' });
+    expect(Object.keys(NewPlant.from({ id: '7', name: 'Fern', tag: undefined })!)).to.deep.equal([
+      'id',
+      'name',
+    ]);
+    expect(made).to.be.frozen;
+  });
+
+  const invalid: Record<string, PlantParts> = {
+    'an empty name': { id: '1', name: '' },
+    'an ill-formed name': { id: '1', name: '\ud800' },
+    'a name that is no string': { id: '1', name: 7 },
+    'an ill-formed tag': { id: '1', name: 'Fern', tag: 'a\udfff' },
+    'a tag that is null': { id: '1', name: 'Fern', tag: null },
+    'an id that is not canonical': { id: '01', name: 'Fern' },
+    'an id beyond int64': { id: '9223372036854775808', name: 'Fern' },
+    'an id that is a number': { id: 1, name: 'Fern' },
+  };
+  for (const [what, parts] of Object.entries(invalid))
+    it(`makes none of ${what}`, () => expect(NewPlant.from(parts)).to.be.undefined);
+});
+
+describe('NewPlant.is', () => {
+  it('holds for what NewPlant.from made, and for nothing else', () => {
+    const made = NewPlant.from({ id: '1', name: 'Fern' })!;
+    expect(NewPlant.is(made)).to.be.true;
+    for (const other of [
+      undefined,
+      null,
+      'Fern',
+      {},
+      Object.assign({}, made),
+      Object.create(NewPlant.prototype),
+    ])
+      expect(NewPlant.is(other)).to.be.false;
+  });
+});
+
+describe('The memory of a plant', () => {
+  it('is estimated at no less than its texts take', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.boolean(), (text, wide) => {
+        const name = `x${wide ? '☃' : ''}${text}`;
+        const isWide = /[^\0-\xff]/.test(name);
+        expect(plantBytes(plantId(1), { name })).to.be.at.least(name.length * (isWide ? 2 : 1));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('follows a long text of one byte a character by its length, not twice', () => {
+    const bytes = (name: string) => plantBytes(plantId(1), { name });
+    expect(bytes('x'.repeat(65_536)) - bytes('x'.repeat(1024))).to.equal(65_536 - 1024);
+    expect(bytes('☃'.repeat(2000)) - bytes('☃'.repeat(1000))).to.equal(2000);
+  });
+});
