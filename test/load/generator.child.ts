@@ -15,8 +15,7 @@ const RETRY_MS = 1000;
 const FIRST_ID = 1_000_000;
 
 interface Play {
-  readonly host: string;
-  readonly port: number;
+  readonly url: string;
   readonly startedAt: number;
   readonly random: () => number;
   /** Resolves when the clients must end. */
@@ -25,13 +24,11 @@ interface Play {
 }
 
 async function play({ url, seed, endsAfterMs, groups }: Workload): Promise<Figures> {
-  const { hostname, port } = new URL(url);
   let end!: () => void;
   const ended = new Promise<void>((resolve) => (end = resolve));
   const startedAt = performance.now();
   const state: Play = {
-    host: hostname,
-    port: Number(port),
+    url,
     startedAt,
     random: randomFrom(seed),
     ended,
@@ -73,7 +70,7 @@ async function playClient(
   recorder: Recorder,
 ): Promise<void> {
   const { arriveWithinMs = 0, everyMs, requests = Infinity, hangUpAfterMs } = group;
-  const connection = new Connection(state.host, state.port);
+  const connection = new Connection(new URL(group.url ?? state.url));
   const requestOf = requestsOf(group, number);
   const ending = state.ended.then(() => pause(LAST_ANSWERS_MS, undefined, { ref: false }));
   void ending.then(() => connection.close('unanswered'));

@@ -13,6 +13,8 @@ export interface Workload {
 /** Clients that behave alike. A client has one connection and at most one request in flight. */
 export interface ClientGroup {
   readonly name: string;
+  /** Where its requests go, if not where those of the workload do. */
+  readonly url?: string;
   /** Every request carries `tokenOf(user)`. */
   readonly users: readonly string[];
   /** Clients of each user; 1 by default. 0: one client for all users, which serves them one after the other. */
