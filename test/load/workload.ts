@@ -21,7 +21,7 @@ export interface ClientGroup {
   readonly clientsPerUser?: number;
   /** GET these targets in turn; with `create`, GET and POST alternate. */
   readonly get?: readonly string[];
-  /** POST plants, with names of `nameLength` characters and ids from 1,000,000 × (number of the client + 1) on. */
+  /** POST plants with names of `nameLength` characters, and ids that are used once. */
   readonly create?: { readonly nameLength: number };
   /** How many requests of a client (with `clientsPerUser: 0`, per user) must succeed. Absent: as many as fit until the finite groups have ended. */
   readonly requests?: number;
