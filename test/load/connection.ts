@@ -34,10 +34,7 @@ export class Connection {
   #bodyLeft = 0;
   #closes = false;
 
-  constructor(
-    private readonly host: string,
-    private readonly port: number,
-  ) {}
+  constructor(private readonly url: URL) {}
 
   /** Gives up after `timeoutMs`, which is a hang-up if `hangsUp`: either way the connection is closed. */
   send(request: string | Buffer, timeoutMs: number, hangsUp: boolean): Promise<Received | Missing> {
@@ -57,7 +54,7 @@ export class Connection {
   }
 
   #open(): Socket {
-    const socket = connect({ host: this.host, port: this.port, noDelay: true });
+    const socket = connect({ host: this.url.hostname, port: Number(this.url.port), noDelay: true });
     const lost = () => {
       if (this.#socket === socket) this.close();
     };

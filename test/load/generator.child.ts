@@ -12,11 +12,11 @@ const ANSWER_TIMEOUT_MS = 60_000;
 const LAST_ANSWERS_MS = 3000;
 /** Where the service did not say when to try again. */
 const RETRY_MS = 1000;
-const FIRST_ID = 1_000_000;
+/** No two generators ever create the same id. */
+let nextId = process.pid * 1_000_000_000;
 
 interface Play {
-  readonly host: string;
-  readonly port: number;
+  readonly url: string;
   readonly startedAt: number;
   readonly random: () => number;
   /** Resolves when the clients must end. */
@@ -25,13 +25,11 @@ interface Play {
 }
 
 async function play({ url, seed, endsAfterMs, groups }: Workload): Promise<Figures> {
-  const { hostname, port } = new URL(url);
   let end!: () => void;
   const ended = new Promise<void>((resolve) => (end = resolve));
   const startedAt = performance.now();
   const state: Play = {
-    host: hostname,
-    port: Number(port),
+    url,
     startedAt,
     random: randomFrom(seed),
     ended,
@@ -42,9 +40,7 @@ async function play({ url, seed, endsAfterMs, groups }: Workload): Promise<Figur
 
   const playing = groups.map((group) => {
     const recorder = new Recorder(group, startedAt);
-    const clients = clientsOf(group).map((users, number) =>
-      playClient(state, group, users, number, recorder),
-    );
+    const clients = clientsOf(group).map((users) => playClient(state, group, users, recorder));
     return { group, recorder, finished: Promise.all(clients) };
   });
   const finite = playing.filter(({ group }) => group.requests !== undefined);
@@ -69,12 +65,11 @@ async function playClient(
   state: Play,
   group: ClientGroup,
   users: readonly string[],
-  number: number,
   recorder: Recorder,
 ): Promise<void> {
   const { arriveWithinMs = 0, everyMs, requests = Infinity, hangUpAfterMs } = group;
-  const connection = new Connection(state.host, state.port);
-  const requestOf = requestsOf(group, number);
+  const connection = new Connection(new URL(group.url ?? state.url));
+  const requestOf = requestsOf(group);
   const ending = state.ended.then(() => pause(LAST_ANSWERS_MS, undefined, { ref: false }));
   void ending.then(() => connection.close('unanswered'));
   const sleep = (ms: number) => Promise.race([pause(ms), state.ended]);
@@ -102,7 +97,7 @@ async function playClient(
 }
 
 /** Makes the requests of one client, in turn. */
-function requestsOf(group: ClientGroup, client: number): (user: string) => string {
+function requestsOf(group: ClientGroup): (user: string) => string {
   const { get = [], create } = group;
   const name = create && 'n'.repeat(create.nameLength);
   let count = 0;
@@ -111,7 +106,7 @@ function requestsOf(group: ClientGroup, client: number): (user: string) => strin
     const turn = count++;
     if (create === undefined || (get.length > 0 && turn % 2 === 0))
       return `GET ${get[(create ? turn / 2 : turn) % get.length]} HTTP/1.1\r\n${head}\r\n`;
-    const body = `{"id":${FIRST_ID * (client + 1) + turn},"name":"${name}"}`;
+    const body = `{"id":${nextId++},"name":"${name}"}`;
     return `POST /plants HTTP/1.1\r\n${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   };
 }

@@ -13,13 +13,15 @@ export interface Workload {
 /** Clients that behave alike. A client has one connection and at most one request in flight. */
 export interface ClientGroup {
   readonly name: string;
+  /** Where its requests go, if not where those of the workload do. */
+  readonly url?: string;
   /** Every request carries `tokenOf(user)`. */
   readonly users: readonly string[];
   /** Clients of each user; 1 by default. 0: one client for all users, which serves them one after the other. */
   readonly clientsPerUser?: number;
   /** GET these targets in turn; with `create`, GET and POST alternate. */
   readonly get?: readonly string[];
-  /** POST plants, with names of `nameLength` characters and ids from 1,000,000 × (number of the client + 1) on. */
+  /** POST plants with names of `nameLength` characters, and ids that are used once. */
   readonly create?: { readonly nameLength: number };
   /** How many requests of a client (with `clientsPerUser: 0`, per user) must succeed. Absent: as many as fit until the finite groups have ended. */
   readonly requests?: number;

@@ -43,6 +43,19 @@ export class ServiceProcess {
     return this.#url!;
   }
 
+  get pid(): number {
+    return this.child.pid!;
+  }
+
+  get lives(): boolean {
+    return this.child.exitCode === null && this.child.signalCode === null;
+  }
+
+  /** All that it has written so far. */
+  get output(): string {
+    return this.#output;
+  }
+
   signal(signal: NodeJS.Signals): void {
     this.child.kill(signal);
   }
