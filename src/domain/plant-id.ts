@@ -22,7 +22,14 @@ export function parsePlantId(text: string): PlantId | undefined {
   const digits = negative ? text.slice(1) : text;
   const bound = negative ? MAX_NEGATIVE : MAX_POSITIVE;
   // Texts of equal length compare as the numbers they spell.
-  return digits.length < MAX_DIGITS || digits <= bound ? (text as PlantId) : undefined;
+  return digits.length < MAX_DIGITS || digits <= bound ? (independent(text) as PlantId) : undefined;
+}
+
+/** V8 copies shorter pieces of a text; a longer one refers to the whole text, and keeps it in memory. */
+const SLICED_LENGTH = 13;
+
+function independent(canonical: string): string {
+  return canonical.length < SLICED_LENGTH ? canonical : BigInt(canonical).toString();
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { parsePlantId, plantIdFromJsonNumber } from '../../src/domain';
+import { heapAfterGc } from '../support/heap';
 import { cpuMilliseconds } from '../support/cpu-time';
 import { MAX_INT64, MIN_INT64, RUNS, anyPlantId } from './arbitraries';
 
@@ -225,3 +226,16 @@ function exactInteger(literal: string): string | undefined {
   const value = scale < 0n ? digits / power : digits * power;
   return isInt64(value) ? value.toString() : undefined;
 }
+
+describe('The text of an id', () => {
+  it('keeps no longer text in memory that it was a part of', () => {
+    const ids: unknown[] = [];
+    const before = heapAfterGc();
+    for (let index = 0; index < 100; index++) {
+      const data = `{"id":${10n ** 18n + BigInt(index)},"name":"${String(index).repeat(50_000)}"}`;
+      ids.push(parsePlantId(/[0-9]{13,}/.exec(data)![0]));
+    }
+    expect(heapAfterGc() - before).to.be.below(1_000_000);
+    expect(ids[99]).to.equal('1000000000000000099');
+  });
+});
