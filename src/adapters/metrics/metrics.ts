@@ -22,10 +22,16 @@ export interface Levels {
   readonly held: () => { readonly collections: number; readonly plants: number };
   /** Open ones, idle or not. */
   readonly connections: () => number;
+  /** Since the start of the process. */
+  readonly droppedLogLines: () => number;
 }
 
 const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
-const NOTHING: Levels = { held: () => ({ collections: 0, plants: 0 }), connections: () => 0 };
+const NOTHING: Levels = {
+  held: () => ({ collections: 0, plants: 0 }),
+  connections: () => 0,
+  droppedLogLines: () => 0,
+};
 
 /**
  * What one service tells Prometheus about itself, in a registry of its own.
@@ -81,6 +87,10 @@ export class Metrics {
     );
     this.#gauge('plant_store_plants', 'Plants in memory', () => this.#levels.held().plants);
     this.#gauge('http_connections', 'Open connections', () => this.#levels.connections());
+    const dropped = this.#counter('log_lines_dropped', 'Log lines that could not be written', () => {
+      dropped.reset();
+      dropped.inc(this.#levels.droppedLogLines());
+    });
   }
 
   readonly contentType = this.#registry.contentType;
@@ -128,8 +138,10 @@ export class Metrics {
     this.#registry.clear();
   }
 
-  #counter(name: string, help: string): Counter {
-    return new Counter({ name: `plant_store_${name}_total`, help, ...this.#registers });
+  /** @param collect called before each scrape. */
+  #counter(name: string, help: string, collect?: () => void): Counter {
+    const settings = { name: `plant_store_${name}_total`, help, ...this.#registers };
+    return new Counter(collect ? { ...settings, collect } : settings);
   }
 
   #gauge(name: string, help: string, level: () => number): void {
