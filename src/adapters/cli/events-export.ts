@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { UnreadableHistory, replay } from '../../application';
@@ -11,7 +10,7 @@ import {
   unlessInterrupted,
   withStore,
 } from './command';
-import { HEADER, eventLine, trailerLine } from './event-lines';
+import { HEADER, eventLine, sealOf, trailerLine } from './event-lines';
 import { Refused } from './exit';
 import { type FoundStreams, findStreams } from './found-streams';
 import { type Progress, SILENT, progressOn } from './progress';
@@ -27,8 +26,8 @@ export const eventsExport: Command = {
   },
   details: [
     'Exact to the last digit, in the order of users’ names, each history a prefix of whole commits up to',
-    'the moment it was read. A service may go on writing meanwhile. The last line counts the events and has',
-    'their SHA-256, so what is cut short or changed is noticed. FILE is there only when it is complete: Ctrl-C',
+    'the moment it was read. A service may go on writing meanwhile. The last line counts and seals',
+    'the events, so what is cut short or changed is noticed. FILE is there only when it is complete: Ctrl-C',
     'leaves nothing of it.',
     '',
     '  plant-store events export --output plants.ndjson',
@@ -65,9 +64,9 @@ async function writeEvents(
   output: Output,
   progress: Progress,
 ): Promise<number> {
-  const digest = createHash('sha256');
+  const seal = sealOf(HEADER)!;
   const put = (text: string) => {
-    digest.update(text);
+    seal.update(text);
     return output.write(text);
   };
   let streams = 0;
@@ -90,7 +89,7 @@ async function writeEvents(
     }
     if (events > before) streams++;
   }
-  await output.write(trailerLine({ streams, events, sha256: digest.digest('hex') }));
+  await output.write(trailerLine({ streams, events, seal: seal.digest('hex') }));
   return events;
 }
 

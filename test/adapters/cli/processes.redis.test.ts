@@ -1,9 +1,8 @@
 /** What only a process on a real Redis can show: being killed, signals, pipes, and a service beside it. */
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { createWriteStream, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { HEADER, eventLine, trailerLine } from '../../../src/adapters/cli/event-lines';
+import { HEADER, eventLine, sealOf, trailerLine } from '../../../src/adapters/cli/event-lines';
 import { created, deleted } from '../../support/given';
 import { Client } from '../../support/client';
 import { compiledCli } from '../../support/compiled-cli';
@@ -21,8 +20,9 @@ function anExport(users: readonly string[], each: number): string {
       body += eventLine(user, { version, commit: `${user}-${version}`, event });
     }
   }
-  const sha256 = createHash('sha256').update(body).digest('hex');
-  return body + trailerLine({ streams: users.length, events: users.length * each, sha256 });
+  const seal = sealOf(HEADER)!;
+  seal.update(body);
+  return body + trailerLine({ streams: users.length, events: users.length * each, seal: seal.digest('hex') });
 }
 
 describeRedis('plant-store, as a process on Redis', (redis) => {
