@@ -6,9 +6,11 @@ import { type EventStore, PlantStore } from './application';
 import type { Config } from './config';
 import { alwaysThere, openEvents } from './events';
 import { openIdentity } from './identity';
-import { logCollections, logRequests, openLog, userNames } from './log';
+import { logCollections, openLog, userNames } from './log';
+import { standardOutput } from './log-destination';
 import { together } from './observers';
 import { readiness } from './readiness';
+import { logRequests } from './request-log';
 
 export interface Service {
   /** Where it listens, e.g. http://127.0.0.1:3000. */
@@ -39,7 +41,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
 
   const nameOf = userNames();
   const metrics = new Metrics();
-  const logRequest = logRequests(log, nameOf);
+  const requestLog = logRequests(log, nameOf, systemClock);
 
   const identity = openIdentity(config, log);
   const events = overrides.eventStore
@@ -66,7 +68,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
     report: (request) => {
       metrics.request(request);
-      logRequest(request);
+      requestLog.report(request);
     },
     metrics,
     ready: readiness(() => events.check(), systemClock, config.STORE_TIMEOUT_MS),
@@ -76,7 +78,11 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     throw error;
   });
 
-  metrics.watch({ usage: () => plants.usage, connections: () => server.connections() });
+  metrics.watch({
+    usage: () => plants.usage,
+    connections: () => server.connections(),
+    droppedLogLines: () => standardOutput().dropped,
+  });
 
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
   return {
@@ -87,6 +93,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
       const clean = await server.close({ noticeMs, timeoutMs: config.SHUTDOWN_TIMEOUT_MS });
       identity.close();
       events.close();
+      requestLog.close();
       metrics.close();
       return clean;
     },

@@ -1,6 +1,4 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { TokenFileBusy, addToken } from './adapters/auth/new-token';
 import { BrokenTokenFile } from './adapters/auth/token-file-format';
 import type { OpenStore, World } from './adapters/cli/command';
@@ -13,6 +11,7 @@ import { PlantStore } from './application';
 import { readConfig } from './config';
 import { serve } from './main';
 import { missingPackageText, problemsText } from './start-text';
+import { packageVersion } from './version';
 
 /** The composition root of the command line: the same adapters as the service's, without the ways into it. */
 function worldOf(process: NodeJS.Process): World {
@@ -21,8 +20,7 @@ function worldOf(process: NodeJS.Process): World {
     terminal: { stdin: process.stdin, stdout: new Output(process.stdout), stderr },
     environment: process.env,
     clock: systemClock,
-    version: (JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8')) as { version: string })
-      .version,
+    version: packageVersion(),
     openStore: () => openStore(process.env, (line) => void stderr.line(line).catch(() => {})),
     serve,
     newToken: async (path, token) => {

@@ -1,23 +1,50 @@
 import { createHash } from 'node:crypto';
+import { hostname } from 'node:os';
 import { type Logger, pino } from 'pino';
-import type { RequestReport } from './adapters/http';
 import { type CollectionObserver, OutcomeUnknown, StoreUnavailable, UnreadableHistory } from './application';
+import { type LogDestination, standardOutput } from './log-destination';
+import { packageVersion } from './version';
 
-/** What `readConfig` says of the log. */
+/** The configuration of the log, as `readConfig` returns it. */
 export interface LogOptions {
   readonly LOG_LEVEL: string;
   readonly LOG_FORMAT: 'json' | 'pretty' | undefined;
 }
 
-/** Writes to stdout: for people on a terminal, one JSON object a line elsewhere, unless told otherwise. */
-export async function openLog({ LOG_LEVEL: level, LOG_FORMAT }: LogOptions): Promise<Logger> {
-  const format = LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json');
-  if (format === 'json') return pino({ level });
-  const { default: pretty } = await import('pino-pretty');
-  return pino(
-    { level },
-    pretty({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss.l', singleLine: true, sync: true }),
-  );
+/** For people on a terminal, one JSON object a line elsewhere, unless configured. */
+export function logFormat({ LOG_FORMAT }: Pick<LogOptions, 'LOG_FORMAT'>): 'json' | 'pretty' {
+  return LOG_FORMAT ?? (process.stdout.isTTY ? 'pretty' : 'json');
+}
+
+/** Logs to `output`. Every line names the service and its version. */
+export async function openLog(
+  options: LogOptions,
+  output: LogDestination = standardOutput(),
+): Promise<Logger> {
+  const { pid } = process;
+  const base = { pid, hostname: hostname(), service: { name: 'plant-store', version: packageVersion() } };
+  const log = pino({ level: options.LOG_LEVEL, base }, await formatted(options, output));
+  output.recovered = (dropped) => log.warn({ dropped }, 'log lines were dropped: standard output took none');
+  return log;
+}
+
+async function formatted(
+  options: LogOptions,
+  output: LogDestination,
+): Promise<Pick<LogDestination, 'write' | 'flushSync'>> {
+  if (logFormat(options) === 'json') return output;
+  const { prettyFactory } = await import('pino-pretty');
+  const format = prettyFactory({
+    ignore: 'pid,hostname,service',
+    translateTime: 'SYS:HH:MM:ss.l',
+    singleLine: true,
+  });
+  return { write: (line) => output.write(format(line)), flushSync: () => output.flushSync() };
+}
+
+/** For the events of start, signal and end, which are logged at every level but `silent`. */
+export function lifecycleLog(log: Logger): Logger {
+  return log.level === 'silent' ? log : log.child({}, { level: 'info' });
 }
 
 /** What a user, and the stream that bears his name, is called in the log: the same always, and not his name. */
@@ -36,19 +63,6 @@ export function userNames(): UserNames {
       known.set(user, name);
     }
     return name;
-  };
-}
-
-/** One line a request. Below `info` a request costs nothing here, but for those that the service failed. */
-export function logRequests(log: Logger, nameOf: UserNames): (request: RequestReport) => void {
-  return (request) => {
-    const { error, status } = request;
-    if (error === undefined && !log.isLevelEnabled('info')) return;
-    const { user, ...rest } = request;
-    const line = { ...rest, user: user && nameOf(user), error: undefined, err: error };
-    if (error === undefined) log.info(line, 'request');
-    else if (status === 503) log.warn(line, 'request');
-    else log.error(line, 'request');
   };
 }
 

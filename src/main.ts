@@ -1,5 +1,5 @@
 import { readConfig, settings } from './config';
-import { configText, help, problemsText, startFailureText, welcome } from './start-text';
+import { configText, help, problemsText, startFailureText } from './start-text';
 
 /** Runs the service to its end. 0 ended as asked; 1 could not start, or was cut off at the end; 2 bad configuration or usage. */
 export async function serve(args: readonly string[]): Promise<number> {
@@ -26,18 +26,12 @@ export async function serve(args: readonly string[]): Promise<number> {
   }
 
   try {
-    // Before the service says that it is there: whoever reads that may ask it to stop at once.
+    // Before the service logs that it listens: a signal may follow at once.
     const asked = askedToStop();
-    // Only here: help and a mistake in the configuration need not wait for all that it loads.
+    // Only here: --help and a mistake in the configuration need not wait for all that it loads.
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- import() wants a file ending, which ts-node does not have
-    const { bootstrap } = require('./bootstrap') as typeof import('./bootstrap');
-    const service = await bootstrap(config);
-    // Without a file to read again, a terminal that is closed ends the service as it would any other.
-    if (service.reload) process.on('SIGHUP', service.reload);
-    console.log(welcome(service, config));
-    const signal = await asked;
-    // An orchestrator goes on sending clients here until it has noticed; a person at a terminal does not want to wait.
-    return (await service.stop(signal === 'SIGTERM' ? config.SHUTDOWN_NOTICE_MS : 0)) ? 0 : 1;
+    const { runService } = require('./run-service') as typeof import('./run-service');
+    return await runService(config, settings(process.env), asked);
   } catch (error) {
     console.error(startFailureText(error, config));
     return 1;

@@ -1,5 +1,5 @@
 import type { Service } from './bootstrap';
-import { type Config, type ConfigProblem, type Setting, variables } from './config';
+import { type Config, type ConfigProblem, MASK, type Setting, variables } from './config';
 
 /** What the service says on the terminal while it starts. Each text fits on a screen. */
 export function help(): string {
@@ -45,12 +45,16 @@ export function configText(settings: readonly Setting[]): string {
     .join('\n');
 }
 
-export function welcome({ url, developmentToken }: Service, { EVENT_STORE }: Config): string {
+/** Where the service listens, and on which store. */
+export function startSentence({ url }: Service, { EVENT_STORE }: Config): string {
   const where = EVENT_STORE === 'memory' ? 'events in memory, lost at exit' : 'events in Redis';
-  const lines = [
-    `plant-store listens on ${url} (${where})`,
-    `the interface, to read and to try: ${url}/docs`,
-  ];
+  return `plant-store listens on ${url} (${where})`;
+}
+
+/** For people. */
+export function welcome(service: Service, config: Config): string {
+  const { url, developmentToken } = service;
+  const lines = [startSentence(service, config), `the interface, to read and to try: ${url}/docs`];
   if (developmentToken !== undefined) {
     lines.push(
       `development token: ${developmentToken}`,
@@ -62,6 +66,31 @@ export function welcome({ url, developmentToken }: Service, { EVENT_STORE }: Con
     );
   }
   return lines.join('\n');
+}
+
+/**
+ * For programs: the event of the start, with the configuration in force and
+ * without its secrets. A development token is in it, since nothing else shows
+ * it; a configured token never is.
+ */
+export function startEvent(
+  { url, developmentToken }: Service,
+  { EVENT_STORE }: Config,
+  settings: readonly Setting[],
+) {
+  const inForce = settings.filter(({ value }) => value !== undefined);
+  return {
+    url,
+    eventStore: EVENT_STORE,
+    node: process.version,
+    developmentToken,
+    configuration: Object.fromEntries(inForce.map(({ name, value }) => [name, loggable(name, value!)])),
+  };
+}
+
+/** The log holds no names of users. */
+function loggable(name: string, value: string): string {
+  return name === 'AUTH_TOKENS' ? MASK : value;
 }
 
 /** A failure to start, in one line that says what to do. */

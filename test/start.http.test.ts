@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -7,6 +8,7 @@ import { expect } from 'chai';
 import { compiledMain } from './support/compiled';
 import { noteOutput } from './support/suite-log';
 import { documentedFetch } from './support/documented-fetch';
+import { until } from './support/until';
 
 const run = promisify(execFile);
 
@@ -28,17 +30,22 @@ class Start {
     return new Start(spawn(process.execPath, [compiledMain(), ...args], { env: environmentOf(environment) }));
   }
 
-  /** What it prints once it serves. */
+  /** What it prints once it serves: the event of its start, or a text that ends in an empty line. */
   async serving(): Promise<{ url: string; token: string }> {
-    // A line of the log may already follow.
-    while (!/Try it:[^]*\n\n|\/docs\n(?!development token)/.test(this.output)) {
+    while (!/ listens on .*\}\n| listens on [^]*\n\n/.test(this.output)) {
       if (this.child.exitCode !== null) throw new Error(`it ended: ${this.output}`);
       await pause(20);
     }
     return {
-      url: /listens on (\S+)/.exec(this.output)![1]!,
-      token: /token: (\S+)/.exec(this.output)?.[1] ?? '',
+      url: / listens on (\S+)/.exec(this.output)![1]!,
+      token: /development ?token"?: ?"?([\w-]+)/i.exec(this.output)?.[1] ?? '',
     };
+  }
+
+  /** Its output, where that is JSON and nothing else. */
+  get events(): readonly Readonly<Record<string, unknown>>[] {
+    const lines = this.output.split('\n').slice(0, -1);
+    return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   }
 
   async exited(): Promise<number | null> {
@@ -63,7 +70,7 @@ describe('The service, started', function () {
   });
 
   it('prints its address, a token, and curls that work when pasted', async () => {
-    const service = start();
+    const service = start({ LOG_FORMAT: 'pretty' });
     await service.serving();
     const curls = service.output.match(/^ +curl .*$/gm)!;
     const answers = [];
@@ -132,18 +139,60 @@ describe('The service, started', function () {
     expect(printed.output).not.to.contain('s3cret');
   });
 
-  it('logs JSON where nobody looks on, and for people where they ask for it', async () => {
+  it('logs JSON where standard output is no terminal, and for people where configured', async () => {
     for (const [format, shape] of [
-      ['', /^\{"level":30,.*"route":"\/health\/live".*\}$/m],
-      ['pretty', /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request \{.*"route":"\/health\/live".*\}$/m],
+      ['', /^\{"level":30,.*"route":"\/".*\}$/m],
+      ['pretty', /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request \{.*"route":"\/".*\}$/m],
     ] as const) {
       const service = start({ LOG_LEVEL: 'info', LOG_FORMAT: format, SHUTDOWN_NOTICE_MS: '0' });
       const { url } = await service.serving();
-      await fetch(`${url}/health/live`);
+      await fetch(url);
       service.child.kill('SIGTERM');
       expect(await service.exited()).to.equal(0);
       expect(service.output).to.match(shape);
     }
+  });
+
+  it('prints nothing but JSON: events of start, signal and end, at every level, each with service and version', async () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    for (const LOG_LEVEL of ['trace', 'error']) {
+      const service = start({ LOG_LEVEL, AUTH_TOKENS: 'mallory:s3cret', SHUTDOWN_NOTICE_MS: '0' });
+      const { url } = await service.serving();
+      await fetch(url);
+      service.child.kill('SIGTERM');
+      expect(await service.exited()).to.equal(0);
+      const { events } = service;
+      expect(events.map(({ msg }) => msg)).to.deep.equal([
+        `plant-store listens on ${url} (events in memory, lost at exit)`,
+        ...(LOG_LEVEL === 'trace' ? ['request'] : []),
+        'draining',
+        'ended',
+      ]);
+      for (const each of events) expect(each['service']).to.deep.equal({ name: 'plant-store', version });
+      expect(events[0]).to.include({ url, eventStore: 'memory', node: process.version });
+      expect(events[0]!['configuration']).to.include({ PORT: '0', LOG_LEVEL, AUTH_TOKENS: '***' });
+      expect(events.at(-2)).to.include({ signal: 'SIGTERM' });
+      expect(events.at(-1)).to.include({ exitCode: 0 });
+      expect(service.output).not.to.contain('s3cret').and.not.to.contain('mallory');
+    }
+  });
+
+  it('has the development token in the event of the start', async () => {
+    const { url, token } = await start({ LOG_FORMAT: 'json' }).serving();
+    const answer = await documentedFetch(`${url}/plants`, { headers: { Authorization: `Bearer ${token}` } });
+    expect(answer.status).to.equal(200);
+  });
+
+  it('logs the end where a second signal cuts it short, exit code 1', async () => {
+    const service = start({ SHUTDOWN_NOTICE_MS: '5000' });
+    await service.serving();
+    service.child.kill('SIGTERM');
+    await until(() => service.output.includes('"msg":"draining"'));
+    // Within half a second two signals are taken for one.
+    await pause(600);
+    service.child.kill('SIGTERM');
+    expect(await service.exited()).to.equal(1);
+    expect(service.events.at(-1)).to.include({ msg: 'ended', exitCode: 1 });
   });
 
   it('explains itself on --help, and an unknown argument is exit code 2', async () => {

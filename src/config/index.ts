@@ -4,6 +4,7 @@ import { rules } from './rules';
 import { unknownVariables } from './slips';
 import { type Config, variables } from './variables';
 
+export { MASK } from './masks';
 export type { ConfigProblem } from './problem';
 export { authenticates } from './rules';
 export { type Config, variables } from './variables';

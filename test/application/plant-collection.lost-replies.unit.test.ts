@@ -184,6 +184,59 @@ describe('When the reply to an append is lost, a plant collection', () => {
   });
 });
 
+describe('A command whose outcome is unknown', () => {
+  /** The store has not carried it out yet, and may still do so. */
+  async function inDoubt(world: World, ask: () => { readonly outcome: unknown }) {
+    const asked = ask();
+    const late = world.store.sole;
+    late.hang();
+    await world.clock.pass(TIMEOUT_MS);
+    expect(asked.outcome).to.equal('OutcomeUnknown');
+    return late;
+  }
+
+  it('may still be recorded after a list without it', async () => {
+    const world = new World();
+    const late = await inDoubt(world, () => world.create(1, 'Fern'));
+    expect((await world.takeIn()).outcome).to.deep.equal([]);
+    await late.execute();
+    expect((await world.takeIn()).outcome).to.deep.equal(['Fern']);
+  });
+
+  it('is never recorded once its repetition is acknowledged', async () => {
+    const world = new World();
+    const late = await inDoubt(world, () => world.create(1, 'Fern'));
+    const again = world.create(1, 'Fern');
+    await world.store.sole.answer();
+    await late.execute();
+    expect(again.outcome).to.equal('created');
+    expect(await world.recorded()).to.deep.equal(['+Fern']);
+  });
+
+  it('was not necessarily recorded where its repetition finds the id taken, and then never is', async () => {
+    const world = new World();
+    const late = await inDoubt(world, () => world.create(1, 'Fern'));
+    await world.othersRecord(created(1, 'Ivy'));
+    const again = world.create(1, 'Fern');
+    await world.store.sole.answer();
+    await late.execute();
+    expect(again.outcome).to.equal('id-taken');
+    expect(await world.recorded()).to.deep.equal(['+Ivy']);
+  });
+
+  it('may have its repetition delete the plant that another client has created since', async () => {
+    const world = await World.knowing(created(1, 'Fern'));
+    const late = await inDoubt(world, () => world.delete(1));
+    await late.execute();
+    await world.othersRecord(created(1, 'Ivy'));
+    const again = world.delete(1);
+    await world.store.sole.answer();
+    await world.store.sole.answer();
+    expect(again.outcome).to.equal('deleted');
+    expect(await world.recorded()).to.deep.equal(['+Fern', '-1', '+Ivy', '-1']);
+  });
+});
+
 describe('A command that was told "unavailable"', () => {
   it('is told so at once where the store refuses its first try, and is not recorded', async () => {
     const world = new World();

@@ -16,7 +16,7 @@ describe('What the pages say to type', function () {
   it('starts the service (sh start)', async () => {
     // `npm ci` is what .ci/run begins with: these tests run on what it has installed.
     const command = theBlock('sh start').text.replace('npm ci && ', '');
-    const output = await paste(command, { PORT: '0', LOG_LEVEL: 'warn' }, /Try it:[^]*\n\n/);
+    const output = await paste(command, { PORT: '0', LOG_FORMAT: 'pretty' }, /Try it:[^]*\n\n/);
     expect(output).to.contain('plant-store listens on http://127.0.0.1:');
   });
 

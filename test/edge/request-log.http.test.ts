@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { StoreUnavailable } from '../../src/application';
+import { MemoryEventStore } from '../../src/adapters/memory/event-store';
+import { type EventStore, StoreUnavailable } from '../../src/application';
 import { RawSocket } from '../support/raw-socket';
 import { AUTH, HOST, JSON_TYPE } from '../support/requests';
-import { ScriptedStore } from '../support/scripted-store';
 import { until } from '../support/until';
 import { TOKENS, type WatchedService, startWatched } from '../support/watched-service';
 
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+const DEBUG = 20;
 const INFO = 30;
 const WARN = 40;
+const ERROR = 50;
 
 describe('The log', () => {
   let service: WatchedService;
@@ -62,7 +64,13 @@ describe('The log', () => {
     expect(lines.map(({ user }) => user !== undefined)).to.deep.equal([true, false, false, false]);
   });
 
-  it('has the traceparent of a request that bears a well-formed one', async () => {
+  it('has requests for health and metrics at debug', async () => {
+    service = await startWatched();
+    for (const path of ['/health/live', '/health/ready', '/metrics', '/']) await ask(path);
+    expect(linesOf(service).map(({ level }) => level)).to.deep.equal([DEBUG, DEBUG, DEBUG, INFO]);
+  });
+
+  it('has the traceparent of a request that bears a well-formed one, its trace_id and its span_id', async () => {
     service = await startWatched();
     const others = [
       TRACE.toUpperCase(),
@@ -72,25 +80,59 @@ describe('The log', () => {
       TRACE.replace('4bf92f3577b34da6a3ce929d0e0e4736', '0'.repeat(32)),
     ];
     for (const traceparent of [TRACE, ...others]) await ask('/plants', { traceparent });
-    expect(linesOf(service).map(({ traceparent }) => traceparent)).to.deep.equal([
-      TRACE,
-      ...others.map(() => undefined),
-    ]);
+    const [line, ...rest] = linesOf(service);
+    expect(line).to.include({
+      traceparent: TRACE,
+      trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+      span_id: '00f067aa0ba902b7',
+    });
+    expect(rest).to.have.length(others.length);
+    for (const each of rest) expect(each).not.to.have.any.keys('traceparent', 'trace_id', 'span_id');
   });
 
-  it('tells of a failure with all that led to it, and of what is nobody’s fault as a warning', async () => {
-    const store = new ScriptedStore();
-    service = await startWatched({}, { eventStore: store });
-    const asked = ask('/plants');
-    await until(() => store.calls.length === 1);
-    await store.sole.fail(new StoreUnavailable('away', { cause: new Error('the cable is out') }));
-    const [line] = await asked;
-    expect(line).to.include({ level: WARN, status: 503, route: '/plants' });
-    expect(line!.err).to.have.property('type', 'StoreUnavailable');
-    expect(line!.err).to.have.property('message', 'away: the cable is out');
-    expect(line!.err).to.have.property('stack').that.contains('caused by: Error: the cable is out');
+  it('has a bug as an error, with its stack and its causes', async () => {
+    service = await startWatched(
+      {},
+      { eventStore: failing(new TypeError('odd', { cause: new Error('the cable') })) },
+    );
+    const [line] = await ask('/plants');
+    expect(line).to.include({ level: ERROR, status: 500, route: '/plants' });
+    expect(line!.err).to.include({ type: 'TypeError', message: 'odd: the cable' });
+    expect(line!.err).to.have.property('stack').that.contains('caused by: Error: the cable');
+  });
+
+  it('has a 503 as a warning, with its reason and without a stack', async () => {
+    const away = new StoreUnavailable('away', { cause: new Error('the cable is out') });
+    service = await startWatched({}, { eventStore: failing(away) });
+    const [line] = await ask('/plants');
+    expect(line).to.include({
+      level: WARN,
+      status: 503,
+      route: '/plants',
+      reason: 'StoreUnavailable: away: the cable is out',
+    });
+    expect(line).not.to.have.any.keys('err', 'error');
+  });
+
+  it('has one line for the first of many 503, and one with the number of the others', async () => {
+    service = await startWatched({}, { eventStore: failing(new StoreUnavailable('away')) });
+    for (let request = 0; request < 20; request++) await ask('/plants');
+    await service.stop();
+    const warnings = service.log.filter((line) => (JSON.parse(line) as { level: number }).level >= WARN);
+    const all = warnings.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const counted = all.reduce((sum, { failures = 1 }) => sum + Number(failures), 0);
+    expect(counted).to.equal(20);
+    // Each second that the requests take adds a line.
+    expect(all).to.have.length.below(10);
+    expect(all.at(-1)).to.include({ msg: 'more requests failed', status: 503 });
+    expect(linesOf(service), 'with those at debug').to.have.length(20);
   });
 });
+
+/** A store whose reads fail like this. */
+function failing(error: Error): EventStore {
+  return Object.assign(new MemoryEventStore(), { read: () => Promise.reject(error) });
+}
 
 function linesOf({ log }: WatchedService) {
   return log

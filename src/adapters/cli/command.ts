@@ -1,6 +1,6 @@
 import type { Clock, EventStore, PlantStore, StreamCatalogue, User } from '../../application';
 import type { Arguments, Options } from './arguments';
-import type { Exit } from './exit';
+import { type Exit, Interrupted } from './exit';
 import type { Terminal } from './terminal';
 
 /** What commands work with. The composition root brings it along; tests bring their own. */
@@ -55,6 +55,23 @@ export async function withStore(world: World, use: (store: OpenStore) => Promise
   } finally {
     opened.close();
   }
+}
+
+/**
+ * Settles as `work` does. Once `interrupted` is aborted it rejects with
+ * {@link Interrupted} at once, and the outcome of `work` is ignored.
+ */
+export async function unlessInterrupted<T>(
+  interrupted: AbortSignal,
+  work: Promise<T>,
+  message = 'interrupted',
+): Promise<T> {
+  const aborted = new Promise<never>((_, reject) => {
+    const end = () => reject(new Interrupted(message));
+    if (interrupted.aborted) end();
+    else interrupted.addEventListener('abort', end, { once: true });
+  });
+  return Promise.race([work, aborted]);
 }
 
 export const USER: Options = {

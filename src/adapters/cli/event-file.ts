@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import { BEGINNING, type Head, type User } from '../../application';
 import { ImpossibleHistory, type PlantEvent, PlantList } from '../../domain';
-import { type EventLine, HEADER, parseEventLine, parseTrailerLine } from './event-lines';
+import { type EventLine, type Seal, parseEventLine, parseTrailerLine, sealOf } from './event-lines';
 import { Refused } from './exit';
 import { linesOf } from './lines';
 
@@ -39,7 +38,7 @@ export class DamagedFile extends Refused {}
 export async function* readEventFile(
   input: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<RecordedCommit | StreamEnd> {
-  const digest = createHash('sha256');
+  let seal: Seal | undefined;
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let number = 0;
   let streams = 0;
@@ -52,9 +51,10 @@ export async function* readEventFile(
     number++;
     if (ended) throw damaged('comes behind the end: import one export at a time');
     const line = decode(decoder, bytes);
-    if (number === 1) {
-      if (line !== HEADER) throw damaged('is not how an export of plant-store begins');
-      digest.update(bytes);
+    if (seal === undefined) {
+      seal = sealOf(line);
+      if (seal === undefined) throw damaged('is not how an export of plant-store begins');
+      seal.update(bytes);
       continue;
     }
     const event = line === undefined ? undefined : parseEventLine(line);
@@ -66,12 +66,14 @@ export async function* readEventFile(
         throw damaged(
           `counts ${trailer.events} events of ${trailer.streams} users, where there are ${events} of ${streams}`,
         );
-      if (trailer.sha256 !== digest.digest('hex'))
-        throw damaged('does not have the digest of what comes before it: something was changed');
+      if (trailer.seal !== seal.digest('hex'))
+        throw damaged(
+          'does not have the seal of what comes before it: something was changed, and a changed export is not imported',
+        );
       ended = true;
       continue;
     }
-    digest.update(bytes);
+    seal.update(bytes);
     events++;
     if (open?.stream !== event.stream) {
       if (open) yield* open.end();

@@ -1,9 +1,16 @@
-import { createHash } from 'node:crypto';
 import { open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { UnreadableHistory, replay } from '../../application';
-import { type Command, type OpenStore, QUIET, SOME_USERS, withStore } from './command';
-import { HEADER, eventLine, trailerLine } from './event-lines';
+import {
+  type Command,
+  type OpenStore,
+  QUIET,
+  SOME_USERS,
+  type World,
+  unlessInterrupted,
+  withStore,
+} from './command';
+import { HEADER, eventLine, sealOf, trailerLine } from './event-lines';
 import { Refused } from './exit';
 import { type FoundStreams, findStreams } from './found-streams';
 import { type Progress, SILENT, progressOn } from './progress';
@@ -19,8 +26,9 @@ export const eventsExport: Command = {
   },
   details: [
     'Exact to the last digit, in the order of users’ names, each history a prefix of whole commits up to',
-    'the moment it was read. A service may go on writing meanwhile. The last line counts the events and has',
-    'their SHA-256, so what is cut short or changed is noticed. FILE is there only when it is complete.',
+    'the moment it was read. A service may go on writing meanwhile. The last line counts and seals',
+    'the events, so what is cut short or changed is noticed. FILE is there only when it is complete: Ctrl-C',
+    'leaves nothing of it.',
     '',
     '  plant-store events export --output plants.ndjson',
     '  plant-store events export --user alice | gzip > alice.ndjson.gz',
@@ -38,7 +46,7 @@ export const eventsExport: Command = {
       const quiet = args.has('quiet') || (file === undefined && stdout.isTerminal);
       const progress = quiet ? SILENT : progressOn(stderr, world.clock, 'events exported');
       const write = (output: Output) => writeEvents(opened, found, output, progress);
-      const events = await (file === undefined ? write(stdout) : toFile(file, write)).finally(() =>
+      const events = await (file === undefined ? write(stdout) : toFile(file, write, world)).finally(() =>
         progress.end(),
       );
       if (!quiet)
@@ -56,9 +64,9 @@ async function writeEvents(
   output: Output,
   progress: Progress,
 ): Promise<number> {
-  const digest = createHash('sha256');
+  const seal = sealOf(HEADER)!;
   const put = (text: string) => {
-    digest.update(text);
+    seal.update(text);
     return output.write(text);
   };
   let streams = 0;
@@ -81,29 +89,45 @@ async function writeEvents(
     }
     if (events > before) streams++;
   }
-  await output.write(trailerLine({ streams, events, sha256: digest.digest('hex') }));
+  await output.write(trailerLine({ streams, events, seal: seal.digest('hex') }));
   return events;
 }
 
 /**
- * Whatever goes wrong, `path` is as it was, or complete. A symbolic link stays one: what it points to is replaced. What
- * is no file, such as a device or a pipe, is written to.
+ * On every failure, and on Ctrl-C or SIGTERM, `path` stays as it was. A symbolic link stays one: what it points to is
+ * replaced. A device or a pipe is written to.
  */
-async function toFile<T>(path: string, write: (output: Output) => Promise<T>): Promise<T> {
+async function toFile<T>(path: string, write: (output: Output) => Promise<T>, world: World): Promise<T> {
   const target = await realpath(path).catch(() => path);
   const there = await stat(target).catch(() => undefined);
-  const draft = there === undefined || there.isFile() ? `${target}.part` : undefined;
-  const stream = (await open(draft ?? target, 'w', 0o600)).createWriteStream({ flush: draft !== undefined });
+  if (there !== undefined && !there.isFile()) return intoFile(target, write);
+  const draft = `${target}.part`;
+  // Before the draft is made, so that none stays.
+  const interrupted = world.untilInterrupted();
+  try {
+    const result = await intoFile(draft, (output) =>
+      unlessInterrupted(interrupted, write(output), `interrupted; ${shown(path)} is as it was`),
+    );
+    await rename(draft, target);
+    return result;
+  } catch (error) {
+    await unlink(draft).catch(() => {});
+    throw error;
+  }
+}
+
+async function intoFile<T>(path: string, write: (output: Output) => Promise<T>): Promise<T> {
+  const file = await open(path, 'w', 0o600);
+  const isFile = (await file.stat()).isFile();
+  const stream = file.createWriteStream({ flush: isFile });
   try {
     const result = await write(new Output(stream));
     stream.end();
     await finished(stream);
-    if (draft !== undefined) await rename(draft, target);
     return result;
   } catch (error) {
     stream.destroy();
     await finished(stream).catch(() => {});
-    if (draft !== undefined) await unlink(draft).catch(() => {});
     throw error;
   }
 }

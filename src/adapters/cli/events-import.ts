@@ -1,7 +1,16 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
+import { type Readable, addAbortSignal } from 'node:stream';
 import type { Arguments } from './arguments';
-import { type Command, JSON_OUTPUT, type OpenStore, QUIET, type World, withStore } from './command';
+import {
+  type Command,
+  JSON_OUTPUT,
+  type OpenStore,
+  QUIET,
+  type World,
+  unlessInterrupted,
+  withStore,
+} from './command';
 import { readEventFile } from './event-file';
 import { WrongUsage } from './exit';
 import { type Imported, importEvents } from './importing';
@@ -15,7 +24,8 @@ export const eventsImport: Command = {
   options: { ...QUIET, ...JSON_OUTPUT },
   details: [
     'Records every event at its version, under its commit, then reads each history back and compares it.',
-    'What is there already is left as it is, so an import that was interrupted is simply run again.',
+    'What is there already is left as it is, so an import that was interrupted is simply run again; on Ctrl-C',
+    'it says how far it came.',
     'A user who has another history in the store is refused, nothing of it is touched, and the import goes on',
     'with the next; the exit code is 1 then. FILE is checked as a whole before anything is recorded; standard',
     'input (no FILE, or -) is checked while it is recorded: damage is told of, and what came before it stays.',
@@ -29,14 +39,9 @@ export const eventsImport: Command = {
     const observed = (what: string) =>
       args.has('quiet') ? SILENT : progressOn(world.terminal.stderr, world.clock, what);
     return withStore(world, async (opened) => {
-      if (source.again) {
-        const progress = observed('bytes checked');
-        // Throws where there is damage.
-        const units = readEventFile(watched(source, progress));
-        while (!(await units.next()).done) continue;
-        await progress.end();
-      }
-      const imported = await record(opened, source, observed('bytes imported'), world.terminal);
+      const interrupted = world.untilInterrupted();
+      if (source.again) await check(source, observed('bytes checked'), interrupted);
+      const imported = await record(opened, source, observed('bytes imported'), interrupted, world.terminal);
       await report(imported, args, world.terminal);
       return imported.refused.length > 0 ? 'refused' : 'done';
     });
@@ -44,7 +49,7 @@ export const eventsImport: Command = {
 };
 
 interface Source {
-  readonly open: () => AsyncIterable<Uint8Array>;
+  readonly open: () => Readable;
   /** In bytes; 0 where nobody knows. */
   readonly size: number;
   /** Whether it can be read again. */
@@ -54,7 +59,7 @@ interface Source {
 async function sourceOf(path: string | undefined, { terminal: { stdin } }: World): Promise<Source> {
   if (path === undefined || path === '-') {
     if (stdin.isTTY) throw new WrongUsage('say which file, or hand it in on standard input');
-    return { open: () => stdin as AsyncIterable<Uint8Array>, size: 0, again: false };
+    return { open: () => stdin, size: 0, again: false };
   }
   const found = await stat(path);
   if (found.isDirectory()) throw new WrongUsage(`${path} is a directory`);
@@ -62,24 +67,48 @@ async function sourceOf(path: string | undefined, { terminal: { stdin } }: World
   return { open: () => createReadStream(path), size: found.size, again: found.isFile() };
 }
 
-async function* watched({ open, size }: Source, progress: Progress): AsyncGenerator<Uint8Array> {
+/** Ends with the stream itself where `interrupted` is aborted: a pipe that was left open keeps no process alive. */
+async function* watched(
+  { open, size }: Source,
+  progress: Progress,
+  interrupted: AbortSignal,
+): AsyncGenerator<Uint8Array> {
   let done = 0;
-  for await (const chunk of open()) {
+  for await (const chunk of addAbortSignal(interrupted, open()) as AsyncIterable<Uint8Array>) {
     yield chunk;
     done += chunk.length;
     await progress.advance(done, size);
   }
 }
 
-async function record(opened: OpenStore, source: Source, progress: Progress, { stderr }: Terminal) {
+/** Rejects where the file is damaged. */
+async function check(source: Source, progress: Progress, interrupted: AbortSignal): Promise<void> {
+  const readAll = async () => {
+    const units = readEventFile(watched(source, progress, interrupted));
+    while (!(await units.next()).done) continue;
+  };
+  await unlessInterrupted(interrupted, readAll(), 'interrupted; nothing was recorded').finally(() =>
+    progress.end(),
+  );
+}
+
+async function record(
+  opened: OpenStore,
+  source: Source,
+  progress: Progress,
+  interrupted: AbortSignal,
+  { stderr }: Terminal,
+): Promise<Imported> {
   let recorded = 0;
   const observer = { recorded: (events: number) => void (recorded += events) };
+  const units = readEventFile(watched(source, progress, interrupted));
   try {
-    return await importEvents(readEventFile(watched(source, progress)), opened, observer);
+    return await unlessInterrupted(interrupted, importEvents(units, opened, observer));
   } catch (error) {
     await progress.end();
+    // Appends under way may still be recorded.
     await stderr.line(
-      `By now the store has ${counted(recorded, 'event')} of the export; the import can be run again.`,
+      `By now the store has at least ${counted(recorded, 'event')} of the export; the import can be run again.`,
     );
     throw error;
   } finally {

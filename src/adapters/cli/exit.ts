@@ -8,6 +8,7 @@ export const EXIT = {
   unavailable: { code: 3, meaning: 'the event store is away or refuses; repeat the command' },
   unknown: { code: 4, meaning: 'the outcome is unknown: look, or repeat the command' },
   bug: { code: 70, meaning: 'a bug in plant-store' },
+  interrupted: { code: 130, meaning: 'ended by Ctrl-C or SIGTERM before it was done' },
   brokenPipe: { code: 141, meaning: 'nobody read the output to its end' },
 } as const;
 
@@ -28,6 +29,11 @@ export class WrongUsage extends Error {
   override readonly name = 'WrongUsage';
 }
 
+/** Ctrl-C or SIGTERM ended the command. The message says what was done by then. */
+export class Interrupted extends Error {
+  override readonly name = 'Interrupted';
+}
+
 export interface Failure {
   readonly exit: Exit;
   /** `undefined` where silence is expected. */
@@ -37,6 +43,7 @@ export interface Failure {
 /** How a command that threw ends, and what is said of it. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Refused) return { exit: 'refused', message: error.message };
+  if (error instanceof Interrupted) return { exit: 'interrupted', message: error.message };
   if (error instanceof WrongUsage || error instanceof Misconfigured)
     return { exit: 'usage', message: error.message };
   if (error instanceof UnreadableHistory) return { exit: 'refused', message: error.message };

@@ -22,6 +22,17 @@ export function overview(commands: readonly (Command | PassedOn)[]): string {
   ].join('\n');
 }
 
+/** The commands whose names begin with the same word. */
+export function explainGroup(word: string, commands: readonly (Command | PassedOn)[]): string {
+  return [
+    `usage: plant-store ${word} COMMAND [OPTION …]`,
+    '',
+    ...columns(commands.map(({ name, summary }) => [name, summary])),
+    '',
+    `\`plant-store ${word} COMMAND --help\` explains a command.`,
+  ].join('\n');
+}
+
 export function explain({ name, summary, positional, options, details }: Command): string {
   const all = { ...options, ...COMMON };
   const required = Object.entries(options).filter(([, option]) => option.required);

@@ -6,7 +6,7 @@ const LINE_MS = 5000;
 const BAR_WIDTH = 24;
 const ERASE_LINE = '\r\u001b[K';
 
-/** How far long work is. `total` is 0 where nobody knows. */
+/** How far long work is. `total` is 0 where it is unknown; where it is known, the time left is estimated. */
 export interface Progress {
   advance(done: number, total: number): Promise<void>;
   /** Before anything else is said: leaves no bar standing. */
@@ -40,8 +40,20 @@ export function progressOn(output: Output, clock: Clock, what: string): Progress
 
 function describeProgress(what: string, done: number, total: number, elapsedMs: number): string {
   const perSecond = Math.round((done / elapsedMs) * 1000);
-  const share = total > 0 ? ` of ${total} (${Math.floor((Math.min(done, total) / total) * 100)} %)` : '';
-  return `${what}: ${done}${share}, ${perSecond} a second`;
+  if (total === 0) return `${what}: ${done}, ${perSecond} a second`;
+  const share = Math.floor((Math.min(done, total) / total) * 100);
+  const leftMs = done === 0 ? Infinity : (Math.max(total - done, 0) / done) * elapsedMs;
+  return `${what}: ${done} of ${total} (${share} %), ${perSecond} a second${describeLeft(leftMs)}`;
+}
+
+/** Rounded up, in the two largest units. */
+function describeLeft(ms: number): string {
+  if (ms === Infinity) return '';
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 60) return `, ${seconds} s left`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `, ${minutes} min ${seconds % 60} s left`;
+  return `, ${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
 }
 
 function barOf(share: number): string {

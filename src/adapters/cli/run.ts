@@ -2,7 +2,7 @@ import { Arguments } from './arguments';
 import type { Command, PassedOn, World } from './command';
 import { COMMANDS } from './commands';
 import { EXIT, WrongUsage, failureOf } from './exit';
-import { explain, overview } from './help';
+import { explain, explainGroup, overview } from './help';
 
 /** Carries out what was typed behind `plant-store`. Never rejects: whatever goes wrong is told, and has an exit code. */
 export async function run(typed: readonly string[], world: World): Promise<number> {
@@ -14,6 +14,11 @@ export async function run(typed: readonly string[], world: World): Promise<numbe
     }
     if (typed[0] === '--version') {
       await stdout.line(world.version);
+      return EXIT.done.code;
+    }
+    const group = groupNamed(typed[0]!);
+    if (group.length > 0 && (typed[1] === '--help' || typed[1] === '-h')) {
+      await stdout.line(explainGroup(typed[0]!, group));
       return EXIT.done.code;
     }
     const [command, args] = find(typed);
@@ -46,12 +51,17 @@ function find(typed: readonly string[]): [Command | PassedOn, readonly string[]]
     const command = COMMANDS.find((one) => one.name === name);
     if (command) return [command, typed.slice(words)];
   }
-  const group = COMMANDS.map(({ name }) => name).filter((name) => name.startsWith(`${typed[0]!} `));
+  const group = groupNamed(typed[0]!);
   throw new WrongUsage(
     group.length > 0
-      ? `say what to do: ${group.map((name) => `plant-store ${name}`).join(', ')}`
+      ? `say what to do: ${group.map(({ name }) => `plant-store ${name}`).join(', ')}`
       : `there is no such command: \`plant-store --help\` lists those there are`,
   );
+}
+
+/** The commands whose name begins with this word and has a second one. */
+function groupNamed(word: string): readonly (Command | PassedOn)[] {
+  return COMMANDS.filter(({ name }) => name.startsWith(`${word} `));
 }
 
 async function tell(error: unknown, json: boolean, { terminal }: World): Promise<number> {

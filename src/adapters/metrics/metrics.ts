@@ -23,33 +23,44 @@ export interface Levels {
   readonly usage: () => StoreUsage;
   /** Open ones, idle or not. */
   readonly connections: () => number;
+  /** Since the start of the process. */
+  readonly droppedLogLines: () => number;
 }
 
 const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
-const UNUSED: StoreUsage = {
-  collections: 0,
-  plants: 0,
-  bytes: 0,
-  maxBytes: 0,
-  commandBytes: 0,
-  maxCommandBytes: 0,
-  pagesReading: 0,
-  pagesWaiting: 0,
-  evictions: 0,
-};
-const NOTHING: Levels = { usage: () => UNUSED, connections: () => 0 };
 
-/** The gauges of what a store holds and has to do. */
-const USAGE_GAUGES: Readonly<Record<string, readonly [member: keyof StoreUsage, help: string]>> = {
-  plant_store_collections: ['collections', 'Users whose plants are in memory'],
-  plant_store_plants: ['plants', 'Plants in memory'],
-  plant_store_cache_bytes: ['bytes', 'About how much memory those plants take'],
-  plant_store_cache_limit_bytes: ['maxBytes', 'How much they may take (CACHE_MAX_BYTES)'],
-  plant_store_cache_evictions: ['evictions', 'Users dropped from memory since the start'],
-  plant_store_command_bytes: ['commandBytes', 'What the writes that are not answered yet take in memory'],
-  plant_store_command_limit_bytes: ['maxCommandBytes', 'How much they may take; beyond it writes get 503'],
-  plant_store_load_pages_reading: ['pagesReading', 'Pages of histories requested from the event store'],
-  plant_store_load_pages_waiting: ['pagesWaiting', 'Pages of histories that wait to be requested'],
+/** What is read when the metrics are requested. */
+const GAUGES: Readonly<Record<string, readonly [help: string, read: (levels: Levels) => number]>> = {
+  plant_store_collections: ['Users whose plants are in memory', ({ usage }) => usage().collections],
+  plant_store_plants: ['Plants in memory', ({ usage }) => usage().plants],
+  plant_store_cache_bytes: ['About how much memory those plants take', ({ usage }) => usage().bytes],
+  plant_store_cache_limit_bytes: [
+    'How much they may take (CACHE_MAX_BYTES)',
+    ({ usage }) => usage().maxBytes,
+  ],
+  plant_store_command_bytes: ['What unanswered writes take in memory', ({ usage }) => usage().commandBytes],
+  plant_store_command_limit_bytes: [
+    'How much they may take; beyond it writes get 503',
+    ({ usage }) => usage().maxCommandBytes,
+  ],
+  plant_store_load_pages_reading: [
+    'Pages of histories requested from the event store',
+    ({ usage }) => usage().pagesReading,
+  ],
+  plant_store_load_pages_waiting: [
+    'Pages of histories that wait to be requested',
+    ({ usage }) => usage().pagesWaiting,
+  ],
+  http_connections: ['Open connections', ({ connections }) => connections()],
+};
+
+/** The same, for what only grows. */
+const TOTALS: typeof GAUGES = {
+  plant_store_cache_evictions_total: ['Users dropped from memory', ({ usage }) => usage().evictions],
+  plant_store_log_lines_dropped_total: [
+    'Log lines that could not be written',
+    ({ droppedLogLines }) => droppedLogLines(),
+  ],
 };
 
 /**
@@ -60,7 +71,7 @@ const USAGE_GAUGES: Readonly<Record<string, readonly [member: keyof StoreUsage, 
 export class Metrics {
   readonly #registry = new Registry();
   readonly #registers = { registers: [this.#registry] };
-  #levels = NOTHING;
+  #levels: Levels | undefined;
   #aboutProcess = false;
 
   readonly #requests = new Durations(
@@ -104,9 +115,8 @@ export class Metrics {
   constructor() {
     // So that the first of them shows as an increase.
     for (const kind of ['unavailable', 'unknown', 'unreadable', 'bug']) this.#faults.inc({ kind }, 0);
-    for (const [name, [member, help]] of Object.entries(USAGE_GAUGES))
-      this.#gauge(name, help, () => this.#levels.usage()[member]);
-    this.#gauge('http_connections', 'Open connections', () => this.#levels.connections());
+    for (const [name, [help, read]] of Object.entries(GAUGES)) this.#gauge(name, help, read);
+    for (const [name, [help, read]] of Object.entries(TOTALS)) this.#total(name, help, read);
   }
 
   readonly contentType = this.#registry.contentType;
@@ -152,7 +162,7 @@ export class Metrics {
   }
 
   close(): void {
-    this.#levels = NOTHING;
+    this.#levels = undefined;
     this.#registry.clear();
   }
 
@@ -160,9 +170,22 @@ export class Metrics {
     return new Counter({ name: `plant_store_${name}_total`, help, ...this.#registers });
   }
 
-  #gauge(name: string, help: string, level: () => number): void {
-    const collect = () => gauge.set(level());
+  /** A counter whose total is kept elsewhere. */
+  #total(name: string, help: string, read: (levels: Levels) => number): void {
+    const collect = () => {
+      counter.reset();
+      counter.inc(this.#read(read));
+    };
+    const counter: Counter = new Counter({ name, help, collect, ...this.#registers });
+  }
+
+  #gauge(name: string, help: string, read: (levels: Levels) => number): void {
+    const collect = () => gauge.set(this.#read(read));
     const gauge: Gauge = new Gauge({ name, help, collect, ...this.#registers });
+  }
+
+  #read(read: (levels: Levels) => number): number {
+    return this.#levels === undefined ? 0 : read(this.#levels);
   }
 }
 

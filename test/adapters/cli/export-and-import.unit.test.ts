@@ -3,10 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Readable, Writable } from 'node:stream';
+import { PassThrough, Readable, Writable } from 'node:stream';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
+import { HEADER, sealOf, trailerLine } from '../../../src/adapters/cli/event-lines';
 import { BEGINNING, StoreUnavailable, UnreadableHistory } from '../../../src/application';
 import { MAX_INT64, RUNS } from '../../domain/arbitraries';
 import { created, deleted, ferns, plantId } from '../../support/given';
@@ -26,8 +27,21 @@ function resealed(text: string): string {
   const body = lines.map((line) => `${line}\n`).join('');
   const events = lines.slice(1);
   const streams = new Set(events.map((line) => (JSON.parse(line) as { stream: string }).stream)).size;
+  return `${body}${trailerLine({ streams, events: events.length, seal: sealed(body) })}`;
+}
+
+function sealed(body: string): string {
+  const seal = sealOf(HEADER)!;
+  seal.update(body);
+  return seal.digest('hex');
+}
+
+/** The same export as the first version of the format had it. */
+function asVersion1(text: string): string {
+  const body = text.replace(HEADER, HEADER.replace('2', '1')).replace(/\{"streams".*\n$/, '');
+  const [trailer] = /\{"streams".*\n$/.exec(text)!;
   const sha256 = createHash('sha256').update(body).digest('hex');
-  return `${body}${JSON.stringify({ streams, events: events.length, sha256 })}\n`;
+  return body + trailer.replace(/"seal":"\w+"/, `"sha256":"${sha256}"`);
 }
 
 describe('events export', () => {
@@ -36,15 +50,14 @@ describe('events export', () => {
     await record(store, 'bob', [created(plantId(MAX_INT64), 'Fern "1"', '')]);
     await record(store, 'alice', [created(1, 'Moss')], [deleted(1)]);
     const body = [
-      '{"format":"plant-store events","version":1}',
+      '{"format":"plant-store events","version":2}',
       '{"stream":"alice","version":1,"commit":"alice-0-1","type":"PlantCreated","id":"1","name":"Moss"}',
       '{"stream":"alice","version":2,"commit":"alice-1-2","type":"PlantDeleted","id":"1"}',
       '{"stream":"bob","version":1,"commit":"bob-0-1","type":"PlantCreated","id":"9223372036854775807","name":"Fern \\"1\\"","tag":""}',
       '',
     ].join('\n');
-    const sha256 = createHash('sha256').update(body).digest('hex');
     const { code, out, error } = await carryOut({ store }, 'events', 'export');
-    expect(out).to.equal(`${body}{"streams":2,"events":3,"sha256":"${sha256}"}\n`);
+    expect(out).to.equal(`${body}{"streams":2,"events":3,"seal":"${sealed(body)}"}\n`);
     expect({ code, error }).to.deep.equal({ code: 0, error: 'Exported 3 events of 2 users.\n' });
   });
 
@@ -174,6 +187,28 @@ describe('events export', () => {
       expect(readdirSync(dirname(path('out')))).to.deep.equal(['out']);
     });
 
+    it('leaves the one of before, and nothing else, on Ctrl-C: exit code 130', async () => {
+      const store = await aStore();
+      const interrupt = new AbortController();
+      const read = store.read.bind(store);
+      let pages = 0;
+      store.read = (...args) => {
+        if (++pages < 2) return read(...args);
+        setImmediate(() => interrupt.abort());
+        return new Promise(() => {});
+      };
+      writeFileSync(path('out'), 'of yesterday');
+      expect(
+        await carryOut({ store, interrupted: interrupt.signal }, 'events', 'export', '-o', path('out')),
+      ).to.deep.equal({
+        code: 130,
+        out: '',
+        error: `plant-store: interrupted; ${path('out')} is as it was\n`,
+      });
+      expect(readFileSync(path('out'), 'utf8')).to.equal('of yesterday');
+      expect(readdirSync(dirname(path('out')))).to.deep.equal(['out']);
+    });
+
     it('that is a link replaces what that points to, and writes to what is no file', async () => {
       const store = await aStore();
       const whole = await exported(store);
@@ -218,6 +253,15 @@ describe('events import', () => {
     for (const stream of ['alice', 'auth0|{b}'])
       expect(await historyOf(target, stream)).to.deep.equal(await historyOf(source, stream));
     expect(await exported(target)).to.equal(await exported(source));
+  });
+
+  it('takes exports of the first version of the format', async () => {
+    const [source, target] = [await aStore(), new MemoryEventStore()];
+    const out = await exported(source);
+    expect(await importInto(target, asVersion1(out))).to.include({ code: 0 });
+    expect(await exported(target)).to.equal(out);
+    const damaged = asVersion1(out).replace('Fern', 'Farn');
+    expect((await importInto(new MemoryEventStore(), damaged)).error).to.contain('line 8 does not have');
   });
 
   it('appends each commit as one', async () => {
@@ -289,7 +333,7 @@ describe('events import', () => {
     const interrupted = await importInto(target, out);
     expect(interrupted).to.include({ code: 3 });
     expect(interrupted.error).to.match(
-      /^By now the store has \d+ events of the export; the import can be run again\./,
+      /^By now the store has at least \d+ events of the export; the import can be run again\./,
     );
     const half = await historyOf(target, 'alice');
     expect(half.length).to.be.within(200, 302);
@@ -300,6 +344,50 @@ describe('events import', () => {
       expect(await importInto(target, out)).to.include({ code: 0 });
       expect(await exported(target)).to.equal(out);
     }
+  });
+
+  it('says on Ctrl-C how far it came, exit code 130, and goes on from there', async () => {
+    const [source, target] = [await aStore(), new MemoryEventStore()];
+    await record(
+      source,
+      'alice',
+      ...ferns(300).map((fern, index) => [{ ...fern, id: plantId(1000 + index) }]),
+    );
+    const out = await exported(source);
+    const interrupt = new AbortController();
+    const append = target.append.bind(target);
+    let left = 200;
+    target.append = (...args) => {
+      if (left-- > 0) return append(...args);
+      setImmediate(() => interrupt.abort());
+      return new Promise(() => {});
+    };
+    // A pipe whose writer has not ended.
+    const stdin = new PassThrough();
+    stdin.write(out);
+    expect(
+      await carryOut({ store: target, stdin, interrupted: interrupt.signal }, 'events', 'import'),
+    ).to.deep.equal({
+      code: 130,
+      out: '',
+      error:
+        'By now the store has at least 201 events of the export; the import can be run again.\nplant-store: interrupted\n',
+    });
+    expect(stdin.destroyed).to.equal(true);
+    target.append = append;
+    expect(await importInto(target, out)).to.include({ code: 0 });
+    expect(await exported(target)).to.equal(out);
+  });
+
+  it('has recorded nothing where Ctrl-C comes while it checks the file', async () => {
+    writeFileSync(path('in'), await exported(await aStore()));
+    const target = new MemoryEventStore();
+    const interrupted = AbortSignal.abort();
+    expect(await carryOut({ store: target, interrupted }, 'events', 'import', path('in'))).to.include({
+      code: 130,
+      error: 'plant-store: interrupted; nothing was recorded\n',
+    });
+    expect(await historyOf(target, 'alice')).to.deep.equal([]);
   });
 
   it('is content where a history went on since it was imported', async () => {
@@ -346,7 +434,7 @@ describe('events import', () => {
     const refusals: readonly (readonly [string, (out: string) => string, RegExp])[] = [
       ['nothing at all', () => '', /ends behind line 0, but its last line is missing/],
       ['something else', () => '{"id":1}\n', /line 1 is not how an export of plant-store begins/],
-      ['a later format', (out) => out.replace('"version":1', '"version":2'), /line 1 is not how/],
+      ['a later format', (out) => out.replace('"version":2', '"version":3'), /line 1 is not how/],
       [
         'one without its last line',
         (out) => out.replace(/\{"streams".*\n/, ''),
@@ -360,7 +448,25 @@ describe('events import', () => {
         /line 3 is version 3 where 2 was expected/,
       ],
       ['two, one behind the other', (out) => out + out, /line 9 comes behind the end/],
-      ['one with a changed byte', (out) => out.replace('Fern', 'Farn'), /line 8 does not have the digest/],
+      ['one with a changed byte', (out) => out.replace('Fern', 'Farn'), /line 8 does not have the seal/],
+      [
+        'one that was edited, with a SHA-256 of its new content',
+        (out) => {
+          const body = out.replace('Fern', 'Farn').replace(/\{"streams".*\n$/, '');
+          const sha256 = createHash('sha256').update(body).digest('hex');
+          return `${body}{"streams":2,"events":6,"seal":"${sha256}"}\n`;
+        },
+        /line 8 does not have the seal .* a changed export is not imported/,
+      ],
+      [
+        'the same, with its digest as the first version of the format had it',
+        (out) => {
+          const body = out.replace('Fern', 'Farn').replace(/\{"streams".*\n$/, '');
+          const sha256 = createHash('sha256').update(body).digest('hex');
+          return `${body}{"streams":2,"events":6,"sha256":"${sha256}"}\n`;
+        },
+        /line 8 does not have the seal/,
+      ],
       [
         'one with a wrong count',
         (out) => out.replace('"events":6', '"events":7'),

@@ -45,7 +45,7 @@ describe('plant-store, as a process', function () {
 
   it('serves as `npm start` does', async () => {
     const serve = bash('exec plant-store serve', { PORT: '0', SHUTDOWN_NOTICE_MS: '0' });
-    await until(() => serve.said.out.includes('curl'));
+    await until(() => serve.said.out.includes(' listens on '));
     const url = /listens on (\S+)/.exec(serve.said.out)![1]!;
     expect((await fetch(`${url}/plants`)).status).to.equal(401);
     serve.child.kill('SIGTERM');

@@ -1,8 +1,8 @@
 /** What only a process on a real Redis can show: being killed, signals, pipes, and a service beside it. */
-import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { createWriteStream, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { HEADER, eventLine, trailerLine } from '../../../src/adapters/cli/event-lines';
+import { HEADER, eventLine, sealOf, trailerLine } from '../../../src/adapters/cli/event-lines';
 import { created, deleted } from '../../support/given';
 import { Client } from '../../support/client';
 import { compiledCli } from '../../support/compiled-cli';
@@ -20,8 +20,9 @@ function anExport(users: readonly string[], each: number): string {
       body += eventLine(user, { version, commit: `${user}-${version}`, event });
     }
   }
-  const sha256 = createHash('sha256').update(body).digest('hex');
-  return body + trailerLine({ streams: users.length, events: users.length * each, sha256 });
+  const seal = sealOf(HEADER)!;
+  seal.update(body);
+  return body + trailerLine({ streams: users.length, events: users.length * each, seal: seal.digest('hex') });
 }
 
 describeRedis('plant-store, as a process on Redis', (redis) => {
@@ -69,6 +70,21 @@ describeRedis('plant-store, as a process on Redis', (redis) => {
     expect((await type('plant-store events verify')).out).to.equal(
       '3 users, 6000 events, 3000 plants: all is well.\n',
     );
+  });
+
+  it('says on Ctrl-C how far an import came, and ends although its input goes on: exit code 130', async () => {
+    execFileSync('mkfifo', [path('pipe')]);
+    const running = bash(`exec plant-store events import < ${path('pipe')}`, environment);
+    const input = createWriteStream(path('pipe'));
+    input.on('error', () => {});
+    input.write(anExport(['alice'], 500));
+    const key = `${environment['REDIS_KEY_PREFIX']!}:{alice}:events`;
+    await until(async () => (await redis.admin.xlen(key)) > 100, 20_000);
+    running.child.kill('SIGINT');
+    const { code, error } = await running.ended;
+    input.destroy();
+    expect(code).to.equal(130);
+    expect(error).to.match(/^By now the store has at least \d+ events of the export; .* run again\.\n/);
   });
 
   it('erases a user while a service runs, which then shows nothing, and serves on', async () => {

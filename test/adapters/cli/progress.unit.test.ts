@@ -5,7 +5,7 @@ import { Output } from '../../../src/adapters/cli/terminal';
 import { ManualClock } from '../../support/manual-clock';
 
 describe('Long work', () => {
-  function watched(isTTY: boolean) {
+  function watched(isTTY: boolean, columns = 80) {
     let text = '';
     const stream = Object.assign(
       new Writable({
@@ -14,7 +14,7 @@ describe('Long work', () => {
           done();
         },
       }),
-      { isTTY, columns: 70 },
+      { isTTY, columns },
     );
     const clock = new ManualClock();
     return { clock, progress: progressOn(new Output(stream), clock, 'events'), text: () => text };
@@ -28,16 +28,36 @@ describe('Long work', () => {
     }
     const drawings = text().split('\r\u001b[K').slice(1);
     expect(drawings).to.have.length(10);
-    expect(drawings.at(-1)).to.equal('[############------------] events: 990 of 2000 (49 %), 990 a second');
+    expect(drawings.at(-1)).to.equal(
+      '[############------------] events: 990 of 2000 (49 %), 990 a second, 2 s left',
+    );
     await progress.end();
     expect(text().endsWith('\r\u001b[K')).to.equal(true);
   });
 
   it('never fills more than the line of the terminal', async () => {
-    const { clock, progress, text } = watched(true);
+    const { clock, progress, text } = watched(true, 70);
     await clock.pass(100);
     await progress.advance(123_456_789_012, 987_654_321_098_765);
     expect(text().replace('\r\u001b[K', '')).to.have.length(69);
+  });
+
+  it('estimates the time left where the total is known', async () => {
+    for (const [done, total, left] of [
+      [10, 20, '5 s left'],
+      [10, 10, '0 s left'],
+      [10, 150, '1 min 10 s left'],
+      [1, 1000, '1 h 23 min left'],
+    ] as const) {
+      const { clock, progress, text } = watched(false);
+      await clock.pass(5000);
+      await progress.advance(done, total);
+      expect(text()).to.contain(`a second, ${left}\n`);
+    }
+    const { clock, progress, text } = watched(false);
+    await clock.pass(5000);
+    await progress.advance(0, 20);
+    expect(text()).to.equal('events: 0 of 20 (0 %), 0 a second\n');
   });
 
   it('writes a plain line from time to time where there is none', async () => {

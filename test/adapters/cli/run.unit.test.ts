@@ -27,6 +27,17 @@ describe('plant-store', () => {
     });
   }
 
+  for (const word of ['events', 'token'])
+    it(`lists the commands of ${word} on --help`, async () => {
+      for (const option of ['--help', '-h']) {
+        const { code, out, error } = await carryOut({}, word, option);
+        expect({ code, error }).to.deep.equal({ code: 0, error: '' });
+        for (const { name, summary } of COMMANDS)
+          if (name.startsWith(`${word} `)) expect(out).to.contain(name).and.to.contain(summary);
+      }
+      expect(await carryOut({}, word, 'grow', '--help')).to.include({ code: 2, out: '' });
+    });
+
   it('tells which one it is', async () => {
     expect(await carryOut({}, '--version')).to.include({ code: 0, out: '1.2.3\n' });
   });

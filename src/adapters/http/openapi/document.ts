@@ -16,7 +16,7 @@ const DESCRIPTION = `
 Creates, lists and deletes plants. A user is whoever the bearer token speaks for; two tokens of one user see the same plants, and nobody sees another user's.
 
 - **Exact.** An id is any int64, to the last digit. Most JSON readers round integers beyond 2⁵³: use one that does not, if you have such ids. Name and tag come back character for character; ill-formed Unicode is refused, never replaced.
-- **Consistent.** What was acknowledged is in every later list, whichever instance is asked. A 4xx or a 50300 has changed nothing; only after a 50301 you do not know. Nothing is ever stored twice.
+- **Consistent.** What was acknowledged is in every later list, whichever instance is asked. A 4xx or a 50300 has changed nothing; only after a 50301 the outcome is unknown. Nothing is ever stored twice.
 - **Failures** are \`{"error": int32, "message": string}\`, whatever goes wrong, with a number that never changes.
 - **Plain HTTP.** Paths are exact and case-sensitive. \`HEAD\` answers as \`GET\` without the body, \`OPTIONS\` with 204 and \`Allow\`. Any other method is 405 (40500), any other path 404 (40400). Under \`/plants\` credentials are checked before anything else. What is not even HTTP gets such an answer too, and the connection is closed.
 `.trim();

@@ -37,7 +37,7 @@ const createPlant = (): Operation => ({
   operationId: 'createPlant',
   summary: 'Create a plant',
   description:
-    'Creates a new plant in the store. A 4xx or 50300 has changed nothing. After 50301, and only then, you do not know: create it again, and 40003 means that it had happened.',
+    'Creates a new plant in the store. A 4xx or 50300 has changed nothing. After 50301, and only then, the outcome is unknown: create it again. 200 means that it is there, once; 40003 that a living plant has the id, which another client of the same user may have created.',
   tags: [TAGS.plants],
   requestBody: {
     required: true,
@@ -112,7 +112,8 @@ const listPlants = (): Operation => ({
 const deletePlant = (): Operation => ({
   operationId: 'deletePlant',
   summary: 'Delete a plant',
-  description: 'Deletes a single plant. Its id is then free again.',
+  description:
+    'Deletes a single plant. Its id is then free again. After 50301 the outcome is unknown: delete it again. 204 and 40401 mean that no plant has the id; another client of the same user may have deleted it.',
   tags: [TAGS.plants],
   responses: {
     204: { description: 'Deleted.', headers: headersOf() },
