@@ -2,6 +2,7 @@
 import { systemClock } from './clock';
 import { commitIds } from './commit-id';
 
+export { openFileLimit } from './open-file-limit';
 export { commitIds, systemClock };
 
 /** All at once: `new PlantStore({ ...system(), store })`. Whoever comes in one turn of the event loop shares a round. */
