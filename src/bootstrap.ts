@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { listen } from './adapters/http';
 import { Metrics } from './adapters/metrics';
-import { heapShare, system, systemClock } from './adapters/system';
+import { heapShare, openFileLimit, system, systemClock } from './adapters/system';
 import { type EventStore, PlantStore } from './application';
 import type { Config } from './config';
 import { alwaysThere, openEvents } from './events';
@@ -38,6 +38,7 @@ export interface Overrides {
  */
 export async function bootstrap(config: Config, overrides: Overrides = {}): Promise<Service> {
   const log = overrides.log ?? (await openLog(config));
+  warnOfFewOpenFiles(log, config.MAX_CONNECTIONS);
 
   const nameOf = userNames();
   const metrics = new Metrics();
@@ -98,4 +99,16 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
       return clean;
     },
   };
+}
+
+/** What the process opens besides its clients' connections: the listener, Redis, an issuer, the token file, the log. */
+const OTHER_OPEN_FILES = 64;
+
+function warnOfFewOpenFiles(log: Logger, maxConnections: number): void {
+  const limit = openFileLimit();
+  if (limit >= maxConnections + OTHER_OPEN_FILES) return;
+  log.warn(
+    { limit, maxConnections, needed: maxConnections + OTHER_OPEN_FILES },
+    'the limit of open files is too low for MAX_CONNECTIONS; raise it (ulimit -n) or lower MAX_CONNECTIONS',
+  );
 }

@@ -6,7 +6,7 @@ import { AUTH, END, HOST, LIST, create, request } from '../support/requests';
 import { SlowStore } from '../support/slow-store';
 import { type WatchedService, startWatched } from '../support/watched-service';
 
-/** Every status there is, by what brings it about. */
+/** Every status that is answered at once, by the request that causes it. */
 const REQUESTS: readonly (readonly [status: number, bytes: string])[] = [
   [200, create(1)],
   [200, LIST],
@@ -24,11 +24,13 @@ const REQUESTS: readonly (readonly [status: number, bytes: string])[] = [
   [405, request('PUT', '/plants')],
   [405, request('FLOURISH', '/plants')],
   [405, request('CONNECT', 'plants.example:443')],
-  [408, `GET /plants HTTP/1.1\r\n${HOST}`],
   [413, request('POST', '/plants', 'Content-Type: application/json\r\nContent-Length: 70000\r\n')],
   [415, create(1).replace('application/json', 'text/json')],
   [431, request('GET', '/plants', `X-Large: ${'x'.repeat(20_000)}\r\n`)],
 ];
+
+/** Has no end, and is answered with 408. */
+const LATE = `GET /plants HTTP/1.1\r\n${HOST}`;
 
 describe('every answer', () => {
   let service: WatchedService;
@@ -41,15 +43,19 @@ describe('every answer', () => {
     return answer;
   }
 
-  before(async () => {
+  before(async function () {
+    this.timeout(30_000);
     const store = new SlowStore();
     service = await startWatched(
-      { REQUEST_TIMEOUT_MS: '100', STORE_TIMEOUT_MS: '50' },
+      { REQUEST_TIMEOUT_MS: '3000', STORE_TIMEOUT_MS: '3000' },
       { eventStore: store },
     );
     for (const [status, bytes] of REQUESTS) answers.push([status, await ask(bytes)]);
-    store.delayMs = 200;
-    answers.push([503, await ask(LIST)], [503, await ask(create(3))]);
+    // All three run out of time, together.
+    store.delayMs = 3_600_000;
+    const [list, creation, late] = await Promise.all([ask(LIST), ask(create(3)), ask(LATE)]);
+    answers.push([503, list], [503, creation], [408, late]);
+    store.delayMs = 0;
     store.read = () => Promise.reject(new Error('out of\nsorts'));
     answers.push([500, await ask(LIST)]);
   });
@@ -82,7 +88,7 @@ describe('every answer', () => {
       'x-request-id',
     ]);
     const words = answers.flatMap(([, { fields, body }]) => [...fields.values(), body.toString()]).join(' ');
-    expect(words).to.not.match(/node|koa|express|lossless|ajv|pino|redis|llhttp|HPE_|\/src\/|\n/i);
+    expect(words).to.not.match(/node|koa|express|ajv|pino|redis|llhttp|HPE_|\/src\/|\n/i);
   });
 
   it('has an X-Request-Id of its own', () => {

@@ -2,22 +2,22 @@ import { type IncomingMessage, get as getPlain } from 'node:http';
 import { get as getSecure } from 'node:https';
 
 /**
- * The text at `url`, within bounds: 200 or nothing, no redirects (which could
- * lead anywhere), at most `maxBytes`, UTF-8. Rejects with an error that says
- * which of these it was. Not `fetch`: that takes a connection from last time
- * where it has one, which may just have been closed, and would be taken for an
- * outage.
+ * The text at `url`: status 200, at most `maxBytes`, UTF-8, no redirects.
+ * Settles at the latest when `signal` aborts; the error says what was wrong.
+ * Not `fetch`: that reuses a connection which the server may just have closed,
+ * and the failure would look like an outage.
  */
 export async function download(url: URL, maxBytes: number, signal: AbortSignal): Promise<string> {
   const get = url.protocol === 'https:' ? getSecure : getPlain;
   const headers = { accept: 'application/jwk-set+json, application/json', 'accept-encoding': 'identity' };
   return new Promise((resolve, reject) => {
-    const request = get(url, { agent: false, signal, headers }, (response) => {
-      void read(response, maxBytes)
-        .then(resolve, reject)
-        .finally(() => request.destroy());
+    const request = get(url, { agent: false, signal, headers });
+    request.on('response', (response) => {
+      resolve(read(response, maxBytes).finally(() => request.destroy()));
     });
     request.on('error', reject);
+    // After `101 Switching Protocols` Node closes the connection, with neither a response nor an error.
+    request.on('close', () => reject(new Error('closed the connection without a final response')));
   });
 }
 

@@ -26,7 +26,12 @@ export interface TokenFileEntry {
 
 /** A token file that cannot be used. The message names the entry and the rule, and quotes nothing. */
 export class BrokenTokenFile extends Error {
-  override readonly name = 'BrokenTokenFile';
+  override readonly name: string = 'BrokenTokenFile';
+}
+
+/** The content is unknown: the same file may be readable at the next try. */
+export class UnreadableTokenFile extends BrokenTokenFile {
+  override readonly name = 'UnreadableTokenFile';
 }
 
 const SHA256 = /^[0-9a-f]{64}$/i;

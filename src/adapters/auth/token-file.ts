@@ -1,7 +1,7 @@
 import { type BigIntStats, readFileSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Authenticator, Clock, User } from '../../application';
-import { BrokenTokenFile, parseTokenFile, usersByDigest } from './token-file-format';
+import { BrokenTokenFile, UnreadableTokenFile, parseTokenFile, usersByDigest } from './token-file-format';
 import { tokenDigest } from './token-digest';
 
 /** What the file's reader has to tell the operator. None of it holds a token or a digest. */
@@ -29,6 +29,8 @@ const OF_OTHERS = 0o027n;
 export class TokenFile implements Authenticator {
   #users: ReadonlyMap<string, User> = new Map();
   #version = '';
+  /** Why the content could not be read: each look tries again, and only the first one reports it. */
+  #unreadable: string | undefined;
   #cancelLook = () => {};
   #closed = false;
 
@@ -52,12 +54,8 @@ export class TokenFile implements Authenticator {
 
   /** Reads the file now. Where it is broken, what was read before stays in force, and the observer is told. */
   reload(): void {
-    try {
-      this.#read();
-    } catch (error) {
-      if (!(error instanceof BrokenTokenFile)) throw error;
-      this.observer.broken(error.message);
-    }
+    this.#unreadable = undefined;
+    this.#readAgain();
   }
 
   close(): void {
@@ -74,6 +72,18 @@ export class TokenFile implements Authenticator {
     if (found.mode & OF_OTHERS && process.platform !== 'win32') this.observer.exposed();
   }
 
+  #readAgain(): void {
+    const before = this.#unreadable;
+    this.#unreadable = undefined;
+    try {
+      this.#read();
+    } catch (error) {
+      if (!(error instanceof BrokenTokenFile)) throw error;
+      if (error instanceof UnreadableTokenFile) this.#unreadable = error.message;
+      if (error.message !== before) this.observer.broken(error.message);
+    }
+  }
+
   #lookLater(): void {
     this.#cancelLook = this.clock.after(LOOK_EVERY_MS, () => void this.#look());
   }
@@ -81,9 +91,9 @@ export class TokenFile implements Authenticator {
   async #look(): Promise<void> {
     const version = await stat(this.path, { bigint: true }).then(versionOf, () => ABSENT);
     if (this.#closed) return;
-    if (version !== this.#version) {
+    if (version !== this.#version || this.#unreadable !== undefined) {
       this.#version = version;
-      this.reload();
+      this.#readAgain();
     }
     this.#lookLater();
   }
@@ -114,6 +124,8 @@ function orBroken<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new BrokenTokenFile(`it cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
+    throw new UnreadableTokenFile(
+      `it cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`,
+    );
   }
 }

@@ -40,6 +40,8 @@ export function jsonReader(limit: number): (ctx: Context) => Promise<unknown> {
 
   return async ({ req, res }) => {
     requireJson(req.headers);
+    // It is `identity`, in whatever case; koa-bodyparser knows it in lower case only.
+    delete req.headers['content-encoding'];
     const bytes = await readWhole(req, res, limit, readBytes);
     // Without a body at all koa-bodyparser leaves an object of its own.
     return jsonValue(Buffer.isBuffer(bytes) ? bytes : new Uint8Array());

@@ -4,7 +4,7 @@ import type { NewPlantBody } from './openapi/bodies';
 import { NewPlant as published } from './openapi/schemas';
 import { HttpProblem, PROBLEMS } from './problems';
 
-/** A NewPlant as `parseJson` leaves it: an int64 is a bigint. */
+/** A NewPlant as `parseJson` returns it: an int64 is a bigint. */
 interface ExactNewPlant extends NewPlantBody {
   readonly id: bigint;
 }

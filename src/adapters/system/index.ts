@@ -3,6 +3,7 @@ import { systemClock } from './clock';
 import { commitIds } from './commit-id';
 import { heapShare } from './heap';
 
+export { openFileLimit } from './open-file-limit';
 export { commitIds, heapShare, systemClock };
 
 /** All at once: `new PlantStore({ ...system(), store })`. Whoever comes in one turn of the event loop shares a round. */

@@ -206,6 +206,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
       issuer.answer(Buffer.from('{"keys":[],"x":"\u00e9"}', 'latin1')),
     'sends us elsewhere': () => issuer.answer('', 302, { location: 'http://127.0.0.1:9/keys' }),
     'answers without an end': () => issuer.ramble(),
+    'switches protocols': () => issuer.answer('', 101, { connection: 'Upgrade', upgrade: 'websocket' }),
   };
   for (const [what, happens] of Object.entries(ways)) {
     describe(`when the issuer ${what}`, () => {

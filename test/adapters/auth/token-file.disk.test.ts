@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import fs, { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { TokenFile } from '../../../src/adapters/auth/token-file';
 import { BrokenTokenFile } from '../../../src/adapters/auth/token-file-format';
@@ -141,6 +141,67 @@ describe('A token file in use', () => {
       expect(file.authenticate('a1')).to.be.undefined;
     });
   }
+
+  describe('that cannot be read for a while', () => {
+    const { readFileSync } = fs;
+    let reads = 0;
+
+    /** Each read fails, as on a machine that has no file descriptor left. */
+    function failReads(): void {
+      reads = 0;
+      fs.readFileSync = () => {
+        reads++;
+        throw Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' });
+      };
+    }
+    const allowReads = () => void (fs.readFileSync = readFileSync);
+    afterEach(allowReads);
+
+    it('is read as soon as that is possible, and a token revoked meanwhile is refused', async () => {
+      write(fileOf({ alice: ['a1'] }));
+      open();
+      write(fileOf({ bob: ['b1', 'b2'] }));
+      failReads();
+      for (let i = 0; i < 3; i++) await look();
+      expect(reads).to.equal(3);
+      expect(told).to.deep.equal(['read 1', 'broken: it cannot be read (EMFILE)']);
+      expect(file.authenticate('a1')).to.equal('alice');
+
+      allowReads();
+      await look();
+      expect(file.authenticate('a1')).to.be.undefined;
+      expect(file.authenticate('b1')).to.equal('bob');
+      await look();
+      expect(told.slice(2)).to.deep.equal(['read 2']);
+    });
+
+    it('is read again after a failed read on demand, which reports the failure each time', async () => {
+      write(fileOf({ alice: ['a1'] }));
+      open();
+      failReads();
+      file.reload();
+      file.reload();
+      expect(told).to.deep.equal(['read 1', ...Array(2).fill('broken: it cannot be read (EMFILE)')]);
+
+      allowReads();
+      await look();
+      expect(told[3]).to.equal('read 1');
+    });
+
+    it('reports a failure again after a reading in between', async () => {
+      write(fileOf({ alice: ['a1'] }));
+      open();
+      for (let i = 0; i < 2; i++) {
+        failReads();
+        write(fileOf({ alice: ['a1'], bob: Array.from({ length: i + 1 }, (_, n) => `b${i}${n}`) }));
+        await look();
+        allowReads();
+        await look();
+      }
+      const failure = 'broken: it cannot be read (EMFILE)';
+      expect(told).to.deep.equal(['read 1', failure, 'read 2', failure, 'read 3']);
+    });
+  });
 
   it('keeps what it said before also where it is found broken on demand', async () => {
     write(fileOf({ alice: ['a1'] }));

@@ -1,0 +1,178 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { parseJson } from '../../../src/adapters/http/json';
+import { compiled } from '../../support/compiled';
+
+/** What a parser can confuse: structure, escapes, white space, and the characters of numbers. */
+const PIECES = [
+  ...Array.from('{}[]:,"\\ \n\t\u00a0\u0001/bfnrtue0123456789+-.E'),
+  ...[
+    'true',
+    'false',
+    'null',
+    '"a"',
+    '"b":',
+    '"__proto__":',
+    '\\u00e9',
+    '\\ud83c',
+    '🌿',
+    '[]',
+    '{}',
+    '-1.5e3',
+  ],
+];
+
+/** The value of `parseJson` as JSON.parse returns it. */
+function rounded(value: unknown): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value === 'symbol') return Number(value.description);
+  if (Array.isArray(value)) return value.map(rounded);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, rounded(member)]));
+}
+
+/** The outcome of a parser: a value, or the error's name. */
+function outcome(parse: () => unknown): unknown {
+  try {
+    // The text of the value, in which -0 is 0 and the prototype does not show.
+    return JSON.stringify(parse());
+  } catch (error) {
+    return (error as Error).name;
+  }
+}
+
+function expectSameAsJsonParse(text: string): void {
+  const expected = outcome(() => JSON.parse(text) as unknown);
+  expect(
+    outcome(() => rounded(parseJson(Buffer.from(text)))),
+    JSON.stringify(text),
+  ).to.equal(expected);
+}
+
+describe('The value of a JSON text', () => {
+  it('is that of JSON.parse but for exact numbers, for any value and layout', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.constantFrom(0, 1, '\t', '\r\n'), (value, layout) => {
+        expectSameAsJsonParse(JSON.stringify(value, null, layout));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is refused where JSON.parse refuses it: a value with a piece taken out, put in or replaced', () => {
+    const edit = fc.record({
+      at: fc.double({ min: 0, max: 1, noNaN: true }),
+      drop: fc.integer({ min: 0, max: 2 }),
+      insert: fc.constantFrom('', ...PIECES),
+    });
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 3 }),
+        fc.array(edit, { minLength: 1, maxLength: 3 }),
+        (value, edits) => {
+          const text = edits.reduce((before, { at, drop, insert }) => {
+            const start = Math.floor(at * (before.length + 1));
+            return before.slice(0, start) + insert + before.slice(start + drop);
+          }, JSON.stringify(value));
+          fc.pre(text.isWellFormed() && !repeats(text));
+          expectSameAsJsonParse(text);
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('is refused where JSON.parse refuses it: pieces in any order', () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...PIECES), { maxLength: 8 }), (pieces) => {
+        const text = pieces.join('');
+        fc.pre(!repeats(text));
+        expectSameAsJsonParse(text);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  for (const text of [
+    '"\u0001"',
+    '"a\nb"',
+    '"a longer string with a\ttab"',
+    '"\\u0001"',
+    '"\\',
+    '"\\"',
+    '"\\u00e"',
+    '"\\x41"',
+    '{"__proto__":{"a":1}}',
+    '{"a":1}}',
+    '[1]]',
+    '[1,]',
+    '{,}',
+    '-',
+    '1.',
+    '.5',
+    '1e',
+    'nul',
+    '',
+    ' ',
+    '\ufeff1',
+  ]) {
+    it(`is that of JSON.parse, or refused as there: ${JSON.stringify(text)}`, () => {
+      expectSameAsJsonParse(text);
+    });
+  }
+
+  it('has an integer from -2^63 to 2^63-1 as a bigint, and any other number by its literal', () => {
+    const [least, most, above, fraction] = parseJson(
+      Buffer.from('[-9223372036854775808, 9223372036854775807.0, 9223372036854775808, 1.5e-400]'),
+    ) as (bigint | symbol)[];
+    expect([least, most]).to.deep.equal([-(2n ** 63n), 2n ** 63n - 1n]);
+    expect([above, fraction].map((number) => (number as symbol).description)).to.deep.equal([
+      '9223372036854775808',
+      '1.5e-400',
+    ]);
+  });
+
+  it('has equal duplicates where their exponents have up to 1,000 digits, and beyond where the literals are the same', () => {
+    const accepts = (a: string, b: string) =>
+      outcome(() => rounded(parseJson(Buffer.from(`{"x":${a},"x":${b}}`)))) !== 'SyntaxError';
+    const [long, longer] = ['9'.repeat(1000), '9'.repeat(1001)];
+    expect(accepts(`1e${long}`, `1.0e${long}`)).to.equal(true);
+    expect(accepts(`1e${long}`, `1.1e${long}`)).to.equal(false);
+    expect(accepts(`1e${longer}`, `1e${longer}`)).to.equal(true);
+    expect(accepts(`1e${longer}`, `1.0e${longer}`)).to.equal(false);
+  });
+
+  it('does not keep the text in memory', function () {
+    this.timeout(60_000).slow(10_000);
+    const kept = execFileSync(process.execPath, ['--expose-gc', '-e', KEEP_NAMES], {
+      cwd: join(compiled(), 'dist'),
+      encoding: 'utf8',
+    });
+    // 2,000 texts of 60 KiB are 117 MiB.
+    expect(Number(kept) / 2 ** 20).to.be.below(4);
+  });
+});
+
+/** Whether a member may occur twice, which JSON.parse allows. */
+function repeats(text: string): boolean {
+  const names = [...text.matchAll(/"((?:[^"\\]|\\.)*)"\s*:/gs)].map(([, name]) => name!);
+  return names.some((name) => name.includes('\\')) || new Set(names).size < names.length;
+}
+
+/** Keeps the plants of 2,000 long bodies, and prints by how many bytes the heap has grown. */
+const KEEP_NAMES = `
+  const { parseJson } = require('./adapters/http/json');
+  const { newPlantFrom } = require('./adapters/http/new-plant');
+  const rest = 'x'.repeat(60 * 1024);
+  const bodyOf = (id) =>
+    Buffer.from(JSON.stringify({ id, name: 'a name ' + String(id).padStart(13), tag: 'short ' + id, rest }));
+  newPlantFrom(parseJson(bodyOf(0)));
+  gc();
+  const before = process.memoryUsage().heapUsed;
+  const plants = [];
+  for (let id = 1; id <= 2000; id++) plants.push(newPlantFrom(parseJson(bodyOf(id))));
+  gc();
+  console.log(process.memoryUsage().heapUsed - before);
+`;

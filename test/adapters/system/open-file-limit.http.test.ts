@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process';
+import { expect } from 'chai';
+import { compiledMain } from '../../support/compiled';
+import { until } from '../../support/until';
+
+const WARNING = 'the limit of open files is too low for MAX_CONNECTIONS';
+
+describe('The limit of open files', function () {
+  this.timeout(30_000).slow(5000);
+  before(function () {
+    if (process.platform !== 'linux') this.skip();
+  });
+
+  /** What the service prints up to its address, started with room for 300 open files. */
+  async function start(maxConnections: number): Promise<string> {
+    const service = spawn('sh', ['-c', 'ulimit -n 300 && exec "$0" "$1"', process.execPath, compiledMain()], {
+      env: { PATH: process.env['PATH'], PORT: '0', MAX_CONNECTIONS: String(maxConnections) },
+    });
+    try {
+      let output = '';
+      for (const stream of [service.stdout, service.stderr]) {
+        stream.on('data', (chunk) => (output += String(chunk)));
+      }
+      await until(() => output.includes('listens on'));
+      return output;
+    } finally {
+      service.kill('SIGKILL');
+    }
+  }
+
+  it('is too low where it leaves no room for MAX_CONNECTIONS: the service warns at start', async () => {
+    const warning = (await start(300)).split('\n').find((line) => line.includes(WARNING));
+    expect(JSON.parse(warning!)).to.include({ level: 40, limit: 300, maxConnections: 300, needed: 364 });
+  });
+
+  it('causes no warning where it suffices', async () => {
+    expect(await start(200)).not.to.include(WARNING);
+  });
+});
