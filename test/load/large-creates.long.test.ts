@@ -1,0 +1,85 @@
+import { describeOwnRedis } from '../support/redis';
+import { loadFixture } from './fixture';
+import { NEIGHBOURS, NEIGHBOURS_AND_PROBES, undisturbed } from './neighbours';
+import { expectGoals, mebibytes, reportFigures } from './report';
+import { residentBytes } from './service';
+
+const KIB = 1024;
+const SMALL_HEAP_MIB = 256;
+/** More than fit into the small heap. */
+const MANY = 5000;
+/** What a body holds besides the name. */
+const REST_OF_BODY = 64;
+
+describeOwnRedis('Creates with names of 64 KiB and more', (startRedis) => {
+  const report = reportFigures();
+  const { start, play } = loadFixture();
+  const users = ['large', ...NEIGHBOURS];
+
+  it('are refused before the heap is full, and neighbours go on, before and after a restart', async function () {
+    this.timeout(120_000);
+    const redis = await startRedis('--appendonly', 'no');
+    const heap = { NODE_OPTIONS: `--max-old-space-size=${SMALL_HEAP_MIB}` };
+    const first = await start(redis.url, users, heap);
+    const creates = {
+      users: ['large'],
+      create: { nameLength: 64 * KIB - REST_OF_BODY },
+      honourRetryAfter: true,
+    };
+    const before = await play(first.url, 20_000, [
+      { ...creates, name: 'large', clientsPerUser: 8, requests: MANY / 8 },
+      ...NEIGHBOURS_AND_PROBES,
+    ]);
+    const survived = first.lives;
+    const memory = survived ? `resident: ${mebibytes(residentBytes(first.pid))}` : 'the process ended';
+    await first.kill();
+
+    const second = await start(redis.url, users, heap);
+    const list = {
+      name: 'large',
+      users: ['large'],
+      get: ['/plants?limit=1'],
+      everyMs: 100,
+      honourRetryAfter: true,
+    };
+    const after = await play(second.url, 8000, [list, ...NEIGHBOURS_AND_PROBES]);
+    report(`Creates of 64 KiB, a heap of ${SMALL_HEAP_MIB} MiB, ${memory}`, Object.values(before.groups));
+    report(`After a restart, which ${second.lives ? 'goes on' : 'ended'}`, Object.values(after.groups));
+    expectGoals(
+      { what: 'the process lives', is: Number(survived), atLeast: 1 },
+      { what: 'the process lives after a restart', is: Number(second.lives), atLeast: 1 },
+      { what: 'creates refused', is: before.groups['large']!.outcomes['50300'], atLeast: 1 },
+      ...undisturbed(before),
+      ...undisturbed(after, ' after a restart'),
+    );
+  });
+
+  for (const [count, size, bodyLimit, created] of [
+    [1000, '64 KiB', 64 * KIB, 1000],
+    // All of it may be more than what may wait, and than what a user may take of the heap.
+    [600, '1 MiB, more than Redis takes in one command', KIB * KIB, 1],
+  ] as const) {
+    it(`are taken or refused, ${count} of ${size}, at once, and no outcome is unknown`, async function () {
+      this.timeout(120_000);
+      const redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
+      const service = await start(redis.url, users, { BODY_LIMIT: String(bodyLimit) });
+      const creates = {
+        users: ['large'],
+        create: { nameLength: bodyLimit - REST_OF_BODY },
+        honourRetryAfter: true,
+      };
+      const figures = await play(service.url, 30_000, [
+        { ...creates, name: 'large', clientsPerUser: count, requests: 1 },
+        ...NEIGHBOURS_AND_PROBES,
+      ]);
+      report(`${count} creates of ${size}, at once`, Object.values(figures.groups));
+      const { succeeded, outcomes } = figures.groups['large']!;
+      expectGoals(
+        { what: 'the process lives', is: Number(service.lives), atLeast: 1 },
+        { what: 'created', is: succeeded.count, atLeast: created },
+        { what: 'unknown outcomes', is: outcomes['50301'] ?? 0, atMost: 0 },
+        ...undisturbed(figures),
+      );
+    });
+  }
+});
