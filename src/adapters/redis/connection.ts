@@ -41,6 +41,8 @@ export class RedisConnection {
   /** Why there is no connection, as far as that was told. */
   #lastError = NO_ERROR;
   #examined: () => void = () => {};
+  #probe = Promise.resolve();
+  #nextProbe: Promise<void> | undefined;
   /** Settles once the first server that answered has been examined; stays pending while none answers. */
   readonly examined = new Promise<void>((resolve) => (this.#examined = resolve));
 
@@ -63,7 +65,31 @@ export class RedisConnection {
 
   /** For how long replicas may take to confirm, in ms: less than the command may, so that its answer is heard. */
   get waitMs(): number {
-    return Math.max(1, Math.floor(commandTimeout(this.options) * 0.8));
+    return Math.max(1, Math.floor(this.commandTimeoutMs * 0.8));
+  }
+
+  /** For how long the answer to a command is waited for, in ms. */
+  get commandTimeoutMs(): number {
+    return commandTimeout(this.options);
+  }
+
+  /**
+   * Resolves once Redis has answered all that was sent by now, also where its time was over, or once the connection has
+   * ended. Redis answers in order, so the answer to one more command shows it. (Not of a cluster, which has many
+   * connections.)
+   */
+  untilAnswered(): Promise<void> {
+    if (this.#client instanceof Cluster) return Promise.resolve();
+    // One probe at a time, sent after each caller's own commands.
+    return (this.#nextProbe ??= this.#probe.then(() => {
+      this.#probe = this.#nextProbe!;
+      this.#nextProbe = undefined;
+      return this.#probeUntilAnswered();
+    }));
+  }
+
+  async #probeUntilAnswered(): Promise<void> {
+    while (await (this.#client as Redis).role().then(() => false, isTimeout)) continue;
   }
 
   /**
@@ -162,6 +188,11 @@ function ifForbidden<T>(instead: T): (error: unknown) => T {
     if (error instanceof Error && /^(?:NOPERM|ERR unknown command)/.test(error.message)) return instead;
     throw error;
   };
+}
+
+/** Whether ioredis gave up on a command, which may still be executed. It has no type or code for it. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Command timed out';
 }
 
 function commandTimeout({ timeoutMs }: RedisConnectionOptions): number {

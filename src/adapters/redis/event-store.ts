@@ -5,12 +5,11 @@ import {
   type EventStore,
   type Head,
   type NewerEvents,
-  OutcomeUnknown,
   type ReadResult,
   UnreadableHistory,
 } from '../../application';
 import type { PlantEvent } from '../../domain';
-import { APPEND, APPEND_SHA1 } from './append-script';
+import { type AppendBounds, AppendWriter } from './append-writer';
 import type { RedisConnection } from './connection';
 import { appendFault, readFault } from './faults';
 import { type Entry, decodeEntry, encodeEvent } from './storage-format';
@@ -22,6 +21,8 @@ export interface RedisEventStoreOptions {
   readonly waitReplicas: number;
   /** How many events a read or a conflict hands over at most; 1 or more. */
   readonly pageSize?: number;
+  /** How much the store holds of what Redis has not answered; `APPEND_BOUNDS` by default. */
+  readonly appendBounds?: AppendBounds;
 }
 
 /**
@@ -32,6 +33,7 @@ export interface RedisEventStoreOptions {
  */
 export class RedisEventStore implements EventStore {
   readonly #pageSize: number;
+  readonly appends: AppendWriter;
 
   /** @param reader may be the writer, unless that one has to wait for replicas. */
   constructor(
@@ -40,6 +42,10 @@ export class RedisEventStore implements EventStore {
     private readonly options: RedisEventStoreOptions,
   ) {
     this.#pageSize = options.pageSize ?? 1000;
+    this.appends = new AppendWriter(writer, {
+      waitReplicas: options.waitReplicas,
+      bounds: options.appendBounds,
+    });
   }
 
   async read(stream: string, after: Head): Promise<ReadResult> {
@@ -74,7 +80,7 @@ export class RedisEventStore implements EventStore {
       args.push(type, data);
     }
     try {
-      const [status, entries] = await this.#run(key, args);
+      const [status, entries] = await this.appends.execute(key, args);
       if (status === 'appended') {
         return { status, head: { version: expected.version + events.length, commit } };
       }
@@ -85,37 +91,6 @@ export class RedisEventStore implements EventStore {
     } catch (error) {
       throw appendFault(error);
     }
-  }
-
-  /** By its digest; whole where Redis has forgotten it (a restart, SCRIPT FLUSH, another node of a cluster). */
-  async #run(key: string, args: (string | number)[]): Promise<Reply> {
-    const { client } = this.writer;
-    try {
-      return await this.#confirmed(() => client.evalsha(APPEND_SHA1, 1, key, ...args));
-    } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-      return await this.#confirmed(() => client.eval(APPEND, 1, key, ...args));
-    }
-  }
-
-  /**
-   * Runs the script and, where replicas are asked for, WAIT right behind it on
-   * the same connection: sent in the same turn, so that no reconnect can come
-   * between. (Within the script or MULTI it would not wait.)
-   */
-  async #confirmed(script: () => Promise<unknown>): Promise<Reply> {
-    const { waitReplicas } = this.options;
-    if (waitReplicas === 0) return (await script()) as Reply;
-    const [reply, holders] = await Promise.all([
-      script() as Promise<Reply>,
-      // Its failure is an answer like others: rejected, it would pass for the script's, which may have run.
-      this.writer.client.wait(waitReplicas, this.writer.waitMs).catch((error: unknown) => error),
-    ]);
-    const confirmed = typeof holders === 'number' && holders >= waitReplicas;
-    if (reply[0] === 'appended' && !confirmed) {
-      throw new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(holders)}`);
-    }
-    return reply;
   }
 
   /** The known entry, a page, and one more to tell whether that was all. */
@@ -149,8 +124,6 @@ async function mustBeUtf8(client: RedisConnection['client'], key: string, id: st
   if (!(entry?.[1] ?? []).every((field) => isUtf8(field)))
     throw new UnreadableHistory(`entry ${id} holds bytes that are no UTF-8`);
 }
-
-type Reply = readonly ['appended'] | readonly ['reset'] | readonly ['conflict', readonly Entry[]];
 
 /** By which commit the history reached `version`, where it did and `entry` stands there. */
 function commitAt(version: number, entry: Entry | undefined): string | undefined {

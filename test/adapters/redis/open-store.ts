@@ -15,7 +15,7 @@ export interface OpenOptions
 /** A store and its catalogue on a connection of their own, as each instance of the service has one. */
 export async function openStore(
   url: string,
-  { keyPrefix = 'plant-store', waitReplicas = 0, pageSize, ...rest }: OpenOptions = {},
+  { keyPrefix = 'plant-store', waitReplicas = 0, pageSize, appendBounds, ...rest }: OpenOptions = {},
 ) {
   const connection = new RedisConnection({ url, timeoutMs: UNHURRIED_MS, report: () => {}, ...rest });
   await connection.examined;
@@ -24,6 +24,7 @@ export async function openStore(
     store: new RedisEventStore(connection, connection, {
       ...options,
       ...(pageSize === undefined ? {} : { pageSize }),
+      ...(appendBounds === undefined ? {} : { appendBounds }),
     }),
     catalogue: new RedisStreamCatalogue(connection, options),
     close: async () => connection.close(),
