@@ -75,7 +75,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     throw error;
   });
 
-  metrics.watch({ held: () => plants.held, connections: () => server.connections() });
+  metrics.watch({ held: () => plants.held, connections: () => server.connections(), store: events.status });
 
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
   return {

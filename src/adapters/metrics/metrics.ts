@@ -8,6 +8,7 @@ import {
 } from '../../application';
 import { Durations } from './durations';
 import { MeasuredStore } from './measured-store';
+import { type StoreLevels, watchStore } from './store-gauges';
 
 /** A request that was answered. All but the method is of a bounded set. */
 export interface AnsweredRequest {
@@ -22,6 +23,8 @@ export interface Levels {
   readonly held: () => { readonly collections: number; readonly plants: number };
   /** Open ones, idle or not. */
   readonly connections: () => number;
+  /** Of an event store that has a server. */
+  readonly store?: (() => StoreLevels) | undefined;
 }
 
 const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
@@ -112,6 +115,7 @@ export class Metrics {
 
   watch(levels: Levels): void {
     this.#levels = levels;
+    if (levels.store) watchStore(levels.store, this.#registry);
   }
 
   /** In Prometheus' text format. */

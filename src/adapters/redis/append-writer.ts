@@ -1,6 +1,7 @@
 import { OutcomeUnknown, StoreUnavailable } from '../../application';
 import { APPEND, APPEND_SHA1 } from './append-script';
-import { type RedisConnection, isTimeout } from './connection';
+import { isTimeout } from './client';
+import type { RedisConnection } from './connection';
 import type { Entry } from './storage-format';
 
 export type AppendReply =
@@ -147,7 +148,10 @@ export class AppendWriter {
     batch.forEach((append, index) => {
       confirmedReply(replies[index]!, confirmed).then(append.resolve, (error: unknown) => {
         if (isUnknownScript(error) && !append.whole) unknownToRedis.add(append);
-        else append.reject(error);
+        else {
+          this.connection.findings.appendFailed(error);
+          append.reject(error);
+        }
       });
     });
     const outcomes = await Promise.allSettled([...replies, holders]);
@@ -165,6 +169,7 @@ export class AppendWriter {
       .catch((error: unknown) => error)
       .then((answer) => {
         if (typeof answer === 'number' && answer >= waitReplicas) return;
+        if (typeof answer === 'number') this.connection.findings.tooFewReplicas();
         throw new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(answer)}`);
       });
     // Where no append was recorded, nothing asks for it.
