@@ -15,7 +15,12 @@ export interface StoreLevels {
 export function watchStore(look: () => StoreLevels, registry: Registry): void {
   const registers = [registry];
 
-  const flags = (name: string, help: string, label: string, values: () => Readonly<Record<string, boolean>>) =>
+  const flags = (
+    name: string,
+    help: string,
+    label: string,
+    values: () => Readonly<Record<string, boolean>>,
+  ) =>
     new Gauge({
       name: `plant_store_${name}`,
       help,

@@ -133,7 +133,9 @@ function disk(info: Info, config: Info): Finding | undefined {
 
 /** As Redis judges before it answers NOREPLICAS, and as WAIT would find it. */
 function replicas(info: Info, config: Info, waitReplicas: number): Finding | undefined {
-  const connected = [...info].filter(([name, value]) => /^slave\d+$/.test(name) && value.includes('state=online'));
+  const connected = [...info].filter(
+    ([name, value]) => /^slave\d+$/.test(name) && value.includes('state=online'),
+  );
   const good = Number(info.get('min_slaves_good_slaves') ?? Infinity);
   const enough =
     (!info.has('connected_slaves') || connected.length >= waitReplicas) &&

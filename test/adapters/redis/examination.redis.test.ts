@@ -85,3 +85,16 @@ describeOwnRedis('A running store examines its Redis over and over', (startRedis
     }
   });
 });
+
+describeOwnRedis('Whether a store answers', (startRedis) => {
+  it('is asked beside a write that waits for replicas, not after it', async () => {
+    const redis = await startRedis();
+    const { store, check, close } = await openRedisEventStore({ url: redis.url, waitReplicas: 1 });
+    const written = rejection(store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]));
+    await until(async () => (await redis.admin.info('clients')).includes('blocked_clients:1'));
+    const first = await Promise.race([check().then(() => 'check'), written.then(() => 'write')]);
+    await written;
+    close();
+    expect(first).to.equal('check');
+  });
+});

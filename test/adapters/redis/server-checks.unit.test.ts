@@ -74,11 +74,9 @@ describe('A Redis', () => {
   });
 
   it('with several faults is told all of them at once', () => {
-    expect(names({ info: { role: 'slave', maxmemory_policy: 'allkeys-lru', aof_enabled: '0' } })).to.deep.equal([
-      'replica',
-      'evicts',
-      'no_append_only_file',
-    ]);
+    expect(
+      names({ info: { role: 'slave', maxmemory_policy: 'allkeys-lru', aof_enabled: '0' } }),
+    ).to.deep.equal(['replica', 'evicts', 'no_append_only_file']);
   });
 
   describe('is used, with a warning that says what to do and how it lasts,', () => {
@@ -147,10 +145,7 @@ describe('A Redis', () => {
 
     for (const [what, changes] of [
       ['below its maxmemory', { info: { maxmemory: '1000000' } }],
-      [
-        'above it by what does not count',
-        { info: { maxmemory: '999999', mem_not_counted_for_evict: '1' } },
-      ],
+      ['above it by what does not count', { info: { maxmemory: '999999', mem_not_counted_for_evict: '1' } }],
       ['that takes no snapshots', { info: { rdb_last_bgsave_status: 'err' } }],
       [
         'that goes on without snapshots',

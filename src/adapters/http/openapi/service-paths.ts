@@ -94,7 +94,10 @@ const ready = (): Page => ({
   description:
     '200 while lists are answered. `writes` is false while the event store refuses writes, which another instance ' +
     'cannot do either: leave this one in use.',
-  responses: { 200: healthy('ready', { reads: true, writes: true }), ...failures(...ANYWHERE, 'storeUnavailable') },
+  responses: {
+    200: healthy('ready', { reads: true, writes: true }),
+    ...failures(...ANYWHERE, 'storeUnavailable'),
+  },
 });
 
 const metrics = (): Page => ({

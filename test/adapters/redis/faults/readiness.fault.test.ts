@@ -29,7 +29,10 @@ describeOwnRedis('/health/ready', (startRedis) => {
         expect(performance.now() - start).to.be.below(ANSWERED_WITHIN_MS);
         return { status: answer.status, retryAfter: answer.headers.get('retry-after'), text };
       };
-      expect(await probe()).to.include({ status: 200, text: '{"status":"ready","reads":true,"writes":true}' });
+      expect(await probe()).to.include({
+        status: 200,
+        text: '{"status":"ready","reads":true,"writes":true}',
+      });
 
       await redis[begin]();
       const since = performance.now();
@@ -50,9 +53,13 @@ describeOwnRedis('/health/ready', (startRedis) => {
     const answer = await fetch(`${instance.url}/health/ready`);
     expect(answer.status).to.equal(200);
     const metrics = await (await fetch(`${instance.url}/metrics`)).text();
-    const flag = (series: string) => metrics.split('\n').find((line) => line.startsWith(`${series} `))?.slice(-1);
+    const flag = (series: string) =>
+      metrics
+        .split('\n')
+        .find((line) => line.startsWith(`${series} `))
+        ?.slice(-1);
     return {
-      body: (await answer.json()) as unknown,
+      body: (await answer.json()),
       append: flag('plant_store_event_store_available{operation="append"}'),
       finding: (name: string) => flag(`plant_store_redis_finding{finding="${name}"}`),
     };
