@@ -2,6 +2,7 @@ import { Cluster, type Redis } from 'ioredis';
 import { StoreUnavailable } from '../../application';
 import { type Client, type ClientOptions, commandTimeout, connect, isTimeout } from './client';
 import { examine, ifForbidden } from './examination';
+import { FailoverWatch } from './failover-watch';
 import { FindingLog, type Report, refusalText } from './finding-log';
 import { FINDINGS, type Finding } from './server-checks';
 
@@ -41,6 +42,9 @@ export class RedisConnection {
   #nextProbe: Promise<void> | undefined;
   readonly findings: FindingLog;
   readonly #examinations: NodeJS.Timeout;
+  readonly #failovers: FailoverWatch | undefined;
+  /** While its Sentinels replace the primary. */
+  #failsOver = false;
   /** Settles once the first server that answered has been examined; stays pending while none answers. */
   readonly examined = new Promise<void>((resolve) => (this.#examined = resolve));
 
@@ -55,6 +59,13 @@ export class RedisConnection {
       // While it is in trouble it is examined over and over anyway.
       if (this.#trouble === undefined) void this.#examine();
     }, examineEveryMs).unref();
+    const { sentinels } = options;
+    this.#failovers =
+      sentinels &&
+      new FailoverWatch(sentinels.nodes, sentinels.master, {
+        begins: () => this.#suspend(),
+        ended: () => this.#resume(),
+      });
   }
 
   /** Throws {@link StoreUnavailable} while the server is away or unfit. */
@@ -124,6 +135,7 @@ export class RedisConnection {
 
   close(): void {
     clearInterval(this.#examinations);
+    this.#failovers?.close();
     this.#trouble ??= 'the connection to Redis was closed';
     this.#client.disconnect();
   }
@@ -144,9 +156,26 @@ export class RedisConnection {
     const known = this.#trouble;
     this.#lastError = NO_ERROR;
     this.findings.examined(this, findings);
+    if (this.#failsOver) return;
     const refusals = findings.filter(({ name }) => FINDINGS[name] === 'refuse all');
     this.#trouble = refusals.length === 0 ? undefined : refusalText(refusals.map(({ text }) => text));
     if (known !== undefined && this.#trouble === undefined) this.options.report('info', 'Redis is connected');
+  }
+
+  /** The old primary would acknowledge what the new one will not have. */
+  #suspend(): void {
+    if (this.#trouble !== undefined) return;
+    this.#failsOver = true;
+    this.#trouble = 'Redis fails over to another primary';
+    this.options.report('warn', this.#trouble);
+  }
+
+  #resume(): void {
+    this.#failsOver = false;
+    const reconnect = () => this.#client.disconnect(true);
+    if (this.#client.status === 'ready') reconnect();
+    // Disconnected while it connects, ioredis would end for good. The address that it connects to may be the old one.
+    else this.#client.once('ready', reconnect);
   }
 
   #later(action: () => void): void {

@@ -59,7 +59,7 @@ describeOwnRedis('/health/ready', (startRedis) => {
         .find((line) => line.startsWith(`${series} `))
         ?.slice(-1);
     return {
-      body: (await answer.json()),
+      body: await answer.json(),
       append: flag('plant_store_event_store_available{operation="append"}'),
       finding: (name: string) => flag(`plant_store_redis_finding{finding="${name}"}`),
     };
