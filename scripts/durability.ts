@@ -2,7 +2,7 @@
 // over HTTP from a Redis of its own, has a fault happen to that, and counts the writes that were acknowledged
 // and are not there afterwards. Needs a redis-server on the PATH, and strace for the power losses.
 //
-// Usage: npx ts-node scripts/durability.ts [rounds per line]
+// Usage: npx ts-node scripts/durability.ts [rounds per line [part of the fault's name]]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, truncateSync } from 'node:fs';
@@ -13,8 +13,10 @@ import { storedEvents } from '../test/support/audit';
 import { startInstance } from '../test/support/instance';
 import { Load, type Operation } from '../test/support/load';
 import { localRedis } from '../test/support/redis/local';
+import { Sentinel } from '../test/support/redis/sentinel';
 import { RedisServer } from '../test/support/redis/server';
 import { TcpProxy } from '../test/support/tcp-proxy';
+import { until } from '../test/support/until';
 
 const ROUNDS = Number(process.argv[2] ?? 20);
 /** How far behind a replica is whose link goes through a proxy. */
@@ -27,14 +29,16 @@ interface Outcome {
 
 /** Serves from `redis` for about a second, until `fault` has happened; resolves to the writes that were acknowledged. */
 async function serve(
-  redis: RedisServer,
+  redis: { readonly url: string },
   waitReplicas: number,
   fault: () => Promise<void>,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Operation[]> {
   const environment = {
     REDIS_URL: redis.url,
     REDIS_WAIT_REPLICAS: String(waitReplicas),
     STORE_TIMEOUT_MS: '500',
+    ...more,
   };
   const instances = await Promise.all([startInstance(environment), startInstance(environment)]);
   const load = new Load({ urls: instances.map(({ url }) => url), users: ['alice'], clients: 8 });
@@ -163,6 +167,48 @@ const splitBrain = (waitReplicas: number) => () =>
     return lostFrom(far, acknowledged);
   });
 
+/** `SENTINEL FAILOVER`, while the old primary can go on as long as its Sentinels let it. */
+const sentinelFailover = (waitReplicas: number) => () =>
+  withServers(async (start) => {
+    const primary = await start();
+    const replica = await start('--replicaof', ...primary.peer);
+    const sentinels = await Promise.all([1, 2, 3].map(() => Sentinel.watch(primary.port, 2)));
+    await until(async () => (await sentinels[0]!.others()) === 2, 30_000);
+    const environment = {
+      REDIS_SENTINELS: sentinels.map(({ port }) => `127.0.0.1:${port}`).join(),
+      REDIS_SENTINEL_MASTER: 'plants',
+    };
+    const failover = async () => {
+      await sentinels[0]!.failover();
+      // Demoting it, Sentinel cuts all its connections.
+      await until(() => primary.admin.status === 'end', 30_000);
+    };
+    const acknowledged = await serve(primary, waitReplicas, failover, environment);
+    await Promise.all(sentinels.map((sentinel) => sentinel.stop()));
+    await replica.admin.connect().catch(() => {});
+    return lostFrom(replica, acknowledged);
+  });
+
+/** `FAILOVER`, which stops writes until the replica has all of them; then the address leads to the new primary. */
+const plannedFailover = () =>
+  withServers(async (start) => {
+    const primary = await start();
+    const replica = await start('--replicaof', ...primary.peer);
+    await follow(primary, 1);
+    const target = { host: primary.host, port: primary.port };
+    const address = await TcpProxy.to(target);
+    const acknowledged = await serve({ url: `redis://127.0.0.1:${address.port}` }, 0, async () => {
+      await primary.admin.call('FAILOVER');
+      await until(async () => (await replica.admin.role())[0] === 'master');
+      await pause(200);
+      target.port = replica.port;
+      address.cut();
+      await pause(500);
+    });
+    await address.close();
+    return lostFrom(replica, acknowledged);
+  });
+
 async function follow(primary: RedisServer, replicas: number): Promise<void> {
   do await primary.admin.set('written', 'to be waited for');
   while ((await primary.admin.wait(replicas, 50)) < replicas);
@@ -192,12 +238,18 @@ const LINES: readonly (readonly [topology: string, fault: string, round: () => P
     'one cut off and promoted, the primary goes on for 0.5 s',
     splitBrain(2),
   ],
+  ['three Sentinels, a replica', 'planned: `SENTINEL FAILOVER`', sentinelFailover(0)],
+  ['the same, `REDIS_WAIT_REPLICAS=1`', 'planned: `SENTINEL FAILOVER`', sentinelFailover(1)],
+  ['a replica, no Sentinel', 'planned: `FAILOVER`, and the address moved', plannedFailover],
 ];
 
 async function main(): Promise<void> {
+  // The servers are not waited for by Node, and at times nothing else is there to wait for.
+  const awake = setInterval(() => {}, 1000);
   console.log('| Redis | fault | rounds | acknowledged | lost | rounds with a loss | most lost in one |');
   console.log('| --- | --- | --- | --- | --- | --- | --- |');
-  for (const [topology, fault, round] of LINES) {
+  const wanted = process.argv[3] ?? '';
+  for (const [topology, fault, round] of LINES.filter(([, fault]) => fault.includes(wanted))) {
     const outcomes: Outcome[] = [];
     for (let count = 0; count < ROUNDS; count++) outcomes.push(await round());
     const lost = outcomes.map((outcome) => outcome.lost);
@@ -207,6 +259,7 @@ async function main(): Promise<void> {
         `${sum(lost)} | ${lost.filter((number) => number > 0).length} | ${Math.max(...lost)} |`,
     );
   }
+  clearInterval(awake);
 }
 
 void main();

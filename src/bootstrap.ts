@@ -83,6 +83,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     usage: () => plants.usage,
     connections: () => server.connections(),
     droppedLogLines: () => standardOutput().dropped,
+    store: events.status,
   });
 
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;

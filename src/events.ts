@@ -5,11 +5,11 @@ import type { EventStore } from './application';
 import type { Config } from './config';
 
 /** What the service itself needs of it. */
-export type Events = Pick<OpenEventStore, 'store' | 'check' | 'close'>;
+export type Events = Pick<OpenEventStore, 'store' | 'check' | 'status' | 'close'>;
 
 /** What cannot be away. */
 export function alwaysThere<T extends EventStore>(store: T): Events & { store: T } {
-  return { store, check: () => Promise.resolve(), close: () => {} };
+  return { store, check: () => Promise.resolve({ writes: true }), close: () => {} };
 }
 
 /**

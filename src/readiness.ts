@@ -1,39 +1,46 @@
+import type { Readiness } from './adapters/http';
 import type { Clock } from './application';
 
 /** For how long an answer holds: however many probe, the store is asked about once in this time. */
 const SHARED_MS = 1000;
 
+const NOTHING_WORKS: Readiness = { reads: false, writes: false };
+
 /**
- * Whether the store answers, for whoever probes. Not where `ask` rejects, and
- * not where it takes longer than `timeoutMs`.
+ * What works, for the probes of `/health/ready`. Nothing does where `check` rejects,
+ * or takes longer than `timeoutMs`.
  */
 export function readiness(
-  ask: () => Promise<unknown>,
+  check: () => Promise<{ readonly writes: boolean }>,
   clock: Clock,
   timeoutMs: number,
-): () => Promise<boolean> {
-  let ready = Promise.resolve(false);
+): () => Promise<Readiness> {
+  let ready = Promise.resolve(NOTHING_WORKS);
   let until = -Infinity;
   return () => {
     if (clock.now() >= until) {
       until = Infinity;
-      ready = within(timeoutMs, ask, clock);
+      ready = within(timeoutMs, check, clock);
       void ready.then(() => (until = clock.now() + SHARED_MS));
     }
     return ready;
   };
 }
 
-function within(timeoutMs: number, ask: () => Promise<unknown>, clock: Clock): Promise<boolean> {
+function within(
+  timeoutMs: number,
+  check: () => Promise<{ readonly writes: boolean }>,
+  clock: Clock,
+): Promise<Readiness> {
   return new Promise((resolve) => {
-    const cancel = clock.after(timeoutMs, () => resolve(false));
-    const tell = (answered: boolean) => {
+    const cancel = clock.after(timeoutMs, () => resolve(NOTHING_WORKS));
+    const settle = (readiness: Readiness) => {
       cancel();
-      resolve(answered);
+      resolve(readiness);
     };
-    ask().then(
-      () => tell(true),
-      () => tell(false),
+    check().then(
+      ({ writes }) => settle({ reads: true, writes }),
+      () => settle(NOTHING_WORKS),
     );
   });
 }

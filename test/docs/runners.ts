@@ -34,6 +34,11 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
     by: 'test/adapters/redis/faults/least-privilege.fault.test.ts',
     saying: "readFileSync('docs/operations.md'",
   },
+  ...Object.fromEntries(
+    ['backup aof', 'restore aof', 'backup rdb', 'restore rdb', 'backup export', 'restore import'].map(
+      (block) => [`sh ${block}`, { by: 'test/docs/backup.redis.test.ts', saying: `'${block}'` }] as const,
+    ),
+  ),
   'sh container': { by: 'test/container/image.container.test.ts' },
   'sh compose': { by: 'test/container/compose.container.test.ts', saying: "'up', '--detach'" },
   'sh package': { by: 'test/package/package.package.test.ts' },

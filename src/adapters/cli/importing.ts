@@ -40,7 +40,9 @@ export interface ImportObserver {
  *
  * Appends are sent without waiting for those before them, in order: each builds
  * on the head that the one before it leads to, and is refused where that one
- * was not recorded.
+ * was not recorded. A store may carry them out in another order (Redis does
+ * where it has forgotten the script and another client loads it again): one that
+ * was refused is repeated once all before it have been answered.
  *
  * Rejects with what the store does, and with what reading the export does.
  */
@@ -103,7 +105,7 @@ class StreamImport {
   /** How many events it brought into the store, or left there to be compared. */
   append(commit: RecordedCommit): Promise<number> {
     this.#expected.update(commit.lines);
-    const appended = this.#append(commit);
+    const appended = this.#append(commit, this.#answered);
     this.#answered = Promise.all([this.#answered, appended]);
     this.#answered.catch(() => {});
     return appended;
@@ -118,11 +120,18 @@ class StreamImport {
       : 'has another history in the store; it is as it was';
   }
 
-  async #append({ expected, commit, events }: RecordedCommit): Promise<number> {
+  /** @param answered settles when all appends before this one have been answered. */
+  async #append({ expected, commit, events }: RecordedCommit, answered: Promise<unknown>): Promise<number> {
     const present = await this.#present;
     if (this.#refused) return 0;
     if (expected.version + events.length <= present) return events.length;
-    const { status } = await this.target.store.append(this.stream, expected, commit, events);
+    const append = () => this.target.store.append(this.stream, expected, commit, events);
+    let { status } = await append();
+    if (status === 'reset') {
+      // The store may have carried it out before the append that it builds on.
+      await answered;
+      ({ status } = await append());
+    }
     if (status === 'appended') this.#added = true;
     else this.#refused = true;
     return status === 'appended' ? events.length : 0;

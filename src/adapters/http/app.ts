@@ -11,7 +11,7 @@ import {
 import { type Answer, failure, failureOf, send } from './answer';
 import type { Serve } from './connection';
 import { docsRoutes, findSwaggerUi } from './docs-routes';
-import { healthRoutes } from './health-routes';
+import { type Readiness, healthRoutes } from './health-routes';
 import { LongAnswers } from './long-answers';
 import { metricsRoute } from './metrics-route';
 import type { MetricsSource } from './metrics-source';
@@ -50,11 +50,13 @@ export interface AppOptions {
   readonly report: (request: RequestReport) => void;
   /** Served at `/metrics`, where there are any. */
   readonly metrics?: MetricsSource;
-  /** Whether the event store answers. */
-  readonly ready: () => Promise<boolean>;
+  /** What the event store does. */
+  readonly ready: () => Promise<Readiness>;
   /** Whether the service is about to end. */
   readonly draining: () => boolean;
 }
+
+const NOT_READY: Readiness = { reads: false, writes: false };
 
 /**
  * The HTTP interface, whole. Of Koa it has the contexts and the middleware. The
@@ -64,7 +66,7 @@ export interface AppOptions {
 export function createApp(options: AppOptions): (...asked: Parameters<Serve>) => Promise<void> {
   const app = new Koa<RequestState>();
   app.use(plantsRoutes(options));
-  app.use(healthRoutes(async () => !options.draining() && (await options.ready())));
+  app.use(healthRoutes(async () => (options.draining() ? NOT_READY : options.ready())));
   if (options.metrics) app.use(metricsRoute(options.metrics));
   app.use(rootRoute());
   app.use(docsRoutes(findSwaggerUi()));

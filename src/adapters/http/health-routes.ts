@@ -3,16 +3,25 @@ import { failure, json } from './answer';
 import { PROBLEMS, RETRY_SOON } from './problems';
 import { type RequestState, routes } from './routes';
 
+/** What the service can do now. */
+export interface Readiness {
+  readonly reads: boolean;
+  readonly writes: boolean;
+}
+
 /**
  * What orchestrators ask, without a token. `live`: the process answers, so
- * there is no reason to restart it. `ready`: it should be sent requests.
+ * there is no reason to restart it. `ready`: it should be sent requests, since
+ * it answers reads; whether writes work the body says, as no other instance can
+ * do what the store refuses.
  */
-export function healthRoutes(ready: () => Promise<boolean>): Middleware<RequestState> {
+export function healthRoutes(ready: () => Promise<Readiness>): Middleware<RequestState> {
   return routes({
     'GET /health/live': () => json(200, '{"status":"live"}'),
 
     'GET /health/ready': async () => {
-      if (await ready()) return json(200, '{"status":"ready"}');
+      const { reads, writes } = await ready();
+      if (reads) return json(200, JSON.stringify({ status: 'ready', reads, writes }));
       // Not thrown: an answer like any other, and no fault that a log should tell of.
       return failure(PROBLEMS.storeUnavailable, 'the service takes no requests now', RETRY_SOON);
     },

@@ -2,6 +2,7 @@
 import { type HttpServer, type HttpServerOptions, listen } from './server';
 
 export type { RequestReport } from './app';
+export type { Readiness } from './health-routes';
 export type { MetricsSource } from './metrics-source';
 export type { DrainTimes, HttpServer, HttpServerOptions } from './server';
 export { listen };
@@ -18,7 +19,7 @@ export function serve(options: ServeOptions): Promise<HttpServer> {
     bodyLimit: 65_536,
     requestTimeoutMs: 15_000,
     report: () => {},
-    ready: () => Promise.resolve(true),
+    ready: () => Promise.resolve({ reads: true, writes: true }),
     ...options,
   });
 }

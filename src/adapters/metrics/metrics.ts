@@ -9,6 +9,7 @@ import {
 } from '../../application';
 import { Durations } from './durations';
 import { MeasuredStore } from './measured-store';
+import { type StoreLevels, watchStore } from './store-gauges';
 
 /** A request that was answered. All but the method is of a bounded set. */
 export interface AnsweredRequest {
@@ -25,6 +26,8 @@ export interface Levels {
   readonly connections: () => number;
   /** Since the start of the process. */
   readonly droppedLogLines: () => number;
+  /** Of an event store that has a server. */
+  readonly store?: (() => StoreLevels) | undefined;
 }
 
 const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
@@ -150,6 +153,7 @@ export class Metrics {
 
   watch(levels: Levels): void {
     this.#levels = levels;
+    if (levels.store) watchStore(levels.store, this.#registry);
   }
 
   /** In Prometheus' text format. */

@@ -24,10 +24,13 @@ if known ~= base then return {'reset'} end
 
 if #entries > 0 then
   if entries[1][2][6] ~= commit then return {'conflict', entries} end
-  -- It landed before and only its reply was lost. Here too something is written: a server that was made a replica
-  -- meanwhile refuses it, and WAIT counts the replicas that have what this connection wrote last.
-  local last = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1)[1][1]
-  redis.call('XSETID', stream, last)
+  -- The append was recorded before and its reply was lost. Here too something is written: a server that was made a
+  -- replica meanwhile refuses it, and WAIT counts the replicas that have what this connection wrote last. The last id
+  -- of the stream stays what it is, which is not that of the last entry where the tail was deleted.
+  local facts = redis.call('XINFO', 'STREAM', stream)
+  for i = 1, #facts, 2 do
+    if facts[i] == 'last-generated-id' then redis.call('XSETID', stream, facts[i + 1]) end
+  end
   return {'appended'}
 end
 

@@ -1,34 +1,31 @@
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, type Redis } from 'ioredis';
 import { StoreUnavailable } from '../../application';
-import { type Findings, checkServer } from './server-checks';
+import { type Client, type ClientOptions, commandTimeout, connect, isTimeout } from './client';
+import { examine, ifForbidden } from './examination';
+import { FailoverWatch } from './failover-watch';
+import { FindingLog, type Report, refusalText } from './finding-log';
+import { FINDINGS, type Finding } from './server-checks';
 
-export interface Address {
-  readonly host: string;
-  readonly port: number;
+export interface RedisConnectionOptions extends ClientOptions {
+  readonly report: Report;
+  /** How many replicas a write has to reach; 0 by default. */
+  readonly waitReplicas?: number | undefined;
+  /** What is wrong with the server; connections of one store share it. One of its own by default. */
+  readonly findings?: FindingLog | undefined;
+  /** How often the server is examined, in ms; {@link EXAMINE_EVERY_MS} by default. */
+  readonly examineEveryMs?: number | undefined;
 }
-
-export interface RedisConnectionOptions {
-  /** redis:// or rediss://, with user, password and db; of a cluster or Sentinel these and TLS only. */
-  readonly url: string;
-  readonly clusterNodes?: readonly Address[] | undefined;
-  readonly sentinels?: { readonly nodes: readonly Address[]; readonly master: string } | undefined;
-  /** Within how long a request of a client is answered, in ms; a single command to Redis gets half of it. */
-  readonly timeoutMs: number;
-  readonly report: (level: 'info' | 'warn' | 'error', message: string) => void;
-}
-
-type Client = Redis | Cluster;
 
 const UNREACHABLE = 'Redis cannot be reached';
 const NO_ERROR = 'the connection was closed';
 const LATER_MS = 250;
+export const EXAMINE_EVERY_MS = 10_000;
 
 /**
  * One way to Redis. It reconnects by itself, and hands out its client only
- * while the server behind it is known to be fit: it is examined after every
- * (re)connect, for behind the same address there may now be a replica. (Of a
- * cluster the nodes that there are when it is first reached, and again after
- * all were lost: it tells by itself who is primary.)
+ * while the server at its other end is known to be fit. The server is examined
+ * after every (re)connect, for the same address may now lead to a replica, and
+ * every ten seconds, for an operator may have changed its configuration.
  *
  * ioredis left to itself fails a command only after minutes, sends it after its
  * caller gave up, and sends it again after a reconnect; all of that is off. Yet
@@ -41,14 +38,34 @@ export class RedisConnection {
   /** Why there is no connection, as far as that was told. */
   #lastError = NO_ERROR;
   #examined: () => void = () => {};
+  #probe = Promise.resolve();
+  #nextProbe: Promise<void> | undefined;
+  readonly findings: FindingLog;
+  readonly #examinations: NodeJS.Timeout;
+  readonly #failovers: FailoverWatch | undefined;
+  /** While its Sentinels replace the primary. */
+  #failsOver = false;
   /** Settles once the first server that answered has been examined; stays pending while none answers. */
   readonly examined = new Promise<void>((resolve) => (this.#examined = resolve));
 
   constructor(private readonly options: RedisConnectionOptions) {
+    const { examineEveryMs = EXAMINE_EVERY_MS, report } = options;
+    this.findings = options.findings ?? new FindingLog(report, examineEveryMs);
     this.#client = connect(options);
     this.#client.on('error', (error: Error) => this.#failed(error.message));
     this.#client.on('ready', () => void this.#examine());
     this.#client.on('close', () => this.#lost());
+    this.#examinations = setInterval(() => {
+      // While it is in trouble it is examined over and over anyway.
+      if (this.#trouble === undefined) void this.#examine();
+    }, examineEveryMs).unref();
+    const { sentinels } = options;
+    this.#failovers =
+      sentinels &&
+      new FailoverWatch(sentinels.nodes, sentinels.master, {
+        begins: () => this.#suspend(),
+        ended: () => this.#resume(),
+      });
   }
 
   /** Throws {@link StoreUnavailable} while the server is away or unfit. */
@@ -63,7 +80,31 @@ export class RedisConnection {
 
   /** For how long replicas may take to confirm, in ms: less than the command may, so that its answer is heard. */
   get waitMs(): number {
-    return Math.max(1, Math.floor(commandTimeout(this.options) * 0.8));
+    return Math.max(1, Math.floor(this.commandTimeoutMs * 0.8));
+  }
+
+  /** For how long the answer to a command is waited for, in ms. */
+  get commandTimeoutMs(): number {
+    return commandTimeout(this.options);
+  }
+
+  /**
+   * Resolves once Redis has answered all that was sent by now, also where its time was over, or once the connection has
+   * ended. Redis answers in order, so the answer to one more command shows it. (Not of a cluster, which has many
+   * connections.)
+   */
+  untilAnswered(): Promise<void> {
+    if (this.#client instanceof Cluster) return Promise.resolve();
+    // One probe at a time, sent after each caller's own commands.
+    return (this.#nextProbe ??= this.#probe.then(() => {
+      this.#probe = this.#nextProbe!;
+      this.#nextProbe = undefined;
+      return this.#probeUntilAnswered();
+    }));
+  }
+
+  async #probeUntilAnswered(): Promise<void> {
+    while (await (this.#client as Redis).role().then(() => false, isTimeout)) continue;
   }
 
   /**
@@ -93,36 +134,48 @@ export class RedisConnection {
   }
 
   close(): void {
+    clearInterval(this.#examinations);
+    this.#failovers?.close();
     this.#trouble ??= 'the connection to Redis was closed';
     this.#client.disconnect();
   }
 
   async #examine(): Promise<void> {
     try {
-      const nodes = this.#client instanceof Cluster ? this.#client.nodes('master') : [this.#client];
-      const findings = await Promise.all(nodes.map(examineNode));
-      this.#judge(
-        findings.flatMap(({ refusals }) => refusals),
-        findings.flatMap(({ warnings }) => warnings),
-      );
+      this.#judge(await examine(this.#client, this.options.waitReplicas ?? 0));
       this.#examined();
-      // Somebody may mend it, or promote it, and break no connection; or the address may lead elsewhere by now.
+      // An operator may mend it, or promote it, and break no connection; or the address may lead elsewhere by now.
       if (this.#trouble !== undefined) this.#later(() => this.#client.disconnect(true));
     } catch {
       // A connection that broke is examined when it is back; one that is up was only too busy to answer.
-      this.#later(() => void this.#examine());
+      if (this.#trouble !== undefined) this.#later(() => void this.#examine());
     }
   }
 
-  #judge(refusals: readonly string[], warnings: readonly string[]): void {
-    const { report } = this.options;
+  #judge(findings: readonly Finding[]): void {
     const known = this.#trouble;
     this.#lastError = NO_ERROR;
-    this.#trouble = refusals.length === 0 ? undefined : `Redis must not be used: ${refusals.join('; ')}`;
-    if (this.#trouble === undefined) {
-      for (const warning of warnings) report('warn', `Redis: ${warning}`);
-      report('info', 'Redis is connected');
-    } else if (this.#trouble !== known) report('error', this.#trouble);
+    this.findings.examined(this, findings);
+    if (this.#failsOver) return;
+    const refusals = findings.filter(({ name }) => FINDINGS[name] === 'refuse all');
+    this.#trouble = refusals.length === 0 ? undefined : refusalText(refusals.map(({ text }) => text));
+    if (known !== undefined && this.#trouble === undefined) this.options.report('info', 'Redis is connected');
+  }
+
+  /** The old primary would acknowledge what the new one will not have. */
+  #suspend(): void {
+    if (this.#trouble !== undefined) return;
+    this.#failsOver = true;
+    this.#trouble = 'Redis fails over to another primary';
+    this.options.report('warn', this.#trouble);
+  }
+
+  #resume(): void {
+    this.#failsOver = false;
+    const reconnect = () => this.#client.disconnect(true);
+    if (this.#client.status === 'ready') reconnect();
+    // Disconnected while it connects, ioredis would end for good. The address that it connects to may be the old one.
+    else this.#client.once('ready', reconnect);
   }
 
   #later(action: () => void): void {
@@ -141,98 +194,4 @@ export class RedisConnection {
       this.options.report('warn', `Redis is gone (${this.#lastError}); reconnecting`);
     this.#trouble ??= UNREACHABLE;
   }
-}
-
-async function examineNode(node: Redis): Promise<Findings> {
-  const [info, appendfsync] = await Promise.all([
-    node.info().catch(ifForbidden('')),
-    node
-      .config('GET', 'appendfsync')
-      .then((reply) => reply[1])
-      .catch(ifForbidden(undefined)),
-    // Refused its database, ioredis goes on in number 0.
-    node.options.db ? node.select(node.options.db) : undefined,
-  ]);
-  return checkServer(info, appendfsync);
-}
-
-/** Managed Redis often forbids CONFIG, sometimes INFO: then it answers with an error, and the check becomes a warning. */
-function ifForbidden<T>(instead: T): (error: unknown) => T {
-  return (error) => {
-    if (error instanceof Error && /^(?:NOPERM|ERR unknown command)/.test(error.message)) return instead;
-    throw error;
-  };
-}
-
-function commandTimeout({ timeoutMs }: RedisConnectionOptions): number {
-  return Math.ceil(timeoutMs / 2);
-}
-
-// With replyMapping its own types do not fit one another under exactOptionalPropertyTypes.
-type Options = Omit<RedisOptions, 'replyMapping'>;
-
-function connect(options: RedisConnectionOptions): Client {
-  const redisOptions: Options = {
-    connectionName: 'plant-store',
-    // One command less to be allowed, see docs/operations.md.
-    disableClientInfo: true,
-    enableOfflineQueue: false,
-    // Fails what was under way when a connection breaks, instead of sending it a second time.
-    maxRetriesPerRequest: 0,
-    connectTimeout: 1000,
-    // A frozen server does not say goodbye either.
-    disconnectTimeout: 200,
-    commandTimeout: commandTimeout(options),
-    // A frozen server keeps its sockets open: without this they would be waited on for ever.
-    socketTimeout: options.timeoutMs,
-    // While it loads its data it tells how long that will take, and is often wrong.
-    maxLoadingRetryTime: LATER_MS,
-    retryStrategy: (times) => Math.min(25 * 2 ** times, 500),
-    // After a failover the old primary refuses writes: connect anew, to whoever is primary now. (Redis 6
-    // wraps what a script ran into in words of its own.)
-    reconnectOnError: (error) => error.message.includes('READONLY'),
-  };
-  const { clusterNodes, sentinels, url } = options;
-  if (clusterNodes) {
-    const cluster = new Cluster([...clusterNodes], {
-      enableOfflineQueue: false,
-      // Else what was under way when a connection broke is sent a second time, and a refusal then passes for the first.
-      retryDelayOnFailover: 0,
-      clusterRetryStrategy: redisOptions.retryStrategy!,
-      redisOptions: { ...redisOptions, ...credentials(url) },
-    });
-    return cluster.on('+node', handleAsking);
-  }
-  if (sentinels) {
-    return new Redis({
-      ...redisOptions,
-      ...credentials(url),
-      sentinels: [...sentinels.nodes],
-      name: sentinels.master,
-    });
-  }
-  return new Redis(url, redisOptions);
-}
-
-/**
- * Before a command for a slot that is being handed over ioredis sends ASKING, and drops its promise: rejected, it would
- * be an unhandled rejection, which ends the process. (The command itself fails as well, or is sent on once more.)
- */
-function handleAsking(node: Redis): void {
-  const asking = node.asking.bind(node);
-  node.asking = () => {
-    const asked = asking();
-    asked.catch(() => {});
-    return asked;
-  };
-}
-
-function credentials(url: string): Options {
-  const { protocol, username, password, pathname } = new URL(url);
-  return {
-    ...(username === '' ? {} : { username: decodeURIComponent(username) }),
-    ...(password === '' ? {} : { password: decodeURIComponent(password) }),
-    ...(pathname.length > 1 ? { db: Number(pathname.slice(1)) } : {}),
-    ...(protocol === 'rediss:' ? { tls: {} } : {}),
-  };
 }

@@ -5,12 +5,12 @@ import {
   type EventStore,
   type Head,
   type NewerEvents,
-  OutcomeUnknown,
   type ReadResult,
   UnreadableHistory,
 } from '../../application';
 import type { PlantEvent } from '../../domain';
-import { APPEND, APPEND_SHA1 } from './append-script';
+import { type AppendBounds, AppendWriter } from './append-writer';
+import { isTimeout } from './client';
 import type { RedisConnection } from './connection';
 import { appendFault, readFault } from './faults';
 import { PageSizes } from './page-sizes';
@@ -23,6 +23,8 @@ export interface RedisEventStoreOptions {
   readonly waitReplicas: number;
   /** The most events of a page, 1 or more; 128 by default. A page of large events has fewer. */
   readonly pageSize?: number;
+  /** How much the store holds of what Redis has not answered; `APPEND_BOUNDS` by default. */
+  readonly appendBounds?: AppendBounds;
 }
 
 /** How many newer events a conflict brings at most; the rest is read page by page. */
@@ -36,6 +38,7 @@ const CONFLICT_EVENTS = 16;
  */
 export class RedisEventStore implements EventStore {
   readonly #pages: PageSizes;
+  readonly appends: AppendWriter;
 
   /** @param reader may be the writer, unless that one has to wait for replicas. */
   constructor(
@@ -44,6 +47,10 @@ export class RedisEventStore implements EventStore {
     private readonly options: RedisEventStoreOptions,
   ) {
     this.#pages = new PageSizes(options.pageSize);
+    this.appends = new AppendWriter(writer, {
+      waitReplicas: options.waitReplicas,
+      bounds: options.appendBounds,
+    });
   }
 
   async read(stream: string, after: Head): Promise<ReadResult> {
@@ -82,7 +89,7 @@ export class RedisEventStore implements EventStore {
       args.push(type, data);
     }
     try {
-      const [status, entries] = await this.#run(key, args);
+      const [status, entries] = await this.appends.execute(key, args);
       if (status === 'appended') {
         return { status, head: { version: expected.version + events.length, commit } };
       }
@@ -93,37 +100,6 @@ export class RedisEventStore implements EventStore {
     } catch (error) {
       throw appendFault(error);
     }
-  }
-
-  /** By its digest; whole where Redis has forgotten it (a restart, SCRIPT FLUSH, another node of a cluster). */
-  async #run(key: string, args: (string | number)[]): Promise<Reply> {
-    const { client } = this.writer;
-    try {
-      return await this.#confirmed(() => client.evalsha(APPEND_SHA1, 1, key, ...args));
-    } catch (error) {
-      if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
-      return await this.#confirmed(() => client.eval(APPEND, 1, key, ...args));
-    }
-  }
-
-  /**
-   * Runs the script and, where replicas are asked for, WAIT right behind it on
-   * the same connection: sent in the same turn, so that no reconnect can come
-   * between. (Within the script or MULTI it would not wait.)
-   */
-  async #confirmed(script: () => Promise<unknown>): Promise<Reply> {
-    const { waitReplicas } = this.options;
-    if (waitReplicas === 0) return (await script()) as Reply;
-    const [reply, holders] = await Promise.all([
-      script() as Promise<Reply>,
-      // Its failure is an answer like others: rejected, it would pass for the script's, which may have run.
-      this.writer.client.wait(waitReplicas, this.writer.waitMs).catch((error: unknown) => error),
-    ]);
-    const confirmed = typeof holders === 'number' && holders >= waitReplicas;
-    if (reply[0] === 'appended' && !confirmed) {
-      throw new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(holders)}`);
-    }
-    return reply;
   }
 }
 
@@ -153,10 +129,6 @@ function bytesOf(entries: readonly Entry[]): number {
   return entries.reduce((bytes, [, fields]) => bytes + (fields[3]?.length ?? 0), 0);
 }
 
-function isTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === 'Command timed out';
-}
-
 /** ioredis puts U+FFFD for bytes that are no UTF-8: whoever finds one cannot tell what was there. */
 function isDoubtful([, fields]: Entry): boolean {
   return fields.some((field) => field.includes('\ufffd'));
@@ -168,8 +140,6 @@ async function mustBeUtf8(client: RedisConnection['client'], key: string, id: st
   if (!(entry?.[1] ?? []).every((field) => isUtf8(field)))
     throw new UnreadableHistory(`entry ${id} holds bytes that are no UTF-8`);
 }
-
-type Reply = readonly ['appended'] | readonly ['reset'] | readonly ['conflict', readonly Entry[]];
 
 /** By which commit the history reached `version`, where it did and `entry` stands there. */
 function commitAt(version: number, entry: Entry | undefined): string | undefined {

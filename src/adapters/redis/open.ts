@@ -1,7 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type EventStore, StoreUnavailable, type StreamCatalogue } from '../../application';
-import { type Address, RedisConnection } from './connection';
+import { APPEND_BOUNDS, type AppendBounds, type AppendLoad } from './append-writer';
+import type { Address } from './client';
+import { EXAMINE_EVERY_MS, RedisConnection } from './connection';
 import { RedisEventStore } from './event-store';
+import { FindingLog } from './finding-log';
+import type { FindingName } from './server-checks';
 import { RedisStreamCatalogue } from './stream-catalogue';
 
 export interface RedisOptions {
@@ -17,16 +21,32 @@ export interface RedisOptions {
   readonly timeoutMs?: number;
   /** Whether to open also while Redis cannot be reached; true by default. */
   readonly mayBeAway?: boolean;
-  /** Told of connections that come and go, and of what is unsafe about the server. Silent by default. */
+  /** How often the server is examined, in ms; 10,000 by default. */
+  readonly examineEveryMs?: number;
+  /** Logs connections that come and go, and what is wrong with the server. Silent by default. */
   readonly report?: (level: 'info' | 'warn' | 'error', message: string) => void;
 }
 
-/** Where events are kept, opened. */
+/** What works, and what the store holds; looked at whenever it is asked for. */
+export interface StoreStatus {
+  readonly reads: boolean;
+  readonly writes: boolean;
+  /** What can be wrong with the server, and whether it is. */
+  readonly findings: Readonly<Record<FindingName, boolean>>;
+  /** Appends that Redis has not answered. */
+  readonly appends: AppendLoad;
+  /** How many of them may be held at most. */
+  readonly appendBounds: AppendBounds;
+}
+
+/** An event store that was opened. */
 export interface OpenEventStore {
   readonly store: EventStore;
   readonly catalogue: StreamCatalogue;
-  /** Resolves where the store answers, and rejects where it does not. Costs it next to nothing. */
-  check(): Promise<unknown>;
+  /** Resolves where the store answers reads, with whether it takes writes; rejects where it does not. */
+  check(): Promise<{ readonly writes: boolean }>;
+  /** Absent where there is no server that could have one. */
+  readonly status?: (() => StoreStatus) | undefined;
   close(): void;
 }
 
@@ -42,9 +62,10 @@ const FIRST_CONTACT_MS = 1500;
 export async function openRedisEventStore(options: RedisOptions): Promise<OpenEventStore> {
   const { keyPrefix = 'plant-store', waitReplicas = 0, timeoutMs = 2000 } = options;
   const { mayBeAway = true, report = () => {} } = options;
-  const connection = () => new RedisConnection({ ...options, timeoutMs, report });
+  const findings = new FindingLog(report, options.examineEveryMs ?? EXAMINE_EVERY_MS);
+  const connection = () => new RedisConnection({ ...options, timeoutMs, report, findings });
   const writer = connection();
-  // Behind an append that waits for replicas, reads would wait too.
+  // On the writer's connection reads would wait for the replicas, too.
   const reader = waitReplicas > 0 ? connection() : writer;
   const close = () => {
     writer.close();
@@ -62,10 +83,23 @@ export async function openRedisEventStore(options: RedisOptions): Promise<OpenEv
     close();
     throw new StoreUnavailable(trouble);
   }
+  const store = new RedisEventStore(writer, reader, { keyPrefix, waitReplicas });
+  const writes = () => writer.trouble === undefined && findings.writes;
   return {
-    store: new RedisEventStore(writer, reader, { keyPrefix, waitReplicas }),
+    store,
     catalogue: new RedisStreamCatalogue(writer, { keyPrefix, waitReplicas }),
-    check: () => Promise.all([writer.check(), reader.check()]),
+    // Not on the writer's connection: while replicas are away, each command there waits for them.
+    async check() {
+      await reader.check();
+      return { writes: writes() };
+    },
+    status: () => ({
+      reads: reader.trouble === undefined,
+      writes: writes(),
+      findings: findings.flags,
+      appends: store.appends.load,
+      appendBounds: APPEND_BOUNDS,
+    }),
     close,
   };
 }

@@ -1,50 +1,163 @@
-/** What a Redis must be, and should be, to keep events. */
-export interface Findings {
-  /** Why it must not be used. */
-  readonly refusals: readonly string[];
-  /** What may cost acknowledged writes. */
-  readonly warnings: readonly string[];
+/** What can be wrong with a Redis server, and what follows from it. The names are labels of a metric. */
+export const FINDINGS = {
+  replica: 'refuse all',
+  evicts: 'refuse all',
+  missing_database: 'refuse all',
+  out_of_memory: 'no writes',
+  disk_error: 'no writes',
+  replicas_missing: 'no writes',
+  no_append_only_file: 'warn',
+  late_fsync: 'warn',
+  unknown_eviction: 'warn',
+  unknown_persistence: 'warn',
+  unknown_fsync: 'warn',
+} as const;
+
+export type FindingName = keyof typeof FINDINGS;
+
+export interface Finding {
+  readonly name: FindingName;
+  /** What is wrong, and how to mend it. */
+  readonly text: string;
 }
 
-/**
- * Judges a server by the text of `INFO` and by `CONFIG GET appendfsync`
- * (`undefined` where it may not be read). Each finding says how to mend it.
- */
-export function checkServer(info: string, appendfsync: string | undefined): Findings {
-  const facts = new Map(
-    info
+/** What a server says about itself. */
+export interface ServerFacts {
+  /** The text of `INFO`; empty where it may not be read. */
+  readonly info: string;
+  /** What `CONFIG GET` answers for {@link CONFIG_NAMES}; empty where it may not be read. */
+  readonly config: ReadonlyMap<string, string>;
+  /** The number of the database that was asked for, where the server does not have it. */
+  readonly missingDatabase?: number | undefined;
+}
+
+export const CONFIG_NAMES = [
+  'appendfsync',
+  'databases',
+  'min-replicas-to-write',
+  'save',
+  'stop-writes-on-bgsave-error',
+] as const;
+
+/** Judges a server that has to hold writes on `waitReplicas` replicas. */
+export function checkServer(facts: ServerFacts, waitReplicas: number): readonly Finding[] {
+  const info = new Map(
+    facts.info
       .split('\r\n')
       .map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)] as const),
   );
-  const refusals: string[] = [];
-  const warnings: string[] = [];
+  return [
+    role(info),
+    database(facts),
+    eviction(info),
+    persistence(info, facts.config),
+    memory(info),
+    disk(info, facts.config),
+    replicas(info, facts.config, waitReplicas),
+  ].filter((finding) => finding !== undefined);
+}
 
-  if (facts.get('role') === 'slave') {
-    refusals.push(
-      'this Redis is a replica: connect to its primary (REDIS_URL), or through Sentinel (REDIS_SENTINELS)',
-    );
-  }
-  const policy = facts.get('maxmemory_policy');
-  if (policy === undefined) {
-    warnings.push('maxmemory-policy could not be read: make sure that it is noeviction');
-  } else if (policy !== 'noeviction') {
-    refusals.push(
-      `maxmemory-policy is ${policy}, which lets Redis throw events away: CONFIG SET maxmemory-policy noeviction`,
-    );
-  }
-  const aof = facts.get('aof_enabled');
-  if (aof === undefined)
-    warnings.push(
-      'persistence could not be checked: make sure that appendonly is yes and appendfsync always',
-    );
-  else if (aof === '0')
-    warnings.push('appendonly is off: a crash of Redis loses acknowledged writes: CONFIG SET appendonly yes');
-  else if (appendfsync === undefined)
-    warnings.push('appendfsync could not be read: make sure that it is always');
-  else if (appendfsync !== 'always') {
-    warnings.push(
-      `appendfsync is ${appendfsync}: a crash of the machine loses the last acknowledged writes: CONFIG SET appendfsync always`,
-    );
-  }
-  return { refusals, warnings };
+type Info = ReadonlyMap<string, string>;
+
+function role(info: Info): Finding | undefined {
+  if (info.get('role') !== 'slave') return undefined;
+  return {
+    name: 'replica',
+    text: 'this Redis is a replica: connect to its primary (REDIS_URL), or through Sentinel (REDIS_SENTINELS)',
+  };
+}
+
+function database({ missingDatabase, config }: ServerFacts): Finding | undefined {
+  if (missingDatabase === undefined) return undefined;
+  const count = config.get('databases');
+  const numbers = count === undefined ? '' : `, only 0 to ${Number(count) - 1}`;
+  return {
+    name: 'missing_database',
+    text: `it has no database ${missingDatabase}${numbers}: name another one in REDIS_URL, or raise databases in its configuration file and restart it`,
+  };
+}
+
+function eviction(info: Info): Finding | undefined {
+  const policy = info.get('maxmemory_policy');
+  if (policy === 'noeviction') return undefined;
+  if (policy === undefined)
+    return {
+      name: 'unknown_eviction',
+      text: 'maxmemory-policy could not be read: make sure that it is noeviction',
+    };
+  return {
+    name: 'evicts',
+    text: `maxmemory-policy is ${policy}, which lets Redis delete events: ${lastingly('maxmemory-policy noeviction')}`,
+  };
+}
+
+function persistence(info: Info, config: Info): Finding | undefined {
+  const appendOnlyFile = info.get('aof_enabled');
+  const fsync = config.get('appendfsync');
+  if (appendOnlyFile === undefined)
+    return {
+      name: 'unknown_persistence',
+      text: 'persistence could not be read: make sure that appendonly is yes and appendfsync always',
+    };
+  if (appendOnlyFile === '0')
+    return {
+      name: 'no_append_only_file',
+      text: `appendonly is off: a crash of Redis loses acknowledged writes: ${lastingly('appendonly yes')}`,
+    };
+  if (fsync === undefined)
+    return { name: 'unknown_fsync', text: 'appendfsync could not be read: make sure that it is always' };
+  if (fsync === 'always') return undefined;
+  return {
+    name: 'late_fsync',
+    text: `appendfsync is ${fsync}: a crash of the machine loses the last acknowledged writes: ${lastingly('appendfsync always')}`,
+  };
+}
+
+/** As Redis judges before it answers OOM. */
+function memory(info: Info): Finding | undefined {
+  const bytes = (name: string) => Number(info.get(name) ?? 0);
+  const limit = bytes('maxmemory');
+  if (limit === 0 || bytes('used_memory') - bytes('mem_not_counted_for_evict') <= limit) return undefined;
+  return problemOfAppends('out_of_memory');
+}
+
+/** As Redis judges before it answers MISCONF. */
+function disk(info: Info, config: Info): Finding | undefined {
+  const fileFails = info.get('aof_enabled') === '1' && info.get('aof_last_write_status') === 'err';
+  const snapshotFails =
+    info.get('rdb_last_bgsave_status') === 'err' &&
+    config.get('stop-writes-on-bgsave-error') === 'yes' &&
+    (config.get('save') ?? '') !== '';
+  return fileFails || snapshotFails ? problemOfAppends('disk_error') : undefined;
+}
+
+/** As Redis judges before it answers NOREPLICAS, and as WAIT would find it. */
+function replicas(info: Info, config: Info, waitReplicas: number): Finding | undefined {
+  const connected = [...info].filter(
+    ([name, value]) => /^slave\d+$/.test(name) && value.includes('state=online'),
+  );
+  const good = Number(info.get('min_slaves_good_slaves') ?? Infinity);
+  const enough =
+    (!info.has('connected_slaves') || connected.length >= waitReplicas) &&
+    good >= Number(config.get('min-replicas-to-write') ?? 0);
+  return enough ? undefined : problemOfAppends('replicas_missing');
+}
+
+const PROBLEMS_OF_APPENDS = {
+  out_of_memory:
+    'it has reached maxmemory and refuses writes (OOM): raise maxmemory, or erase what is not needed',
+  disk_error:
+    'it cannot write its append-only file or its snapshot and refuses writes (MISCONF): read its log, and make room on its disk',
+  replicas_missing:
+    'fewer replicas follow it than a write has to reach (REDIS_WAIT_REPLICAS, min-replicas-to-write): bring them back',
+} as const;
+
+/** What also a refused append shows. */
+export function problemOfAppends(name: keyof typeof PROBLEMS_OF_APPENDS): Finding {
+  return { name, text: PROBLEMS_OF_APPENDS[name] };
+}
+
+/** CONFIG SET alone is forgotten at the next start, and then the append-only file is not even read. */
+function lastingly(setting: string): string {
+  return `CONFIG SET ${setting}, then CONFIG REWRITE, or ${setting} in its configuration file, else it is forgotten at its next start`;
 }

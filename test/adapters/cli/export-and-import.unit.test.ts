@@ -316,6 +316,25 @@ describe('events import', () => {
     );
   });
 
+  it('repeats an append that the store carried out before the one that it builds on', async () => {
+    const out = await exported(await aStore(), '--user', 'alice');
+    // As Redis does where it does not know the script of the first, and another client loads it before the next.
+    class LateStart extends MemoryEventStore {
+      #later: (() => void) | undefined;
+      override async append(...args: Parameters<MemoryEventStore['append']>) {
+        const first = args[1].version === 0;
+        if (first) await new Promise<void>((resolve) => (this.#later = resolve));
+        const result = await super.append(...args);
+        if (!first) this.#later?.();
+        return result;
+      }
+    }
+    const store = new LateStart();
+    const { code, error } = await importInto(store, out, '--quiet');
+    expect({ code, error }).to.deep.equal({ code: 0, error: '' });
+    expect(await historyOf(store, 'alice')).to.deep.equal(await historyOf(await aStore(), 'alice'));
+  });
+
   it('can be run again, and goes on where it was interrupted', async () => {
     const [source, target] = [await aStore(), new MemoryEventStore()];
     await record(

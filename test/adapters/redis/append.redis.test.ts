@@ -223,6 +223,21 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     });
   });
 
+  it('repeated does not lower the last id of a stream whose tail was deleted', async () => {
+    await others.append('alice', BEGINNING, 'first', [fern]);
+    await others.append('alice', { version: 1, commit: 'first' }, 'ours', [moss]);
+    await others.append('alice', { version: 2, commit: 'ours' }, 'last', [ivy]);
+    await redis.admin.xdel(KEY, '3-0');
+
+    const repeated = await store.append('alice', { version: 1, commit: 'first' }, 'ours', [moss]);
+
+    expect(repeated.status).to.equal('appended');
+    // Version 3 was served: it is never given to another event.
+    const failure = await failureOf(store.append('alice', { version: 2, commit: 'ours' }, 'other', [fern]));
+    expect(failure).to.be.an.instanceOf(StoreUnavailable);
+    expect(await stored()).to.have.lengthOf(2);
+  });
+
   it('that was recorded is never said not to be, because Redis refuses to WAIT', async () => {
     await redis.admin.call('ACL', 'SETUSER', 'plants', 'on', '>pass', '~*', '+@all', '-wait');
     const { store, close } = await openStore(redis.url.replace('//', '//plants:pass@'), {

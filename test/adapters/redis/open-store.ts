@@ -10,20 +10,27 @@ const UNHURRIED_MS = 10_000;
 
 /** `timeoutMs` is as STORE_TIMEOUT_MS; a single command gets half of it. */
 export interface OpenOptions
-  extends Partial<Omit<RedisConnectionOptions, 'url'>>, Partial<RedisEventStoreOptions> {}
+  extends Partial<Omit<RedisConnectionOptions, 'url' | 'waitReplicas'>>, Partial<RedisEventStoreOptions> {}
 
 /** A store and its catalogue on a connection of their own, as each instance of the service has one. */
 export async function openStore(
   url: string,
-  { keyPrefix = 'plant-store', waitReplicas = 0, pageSize, ...rest }: OpenOptions = {},
+  { keyPrefix = 'plant-store', waitReplicas = 0, pageSize, appendBounds, ...rest }: OpenOptions = {},
 ) {
-  const connection = new RedisConnection({ url, timeoutMs: UNHURRIED_MS, report: () => {}, ...rest });
+  const connection = new RedisConnection({
+    url,
+    timeoutMs: UNHURRIED_MS,
+    report: () => {},
+    waitReplicas,
+    ...rest,
+  });
   await connection.examined;
   const options = { keyPrefix, waitReplicas };
   return {
     store: new RedisEventStore(connection, connection, {
       ...options,
       ...(pageSize === undefined ? {} : { pageSize }),
+      ...(appendBounds === undefined ? {} : { appendBounds }),
     }),
     catalogue: new RedisStreamCatalogue(connection, options),
     close: async () => connection.close(),

@@ -1,17 +1,10 @@
 import { expect } from 'chai';
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { rmSync } from 'node:fs';
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Redis } from 'ioredis';
 import { Client, untilServed } from '../../support/client';
-import { type Instance, startInstance } from '../../support/instance';
+import { type Instance, instancesPerTest, startInstance } from '../../support/instance';
 import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
-import { endWithProcess } from '../../support/redis/end-with-process';
-import { freePort } from '../../support/redis/free-port';
+import { Sentinel } from '../../support/redis/sentinel';
+import { until } from '../../support/until';
 
 const KEY = 'plant-store:{alice}:events';
 
@@ -61,59 +54,48 @@ describeOwnRedis('Behind a Sentinel', (startRedis) => {
   });
 });
 
-class Sentinel {
-  private constructor(
-    readonly port: number,
-    private readonly child: ChildProcess,
-    private readonly admin: Redis,
-    private readonly end: () => void,
-  ) {}
+describeOwnRedis('Behind three Sentinels', (startRedis) => {
+  const startInstances = instancesPerTest();
+  let primary: RedisServer;
+  let replica: RedisServer;
+  let sentinels: Sentinel[];
 
-  static async watch(primaryPort: number): Promise<Sentinel> {
-    const port = await freePort();
-    const directory = await mkdtemp(join(tmpdir(), 'plant-store-sentinel-'));
-    const file = join(directory, 'sentinel.conf');
-    await writeFile(
-      file,
-      `port ${port}\nbind 127.0.0.1\ndir ${directory}\nsentinel monitor plants 127.0.0.1 ${primaryPort} 1\n`,
-    );
-    const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' });
-    child.unref();
-    const ended = endWithProcess(() => {
-      child.kill('SIGKILL');
-      rmSync(directory, { recursive: true, force: true });
-    });
-    const admin = new Redis(port, { maxRetriesPerRequest: null, enableReadyCheck: false });
-    admin.on('error', () => {});
-    await admin.ping();
-    return new Sentinel(port, child, admin, () => {
-      rmSync(directory, { recursive: true, force: true });
-      ended();
-    });
-  }
+  beforeEach(async function () {
+    primary = await startRedis();
+    needsLocalServers(this, primary, 'Sentinel');
+    replica = await startRedis('--replicaof', ...primary.peer);
+    sentinels = await Promise.all([1, 2, 3].map(() => Sentinel.watch(primary.port, 2)));
+    await until(async () => (await sentinels[0]!.others()) === 2, 20_000);
+  });
+  afterEach(() => Promise.all(sentinels.map((sentinel) => sentinel.stop())));
 
-  /** Has the replica promoted, and waits until it is. */
-  async failover(): Promise<void> {
-    const address = async () =>
-      String(await this.admin.call('SENTINEL', 'GET-MASTER-ADDR-BY-NAME', 'plants'));
-    const before = await address();
-    while (!(await this.#accepts('SENTINEL', 'FAILOVER', 'plants'))) await pause(50);
-    while ((await address()) === before) await pause(50);
-  }
+  const environment = () => ({
+    REDIS_SENTINELS: sentinels.map(({ port }) => `127.0.0.1:${port}`).join(),
+    REDIS_SENTINEL_MASTER: 'plants',
+  });
 
-  /** No replica is good enough before the Sentinel has heard of it. */
-  async #accepts(...command: [string, ...string[]]): Promise<boolean> {
-    return this.admin.call(...command).then(
-      () => true,
-      () => false,
-    );
-  }
+  it('a planned failover is followed while the old primary goes on taking writes', async function () {
+    this.timeout(60_000);
+    const [instance] = await startInstances(1, environment());
+    const alice = new Client(instance!.url);
+    await alice.create(1, 'Fern');
+    // Else a Sentinel would demote the old primary, some ten seconds later.
+    await primary.admin.acl('SETUSER', 'default', '-replicaof', '-slaveof');
+    const old = await sentinels[0]!.primary();
+    await sentinels[0]!.failover();
+    for (const sentinel of sentinels) await until(async () => (await sentinel.primary()) !== old, 20_000);
+    // They have cut all connections of the replica.
+    await replica.admin.connect().catch(() => {});
+    let id = 100;
+    await until(async () => {
+      await alice.create(id++, 'Moss');
+      return (await replica.admin.xlen(KEY)) > 1;
+    }, 20_000);
 
-  async stop(): Promise<void> {
-    this.admin.disconnect();
-    const exited = once(this.child, 'exit');
-    this.child.kill('SIGKILL');
-    await exited;
-    this.end();
-  }
-}
+    expect((await primary.admin.role())[0]).to.equal('master');
+    const before = await primary.admin.xlen(KEY);
+    expect(await alice.create(2, 'Ivy')).to.include({ status: 200 });
+    expect(await primary.admin.xlen(KEY)).to.equal(before);
+    expect(instance!.log.map(({ msg }) => msg)).to.include('Redis fails over to another primary');
+  });
+});

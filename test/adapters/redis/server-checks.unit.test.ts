@@ -1,80 +1,170 @@
 import { expect } from 'chai';
-import { checkServer } from '../../../src/adapters/redis/server-checks';
+import { FINDINGS, checkServer } from '../../../src/adapters/redis/server-checks';
 
-/** What `INFO` says of a Redis as it should be, but for `changes`. */
-function info(changes: Record<string, string> = {}): string {
-  const facts = { redis_version: '7.0.15', maxmemory_policy: 'noeviction', aof_enabled: '1', role: 'master' };
-  const lines = Object.entries({ ...facts, ...changes }).map(([name, value]) => `${name}:${value}`);
-  return ['# Server', ...lines, ''].join('\r\n');
+const INFO = {
+  redis_version: '7.0.15',
+  maxmemory_policy: 'noeviction',
+  maxmemory: '0',
+  used_memory: '1000000',
+  mem_not_counted_for_evict: '0',
+  aof_enabled: '1',
+  aof_last_write_status: 'ok',
+  rdb_last_bgsave_status: 'ok',
+  role: 'master',
+  connected_slaves: '0',
+};
+const CONFIG = {
+  appendfsync: 'always',
+  databases: '16',
+  'min-replicas-to-write': '0',
+  save: '',
+  'stop-writes-on-bgsave-error': 'yes',
+};
+
+interface Changes {
+  readonly info?: Readonly<Record<string, string>>;
+  readonly config?: Readonly<Record<string, string>>;
+  readonly missingDatabase?: number;
+  readonly waitReplicas?: number;
 }
 
+/** What is found at a Redis as it should be, but for `changes`. */
+function findings({ info = {}, config = {}, missingDatabase, waitReplicas = 0 }: Changes) {
+  const lines = Object.entries({ ...INFO, ...info }).map(([name, value]) => `${name}:${value}`);
+  const facts = {
+    info: ['# Server', ...lines, ''].join('\r\n'),
+    config: new Map(Object.entries({ ...CONFIG, ...config })),
+    missingDatabase,
+  };
+  return checkServer(facts, waitReplicas);
+}
+
+const names = (changes: Changes) => findings(changes).map(({ name }) => name);
+const LASTS = /, then CONFIG REWRITE, or .+ in its configuration file/;
+
 describe('A Redis', () => {
-  it('that keeps everything and syncs every write has nothing to be said about it', () => {
-    expect(checkServer(info(), 'always')).to.deep.equal({ refusals: [], warnings: [] });
+  it('that keeps everything and syncs every write has nothing wrong', () => {
+    expect(findings({})).to.deep.equal([]);
   });
 
   it('that is a replica is refused, and told where to connect', () => {
-    expect(checkServer(info({ role: 'slave' }), 'always')).to.deep.equal({
-      refusals: [
-        'this Redis is a replica: connect to its primary (REDIS_URL), or through Sentinel (REDIS_SENTINELS)',
-      ],
-      warnings: [],
-    });
+    const [finding] = findings({ info: { role: 'slave' } });
+    expect(finding!.name).to.equal('replica');
+    expect(FINDINGS.replica).to.equal('refuse all');
+    expect(finding!.text).to.include('REDIS_URL').and.to.include('REDIS_SENTINELS');
   });
 
   for (const policy of ['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'volatile-lru', 'volatile-ttl']) {
     it(`that evicts by ${policy} is refused, with the command that mends it`, () => {
-      expect(checkServer(info({ maxmemory_policy: policy }), 'always')).to.deep.equal({
-        refusals: [
-          `maxmemory-policy is ${policy}, which lets Redis throw events away: CONFIG SET maxmemory-policy noeviction`,
-        ],
-        warnings: [],
-      });
+      const [finding] = findings({ info: { maxmemory_policy: policy } });
+      expect(finding!.name).to.equal('evicts');
+      expect(FINDINGS.evicts).to.equal('refuse all');
+      expect(finding!.text)
+        .to.include(`maxmemory-policy is ${policy}`)
+        .and.to.include('CONFIG SET maxmemory-policy noeviction')
+        .and.to.match(LASTS);
     });
   }
 
-  it('with several faults is told all of them at once', () => {
-    const { refusals, warnings } = checkServer(
-      info({ role: 'slave', maxmemory_policy: 'allkeys-lru', aof_enabled: '0' }),
-      'everysec',
-    );
-    expect(refusals).to.have.lengthOf(2);
-    expect(warnings).to.have.lengthOf(1);
+  it('that does not have the database is refused, with those that it has', () => {
+    const [finding] = findings({ missingDatabase: 99 });
+    expect(finding!.name).to.equal('missing_database');
+    expect(FINDINGS.missing_database).to.equal('refuse all');
+    expect(finding!.text).to.match(/no database 99, only 0 to 15: name another one in REDIS_URL, or raise/);
   });
 
-  const warned = {
-    'that keeps no append-only file': {
-      findings: checkServer(info({ aof_enabled: '0' }), 'always'),
-      warning: 'appendonly is off: a crash of Redis loses acknowledged writes: CONFIG SET appendonly yes',
-    },
-    'that syncs once a second': {
-      findings: checkServer(info(), 'everysec'),
-      warning:
-        'appendfsync is everysec: a crash of the machine loses the last acknowledged writes: CONFIG SET appendfsync always',
-    },
-    'that leaves syncing to the kernel': {
-      findings: checkServer(info(), 'no'),
-      warning:
-        'appendfsync is no: a crash of the machine loses the last acknowledged writes: CONFIG SET appendfsync always',
-    },
-    'that does not let CONFIG be read': {
-      findings: checkServer(info(), undefined),
-      warning: 'appendfsync could not be read: make sure that it is always',
-    },
-  };
-  for (const [what, { findings, warning }] of Object.entries(warned)) {
-    it(`${what} is used, with a warning that says what to do`, () => {
-      expect(findings).to.deep.equal({ refusals: [], warnings: [warning] });
-    });
-  }
+  it('with several faults is told all of them at once', () => {
+    expect(
+      names({ info: { role: 'slave', maxmemory_policy: 'allkeys-lru', aof_enabled: '0' } }),
+    ).to.deep.equal(['replica', 'evicts', 'no_append_only_file']);
+  });
 
-  it('that forbids INFO as well is used, with a warning for each thing that could not be seen', () => {
-    expect(checkServer('', undefined)).to.deep.equal({
-      refusals: [],
-      warnings: [
-        'maxmemory-policy could not be read: make sure that it is noeviction',
-        'persistence could not be checked: make sure that appendonly is yes and appendfsync always',
+  describe('is used, with a warning that says what to do and how it lasts,', () => {
+    for (const [what, changes, name, advice] of [
+      [
+        'that keeps no append-only file',
+        { info: { aof_enabled: '0' } },
+        'no_append_only_file',
+        'CONFIG SET appendonly yes',
       ],
+      [
+        'that syncs once a second',
+        { config: { appendfsync: 'everysec' } },
+        'late_fsync',
+        'CONFIG SET appendfsync always',
+      ],
+      [
+        'that leaves syncing to the kernel',
+        { config: { appendfsync: 'no' } },
+        'late_fsync',
+        'CONFIG SET appendfsync always',
+      ],
+    ] as const) {
+      it(what, () => {
+        const [finding, ...more] = findings(changes);
+        expect(more).to.deep.equal([]);
+        expect(finding!.name).to.equal(name);
+        expect(FINDINGS[name]).to.equal('warn');
+        expect(finding!.text).to.include(advice).and.to.match(LASTS);
+      });
+    }
+
+    it('that does not let CONFIG and INFO be read', () => {
+      const unseen = { info: '', config: new Map<string, string>() };
+      expect(checkServer(unseen, 1).map(({ name }) => name)).to.deep.equal([
+        'unknown_eviction',
+        'unknown_persistence',
+      ]);
+      const lines = Object.entries(INFO).map(([name, value]) => `${name}:${value}`);
+      const info = { ...unseen, info: lines.join('\r\n') };
+      expect(checkServer(info, 0).map(({ name }) => name)).to.deep.equal(['unknown_fsync']);
     });
+  });
+
+  describe('takes no writes', () => {
+    for (const [what, changes, name] of [
+      ['above its maxmemory', { info: { maxmemory: '999999' } }, 'out_of_memory'],
+      ['that cannot write its append-only file', { info: { aof_last_write_status: 'err' } }, 'disk_error'],
+      [
+        'that cannot write a snapshot',
+        { info: { rdb_last_bgsave_status: 'err' }, config: { save: '3600 1' } },
+        'disk_error',
+      ],
+      [
+        'with fewer replicas than it demands',
+        { info: { min_slaves_good_slaves: '0' }, config: { 'min-replicas-to-write': '1' } },
+        'replicas_missing',
+      ],
+      ['with fewer replicas than a write has to reach', { waitReplicas: 1 }, 'replicas_missing'],
+    ] as const) {
+      it(what, () => {
+        expect(names(changes)).to.deep.equal([name]);
+        expect(FINDINGS[name]).to.equal('no writes');
+      });
+    }
+
+    for (const [what, changes] of [
+      ['below its maxmemory', { info: { maxmemory: '1000000' } }],
+      ['above it by what does not count', { info: { maxmemory: '999999', mem_not_counted_for_evict: '1' } }],
+      ['that takes no snapshots', { info: { rdb_last_bgsave_status: 'err' } }],
+      [
+        'that goes on without snapshots',
+        {
+          info: { rdb_last_bgsave_status: 'err' },
+          config: { save: '3600 1', 'stop-writes-on-bgsave-error': 'no' },
+        },
+      ],
+      [
+        'with the replica that a write has to reach',
+        {
+          info: { connected_slaves: '1', slave0: 'ip=127.0.0.1,port=6380,state=online,offset=1,lag=0' },
+          waitReplicas: 1,
+        },
+      ],
+    ] as const) {
+      it(`but does ${what}`, () => {
+        expect(names(changes)).to.deep.equal([]);
+      });
+    }
   });
 });

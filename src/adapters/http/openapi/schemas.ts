@@ -66,7 +66,11 @@ export const ErrorBody = {
 export const Health = {
   type: 'object',
   required: ['status'],
-  properties: { status: { type: 'string' } },
+  properties: {
+    status: { type: 'string' },
+    reads: { type: 'boolean', description: 'Whether lists are answered.' },
+    writes: { type: 'boolean', description: 'Whether the event store takes writes, as far as is known.' },
+  },
   additionalProperties: false,
 } as const;
 

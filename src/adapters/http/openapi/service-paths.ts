@@ -91,7 +91,13 @@ const live = (): Page => ({
 const ready = (): Page => ({
   operationId: 'ready',
   summary: 'Whether the service should be sent requests',
-  responses: { 200: healthy('ready'), ...failures(...ANYWHERE, 'storeUnavailable') },
+  description:
+    '200 while lists are answered. `writes` is false while the event store refuses writes, which another instance ' +
+    'cannot do either: leave this one in use.',
+  responses: {
+    200: healthy('ready', { reads: true, writes: true }),
+    ...failures(...ANYWHERE, 'storeUnavailable'),
+  },
 });
 
 const metrics = (): Page => ({
@@ -127,14 +133,19 @@ function kept(description: string, content: NonNullable<Response['content']>) {
   };
 }
 
-function healthy(status: string): Response {
+function healthy(status: string, works: Readonly<Record<string, boolean>> = {}): Response {
+  const members = Object.fromEntries(Object.keys(works).map((name) => [name, { type: 'boolean' }]));
   return {
     description: 'Yes.',
     headers: headersOf(),
     content: {
       'application/json': {
-        schema: { $ref: '#/components/schemas/Health', properties: { status: { const: status } } },
-        examples: { [status]: { summary: 'Yes', value: { status } } },
+        schema: {
+          $ref: '#/components/schemas/Health',
+          properties: { status: { const: status }, ...members },
+          required: Object.keys({ status, ...works }),
+        },
+        examples: { [status]: { summary: 'Yes', value: { status, ...works } } },
       },
     },
   };

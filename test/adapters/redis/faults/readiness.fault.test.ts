@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { instancesPerTest } from '../../../support/instance';
+import { Client } from '../../../support/client';
+import { type Instance, USERS, instancesPerTest } from '../../../support/instance';
 import { describeOwnRedis } from '../../../support/redis';
 import { until } from '../../../support/until';
 import { ANSWERED_WITHIN_MS, STORE_TIMEOUT_MS } from './under-load';
@@ -27,7 +29,10 @@ describeOwnRedis('/health/ready', (startRedis) => {
         expect(performance.now() - start).to.be.below(ANSWERED_WITHIN_MS);
         return { status: answer.status, retryAfter: answer.headers.get('retry-after'), text };
       };
-      expect(await probe()).to.include({ status: 200, text: '{"status":"ready"}' });
+      expect(await probe()).to.include({
+        status: 200,
+        text: '{"status":"ready","reads":true,"writes":true}',
+      });
 
       await redis[begin]();
       const since = performance.now();
@@ -42,4 +47,61 @@ describeOwnRedis('/health/ready', (startRedis) => {
       await until(async () => (await probe()).status === 200);
     });
   }
+
+  /** Body of `/health/ready` and the metric, both as long as it answers 200. */
+  async function whatWorks(instance: Instance) {
+    const answer = await fetch(`${instance.url}/health/ready`);
+    expect(answer.status).to.equal(200);
+    const metrics = await (await fetch(`${instance.url}/metrics`)).text();
+    const flag = (series: string) =>
+      metrics
+        .split('\n')
+        .find((line) => line.startsWith(`${series} `))
+        ?.slice(-1);
+    return {
+      body: await answer.json(),
+      append: flag('plant_store_event_store_available{operation="append"}'),
+      finding: (name: string) => flag(`plant_store_redis_finding{finding="${name}"}`),
+    };
+  }
+
+  it('stays 200 while a replica to wait for is away, lists are answered, and writes are not', async () => {
+    const redis = await startRedis();
+    const [instance] = await startInstances(1, {
+      REDIS_URL: redis.url,
+      REDIS_WAIT_REPLICAS: '1',
+      STORE_TIMEOUT_MS: String(STORE_TIMEOUT_MS),
+    });
+    const users = USERS.map((user) => new Client(instance!.url, user));
+    let stopped = false;
+    const writers = Promise.all(
+      users.map(async (user) => {
+        for (let id = 1; !stopped; id++) expect(await user.create(id, 'Fern')).to.include({ status: 503 });
+      }),
+    );
+    for (let probe = 0; probe < 20; probe++) {
+      const { body } = await whatWorks(instance!);
+      expect(body).to.deep.equal({ status: 'ready', reads: true, writes: false });
+      await pause(STORE_TIMEOUT_MS / 4);
+    }
+    stopped = true;
+    await writers;
+    expect((await whatWorks(instance!)).finding('replicas_missing')).to.equal('1');
+  });
+
+  it('stays 200 while Redis is out of memory, and says that there are no writes', async () => {
+    const redis = await startRedis();
+    const [instance] = await startInstances(1, { REDIS_URL: redis.url });
+    const alice = new Client(instance!.url);
+    await alice.create(1, 'Fern');
+    expect(await whatWorks(instance!)).to.deep.include({ append: '1' });
+
+    await redis.admin.config('SET', 'maxmemory', '1');
+    expect(await alice.create(2, 'Moss')).to.include({ status: 503, error: 50300 });
+    await until(async () => !((await whatWorks(instance!)).body as { writes: boolean }).writes);
+    const { body, append, finding } = await whatWorks(instance!);
+    expect(body).to.deep.equal({ status: 'ready', reads: true, writes: false });
+    expect([append, finding('out_of_memory')]).to.deep.equal(['0', '1']);
+    expect((await alice.list()).names).to.deep.equal(['Fern']);
+  });
 });

@@ -1,0 +1,114 @@
+import { expect } from 'chai';
+import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/application';
+import { created } from '../../support/given';
+import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { until } from '../../support/until';
+import { type OpenOptions, openStore } from './open-store';
+
+const fern = created(1, 'Fern');
+const BOUNDS = { appends: 5, bytes: 1_000_000 };
+
+describeOwnRedis('Appends that Redis has not answered', (startRedis) => {
+  let redis: RedisServer;
+  let opened: Awaited<ReturnType<typeof openStore>> | undefined;
+
+  beforeEach(async () => {
+    redis = await startRedis();
+  });
+  afterEach(async () => {
+    await opened?.close();
+    opened = undefined;
+  });
+
+  async function open(options: OpenOptions) {
+    opened = await openStore(redis.url, options);
+    return opened.store;
+  }
+
+  /** The users whose streams there are, in the order of their names. */
+  async function recorded(): Promise<string[]> {
+    return (await redis.admin.keys('plant-store:*')).map((key) => /\{(.+)\}/.exec(key)![1]!).sort();
+  }
+
+  const users = (count: number) => Array.from({ length: count }, (_, index) => `user-${index + 10}`);
+  const append = (store: { append: (typeof opened & object)['store']['append'] }, user: string) =>
+    store.append(user, BEGINNING, `commit of ${user}`, [fern]).then(
+      ({ status }) => status,
+      (error: unknown) => error,
+    );
+
+  describe('while replicas are waited for', () => {
+    it('share one WAIT', async () => {
+      const replica = await startRedis('--replicaof', ...redis.peer);
+      await until(async () => (await redis.admin.info('replication')).includes('state=online'));
+      const store = await open({ waitReplicas: 1 });
+      await redis.admin.config('RESETSTAT');
+
+      const answers = await Promise.all(users(50).map((user) => append(store, user)));
+
+      expect(new Set(answers)).to.deep.equal(new Set(['appended']));
+      const [, waits] = /cmdstat_wait:calls=(\d+)/.exec(await redis.admin.info('commandstats'))!;
+      // The first is sent at once, the others behind it. Then once more: Redis does not know the script.
+      expect(Number(waits)).to.be.at.most(3);
+      expect(await replica.admin.dbsize()).to.equal(50);
+    });
+
+    it('are held back unsent, and refused at once beyond the bound', async () => {
+      const store = await open({ waitReplicas: 1, timeoutMs: 1000, appendBounds: BOUNDS });
+      const answers = users(20).map((user) => append(store, user));
+
+      // Not before the replicas' time is over.
+      const firstRefused = await Promise.race(answers.map((answer, index) => answer.then(() => index)));
+      expect(firstRefused).to.equal(5);
+      expect(store.appends.load).to.deep.include({ appends: 5, refused: 15 });
+      const [first, ...rest] = await Promise.all(answers);
+      expect(first).to.be.an.instanceOf(OutcomeUnknown);
+      for (const refused of rest.slice(4)) expect(refused).to.be.an.instanceOf(StoreUnavailable);
+      expect(await recorded()).to.deep.equal(users(5));
+      await until(() => store.appends.load.appends === 0);
+      expect(store.appends.load.bytes).to.equal(0);
+    });
+
+    it('are bounded by their bytes, too', async () => {
+      const store = await open({
+        waitReplicas: 1,
+        timeoutMs: 1000,
+        appendBounds: { appends: 100, bytes: 1000 },
+      });
+      const answers = await Promise.all(users(50).map((user) => append(store, user)));
+      const refused = answers.filter((answer) => answer instanceof StoreUnavailable);
+      expect(refused).to.have.length.within(35, 45);
+      expect(await recorded()).to.have.length(50 - refused.length);
+    });
+
+    it('fail without being sent when their time is over', async () => {
+      const store = await open({ waitReplicas: 1, timeoutMs: 600 });
+      await redis.admin.script('FLUSH');
+      await redis.freeze();
+      const sent = await append(store, 'sent');
+      const unsent = await append(store, 'unsent');
+      await redis.thaw();
+
+      expect(sent).to.be.an.instanceOf(OutcomeUnknown);
+      expect(unsent).to.be.an.instanceOf(StoreUnavailable);
+      await until(async () => (await append(store, 'later')) instanceof OutcomeUnknown);
+      expect(await recorded()).not.to.include('unsent');
+    });
+  });
+
+  describe('of one that waits for no replicas', () => {
+    it('are refused at once beyond the bound, and counted until Redis answers or the connection ends', async () => {
+      const store = await open({ timeoutMs: 1000, appendBounds: BOUNDS });
+      await redis.freeze();
+      const answers = await Promise.all(users(20).map((user) => append(store, user)));
+
+      for (const sent of answers.slice(0, 5)) expect(sent).to.be.an.instanceOf(OutcomeUnknown);
+      for (const refused of answers.slice(5)) expect(refused).to.be.an.instanceOf(StoreUnavailable);
+      // Their time is over, but Redis may still execute them.
+      expect(store.appends.load.appends).to.equal(5);
+      await redis.thaw();
+      await until(() => store.appends.load.appends === 0);
+      await until(async () => (await append(store, 'later')) === 'appended');
+    });
+  });
+});

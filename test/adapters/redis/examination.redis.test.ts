@@ -1,0 +1,100 @@
+import { expect } from 'chai';
+import { type OpenEventStore, openRedisEventStore } from '../../../src/adapters/redis';
+import { BEGINNING, StoreUnavailable } from '../../../src/application';
+import { created } from '../../support/given';
+import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { rejection } from '../../support/rejection';
+import { until } from '../../support/until';
+
+const EXAMINE_EVERY_MS = 50;
+
+describeOwnRedis('A running store examines its Redis over and over', (startRedis) => {
+  let redis: RedisServer;
+  let opened: OpenEventStore;
+  let log: string[];
+
+  beforeEach(async () => {
+    redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
+    log = [];
+    opened = await openRedisEventStore({
+      url: redis.url,
+      examineEveryMs: EXAMINE_EVERY_MS,
+      report: (level, message) => log.push(`${level} ${message}`),
+    });
+    log = [];
+  });
+  afterEach(() => opened.close());
+
+  const found = (name: keyof ReturnType<NonNullable<OpenEventStore['status']>>['findings']) =>
+    opened.status!().findings[name];
+  const append = (user: string) => opened.store.append(user, BEGINNING, 'a commit', [created(1, 'Fern')]);
+
+  it('refuses it once it evicts, without a reconnect, and serves again once that is mended', async () => {
+    await redis.admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    await until(() => found('evicts'));
+    expect(await rejection(append('alice'))).to.be.an.instanceOf(StoreUnavailable);
+    expect(await rejection(opened.check())).to.be.an.instanceOf(StoreUnavailable);
+    expect(opened.status!()).to.include({ reads: false, writes: false });
+
+    await redis.admin.config('SET', 'maxmemory-policy', 'noeviction');
+    await until(() => opened.status!().writes);
+    expect((await append('alice')).status).to.equal('appended');
+    expect(found('evicts')).to.equal(false);
+    const errors = log.filter((line) => line.startsWith('error'));
+    expect(errors).to.have.lengthOf(1);
+    expect(errors[0]).to.match(/^error Redis must not be used: maxmemory-policy is allkeys-lru/);
+    expect(log).to.include('info Redis is mended: evicts no longer');
+  });
+
+  it('warns once when its persistence is weakened, and says so when it is restored', async () => {
+    await redis.admin.config('SET', 'appendfsync', 'everysec');
+    await until(() => found('late_fsync'));
+    expect((await append('alice')).status).to.equal('appended');
+    await redis.admin.config('SET', 'appendfsync', 'always');
+    await until(() => !found('late_fsync'));
+    expect(log.map((line) => line.split(':', 2).join(':'))).to.deep.equal([
+      'warn Redis: appendfsync is everysec',
+      'info Redis is mended: late fsync no longer',
+    ]);
+  });
+
+  it('knows that there are no writes while it is out of memory, also where nothing is written', async () => {
+    await redis.admin.config('SET', 'maxmemory', '1');
+    await until(() => found('out_of_memory'));
+    expect(await opened.check()).to.deep.equal({ writes: false });
+    await redis.admin.config('SET', 'maxmemory', '0');
+    await until(() => !found('out_of_memory'));
+    expect(await opened.check()).to.deep.equal({ writes: true });
+  });
+
+  it('learns it from a refused append as well, where INFO may not be read', async () => {
+    await redis.admin.acl('SETUSER', 'default', '-info', '-config|get');
+    const { warn } = console;
+    console.warn = () => {};
+    const unseeing = await openRedisEventStore({ url: redis.url, examineEveryMs: 200 }).finally(() => {
+      console.warn = warn;
+    });
+    try {
+      await redis.admin.config('SET', 'maxmemory', '1');
+      await rejection(unseeing.store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]));
+      expect(unseeing.status!().findings.out_of_memory).to.equal(true);
+      expect(await unseeing.check()).to.deep.equal({ writes: false });
+      await until(async () => (await unseeing.check()).writes);
+    } finally {
+      unseeing.close();
+    }
+  });
+});
+
+describeOwnRedis('Whether a store answers', (startRedis) => {
+  it('is asked beside a write that waits for replicas, not after it', async () => {
+    const redis = await startRedis();
+    const { store, check, close } = await openRedisEventStore({ url: redis.url, waitReplicas: 1 });
+    const written = rejection(store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]));
+    await until(async () => (await redis.admin.info('clients')).includes('blocked_clients:1'));
+    const first = await Promise.race([check().then(() => 'check'), written.then(() => 'write')]);
+    await written;
+    close();
+    expect(first).to.equal('check');
+  });
+});

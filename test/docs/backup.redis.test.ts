@@ -1,0 +1,184 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { openRedisEventStore } from '../../src/adapters/redis';
+import { BEGINNING, type EventStore, type Head } from '../../src/application';
+import { compiledCli } from '../support/compiled-cli';
+import { created } from '../support/given';
+import { describeOwnRedis, hangUp, needsLocalServers, plainClient } from '../support/redis';
+import { endWithProcess } from '../support/redis/end-with-process';
+import { freePort } from '../support/redis/free-port';
+import { temporaryDirectory } from '../support/temporary-directory';
+import { until } from '../support/until';
+import { blocks } from './blocks';
+
+/** As the page shows it. */
+function commands(kind: string): string {
+  const found = blocks().filter(
+    (block) => block.page === 'docs/operations.md' && block.kind === `sh ${kind}`,
+  );
+  expect(found, kind).to.have.lengthOf(1);
+  return found[0]!.text;
+}
+
+describeOwnRedis('A backup', (startRedis) => {
+  const bash = compiledCli();
+  const path = temporaryDirectory();
+  let environment: Record<string, string>;
+  let forgotten: () => void;
+
+  beforeEach(async function () {
+    this.timeout(60_000);
+    needsLocalServers(this, await startRedis(), 'a data directory');
+    const port = await freePort();
+    const [directory, backup, file] = [path('redis'), path('backup'), path('redis.conf')];
+    for (const each of [directory, backup]) {
+      rmSync(each, { recursive: true, force: true });
+      mkdirSync(each);
+    }
+    writeFileSync(
+      file,
+      `port ${port}\nbind 127.0.0.1\ndir ${directory}\ndaemonize yes\nappendonly yes\nappendfsync always\n`,
+    );
+    environment = {
+      EVENT_STORE: 'redis',
+      REDIS_URL: `redis://127.0.0.1:${port}`,
+      CONF: file,
+      DATA: directory,
+      BACKUP: backup,
+    };
+    forgotten = endWithProcess(() => void spawn('redis-cli', ['-p', String(port), 'SHUTDOWN', 'NOSAVE']));
+    await run('redis-server "$CONF"');
+  });
+  afterEach(async () => {
+    await bash('redis-cli -u "$REDIS_URL" SHUTDOWN NOSAVE', environment).ended;
+    forgotten();
+  });
+
+  async function run(script: string): Promise<void> {
+    const { code, error, out } = await bash(`set -e\n${script}`, environment).ended;
+    expect(code, `${script}\n${out}${error}`).to.equal(0);
+    await started();
+  }
+
+  /** A server that was started in the background is not there at once. */
+  async function started(): Promise<void> {
+    await until(async () => {
+      const client = plainClient(environment['REDIS_URL']!);
+      const answer = await client.connect().then(
+        () => client.ping(),
+        () => '',
+      );
+      hangUp(client);
+      return answer === 'PONG';
+    });
+  }
+
+  async function withStore<T>(use: (store: EventStore) => Promise<T>): Promise<T> {
+    const opened = await openRedisEventStore({ url: environment['REDIS_URL']! });
+    return use(opened.store).finally(() => opened.close());
+  }
+
+  /** Appends events, one a commit, to what `alice` and `bob` have. */
+  async function write(heads: Map<string, Head>, count: number): Promise<void> {
+    await withStore(async (store) => {
+      for (const user of ['alice', 'bob'])
+        for (let number = 0; number < count; number++) {
+          const head = heads.get(user) ?? BEGINNING;
+          const { version } = head;
+          const result = await store.append(user, head, `${user}-${version}`, [created(version, 'Fern')]);
+          if (result.status !== 'appended') expect.fail(result.status);
+          heads.set(user, result.head);
+        }
+    });
+  }
+
+  const histories = () =>
+    withStore((store) => Promise.all(['alice', 'bob'].map((user) => store.read(user, BEGINNING))));
+
+  for (const [backup, restore] of [
+    ['backup aof', 'restore aof'],
+    ['backup rdb', 'restore rdb'],
+    ['backup export', 'restore import'],
+  ] as const) {
+    it(`by "${backup}" and "${restore}" brings back every event, and keeps what is written then`, async function () {
+      this.timeout(60_000);
+      const heads = new Map<string, Head>();
+      await write(heads, 20);
+      const saved = await histories();
+      const atBackup = new Map(heads);
+      await run(commands(backup));
+      await write(heads, 5);
+
+      await run(commands(restore));
+      expect(await histories()).to.deep.equal(saved);
+      await run('plant-store events verify');
+
+      await write(atBackup, 1);
+      const written = await histories();
+      // The configuration of every later start is that of the file.
+      await run('redis-cli -u "$REDIS_URL" SHUTDOWN; redis-server "$CONF"');
+      expect(await histories()).to.deep.equal(written);
+    });
+  }
+
+  it('by a snapshot is not read where the append-only file is on, as the page warns', async () => {
+    await write(new Map(), 3);
+    await run(commands('backup rdb'));
+    await run(
+      'redis-cli -u "$REDIS_URL" SHUTDOWN; rm -r "$DATA"/*; cp "$BACKUP/dump.rdb" "$DATA"; redis-server "$CONF"',
+    );
+    const afterwards = async () =>
+      (await histories()).map((read) => (read.status === 'read' ? read.events.length : 0));
+    expect(await afterwards()).to.deep.equal([0, 0]);
+  });
+});
+
+describeOwnRedis('Redis at appendfsync always', (startRedis) => {
+  const path = temporaryDirectory();
+
+  it('ends where its file cannot grow, and starts again with all that it acknowledged', async function () {
+    needsLocalServers(this, await startRedis(), 'a limit of file sizes');
+    const port = await freePort();
+    const start = (limit: string) => {
+      const server = `exec redis-server --port ${port} --bind 127.0.0.1 --dir ${path('.')} --save '' --appendonly yes --appendfsync always`;
+      // Ignored, the signal of the limit leaves the error of the write: as of a full disk.
+      const child = spawn('bash', ['-c', `trap '' XFSZ; ulimit -f ${limit}; ${server}`], { stdio: 'ignore' });
+      const forgotten = endWithProcess(() => child.kill('SIGKILL'));
+      return { child, ended: once(child, 'exit').finally(forgotten) };
+    };
+    const url = `redis://127.0.0.1:${port}`;
+    const full = start('16');
+    const client = plainClient(url);
+    await until(() =>
+      client.connect().then(
+        () => true,
+        () => false,
+      ),
+    );
+    let acknowledged = 0;
+    await (async () => {
+      for (;;) {
+        await client.xadd('plants', '*', 'data', 'x'.repeat(500));
+        acknowledged++;
+      }
+    })().catch(() => {});
+    hangUp(client);
+    expect(await full.ended).to.deep.equal([1, null]);
+    expect(acknowledged).to.be.greaterThan(5);
+
+    const again = start('unlimited');
+    const later = plainClient(url);
+    await until(() =>
+      later.connect().then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(await later.xlen('plants')).to.equal(acknowledged);
+    hangUp(later);
+    again.child.kill('SIGKILL');
+    await again.ended;
+  });
+});
