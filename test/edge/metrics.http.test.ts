@@ -43,14 +43,16 @@ describe('/metrics', () => {
 
   it('counts requests by method, route and status, with their durations', async () => {
     await create(1);
+    const since = performance.now();
     await ask('/plants/7', 'DELETE');
     await ask('/plants/8', 'DELETE');
+    const seconds = (performance.now() - since) / 1000;
     const series = (suffix: string, method: string, route: string, status: number, le = '') =>
       `http_request_duration_seconds_${suffix}{${le}method="${method}",route="${route}",status="${status}"}`;
     expect(await valueOf(series('count', 'POST', '/plants', 200))).to.equal(1);
     expect(await valueOf(series('count', 'DELETE', '/plants/:id', 404))).to.equal(2);
-    expect(await valueOf(series('bucket', 'DELETE', '/plants/:id', 404, 'le="5",'))).to.equal(2);
-    expect(await valueOf(series('sum', 'DELETE', '/plants/:id', 404))).to.be.within(0, 2);
+    expect(await valueOf(series('bucket', 'DELETE', '/plants/:id', 404, 'le="+Inf",'))).to.equal(2);
+    expect(await valueOf(series('sum', 'DELETE', '/plants/:id', 404))).to.be.within(0, seconds);
   });
 
   it('tells of rounds, appends, what is held, and how long the store took', async () => {

@@ -107,7 +107,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
     client.send('slow');
     await until(() => client.text === 'slow!');
     // A timer may be early by a millisecond.
-    expect(performance.now() - sent).to.be.within(78, 2000);
+    expect(performance.now() - sent).to.be.above(78);
 
     client.send('1');
     await pause(5);
