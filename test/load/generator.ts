@@ -8,6 +8,8 @@ import type { Figures, Workload } from './workload';
  * service shares an event loop with the clients.
  */
 export class LoadGenerator {
+  #playing: Promise<unknown> = Promise.resolve();
+
   private constructor(private readonly child: ChildProcess) {}
 
   static async start(): Promise<LoadGenerator> {
@@ -18,16 +20,27 @@ export class LoadGenerator {
     return new LoadGenerator(child);
   }
 
-  /** One workload at a time. Rejects if the process ends. */
-  async play(workload: Workload): Promise<Figures> {
-    const answer = once(this.child, 'message');
-    const exit = once(this.child, 'exit').then(([code]) => {
-      throw new Error(`the load generator ended with ${String(code)}`);
-    });
-    exit.catch(() => {});
-    this.child.send(workload);
-    const [figures] = (await Promise.race([answer, exit])) as [Figures];
+  /** After those before it. Rejects if the process ends. */
+  play(workload: Workload): Promise<Figures> {
+    const figures = this.#playing.then(() => this.#playNow(workload));
+    this.#playing = figures.catch(() => {});
     return figures;
+  }
+
+  async #playNow(workload: Workload): Promise<Figures> {
+    const settled = new AbortController();
+    const { signal } = settled;
+    this.child.send(workload);
+    try {
+      return await Promise.race([
+        once(this.child, 'message', { signal }).then(([figures]) => figures as Figures),
+        once(this.child, 'exit', { signal }).then(([code]) => {
+          throw new Error(`the load generator ended with ${String(code)}`);
+        }),
+      ]);
+    } finally {
+      settled.abort();
+    }
   }
 
   async stop(): Promise<void> {

@@ -8,7 +8,7 @@ import { LONG, READINESS, residentBytes } from './service';
 
 const WRITERS = 500;
 const NAME_LENGTH = 2000;
-const AWAY_MS = LONG ? 30_000 : 6000;
+const AWAY_MS = LONG ? 20_000 : 6000;
 const STORE_TIMEOUT_MS = 1000;
 const MIB = 2 ** 20;
 
