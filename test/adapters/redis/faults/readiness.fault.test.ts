@@ -87,6 +87,11 @@ describeOwnRedis('/health/ready', (startRedis) => {
     stopped = true;
     await writers;
     expect((await whatWorks(instance!)).finding('replicas_missing')).to.equal('1');
+    const metrics = await (await fetch(`${instance!.url}/metrics`)).text();
+    expect(metrics).to.match(/^plant_store_redis_appends \d+$/m);
+    expect(metrics).to.match(/^plant_store_redis_appends_limit 10000$/m);
+    expect(metrics).to.match(/^plant_store_redis_append_bytes_limit 67108864$/m);
+    expect(metrics).to.match(/^plant_store_redis_refused_appends_total 0$/m);
   });
 
   it('stays 200 while Redis is out of memory, and says that there are no writes', async () => {
