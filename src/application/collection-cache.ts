@@ -50,6 +50,10 @@ export class CollectionCache {
     };
   }
 
+  has(user: User): boolean {
+    return this.#entries.has(user);
+  }
+
   /** The user's collection, from now on the one used last. */
   get(user: User): PlantCollection {
     const entry = this.#entries.get(user) ?? this.#add(user);

@@ -53,8 +53,8 @@ export class PlantCollection {
   /** How many calls to the store the round in flight has made. */
   #trips = 0;
   #running = false;
-  #tooLargeUntil = -Infinity;
-  #keptUntil = -Infinity;
+  #tooLargeUntil: number | undefined;
+  #keptUntil: number | undefined;
 
   constructor(
     readonly stream: string,
@@ -94,7 +94,8 @@ export class PlantCollection {
 
   /** Whether it may be dropped from memory: nothing is under way, and no request is about to come back for it. */
   get evictable(): boolean {
-    return !this.#running && !this.#loader.loading && this.#keptUntil <= this.options.clock.now();
+    if (this.#running || this.#loader.loading) return false;
+    return this.#keptUntil === undefined || this.#keptUntil <= this.options.clock.now();
   }
 
   /**
@@ -114,7 +115,7 @@ export class PlantCollection {
   }
 
   #enqueue(command: Command | undefined, caller: Caller): void {
-    this.#keptUntil = -Infinity;
+    this.#keptUntil = undefined;
     const bytes = command === undefined ? 0 : bytesAddedBy(command);
     const refusal = this.#refusal(bytes) ?? this.#requests.add(command, bytes, caller);
     if (refusal) caller.reject(refusal);
@@ -280,8 +281,11 @@ export class PlantCollection {
   /** Why a request is refused whose command adds so many bytes; `undefined` where it is not. */
   #refusal(bytes: number): StoreUnavailable | undefined {
     const { clock, maxBytes = Infinity } = this.options;
-    const waitMs = this.#tooLargeUntil - clock.now();
-    if (waitMs > 0 && (bytes > 0 || !this.#caughtUp)) return tooLarge(waitMs);
+    if (this.#tooLargeUntil !== undefined && (bytes > 0 || !this.#caughtUp)) {
+      const waitMs = this.#tooLargeUntil - clock.now();
+      if (waitMs > 0) return tooLarge(waitMs);
+      this.#tooLargeUntil = undefined;
+    }
     const grown = this.bytes + this.#requests.waitingBytes + bytes;
     return bytes > 0 && grown > GROWTH_LIMIT * maxBytes ? this.#foundTooLarge() : undefined;
   }

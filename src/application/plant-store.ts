@@ -78,17 +78,15 @@ export class PlantStore {
   }
 
   create(user: User, plant: NewPlant): Promise<Decision> {
-    if (!isUser(user)) return Promise.reject(wrongUser());
     if (!NewPlant.is(plant))
       return Promise.reject(new TypeError('a plant to create must come from NewPlant.from'));
-    return this.#cache.get(user).execute({ type: 'CreatePlant', plant });
+    return this.#with(user, (collection) => collection.execute({ type: 'CreatePlant', plant }));
   }
 
   delete(user: User, id: PlantId): Promise<Decision> {
-    if (!isUser(user)) return Promise.reject(wrongUser());
     if (typeof id !== 'string' || parsePlantId(id) === undefined)
       return Promise.reject(new TypeError('the id of a plant must come from parsePlantId'));
-    return this.#cache.get(user).execute({ type: 'DeletePlant', id });
+    return this.#with(user, (collection) => collection.execute({ type: 'DeletePlant', id }));
   }
 
   /** Up to `limit` plants (all by default) from `after` (a listing's `next`; the beginning by default). */
@@ -103,10 +101,15 @@ export class PlantStore {
 
   /** What `view` makes of the user's list, as of a moment after the call. Called once, synchronously. */
   query<T>(user: User, view: View<T>): Promise<T> {
-    if (!isUser(user)) return Promise.reject(wrongUser());
     if (typeof view !== 'function')
       return Promise.reject(new TypeError('a query needs a function of the list'));
-    return this.#cache.get(user).query(view);
+    return this.#with(user, (collection) => collection.query(view));
+  }
+
+  #with<T>(user: User, use: (collection: PlantCollection) => Promise<T>): Promise<T> {
+    if (!this.#cache.has(user) && !isUser(user))
+      return Promise.reject(new TypeError(`a user must come from parseUser: ${USER_RULE}`));
+    return use(this.#cache.get(user));
   }
 
   get usage(): StoreUsage {
@@ -122,8 +125,4 @@ export class PlantStore {
 
 function isUser(user: unknown): boolean {
   return typeof user === 'string' && parseUser(user) !== undefined;
-}
-
-function wrongUser(): TypeError {
-  return new TypeError(`a user must come from parseUser: ${USER_RULE}`);
 }

@@ -31,6 +31,8 @@ export class RequestQueue {
 
   constructor(private readonly options: RequestQueueOptions) {}
 
+  readonly #release = (bytes: number): void => this.options.commandBytes?.release(bytes);
+
   get round(): readonly RoundRequest[] {
     return this.#round;
   }
@@ -55,8 +57,7 @@ export class RequestQueue {
       return new StoreUnavailable('too many requests are waiting for the event store');
     if (commandBytes?.take(bytes) === false)
       return new StoreUnavailable('the commands that are waiting for the event store take too much memory');
-    const release = (held: number) => commandBytes?.release(held);
-    this.#waiting.push(new RoundRequest(command, bytes, clock.now() + timeoutMs, caller, release));
+    this.#waiting.push(new RoundRequest(command, bytes, clock.now() + timeoutMs, caller, this.#release));
     this.#waitingBytes += bytes;
     this.#watchDeadlines();
     return undefined;
