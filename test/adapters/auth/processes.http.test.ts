@@ -78,8 +78,9 @@ describe('On the command line', function () {
     const service = run([compiledMain()], { AUTH_TOKENS_FILE: path('tokens.json') });
     let said = '';
     service.stdout.on('data', (chunk) => (said += String(chunk)));
-    await until(() => /http:\S+ /.test(said));
-    const [url] = /http:\S+/.exec(said)!;
+    const listens = /listens on (http:[^\s"]+)/;
+    await until(() => listens.test(said));
+    const [, url] = listens.exec(said)!;
     const readings = () => said.split('read AUTH_TOKENS_FILE').length - 1;
     expect(readings()).to.equal(1);
     service.kill('SIGHUP');
