@@ -27,10 +27,16 @@ export interface Goal {
   readonly atMost?: number;
 }
 
+/**
+ * Every upper bound but 0 is multiplied by this: on a machine that others use as well, only gross misses count.
+ * `.ci/run` sets it; the goals themselves are those without it.
+ */
+const SLACK = Number(process.env['GOAL_SLACK'] ?? 1);
+
 /** Fails with all goals that were missed, not only the first. */
 export function expectGoals(...goals: readonly Goal[]): void {
   const missed = goals.filter(
-    ({ is = NaN, atLeast = -Infinity, atMost = Infinity }) => !(is >= atLeast && is <= atMost),
+    ({ is = NaN, atLeast = -Infinity, atMost = Infinity }) => !(is >= atLeast && is <= atMost * SLACK),
   );
   expect(missed, 'goals that were missed').to.deep.equal([]);
 }
