@@ -79,6 +79,13 @@ export interface EventStore {
 /** A fault that changed nothing and will not: the store is away, refusing, overloaded or too slow. */
 export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
+  /** Milliseconds after which a retry may succeed, where that is known. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message?: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+    super(message, options);
+    this.retryAfterMs = options.retryAfterMs;
+  }
 }
 
 /** A fault after which nobody knows yet whether the write was recorded, or still will be. */
