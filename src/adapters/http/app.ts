@@ -72,7 +72,7 @@ export function createApp(options: AppOptions): (...asked: Parameters<Serve>) =>
 
   const { requestTimeoutMs, report } = options;
   const long = new LongAnswers();
-  return async function answer(request, response, isLast) {
+  return async function answer(request, response, client) {
     const start = performance.now();
     const ctx = app.createContext<RequestState>(request, response);
     let fault: unknown;
@@ -81,13 +81,14 @@ export function createApp(options: AppOptions): (...asked: Parameters<Serve>) =>
       ctx.state = parseTarget(request.url!);
       const answer = (await route(ctx)) ?? failure(PROBLEMS.noSuchPath);
       if (Buffer.isBuffer(answer.body)) long.lend(answer.body, response);
-      send(response, answer, isLast());
+      send(response, answer, client.isLast());
     } catch (error) {
       // An answer that cannot be sent is a fault like others.
       const answer = failureOf(asProblem(error));
       if (answer.status >= 500) fault = error;
-      send(response, answer, isLast());
+      send(response, answer, client.isLast());
     }
+    client.user = ctx.state.user;
     // Who takes nothing of his answer for so long is cut off. Most have taken all of it by now.
     if (request.socket.writableLength > 0) response.setTimeout(requestTimeoutMs);
     report({

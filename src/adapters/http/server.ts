@@ -56,7 +56,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   server.maxHeadersCount = 0;
   // Node's own switch, which its types leave out: a client that has sent all it will send still gets its answers.
   Object.assign(server, { httpAllowHalfOpen: true });
-  connections.of(server, (request, response, isLast) => void serve(request, response, isLast));
+  connections.of(server, (request, response, client) => void serve(request, response, client));
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
