@@ -63,6 +63,8 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     maxConnections: config.MAX_CONNECTIONS,
     bodyLimit: config.BODY_LIMIT,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    storeTimeoutMs: config.STORE_TIMEOUT_MS,
+    maxUserRequests: config.MAX_USER_REQUESTS,
     report: (request) => {
       metrics.request(request);
       logRequest(request);
@@ -75,7 +77,13 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     throw error;
   });
 
-  metrics.watch({ held: () => plants.held, connections: () => server.connections() });
+  metrics.watch({
+    held: () => plants.held,
+    connections: server.connections,
+    waitingRequests: server.waitingRequests,
+    waitingTexts: server.waitingTexts,
+    textBytes: server.textBytes,
+  });
 
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
   return {

@@ -12,13 +12,15 @@ import { type Answer, failure, failureOf, send } from './answer';
 import type { Serve } from './connection';
 import { docsRoutes, findSwaggerUi } from './docs-routes';
 import { healthRoutes } from './health-routes';
+import type { ListAnswers } from './list-answers';
 import { LongAnswers } from './long-answers';
 import { metricsRoute } from './metrics-route';
 import type { MetricsSource } from './metrics-source';
 import { plantsRoutes } from './plants-routes';
-import { HttpProblem, PROBLEMS, RETRY_SOON } from './problems';
+import { HttpProblem, PROBLEMS } from './problems';
 import { requestIdOf, traceparentOf } from './request';
 import { parseTarget } from './request-target';
+import { type RetryAfter, retryAfterWith } from './retry-after';
 import { rootRoute } from './root-route';
 import type { Context, RequestState } from './routes';
 import { requireWellFormed } from './well-formed';
@@ -43,8 +45,15 @@ export interface RequestReport {
 export interface AppOptions {
   readonly plants: PlantStore;
   readonly authenticator: Authenticator;
+  readonly lists: ListAnswers;
   /** Bytes. */
   readonly bodyLimit: number;
+  /** Requests of one user in flight at a time; more are refused. Unbounded by default. */
+  readonly maxUserRequests?: number;
+  /** Milliseconds from the start of a list's request to its answer; 2000 by default. */
+  readonly storeTimeoutMs?: number;
+  /** Source of the jitter in `Retry-After`: from 0 to below 1. `Math.random` by default. */
+  readonly random?: () => number;
   /** Within how long a request must have arrived whole; and how long a client may stop reading its answer. */
   readonly requestTimeoutMs: number;
   readonly report: (request: RequestReport) => void;
@@ -63,8 +72,10 @@ export interface AppOptions {
  */
 export function createApp(options: AppOptions): (...asked: Parameters<Serve>) => Promise<void> {
   const app = new Koa<RequestState>();
-  app.use(plantsRoutes(options));
-  app.use(healthRoutes(async () => !options.draining() && (await options.ready())));
+  const { maxUserRequests = Infinity, storeTimeoutMs = 2000, random = Math.random } = options;
+  const retryAfter = retryAfterWith(random);
+  app.use(plantsRoutes({ ...options, maxUserRequests, storeTimeoutMs, retryAfter }));
+  app.use(healthRoutes(async () => !options.draining() && (await options.ready()), retryAfter));
   if (options.metrics) app.use(metricsRoute(options.metrics));
   app.use(rootRoute());
   app.use(docsRoutes(findSwaggerUi()));
@@ -84,7 +95,7 @@ export function createApp(options: AppOptions): (...asked: Parameters<Serve>) =>
       send(response, answer, client.isLast());
     } catch (error) {
       // An answer that cannot be sent is a fault like others.
-      const answer = failureOf(asProblem(error));
+      const answer = failureOf(asProblem(error, retryAfter));
       if (answer.status >= 500) fault = error;
       send(response, answer, client.isLast());
     }
@@ -104,11 +115,13 @@ export function createApp(options: AppOptions): (...asked: Parameters<Serve>) =>
   };
 }
 
-function asProblem(error: unknown): HttpProblem {
+function asProblem(error: unknown, retryAfter: RetryAfter): HttpProblem {
   if (error instanceof HttpProblem) return error;
-  if (error instanceof OutcomeUnknown) return new HttpProblem(PROBLEMS.outcomeUnknown, undefined, RETRY_SOON);
+  if (error instanceof OutcomeUnknown)
+    return new HttpProblem(PROBLEMS.outcomeUnknown, undefined, retryAfter());
   if (error instanceof StoreUnavailable || error instanceof AuthenticationUnavailable) {
-    return new HttpProblem(PROBLEMS.storeUnavailable, undefined, RETRY_SOON);
+    const ms = error instanceof StoreUnavailable ? error.retryAfterMs : undefined;
+    return new HttpProblem(PROBLEMS.storeUnavailable, undefined, retryAfter(ms));
   }
   return new HttpProblem(PROBLEMS.bug);
 }

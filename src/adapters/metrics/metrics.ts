@@ -22,10 +22,22 @@ export interface Levels {
   readonly held: () => { readonly collections: number; readonly plants: number };
   /** Open ones, idle or not. */
   readonly connections: () => number;
+  /** Requests that wait for their turn of the event loop. */
+  readonly waitingRequests: () => number;
+  /** Long texts of lists that are unfinished. */
+  readonly waitingTexts: () => number;
+  /** Bytes of list texts held. */
+  readonly textBytes: () => number;
 }
 
 const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
-const NOTHING: Levels = { held: () => ({ collections: 0, plants: 0 }), connections: () => 0 };
+const NOTHING: Levels = {
+  held: () => ({ collections: 0, plants: 0 }),
+  connections: () => 0,
+  waitingRequests: () => 0,
+  waitingTexts: () => 0,
+  textBytes: () => 0,
+};
 
 /**
  * What one service tells Prometheus about itself, in a registry of its own.
@@ -64,6 +76,11 @@ export class Metrics {
     'lost_histories',
     'Times the event store no longer had what was served before',
   );
+  readonly #refused = new Counter({
+    name: 'http_refused_user_requests_total',
+    help: 'Requests refused because too many of their user were in flight',
+    ...this.#registers,
+  });
   readonly #faults = new Counter({
     name: 'plant_store_faults_total',
     help: 'Failed rounds, by kind: unavailable (nothing happened), unknown (an outcome), unreadable (a history), bug',
@@ -81,6 +98,15 @@ export class Metrics {
     );
     this.#gauge('plant_store_plants', 'Plants in memory', () => this.#levels.held().plants);
     this.#gauge('http_connections', 'Open connections', () => this.#levels.connections());
+    this.#gauge('http_waiting_requests', 'Requests that wait for their turn of the event loop', () =>
+      this.#levels.waitingRequests(),
+    );
+    this.#gauge('http_waiting_list_texts', 'Texts of long lists that are unfinished', () =>
+      this.#levels.waitingTexts(),
+    );
+    this.#gauge('http_list_text_bytes', 'Bytes of list texts: kept answers, segments, unfinished texts', () =>
+      this.#levels.textBytes(),
+    );
   }
 
   readonly contentType = this.#registry.contentType;
@@ -88,6 +114,7 @@ export class Metrics {
   /** For the edge to call with every request it has answered. */
   readonly request = ({ method, route, status, durationMs = 0 }: AnsweredRequest): void => {
     const known = METHODS.has(method) ? method! : 'other';
+    if (status === 429) this.#refused.inc();
     this.#requests.observe(durationMs / 1000, known, route ?? 'none', String(status));
   };
 
