@@ -67,6 +67,8 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     maxConnections: config.MAX_CONNECTIONS,
     bodyLimit: config.BODY_LIMIT,
     requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
+    storeTimeoutMs: config.STORE_TIMEOUT_MS,
+    maxUserRequests: config.MAX_USER_REQUESTS,
     report: (request) => {
       metrics.request(request);
       requestLog.report(request);
@@ -81,9 +83,12 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
 
   metrics.watch({
     usage: () => plants.usage,
-    connections: () => server.connections(),
+    connections: server.connections,
     droppedLogLines: () => standardOutput().dropped,
     store: events.status,
+    waitingRequests: server.waitingRequests,
+    waitingTexts: server.waitingTexts,
+    textBytes: server.textBytes,
   });
 
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;

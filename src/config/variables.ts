@@ -67,6 +67,11 @@ const VARIABLES = {
     'connections at a time; more are refused, 1 … 1000000',
     integer(1, 1_000_000),
   ),
+  MAX_USER_REQUESTS: withDefault(
+    '2048',
+    'requests of one user in flight at a time; more get 429, 1 … 1000000',
+    integer(1, 1_000_000),
+  ),
   BODY_LIMIT: withDefault('65536', 'largest request body, in bytes, 1 … 16777216', integer(1, 16_777_216)),
   REQUEST_TIMEOUT_MS: withDefault(
     '15000',

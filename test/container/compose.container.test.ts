@@ -86,7 +86,7 @@ function suite(): void {
       headers: { 'X-Request-Id': 'mine' },
     });
     expect(answer.headers.get('x-request-id')).to.equal('mine');
-    expect(answer.headers.get('retry-after')).to.equal('1');
+    expect(answer.headers.get('retry-after')).to.match(/^[12]$/);
     await docker('start', ...instances);
     await until(async () => (await client.list()).status === 200, 30_000);
     expect((await client.list()).names).not.to.include('Moss');

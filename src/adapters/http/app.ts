@@ -12,13 +12,15 @@ import { type Answer, failure, failureOf, send } from './answer';
 import type { Serve } from './connection';
 import { docsRoutes, findSwaggerUi } from './docs-routes';
 import { type Readiness, healthRoutes } from './health-routes';
+import type { ListAnswers } from './list-answers';
 import { LongAnswers } from './long-answers';
 import { metricsRoute } from './metrics-route';
 import type { MetricsSource } from './metrics-source';
 import { plantsRoutes } from './plants-routes';
-import { HttpProblem, PROBLEMS, RETRY_SOON } from './problems';
+import { HttpProblem, PROBLEMS } from './problems';
 import { requestIdOf, traceparentOf } from './request';
 import { parseTarget } from './request-target';
+import { type RetryAfter, retryAfterWith } from './retry-after';
 import { rootRoute } from './root-route';
 import type { Context, RequestState } from './routes';
 import { requireWellFormed } from './well-formed';
@@ -43,8 +45,15 @@ export interface RequestReport {
 export interface AppOptions {
   readonly plants: PlantStore;
   readonly authenticator: Authenticator;
+  readonly lists: ListAnswers;
   /** Bytes. */
   readonly bodyLimit: number;
+  /** Requests of one user in flight at a time; more are refused. Unbounded by default. */
+  readonly maxUserRequests?: number;
+  /** Milliseconds from the start of a list's request to its answer; 2000 by default. */
+  readonly storeTimeoutMs?: number;
+  /** Source of the jitter in `Retry-After`: from 0 to below 1. `Math.random` by default. */
+  readonly random?: () => number;
   /** Within how long a request must have arrived whole; and how long a client may stop reading its answer. */
   readonly requestTimeoutMs: number;
   readonly report: (request: RequestReport) => void;
@@ -65,8 +74,10 @@ const NOT_READY: Readiness = { reads: false, writes: false };
  */
 export function createApp(options: AppOptions): (...asked: Parameters<Serve>) => Promise<void> {
   const app = new Koa<RequestState>();
-  app.use(plantsRoutes(options));
-  app.use(healthRoutes(async () => (options.draining() ? NOT_READY : options.ready())));
+  const { maxUserRequests = Infinity, storeTimeoutMs = 2000, random = Math.random } = options;
+  const retryAfter = retryAfterWith(random);
+  app.use(plantsRoutes({ ...options, maxUserRequests, storeTimeoutMs, retryAfter }));
+  app.use(healthRoutes(async () => (options.draining() ? NOT_READY : options.ready()), retryAfter));
   if (options.metrics) app.use(metricsRoute(options.metrics));
   app.use(rootRoute());
   app.use(docsRoutes(findSwaggerUi()));
@@ -74,7 +85,7 @@ export function createApp(options: AppOptions): (...asked: Parameters<Serve>) =>
 
   const { requestTimeoutMs, report } = options;
   const long = new LongAnswers();
-  return async function answer(request, response, isLast) {
+  return async function answer(request, response, client) {
     const start = performance.now();
     const ctx = app.createContext<RequestState>(request, response);
     let fault: unknown;
@@ -83,13 +94,14 @@ export function createApp(options: AppOptions): (...asked: Parameters<Serve>) =>
       ctx.state = parseTarget(request.url!);
       const answer = (await route(ctx)) ?? failure(PROBLEMS.noSuchPath);
       if (Buffer.isBuffer(answer.body)) long.lend(answer.body, response);
-      send(response, answer, isLast());
+      send(response, answer, client.isLast());
     } catch (error) {
       // An answer that cannot be sent is a fault like others.
-      const answer = failureOf(asProblem(error));
+      const answer = failureOf(asProblem(error, retryAfter));
       if (answer.status >= 500) fault = error;
-      send(response, answer, isLast());
+      send(response, answer, client.isLast());
     }
+    client.user = ctx.state.user;
     // Who takes nothing of his answer for so long is cut off. Most have taken all of it by now.
     if (request.socket.writableLength > 0) response.setTimeout(requestTimeoutMs);
     report({
@@ -105,11 +117,13 @@ export function createApp(options: AppOptions): (...asked: Parameters<Serve>) =>
   };
 }
 
-function asProblem(error: unknown): HttpProblem {
+function asProblem(error: unknown, retryAfter: RetryAfter): HttpProblem {
   if (error instanceof HttpProblem) return error;
-  if (error instanceof OutcomeUnknown) return new HttpProblem(PROBLEMS.outcomeUnknown, undefined, RETRY_SOON);
+  if (error instanceof OutcomeUnknown)
+    return new HttpProblem(PROBLEMS.outcomeUnknown, undefined, retryAfter());
   if (error instanceof StoreUnavailable || error instanceof AuthenticationUnavailable) {
-    return new HttpProblem(PROBLEMS.storeUnavailable, undefined, RETRY_SOON);
+    const ms = error instanceof StoreUnavailable ? error.retryAfterMs : undefined;
+    return new HttpProblem(PROBLEMS.storeUnavailable, undefined, retryAfter(ms));
   }
   return new HttpProblem(PROBLEMS.bug);
 }

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { User } from '../../application';
 import { failureOf, send } from './answer';
 import type { HttpProblem } from './problems';
+import type { RequestScheduler, Startable } from './request-scheduler';
 
 /** How many requests are served. Clients then come again, and so learn of new instances. */
 const MAX_SERVED = 10_000;
@@ -14,8 +16,19 @@ const MAX_IN_LINE = 20_000;
 /** For how long a connection that got its last answer is read and dropped, so that a sender gets to see it. */
 const LINGER_MS = 1000;
 
-/** @param isLast asked once the answer is decided: whether the connection is to end behind it. */
-export type Serve = (request: IncomingMessage, response: ServerResponse, isLast: () => boolean) => void;
+export type Serve = (request: IncomingMessage, response: ServerResponse, client: Client) => void;
+
+/** What serving a request needs of its connection. */
+export interface Client {
+  /** The user of its latest request; `undefined` where that had none. The service of a request sets it. */
+  user: User | undefined;
+  /** Whether the connection ends behind the answer under way. Called once the answer is decided. */
+  isLast(): boolean;
+}
+
+/** The lanes of connections that speak for no user (yet). */
+const FIRST_REQUESTS = Symbol('first requests');
+const WITHOUT_USER = Symbol('without user');
 
 /**
  * One client's connection. Its requests are served one after the other: so no
@@ -23,7 +36,9 @@ export type Serve = (request: IncomingMessage, response: ServerResponse, isLast:
  * own answer would then be lost, and however many a client sends at once, only
  * one at a time costs memory and the event store's time.
  */
-export class Connection {
+export class Connection implements Client, Startable {
+  user: User | undefined;
+  lane: Startable['lane'] = FIRST_REQUESTS;
   /** The answers that are owed, in the order of their requests. The first one is under way. */
   readonly #owed: ServerResponse[] = [];
   #latest: IncomingMessage | undefined;
@@ -40,21 +55,27 @@ export class Connection {
     private readonly answerRaw: (refusal: HttpProblem) => void,
     private readonly draining: () => boolean,
     private readonly inLine: Set<ServerResponse>,
+    private readonly scheduler: RequestScheduler,
   ) {
     // By this method Node ends a connection behind its last answer: at once, and where the client is
     // still sending, the reset that it then gets can overtake the answer.
     socket.destroySoon = () => this.#endGently();
     // Node takes its own listener away when it hands a CONNECT over.
     socket.on('error', () => socket.destroy());
-    socket.once('close', () => this.#owed.forEach((response) => inLine.delete(response)));
+    socket.once('close', () => {
+      scheduler.cancel(this);
+      this.#owed.forEach((response) => inLine.delete(response));
+    });
   }
 
-  /** Whether the connection is to end behind the answer that is under way. */
-  readonly #isLast = (): boolean =>
-    this.#served >= MAX_SERVED ||
-    (this.draining() && this.#owed.length <= 1) ||
-    // Node's parser drops what came in one packet with a request for an upgrade: no answer may be taken for one to that.
-    this.#owed[0]?.req.headers.upgrade !== undefined;
+  isLast(): boolean {
+    return (
+      this.#served >= MAX_SERVED ||
+      (this.draining() && this.#owed.length <= 1) ||
+      // Node's parser drops what came in one packet with a request for an upgrade: no answer may be taken for one to that.
+      this.#owed[0]?.req.headers.upgrade !== undefined
+    );
+  }
 
   take(response: ServerResponse): void {
     this.#latest = response.req;
@@ -67,8 +88,15 @@ export class Connection {
     }
     response.on('close', () => this.#answered());
     this.#owed.push(response);
-    if (inLine === 0) this.#serve(response);
+    if (inLine === 0) this.#schedule();
     else this.inLine.add(response);
+  }
+
+  /** Called by the scheduler. */
+  start(): void {
+    const response = this.#owed[0]!;
+    this.#served++;
+    this.serve(response.req, response, this);
   }
 
   /**
@@ -86,6 +114,8 @@ export class Connection {
       if (!inBody) this.answerRaw(refusal);
       this.#endGently();
     } else if (inBody && underWay.req === this.#latest && !underWay.headersSent) {
+      // Started in any case, so that it is logged and counted as other requests are.
+      if (this.scheduler.cancel(this)) this.start();
       send(underWay, failureOf(refusal), true);
     } else {
       this.socket.destroy();
@@ -113,13 +143,14 @@ export class Connection {
       // How long the last answer could be read has nothing to do with how long this one may take.
       this.socket.setTimeout(0);
       this.inLine.delete(next);
-      this.#serve(next);
+      this.#schedule();
     }
   }
 
-  #serve(response: ServerResponse): void {
-    this.#served++;
-    this.serve(response.req, response, this.#isLast);
+  /** Has the scheduler start the first request that an answer is owed to. */
+  #schedule(): void {
+    this.lane = this.user ?? (this.#served === 0 ? FIRST_REQUESTS : WITHOUT_USER);
+    this.scheduler.schedule(this);
   }
 
   #endGently(): void {

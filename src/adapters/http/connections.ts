@@ -7,6 +7,7 @@ import { failureOf, inBytes } from './answer';
 import { Connection, type Serve } from './connection';
 import { isSurplus, refusalOf, unknownMethod } from './parser-errors';
 import type { HttpProblem } from './problems';
+import { RequestScheduler } from './request-scheduler';
 
 /**
  * A server's connections, and whatever Node would answer on them by itself,
@@ -15,6 +16,7 @@ import type { HttpProblem } from './problems';
  */
 export class Connections {
   readonly #open = new Map<Duplex, Connection>();
+  readonly #scheduler = new RequestScheduler();
   #draining = false;
 
   constructor(private readonly report: (request: RequestReport) => void) {}
@@ -22,6 +24,11 @@ export class Connections {
   /** How many there are, idle or not. */
   get open(): number {
     return this.#open.size;
+  }
+
+  /** How many requests wait for their turn of the event loop. */
+  get waiting(): number {
+    return this.#scheduler.waiting;
   }
 
   get draining(): boolean {
@@ -33,8 +40,9 @@ export class Connections {
     const inLine = new Set<ServerResponse>();
     const draining = () => this.#draining;
     server.on('connection', (socket) => {
+      this.#scheduler.shortenTurn();
       const answerRaw = (refusal: HttpProblem) => this.#answerRaw(socket, refusal);
-      this.#open.set(socket, new Connection(socket, serve, answerRaw, draining, inLine));
+      this.#open.set(socket, new Connection(socket, serve, answerRaw, draining, inLine, this.#scheduler));
       socket.once('close', () => this.#open.delete(socket));
     });
 

@@ -1,6 +1,7 @@
 import type { Middleware } from 'koa';
 import { failure, json } from './answer';
-import { PROBLEMS, RETRY_SOON } from './problems';
+import { PROBLEMS } from './problems';
+import type { RetryAfter } from './retry-after';
 import { type RequestState, routes } from './routes';
 
 /** What the service can do now. */
@@ -15,7 +16,10 @@ export interface Readiness {
  * it answers reads; whether writes work the body says, as no other instance can
  * do what the store refuses.
  */
-export function healthRoutes(ready: () => Promise<Readiness>): Middleware<RequestState> {
+export function healthRoutes(
+  ready: () => Promise<Readiness>,
+  retryAfter: RetryAfter,
+): Middleware<RequestState> {
   return routes({
     'GET /health/live': () => json(200, '{"status":"live"}'),
 
@@ -23,7 +27,7 @@ export function healthRoutes(ready: () => Promise<Readiness>): Middleware<Reques
       const { reads, writes } = await ready();
       if (reads) return json(200, JSON.stringify({ status: 'ready', reads, writes }));
       // Not thrown: an answer like any other, and no fault that a log should tell of.
-      return failure(PROBLEMS.storeUnavailable, 'the service takes no requests now', RETRY_SOON);
+      return failure(PROBLEMS.storeUnavailable, 'the service takes no requests now', retryAfter());
     },
   });
 }

@@ -18,6 +18,8 @@ export function serve(options: ServeOptions): Promise<HttpServer> {
     maxConnections: 4096,
     bodyLimit: 65_536,
     requestTimeoutMs: 15_000,
+    storeTimeoutMs: 2000,
+    maxUserRequests: 2048,
     report: () => {},
     ready: () => Promise.resolve({ reads: true, writes: true }),
     ...options,

@@ -1,86 +1,151 @@
 import { createHash } from 'node:crypto';
-import type { Head, User } from '../../application';
-import type { Page } from '../../domain';
+import { type Head, StoreUnavailable, type User } from '../../application';
+import type { Stretch } from '../../domain';
 import { type Answer, json } from './answer';
 import { matches } from './if-none-match';
 import { type ListQuery, cursorAfter } from './list-query';
-import { ListTexts } from './list-texts';
+import { ListRenderer, type Rendering } from './list-renderer';
+import { ListText, PIECE_LENGTH } from './list-text';
 import type { Headers } from './problems';
+import { SegmentTexts } from './segment-texts';
 
-/** How much text is kept, in bytes, each answer counted with what it costs beside its text. */
+/** Bytes of kept answers, each counted with what it costs beside its text. The latest is kept however long it is. */
 const MAX_KEPT = 64 * 2 ** 20;
 const OVERHEAD = 1024;
+/** Different questions of one user whose answers may be long, at a time. */
+const MAX_LONG_QUESTIONS = 32;
+/** A list of so many plants may be longer than one piece: a plant takes 13 characters at least. */
+const LONG_LIMIT = Math.floor(PIECE_LENGTH / 13);
+/** A list of so many stretches is: two neighbours hold more than 64 plants. */
+const LONG_STRETCHES = Math.ceil(LONG_LIMIT / 32) + 1;
 
-/** A page of a list, as it was at `head`. */
-export interface Listing extends Pick<Page, 'stretches' | 'next'> {
+/** What a list is answered from. */
+export interface ListState {
+  readonly stretches: readonly Stretch[];
+  readonly next: number | undefined;
   readonly head: Head;
 }
 
 interface Kept {
   readonly head: Head;
-  readonly etag: string;
-  /** A promise while a long one is being made: whoever asks meanwhile gets the same. */
-  readonly answer: Answer | Promise<Answer>;
+  readonly answer: Answer;
   readonly size: number;
 }
 
 /**
- * The answers to lists. The latest to each question is kept, and given again
- * for as long as the list is the same; beyond a bound those made first are
- * forgotten.
+ * The answers to lists. The latest to each question is kept, and given again for as long as the list is the same.
+ * Beyond the bound the oldest are dropped. A short answer is made at once, a long one by the {@link ListRenderer}.
  */
 export class ListAnswers {
-  readonly #texts = new ListTexts();
+  readonly #segments = new SegmentTexts();
+  readonly #renderer = new ListRenderer();
   readonly #kept = new Map<string, Kept>();
+  /** The long texts under way, by question. */
+  readonly #underWay = new Map<string, { readonly head: Head; readonly rendering: Rendering }>();
+  /** Each user's questions that may be long, with how many requests ask each. */
+  readonly #asked = new Map<User, Map<string, number>>();
   #size = 0;
 
   constructor(private readonly maxKept = MAX_KEPT) {}
 
+  /** Bytes of text held: answers, segments, and texts under way. */
+  get bytes(): number {
+    return this.#size + this.#segments.bytes + this.#renderer.bytes;
+  }
+
+  /** How many long texts are unfinished. */
+  get waiting(): number {
+    return this.#renderer.waiting;
+  }
+
+  /**
+   * Admits a request before its list is known: a long list takes memory from then on. Throws {@link StoreUnavailable}
+   * where the user asks too many different questions.
+   * @returns to be called when the request has its answer.
+   */
+  admit(user: User, { limit, after }: ListQuery): () => void {
+    if (limit <= LONG_LIMIT) return () => {};
+    const question = `${limit} ${after}`;
+    const asked = this.#asked.get(user) ?? new Map<string, number>();
+    const same = asked.get(question) ?? 0;
+    if (same === 0 && asked.size >= MAX_LONG_QUESTIONS) {
+      throw new StoreUnavailable('too many different long lists are wanted by one user');
+    }
+    asked.set(question, same + 1);
+    this.#asked.set(user, asked);
+    return () => {
+      const left = asked.get(question)! - 1;
+      if (left > 0) asked.set(question, left);
+      else asked.delete(question);
+      if (asked.size === 0) this.#asked.delete(user);
+    };
+  }
+
+  /**
+   * @param abandonment called where the answer takes its time: aborts when the client has gone, or the time is up.
+   */
   answer(
     user: User,
     query: ListQuery,
-    listing: Listing,
+    list: ListState,
     ifNoneMatch: string | undefined,
+    abandonment: () => AbortSignal,
   ): Answer | Promise<Answer> {
-    const question = `${query.limit} ${query.after} ${user}`;
+    // Where the list ends before its limit, all limits ask the same.
+    const question = `${list.next === undefined ? Infinity : query.limit} ${query.after} ${user}`;
     const kept = this.#kept.get(question);
-    const holds = kept !== undefined && isSame(kept.head, listing.head);
-    const etag = holds ? kept.etag : entityTag(listing.head);
+    const holds = kept !== undefined && isSame(kept.head, list.head);
+    const etag = holds ? kept.answer.headers['ETag']! : entityTag(list.head);
     if (ifNoneMatch !== undefined && matches(ifNoneMatch, etag)) {
-      return { status: 304, headers: fields(query, listing, etag) };
+      return { status: 304, headers: fields(query, list, etag) };
     }
-    return holds ? kept.answer : this.#make(question, query, listing, etag);
+    if (holds) return kept.answer;
+
+    const headers = fields(query, list, etag);
+    let rendering = this.#renderingOf(question, list.head);
+    if (rendering === undefined) {
+      const text = new ListText(list.stretches, this.#segments);
+      const whole = text.size < LONG_STRETCHES ? text.advance() : undefined;
+      if (whole) return this.#keep(question, list.head, json(200, whole, headers), whole.length);
+      rendering = this.#render(user, question, list.head, text, headers);
+    }
+    return rendering.read(abandonment()).then((text) => {
+      const made = this.#kept.get(question)?.answer;
+      return made?.body === text ? made : json(200, text, headers);
+    });
   }
 
-  #make(question: string, query: ListQuery, listing: Listing, etag: string): Answer | Promise<Answer> {
-    const { head } = listing;
-    const answer = (body: Buffer) => json(200, body, fields(query, listing, etag));
-    const text = this.#texts.of(listing);
-    if (Buffer.isBuffer(text))
-      return this.#keep(question, { head, etag, answer: answer(text), size: text.length });
-    const made = text.then((bytes) =>
-      this.#keep(question, { head, etag, answer: answer(bytes), size: bytes.length }),
-    );
-    return this.#keep(question, { head, etag, answer: made, size: 0 });
+  #renderingOf(question: string, head: Head): Rendering | undefined {
+    const underWay = this.#underWay.get(question);
+    return underWay && isSame(underWay.head, head) ? underWay.rendering : undefined;
   }
 
-  #keep<T extends Answer | Promise<Answer>>(question: string, kept: Kept & { answer: T }): T {
+  #render(user: User, question: string, head: Head, text: ListText, headers: Headers): Rendering {
+    const rendering = this.#renderer.render(user, text, (whole) => {
+      if (this.#underWay.get(question)?.rendering === rendering) this.#underWay.delete(question);
+      if (whole) this.#keep(question, head, json(200, whole, headers), whole.length);
+    });
+    this.#underWay.set(question, { head, rendering });
+    return rendering;
+  }
+
+  #keep(question: string, head: Head, answer: Answer, length: number): Answer {
     this.#forget(question);
-    this.#kept.set(question, kept);
-    this.#size += kept.size + OVERHEAD;
+    const size = length + OVERHEAD;
+    this.#kept.set(question, { head, answer, size });
+    this.#size += size;
     for (const first of this.#kept.keys()) {
-      // The newest is kept, however long it is.
       if (this.#size <= this.maxKept || first === question) break;
       this.#forget(first);
     }
-    return kept.answer;
+    return answer;
   }
 
   #forget(question: string): void {
     const kept = this.#kept.get(question);
     if (kept === undefined) return;
     this.#kept.delete(question);
-    this.#size -= kept.size + OVERHEAD;
+    this.#size -= kept.size;
   }
 }
 
@@ -97,7 +162,7 @@ function entityTag({ version, commit }: Head): string {
   return `"${version}-${createHash('sha256').update(commit, 'utf16le').digest('base64url')}"`;
 }
 
-function fields({ limit }: ListQuery, { next }: Listing, etag: string): Headers {
+function fields({ limit }: ListQuery, { next }: ListState, etag: string): Headers {
   // With limit=0 a walk along the links would never end.
   const link =
     next === undefined || limit === 0 ? undefined : `</plants?limit=${limit}&cursor=${cursorAfter(next)}>`;

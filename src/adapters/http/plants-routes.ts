@@ -4,37 +4,57 @@ import { type PlantId, parsePlantId } from '../../domain';
 import { failure, json, noContent } from './answer';
 import { authenticate } from './authentication';
 import { jsonReader } from './body';
-import { ListAnswers } from './list-answers';
+import { abandonmentOf } from './abandonment';
+import type { ListAnswers } from './list-answers';
 import { listQueryFrom } from './list-query';
 import { newPlantFrom } from './new-plant';
 import { HttpProblem, PROBLEMS } from './problems';
+import type { RetryAfter } from './retry-after';
 import { type Context, type RequestState, routes } from './routes';
+import { UserAdmission } from './user-admission';
 import { dropBody, hasBody } from './whole-body';
 
 export interface PlantsRoutesOptions {
   readonly plants: PlantStore;
   readonly authenticator: Authenticator;
+  readonly lists: ListAnswers;
+  /** Requests of one user in flight at a time; more are refused. */
+  readonly maxUserRequests: number;
+  /** Milliseconds from the start of a list's request to its answer. */
+  readonly storeTimeoutMs: number;
   /** Bytes. */
   readonly bodyLimit: number;
+  readonly retryAfter: RetryAfter;
 }
 
 /** The three operations. Whoever asks for anything under `/plants` has first to say who he is. */
 export function plantsRoutes({
   plants,
   authenticator,
+  lists,
+  maxUserRequests,
+  storeTimeoutMs,
   bodyLimit,
+  retryAfter,
 }: PlantsRoutesOptions): Middleware<RequestState> {
   const readJson = jsonReader(bodyLimit);
-  const lists = new ListAnswers();
+  const admission = new UserAdmission(maxUserRequests);
 
   const operations = routes({
     'GET /plants': async (ctx) => {
       const [user, query] = [userOf(ctx), listQueryFrom(ctx.state.query)];
-      const listing = await plants.query(user, (list, head) => {
-        const { stretches, next } = list.page(query.limit, query.after);
-        return { stretches, next, head };
-      });
-      return lists.answer(user, query, listing, ctx.req.headers['if-none-match']);
+      const deadline = performance.now() + storeTimeoutMs;
+      const leave = lists.admit(user, query);
+      try {
+        const state = await plants.query(user, (list, head) => {
+          const { stretches, next } = list.page(query.limit, query.after);
+          return { stretches, next, head };
+        });
+        const abandonment = () => abandonmentOf(ctx.res, deadline);
+        return await lists.answer(user, query, state, ctx.req.headers['if-none-match'], abandonment);
+      } finally {
+        leave();
+      }
     },
 
     'POST /plants': async (ctx) => {
@@ -57,7 +77,8 @@ export function plantsRoutes({
     if (path !== '/plants' && !path.startsWith('/plants/')) return next() as unknown;
     const operate = (user: User) => {
       ctx.state.user = user;
-      return operations(ctx, next) as unknown;
+      const answer = admission.admit(user, ctx.res, () => operations(ctx, next) as Promise<unknown>);
+      return answer ?? failure(PROBLEMS.tooManyRequests, undefined, retryAfter());
     };
     const user = authenticate(authenticator, ctx.req.headers.authorization);
     return typeof user === 'string' ? operate(user) : user.then(operate);

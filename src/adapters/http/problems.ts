@@ -30,6 +30,11 @@ export const PROBLEMS = {
     error: 41500,
     message: 'the body must be application/json in UTF-8, without a content encoding',
   },
+  tooManyRequests: {
+    status: 429,
+    error: 42900,
+    message: 'too many requests of this user are in flight; nothing was changed',
+  },
   headersTooLarge: { status: 431, error: 43100, message: 'the header is too large or has too many fields' },
   bug: { status: 500, error: 50000, message: 'the service failed; this is not your fault' },
   storeUnavailable: {
@@ -51,9 +56,6 @@ export interface Problem {
 }
 
 export type Headers = Readonly<Record<string, string>>;
-
-/** Seconds. A store that is back serves again within two. */
-export const RETRY_SOON: Headers = { 'Retry-After': '1' };
 
 /**
  * A request that ends in `problem`. Its message reaches the client: it names

@@ -3,9 +3,10 @@ import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { type AppOptions, createApp } from './app';
 import { Connections } from './connections';
+import { ListAnswers } from './list-answers';
 import { NamedRequest } from './request';
 
-export interface HttpServerOptions extends Omit<AppOptions, 'draining'> {
+export interface HttpServerOptions extends Omit<AppOptions, 'draining' | 'lists'> {
   readonly host: string;
   /** 0 picks a free one. */
   readonly port: number;
@@ -17,7 +18,13 @@ export interface HttpServer {
   readonly host: string;
   readonly port: number;
   /** Open ones, idle or not. */
-  connections(): number;
+  readonly connections: () => number;
+  /** Requests that wait for their turn of the event loop. */
+  readonly waitingRequests: () => number;
+  /** Long texts of lists that are unfinished. */
+  readonly waitingTexts: () => number;
+  /** Bytes of list texts held: kept answers, segments and unfinished texts. */
+  readonly textBytes: () => number;
   /** Drains, and ends. True where nothing had to be cut. */
   close(times: DrainTimes): Promise<boolean>;
 }
@@ -40,7 +47,8 @@ const BACKLOG = 511;
 /** Serves the HTTP interface. Rejects with the system's error (EADDRINUSE, EACCES …) where it cannot listen. */
 export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   const connections = new Connections(options.report);
-  const serve = createApp({ ...options, draining: () => connections.draining });
+  const lists = new ListAnswers();
+  const serve = createApp({ ...options, lists, draining: () => connections.draining });
   const server = createServer({
     IncomingMessage: NamedRequest,
     // Checked by the app, which answers with a body.
@@ -56,7 +64,7 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
   server.maxHeadersCount = 0;
   // Node's own switch, which its types leave out: a client that has sent all it will send still gets its answers.
   Object.assign(server, { httpAllowHalfOpen: true });
-  connections.of(server, (request, response, isLast) => void serve(request, response, isLast));
+  connections.of(server, (request, response, client) => void serve(request, response, client));
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -70,6 +78,9 @@ export async function listen(options: HttpServerOptions): Promise<HttpServer> {
     host: options.host,
     port: (server.address() as AddressInfo).port,
     connections: () => connections.open,
+    waitingRequests: () => connections.waiting,
+    waitingTexts: () => lists.waiting,
+    textBytes: () => lists.bytes,
     close: (times) => drain(server, connections, times),
   };
 }

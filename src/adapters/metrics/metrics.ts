@@ -26,6 +26,12 @@ export interface Levels {
   readonly connections: () => number;
   /** Since the start of the process. */
   readonly droppedLogLines: () => number;
+  /** Requests that wait for their turn of the event loop. */
+  readonly waitingRequests: () => number;
+  /** Long texts of lists that are unfinished. */
+  readonly waitingTexts: () => number;
+  /** Bytes of list texts held. */
+  readonly textBytes: () => number;
   /** Of an event store that has a server. */
   readonly store?: (() => StoreLevels) | undefined;
 }
@@ -55,6 +61,15 @@ const GAUGES: Readonly<Record<string, readonly [help: string, read: (levels: Lev
     ({ usage }) => usage().pagesWaiting,
   ],
   http_connections: ['Open connections', ({ connections }) => connections()],
+  http_waiting_requests: [
+    'Requests that wait for their turn of the event loop',
+    ({ waitingRequests }) => waitingRequests(),
+  ],
+  http_waiting_list_texts: ['Texts of long lists that are unfinished', ({ waitingTexts }) => waitingTexts()],
+  http_list_text_bytes: [
+    'Bytes of list texts: kept answers, segments, unfinished texts',
+    ({ textBytes }) => textBytes(),
+  ],
 };
 
 /** The same, for what only grows. */
@@ -108,6 +123,11 @@ export class Metrics {
     'lost_histories',
     'Times the event store no longer had what was served before',
   );
+  readonly #refused = new Counter({
+    name: 'http_refused_user_requests_total',
+    help: 'Requests refused because too many of their user were in flight',
+    ...this.#registers,
+  });
   readonly #faults = new Counter({
     name: 'plant_store_faults_total',
     help: 'Failed rounds, by kind: unavailable (nothing happened), unknown (an outcome), unreadable (a history), bug',
@@ -127,6 +147,7 @@ export class Metrics {
   /** For the edge to call with every request it has answered. */
   readonly request = ({ method, route, status, durationMs = 0 }: AnsweredRequest): void => {
     const known = METHODS.has(method) ? method! : 'other';
+    if (status === 429) this.#refused.inc();
     this.#requests.observe(durationMs / 1000, known, route ?? 'none', String(status));
   };
 

@@ -1,14 +1,17 @@
 import { expect } from 'chai';
-import { ListAnswers, type Listing } from '../../../src/adapters/http/list-answers';
-import type { User } from '../../../src/application';
+import { ListAnswers, type ListState } from '../../../src/adapters/http/list-answers';
+import { StoreUnavailable, type User } from '../../../src/application';
 import { PlantList } from '../../../src/domain';
 import { created } from '../../support/given';
+import { rejection } from '../../support/rejection';
 
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
 const ALL = { limit: Infinity, after: 0 };
+/** No client goes away, and the time is never up. */
+const never = () => new AbortController().signal;
 
 /** The list as a collection would hand it out. */
-function listing(list: PlantList, query = ALL, commit = 'c'): Listing {
+function listing(list: PlantList, query = ALL, commit = 'c'): ListState {
   const { stretches, next } = list.page(query.limit, query.after);
   return { stretches, next, head: { version: list.version, commit } };
 }
@@ -16,7 +19,7 @@ function listing(list: PlantList, query = ALL, commit = 'c'): Listing {
 describe('The answer to a list', () => {
   it('is the very one of before for as long as nothing is written', async () => {
     const [answers, list] = [new ListAnswers(), PlantList.from([created(1, 'Fern')])];
-    const ask = async () => answers.answer(ADA, ALL, listing(list), undefined);
+    const ask = async () => answers.answer(ADA, ALL, listing(list), undefined, never);
     const first = await ask();
     expect(await ask()).to.equal(first);
 
@@ -31,10 +34,10 @@ describe('The answer to a list', () => {
     const other = PlantList.from([created(1, 'Aloe'), created(2, 'Palm')]);
     const bodies = [];
     for (const query of [ALL, { limit: 1, after: 0 }, { limit: 1, after: 1 }]) {
-      bodies.push(String((await answers.answer(ADA, query, listing(list, query), undefined)).body));
-      bodies.push(String((await answers.answer(BOB, query, listing(other, query), undefined)).body));
+      bodies.push(String((await answers.answer(ADA, query, listing(list, query), undefined, never)).body));
+      bodies.push(String((await answers.answer(BOB, query, listing(other, query), undefined, never)).body));
     }
-    bodies.push(String((await answers.answer(ADA, ALL, listing(other, ALL, 'd'), undefined)).body));
+    bodies.push(String((await answers.answer(ADA, ALL, listing(other, ALL, 'd'), undefined, never)).body));
 
     expect(bodies).to.deep.equal([
       '[{"name":"Fern"},{"name":"Moss"}]',
@@ -67,7 +70,7 @@ describe('The answer to a list', () => {
     const tags = new Set<string>();
     for (const commit of commits) {
       const ask = async (ifNoneMatch?: string) =>
-        new ListAnswers().answer(ADA, ALL, listing(list, ALL, commit), ifNoneMatch);
+        new ListAnswers().answer(ADA, ALL, listing(list, ALL, commit), ifNoneMatch, never);
       const tag = (await ask()).headers['ETag']!;
       expect(tag).to.match(/^"1-[!#-~]{1,128}"$/);
       expect((await ask(tag)).status).to.equal(304);
@@ -80,7 +83,7 @@ describe('The answer to a list', () => {
   it('is made once for all who ask while a long one is being made', async () => {
     const list = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`)));
     const answers = new ListAnswers();
-    const ask = async () => answers.answer(ADA, ALL, listing(list), undefined);
+    const ask = async () => answers.answer(ADA, ALL, listing(list), undefined, never);
     const [first, second] = await Promise.all([ask(), ask()]);
     expect(first.body).to.be.instanceOf(Buffer).and.to.equal(second.body);
     expect((await ask()).body).to.equal(first.body);
@@ -93,7 +96,7 @@ describe('The answer to a list', () => {
     const asking =
       (answers: ListAnswers) =>
       async (user: string, of = list()) =>
-        answers.answer(user as User, ALL, listing(of), undefined);
+        answers.answer(user as User, ALL, listing(of), undefined, never);
 
     it('is forgotten when there are too many of them, the first one first, and no more than need be', async () => {
       const ask = asking(new ListAnswers(THREE));
@@ -131,10 +134,49 @@ describe('The answer to a list', () => {
     }
   });
 
+  it('is the same for every limit at or beyond the end, and another one for a limit before it', async () => {
+    const list = PlantList.from([created(1, 'Fern'), created(2, 'Moss')]);
+    const answers = new ListAnswers();
+    const ask = async (limit: number) => {
+      const query = { limit, after: 0 };
+      return answers.answer(ADA, query, listing(list, query), undefined, never);
+    };
+    const all = await ask(Infinity);
+    for (const limit of [2, 3, 1e9]) expect(await ask(limit)).to.equal(all);
+    expect(all.headers).not.to.have.property('Link');
+    const cut = await ask(1);
+    expect([String(cut.body), cut.headers['ETag']]).to.deep.equal(['[{"name":"Fern"}]', all.headers['ETag']]);
+    expect(cut.headers['Link']).to.match(/^<.plants\?limit=1&cursor=/);
+  });
+
+  it('ends with the reason of its abandonment where it is long', async () => {
+    const list = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`)));
+    const answers = new ListAnswers();
+    const late = new StoreUnavailable('late');
+    const answer = answers.answer(ADA, ALL, listing(list), undefined, () => AbortSignal.abort(late));
+    expect(await rejection(answer as Promise<unknown>)).to.equal(late);
+  });
+
+  it('is refused where a user asks too many different questions that may be long, whatever others do', () => {
+    const answers = new ListAnswers();
+    const admit = (user: User, limit: number, after = 0) => answers.admit(user, { limit, after });
+    const ends = Array.from({ length: 32 }, (_, i) => admit(ADA, 10_000 + i));
+    expect(() => admit(ADA, Infinity)).to.throw(StoreUnavailable);
+    expect(() => admit(ADA, 10_000, 1)).to.throw(StoreUnavailable);
+    // One that is asked already, a short one, and one of another user.
+    ends.push(admit(ADA, 10_000), admit(ADA, 100), admit(BOB, Infinity));
+    ends[0]!();
+    expect(() => admit(ADA, Infinity)).to.throw(StoreUnavailable);
+    ends[32]!();
+    admit(ADA, Infinity)();
+    ends[1]!();
+    admit(ADA, 9999)();
+  });
+
   it('says 304, and makes nothing, where the caller has it', async () => {
     const [answers, list] = [new ListAnswers(), PlantList.from([created(1, 'Fern')])];
-    const { headers } = await answers.answer(ADA, ALL, listing(list), undefined);
-    const answer = await answers.answer(ADA, ALL, listing(list), `W/"x", ${headers['ETag']}`);
+    const { headers } = await answers.answer(ADA, ALL, listing(list), undefined, never);
+    const answer = await answers.answer(ADA, ALL, listing(list), `W/"x", ${headers['ETag']}`, never);
     expect([answer.status, answer.body, answer.headers['ETag']]).to.deep.equal([
       304,
       undefined,

@@ -19,7 +19,8 @@ describe('A history that takes longer to load than a request may', () => {
 
       expect(refusals).to.have.length.above(1);
       for (const { status, retry, body } of refusals) {
-        expect([status, retry]).to.deep.equal([503, '1']);
+        expect(status).to.equal(503);
+        expect(retry).to.match(/^[12]$/);
         expect(body).to.include({ error: 50300 });
       }
       expect(answer.body).to.deep.equal([{ name: 'Fern' }]);

@@ -74,5 +74,5 @@ function expectPromisesOfEveryAnswer({ status, headers, text, message }: Answer,
     expect(CATALOGUE).to.include(`${status} ${String(body['error'])}`);
     expect(message).to.be.a('string').that.is.not.empty;
   }
-  if (status === 503) expect(headers['retry-after']).to.match(/^[0-9]+$/);
+  if (status === 429 || status === 503) expect(headers['retry-after']).to.match(/^[0-9]+$/);
 }

@@ -22,6 +22,8 @@ const MEANINGS: Readonly<Record<keyof typeof PROBLEMS, string>> = {
   bodyTooLarge: 'The body is too large: over 64 KiB, unless configured otherwise',
   unsupportedBody:
     'The body is not application/json in UTF-8, or has a content encoding; Accept says what is taken',
+  tooManyRequests:
+    'Too many requests of this user are in flight: more than `MAX_USER_REQUESTS` on this instance',
   headersTooLarge: 'The header is larger than 16 KiB or has more than 100 fields',
   bug: 'A bug in the service',
   storeUnavailable:
@@ -33,6 +35,7 @@ const FIELDS: Readonly<Record<number, Readonly<Record<string, keyof typeof heade
   401: { 'WWW-Authenticate': 'WWW-Authenticate' },
   405: { Allow: 'Allow' },
   415: { Accept: 'Accept', 'Accept-Encoding': 'Accept-Encoding' },
+  429: { 'Retry-After': 'Retry-After' },
   503: { 'Retry-After': 'Retry-After' },
 };
 
@@ -99,5 +102,6 @@ export const UNDER_PLANTS = [
   ...ANYWHERE,
   'noCredentials',
   'badCredentials',
+  'tooManyRequests',
   'storeUnavailable',
 ] as const satisfies Kind[];

@@ -67,7 +67,7 @@ export const headers = {
     schema: { type: 'string', const: 'identity' },
   },
   'Retry-After': {
-    description: 'Seconds to wait.',
+    description: 'Seconds to wait, with jitter.',
     required: true,
     schema: { type: 'string', pattern: '^[0-9]+$', examples: ['1'] },
   },

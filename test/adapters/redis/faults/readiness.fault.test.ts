@@ -39,7 +39,8 @@ describeOwnRedis('/health/ready', (startRedis) => {
       await until(async () => (await probe()).status === 503);
       expect(performance.now() - since).to.be.below(NOTICED_WITHIN_MS);
       const unready = await probe();
-      expect(unready).to.include({ status: 503, retryAfter: '1' });
+      expect(unready.status).to.equal(503);
+      expect(unready.retryAfter).to.match(/^[12]$/);
       expect(JSON.parse(unready.text)).to.include({ error: 50300 });
       expect((await fetch(`${instance!.url}/health/live`)).status).to.equal(200);
 

@@ -1,0 +1,85 @@
+import type { Plant, Stretch } from '../../domain';
+import type { SegmentTexts } from './segment-texts';
+
+/** In characters. A piece ends with the plant or the segment by which it becomes longer. */
+export const PIECE_LENGTH = 64 * 1024;
+
+/** The JSON text of one list, made piece by piece. */
+export class ListText {
+  readonly #chunks: Buffer[] = [];
+  #bytes = 0;
+  /** The next stretch, and the next plant of it. */
+  #index = 0;
+  #plant: number | undefined;
+
+  constructor(
+    private readonly stretches: readonly Stretch[],
+    private readonly segments: SegmentTexts,
+  ) {}
+
+  /** Of the pieces made so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** How many stretches the list has. */
+  get size(): number {
+    return this.stretches.length;
+  }
+
+  /** Makes the next piece. The whole text in UTF-8 where that was the last one, else `undefined`. */
+  advance(): Buffer | undefined {
+    let piece = '';
+    while (piece.length <= PIECE_LENGTH && this.#index < this.stretches.length) {
+      piece += `${piece === '' && this.#bytes === 0 ? '[' : ','}${this.#next(PIECE_LENGTH - piece.length)}`;
+    }
+    const whole = this.#index === this.stretches.length;
+    if (whole) piece += piece === '' && this.#bytes === 0 ? '[]' : ']';
+    const chunk = Buffer.from(piece);
+    this.#chunks.push(chunk);
+    this.#bytes += chunk.length;
+    if (!whole) return undefined;
+    return this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
+  }
+
+  /** The text of the next stretch; of as many of its plants as it takes to exceed `length` where the stretch is long. */
+  #next(length: number): string {
+    const { segment, from, to } = this.stretches[this.#index]!;
+    const whole = to - from === segment.plants.length;
+    let text = whole && this.#plant === undefined ? this.segments.get(segment) : undefined;
+    if (
+      text === undefined &&
+      this.#plant === undefined &&
+      characters(segment.plants, from, to) <= PIECE_LENGTH
+    ) {
+      text = members(whole ? segment.plants : segment.plants.slice(from, to));
+      if (whole) this.segments.set(segment, text);
+    }
+    if (text !== undefined) {
+      this.#index++;
+      return text;
+    }
+    let plant = this.#plant ?? from;
+    for (text = members([segment.plants[plant++]!]); text.length <= length && plant < to; plant++) {
+      text += `,${members([segment.plants[plant]!])}`;
+    }
+    this.#plant = plant < to ? plant : undefined;
+    if (plant === to) this.#index++;
+    return text;
+  }
+}
+
+/** Lower bound of the length of their text. */
+function characters(plants: readonly Plant[], from: number, to: number): number {
+  let sum = 0;
+  for (let plant = from; plant < to; plant++) {
+    const { name, tag } = plants[plant]!;
+    sum += name.length + (tag?.length ?? 0);
+  }
+  return sum;
+}
+
+/** Without the brackets around them. */
+function members(plants: readonly Plant[]): string {
+  return JSON.stringify(plants).slice(1, -1);
+}

@@ -1,0 +1,91 @@
+/** A request that can be started. */
+export interface Startable {
+  /** Requests of one lane start in the order of their arrival; lanes take turns. Constant while the request waits. */
+  readonly lane: string | symbol;
+  start(): void;
+}
+
+/** Requests that one turn of the event loop starts. */
+const PER_TURN = 16;
+/** The same in a turn that accepted a connection: Node accepts one per turn, and more may wait in the backlog. */
+const PER_ACCEPTING_TURN = 4;
+
+/** The waiting requests of one lane, and a live iterator over them. */
+interface Lane {
+  readonly requests: Set<Startable>;
+  readonly order: Iterator<Startable, undefined>;
+}
+
+/**
+ * Starts a bounded number of requests per turn of the event loop.
+ *
+ * A request that is answered in the poll phase lets its client send the next one while libuv still polls. libuv then
+ * polls again, up to 48 times for 1,024 events, before timers, new connections and rounds get their turn. Here all
+ * requests beyond the bound wait until the poll phase has ended.
+ */
+export class RequestScheduler {
+  /** The next one first. None is empty. */
+  readonly #lanes = new Map<Startable['lane'], Lane>();
+  /** How many requests may still start in this turn. */
+  #left = PER_TURN;
+  #accepted = false;
+  #turnScheduled = false;
+
+  /** How many requests wait. */
+  get waiting(): number {
+    return [...this.#lanes.values()].reduce((sum, { requests }) => sum + requests.size, 0);
+  }
+
+  /** Starts `request` at once or in one of the next turns. */
+  schedule(request: Startable): void {
+    if (this.#left > 0 && this.#lanes.size === 0) this.#start(request);
+    else this.#enqueue(request);
+  }
+
+  /** Removes `request` from its lane. False where it did not wait. */
+  cancel(request: Startable): boolean {
+    const lane = this.#lanes.get(request.lane);
+    if (!lane?.requests.delete(request)) return false;
+    if (lane.requests.size === 0) this.#lanes.delete(request.lane);
+    return true;
+  }
+
+  /** Shortens this turn, since a connection was accepted in it. */
+  shortenTurn(): void {
+    this.#accepted = true;
+  }
+
+  #enqueue(request: Startable): void {
+    let lane = this.#lanes.get(request.lane);
+    if (lane === undefined) {
+      const requests = new Set<Startable>();
+      lane = { requests, order: requests.values() };
+      this.#lanes.set(request.lane, lane);
+    }
+    lane.requests.add(request);
+  }
+
+  #start(request: Startable): void {
+    this.#left--;
+    if (!this.#turnScheduled) {
+      this.#turnScheduled = true;
+      setImmediate(this.#beginTurn);
+    }
+    request.start();
+  }
+
+  readonly #beginTurn = (): void => {
+    this.#turnScheduled = false;
+    this.#left = this.#accepted ? PER_ACCEPTING_TURN : PER_TURN;
+    this.#accepted = false;
+    for (const [name, lane] of this.#lanes) {
+      if (this.#left === 0) break;
+      const request = lane.order.next().value!;
+      lane.requests.delete(request);
+      this.#lanes.delete(name);
+      // The iteration meets the lane again, after the others.
+      if (lane.requests.size > 0) this.#lanes.set(name, lane);
+      this.#start(request);
+    }
+  };
+}

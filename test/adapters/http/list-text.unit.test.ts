@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ListText, PIECE_LENGTH } from '../../../src/adapters/http/list-text';
+import { SegmentTexts } from '../../../src/adapters/http/segment-texts';
+import { type Page, type PlantCreated, PlantList } from '../../../src/domain';
+import { created, deleted } from '../../support/given';
+import { RUNS } from '../../domain/arbitraries';
+
+const MANY = 20_000;
+
+function listOf(count: number, name = 'Fern'): PlantList {
+  return PlantList.from(Array.from({ length: count }, (_, id) => created(id, `${name} ${id}`)));
+}
+
+/** The whole text, and the bytes that each piece added. */
+function render({ stretches }: Page, segments = new SegmentTexts()): { text: string; pieces: number[] } {
+  const text = new ListText(stretches, segments);
+  const pieces: number[] = [];
+  for (;;) {
+    const before = text.bytes;
+    const whole = text.advance();
+    pieces.push(text.bytes - before);
+    if (whole) return { text: whole.toString(), pieces };
+  }
+}
+
+describe('The text of a list', () => {
+  it('is the JSON of its plants, whatever was written between two of them', () => {
+    const name = fc.string({ minLength: 1, unit: 'grapheme' });
+    const write = fc.record({ id: fc.nat(300), count: fc.nat(80), name, tag: fc.option(name) });
+    const look = fc.record({ limit: fc.nat(200), after: fc.nat(400) });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(write, look)), (past) => {
+        const [segments, list] = [new SegmentTexts(10_000), new PlantList()];
+        for (const [{ id, count, name, tag }, { limit, after }] of past) {
+          for (let n = id; n < id + count; n++) {
+            const plant: PlantCreated = created(n, name, tag ?? undefined);
+            list.evolve(list.has(plant.id) ? deleted(n) : plant);
+          }
+          const page = list.page(limit, after);
+          expect(render(page, segments).text).to.equal(JSON.stringify(page.plants));
+        }
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  it('is one piece where it is short', () => {
+    expect(render(new PlantList().page())).to.deep.equal({ text: '[]', pieces: [2] });
+    expect(render(listOf(1000).page()).pieces).to.have.length(1);
+  });
+
+  for (const [what, list] of Object.entries({
+    'many plants': listOf(MANY),
+    'long names': listOf(300, 'long name '.repeat(2000)),
+    'a page that begins and ends within a segment': listOf(3000, 'long name '.repeat(200)),
+  })) {
+    it(`is made in pieces where it is long: ${what}`, () => {
+      const page = what.startsWith('a page') ? list.page(2950, 30) : list.page();
+      const { text, pieces } = render(page);
+      expect(text).to.equal(JSON.stringify(page.plants));
+      expect(pieces).to.have.length.above(4);
+      expect(Math.max(...pieces)).to.be.below(2 * PIECE_LENGTH);
+    });
+  }
+
+  it('is that of the moment when it was begun, however long it takes', () => {
+    const list = listOf(MANY);
+    const page = list.page();
+    const then = JSON.stringify(page.plants);
+    const text = new ListText(page.stretches, new SegmentTexts());
+    let whole = text.advance();
+    for (let id = 0; id < MANY; id += 3) list.evolve(deleted(id));
+    while (whole === undefined) whole = text.advance();
+    expect(whole.toString()).to.equal(then);
+  });
+
+  it('costs no more than the segments that a write has changed', () => {
+    const [segments, list] = [new SegmentTexts(), listOf(MANY)];
+    const first = stringified(() => render(list.page(), segments));
+    list.evolve(created(MANY, 'Moss'));
+    list.evolve(deleted(MANY / 2));
+    const second = stringified(() => render(list.page(), segments));
+
+    expect(first).to.equal(MANY);
+    expect(second).to.be.within(2, 256);
+  });
+});
+
+describe('The texts of segments', () => {
+  it('are kept up to a bound in bytes, the latest of them', () => {
+    const [segments, list] = [new SegmentTexts(100_000), listOf(MANY)];
+    const { stretches } = list.page();
+    for (const { segment } of stretches) {
+      segments.set(segment, JSON.stringify(segment.plants));
+      expect(segments.bytes).to.be.at.most(100_000);
+    }
+    expect(segments.bytes).to.be.above(30_000);
+    expect(segments.get(stretches.at(-1)!.segment)).to.equal(
+      JSON.stringify(stretches.at(-1)!.segment.plants),
+    );
+    expect(segments.get(stretches[0]!.segment)).to.equal(undefined);
+  });
+
+  it('are kept for as long as they are used, whatever else is', () => {
+    const [segments, list] = [new SegmentTexts(100_000), listOf(MANY)];
+    const [used, ...others] = list.page().stretches.map(({ segment }) => segment);
+    segments.set(used!, 'used');
+    for (const segment of others) {
+      segments.set(segment, 'x'.repeat(2000));
+      expect(segments.get(used!)).to.equal('used');
+    }
+  });
+
+  it('are not kept where one alone exceeds the bound', () => {
+    const [segments, list] = [new SegmentTexts(1000), listOf(1)];
+    const { segment } = list.page().stretches[0]!;
+    segments.set(segment, 'x'.repeat(1000));
+    expect([segments.get(segment), segments.bytes]).to.deep.equal([undefined, 0]);
+  });
+});
+
+/** How many plants were turned into JSON while `work` was done. */
+function stringified(work: () => unknown): number {
+  const stringify = JSON.stringify;
+  let plants = 0;
+  JSON.stringify = ((value: readonly unknown[]) => {
+    plants += value.length;
+    return stringify(value);
+  }) as typeof stringify;
+  try {
+    work();
+  } finally {
+    JSON.stringify = stringify;
+  }
+  return plants;
+}

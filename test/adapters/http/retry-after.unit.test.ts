@@ -1,0 +1,25 @@
+import { expect } from 'chai';
+import { retryAfterWith } from '../../../src/adapters/http/retry-after';
+
+const secondsOf = (ms: number | undefined, random: number) =>
+  Number(retryAfterWith(() => random)(ms)['Retry-After']);
+
+describe('Retry-After', () => {
+  for (const [ms, least, most] of [
+    [undefined, 1, 2],
+    [0, 1, 2],
+    [1, 1, 2],
+    [1000, 1, 2],
+    [1001, 2, 3],
+    [3500, 4, 6],
+    [10_000, 10, 15],
+  ] as const) {
+    it(`of ${ms ?? 'an unknown number of'} ms is ${least} to ${most} seconds, each of them at times`, () => {
+      const seen = new Set<number>();
+      for (let random = 0; random < 1; random += 0.01) seen.add(secondsOf(ms, random));
+      expect(Math.min(...seen)).to.equal(least);
+      expect(Math.max(...seen)).to.equal(most);
+      expect(seen.size).to.equal(most - least + 1);
+    });
+  }
+});
