@@ -32,7 +32,7 @@ describeOwnRedis(`One user with ${CONNECTIONS} connections, and another`, (start
   it(`the other's p99 stays within ${FACTOR} times its p99 alone`, async function () {
     this.timeout(90_000);
     const { url } = await start(redis.url, users, {
-      LOG_LEVEL: 'silent',
+      LOG_LEVEL: 'fatal',
       MAX_USER_REQUESTS: String(ALLOWED),
     });
     const measure = async (name: string) => {

@@ -38,7 +38,7 @@ describeOwnRedis(`A flood from ${CONNECTIONS} connections`, (startRedis) => {
     const rows: GroupFigures[] = [];
     const goals: Goal[] = [];
     for (const [kind, flood] of Object.entries(FLOODS)) {
-      const service = await start(redis.url, users, { LOG_LEVEL: 'silent' });
+      const service = await start(redis.url, users, { LOG_LEVEL: 'fatal' });
       const newcomer: ClientGroup = {
         name: `new clients beside ${kind}`,
         users: ['newcomer'],

@@ -23,6 +23,7 @@ import { parseTarget } from './request-target';
 import { type RetryAfter, retryAfterWith } from './retry-after';
 import { rootRoute } from './root-route';
 import type { Context, RequestState } from './routes';
+import { UserAdmission } from './user-admission';
 import { requireWellFormed } from './well-formed';
 
 /** What the edge tells about a request once its answer is decided. Nothing in it comes from the client unchecked. */
@@ -76,7 +77,8 @@ export function createApp(options: AppOptions): (...asked: Parameters<Serve>) =>
   const app = new Koa<RequestState>();
   const { maxUserRequests = Infinity, storeTimeoutMs = 2000, random = Math.random } = options;
   const retryAfter = retryAfterWith(random);
-  app.use(plantsRoutes({ ...options, maxUserRequests, storeTimeoutMs, retryAfter }));
+  const admission = new UserAdmission(maxUserRequests);
+  app.use(plantsRoutes({ ...options, admission, storeTimeoutMs, retryAfter }));
   app.use(healthRoutes(async () => (options.draining() ? NOT_READY : options.ready()), retryAfter));
   if (options.metrics) app.use(metricsRoute(options.metrics));
   app.use(rootRoute());
@@ -101,16 +103,20 @@ export function createApp(options: AppOptions): (...asked: Parameters<Serve>) =>
       if (answer.status >= 500) fault = error;
       send(response, answer, client.isLast());
     }
-    client.user = ctx.state.user;
+    const { user, admitted } = ctx.state;
+    client.user = user;
     // Who takes nothing of his answer for so long is cut off. Most have taken all of it by now.
-    if (request.socket.writableLength > 0) response.setTimeout(requestTimeoutMs);
+    const reading = request.socket.writableLength > 0 && !response.destroyed;
+    if (reading) response.setTimeout(requestTimeoutMs);
+    if (admitted && reading) response.once('close', () => admission.leave(user!));
+    else if (admitted) admission.leave(user!);
     report({
       requestId: requestIdOf(request),
       method: ctx.method,
       route: ctx.state.route,
       status: response.statusCode,
       durationMs: performance.now() - start,
-      user: ctx.state.user,
+      user,
       traceparent: traceparentOf(request),
       error: fault,
     });

@@ -61,10 +61,10 @@ export class ListAnswers {
   /**
    * Admits a request before its list is known: a long list takes memory from then on. Throws {@link StoreUnavailable}
    * where the user asks too many different questions.
-   * @returns to be called when the request has its answer.
+   * @returns to be called when the request has its answer; `undefined` where the limit makes the answer short.
    */
-  admit(user: User, { limit, after }: ListQuery): () => void {
-    if (limit <= LONG_LIMIT) return () => {};
+  admit(user: User, { limit, after }: ListQuery): (() => void) | undefined {
+    if (limit <= LONG_LIMIT) return undefined;
     const question = `${limit} ${after}`;
     const asked = this.#asked.get(user) ?? new Map<string, number>();
     const same = asked.get(question) ?? 0;

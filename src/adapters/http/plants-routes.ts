@@ -1,25 +1,25 @@
 import type { Middleware } from 'koa';
 import type { Authenticator, PlantStore, User } from '../../application';
 import { type PlantId, parsePlantId } from '../../domain';
-import { failure, json, noContent } from './answer';
+import { type Answer, failure, json, noContent } from './answer';
 import { authenticate } from './authentication';
 import { jsonReader } from './body';
 import { abandonmentOf } from './abandonment';
 import type { ListAnswers } from './list-answers';
-import { listQueryFrom } from './list-query';
+import { type ListQuery, listQueryFrom } from './list-query';
 import { newPlantFrom } from './new-plant';
 import { HttpProblem, PROBLEMS } from './problems';
 import type { RetryAfter } from './retry-after';
 import { type Context, type RequestState, routes } from './routes';
-import { UserAdmission } from './user-admission';
+import type { UserAdmission } from './user-admission';
 import { dropBody, hasBody } from './whole-body';
 
 export interface PlantsRoutesOptions {
   readonly plants: PlantStore;
   readonly authenticator: Authenticator;
   readonly lists: ListAnswers;
-  /** Requests of one user in flight at a time; more are refused. */
-  readonly maxUserRequests: number;
+  /** Entered by each request; `admitted` in its state says whether it is to be left again. */
+  readonly admission: UserAdmission;
   /** Milliseconds from the start of a list's request to its answer. */
   readonly storeTimeoutMs: number;
   /** Bytes. */
@@ -32,29 +32,29 @@ export function plantsRoutes({
   plants,
   authenticator,
   lists,
-  maxUserRequests,
+  admission,
   storeTimeoutMs,
   bodyLimit,
   retryAfter,
 }: PlantsRoutesOptions): Middleware<RequestState> {
   const readJson = jsonReader(bodyLimit);
-  const admission = new UserAdmission(maxUserRequests);
+
+  async function list(ctx: Context, user: User, query: ListQuery): Promise<Answer> {
+    const deadline = performance.now() + storeTimeoutMs;
+    const state = await plants.query(user, (list, head) => {
+      const { stretches, next } = list.page(query.limit, query.after);
+      return { stretches, next, head };
+    });
+    const abandonment = () => abandonmentOf(ctx.res, deadline);
+    return lists.answer(user, query, state, ctx.req.headers['if-none-match'], abandonment);
+  }
 
   const operations = routes({
-    'GET /plants': async (ctx) => {
+    'GET /plants': (ctx) => {
       const [user, query] = [userOf(ctx), listQueryFrom(ctx.state.query)];
-      const deadline = performance.now() + storeTimeoutMs;
       const leave = lists.admit(user, query);
-      try {
-        const state = await plants.query(user, (list, head) => {
-          const { stretches, next } = list.page(query.limit, query.after);
-          return { stretches, next, head };
-        });
-        const abandonment = () => abandonmentOf(ctx.res, deadline);
-        return await lists.answer(user, query, state, ctx.req.headers['if-none-match'], abandonment);
-      } finally {
-        leave();
-      }
+      const answer = list(ctx, user, query);
+      return leave === undefined ? answer : answer.finally(leave);
     },
 
     'POST /plants': async (ctx) => {
@@ -77,8 +77,9 @@ export function plantsRoutes({
     if (path !== '/plants' && !path.startsWith('/plants/')) return next() as unknown;
     const operate = (user: User) => {
       ctx.state.user = user;
-      const answer = admission.admit(user, ctx.res, () => operations(ctx, next) as Promise<unknown>);
-      return answer ?? failure(PROBLEMS.tooManyRequests, undefined, retryAfter());
+      ctx.state.admitted = admission.enter(user);
+      if (!ctx.state.admitted) return failure(PROBLEMS.tooManyRequests, undefined, retryAfter());
+      return operations(ctx, next) as unknown;
     };
     const user = authenticate(authenticator, ctx.req.headers.authorization);
     return typeof user === 'string' ? operate(user) : user.then(operate);

@@ -14,6 +14,8 @@ export const ALLOW_ANYWHERE = METHODS.join(', ');
 export interface RequestState extends Target {
   /** Who asks. */
   user?: User;
+  /** Whether it counts as one of its user's requests in flight. */
+  admitted?: boolean;
   /** The pattern of the route that serves it. */
   route?: string;
 }

@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import type { User } from '../../application';
 
 /** Bounds the requests of one user that are in flight at a time. */
@@ -8,32 +7,15 @@ export class UserAdmission {
   /** @param max requests of one user; at least 1. */
   constructor(private readonly max: number) {}
 
-  /**
-   * The result of `handle`, or `undefined` without a call of it where `max` requests of `user` are in flight. A request
-   * is in flight until `handle` has settled and `response` is closed: a client that goes away leaves its work behind.
-   */
-  admit<T>(user: User, response: ServerResponse, handle: () => T): T | undefined {
+  /** Counts a request of `user`, which {@link leave} ends. False where `max` are in flight. */
+  enter(user: User): boolean {
     const inFlight = this.#inFlight.get(user) ?? 0;
-    if (inFlight >= this.max) return undefined;
+    if (inFlight >= this.max) return false;
     this.#inFlight.set(user, inFlight + 1);
-    let open = 2;
-    const close = () => {
-      if (--open === 0) this.#leave(user);
-    };
-    if (response.destroyed) close();
-    else response.once('close', close);
-    try {
-      const result = handle();
-      if (result instanceof Promise) result.then(close, close);
-      else close();
-      return result;
-    } catch (error) {
-      close();
-      throw error;
-    }
+    return true;
   }
 
-  #leave(user: User): void {
+  leave(user: User): void {
     const inFlight = this.#inFlight.get(user)! - 1;
     if (inFlight === 0) this.#inFlight.delete(user);
     else this.#inFlight.set(user, inFlight);
