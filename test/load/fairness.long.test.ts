@@ -62,6 +62,7 @@ describeOwnRedis(`One user with ${CONNECTIONS} connections, and another`, (start
           what: `p99 beside the ${name}, in ms`,
           is: beside.succeeded.p99,
           atMost: FACTOR * alone.succeeded.p99,
+          latency: true,
         },
       );
     }

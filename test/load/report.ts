@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { expect } from 'chai';
 import { LONG, SEED } from './service';
 import type { GroupFigures, Latencies } from './workload';
@@ -25,6 +26,8 @@ export interface Goal {
   readonly is: number | undefined;
   readonly atLeast?: number;
   readonly atMost?: number;
+  /** A time: on fewer than four cores the clients, Redis and the service take it from one another. */
+  readonly latency?: true;
 }
 
 /**
@@ -33,10 +36,14 @@ export interface Goal {
  */
 const SLACK = Number(process.env['GOAL_SLACK'] ?? 1);
 
+/** By how much a latency may exceed its goal on fewer than four cores. */
+const CORES_SLACK = availableParallelism() < 4 ? 3 : 1;
+
 /** Fails with all goals that were missed, not only the first. */
 export function expectGoals(...goals: readonly Goal[]): void {
   const missed = goals.filter(
-    ({ is = NaN, atLeast = -Infinity, atMost = Infinity }) => !(is >= atLeast && is <= atMost * SLACK),
+    ({ is = NaN, atLeast = -Infinity, atMost = Infinity, latency }) =>
+      !(is >= atLeast && is <= atMost * SLACK * (latency ? CORES_SLACK : 1)),
   );
   expect(missed, 'goals that were missed').to.deep.equal([]);
 }
