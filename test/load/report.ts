@@ -27,7 +27,7 @@ export interface Goal {
   readonly atLeast?: number;
   readonly atMost?: number;
   /** A time: on fewer than four cores the clients, Redis and the service take it from one another. */
-  readonly latency?: true;
+  readonly latency?: boolean;
 }
 
 /**
