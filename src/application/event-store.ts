@@ -102,3 +102,8 @@ export class OutcomeUnknown extends Error {
 export class UnreadableHistory extends StoreUnavailable {
   override readonly name = 'UnreadableHistory';
 }
+
+/** Whether `error` is a fault that the port knows; anything else is a bug of the store. */
+export function isStoreFault(error: unknown): boolean {
+  return error instanceof StoreUnavailable || error instanceof OutcomeUnknown;
+}

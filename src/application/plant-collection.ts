@@ -1,22 +1,17 @@
 import { type Command, type Decision, type PlantEvent, bytesAddedBy } from '../domain';
 import type { CollectionOptions } from './collection-options';
-import { type NewerEvents, OutcomeUnknown, StoreUnavailable } from './event-store';
+import { type NewerEvents, StoreUnavailable, isStoreFault } from './event-store';
 import { HistoryLoader } from './history-loader';
 import { LoadQueue } from './load-queue';
 import { Projection, type View } from './projection';
 import { RequestQueue } from './request-queue';
 import type { Caller, RoundRequest } from './round-request';
 import { SafeObserver } from './safe-observer';
+import { SizeLimit } from './size-limit';
 import { StreamCalls } from './stream-calls';
 
-const FIRST_RETRY_MS = 10;
-const LAST_RETRY_MS = 200;
 /** Events. */
 const PROGRESS_STEP = 100_000;
-/** For how long a list that was found too large is not loaded, or not extended, again. */
-const TOO_LARGE_MS = 10_000;
-/** The share of its memory up to which a list may grow by commands, so that what was created can be loaded again. */
-const GROWTH_LIMIT = 7 / 8;
 /** For how long a list that was loaded while no request waited any more is kept for the one that comes back. */
 const KEPT_MS = 10_000;
 
@@ -53,7 +48,7 @@ export class PlantCollection {
   /** How many calls to the store the round in flight has made. */
   #trips = 0;
   #running = false;
-  #tooLargeUntil: number | undefined;
+  readonly #size: SizeLimit;
   #keptUntil: number | undefined;
 
   constructor(
@@ -64,6 +59,8 @@ export class PlantCollection {
     const { store, clock, timeoutMs, maxWaiting, commandBytes, loads } = options;
     this.#observer = SafeObserver.of(options.observer);
     this.#calls = new StreamCalls(stream, store, clock);
+    const { maxBytes = Infinity } = options;
+    this.#size = new SizeLimit(clock, maxBytes, () => this.#observer.tooLarge(stream, maxBytes));
     this.#requests = new RequestQueue({
       clock,
       timeoutMs,
@@ -99,7 +96,7 @@ export class PlantCollection {
   }
 
   /**
-   * Rejects with {@link OutcomeUnknown}; or, and then nothing happened, with {@link StoreUnavailable}
+   * Rejects with `OutcomeUnknown`; or, and then nothing happened, with {@link StoreUnavailable}
    * (`UnreadableHistory` is one) or, as it is, with any other error of the store: a fault of its own.
    */
   execute(command: Command): Promise<Decision> {
@@ -197,33 +194,12 @@ export class PlantCollection {
     for (const request of requests) request.succeed(request.command && decisions[next++]);
   }
 
-  /**
-   * Appends until the outcome is known. After a reply was lost the same commit
-   * is repeated: the store answers what the first try did, or refuses it for
-   * good because the stream has moved on.
-   */
-  async #append(events: readonly PlantEvent[], writers: readonly RoundRequest[]) {
-    const commit = this.options.mintCommit();
-    let unknown = false;
-    for (const request of writers) request.inDoubt = true;
-    for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, LAST_RETRY_MS)) {
-      try {
-        this.#trips++;
-        const result = await this.#calls.append(this.#projection.head, commit, events);
-        for (const request of writers) request.inDoubt = false;
-        return result;
-      } catch (error) {
-        unknown ||= !(error instanceof StoreUnavailable);
-        // Until some try was lost on the way, a refusal is final: none of them happened.
-        if (!unknown) for (const request of writers) request.inDoubt = false;
-        if (!unknown || !isStoreFault(error) || !this.#roundIsPending()) throw error;
-      }
-      await this.#calls.pause(pause);
-    }
-  }
-
-  #roundIsPending(): boolean {
-    return this.#requests.round.some((request) => !request.settled);
+  #append(events: readonly PlantEvent[], writers: readonly RoundRequest[]) {
+    return this.#calls.appendUntilKnown(this.#projection.head, this.options.mintCommit(), events, {
+      writers,
+      pending: () => this.#requests.roundIsPending,
+      tried: () => this.#trips++,
+    });
   }
 
   /** Applies what is newer. True where nothing newer was left at some moment after the call began. */
@@ -262,12 +238,10 @@ export class PlantCollection {
     const step = (reached: number) => Math.floor(reached / PROGRESS_STEP);
     if (step(version) > step(before)) this.#observer.loading(this.stream, version);
 
-    const exceeds = this.bytes > (this.options.maxBytes ?? Infinity);
-    if (!exceeds && this.memory.fits()) return;
+    const refusal = this.#size.ofLoad(this.bytes);
+    if (refusal === undefined && this.memory.fits()) return;
     this.#startOver();
-    throw exceeds
-      ? this.#foundTooLarge()
-      : new StoreUnavailable('the memory for plants is full of what is being loaded');
+    throw refusal ?? new StoreUnavailable('the memory for plants is full of what is being loaded');
   }
 
   #loadEnded(complete: boolean): void {
@@ -280,20 +254,8 @@ export class PlantCollection {
 
   /** Why a request is refused whose command adds so many bytes; `undefined` where it is not. */
   #refusal(bytes: number): StoreUnavailable | undefined {
-    const { clock, maxBytes = Infinity } = this.options;
-    if (this.#tooLargeUntil !== undefined && (bytes > 0 || !this.#caughtUp)) {
-      const waitMs = this.#tooLargeUntil - clock.now();
-      if (waitMs > 0) return tooLarge(waitMs);
-      this.#tooLargeUntil = undefined;
-    }
-    const grown = this.bytes + this.#requests.waitingBytes + bytes;
-    return bytes > 0 && grown > GROWTH_LIMIT * maxBytes ? this.#foundTooLarge() : undefined;
-  }
-
-  #foundTooLarge(): StoreUnavailable {
-    this.#tooLargeUntil = this.options.clock.now() + TOO_LARGE_MS;
-    this.#observer.tooLarge(this.stream, this.options.maxBytes!);
-    return tooLarge(TOO_LARGE_MS);
+    if (bytes > 0) return this.#size.ofGrowth(this.bytes + this.#requests.waitingBytes + bytes);
+    return this.#caughtUp ? undefined : this.#size.recent();
   }
 
   #lostHistory(): void {
@@ -305,14 +267,4 @@ export class PlantCollection {
     this.#projection = new Projection();
     this.#caughtUp = false;
   }
-}
-
-function isStoreFault(error: unknown): boolean {
-  return error instanceof StoreUnavailable || error instanceof OutcomeUnknown;
-}
-
-function tooLarge(retryAfterMs: number): StoreUnavailable {
-  return new StoreUnavailable('the plants of this user take more memory than this instance has for them', {
-    retryAfterMs,
-  });
 }

@@ -33,10 +33,6 @@ export class RequestQueue {
 
   readonly #release = (bytes: number): void => this.options.commandBytes?.release(bytes);
 
-  get round(): readonly RoundRequest[] {
-    return this.#round;
-  }
-
   get waitingBytes(): number {
     return this.#waitingBytes;
   }
@@ -47,7 +43,11 @@ export class RequestQueue {
 
   /** Whether any request waits for an answer. */
   get pending(): boolean {
-    return this.#waiting.length > 0 || this.#round.some(({ settled }) => !settled);
+    return this.#waiting.length > 0 || this.roundIsPending;
+  }
+
+  get roundIsPending(): boolean {
+    return this.#round.some(({ settled }) => !settled);
   }
 
   /** Why the request is refused, where it is. */
@@ -104,6 +104,6 @@ export class RequestQueue {
       this.#waitingBytes -= request.bytes;
       request.expire(retryAfterMs());
     }
-    if (this.#round.every((request) => request.settled)) abandoned();
+    if (!this.roundIsPending) abandoned();
   }
 }

@@ -7,7 +7,22 @@ import {
   OutcomeUnknown,
   type ReadResult,
   StoreUnavailable,
+  isStoreFault,
 } from './event-store';
+import type { RoundRequest } from './round-request';
+
+const FIRST_RETRY_MS = 10;
+const LAST_RETRY_MS = 200;
+
+/** The round whose events are appended. */
+export interface AppendingRound {
+  /** The requests whose events they are. */
+  readonly writers: readonly RoundRequest[];
+  /** Whether any request of the round waits for an answer. */
+  readonly pending: () => boolean;
+  /** A call to the store begins. */
+  readonly tried: () => void;
+}
 
 /**
  * The calls to the store for one stream, which can be given up: the wait then
@@ -30,6 +45,38 @@ export class StreamCalls {
   /** Given up, it rejects with {@link OutcomeUnknown}. */
   append(expected: Head, commit: string, events: readonly PlantEvent[]): Promise<AppendResult> {
     return this.#unlessAbandoned(this.store.append(this.stream, expected, commit, events), OutcomeUnknown);
+  }
+
+  /**
+   * Appends until the outcome is known. After a reply was lost the same commit
+   * is repeated: the store answers what the first try did, or refuses it for
+   * good because the stream has moved on.
+   */
+  async appendUntilKnown(
+    expected: Head,
+    commit: string,
+    events: readonly PlantEvent[],
+    { writers, pending, tried }: AppendingRound,
+  ): Promise<AppendResult> {
+    const setInDoubt = (inDoubt: boolean) => {
+      for (const request of writers) request.inDoubt = inDoubt;
+    };
+    let unknown = false;
+    setInDoubt(true);
+    for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, LAST_RETRY_MS)) {
+      try {
+        tried();
+        const result = await this.append(expected, commit, events);
+        setInDoubt(false);
+        return result;
+      } catch (error) {
+        unknown ||= !(error instanceof StoreUnavailable);
+        // Until some try was lost on the way, a refusal is final: none of them happened.
+        if (!unknown) setInDoubt(false);
+        if (!unknown || !isStoreFault(error) || !pending()) throw error;
+      }
+      await this.pause(pause);
+    }
   }
 
   /** Before an append is repeated, whose outcome is unknown until then; given up it stays so. */
