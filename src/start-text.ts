@@ -61,11 +61,15 @@ export function welcome(service: Service, config: Config): string {
       '',
       'Try it:',
       `  curl ${url}/plants -H 'Authorization: Bearer ${developmentToken}' -H 'Content-Type: application/json' -d '{"id": 1, "name": "Fern", "tag": "indoor"}'`,
-      `  curl ${url}/plants -H 'Authorization: Bearer ${developmentToken}'`,
+      `  ${listingCurl(url, developmentToken)}`,
       '',
     );
   }
   return lines.join('\n');
+}
+
+function listingCurl(url: string, token: string): string {
+  return `curl ${url}/plants -H 'Authorization: Bearer ${token}'`;
 }
 
 /**
@@ -84,6 +88,8 @@ export function startEvent(
     eventStore: EVENT_STORE,
     node: process.version,
     developmentToken,
+    // Without a character that JSON escapes, so that it can be pasted.
+    try: developmentToken && listingCurl(url, developmentToken),
     configuration: Object.fromEntries(inForce.map(({ name, value }) => [name, loggable(name, value!)])),
   };
 }

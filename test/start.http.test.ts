@@ -78,6 +78,13 @@ describe('The service, started', function () {
     expect(answers).to.deep.equal(['{"name":"Fern","tag":"indoor"}', '[{"name":"Fern","tag":"indoor"}]']);
   });
 
+  it('logs a curl that works when pasted where its output is JSON', async () => {
+    const service = start({ LOG_FORMAT: 'json' });
+    await service.serving();
+    const [, curl] = /"try":"([^"]+)"/.exec(service.output)!;
+    expect((await run('sh', ['-c', curl!])).stdout).to.equal('[]');
+  });
+
   it('makes another token each time', async () => {
     const tokens = await Promise.all(
       [start(), start()].map(async (service) => (await service.serving()).token),

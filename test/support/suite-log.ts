@@ -8,6 +8,9 @@ import { type Logger, pino } from 'pino';
 /** How every token of every test begins, those that are signed included. */
 const TOKEN = /alice-token|bob-token|token-of-|token-\d|other-\d|plants_[\w-]{20}|eyJ[\w-]{10}|bearer /i;
 
+/** The start event shows the development token: nothing else does. */
+const START_CURL = /"try":"curl \S+ -H 'Authorization: Bearer [\w-]{32}'",/;
+
 const unclean: string[] = [];
 let lines = 0;
 
@@ -15,7 +18,7 @@ let lines = 0;
 export function requireClean(line: string): void {
   if (!/^\{[^\p{Cc}]*\}\n$/u.test(line)) throw new Error(`not a clean log line: ${JSON.stringify(line)}`);
   JSON.parse(line);
-  if (TOKEN.test(line)) throw new Error(`a token in the log: ${line}`);
+  if (TOKEN.test(line.replace(START_CURL, ''))) throw new Error(`a token in the log: ${line}`);
 }
 
 export function noteLine(line: string): void {
