@@ -11,13 +11,14 @@ import {
 import { type Answer, failure, failureOf, send } from './answer';
 import type { Serve } from './connection';
 import { docsRoutes, findSwaggerUi } from './docs-routes';
-import { type Readiness, healthRoutes } from './health-routes';
+import { healthRoutes } from './health-routes';
 import type { ListAnswers } from './list-answers';
 import { LongAnswers } from './long-answers';
 import { metricsRoute } from './metrics-route';
 import type { MetricsSource } from './metrics-source';
 import { plantsRoutes } from './plants-routes';
 import { HttpProblem, PROBLEMS } from './problems';
+import type { Readiness } from './readiness';
 import { requestIdOf, traceparentOf } from './request';
 import { parseTarget } from './request-target';
 import { type RetryAfter, retryAfterWith } from './retry-after';

@@ -1,14 +1,9 @@
 import type { Middleware } from 'koa';
 import { failure, json } from './answer';
 import { PROBLEMS } from './problems';
+import type { Readiness } from './readiness';
 import type { RetryAfter } from './retry-after';
 import { type RequestState, routes } from './routes';
-
-/** What the service can do now. */
-export interface Readiness {
-  readonly reads: boolean;
-  readonly writes: boolean;
-}
 
 /**
  * What orchestrators ask, without a token. `live`: the process answers, so

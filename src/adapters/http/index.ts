@@ -2,7 +2,7 @@
 import { type HttpServer, type HttpServerOptions, listen } from './server';
 
 export type { RequestReport } from './app';
-export type { Readiness } from './health-routes';
+export type { Readiness } from './readiness';
 export type { MetricsSource } from './metrics-source';
 export type { DrainTimes, HttpServer, HttpServerOptions } from './server';
 export { listen };
