@@ -97,6 +97,7 @@ describeOwnRedis(`With REDIS_WAIT_REPLICAS=1 and the replica away for ${AWAY_MS 
         what: 'the slowest answer, in ms',
         is: Math.max(failed.max, succeeded.max),
         atMost: STORE_TIMEOUT_MS + 500,
+        latency: true,
       },
       { what: 'failures of readers', is: groups['readers, replica away']!.failures, atMost: 0 },
       {
