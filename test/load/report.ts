@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { expect } from 'chai';
+import { goalSlack } from '../support/goal-slack';
 import { LONG, SEED } from './service';
 import type { GroupFigures, Latencies } from './workload';
 
@@ -30,12 +31,6 @@ export interface Goal {
   readonly latency?: boolean;
 }
 
-/**
- * Every upper bound but 0 is multiplied by this: on a machine that others use as well, only gross misses count.
- * `.ci/run` sets it; the goals themselves are those without it.
- */
-const SLACK = Number(process.env['GOAL_SLACK'] ?? 1);
-
 /** By how much a latency may exceed its goal on fewer than four cores. */
 const CORES_SLACK = availableParallelism() < 4 ? 3 : 1;
 
@@ -43,7 +38,7 @@ const CORES_SLACK = availableParallelism() < 4 ? 3 : 1;
 export function expectGoals(...goals: readonly Goal[]): void {
   const missed = goals.filter(
     ({ is = NaN, atLeast = -Infinity, atMost = Infinity, latency }) =>
-      !(is >= atLeast && is <= atMost * SLACK * (latency ? CORES_SLACK : 1)),
+      !(is >= atLeast && is <= atMost * goalSlack * (latency ? CORES_SLACK : 1)),
   );
   expect(missed, 'goals that were missed').to.deep.equal([]);
 }
