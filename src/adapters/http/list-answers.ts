@@ -3,7 +3,7 @@ import { type Head, StoreUnavailable, type User } from '../../application';
 import type { Stretch } from '../../domain';
 import { type Answer, json } from './answer';
 import { matches } from './if-none-match';
-import { type ListQuery, cursorAfter } from './list-query';
+import { type PageQuery, cursorAfter } from './list-query';
 import { ListRenderer, type Rendering } from './list-renderer';
 import { ListText, PIECE_LENGTH } from './list-text';
 import type { Headers } from './problems';
@@ -63,7 +63,7 @@ export class ListAnswers {
    * where the user asks too many different questions.
    * @returns to be called when the request has its answer; `undefined` where the limit makes the answer short.
    */
-  admit(user: User, { limit, after }: ListQuery): (() => void) | undefined {
+  admit(user: User, { limit, after }: PageQuery): (() => void) | undefined {
     if (limit <= LONG_LIMIT) return undefined;
     const question = `${limit} ${after}`;
     const asked = this.#asked.get(user) ?? new Map<string, number>();
@@ -86,7 +86,7 @@ export class ListAnswers {
    */
   answer(
     user: User,
-    query: ListQuery,
+    query: PageQuery,
     list: ListState,
     ifNoneMatch: string | undefined,
     abandonment: () => AbortSignal,
@@ -162,7 +162,7 @@ function entityTag({ version, commit }: Head): string {
   return `"${version}-${createHash('sha256').update(commit, 'utf16le').digest('base64url')}"`;
 }
 
-function fields({ limit }: ListQuery, { next }: ListState, etag: string): Headers {
+function fields({ limit }: PageQuery, { next }: ListState, etag: string): Headers {
   // With limit=0 a walk along the links would never end.
   const link =
     next === undefined || limit === 0 ? undefined : `</plants?limit=${limit}&cursor=${cursorAfter(next)}>`;

@@ -1,15 +1,12 @@
+import type { ListQuery } from '../../application';
 import { HttpProblem, PROBLEMS } from './problems';
 
-/** Both as a list's page takes them. */
-export interface ListQuery {
-  readonly limit: number;
-  readonly after: number;
-}
+export type PageQuery = Required<ListQuery>;
 
 const CURSOR_PREFIX = 'v1.';
 
 /** What the query string of a list asks for. Throws {@link HttpProblem}; other parameters are ignored. */
-export function listQueryFrom(querystring: string): ListQuery {
+export function listQueryFrom(querystring: string): PageQuery {
   if (querystring === '') return { limit: Infinity, after: 0 };
   const parameters = new URLSearchParams(querystring);
   for (const name of parameters.keys()) {

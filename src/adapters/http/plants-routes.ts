@@ -6,7 +6,7 @@ import { authenticate } from './authentication';
 import { jsonReader } from './body';
 import { abandonmentOf } from './abandonment';
 import type { ListAnswers } from './list-answers';
-import { type ListQuery, listQueryFrom } from './list-query';
+import { type PageQuery, listQueryFrom } from './list-query';
 import { newPlantFrom } from './new-plant';
 import { HttpProblem, PROBLEMS } from './problems';
 import type { RetryAfter } from './retry-after';
@@ -39,7 +39,7 @@ export function plantsRoutes({
 }: PlantsRoutesOptions): Middleware<RequestState> {
   const readJson = jsonReader(bodyLimit);
 
-  async function list(ctx: Context, user: User, query: ListQuery): Promise<Answer> {
+  async function list(ctx: Context, user: User, query: PageQuery): Promise<Answer> {
     const deadline = performance.now() + storeTimeoutMs;
     const state = await plants.query(user, (list, head) => {
       const { stretches, next } = list.page(query.limit, query.after);
