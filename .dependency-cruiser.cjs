@@ -11,41 +11,52 @@ module.exports = {
       to: { pathNot: '^src/domain/' },
     },
     {
-      name: 'application-knows-only-the-domain',
+      name: 'engine-is-pure',
+      comment: 'Event sourcing imports nothing but itself: any domain and any store can be put beside it.',
+      severity: 'error',
+      from: { path: '^src/event-sourcing/' },
+      to: { pathNot: '^src/event-sourcing/' },
+    },
+    {
+      name: 'application-knows-only-domain-and-engine',
       severity: 'error',
       from: { path: '^src/application/' },
-      to: { pathNot: '^src/(application|domain)/' },
+      to: { pathNot: '^src/(application|domain|event-sourcing)/' },
     },
     {
       name: 'layers-meet-at-their-face',
-      comment: 'Other layers import src/domain and src/application through their index.',
+      comment: 'A layer is imported through its index.',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/(domain|application)/' },
-      to: { path: '^src/(domain|application)/', pathNot: '^src/(domain|application)/index[.]ts$' },
+      from: { path: '^src/([^/]+)' },
+      to: {
+        path: '^src/(domain|event-sourcing|application)/',
+        pathNot: '^src/$1/|^src/(domain|event-sourcing|application)/index[.]ts$',
+      },
     },
     {
-      name: 'application-sees-the-domain-by-its-face',
+      name: 'stores-know-no-plant',
+      comment: 'An event store keeps the events of any domain.',
       severity: 'error',
-      from: { path: '^src/application/' },
-      to: { path: '^src/domain/', pathNot: '^src/domain/index[.]ts$' },
+      from: { path: '^src/adapters/(redis|memory)/' },
+      to: { path: '^src/(domain|application)/' },
     },
     {
       name: 'adapters-are-strangers',
       comment: 'An adapter knows the ports, not its neighbours; only the composition root knows them all.',
       severity: 'error',
       from: { path: '^src/adapters/([^/]+)/' },
-      to: { path: '^src/(?!domain/|application/)', pathNot: '^src/adapters/$1/' },
+      to: { path: '^src/(?!domain/|event-sourcing/|application/)', pathNot: '^src/adapters/$1/' },
     },
     {
       name: 'testing-knows-ports-and-the-reference',
       comment:
-        'The published contract of a store knows the port, its words, the memory store as reference, and fast-check.',
+        'The published contract of a store knows the port, plants as samples, the memory store as reference, and fast-check.',
       severity: 'error',
       from: { path: '^src/testing/' },
       to: {
         path: '^src/|node_modules/',
         pathNot:
-          '^src/testing/|^src/(application|domain|adapters/memory)/index[.]ts$|node_modules/(fast-check|@types)/',
+          '^src/testing/|^src/(event-sourcing|domain|adapters/memory)/index[.]ts$|node_modules/(fast-check|@types)/',
       },
     },
     {
@@ -71,6 +82,13 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/adapters/metrics/' },
       to: { path: 'node_modules/prom-client/' },
+    },
+    {
+      name: 'configuration-does-no-io',
+      comment: 'What reads a file or asks the network is handed in by the composition root.',
+      severity: 'error',
+      from: { path: '^src/service/config/' },
+      to: { path: '^(fs|net|tls|dns|https?|child_process)(/|$)', reachable: true },
     },
     { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
     {

@@ -12,7 +12,6 @@ export type Generator = 'wrk' | 'autocannon';
 export interface Result {
   readonly requests: number;
   readonly seconds: number;
-  readonly p50Ms: number;
   readonly p99Ms: number;
   readonly mostMs: number;
 }

@@ -11,7 +11,7 @@ export interface Options {
   readonly warmUpSeconds: number;
   readonly generator: Generator | undefined;
   readonly spin: boolean;
-  /** Whether docs/benchmark.md and its chart are written. */
+  /** Whether benchmark.md and its chart are written. */
   readonly write: boolean;
   /** The folder of the page. */
   readonly into: string;
@@ -27,8 +27,7 @@ export const HELP = `npm run bench -- [OPTION …]
   --warm-up S        for how long it is sent before that (3)
   --load NAME        wrk or autocannon; wrk where there is one
   --spin             keep idle cores awake (docs/benchmark.md says what for)
-  --write            write docs/benchmark.md and its chart after --quick or --only too
-  --into DIRECTORY   where benchmark.md and its chart are, else docs
+  --into DIRECTORY   write benchmark.md and its chart there, after --quick or --only too; a full run writes into docs
   --help             this text`;
 
 export function readOptions(args: readonly string[]): Options {
@@ -43,8 +42,7 @@ export function readOptions(args: readonly string[]): Options {
       'warm-up': { type: 'string' },
       load: { type: 'string' },
       spin: { type: 'boolean', default: false },
-      write: { type: 'boolean', default: false },
-      into: { type: 'string', default: 'docs' },
+      into: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -61,8 +59,8 @@ export function readOptions(args: readonly string[]): Options {
     warmUpSeconds: number('--warm-up', values['warm-up'] ?? (quick ? '1' : '3'), 0),
     generator: load,
     spin: values.spin,
-    write: values.write || (!quick && only === undefined),
-    into: values.into,
+    write: values.into !== undefined || (!quick && only === undefined),
+    into: values.into ?? 'docs',
     help: values.help,
   };
 }

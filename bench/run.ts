@@ -5,7 +5,6 @@
 import { compileServers, installPackages } from './build';
 import { METHODS, type Pairs, perSecond, rateRatio, together } from './compare';
 import { contestants } from './contestants';
-import type { Generator } from './load';
 import { has, machineText, placement, spin } from './machine';
 import { type Contestant, measure } from './measure';
 import { HELP, type Options, readOptions } from './options';
@@ -41,7 +40,7 @@ async function main(): Promise<void> {
   }
   const { contestants: chosen, sections } = choose(options);
   const generator = options.generator ?? (has('wrk') ? 'wrk' : 'autocannon');
-  if (needsPackages(chosen, generator)) installPackages();
+  installPackages();
   compileServers();
 
   const conditions: Conditions = { ...options, generator, placement: placement() };
@@ -91,12 +90,6 @@ function choose({ only, quick }: Options): { contestants: Contestant[]; sections
     contestants: named.length > 0 ? all.filter(({ name }) => name === 'bare' || only.includes(name)) : [],
     sections: only.filter((name) => name in SECTIONS),
   };
-}
-
-const WITHOUT_PACKAGES = /^(bare|plant-store.*)$/;
-
-function needsPackages(chosen: readonly Contestant[], generator: Generator): boolean {
-  return generator === 'autocannon' || chosen.some(({ name }) => !WITHOUT_PACKAGES.test(name));
 }
 
 /** Each with a bare server as young as itself: one that had served for minutes was found to have grown slower. By name. */

@@ -64,6 +64,19 @@ export function figureTable(rows: readonly Row[]): string {
   );
 }
 
+/** One row per method, with the spread of each of these ratios over all pairs. */
+export function ratiosTable(
+  head: string,
+  pairs: Pairs,
+  ratios: Readonly<Record<string, (pair: Pair) => number | undefined>>,
+): string {
+  const rows = METHODS.map((method) => [
+    method,
+    ...Object.values(ratios).map((ratio) => ratioText(spread(pairs[method].map(ratio)))),
+  ]);
+  return markdown([head, ...Object.keys(ratios)], rows);
+}
+
 /** A ratio with its spread; a dash where there is none. */
 export function ratioText(ratio: Spread | undefined): string {
   if (ratio === undefined) return '–';

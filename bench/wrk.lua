@@ -57,7 +57,7 @@ end
 function done(summary, latency)
   local e = summary.errors
   io.write(string.format(
-    '\n{"requests":%d,"seconds":%.6f,"refused":%d,"cutOff":%d,"ranOut":%d,"p50Ms":%.4f,"p99Ms":%.4f,"mostMs":%.4f}\n',
+    '\n{"requests":%d,"seconds":%.6f,"refused":%d,"cutOff":%d,"ranOut":%d,"p99Ms":%.4f,"mostMs":%.4f}\n',
     summary.requests, summary.duration / 1e6, e.status, e.connect + e.read + e.write + e.timeout, mine:get("ran_out"),
-    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, latency.max / 1e3))
+    latency:percentile(99) / 1e3, latency.max / 1e3))
 end

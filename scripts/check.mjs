@@ -8,6 +8,7 @@ const checks = [
   ['lint', 'eslint', '.', '--max-warnings=0'],
   ['types', 'tsc', '-p', '.', '--incremental', '--tsBuildInfoFile', 'node_modules/.cache/types.tsbuildinfo'],
   ['the domain compiles alone', 'tsc', '-p', 'src/domain'],
+  ['the engine compiles alone', 'tsc', '-p', 'src/event-sourcing'],
   ['layer rules', 'depcruise', 'src', '--config', '--output-type', 'err'],
   ['docs', 'ts-node', 'scripts/docs.ts', '--check'],
   ['format (npm run format mends it)', 'prettier', '--check', '--cache', '--log-level=warn', '.'],

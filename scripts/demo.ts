@@ -5,9 +5,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type Service, bootstrap } from '../src/bootstrap';
-import { readConfig } from '../src/config';
-import { problemsText } from '../src/start-text';
+import { type Service, bootstrap } from '../src/service/bootstrap';
+import { readConfig } from '../src/service/config';
+import { problemsText } from '../src/service/start-text';
 import { startDurableRedis } from './durable-redis';
 
 const PLANTS = [

@@ -2,7 +2,7 @@
 // `--check` changes nothing and fails where a page shows something else.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { variables } from '../src/config';
+import { variables } from '../src/service/config';
 
 const PAGES = ['README.md', 'docs/architecture.md'];
 
@@ -12,7 +12,7 @@ function layers(): string {
     '--config',
     '--include-only=^src',
     '--output-type=mermaid',
-    '--collapse=^src/(domain|application|testing|config|adapters/[^/]+)',
+    '--collapse=^src/(domain|application|testing|service|adapters/[^/]+)',
   ]);
   return `\`\`\`mermaid\n${mermaid.toString().trim()}\n\`\`\``;
 }

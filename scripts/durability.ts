@@ -9,12 +9,12 @@ import { readFileSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { storedEvents } from '../test/support/audit';
 import { startInstance } from '../test/support/instance';
-import { Load, type Operation } from '../test/support/load';
+import { Load, type LoadRequest } from '../test/support/load';
 import { localRedis } from '../test/support/redis/local';
 import { Sentinel } from '../test/support/redis/sentinel';
 import { RedisServer } from '../test/support/redis/server';
+import { storedEvents } from '../test/support/stored-events';
 import { TcpProxy } from '../test/support/tcp-proxy';
 import { until } from '../test/support/until';
 
@@ -33,7 +33,7 @@ async function serve(
   waitReplicas: number,
   fault: () => Promise<void>,
   more: Readonly<Record<string, string>> = {},
-): Promise<Operation[]> {
+): Promise<LoadRequest[]> {
   const environment = {
     REDIS_URL: redis.url,
     REDIS_WAIT_REPLICAS: String(waitReplicas),
@@ -47,10 +47,10 @@ async function serve(
   await fault();
   await load.stop();
   await Promise.all(instances.map((instance) => instance.stop()));
-  return load.operations.filter(({ attempt, answer }) => attempt.kind !== 'list' && answer.status < 300);
+  return load.requests.filter(({ request, response }) => request.type !== 'list' && response.status < 300);
 }
 
-async function lostFrom(redis: RedisServer, acknowledged: readonly Operation[]): Promise<Outcome> {
+async function lostFrom(redis: RedisServer, acknowledged: readonly LoadRequest[]): Promise<Outcome> {
   const nameOf = new Map<number, string>();
   const recorded = new Set<string>();
   for (const { type, id, name } of await storedEvents(redis.admin, 'plant-store:{alice}:events')) {
@@ -58,7 +58,7 @@ async function lostFrom(redis: RedisServer, acknowledged: readonly Operation[]):
     recorded.add(`${type === 'PlantCreated' ? 'create' : 'delete'} ${nameOf.get(id)!}`);
   }
   const lost = acknowledged.filter(
-    ({ attempt }) => attempt.kind !== 'list' && !recorded.has(`${attempt.kind} ${attempt.name}`),
+    ({ request }) => request.type !== 'list' && !recorded.has(`${request.type} ${request.name!}`),
   );
   return { acknowledged: acknowledged.length, lost: lost.length };
 }

@@ -1,9 +1,8 @@
 /** Whether the millionth plant costs what the hundredth does: a user with many and users with few, in turns, in one process. */
-import { METHODS, type Pairs, compare, cpuRatio, rateRatio, together } from '../compare';
+import { type Pairs, compare, cpuRatio, rateRatio, together } from '../compare';
 import type { FilledUser } from '../servers/condition';
 import { type Conditions, Session } from '../session';
-import { spread } from '../statistics';
-import { markdown, ratioText } from '../table';
+import { ratiosTable } from '../table';
 import { startFilled } from './filled';
 
 export async function flatness(conditions: Conditions, rounds: number, plants = 1_000_000): Promise<string> {
@@ -36,13 +35,8 @@ export async function flatness(conditions: Conditions, rounds: number, plants = 
   } finally {
     await server.stop();
   }
-  const all = together(compared);
   // How much faster the one with few is, is how much dearer the one with many.
-  const rows = METHODS.map((method) => [
-    method === 'GET' ? 'GET ?limit=100' : method,
-    ratioText(spread(all[method].map(rateRatio))),
-    ratioText(spread(all[method].map(cpuRatio))),
-  ]);
+  const all = together(compared);
   const head = `a user with ${plants.toLocaleString('en-GB')} plants, to one with 100`;
-  return markdown([head, 'time', 'processor'], rows);
+  return ratiosTable(head, all, { time: rateRatio, processor: cpuRatio });
 }

@@ -1,12 +1,11 @@
 /** What it costs to keep the events in a Redis that syncs every write: the same service, in memory and on Redis, in turns. */
 import { startDurableRedis } from '../../scripts/durable-redis';
-import { METHODS, type Pairs, cpuRatio, perSecond, rateRatio, together } from '../compare';
+import { type Pairs, cpuRatio, perSecond, rateRatio, together } from '../compare';
 import { ours } from '../contestants';
 import { pinned } from '../machine';
 import { measure } from '../measure';
 import type { Conditions } from '../session';
-import { spread } from '../statistics';
-import { markdown, ratioText } from '../table';
+import { ratiosTable } from '../table';
 
 interface Trips {
   readonly rounds: number;
@@ -33,13 +32,11 @@ export async function redis(conditions: Conditions, rounds: number): Promise<str
       await server.stop();
     }
   }
-  const all = together(compared);
-  const rows = METHODS.map((method) => [
-    method,
-    ratioText(spread(all[method].map(rateRatio))),
-    ratioText(spread(all[method].map(cpuRatio))),
-    ratioText(spread(all[method].map(({ own, other }) => own.p99Ms / other.p99Ms))),
-  ]);
+  const table = ratiosTable('on Redis, to in memory', together(compared), {
+    'requests a second': rateRatio,
+    processor: cpuRatio,
+    p99: ({ own, other }) => own.p99Ms / other.p99Ms,
+  });
   const { redisHasItsOwn, server } = conditions.placement;
   const where =
     server === undefined
@@ -49,7 +46,7 @@ export async function redis(conditions: Conditions, rounds: number): Promise<str
   const perRound = sum((trip) => trip.requests) / sum((trip) => trip.rounds);
   const perAppend = sum((trip) => trip.events) / sum((trip) => trip.appends);
   return [
-    markdown(['on Redis, to in memory', 'requests a second', 'processor', 'p99'], rows),
+    table,
     '',
     `${where} ${perRound.toFixed(1)} requests shared a round, ${perAppend.toFixed(1)} events an append.`,
   ].join('\n');

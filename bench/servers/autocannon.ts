@@ -52,7 +52,6 @@ const running = autocannon(options, (error: Error | null, result) => {
       refused: non2xx,
       cutOff: errors,
       ranOut,
-      p50Ms: latency.p50,
       p99Ms: latency.p99,
       mostMs: latency.max,
     }),

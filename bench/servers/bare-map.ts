@@ -1,7 +1,6 @@
 /** Plants in a Map behind `node:http`: no router, no framework, no check of what is sent; the list is stringified. */
 import { type ServerResponse, createServer } from 'node:http';
-import { readJson } from './body';
-import { type NewPlant, type Plant, serve } from './shared';
+import { type NewPlant, type Plant, readJson, serve } from './shared';
 
 const plants = new Map<number, Plant>();
 

@@ -27,14 +27,14 @@ async function main({ service, users }: Filling): Promise<void> {
   const part = (name: string) => require(`${service}/dist/${name}`);
   const eventStore: Store = new (part('adapters/memory').MemoryEventStore)();
   for (const user of users) await fill(eventStore, user);
-  const { config, problems } = part('config').readConfig({
+  const { config, problems } = part('service/config').readConfig({
     PORT: '0',
     LOG_LEVEL: 'warn',
     CACHE_MAX_PLANTS: '100000000',
     AUTH_TOKENS: users.map(({ name }) => `${name}:${name}`).join(','),
   });
   if (problems) throw new Error(JSON.stringify(problems));
-  const { url } = await part('bootstrap').bootstrap(config, { eventStore });
+  const { url } = await part('service/bootstrap').bootstrap(config, { eventStore });
 
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();

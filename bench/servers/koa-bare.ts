@@ -1,8 +1,7 @@
 /** The least that Koa can do: what `bare` does, in one middleware. */
 import { createServer } from 'node:http';
 import Koa from 'koa';
-import { readJson } from './body';
-import { LIST, type NewPlant, serve } from './shared';
+import { LIST, type NewPlant, readJson, serve } from './shared';
 
 const app = new Koa();
 app.use(async (context) => {

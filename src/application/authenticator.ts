@@ -1,15 +1,15 @@
 import type { User } from './user';
 
-/** Port: who is calling. Knows nothing of HTTP, so every transport can ask it. */
+/** Port: identifies the user of a token. Independent of the transport. */
 export interface Authenticator {
   /**
-   * The user that `token` speaks for, or `undefined` where it speaks for nobody: at once where that is known.
-   * Rejects with {@link AuthenticationUnavailable} where that cannot be learned now.
+   * The user of `token`, or `undefined` if the token is invalid; synchronous if the answer is known.
+   * Rejects with {@link AuthenticationUnavailable} if the token cannot be verified now.
    */
   authenticate(token: string): User | undefined | Promise<User | undefined>;
 }
 
-/** A fault: whether the token is good could not be learned. Nothing happened; asking again later may help. */
+/** The token could not be verified. A retry may succeed. */
 export class AuthenticationUnavailable extends Error {
   override readonly name = 'AuthenticationUnavailable';
 }

@@ -1,5 +1,5 @@
-import type { Plant } from '../domain';
-import type { Head } from './event-store';
+import type { Page, Plant, PlantList } from '../domain';
+import type { Head } from '../event-sourcing';
 
 export interface ListQuery {
   /** 0 … Infinity. */
@@ -8,11 +8,20 @@ export interface ListQuery {
   readonly after?: number;
 }
 
-/** A part of a user's plants, in order of creation, as of one moment. */
+/** A page of a user's plants, in order of creation, at one head. */
 export interface Listing {
   readonly plants: readonly Plant[];
-  /** The `after` of the next part; `undefined` where this one reached the end. */
+  /** The `after` of the next page; `undefined` on the last page. */
   readonly next: number | undefined;
-  /** Changes whenever the list does, and names no other list that this user ever had. */
+  /** Identifies the list: it changes with every change of the list, and no other list of this user has it. */
   readonly head: Head;
+}
+
+/** The page of a list that a query selects. The compiler refuses a member of the query that is not used here. */
+export function pageOf(
+  list: Pick<PlantList, 'page'>,
+  { limit, after, ...unused }: Required<ListQuery>,
+): Page {
+  unused satisfies Record<string, never>;
+  return list.page(limit, after);
 }

@@ -1,92 +1,50 @@
-import { type Decision, NewPlant, type PlantId, parsePlantId } from '../domain';
-import { ByteBudget } from './byte-budget';
-import { CollectionCache } from './collection-cache';
-import type { CollectionOptions } from './collection-options';
-import type { ListQuery, Listing } from './listing';
-import { LoadQueue } from './load-queue';
-import { PlantCollection } from './plant-collection';
-import type { View } from './projection';
-import { SafeObserver } from './safe-observer';
-import { USER_RULE, type User, parseUser } from './user';
+import {
+  type Command,
+  type Decision,
+  NewPlant,
+  type PlantEvent,
+  type PlantId,
+  type PlantList,
+  type Rejection,
+  parsePlantId,
+  plantDecider,
+  plantFootprint,
+} from '../domain';
+import { Aggregates, type AggregatesOptions, type AggregatesUsage, type View } from '../event-sourcing';
+import { type ListQuery, type Listing, pageOf } from './listing';
+import type { User } from './user';
 
-export interface PlantStoreOptions extends Pick<
-  CollectionOptions,
-  'store' | 'clock' | 'mintCommit' | 'gather' | 'observer'
-> {
-  /** Within how many milliseconds of its arrival every request is answered; 2000 by default. */
-  readonly timeoutMs?: number | undefined;
-  /** How many requests of one user may wait for the next round, more are refused; 1024 by default. */
-  readonly maxWaiting?: number | undefined;
-  /**
-   * About how much memory plants may take, in bytes; 256 MiB by default. One user may take all of it. Requests that
-   * wait to be recorded may take a quarter as much besides.
-   */
-  readonly cacheMaxBytes?: number | undefined;
-  /** How many plants may stay in memory between requests, each user counted as ten more; unbounded by default. */
-  readonly cacheMaxPlants?: number | undefined;
-}
+export type PlantStoreOptions = Omit<AggregatesOptions<Command, PlantEvent, PlantList>, 'footprint'>;
 
-/** How much a store holds, and has to do, at one moment. */
-export interface StoreUsage {
-  /** Users in memory, their plants, and about how many bytes those take. */
-  readonly collections: number;
-  readonly plants: number;
-  readonly bytes: number;
-  readonly maxBytes: number;
-  /** What the commands that are not answered yet take, in bytes. */
-  readonly commandBytes: number;
-  readonly maxCommandBytes: number;
-  /** Pages of histories requested from the event store, and such that wait for their turn. */
-  readonly pagesReading: number;
-  readonly pagesWaiting: number;
-  /** Users dropped from memory so far. */
-  readonly evictions: number;
-}
-
-const COMMANDS_SHARE = 1 / 4;
+/** Derives a value from a user's list and its head. */
+export type PlantView<T> = View<Pick<PlantList, 'size' | 'has' | 'page'>, T>;
 
 /**
- * The use cases: what every transport calls. Each user has a collection of their own, loaded on the first request
- * and kept while memory allows.
+ * The use cases, for every transport. Each user has a stream of events.
  *
- * All reject with TypeError, at once and for this caller only, where an argument is wrong; with `StoreUnavailable`
- * or any other error of the store, its own fault (nothing happened); `create` and `delete` also with `OutcomeUnknown`.
+ * All methods reject at once with TypeError if an argument is invalid, and with `StoreUnavailable` if nothing was
+ * written; `create` and `delete` also reject with `OutcomeUnknown`. Any other error is a bug of the store or of `view`.
  */
 export class PlantStore {
-  readonly #cache: CollectionCache;
-  readonly #loads: LoadQueue;
-  readonly #commandBytes: ByteBudget;
+  readonly #lists: Aggregates<Command, PlantEvent, Rejection, PlantList>;
 
   constructor(options: PlantStoreOptions) {
-    const { timeoutMs = 2000, maxWaiting = 1024 } = options;
-    const { cacheMaxBytes = 256 * 2 ** 20, cacheMaxPlants = Infinity } = options;
-    this.#loads = new LoadQueue(options.clock, 2 * timeoutMs);
-    this.#commandBytes = new ByteBudget(cacheMaxBytes * COMMANDS_SHARE);
-    const collectionOptions: CollectionOptions = {
+    this.#lists = new Aggregates<Command, PlantEvent, Rejection, PlantList>(plantDecider, {
       ...options,
-      timeoutMs,
-      maxWaiting,
-      maxBytes: cacheMaxBytes,
-      loads: this.#loads,
-      commandBytes: this.#commandBytes,
-      observer: SafeObserver.of(options.observer),
-    };
-    this.#cache = new CollectionCache(
-      { maxBytes: cacheMaxBytes, maxPlants: cacheMaxPlants },
-      (user, memory) => new PlantCollection(user, collectionOptions, memory),
-    );
+      footprint: plantFootprint,
+    });
   }
 
-  create(user: User, plant: NewPlant): Promise<Decision> {
+  create(user: User, plant: NewPlant): Promise<Decision<'CreatePlant'>> {
     if (!NewPlant.is(plant))
       return Promise.reject(new TypeError('a plant to create must come from NewPlant.from'));
-    return this.#with(user, (collection) => collection.execute({ type: 'CreatePlant', plant }));
+    return this.#execute(user, { type: 'CreatePlant', plant });
   }
 
-  delete(user: User, id: PlantId): Promise<Decision> {
+  delete(user: User, id: PlantId): Promise<Decision<'DeletePlant'>> {
     if (typeof id !== 'string' || parsePlantId(id) === undefined)
       return Promise.reject(new TypeError('the id of a plant must come from parsePlantId'));
-    return this.#with(user, (collection) => collection.execute({ type: 'DeletePlant', id }));
+    return this.#execute(user, { type: 'DeletePlant', id });
   }
 
   /** Up to `limit` plants (all by default) from `after` (a listing's `next`; the beginning by default). */
@@ -94,35 +52,28 @@ export class PlantStore {
     if (!(limit >= 0)) throw new TypeError('limit must be a number of plants, 0 or more');
     if (!(after >= 0)) throw new TypeError("after must be a listing's next, or 0");
     return this.query(user, (list, head) => {
-      const { plants, next } = list.page(limit, after);
+      const { plants, next } = pageOf(list, { limit, after });
       return { plants, next, head };
     });
   }
 
-  /** What `view` makes of the user's list, as of a moment after the call. Called once, synchronously. */
-  query<T>(user: User, view: View<T>): Promise<T> {
+  /** Derives a value from the user's list at a moment after the call. `view` is called once, synchronously. */
+  query<T>(user: User, view: PlantView<T>): Promise<T> {
     if (typeof view !== 'function')
       return Promise.reject(new TypeError('a query needs a function of the list'));
-    return this.#with(user, (collection) => collection.query(view));
+    return this.#lists.query(user, view);
   }
 
-  #with<T>(user: User, use: (collection: PlantCollection) => Promise<T>): Promise<T> {
-    if (!this.#cache.has(user) && !isUser(user))
-      return Promise.reject(new TypeError(`a user must come from parseUser: ${USER_RULE}`));
-    return use(this.#cache.get(user));
+  /** Current memory and queue lengths. An aggregate is a user's list, its items are the living plants. */
+  get usage(): AggregatesUsage {
+    return this.#lists.usage;
   }
 
-  get usage(): StoreUsage {
-    return {
-      ...this.#cache.usage,
-      commandBytes: this.#commandBytes.used,
-      maxCommandBytes: this.#commandBytes.max,
-      pagesReading: this.#loads.reading,
-      pagesWaiting: this.#loads.waiting,
-    };
+  /** Resolves with the decision of `decide` on this command. */
+  #execute<Type extends Command['type']>(
+    user: User,
+    command: Extract<Command, { type: Type }>,
+  ): Promise<Decision<Type>> {
+    return this.#lists.execute(user, command);
   }
-}
-
-function isUser(user: unknown): boolean {
-  return typeof user === 'string' && parseUser(user) !== undefined;
 }

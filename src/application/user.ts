@@ -1,15 +1,9 @@
-/**
- * Whose plants: the name a token speaks for. 1–255 characters (Unicode code
- * points) of well-formed Unicode; the same rule whichever authenticator it
- * came from. Two users are the same exactly when their names are equal.
- */
-declare const brand: unique symbol;
+import { STREAM_NAME_RULE, type StreamName, parseStreamName } from '../event-sourcing';
 
-export type User = string & { readonly [brand]: 'User' };
+/** The owner of plants, as identified by a token. It is also the name of the stream with the user's events. */
+export type User = StreamName;
 
-export const USER_RULE = '1 to 255 characters of well-formed Unicode';
+export const USER_RULE = STREAM_NAME_RULE;
 
-/** `text` as a user, or `undefined` where it breaks {@link USER_RULE}. */
-export function parseUser(text: string): User | undefined {
-  return /^.{1,255}$/su.test(text) && text.isWellFormed() ? (text as User) : undefined;
-}
+/** `text` as a user; `undefined` if it violates {@link USER_RULE}. */
+export const parseUser: (text: string) => User | undefined = parseStreamName;

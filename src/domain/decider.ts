@@ -1,6 +1,7 @@
-import { type PlantEvent, plantCreated } from './events';
+import { type PlantCreated, type PlantDeleted, type PlantEvent, plantCreated } from './events';
 import type { NewPlant } from './plant';
 import type { PlantId } from './plant-id';
+import { PlantList } from './plant-list';
 import { plantBytes } from './plant-size';
 
 export interface CreatePlant {
@@ -15,51 +16,82 @@ export interface DeletePlant {
 
 export type Command = CreatePlant | DeletePlant;
 
-/** How much memory `command` may add to the list, in bytes. */
-export function bytesAddedBy(command: Command): number {
-  return command.type === 'CreatePlant' ? plantBytes(command.plant.id, command.plant) : 0;
+/** By command type: the possible event, and the possible rejection. */
+interface Outcomes {
+  CreatePlant: { event: PlantCreated; rejection: 'id-taken' };
+  DeletePlant: { event: PlantDeleted; rejection: 'no-such-plant' };
 }
 
-/** Why a command changes nothing. */
-export type Rejection = 'id-taken' | 'no-such-plant';
+/** Why a command is rejected. A rejected command changes nothing. */
+export type Rejection<Type extends Command['type'] = Command['type']> = Outcomes[Type]['rejection'];
 
-/** Either the one event that a command brings about, or the rule that it breaks. */
-export type Decision =
-  | { readonly event: PlantEvent; readonly rejection?: undefined }
-  | { readonly event?: undefined; readonly rejection: Rejection };
+/** The result of a command: the events to record (none if it changes nothing), or why it is rejected. */
+export type Decision<Type extends Command['type'] = Command['type']> =
+  | { readonly events: readonly Outcomes[Type]['event'][]; readonly rejection?: undefined }
+  | { readonly events?: undefined; readonly rejection: Rejection<Type> };
 
-/** All that a decision needs to know: which ids are taken by living plants. */
+/** The state that a decision needs: which ids living plants have. */
 export interface LivingPlants {
   has(id: PlantId): boolean;
 }
 
-/** The rules of the domain: an id is created only while it is free, and deleted only while it lives. */
+/** The rules of the domain: a plant is created only if its id is free, and deleted only if it exists. */
+export function decide(command: CreatePlant, plants: LivingPlants): Decision<'CreatePlant'>;
+export function decide(command: DeletePlant, plants: LivingPlants): Decision<'DeletePlant'>;
+export function decide(command: Command, plants: LivingPlants): Decision;
 export function decide(command: Command, plants: LivingPlants): Decision {
   switch (command.type) {
     case 'CreatePlant': {
       const { plant } = command;
       if (plants.has(plant.id)) return { rejection: 'id-taken' };
-      return { event: plantCreated(plant.id, plant) };
+      return { events: [plantCreated(plant.id, plant)] };
     }
     case 'DeletePlant':
       if (!plants.has(command.id)) return { rejection: 'no-such-plant' };
-      return { event: { type: 'PlantDeleted', id: command.id } };
+      return { events: [{ type: 'PlantDeleted', id: command.id }] };
   }
 }
 
-/**
- * Decides commands one after the other, each against `plants` plus all that
- * the earlier ones brought about, and changes nothing: whoever asked evolves
- * the list once the events are recorded.
- */
-export function decideInOrder(commands: Iterable<Command>, plants: LivingPlants): Decision[] {
+/** Whether the plant is alive after an event. */
+const LIVES_AFTER: Readonly<Record<PlantEvent['type'], boolean>> = {
+  PlantCreated: true,
+  PlantDeleted: false,
+};
+
+/** Decides commands in order, each against `plants` and the events of those before it. Changes nothing. */
+export function decideInOrder(commands: readonly Command[], plants: LivingPlants): Decision[] {
   const changed = new Map<PlantId, boolean>();
   const ahead: LivingPlants = { has: (id) => changed.get(id) ?? plants.has(id) };
-  const decisions: Decision[] = [];
-  for (const command of commands) {
+  return commands.map((command) => {
     const decision = decide(command, ahead);
-    if (decision.event) changed.set(decision.event.id, decision.event.type === 'PlantCreated');
-    decisions.push(decision);
-  }
-  return decisions;
+    for (const { id, type } of decision.events ?? []) changed.set(id, LIVES_AFTER[type]);
+    return decision;
+  });
 }
+
+/** The rules as a decider. `evolve` changes the list in place, so `decideInOrder` works without it. */
+export const plantDecider = {
+  initialState: () => new PlantList(),
+  decide,
+  decideInOrder,
+  evolve(list: PlantList, event: PlantEvent): PlantList {
+    list.evolve(event);
+    return list;
+  },
+};
+
+/** Estimated memory of lists and commands. */
+export const plantFootprint = {
+  items: (list: PlantList) => list.size,
+  /** Bytes. */
+  bytes: (list: PlantList) => list.bytes,
+  /** Bytes that the command may add to the list. */
+  bytesAddedBy(command: Command): number {
+    switch (command.type) {
+      case 'CreatePlant':
+        return plantBytes(command.plant.id, command.plant);
+      case 'DeletePlant':
+        return 0;
+    }
+  },
+};

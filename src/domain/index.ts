@@ -1,7 +1,7 @@
-/** The public face of the domain: pure, synchronous, free of any dependency. */
-export { NewPlant, type Plant, type PlantParts } from './plant';
+/** The public interface of the domain: pure, synchronous, without dependencies. */
+export { NewPlant, type Plant, type PlantParts, isPlant } from './plant';
 export { type PlantId, parsePlantId, plantIdFromJsonNumber } from './plant-id';
-export { type EventParts, type PlantCreated, type PlantDeleted, type PlantEvent, eventFrom } from './events';
+export { type PlantCreated, type PlantDeleted, type PlantEvent, plantCreated } from './events';
 export {
   type Command,
   type CreatePlant,
@@ -9,9 +9,10 @@ export {
   type Decision,
   type LivingPlants,
   type Rejection,
-  bytesAddedBy,
   decide,
   decideInOrder,
+  plantDecider,
+  plantFootprint,
 } from './decider';
 export { plantBytes } from './plant-size';
 export { ImpossibleHistory, Page, PlantList } from './plant-list';

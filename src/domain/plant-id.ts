@@ -1,9 +1,9 @@
 /**
  * Plant identifiers: exact 64-bit signed integers, -2^63 … 2^63-1.
  *
- * A JavaScript number holds integers exactly only up to 2^53, so an id is kept
- * as its canonical decimal text: no leading zeros, no plus sign, no `-0`. Two
- * ids are the same plant exactly when their texts are equal.
+ * A JavaScript number is exact only up to 2^53, so an id is its canonical decimal
+ * text: no leading zeros, no plus sign, no `-0`. Two ids are equal exactly if their
+ * texts are equal.
  */
 declare const brand: unique symbol;
 
@@ -15,17 +15,17 @@ const MAX_DIGITS = 19;
 const MAX_POSITIVE = '9223372036854775807';
 const MAX_NEGATIVE = '9223372036854775808';
 
-/** The id that `text` spells canonically, or `undefined` where it spells none (`01`, `+1`, `-0`, `1.0`, 2^63). */
+/** Parses canonical decimal text; `undefined` for any other (`01`, `+1`, `-0`, `1.0`, 2^63). */
 export function parsePlantId(text: string): PlantId | undefined {
   if (!CANONICAL.test(text)) return undefined;
   const negative = text.startsWith('-');
   const digits = negative ? text.slice(1) : text;
   const bound = negative ? MAX_NEGATIVE : MAX_POSITIVE;
-  // Texts of equal length compare as the numbers they spell.
+  // Decimal texts of equal length compare as their numbers.
   return digits.length < MAX_DIGITS || digits <= bound ? (independent(text) as PlantId) : undefined;
 }
 
-/** V8 copies shorter pieces of a text; a longer one refers to the whole text, and keeps it in memory. */
+/** From this length on, V8 makes a substring a reference, which keeps the whole text in memory. */
 const SLICED_LENGTH = 13;
 
 function independent(canonical: string): string {
@@ -33,10 +33,9 @@ function independent(canonical: string): string {
 }
 
 /**
- * The id that a JSON number literal is the value of: `7`, `7.0`, `70e-1` and
- * `0.7E1` are 7, and `-0` is 0. `undefined` for a fraction, however small
- * (`0.99999999999999999`, `1e-400`), and for a value outside int64. Takes time
- * linear in the length of the literal, whatever its exponent.
+ * Parses a JSON number literal exactly: `7`, `7.0`, `70e-1` and `0.7E1` are 7, and
+ * `-0` is 0. `undefined` for a fraction (`0.99999999999999999`, `1e-400`), and for a
+ * value outside int64. Linear in the length of the literal, for any exponent.
  */
 export function plantIdFromJsonNumber(literal: string): PlantId | undefined {
   const match = JSON_NUMBER.exec(literal);
@@ -50,7 +49,7 @@ export function plantIdFromJsonNumber(literal: string): PlantId | undefined {
   while (end > start && digits[end - 1] === '0') end--;
   if (start === end) return '0' as PlantId;
 
-  // How many digits, counted from the first significant one, stand left of the decimal point.
+  // Number of integer digits, from the first significant one.
   const integerDigits = whole.length - start + Number(exponent);
   if (integerDigits < end - start || integerDigits > MAX_DIGITS) return undefined;
   return parsePlantId(sign + digits.slice(start, end).padEnd(integerDigits, '0'));

@@ -35,19 +35,17 @@ function keyOf(id: PlantId): Key {
  * One user's living plants, projected from that user's events.
  *
  * Every event has a position, 1, 2, 3 …; a plant's position is that of the
- * event which created it. Positions only grow, so they are also the cursor of
- * a walk: whatever is created or deleted meanwhile, a plant that lived through
- * the whole walk is met exactly once.
+ * event which created it. Positions only grow, so they also serve as cursors: a
+ * walk through all pages meets each plant that lives all the while exactly once,
+ * also if others are created or deleted meanwhile.
  *
- * The plants stand in segments of up to {@link Segment.CAPACITY}, and any two
- * neighbours together hold more than that, or they are made one. So a page is
- * a few whole segments, an event touches one or two of them, and there is no
- * moment at which all of a long list has to be tidied up.
+ * The plants are kept in segments of up to {@link Segment.CAPACITY}. Two neighbours
+ * that fit into one segment are merged. So a page is a few whole segments, an
+ * event changes one or two of them, and a long list is never rebuilt as a whole.
  *
  * Costs, n living plants: `has` O(1); `evolve` O(log n), and where that leaves a
  * segment less up to n / 32 numbers are moved by one place; a page of k plants
- * O(k / capacity + log n), wherever it starts and whatever was deleted; the same
- * page once more, with nothing in between, O(1).
+ * O(k / capacity + log n), wherever it starts, also after deletions.
  */
 export class PlantList {
   readonly #positionOf = new Map<Key, number>();
@@ -57,8 +55,6 @@ export class PlantList {
   readonly #segments = new Map<number, Segment>();
   #version = 0;
   #bytes = 0;
-  /** What was asked for last, until something happens: likely to be asked for again. */
-  #latest: { readonly limit: number; readonly after: number; readonly page: Page } | undefined;
 
   /** The history's plants. Throws {@link ImpossibleHistory}. */
   static from(history: Iterable<PlantEvent>): PlantList {
@@ -90,7 +86,6 @@ export class PlantList {
   evolve(event: PlantEvent): void {
     const key = keyOf(event.id);
     const position = this.#positionOf.get(key);
-    this.#latest = undefined;
     switch (event.type) {
       case 'PlantCreated':
         if (position !== undefined) throw this.#impossible('creates an id that is taken');
@@ -117,13 +112,6 @@ export class PlantList {
    * (0 is the beginning), in order of creation.
    */
   page(limit = Infinity, after = 0): Page {
-    if (this.#latest?.limit !== limit || this.#latest.after !== after) {
-      this.#latest = { limit, after, page: this.#makePage(limit, after) };
-    }
-    return this.#latest.page;
-  }
-
-  #makePage(limit: number, after: number): Page {
     const stretches: Stretch[] = [];
     let index = Math.max(0, this.#indexOf(after));
     let from = this.#at(index)?.countUpTo(after) ?? 0;

@@ -1,16 +1,16 @@
 import type { Plant } from './plant';
 import type { PlantId } from './plant-id';
 
-/** Map entry, segment slots and the object of one plant without its texts, in bytes (measured: 86 to 110). */
+/** Map entry, segment slots and the object of one plant without its texts, in bytes. */
 const PLANT_BYTES = 120;
 /** Header of a string on the heap, in bytes. */
 const TEXT_BYTES = 16;
-/** From this length on it is worth looking whether a text takes one byte or two a character. */
+/** From this length on, a text is checked for whether V8 stores one byte or two per character. */
 const LONG_TEXT = 64;
-/** Up to this many characters an id is a small integer for V8: it takes no object, and about half the time to find. */
+/** Up to this length an id is a small integer for V8, without an object. */
 export const SHORT_ID = 9;
 
-/** About how much memory a living plant takes, in bytes; rather too much than too little. */
+/** Estimated memory of a living plant, in bytes; rather too high than too low. */
 export function plantBytes(id: PlantId, { name, tag }: Plant): number {
   return (
     PLANT_BYTES +

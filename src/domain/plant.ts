@@ -1,24 +1,21 @@
 import { type PlantId, parsePlantId } from './plant-id';
 
-/** What a client gets back: never the id. */
+/** The plant as clients read it, without its id. */
 export interface Plant {
-  /** At least one character, well-formed Unicode; kept character for character. */
+  /** At least one character of well-formed Unicode; never normalized. */
   readonly name: string;
-  /** Any well-formed string, also the empty one. Absent is not the same as empty. */
+  /** Any well-formed string. An empty tag differs from an absent one. */
   readonly tag?: string;
 }
 
-/** The members of a plant to be created, not validated yet. */
+/** The members of a plant to be created, before validation. */
 export interface PlantParts {
   readonly id: unknown;
   readonly name: unknown;
   readonly tag?: unknown;
 }
 
-/**
- * A valid plant to be created. {@link NewPlant.from} is the only way to make one, so every instance can be
- * recorded and read back. The id is unique among one user's living plants.
- */
+/** A valid plant to be created. {@link NewPlant.from} is the only way to create an instance. */
 export class NewPlant implements Plant {
   /** Makes the type nominal: an object with the same members is not a NewPlant. */
   readonly #valid = true;
@@ -33,19 +30,19 @@ export class NewPlant implements Plant {
     Object.freeze(this);
   }
 
-  /** The plant with these members; `undefined` where the id is not canonical, or {@link isPlant} does not hold. */
+  /** A plant with these members; `undefined` if the id is not canonical, or {@link isPlant} is false. */
   static from(parts: PlantParts): NewPlant | undefined {
     const id = typeof parts.id === 'string' ? parsePlantId(parts.id) : undefined;
     return id !== undefined && isPlant(parts) ? new NewPlant(id, parts) : undefined;
   }
 
-  /** Whether `value` was made by {@link NewPlant.from}. */
+  /** Whether `value` was created by {@link NewPlant.from}. */
   static is(value: unknown): value is NewPlant {
     return typeof value === 'object' && value !== null && #valid in value && value.#valid;
   }
 }
 
-/** The rule of a plant: `name` is a non-empty string; `tag`, where present, a string; both of well-formed Unicode. */
+/** Whether `name` is a non-empty string and `tag` a string or absent, both of well-formed Unicode. */
 export function isPlant(parts: { readonly name?: unknown; readonly tag?: unknown }): parts is Plant {
   const { name, tag } = parts;
   return isText(name) && name !== '' && (tag === undefined || isText(tag));

@@ -8,18 +8,17 @@ export interface Stretch {
 }
 
 /**
- * A segment as it was handed out. It never changes from then on, so whatever is
- * worked out from it may be kept for as long as it lives (in a WeakMap, say).
+ * A segment that the list has returned. It never changes from then on, so a value
+ * derived from it may be cached for as long as the segment lives (in a WeakMap, say).
  */
 export interface SegmentView {
   readonly plants: readonly Plant[];
 }
 
 /**
- * Plants created one after the other, with the positions of their creation.
- * Until it is handed out for the first time it may be changed in place, which
- * is what makes replaying a long history cheap; afterwards a change makes a
- * new one, and whoever holds the old one sees nothing of it.
+ * Consecutive plants, with the positions of their creation. Until a segment is
+ * returned for the first time it is changed in place, which makes the replay of a
+ * long history cheap. After that a change makes a new segment.
  */
 export class Segment implements SegmentView {
   /** Small enough to be copied at every write, large enough that a page is made of few. */

@@ -1,4 +1,4 @@
-/** The words that the contract of the event store is written in. */
+/** Helpers of the event store contract: a stream, and assertions. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import {
@@ -9,32 +9,28 @@ import {
   type NewerEvents,
   type ReadResult,
   type RecordedEvent,
+  type StreamName,
   headOf,
-} from '../application';
-import type { PlantEvent } from '../domain';
-import { created, deleted, ferns } from './events';
+  parseStreamName,
+} from '../event-sourcing';
 
-export const fern = created(1, 'Fern', 'indoor');
-export const moss = created(2, 'Moss');
-export const gone = deleted(1);
-
-/** One stream of the store under test. Without a name it is a new one. */
-export class Stream {
+/** A stream of the store under test; by default a new one. */
+export class Stream<Event> {
   constructor(
-    private readonly store: EventStore,
-    readonly name: string = `contract ${randomUUID()}`,
+    private readonly store: EventStore<Event>,
+    readonly name: StreamName = streamName(`contract ${randomUUID()}`),
   ) {}
 
-  read(after: Head): Promise<ReadResult> {
+  read(after: Head): Promise<ReadResult<Event>> {
     return this.store.read(this.name, after);
   }
 
-  append(expected: Head, commit: string, events: readonly PlantEvent[]): Promise<AppendResult> {
+  append(expected: Head, commit: string, events: readonly Event[]): Promise<AppendResult<Event>> {
     return this.store.append(this.name, expected, commit, events);
   }
 
-  /** Appends `events` as one commit, which nothing is in the way of. Resolves with the new head. */
-  async add(expected: Head, ...events: PlantEvent[]): Promise<Head> {
+  /** Appends `events` as one commit at the end of the stream. Resolves with the new head. */
+  async add(expected: Head, ...events: Event[]): Promise<Head> {
     const commit = mintCommit();
     const result = await this.append(expected, commit, events);
     const head = { version: expected.version + events.length, commit };
@@ -42,24 +38,25 @@ export class Stream {
     return head;
   }
 
-  /** Appends `count` events, a few at a time. */
-  async grow(expected: Head, count: number): Promise<Head> {
+  /** Appends `events`, fifty at a time. */
+  async grow(expected: Head, events: readonly Event[]): Promise<Head> {
     let head = expected;
-    for (let left = count; left > 0; left -= 50) head = await this.add(head, ...ferns(Math.min(left, 50)));
+    for (let start = 0; start < events.length; start += 50)
+      head = await this.add(head, ...events.slice(start, start + 50));
     return head;
   }
 
-  /** All that is recorded behind `after`. */
-  async history(after: Head = BEGINNING): Promise<RecordedEvent[]> {
+  /** All events after `after`. */
+  async history(after: Head = BEGINNING): Promise<RecordedEvent<Event>[]> {
     const result = await this.read(after);
     assertStatus(result, 'read');
     const first = result.events[0]?.version ?? after.version + 1;
-    assert.equal(first, after.version + 1, 'a page must begin right behind what was asked for');
+    assert.equal(first, after.version + 1, 'a page must begin right after the requested head');
     return this.rest(result);
   }
 
-  /** `page` and what reading on from its end yields. */
-  async rest(page: NewerEvents): Promise<RecordedEvent[]> {
+  /** `page` and all later events. */
+  async rest(page: NewerEvents<Event>): Promise<RecordedEvent<Event>[]> {
     const last = page.events.at(-1);
     if (!page.more) return [...page.events];
     assert(last !== undefined, 'a page with `more` must not be empty');
@@ -67,20 +64,20 @@ export class Stream {
   }
 }
 
-/** That an answer is the one that is due. */
+/** Asserts the status of a result. */
 export function assertStatus<Result extends { readonly status: string }, Status extends Result['status']>(
   result: Result,
   status: Status,
 ): asserts result is Extract<Result, { readonly status: Status }> {
-  assert.equal(result.status, status, `answered ${result.status} where ${status} is due`);
+  assert.equal(result.status, status, `the result is ${result.status}, and must be ${status}`);
 }
 
-/** That a page is full enough, and no fuller than the store says it gets. */
-export function assertPage({ events, more }: NewerEvents, pageSize: number): void {
+/** Asserts that a page is not the last one, and not larger than the store's page size. */
+export function assertPage({ events, more }: NewerEvents<unknown>, pageSize: number): void {
   assert.equal(more, true, 'there is more than a page');
   assert(
     events.length >= 1 && events.length <= pageSize,
-    `a page of 1 … ${pageSize} events is due, not one of ${events.length}`,
+    `a page must have 1 … ${pageSize} events, not ${events.length}`,
   );
 }
 
@@ -88,7 +85,18 @@ export function mintCommit(): string {
   return randomUUID();
 }
 
-/** What `events` look like once they are recorded behind `expected` as one commit. */
-export function recorded(expected: Head, commit: string, events: readonly PlantEvent[]): RecordedEvent[] {
+/** `events` as they are recorded after `expected` by one commit. */
+export function recorded<Event>(
+  expected: Head,
+  commit: string,
+  events: readonly Event[],
+): RecordedEvent<Event>[] {
   return events.map((event, index) => ({ version: expected.version + index + 1, commit, event }));
+}
+
+/** `text` as a stream name. Throws RangeError if it is invalid. */
+export function streamName(text: string): StreamName {
+  const name = parseStreamName(text);
+  if (name === undefined) throw new RangeError(`${JSON.stringify(text)} is not a valid stream name`);
+  return name;
 }

@@ -1,60 +1,70 @@
 /**
- * The contract of the EventStore port, executable: what its doc comments
- * promise, every store is held to by the same cases. They are plain async
- * functions, so any test framework can run them:
+ * The executable contract of the EventStore port: cases that check its documented
+ * guarantees. They are async functions, for any test framework:
  *
  *     for (const { name, run } of eventStoreContract(open, { pageSize: 3 })) it(name, run);
  *
- * Every case works on streams of its own with names never used before, so the
- * place that a store keeps them in may be shared and need not be empty.
+ * Each case uses new streams with unique names, so the store need not be empty and
+ * may be shared.
  */
 import { randomInt } from 'node:crypto';
-import type { EventStore } from '../application';
-import { type Cases, Subject } from './case';
+import type { PlantEvent } from '../domain';
+import type { EventStore } from '../event-sourcing';
+import { type Cases, type EventSamples, Subject } from './case';
 import { differentialCases } from './differential';
+import { plantSamples } from './plant-arbitraries';
 import { propertyCases } from './properties';
 import { racingExamples } from './racing';
 import { readingExamples } from './reading';
 import { reopeningExamples } from './reopening';
 import { writingExamples } from './writing';
 
-export interface OpenStore {
-  readonly store: EventStore;
-  /** Called behind the last use of the store. */
+export interface OpenStore<Event> {
+  readonly store: EventStore<Event>;
+  /** Called after the last use of the store. */
   close?(): void | Promise<void>;
 }
 
 export interface ContractOptions {
   /**
-   * How many events a read or a conflict of the store hands over at most. Open
-   * it with a small one, 1 or 3, if it can be told: every page boundary is a case.
+   * Maximum number of events that a read or a conflict of the store returns. If it is configurable, use a small
+   * one, such as 1 or 3, so that page boundaries are tested.
    */
   readonly pageSize: number;
-  /** Whether a store opened later finds what this one recorded; false by default. Adds cases that look. */
+  /** Whether events survive closing and reopening the store; false by default. Adds cases for it. */
   readonly durable?: boolean;
-  /** How much random work, as a factor; 1 by default, some 2,000 calls to the store in the longest case. */
+  /** Factor of the amount of random work; 1 by default: about 2,000 store calls in the longest case. */
   readonly effort?: number;
-  /** What the random work follows from. By default a new one each time; a failure names it. */
+  /** Seed of the random work. A new one by default; a failure names it. */
   readonly seed?: number;
-  /** How long one case may take, in ms; 10,000 by default. */
+  /** Time limit of one case, in ms; 10,000 by default. */
   readonly timeoutMs?: number;
 }
 
 export interface ContractCase {
-  /** Examples, one a promise; properties, the promises for any events; differential, random work beside the memory store. */
+  /** Examples, one per guarantee; properties for any events; differential, random work compared with the memory store. */
   readonly suite: 'examples' | 'properties' | 'differential';
-  /** The promise. */
+  /** The guarantee. */
   readonly name: string;
-  /** Opens a store, and rejects where it does not keep the promise. */
+  /** Opens a store, and rejects if it violates the guarantee. */
   readonly run: () => Promise<void>;
 }
 
-/** The cases. `open` is called at the start of each, and what it opens closed at its end. */
+/** The cases, with plant events. Each case opens a store with `open`, and closes it at its end. */
 export function eventStoreContract(
-  open: () => OpenStore | Promise<OpenStore>,
+  open: () => OpenStore<PlantEvent> | Promise<OpenStore<PlantEvent>>,
   options: ContractOptions,
+): ContractCase[];
+/** The same with events of another domain. */
+export function eventStoreContract<Event>(
+  open: () => OpenStore<Event> | Promise<OpenStore<Event>>,
+  options: ContractOptions & { readonly events: EventSamples<Event> },
+): ContractCase[];
+export function eventStoreContract(
+  open: () => OpenStore<unknown> | Promise<OpenStore<unknown>>,
+  options: ContractOptions & { readonly events?: EventSamples<unknown> },
 ): ContractCase[] {
-  const { pageSize, durable = false, effort = 1, timeoutMs = 10_000 } = options;
+  const { pageSize, events = plantSamples, durable = false, effort = 1, timeoutMs = 10_000 } = options;
 
   async function run(promise: Cases[string]): Promise<void> {
     let opened = await open();
@@ -65,7 +75,7 @@ export function eventStoreContract(
     };
     const seed = options.seed ?? randomInt(2 ** 31);
     try {
-      await within(timeoutMs, promise(new Subject(opened.store, reopen, pageSize, seed, effort)));
+      await within(timeoutMs, promise(new Subject(opened.store, reopen, pageSize, events, seed, effort)));
     } finally {
       await opened.close?.();
     }
@@ -82,7 +92,7 @@ export function eventStoreContract(
   ];
 }
 
-/** A store that never answers must not hang whoever tests it, whatever his framework does about time. */
+/** A store that never answers must not hang its test, also where the test framework has no timeout. */
 async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

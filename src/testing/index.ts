@@ -1,4 +1,7 @@
-/** The public face of the event store contract: for whoever writes a store, docs/write-a-store.md. */
+/** The public face of testing: the contract of an event store (docs/write-a-store.md), and examples for a decider. */
+export type { EventArbitrary, EventSamples } from './case';
+export { type DeciderExamples, examplesOf } from './decider-examples';
+export { ODD_TEXTS } from './odd-texts';
 export {
   type ContractCase,
   type ContractOptions,

@@ -1,22 +1,19 @@
-/** Second suite of the contract: the same promises, for whatever is appended. */
+/** Second suite of the contract: the guarantees as properties, for any events. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
-import { BEGINNING, type Head, type RecordedEvent, headOf } from '../application';
-import type { PlantEvent } from '../domain';
-import { anyEvent } from './arbitraries';
-import { Stream, assertStatus, mintCommit, recorded } from './a-stream';
+import { BEGINNING, type Head, type RecordedEvent, headOf } from '../event-sourcing';
+import { Stream, assertStatus, mintCommit, recorded, streamName } from './a-stream';
 import type { Cases, Subject } from './case';
 
-const anyCommits = fc.array(fc.array(anyEvent, { minLength: 1, maxLength: 5 }), {
-  minLength: 1,
-  maxLength: 6,
-});
+function anyCommits<Event>({ anyEvent }: Subject<Event>): fc.Arbitrary<Event[][]> {
+  return fc.array(fc.array(anyEvent, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 6 });
+}
 
 export const propertyCases: Cases = {
-  'for any events, what was appended is the history, read from any place in it': async (subject) => {
+  'for any events, the history has all appended events, read after any head': async (subject) => {
     await fc.assert(
-      fc.asyncProperty(anyCommits, fc.nat(), async (commits, anywhere) => {
+      fc.asyncProperty(anyCommits(subject), fc.nat(), async (commits, anywhere) => {
         const { stream, history } = await written(subject, commits);
         const from = place(history, anywhere);
         assert.deepEqual(await stream.history(), history);
@@ -26,11 +23,11 @@ export const propertyCases: Cases = {
     );
   },
 
-  'for any events, an append behind any but the last conflicts with exactly what is newer': async (
+  'for any events, an append at any head but the last conflicts with exactly the newer events': async (
     subject,
   ) => {
     await fc.assert(
-      fc.asyncProperty(anyCommits, fc.nat(), anyEvent, async (commits, anywhere, late) => {
+      fc.asyncProperty(anyCommits(subject), fc.nat(), subject.anyEvent, async (commits, anywhere, late) => {
         const { stream, history } = await written(subject, commits);
         const old = place(history.slice(0, -1), anywhere);
 
@@ -44,11 +41,9 @@ export const propertyCases: Cases = {
     );
   },
 
-  'for any events, every append can be repeated at any later time, and changes nothing then': async (
-    subject,
-  ) => {
+  'for any events, every append is idempotent at any later time': async (subject) => {
     await fc.assert(
-      fc.asyncProperty(anyCommits, fc.nat(), async (commits, anywhere) => {
+      fc.asyncProperty(anyCommits(subject), fc.nat(), async (commits, anywhere) => {
         const { stream, history, appends } = await written(subject, commits);
         const { expected, head, events } = appends[anywhere % appends.length]!;
 
@@ -60,10 +55,12 @@ export const propertyCases: Cases = {
     );
   },
 
-  'for any events, a head that the stream never had is a reset and changes nothing': async (subject) => {
+  'for any events, a head that the stream never had results in a reset and changes nothing': async (
+    subject,
+  ) => {
     const anyVersion = fc.oneof(fc.constant(0), fc.nat({ max: 10 }), fc.nat());
     await fc.assert(
-      fc.asyncProperty(anyCommits, anyVersion, fc.nat(), async (commits, version, anywhere) => {
+      fc.asyncProperty(anyCommits(subject), anyVersion, fc.nat(), async (commits, version, anywhere) => {
         const { stream, history, appends } = await written(subject, commits);
         const commit = appends[anywhere % appends.length]!.head.commit;
         fc.pre(history[version - 1]?.commit !== commit);
@@ -78,14 +75,14 @@ export const propertyCases: Cases = {
     );
   },
 
-  'for any events, two streams of any two names are apart': async (subject) => {
+  'for any events, two streams of any two names are independent': async (subject) => {
     const anyName = fc.string({ unit: 'binary', maxLength: 100 });
     const twoNames = fc.tuple(anyName, anyName).filter(([one, other]) => one !== other);
     await fc.assert(
-      fc.asyncProperty(twoNames, anyEvent, async (names, event) => {
+      fc.asyncProperty(twoNames, subject.anyEvent, async (names, event) => {
         const unique = randomUUID();
-        const one = new Stream(subject.store, `${names[0]}${unique}`);
-        const other = new Stream(subject.store, `${names[1]}${unique}`);
+        const one = new Stream(subject.store, streamName(`${names[0]}${unique}`));
+        const other = new Stream(subject.store, streamName(`${names[1]}${unique}`));
 
         const { commit } = await one.add(BEGINNING, event);
 
@@ -97,21 +94,21 @@ export const propertyCases: Cases = {
   },
 };
 
-function parameters({ seed, effort }: Subject): { readonly seed: number; readonly numRuns: number } {
+function parameters({ seed, effort }: Subject<unknown>): { readonly seed: number; readonly numRuns: number } {
   return { seed, numRuns: Math.ceil(20 * effort) };
 }
 
-interface Append {
+interface Append<Event> {
   readonly expected: Head;
   readonly head: Head;
-  readonly events: readonly PlantEvent[];
+  readonly events: readonly Event[];
 }
 
 /** A new stream that `commits` were appended to one after the other. */
-async function written(subject: Subject, commits: readonly (readonly PlantEvent[])[]) {
+async function written<Event>(subject: Subject<Event>, commits: readonly (readonly Event[])[]) {
   const stream = new Stream(subject.store);
-  const appends: Append[] = [];
-  const history: RecordedEvent[] = [];
+  const appends: Append<Event>[] = [];
+  const history: RecordedEvent<Event>[] = [];
   for (const events of commits) {
     const expected = appends.at(-1)?.head ?? BEGINNING;
     const head = await stream.add(expected, ...events);
@@ -122,7 +119,7 @@ async function written(subject: Subject, commits: readonly (readonly PlantEvent[
 }
 
 /** Some place in a history, the beginning and the end among them. */
-function place(history: readonly RecordedEvent[], anywhere: number): Head {
+function place(history: readonly Head[], anywhere: number): Head {
   const at = history[(anywhere % (history.length + 1)) - 1];
   return at ? headOf(at) : BEGINNING;
 }

@@ -1,27 +1,28 @@
-/** First suite of the contract: one example for each promise about what is written, and when. */
+/** First suite of the contract, part 1: one example for each guarantee of appends. */
 import assert from 'node:assert/strict';
-import { BEGINNING, type Head } from '../application';
-import { created, ferns } from './events';
-import { assertPage, assertStatus, fern, gone, mintCommit, moss, recorded } from './a-stream';
+import { BEGINNING, type Head } from '../event-sourcing';
+import { assertPage, assertStatus, mintCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 
 export const writingExamples: Cases = {
-  'an append is recorded as one commit at the next versions, and seen by the read that follows': async (
+  'an append is recorded as one commit at the next versions, and visible to the next read': async (
     subject,
   ) => {
     const stream = subject.aStream();
+    const [a, b, c] = subject.few;
+
     const [one, two] = [mintCommit(), mintCommit()];
 
-    const first = await stream.append(BEGINNING, one, [fern]);
+    const first = await stream.append(BEGINNING, one, [a]);
     assert.deepEqual(first, { status: 'appended', head: { version: 1, commit: one } });
-    assert.deepEqual(await stream.history(), recorded(BEGINNING, one, [fern]));
+    assert.deepEqual(await stream.history(), recorded(BEGINNING, one, [a]));
 
-    const second = await stream.append({ version: 1, commit: one }, two, [moss, gone]);
+    const second = await stream.append({ version: 1, commit: one }, two, [b, c]);
     assert.deepEqual(second, { status: 'appended', head: { version: 3, commit: two } });
     assert.deepEqual(await stream.history(), [
-      { version: 1, commit: one, event: fern },
-      { version: 2, commit: two, event: moss },
-      { version: 3, commit: two, event: gone },
+      { version: 1, commit: one, event: a },
+      { version: 2, commit: two, event: b },
+      { version: 3, commit: two, event: c },
     ]);
   },
 
@@ -29,138 +30,157 @@ export const writingExamples: Cases = {
     subject,
   ) => {
     const stream = subject.aStream();
-    const head = await stream.add(BEGINNING, fern);
+    const [a, b] = subject.few;
+
+    const head = await stream.add(BEGINNING, a);
 
     await assert.rejects(stream.append(head, mintCommit(), []), RangeError);
-    await assert.rejects(stream.append(head, '', [moss]), RangeError);
+    await assert.rejects(stream.append(head, '', [b]), RangeError);
     assert.deepEqual(await stream.history(head), []);
   },
 
-  'a conflict hands over all that is newer, and writes nothing': async (subject) => {
+  'a conflict returns all newer events, and writes nothing': async (subject) => {
     const stream = subject.aStream();
-    const head = await stream.add(BEGINNING, fern);
-    await stream.add(head, moss, gone);
+    const [a, b, c, d] = subject.few;
+
+    const head = await stream.add(BEGINNING, a);
+    await stream.add(head, b, c);
     const newer = await stream.history(head);
 
-    const result = await stream.append(head, mintCommit(), [created(9, 'Late')]);
+    const result = await stream.append(head, mintCommit(), [d]);
 
     assertStatus(result, 'conflict');
-    assert(result.events.length > 0, 'a conflict must bring something newer');
+    assert(result.events.length > 0, 'a conflict must have newer events');
     assert.deepEqual(await stream.rest(result), newer);
     assert.deepEqual(await stream.history(head), newer);
   },
 
-  'a conflict is one too where the known head lies inside of a commit': async (subject) => {
+  'a conflict occurs even if the expected head is within a commit': async (subject) => {
     const stream = subject.aStream();
-    const { commit } = await stream.add(BEGINNING, fern, moss, gone);
+    const [a, b, c, d] = subject.few;
 
-    const result = await stream.append({ version: 1, commit }, mintCommit(), [created(9, 'Late')]);
+    const { commit } = await stream.add(BEGINNING, a, b, c);
+
+    const result = await stream.append({ version: 1, commit }, mintCommit(), [d]);
 
     assertStatus(result, 'conflict');
-    assert.deepEqual(await stream.rest(result), recorded({ version: 1, commit }, commit, [moss, gone]));
+    assert.deepEqual(await stream.rest(result), recorded({ version: 1, commit }, commit, [b, c]));
   },
 
-  'a conflict stays one when the append is repeated': async (subject) => {
+  'a conflict remains a conflict when the append is repeated': async (subject) => {
     const stream = subject.aStream();
-    await stream.add(BEGINNING, fern);
-    const late = mintCommit();
+    const [a, b] = subject.few;
 
-    const first = await stream.append(BEGINNING, late, [moss]);
-    const second = await stream.append(BEGINNING, late, [moss]);
+    await stream.add(BEGINNING, a);
+    const commit = mintCommit();
+
+    const first = await stream.append(BEGINNING, commit, [b]);
+    const second = await stream.append(BEGINNING, commit, [b]);
 
     assertStatus(first, 'conflict');
     assert.deepEqual(second, first);
     assert.equal((await stream.history()).length, 1);
   },
 
-  'a conflict bigger than a page hands over the beginning, and reading on yields the rest': async (
+  'a conflict larger than a page returns the first page, and reading after it yields the rest': async (
     subject,
   ) => {
     const stream = subject.aStream();
-    await stream.grow(BEGINNING, 2 * subject.pageSize + 1);
+    const [, b] = subject.few;
 
-    const result = await stream.append(BEGINNING, mintCommit(), [moss]);
+    await stream.grow(BEGINNING, subject.events(2 * subject.pageSize + 1));
+
+    const result = await stream.append(BEGINNING, mintCommit(), [b]);
 
     assertStatus(result, 'conflict');
     assertPage(result, subject.pageSize);
     assert.deepEqual(await stream.rest(result), await stream.history());
   },
 
-  'an append that is repeated is answered as the first time, and recorded once': async (subject) => {
+  'a repeated append has the same result, and is recorded once': async (subject) => {
     const stream = subject.aStream();
-    const commit = mintCommit();
-    const first = await stream.append(BEGINNING, commit, [fern]);
+    const [a] = subject.few;
 
-    assert.deepEqual(await stream.append(BEGINNING, commit, [fern]), first);
-    assert.deepEqual(await stream.history(), recorded(BEGINNING, commit, [fern]));
+    const commit = mintCommit();
+    const first = await stream.append(BEGINNING, commit, [a]);
+
+    assert.deepEqual(await stream.append(BEGINNING, commit, [a]), first);
+    assert.deepEqual(await stream.history(), recorded(BEGINNING, commit, [a]));
   },
 
-  'an append that is repeated is so also when later events have followed it': async (subject) => {
+  'a repeated append has the same result even if later events followed it': async (subject) => {
     const stream = subject.aStream();
-    const before = await stream.add(BEGINNING, fern);
-    const commit = mintCommit();
-    const first = await stream.append(before, commit, [moss]);
-    const history = [...(await stream.history())];
-    await stream.add({ version: 2, commit }, gone, created(3, 'Aloe'));
+    const [a, b, c, d] = subject.few;
 
-    assert.deepEqual(await stream.append(before, commit, [moss]), first);
+    const before = await stream.add(BEGINNING, a);
+    const commit = mintCommit();
+    const first = await stream.append(before, commit, [b]);
+    const history = [...(await stream.history())];
+    await stream.add({ version: 2, commit }, c, d);
+
+    assert.deepEqual(await stream.append(before, commit, [b]), first);
     assert.deepEqual((await stream.history()).slice(0, 2), history);
     assert.equal((await stream.history()).length, 4);
   },
 
-  'an append that is repeated is so also when it has more events than a page': async (subject) => {
+  'a repeated append has the same result even if it has more events than a page': async (subject) => {
     const stream = subject.aStream();
+    const [, b] = subject.few;
+
     const commit = mintCommit();
-    const events = ferns(subject.pageSize + 1);
+    const events = subject.events(subject.pageSize + 1);
     const first = await stream.append(BEGINNING, commit, events);
-    await stream.add({ version: events.length, commit }, moss);
+    await stream.add({ version: events.length, commit }, b);
 
     assert.deepEqual(await stream.append(BEGINNING, commit, events), first);
     assert.equal((await stream.history()).length, events.length + 1);
   },
 
-  'a history that only the caller knows is a reset when read on from': async (subject) => {
+  'an unknown head results in a reset of a read': async (subject) => {
     const { stream, heads } = await strangeHeads(subject);
     for (const [what, head] of heads) {
       assert.deepEqual([what, await stream.read(head)], [what, { status: 'reset' }]);
     }
   },
 
-  'a history that only the caller knows is a reset when appended to, and nothing is written': async (
-    subject,
-  ) => {
-    const { stream, end, heads } = await strangeHeads(subject);
+  'an unknown head results in a reset of an append, which writes nothing': async (subject) => {
+    const { stream, end, heads, d } = await strangeHeads(subject);
     const history = await stream.history();
     for (const [what, head] of heads) {
-      const result = await stream.append(head, mintCommit(), [created(9, 'Astray')]);
+      const result = await stream.append(head, mintCommit(), [d]);
       assert.deepEqual([what, result], [what, { status: 'reset' }]);
     }
     assert.deepEqual(await stream.history(), history);
-    assert.equal((await stream.add(end, created(9, 'Aloe'))).version, 4);
+    assert.equal((await stream.add(end, d)).version, 4);
   },
 
-  'a history that only the caller knows is a reset also for a commit that landed elsewhere in the stream':
-    async (subject) => {
-      const { stream, first, end } = await strangeHeads(subject);
-      const strange = { version: 1, commit: mintCommit() };
-      assert.deepEqual(await stream.append(strange, end.commit, [moss, gone]), { status: 'reset' });
-      assert.equal((await stream.history(first)).length, 2);
-    },
+  'an unknown head results in a reset even for a commit that was recorded elsewhere in the stream': async (
+    subject,
+  ) => {
+    const { stream, first, end, b, c } = await strangeHeads(subject);
+    const strange = { version: 1, commit: mintCommit() };
+    assert.deepEqual(await stream.append(strange, end.commit, [b, c]), { status: 'reset' });
+    assert.equal((await stream.history(first)).length, 2);
+  },
 
-  'a history that only the caller knows is a reset where nothing was ever written': async (subject) => {
+  'an unknown head results in a reset of an unknown stream': async (subject) => {
     const stream = subject.aStream();
+    const [a] = subject.few;
+
     const strange = { version: 1, commit: mintCommit() };
     assert.deepEqual(await stream.read(strange), { status: 'reset' });
-    assert.deepEqual(await stream.append(strange, mintCommit(), [fern]), { status: 'reset' });
+    assert.deepEqual(await stream.append(strange, mintCommit(), [a]), { status: 'reset' });
     assert.deepEqual(await stream.history(), []);
   },
 };
 
 /** A stream of three events, by two commits; and heads that it never had. */
-async function strangeHeads(subject: Subject) {
+async function strangeHeads<Event>(subject: Subject<Event>) {
   const stream = subject.aStream();
-  const first = await stream.add(BEGINNING, fern);
-  const end = await stream.add(first, moss, gone);
+  const [a, b, c, d] = subject.few;
+
+  const first = await stream.add(BEGINNING, a);
+  const end = await stream.add(first, b, c);
   const heads: Record<string, Head> = {
     'one event beyond the end': { version: 4, commit: end.commit },
     'far beyond the end': { version: 1_000_000, commit: mintCommit() },
@@ -171,5 +191,5 @@ async function strangeHeads(subject: Subject) {
     'some version by no commit': { version: 1, commit: '' },
     'the beginning by some commit': { version: 0, commit: first.commit },
   };
-  return { stream, first, end, heads: Object.entries(heads) };
+  return { stream, first, end, heads: Object.entries(heads), b, c, d };
 }

@@ -1,3 +1,4 @@
+import type { PlantEvent } from '../../src/domain';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
@@ -16,8 +17,8 @@ async function errorOf(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
-describe('A call of the plant store with a wrong argument', () => {
-  const store = new MemoryEventStore();
+describe('A call of the plant store with an invalid argument', () => {
+  const store = new MemoryEventStore<PlantEvent>();
   const plants = new PlantStore({ ...system(), store });
   const wrong: Record<string, () => Promise<unknown>> = {
     'a plant that NewPlant.from did not make': () =>
@@ -47,7 +48,7 @@ describe('A call of the plant store with a wrong argument', () => {
     expect((await plants.list(ADA)).plants).to.deep.equal([{ name: 'Fern' }]);
   });
 
-  it('fails no other call of the same round where its view throws', async () => {
+  it('fails no other call of the same round if its view throws', async () => {
     const boom = new RangeError('boom');
     const failed = plants.query(ADA, () => {
       throw boom;
@@ -59,8 +60,8 @@ describe('A call of the plant store with a wrong argument', () => {
 });
 
 describe('A listing', () => {
-  it('is everything, from the beginning, where nothing else was asked for; and a plain object', async () => {
-    const plants = new PlantStore({ ...system(), store: new MemoryEventStore() });
+  it('has all plants by default, and is a plain object', async () => {
+    const plants = new PlantStore({ ...system(), store: new MemoryEventStore<PlantEvent>() });
     for (const id of [1, 2, 3]) await plants.create(ADA, newPlant(id, `Fern ${id}`));
     const { head, ...listing } = await plants.list(ADA, { limit: 2 });
     expect(JSON.parse(JSON.stringify(listing))).to.deep.equal({
@@ -73,17 +74,17 @@ describe('A listing', () => {
   });
 });
 
-describe('What create acknowledges', () => {
+describe('A plant that create acknowledges', () => {
   const anyParts = fc.record({
     id: fc.oneof(fc.string(), fc.bigInt(-(2n ** 64n), 2n ** 64n).map(String)),
     name: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', '\ud800', null, 7)),
     tag: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(undefined, null, '\udfff', '')),
   });
 
-  it('can be replayed, whatever it was made of', async () => {
+  it('can be replayed, for any accepted members', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyParts, { maxLength: 10 }), async (several) => {
-        const store = new MemoryEventStore();
+        const store = new MemoryEventStore<PlantEvent>();
         const plants = new PlantStore({ ...system(), store });
         let living = 0;
         for (const parts of several) {
@@ -92,7 +93,7 @@ describe('What create acknowledges', () => {
             expect(await errorOf(plants.create(ADA, parts as unknown as NewPlant))).to.be.instanceOf(
               TypeError,
             );
-          else if ((await plants.create(ADA, plant)).event) living++;
+          else if ((await plants.create(ADA, plant)).events) living++;
         }
         const replayed = await new PlantStore({ ...system(), store }).list(ADA);
         expect(replayed.plants).to.have.length(living);
@@ -101,7 +102,7 @@ describe('What create acknowledges', () => {
     );
   });
 
-  it('includes every id that a JSON number can spell', () => {
+  it('can have every id that a JSON number can express', () => {
     expect(NewPlant.from({ id: plantIdFromJsonNumber('7.0'), name: 'Fern' })).not.to.be.undefined;
   });
 });

@@ -1,17 +1,12 @@
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
-import {
-  PlantStore,
-  type PlantStoreOptions,
-  StoreUnavailable,
-  type User,
-  parseUser,
-} from '../../src/application';
+import { PlantStore, type PlantStoreOptions, type User, parseUser } from '../../src/application';
+import { StoreUnavailable } from '../../src/event-sourcing';
 import type { PlantEvent } from '../../src/domain';
 import { newPlant, plantId } from '../support/given';
 import { ManualClock, quiet } from '../support/manual-clock';
 import { ScriptedStore } from '../support/scripted-store';
-import { Asked, created } from './asking';
+import { PendingRequest, created } from '../event-sourcing/pending-request';
 
 const [ADA, BOB, CLEO] = ['ada', 'bob', 'cleo'].map((name) => parseUser(name)!) as [User, User, User];
 const KIB = 1024;
@@ -24,7 +19,7 @@ const largeEvents = (count: number): PlantEvent[] =>
 
 function given(options: Partial<PlantStoreOptions> = {}) {
   const clock = new ManualClock();
-  const store = new ScriptedStore(() => new MemoryEventStore(1));
+  const store = new ScriptedStore(() => new MemoryEventStore<PlantEvent>(1));
   store.held = false;
   const tooLarge: string[] = [];
   let commits = 0;
@@ -36,20 +31,20 @@ function given(options: Partial<PlantStoreOptions> = {}) {
     observer: { tooLarge: (stream) => tooLarge.push(stream) },
     ...options,
   });
-  const create = (user: User, id: number) => new Asked(plants.create(user, large(id)));
-  const list = (user: User) => new Asked(plants.list(user));
+  const create = (user: User, id: number) => new PendingRequest(plants.create(user, large(id)));
+  const list = (user: User) => new PendingRequest(plants.list(user));
   return { clock, store, plants, tooLarge, create, list };
 }
 
 describe('The memory of a plant store', () => {
-  it('is bounded in bytes: the least recently used users go, and come back from their events', async () => {
+  it('is bounded in bytes: the least recently used users are evicted, and loaded again', async () => {
     const { plants, create, list } = given({ cacheMaxBytes: MIB });
     for (const user of [ADA, BOB, CLEO])
       for (let id = 0; id < 6; id++) {
         create(user, id);
         await quiet();
       }
-    expect(plants.usage).to.include({ collections: 2, plants: 12, evictions: 1 });
+    expect(plants.usage).to.include({ aggregates: 2, items: 12, evictions: 1 });
     expect(plants.usage.bytes).to.be.within(12 * 64 * KIB, MIB);
 
     const listed = list(ADA);
@@ -58,8 +53,8 @@ describe('The memory of a plant store', () => {
     expect(plants.usage.bytes).to.be.at.most(MIB);
   });
 
-  it('does not drop a history that is being loaded while no request waits for it', async () => {
-    const { clock, store, plants, create, list } = given({ cacheMaxPlants: 0 });
+  it('does not evict a history that is loading while no request waits for it', async () => {
+    const { clock, store, plants, create, list } = given({ cacheMaxItems: 0 });
     await store.record(ADA, created(1, 'Fern'), created(2, 'Ivy'));
     store.held = true;
     const early = list(ADA);
@@ -72,18 +67,18 @@ describe('The memory of a plant store', () => {
     await quiet();
     await secondPage.answer();
 
-    store.questions.length = 0;
+    store.requests.length = 0;
     const later = list(ADA);
     await quiet();
     expect(later.outcome).to.deep.equal(['Fern', 'Ivy']);
     expect(
-      store.questions.map(({ after }) => after.version),
+      store.requests.map(({ after }) => after.version),
       'not from the beginning',
     ).to.deep.equal([2]);
-    expect(plants.usage.collections).to.equal(1);
+    expect(plants.usage.aggregates).to.equal(1);
   });
 
-  it('lets two users who do not fit together take turns', async () => {
+  it('serves two users alternately who do not fit together', async () => {
     const { store, list } = given({ cacheMaxBytes: MIB });
     for (const user of [ADA, BOB]) await store.record(user, ...largeEvents(12));
     for (let turn = 0; turn < 5; turn++) {
@@ -95,22 +90,22 @@ describe('The memory of a plant store', () => {
     }
   });
 
-  it('refuses a user whose plants exceed it, says so once, and serves the others', async () => {
+  it('refuses a user whose plants exceed it, notifies once, and serves the others', async () => {
     const { clock, store, plants, tooLarge, create, list } = given({ cacheMaxBytes: MIB });
     await store.record(ADA, ...largeEvents(20));
     const refused = list(ADA);
     await quiet();
     expect(refused.error).to.be.instanceOf(StoreUnavailable);
     expect((refused.error as StoreUnavailable).retryAfterMs).to.be.at.least(1000);
-    expect(plants.usage.plants).to.equal(0);
+    expect(plants.usage.items).to.equal(0);
 
-    const reads = store.questions.length;
+    const reads = store.requests.length;
     const again = [list(ADA), create(ADA, 100)];
     const others = create(BOB, 1);
     await quiet();
     expect(again.map(({ outcome }) => outcome)).to.deep.equal(['StoreUnavailable', 'StoreUnavailable']);
     expect(others.outcome).to.equal('created');
-    expect(store.questions.length, 'it is not loaded for each request').to.equal(reads + 1);
+    expect(store.requests.length, 'it is not loaded for each request').to.equal(reads + 1);
     expect(tooLarge).to.deep.equal([ADA]);
 
     await clock.pass(60_000);
@@ -119,16 +114,16 @@ describe('The memory of a plant store', () => {
     expect(tooLarge).to.deep.equal([ADA, ADA]);
   });
 
-  it('refuses what would exceed it before it is recorded; lists and deletions go on, and it can be loaded again', async () => {
+  it('refuses a create that would exceed it before it is recorded; lists, deletes and reloads still work', async () => {
     const { clock, store, plants, tooLarge, create, list } = given({ cacheMaxBytes: MIB });
-    const asked: Asked[] = [];
+    const pending: PendingRequest[] = [];
     for (let id = 0; id < 40; id++) {
-      asked.push(create(ADA, id));
+      pending.push(create(ADA, id));
       await quiet();
     }
-    const acknowledged = asked.filter(({ outcome }) => outcome === 'created').length;
+    const acknowledged = pending.filter(({ outcome }) => outcome === 'created').length;
     expect(acknowledged).to.be.within(10, 15);
-    expect(asked.at(-1)!.outcome).to.equal('StoreUnavailable');
+    expect(pending.at(-1)!.outcome).to.equal('StoreUnavailable');
     expect(await store.history(ADA)).to.have.length(acknowledged);
     expect(tooLarge).to.deep.equal([ADA]);
 
@@ -146,23 +141,23 @@ describe('The memory of a plant store', () => {
   });
 });
 
-describe('Commands that wait', () => {
-  it('are recorded in several appends where they are large', async () => {
+describe('Waiting commands', () => {
+  it('are recorded in several appends if they are large', async () => {
     const { store, create } = given({ cacheMaxBytes: 64 * MIB });
-    const asked = Array.from({ length: 40 }, (_, id) => create(ADA, id));
+    const pending = Array.from({ length: 40 }, (_, id) => create(ADA, id));
     await quiet();
-    const appends = store.questions.filter(({ kind }) => kind === 'append').slice(1);
-    expect(asked.every(({ outcome }) => outcome === 'created')).to.be.true;
+    const appends = store.requests.filter(({ kind }) => kind === 'append').slice(1);
+    expect(pending.every(({ outcome }) => outcome === 'created')).to.be.true;
     expect(appends.length).to.be.at.least(2);
     for (const { events } of appends) expect(events!.length).to.be.at.most(16);
   });
 
-  it('hold a bounded number of bytes over all users; beyond it they are refused at once', async () => {
+  it('are bounded in bytes over all users; beyond the limit they are refused at once', async () => {
     const { store, plants, create } = given({ cacheMaxBytes: 4 * MIB });
     store.held = true;
-    const asked = Array.from({ length: 40 }, (_, id) => create(id % 2 === 0 ? ADA : BOB, id));
+    const pending = Array.from({ length: 40 }, (_, id) => create(id % 2 === 0 ? ADA : BOB, id));
     await quiet();
-    const refused = asked.filter(({ outcome }) => outcome === 'StoreUnavailable');
+    const refused = pending.filter(({ outcome }) => outcome === 'StoreUnavailable');
     expect(refused.length).to.be.within(24, 26);
     expect(plants.usage.commandBytes).to.be.within(900 * KIB, MIB);
 
@@ -174,7 +169,7 @@ describe('Commands that wait', () => {
 });
 
 describe('An observer that throws', () => {
-  it('neither fails nor hangs a request, whichever of its methods it is', async () => {
+  it('neither fails nor hangs a request, for each of its methods', async () => {
     const throws = () => {
       throw new Error('observer');
     };

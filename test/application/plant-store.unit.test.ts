@@ -1,17 +1,18 @@
+import type { PlantEvent } from '../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import { PlantStore, type PlantStoreOptions, type User, parseUser } from '../../src/application';
 import { ManualClock, quiet } from '../support/manual-clock';
 import { ScriptedStore } from '../support/scripted-store';
-import { Asked, created, plant, plantId } from './asking';
+import { PendingRequest, created, plant, plantId } from '../event-sourcing/pending-request';
 
 const ADA = parseUser('ada')!;
 const BOB = parseUser('bob')!;
 const CLEO = parseUser('cleo')!;
 
-/** A service whose store answers at once, until it is held. */
+/** A plant store over a scripted store that answers at once, until it is held. */
 function given(options: Partial<PlantStoreOptions> = {}) {
-  const store = new ScriptedStore(() => new MemoryEventStore(2));
+  const store = new ScriptedStore(() => new MemoryEventStore<PlantEvent>(2));
   store.held = false;
   let commits = 0;
   const plants = new PlantStore({
@@ -20,25 +21,26 @@ function given(options: Partial<PlantStoreOptions> = {}) {
     mintCommit: () => `commit-${++commits}`,
     timeoutMs: 1000,
     maxWaiting: 100,
-    cacheMaxPlants: 1000,
+    cacheMaxItems: 1000,
     ...options,
   });
-  const create = (user: User, id: number, name: string) => new Asked(plants.create(user, plant(id, name)));
-  const remove = (user: User, id: number) => new Asked(plants.delete(user, plantId(id)));
-  const list = (user: User) => new Asked(plants.list(user));
-  /** Whether the user's plants had to be read from the beginning. */
+  const create = (user: User, id: number, name: string) =>
+    new PendingRequest(plants.create(user, plant(id, name)));
+  const remove = (user: User, id: number) => new PendingRequest(plants.delete(user, plantId(id)));
+  const list = (user: User) => new PendingRequest(plants.list(user));
+  /** Whether the user's plants were read from the beginning. */
   const projectedAnew = async (user: User) => {
-    store.questions.length = 0;
+    store.requests.length = 0;
     list(user);
     await quiet();
-    return store.questions[0]?.after.version === 0;
+    return store.requests[0]?.after.version === 0;
   };
   return { store, plants, create, remove, list, projectedAnew };
 }
 
 function held(store: PlantStore) {
-  const { collections, plants } = store.usage;
-  return { collections, plants };
+  const { aggregates, items } = store.usage;
+  return { collections: aggregates, plants: items };
 }
 
 describe('A plant store', () => {
@@ -63,7 +65,7 @@ describe('A plant store', () => {
     expect(listed.outcome).to.deep.equal(['Ivy']);
   });
 
-  it('lists as much as was asked for, and from there on', async () => {
+  it('lists up to the limit, after the given position', async () => {
     const { plants, create } = given();
     for (const [index, name] of ['Fern', 'Ivy', 'Moss'].entries()) create(ADA, index, name);
     await quiet();
@@ -75,7 +77,7 @@ describe('A plant store', () => {
     expect(rest).to.deep.include({ plants: [{ name: 'Moss' }], next: undefined });
   });
 
-  it('keeps the plants of each user in a stream of their own', async () => {
+  it('stores the plants of each user in a separate stream', async () => {
     const { store, create, remove, list } = given();
     const [adas, bobs] = [create(ADA, 1, 'Fern'), create(BOB, 1, 'Ivy')];
     await quiet();
@@ -93,7 +95,7 @@ describe('A plant store', () => {
     expect(await store.history(ADA)).to.have.length(1);
   });
 
-  it('serves one user while another one’s round hangs', async () => {
+  it('serves a user while the round of another user hangs', async () => {
     const { store, list } = given();
     store.held = true;
     const adas = list(ADA);
@@ -104,7 +106,7 @@ describe('A plant store', () => {
     expect([adas.outcome, bobs.outcome]).to.deep.equal(['pending', []]);
   });
 
-  it('puts the concurrent requests of one user into one round, through whichever use case they came', async () => {
+  it('batches the concurrent requests of one user in one round, across use cases', async () => {
     const { store, create, remove, list } = given();
     store.held = true;
     list(ADA);
@@ -113,10 +115,10 @@ describe('A plant store', () => {
     list(ADA);
     await store.sole.answer();
 
-    expect(store.sole.question.events).to.have.length(2);
+    expect(store.sole.request.events).to.have.length(2);
   });
 
-  it('passes on what went wrong', async () => {
+  it('rejects with the errors of the store', async () => {
     const { store, list } = given();
     store.held = true;
     const listed = list(ADA);
@@ -126,8 +128,8 @@ describe('A plant store', () => {
   });
 });
 
-describe('What a plant store holds in memory', () => {
-  it('is counted: the users and their living plants', async () => {
+describe('The cache of a plant store', () => {
+  it('counts users and living plants', async () => {
     const { plants, create, remove } = given();
     create(ADA, 1, 'Fern');
     create(ADA, 2, 'Ivy');
@@ -139,7 +141,7 @@ describe('What a plant store holds in memory', () => {
     expect(held(plants)).to.deep.equal({ collections: 2, plants: 2 });
   });
 
-  it('is counted right after a failure, too', async () => {
+  it('counts correctly after a failure', async () => {
     const { store, plants, list } = given();
     await store.record(ADA, created(1, 'Fern'), created(2, 'Ivy'), created(3, 'Moss'));
     store.held = true;
@@ -150,10 +152,10 @@ describe('What a plant store holds in memory', () => {
     expect(held(plants)).to.deep.equal({ collections: 1, plants: 2 });
   });
 
-  // A collection weighs as much as 10 plants, so 22 is room for two collections with two plants in all.
-  const ROOM_FOR_TWO = { cacheMaxPlants: 22 };
+  // A user costs as much as 10 plants, so 22 is room for two users with two plants in total.
+  const ROOM_FOR_TWO = { cacheMaxItems: 22 };
 
-  it('stays while there is room', async () => {
+  it('evicts no user while there is room', async () => {
     const { plants, create, projectedAnew } = given(ROOM_FOR_TWO);
     create(ADA, 1, 'Fern');
     create(BOB, 1, 'Ivy');
@@ -163,7 +165,7 @@ describe('What a plant store holds in memory', () => {
     expect(await projectedAnew(ADA)).to.be.false;
   });
 
-  it('loses the least recently used user first', async () => {
+  it('evicts the least recently used user first', async () => {
     const { create, list, projectedAnew } = given(ROOM_FOR_TWO);
     create(ADA, 1, 'Fern');
     await quiet();
@@ -178,8 +180,8 @@ describe('What a plant store holds in memory', () => {
     expect(await projectedAnew(BOB)).to.be.true;
   });
 
-  it('shrinks to its bound by plants, not by users, and no further', async () => {
-    const { plants, create } = given({ cacheMaxPlants: 40 });
+  it('evicts by the number of plants, not of users, and no more than needed', async () => {
+    const { plants, create } = given({ cacheMaxItems: 40 });
     for (const user of [ADA, BOB]) create(user, 1, 'Fern');
     await quiet();
     for (let id = 1; id <= 18; id++) create(CLEO, id, `Moss ${id}`);
@@ -189,8 +191,8 @@ describe('What a plant store holds in memory', () => {
     expect(held(plants)).to.deep.equal({ collections: 2, plants: 19 });
   });
 
-  it('always keeps the user who was served last, however many plants that are', async () => {
-    const { plants, create, projectedAnew } = given({ cacheMaxPlants: 0 });
+  it('never evicts the most recently used user, for any number of plants', async () => {
+    const { plants, create, projectedAnew } = given({ cacheMaxItems: 0 });
     create(ADA, 1, 'Fern');
     await quiet();
 
@@ -198,8 +200,8 @@ describe('What a plant store holds in memory', () => {
     expect(await projectedAnew(ADA)).to.be.false;
   });
 
-  it('comes back from the events when it was let go', async () => {
-    const { plants, create, list } = given({ cacheMaxPlants: 0 });
+  it('loads an evicted user again from the events', async () => {
+    const { plants, create, list } = given({ cacheMaxItems: 0 });
     create(ADA, 1, 'Fern');
     create(ADA, 2, 'Ivy');
     create(ADA, 3, 'Moss');
@@ -215,8 +217,8 @@ describe('What a plant store holds in memory', () => {
     expect(held(plants)).to.deep.equal({ collections: 1, plants: 3 });
   });
 
-  it('is never let go while requests are under way: those that come meanwhile meet the same collection', async () => {
-    const { store, plants, create, list } = given({ cacheMaxPlants: 0 });
+  it('never evicts a user with requests in flight: later requests use the same aggregate', async () => {
+    const { store, plants, create, list } = given({ cacheMaxItems: 0 });
     store.held = true;
     create(ADA, 1, 'Fern');
     const adas = store.sole;
@@ -227,14 +229,14 @@ describe('What a plant store holds in memory', () => {
     const second = create(ADA, 2, 'Ivy');
     expect(store.calls).to.deep.equal([adas]);
     await adas.answer();
-    expect(store.sole.question.after.version).to.equal(1);
+    expect(store.sole.request.after.version).to.equal(1);
     await store.sole.answer();
 
     expect(second.outcome).to.equal('created');
   });
 
-  it('is let go with its last answer, where others were served since', async () => {
-    const { store, plants, create, list } = given({ cacheMaxPlants: 0 });
+  it('evicts a user with its last answer, if others were used since', async () => {
+    const { store, plants, create, list } = given({ cacheMaxItems: 0 });
     store.held = true;
     create(ADA, 1, 'Fern');
     const adas = store.sole;
@@ -245,8 +247,8 @@ describe('What a plant store holds in memory', () => {
     expect(held(plants)).to.deep.equal({ collections: 1, plants: 0 });
   });
 
-  it('is not let go for a request that failed while another one is under way', async () => {
-    const { store, plants, list } = given({ cacheMaxPlants: 0 });
+  it('does not evict a user after a failed request while another one is in flight', async () => {
+    const { store, plants, list } = given({ cacheMaxItems: 0 });
     store.held = true;
     list(ADA);
     list(ADA);
@@ -257,8 +259,8 @@ describe('What a plant store holds in memory', () => {
     expect(held(plants).collections).to.equal(2);
   });
 
-  it('can be let go again once nothing is under way, also after failures', async () => {
-    const { store, plants, list } = given({ cacheMaxPlants: 0 });
+  it('evicts a user again when no request is in flight, also after failures', async () => {
+    const { store, plants, list } = given({ cacheMaxItems: 0 });
     store.held = true;
     list(ADA);
     await store.sole.refuse();

@@ -42,7 +42,7 @@ describe('npm run bench', function () {
     // Of those that differ in the length of their streams only, one.
     const all = contestants().filter(({ name }) => !/-10(000)?$/.test(name));
     const names = all.map(({ name }) => name).join(',');
-    const printed = await bench('autocannon', '--only', names, '--write', '--into', directory);
+    const printed = await bench('autocannon', '--only', names, '--into', directory);
     const page = readFileSync(join(directory, 'benchmark.md'), 'utf8');
     const chart = readFileSync(join(directory, 'benchmark.svg'), 'utf8');
     for (const { title } of all) {

@@ -51,7 +51,7 @@ function suite(): void {
     up = true;
     await compose('up', '--detach', '--no-build', '--scale', 'plants=2');
     client = new Client(`http://127.0.0.1:${port}`);
-    await until(async () => (await client.list().catch(() => undefined))?.status === 200, 30_000);
+    await until(async () => (await client.list().catch(() => undefined))?.status === 200);
   });
   after(async () => {
     if (up) await compose('down', '--volumes', '--timeout', '5');
@@ -80,7 +80,7 @@ function suite(): void {
     const instances = await containers('plants');
     await docker('stop', ...instances);
     // The client holds each answer against the document of the interface.
-    await until(async () => (await client.list()).error === 50300, 10_000);
+    await until(async () => (await client.list()).error === 50300);
     expect(await client.create(2, 'Moss')).to.include({ status: 503, error: 50300 });
     const answer = await fetch(`http://127.0.0.1:${settings['PORT']}/plants`, {
       headers: { 'X-Request-Id': 'mine' },
@@ -88,14 +88,14 @@ function suite(): void {
     expect(answer.headers.get('x-request-id')).to.equal('mine');
     expect(answer.headers.get('retry-after')).to.match(/^[12]$/);
     await docker('start', ...instances);
-    await until(async () => (await client.list()).status === 200, 30_000);
+    await until(async () => (await client.list()).status === 200);
     expect((await client.list()).names).not.to.include('Moss');
   });
 
   it('has every acknowledged write after Redis was killed', async () => {
     const [redis] = await containers('redis');
     const writer = new Writer(client, 10_000);
-    const acknowledges = (count: number) => until(() => writer.acknowledged.length >= count, 30_000);
+    const acknowledges = (count: number) => until(() => writer.acknowledged.length >= count);
     await acknowledges(10);
     await docker('kill', redis!);
     await docker('start', redis!);

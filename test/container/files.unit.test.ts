@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type ValidatorSettings, ValidationSeverity, validate } from 'dockerfile-utils';
 import { parse } from 'yaml';
-import { readConfig, variables } from '../../src/config';
+import { readConfig, variables } from '../../src/service/config';
 
 const STRICT: ValidatorSettings = {
   deprecatedMaintainer: ValidationSeverity.ERROR,

@@ -31,7 +31,7 @@ describeDocker('The image', () => {
   }
   const inspect = (id: string, what: string) => docker('inspect', '--format', `{{${what}}}`, id);
   const healthy = (id: string) =>
-    until(async () => (await inspect(id, '.State.Health.Status')) === 'healthy', 30_000);
+    until(async () => (await inspect(id, '.State.Health.Status')) === 'healthy');
 
   it('is small: node and its libraries, and little of ours', async () => {
     expect(Number(await inspect(name, '.Size'))).to.be.below(AT_MOST);

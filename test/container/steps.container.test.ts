@@ -55,7 +55,7 @@ describe('The steps of the Dockerfile, in a clean folder', () => {
         } catch {
           return false;
         }
-      }, 20_000);
+      });
     } finally {
       service.kill();
     }

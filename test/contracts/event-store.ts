@@ -1,19 +1,20 @@
-/** The published contract of the event store, as this project's suites run it: src/testing. */
+/** Runs the published contract of the event store (src/testing) under mocha. */
+import type { PlantEvent } from '../../src/domain';
 import { type ContractOptions, type OpenStore, eventStoreContract } from '../../src/testing';
 
 export interface Candidate extends ContractOptions {
   readonly name: string;
-  readonly open: () => OpenStore | Promise<OpenStore>;
+  readonly open: () => OpenStore<PlantEvent> | Promise<OpenStore<PlantEvent>>;
 }
 
 const LONG = process.env['LONG'] === '1';
 const SEED = process.env['SEED'];
 
-/** LONG does 25 times the random work, SEED plays one again that failed. */
+/** LONG multiplies the random work by 25, SEED repeats a failed run. */
 export function describeEventStore({ name, open, timeoutMs = 10_000, ...options }: Candidate): void {
   const limit = LONG ? 20 * timeoutMs : timeoutMs;
-  describe(`${name} keeps the contract of an event store`, function () {
-    // The case ends by itself before, and then says that time is what it lacked.
+  describe(`${name} satisfies the contract of an event store`, function () {
+    // The case has a shorter time limit of its own, with a better message.
     this.timeout(limit + 5000);
     const cases = eventStoreContract(open, {
       ...options,

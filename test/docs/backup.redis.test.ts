@@ -1,9 +1,12 @@
+import { streamName } from '../../src/testing/a-stream';
+import { plantCodec } from '../../src/application';
+import type { PlantEvent } from '../../src/domain';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../src/adapters/redis';
-import { BEGINNING, type EventStore, type Head } from '../../src/application';
+import { BEGINNING, type EventStore, type Head } from '../../src/event-sourcing';
 import { compiledCli } from '../support/compiled-cli';
 import { created } from '../support/given';
 import { describeOwnRedis, hangUp, needsLocalServers, plainClient } from '../support/redis';
@@ -29,7 +32,6 @@ describeOwnRedis('A backup', (startRedis) => {
   let forgotten: () => void;
 
   beforeEach(async function () {
-    this.timeout(60_000);
     needsLocalServers(this, await startRedis(), 'a data directory');
     const port = await freePort();
     const [directory, backup, file] = [path('redis'), path('backup'), path('redis.conf')];
@@ -75,8 +77,8 @@ describeOwnRedis('A backup', (startRedis) => {
     });
   }
 
-  async function withStore<T>(use: (store: EventStore) => Promise<T>): Promise<T> {
-    const opened = await openRedisEventStore({ url: environment['REDIS_URL']! });
+  async function withStore<T>(use: (store: EventStore<PlantEvent>) => Promise<T>): Promise<T> {
+    const opened = await openRedisEventStore({ codec: plantCodec, url: environment['REDIS_URL']! });
     return use(opened.store).finally(() => opened.close());
   }
 
@@ -87,7 +89,9 @@ describeOwnRedis('A backup', (startRedis) => {
         for (let number = 0; number < count; number++) {
           const head = heads.get(user) ?? BEGINNING;
           const { version } = head;
-          const result = await store.append(user, head, `${user}-${version}`, [created(version, 'Fern')]);
+          const result = await store.append(streamName(user), head, `${user}-${version}`, [
+            created(version, 'Fern'),
+          ]);
           if (result.status !== 'appended') expect.fail(result.status);
           heads.set(user, result.head);
         }
@@ -95,15 +99,16 @@ describeOwnRedis('A backup', (startRedis) => {
   }
 
   const histories = () =>
-    withStore((store) => Promise.all(['alice', 'bob'].map((user) => store.read(user, BEGINNING))));
+    withStore((store) =>
+      Promise.all(['alice', 'bob'].map((user) => store.read(streamName(user), BEGINNING))),
+    );
 
   for (const [backup, restore] of [
     ['backup aof', 'restore aof'],
     ['backup rdb', 'restore rdb'],
     ['backup export', 'restore import'],
   ] as const) {
-    it(`by "${backup}" and "${restore}" brings back every event, and keeps what is written then`, async function () {
-      this.timeout(60_000);
+    it(`by "${backup}" and "${restore}" brings back every event, and keeps what is written then`, async () => {
       const heads = new Map<string, Head>();
       await write(heads, 20);
       const saved = await histories();

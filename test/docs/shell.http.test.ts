@@ -4,13 +4,11 @@ import { readFileSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT } from 'jose';
-import { type Service, bootstrap } from '../../src/bootstrap';
-import { readConfig } from '../../src/config';
 import { temporaryDirectory } from '../support/temporary-directory';
+import { type WatchedService, startWatched } from '../support/watched-service';
 import { paste, theBlock } from './shell';
 
-describe('What the pages say to type', function () {
-  this.timeout(30_000);
+describe('What the pages say to type', () => {
   const inDirectory = temporaryDirectory();
 
   it('starts the service (sh start)', async () => {
@@ -30,7 +28,7 @@ describe('What the pages say to type', function () {
   describe('with an identity provider', () => {
     const secret = 'a secret that the issuer and the service share';
     let issuer: Server;
-    let service: Service;
+    let service: WatchedService;
     before(async () => {
       issuer = createServer((request, response) => {
         void (async () => {
@@ -46,14 +44,12 @@ describe('What the pages say to type', function () {
         })();
       }).listen(0, '127.0.0.1');
       await once(issuer, 'listening');
-      const { config } = readConfig({
-        PORT: '0',
-        LOG_LEVEL: 'silent',
+      service = await startWatched({
+        AUTH_TOKENS: '',
         AUTH_JWT_SECRET: secret,
         AUTH_JWT_ISSUER: 'https://id.example.com',
         AUTH_JWT_AUDIENCE: 'plants',
       });
-      service = await bootstrap(config!);
     });
     after(async () => {
       issuer.close();

@@ -6,8 +6,7 @@ import { describeRedis } from '../support/redis';
 import { paste, theBlock } from './shell';
 
 describeRedis('What the pages show of Redis', (redis) => {
-  it('starts the service on it (sh start redis)', async function () {
-    this.timeout(30_000);
+  it('starts the service on it (sh start redis)', async () => {
     const command = theBlock('sh start redis').text.replace('redis://127.0.0.1:6379', redis.url);
     expect(command).to.contain(redis.url);
     const output = await paste(command, { PORT: '0', LOG_LEVEL: 'warn' }, /listens on/);

@@ -1,10 +1,10 @@
-import type { Page, PlantEvent, PlantId } from '../../src/domain';
+import { type Page, type PlantEvent, type PlantId, plantBytes } from '../../src/domain';
 import { created, deleted, plantId } from '../support/given';
 
-/** What a page shows to whoever asks. */
+/** The observable content of a page. */
 export type NaivePage = Pick<Page, 'plants' | 'next'>;
 
-/** The oracle for PlantList: the same promises kept the simple, slow way, by searching one array. */
+/** The oracle for PlantList: the same behavior, implemented by searching one array. */
 export class NaiveList {
   readonly history: PlantEvent[] = [];
   #living: { readonly id: PlantId; readonly name: string; readonly position: number }[] = [];
@@ -13,12 +13,16 @@ export class NaiveList {
     return this.#living.map(({ id }) => id);
   }
 
-  /** Who is alive, in order of creation. No two lives ever had the same name. */
+  /** The living plants, in order of creation. Names are unique. */
   get names(): readonly string[] {
     return this.#living.map(({ name }) => name);
   }
 
-  /** Creates a plant under `id` if that is free; the event is what a list under test must take in. */
+  get bytes(): number {
+    return this.#living.reduce((sum, { id, name }) => sum + plantBytes(id, { name }), 0);
+  }
+
+  /** Creates a plant if `id` is free; returns the event for the list under test. */
   create(id: number): PlantEvent | undefined {
     if (this.ids.includes(plantId(id))) return undefined;
     const position = this.history.length + 1;
@@ -28,7 +32,7 @@ export class NaiveList {
     return event;
   }
 
-  /** Deletes the living plant number `index`, counted round and round. */
+  /** Deletes the living plant at `index`, modulo the number of plants. */
   delete(index: number): PlantEvent | undefined {
     const gone = this.#living[index % this.#living.length];
     if (gone === undefined) return undefined;
@@ -39,11 +43,11 @@ export class NaiveList {
   }
 
   page(limit: number, after: number): NaivePage {
-    const behind = this.#living.filter(({ position }) => position > after);
-    const met = behind.slice(0, limit);
+    const later = this.#living.filter(({ position }) => position > after);
+    const page = later.slice(0, limit);
     return {
-      plants: met.map(({ name }) => ({ name })),
-      next: met.length < behind.length ? (met.at(-1)?.position ?? after) : undefined,
+      plants: page.map(({ name }) => ({ name })),
+      next: page.length < later.length ? (page.at(-1)?.position ?? after) : undefined,
     };
   }
 }

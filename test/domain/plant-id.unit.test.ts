@@ -33,13 +33,13 @@ describe('A plant id in canonical text', () => {
     it(`is not ${JSON.stringify(text)}`, () => expect(parsePlantId(text)).to.be.undefined);
   }
 
-  it('is not surrounded by anything, and has no digits but 0 to 9', () => {
+  it('has no other characters around it, and only the digits 0 to 9', () => {
     for (const text of [' 1', '1 ', '1\n', '\n1', '1\0', '\ufeff1', '1,', '٣', '１', '1\n2']) {
       expect(parsePlantId(text), JSON.stringify(text)).to.be.undefined;
     }
   });
 
-  it('is what BigInt would write, and nothing else is', () => {
+  it('is exactly what BigInt prints', () => {
     const nearlyId = fc.oneof(
       fc.string({ unit: fc.constantFrom(...Array.from('0123456789-+. ')), maxLength: 22 }),
       fc.bigInt({ min: MIN_INT64 * 3n, max: MAX_INT64 * 3n }).map(String),
@@ -89,7 +89,7 @@ describe('A plant id from a JSON number', () => {
     '1000000000000000000': ['1e18', '1000000000000000000', '0.1e19'],
   };
   for (const [id, literals] of Object.entries(values)) {
-    it(`is ${id}, however that is written`, () => {
+    it(`is ${id} in any notation`, () => {
       for (const literal of literals) expect(plantIdFromJsonNumber(literal), literal).to.equal(id);
     });
   }
@@ -109,7 +109,7 @@ describe('A plant id from a JSON number', () => {
     for (const literal of fractions) expect(plantIdFromJsonNumber(literal), literal).to.be.undefined;
   });
 
-  it('is nothing outside int64, however far', () => {
+  it('is undefined outside int64', () => {
     const outside = [
       '9223372036854775808',
       '-9223372036854775809',
@@ -121,7 +121,7 @@ describe('A plant id from a JSON number', () => {
     for (const literal of outside) expect(plantIdFromJsonNumber(literal), literal).to.be.undefined;
   });
 
-  it('is nothing that is no number', () => {
+  it('is undefined for a text that is not a JSON number', () => {
     for (const text of [
       '',
       '007',
@@ -145,7 +145,7 @@ describe('A plant id from a JSON number', () => {
     }
   });
 
-  it('is the value that exact arithmetic finds, where that is an int64', () => {
+  it('is the value by exact arithmetic, if that is an int64', () => {
     fc.assert(
       fc.property(fc.oneof(anyLiteral, disguisedInteger), (literal) => {
         expect(plantIdFromJsonNumber(literal)).to.equal(exactInteger(literal));
@@ -154,7 +154,7 @@ describe('A plant id from a JSON number', () => {
     );
   });
 
-  it('agrees with the canonical text, whichever way the id comes in', () => {
+  it('equals the id of the canonical text', () => {
     fc.assert(
       fc.property(anyPlantId, (id) => {
         expect(plantIdFromJsonNumber(id)).to.equal(id);
@@ -215,7 +215,7 @@ const disguisedInteger = fc
     return `${sign}${whole}.${digits.slice(-shift)}e${shift - zeros + off}`;
   });
 
-/** The oracle: what `literal` is worth, by BigInt arithmetic. */
+/** The oracle: the value of `literal`, by BigInt arithmetic. */
 function exactInteger(literal: string): string | undefined {
   const [mantissa = '', exponent = '0'] = literal.toLowerCase().split('e');
   const [whole = '', fraction = ''] = mantissa.split('.');
@@ -228,7 +228,7 @@ function exactInteger(literal: string): string | undefined {
 }
 
 describe('The text of an id', () => {
-  it('keeps no longer text in memory that it was a part of', () => {
+  it('keeps no longer text in memory', () => {
     const ids: unknown[] = [];
     const before = heapAfterGc();
     for (let index = 0; index < 100; index++) {

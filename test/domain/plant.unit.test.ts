@@ -5,7 +5,7 @@ import { plantId } from '../support/given';
 import { RUNS } from './arbitraries';
 
 describe('NewPlant.from', () => {
-  it('makes a frozen plant of valid members, and of no others', () => {
+  it('returns a frozen plant for valid members', () => {
     const made = NewPlant.from({ id: '7', name: 'Fern', tag: '', ...{ owner: 'eve' } })!;
     expect(Object.assign({}, made)).to.deep.equal({ id: '7', name: 'Fern', tag: '' });
     expect(Object.keys(NewPlant.from({ id: '7', name: 'Fern', tag: undefined })!)).to.deep.equal([
@@ -26,11 +26,11 @@ describe('NewPlant.from', () => {
     'an id that is a number': { id: 1, name: 'Fern' },
   };
   for (const [what, parts] of Object.entries(invalid))
-    it(`makes none of ${what}`, () => expect(NewPlant.from(parts)).to.be.undefined);
+    it(`returns undefined for ${what}`, () => expect(NewPlant.from(parts)).to.be.undefined);
 });
 
 describe('NewPlant.is', () => {
-  it('holds for what NewPlant.from made, and for nothing else', () => {
+  it('is true only for the results of NewPlant.from', () => {
     const made = NewPlant.from({ id: '1', name: 'Fern' })!;
     expect(NewPlant.is(made)).to.be.true;
     for (const other of [
@@ -46,7 +46,7 @@ describe('NewPlant.is', () => {
 });
 
 describe('The memory of a plant', () => {
-  it('is estimated at no less than its texts take', () => {
+  it('is estimated to be at least that of its texts', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 300 }), fc.boolean(), (text, wide) => {
         const name = `x${wide ? '☃' : ''}${text}`;
@@ -57,7 +57,7 @@ describe('The memory of a plant', () => {
     );
   });
 
-  it('follows a long text of one byte a character by its length, not twice', () => {
+  it('counts one byte per character of a long Latin-1 text', () => {
     const bytes = (name: string) => plantBytes(plantId(1), { name });
     expect(bytes('x'.repeat(65_536)) - bytes('x'.repeat(1024))).to.equal(65_536 - 1024);
     expect(bytes('☃'.repeat(2000)) - bytes('☃'.repeat(1000))).to.equal(2000);

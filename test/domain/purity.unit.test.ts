@@ -1,7 +1,7 @@
 /**
- * The domain needs nothing but the language. The compiler proves it for its
- * types and dependency-cruiser for its imports; here it runs where there is
- * nothing else to reach for: no Node, no DOM, no package, no clock, no chance.
+ * The domain needs only the language. The compiler checks its types and
+ * dependency-cruiser its imports; this test runs it in a context without Node,
+ * DOM, packages, clock and randomness.
  */
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
@@ -14,14 +14,14 @@ import { created, deleted, create, remove } from '../support/given';
 const ROOT = resolve(__dirname, '../../src/domain');
 
 describe('The domain', () => {
-  it('does all its work in a world that holds nothing but the language', () => {
+  it('runs in a context with only the language', () => {
     const { PlantList, decideInOrder, parsePlantId, plantIdFromJsonNumber } = loadInVacuum(
       './index',
     ) as typeof Domain;
     const list = PlantList.from([created(1, 'Fern', 'indoor'), created(2, 'Moss'), deleted(1)]);
 
     const decisions = decideInOrder([remove(1), remove(2), create(1, 'Aloe')], list);
-    for (const { event } of decisions) if (event) list.evolve(event);
+    for (const { events } of decisions) for (const event of events ?? []) list.evolve(event);
 
     expect(decisions.map(({ rejection }) => rejection)).to.deep.equal([
       'no-such-plant',
@@ -33,12 +33,12 @@ describe('The domain', () => {
   });
 
   for (const outside of ['node:fs', 'fs', 'koa', '../application', '../domain-of-others', '/etc/hosts']) {
-    it(`could not load ${outside} there`, () => {
+    it(`cannot load ${outside} there`, () => {
       expect(() => loadInVacuum(outside)).to.throw('outside the domain');
     });
   }
 
-  it('could not ask for the time, a random number or the process there', () => {
+  it('cannot use the clock, random numbers or the process there', () => {
     const found = runInContext(
       '[typeof Date, typeof Math.random, typeof process, typeof setTimeout]',
       vacuum(),
@@ -53,7 +53,7 @@ function vacuum() {
   return context;
 }
 
-/** Loads a module by its name as seen from the domain's folder, in a world of its own. */
+/** Loads a module, relative to the domain's folder, in a separate context. */
 function loadInVacuum(name: string): unknown {
   const context = vacuum();
   const loaded = new Map<string, { exports: unknown }>();

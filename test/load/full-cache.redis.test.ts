@@ -16,15 +16,14 @@ describeOwnRedis(`A history of ${EVENTS} events, while the cache is full of othe
   const users = ['long', ...neighbours];
   let redis: RedisServer;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     redis = await startRedis('--appendonly', 'no');
     await writeHistories(redis.admin, ['long'], { events: EVENTS, deletionEvery: 2 });
     await writeHistories(redis.admin, neighbours, { events: PLANTS_OF_A_NEIGHBOUR });
   });
 
   it('is loaded over several requests', async function () {
-    this.timeout(LONG ? 120_000 : 60_000).slow(60_000);
+    this.timeout(180_000).slow(60_000);
     const list = { users: ['long'], get: ['/plants?limit=1'], requests: 1, honourRetryAfter: true };
     const first = await start(redis.url, users, { STORE_TIMEOUT_MS: '60000' });
     const reference = await play(first.url, 60_000, [{ ...list, name: 'with room and time' }]);

@@ -9,7 +9,7 @@ import type { ClientGroup, Figures, Workload } from './workload';
 /** Above every deadline of the service. */
 const ANSWER_TIMEOUT_MS = 60_000;
 /** For the answers to what was in flight at the end. */
-const LAST_ANSWERS_MS = 3000;
+const LAST_ANSWERS_MS = 20_000;
 /** Where the service did not say when to try again. */
 const RETRY_MS = 1000;
 /** No two generators ever create the same id. */

@@ -1,3 +1,4 @@
+import { streamName } from '../../src/testing/a-stream';
 import type { Redis } from 'ioredis';
 import { streamKey } from '../../src/adapters/redis/stream-key';
 
@@ -15,7 +16,7 @@ const EVENTS_PER_CALL = 10_000;
 /** A script may not take longer than a socket waits. */
 const BYTES_PER_CALL = 8 * 2 ** 20;
 
-/** Writes entries as append-script.ts and storage-format.ts do; the service reads them in the test, so a difference shows. */
+/** Writes entries as append-script.ts and plant-codec.ts do; the service reads them in the test, so a difference shows. */
 const WRITE = `
 local first, last, name, deletionEvery = tonumber(ARGV[1]), tonumber(ARGV[2]), string.rep('n', ARGV[3]), tonumber(ARGV[4])
 for version = first, last do
@@ -40,7 +41,15 @@ export async function writeHistories(
   for (const user of users) {
     for (let first = 1; first <= events; first += step) {
       const last = Math.min(events, first + step - 1);
-      await redis.eval(WRITE, 1, streamKey('plant-store', user), first, last, nameLength, deletionEvery);
+      await redis.eval(
+        WRITE,
+        1,
+        streamKey('plant-store', streamName(user)),
+        first,
+        last,
+        nameLength,
+        deletionEvery,
+      );
     }
   }
 }

@@ -1,9 +1,11 @@
+import { patient } from '../support/patience';
 import { type RedisServer, describeOwnRedis } from '../support/redis';
 import { loadFixture } from './fixture';
 import { userNames, writeHistories } from './histories';
 import { NEIGHBOURS, NEIGHBOURS_AND_PROBES, undisturbed } from './neighbours';
 import { expectGoals, mebibytes, reportFigures } from './report';
 import { LONG, residentBytes } from './service';
+import type { Figures } from './workload';
 
 /** With the rest of the request's body 64 KiB, the default of BODY_LIMIT. */
 const LONGEST_NAME = 65_536 - 64;
@@ -11,6 +13,9 @@ const LARGE_USERS = 6;
 const PLANTS = LONG ? 2000 : 1000;
 const SMALL_HEAP_MIB = 256;
 const MORE_THAN_FITS = 5000;
+
+/** The default, in which a neighbour is answered however overcommitted the machine is. */
+const inTime = () => ({ STORE_TIMEOUT_MS: patient(2000).toFixed() });
 
 describeOwnRedis('Histories with names of 64 KiB', (startRedis) => {
   const report = reportFigures();
@@ -25,9 +30,9 @@ describeOwnRedis('Histories with names of 64 KiB', (startRedis) => {
   });
 
   it(`are loaded, ${LARGE_USERS} of ${PLANTS} plants, while neighbours go on`, async function () {
-    this.timeout(120_000).slow(60_000);
+    this.timeout(240_000).slow(60_000);
     await writeHistories(redis.admin, large, { events: PLANTS, nameLength: LONGEST_NAME });
-    const { url, pid } = await start(redis.url, users);
+    const { url, pid } = await start(redis.url, users, inTime());
     const loading = {
       name: 'large',
       users: large,
@@ -35,7 +40,7 @@ describeOwnRedis('Histories with names of 64 KiB', (startRedis) => {
       requests: 1,
       honourRetryAfter: true,
     };
-    const figures = await play(url, LONG ? 40_000 : 20_000, [loading, ...NEIGHBOURS_AND_PROBES]);
+    const figures = await play(url, 100_000, [loading, ...NEIGHBOURS_AND_PROBES]);
     const memory = `resident: ${mebibytes(residentBytes(pid))}`;
     report(`${LARGE_USERS} users of ${PLANTS} plants of 64 KiB, ${memory}`, Object.values(figures.groups));
     expectGoals(
@@ -45,28 +50,31 @@ describeOwnRedis('Histories with names of 64 KiB', (startRedis) => {
   });
 
   it('that do not fit into the heap are refused with a line in the log, and neighbours go on', async function () {
-    this.timeout(60_000).slow(60_000);
+    this.timeout(240_000).slow(60_000);
     const [user] = large;
     await writeHistories(redis.admin, [user!], { events: MORE_THAN_FITS, nameLength: LONGEST_NAME });
     const heap = { NODE_OPTIONS: `--max-old-space-size=${SMALL_HEAP_MIB}` };
-    const service = await start(redis.url, users, heap);
+    const service = await start(redis.url, users, { ...inTime(), ...heap });
     const loading = { name: 'large', users: [user!], get: ['/plants?limit=1'], everyMs: 500 };
-    const figures = await play(service.url, LONG ? 20_000 : 6000, [loading, ...NEIGHBOURS_AND_PROBES]);
-    const { large: refused } = figures.groups;
-    const inLog = /"msg":"[^"]*(?:too large|memory|heap)/.test(service.output);
+    const inLog = () => /"msg":"[^"]*(?:too large|memory|heap)/.test(service.output);
+    const played: Figures[] = [];
+    // It takes several requests to read as much as does not fit; how many depends on the machine.
+    do played.push(await play(service.url, LONG ? 20_000 : 6000, [loading, ...NEIGHBOURS_AND_PROBES]));
+    while (!inLog() && played.length < 8);
     report(
       `${MORE_THAN_FITS} plants of 64 KiB and a heap of ${SMALL_HEAP_MIB} MiB, which the process ${service.lives ? 'survives' : 'does not survive'}`,
-      Object.values(figures.groups),
+      played.flatMap(({ groups }) => Object.values(groups)),
     );
+    const refused = played.map(({ groups }) => groups['large']!);
     expectGoals(
       { what: 'the process lives', is: Number(service.lives), atLeast: 1 },
       {
-        what: 'answers 503/50300 to the large user',
-        is: refused!.outcomes['50300'],
-        atLeast: refused!.requests,
+        what: 'answers to the large user other than 503/50300',
+        is: Math.max(...refused.map(({ requests, outcomes }) => requests - (outcomes['50300'] ?? 0))),
+        atMost: 0,
       },
-      { what: 'a line in the log says so', is: Number(inLog), atLeast: 1 },
-      ...undisturbed(figures),
+      { what: 'a line in the log says so', is: Number(inLog()), atLeast: 1 },
+      ...played.flatMap((figures) => undisturbed(figures)),
     );
   });
 });

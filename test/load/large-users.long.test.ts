@@ -14,8 +14,7 @@ describeOwnRedis(`Two users of ${PLANTS} plants, with the default configuration`
   const users = userNames('large', 2);
   let redis: RedisServer;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     redis = await startRedis('--appendonly', 'no');
     await writeHistories(redis.admin, users, { events: PLANTS });
   });

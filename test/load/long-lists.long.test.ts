@@ -32,8 +32,7 @@ describeOwnRedis(`One user with long lists of ${LIMITS} different limits, and an
   };
   let redis: RedisServer;
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     redis = await startRedis('--appendonly', 'no');
     await writeHistories(redis.admin, ['attacker'], { events: PLANTS_OF_ATTACKER });
     await writeHistories(redis.admin, ['victim'], { events: PLANTS_OF_VICTIM });

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { patient } from '../support/patience';
 import { type RedisServer, describeOwnRedis } from '../support/redis';
 import { until } from '../support/until';
 import { loadFixture } from './fixture';
@@ -37,7 +38,7 @@ describeOwnRedis(`With REDIS_WAIT_REPLICAS=1 and the replica away for ${AWAY_MS 
   }
 
   it('what waits is bounded, in the service and in Redis, and every answer comes in time', async function () {
-    this.timeout(LONG ? 90_000 : 40_000).slow(60_000);
+    this.timeout(120_000).slow(60_000);
     const service = await start(primary.url, users, {
       REDIS_WAIT_REPLICAS: '1',
       STORE_TIMEOUT_MS: String(STORE_TIMEOUT_MS),
@@ -90,20 +91,21 @@ describeOwnRedis(`With REDIS_WAIT_REPLICAS=1 and the replica away for ${AWAY_MS 
       { group: 'service', outcomes: `resident memory: + ${mebibytes(grown)}` },
     ]);
     const { failed, succeeded } = groups['writers, replica away']!;
+    const unhindered = before.groups['writers, before']!;
     expectGoals(
       { what: 'client buffers in Redis, in MiB', is: buffered / MIB, atMost: 1 },
       { what: 'growth of resident memory, in MiB', is: grown / MIB, atMost: 192 },
       {
         what: 'the slowest answer, in ms',
         is: Math.max(failed.max, succeeded.max),
-        atMost: STORE_TIMEOUT_MS + 500,
-        latency: true,
+        // By as much as the clients, Redis and the service hinder one another without any fault.
+        atMost: patient(STORE_TIMEOUT_MS + 500) + unhindered.succeeded.max,
       },
       { what: 'failures of readers', is: groups['readers, replica away']!.failures, atMost: 0 },
       {
         what: 'until all write again, in ms',
         is: after['writers, afterwards']!.allServedMs,
-        atMost: 2 * STORE_TIMEOUT_MS,
+        atMost: patient(2 * STORE_TIMEOUT_MS),
       },
     );
   });

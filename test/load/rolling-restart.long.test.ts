@@ -22,8 +22,7 @@ describeOwnRedis(
     let redis: RedisServer;
     let haproxy: Haproxy | undefined;
 
-    before(async function () {
-      this.timeout(60_000);
+    before(async () => {
       redis = await startRedis('--appendonly', 'no');
       await writeHistories(redis.admin, users, { events: EVENTS, deletionEvery: 4 });
     });

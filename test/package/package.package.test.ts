@@ -5,8 +5,9 @@
  */
 import { expect } from 'chai';
 import { cpSync, existsSync, readFileSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { blocks, placeOf } from '../docs/blocks';
+import { basename, join, resolve } from 'node:path';
+import { type Block, blocks, placeOf } from '../docs/blocks';
+import { describeOwnRedis } from '../support/redis';
 import { Workshop } from './workshop';
 
 const MANIFEST = JSON.parse(readFileSync('package.json', 'utf8')) as {
@@ -15,9 +16,15 @@ const MANIFEST = JSON.parse(readFileSync('package.json', 'utf8')) as {
 const FACES = Object.keys(MANIFEST.exports)
   .filter((name) => name !== './package.json')
   .map((name) => name.replace('./', 'plant-store/'));
-const WITHOUT_OPTIONAL = ['domain', 'application', 'adapters/memory', 'adapters/system'].map(
-  (face) => `plant-store/${face}`,
-);
+const WITHOUT_OPTIONAL = [
+  'domain',
+  'event-sourcing',
+  'application',
+  'adapters/memory',
+  'adapters/system',
+].map((face) => `plant-store/${face}`);
+/** Its types name Koa's, which a project has to have; those of all others need no other package's. */
+const WITH_KOA = 'plant-store/adapters/http';
 /** Each is a project of its own. */
 const EXAMPLES = readdirSync('docs/examples');
 const DEVELOPMENT = ['@types/mocha@10', 'mocha@11', 'vitest@4'];
@@ -86,7 +93,8 @@ describe('The package', function () {
     for (const face of WITHOUT_OPTIONAL) {
       it(`${face} works`, async () => {
         const { modules } = await loadedBy(`await import('${face}')`);
-        for (const module of modules) expect(module).to.match(/^dist\/(domain|application|adapters)\//);
+        for (const module of modules)
+          expect(module).to.match(/^dist\/(domain|event-sourcing|application|adapters)\//);
       });
     }
 
@@ -158,6 +166,45 @@ describe('The package', function () {
     });
   }
 
+  describe('in an empty folder, with docs/write-a-domain.md', () => {
+    before(() => workshop.folder('domain'));
+
+    it('builds and runs a domain, step by step', async () => {
+      let printed = '';
+      for (const { kind, text } of blocksOf('docs/write-a-domain.md')) {
+        if (kind === 'sh package') printed = await workshop.run('domain', 'sh', '-ec', text);
+        else if (kind === 'sh package redis') break;
+        else if (kind === 'text output') expect(printed).to.contain(text);
+        else if (kind.includes(' file=')) workshop.append(join('domain', basename(kind)), text);
+      }
+      expect(printed).to.match(/^paid$/m);
+    });
+
+    it('ends with the files of docs/examples/orders', () => {
+      for (const file of readdirSync('docs/examples/orders').filter((name) =>
+        /[.]ts$|^tsconfig/.test(name),
+      )) {
+        expect(readFileSync(join(workshop.directory, 'domain', file), 'utf8'), file).to.equal(
+          readFileSync(join('docs/examples/orders', file), 'utf8'),
+        );
+      }
+    });
+
+    describeOwnRedis('and on Redis', (startRedis) => {
+      it('does the same', async function () {
+        this.timeout(60_000);
+        const { url } = await startRedis('--appendonly', 'no');
+        const page = blocksOf('docs/write-a-domain.md');
+        const step = page.findIndex(({ kind }) => kind === 'sh package redis');
+        const commands = page[step]!.text.replaceAll('redis://127.0.0.1:6379', url);
+        const printed = await workshop.run('domain', 'sh', '-ec', commands);
+        expect(printed).to.match(/^# fail 0$/m);
+        expect(printed).to.contain(page.slice(step).find(({ kind }) => kind === 'text output')!.text);
+        expect(printed).to.contain('{"article":"pen","quantity":3,"price":10}');
+      });
+    });
+  });
+
   describe("in a stranger's project", () => {
     before(async () => {
       workshop.project('stranger');
@@ -182,6 +229,8 @@ describe('The package', function () {
         'plant-store/application PlantStore',
         'plant-store/adapters/memory MemoryEventStore',
         'plant-store/adapters/redis openRedisEventStore',
+        'plant-store/adapters/http createApp',
+        'plant-store/adapters/http listen',
         'plant-store/adapters/http serve',
         'plant-store/adapters/system system',
         'plant-store/testing eventStoreContract',
@@ -189,9 +238,21 @@ describe('The package', function () {
       for (const [name, same] of names) expect(same, name).to.equal(true);
     });
 
-    it('is typed for NodeNext and bundlers, as CommonJS and as a module, with every library checked', async () => {
-      const source = FACES.map((face, index) => `import * as face${index} from '${face}';`).join('\n');
-      const use = `\nexport const all: object[] = [${FACES.map((_, index) => `face${index}`).join(', ')}];\n`;
+    it('is typed without the types of Koa, but for the HTTP adapter, which names them as missing', async () => {
+      await isTyped(FACES.filter((face) => face !== WITH_KOA));
+      const complaint = await isTyped([WITH_KOA]).catch((error: unknown) => String(error));
+      expect(complaint).to.contain("Could not find a declaration file for module 'koa'");
+    });
+
+    it('is typed in every face with the packages that docs/write-a-transport.md names', async () => {
+      await workshop.run('stranger', 'sh', '-ec', commandsOf('docs/write-a-transport.md', 'sh package http'));
+      await isTyped(FACES);
+    });
+
+    /** For NodeNext and bundlers, as CommonJS and as a module, with every library checked. */
+    async function isTyped(faces: readonly string[]): Promise<void> {
+      const source = faces.map((face, index) => `import * as face${index} from '${face}';`).join('\n');
+      const use = `\nexport const all: object[] = [${faces.map((_, index) => `face${index}`).join(', ')}];\n`;
       workshop.write('stranger/types/consumer.mts', source + use);
       workshop.write('stranger/types/consumer.cts', source + use);
       const strict = [
@@ -207,7 +268,7 @@ describe('The package', function () {
         workshop.run('stranger/types', 'npx', 'tsc', ...strict, ...options);
       await tsc('--module', 'nodenext', 'consumer.mts', 'consumer.cts');
       await tsc('--module', 'esnext', '--moduleResolution', 'bundler', 'consumer.mts');
-    });
+    }
 
     describe('the pages', () => {
       const programs = blocks().filter(({ kind }) => /^ts(?: mocha| vitest)?$/.test(kind));
@@ -251,10 +312,14 @@ describe('The package', function () {
   });
 });
 
-/** What a page says to type (sh package). */
-function commandsOf(page: string): string {
-  return blocks()
-    .filter((block) => block.page === page && block.kind === 'sh package')
+/** What a page says to type. */
+function commandsOf(page: string, kind = 'sh package'): string {
+  return blocksOf(page)
+    .filter((block) => block.kind === kind)
     .map(({ text }) => text)
     .join('');
+}
+
+function blocksOf(page: string): Block[] {
+  return blocks().filter((block) => block.page === page);
 }

@@ -1,5 +1,13 @@
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -28,8 +36,20 @@ export class Workshop {
 
   /** A project called `name`: an ES module, as the pages ask for. */
   project(name: string, manifest: object = {}): void {
+    this.folder(name);
     this.write(join(name, 'package.json'), JSON.stringify({ private: true, type: 'module', ...manifest }));
+  }
+
+  /** A folder called `name` that holds nothing but the package. */
+  folder(name: string): void {
+    mkdirSync(join(this.directory, name));
     copyFileSync(this.tarball, join(this.directory, name, basename(this.tarball)));
+  }
+
+  /** Adds a part to a file, with an empty line between two parts. */
+  append(path: string, part: string): void {
+    const file = join(this.directory, path);
+    this.write(path, existsSync(file) ? `${readFileSync(file, 'utf8')}\n${part}` : part);
   }
 
   write(path: string, text: string): void {

@@ -33,7 +33,7 @@ function isExecutable(path: string): boolean {
 /** A suite that needs a browser. Without one it is pending, or fails where CI is set. */
 export function describeBrowser(title: string, body: (browser: () => Browser) => void): void {
   describe(title, function () {
-    this.timeout(60_000).slow(30_000);
+    this.slow(30_000);
     let browser: Browser | undefined;
 
     before(async function () {

@@ -19,8 +19,7 @@ after(() => {
 export function compiledCli() {
   const running = new Set<ChildProcess>();
 
-  before(function () {
-    this.timeout(30_000);
+  before(() => {
     bin ??= install();
   });
   afterEach(() => {

@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020';
 import { openApiDocument } from '../../src/adapters/http/openapi/document';
 import type { Header, Method, PathItem, Response, Responses } from '../../src/adapters/http/openapi/parts';
-import { parseTarget } from '../../src/adapters/http/request-target';
+import { METHODS as SERVED } from '../../src/adapters/http/routes';
 
 /** A request, as it stood on the wire. */
 export interface Asked {
@@ -156,18 +156,15 @@ function wrongBody(
   return invalid(type === 'application/json' ? JSON.parse(body) : body);
 }
 
-const ORDER: readonly Method[] = ['get', 'head', 'post', 'delete', 'options'];
+const ORDER = SERVED.map((method) => method.toLowerCase() as Method);
 
 export function methodsOf(item: PathItem): Method[] {
   return ORDER.filter((method) => item[method] !== undefined);
 }
 
+/** Of a target in origin-form or absolute-form. */
 function pathOf(target: string): string {
-  try {
-    return parseTarget(target).path;
-  } catch {
-    return '';
-  }
+  return /^(?:https?:\/\/[^/?#]+)?([^?#]*)/i.exec(target)![1] || '/';
 }
 
 function template(path: string): RegExp {

@@ -13,30 +13,32 @@ import {
   type PlantCreated,
   type PlantEvent,
   type PlantId,
-  PlantList,
+  type PlantList,
   type Rejection,
-  decide,
+  plantDecider,
 } from '../../src/domain';
-import { plantId } from '../../src/testing/events';
+import { examplesOf } from '../../src/testing';
+import { plantId } from '../../src/testing/plant-events';
 
-export { created, deleted, ferns, plantId } from '../../src/testing/events';
+export { created, deleted, ferns, plantId } from '../../src/testing/plant-events';
+
+const examples = examplesOf<Command, PlantEvent, Rejection, PlantList>(plantDecider);
 
 export function given(...history: PlantEvent[]) {
-  const list = PlantList.from(history);
+  const past = examples.given(...history);
   return {
     when(command: Command) {
-      const decision = decide(command, list);
+      const decision = past.when(command);
       return {
         /** Either the one event that is due, or the rule that the command breaks. */
-        then(outcome: PlantEvent | Rejection): void {
-          expect(decision).to.deep.equal(
-            typeof outcome === 'string' ? { rejection: outcome } : { event: outcome },
-          );
-        },
+        then: (outcome: PlantEvent | Rejection) =>
+          typeof outcome === 'string' ? decision.thenRejected(outcome) : decision.then(outcome),
       };
     },
     thenListed(...plants: Plant[]): void {
-      expect([list.page().plants, list.page().next]).to.deep.equal([plants, undefined]);
+      past.thenState((list) => {
+        expect([list.page().plants, list.page().next]).to.deep.equal([plants, undefined]);
+      });
     },
   };
 }

@@ -32,11 +32,19 @@ export function parseAnswer(bytes: Buffer, method: string): [Answer, rest: Buffe
     fields.set(name!.toLowerCase(), value!);
   }
 
+  if (status < 200 && fields.size > 0) refuse(`${status} with fields`);
+  if (status >= 200 && Number.isNaN(Date.parse(fields.get('date') ?? ''))) refuse('no date');
+
   const length = bodyLength(status, fields, method);
   const bodyStart = headEnd + 4;
   if (bytes.length < bodyStart + length) return undefined;
   const body = bytes.subarray(bodyStart, bodyStart + length);
   return [{ status, fields, body }, bytes.subarray(bodyStart + length)];
+}
+
+/** The number of an error answer. */
+export function errorOf({ body }: Answer): number {
+  return (JSON.parse(body.toString()) as { error: number }).error;
 }
 
 function bodyLength(status: number, fields: ReadonlyMap<string, string>, method: string): number {

@@ -1,13 +1,10 @@
-import { pino } from 'pino';
-import { type Service, bootstrap } from '../../src/bootstrap';
-import { readConfig } from '../../src/config';
-import { problemsText } from '../../src/start-text';
-import { noteLine } from './suite-log';
+import type { Service } from '../../src/service/bootstrap';
 import { tokenOf } from './token';
+import { startWatched } from './watched-service';
 
 export { tokenOf } from './token';
 
-/** The whole service within this process, started as `main` does, with its log to look into. */
+/** The whole service in this process, with the lines of its log. */
 export interface Instance extends Service {
   readonly log: readonly LogLine[];
 }
@@ -19,21 +16,20 @@ export interface LogLine {
 
 export const USERS = ['alice', 'bob', 'carol'] as const;
 
-/** On Redis, for {@link USERS}, on a free port; `environment` adds to that. */
+/** Starts the service on Redis, for {@link USERS}, on a free port; `environment` overrides that. */
 export async function startInstance(environment: Readonly<Record<string, string>>): Promise<Instance> {
-  const { config, problems } = readConfig({
-    PORT: '0',
+  const service = await startWatched({
+    LOG_LEVEL: 'info',
     EVENT_STORE: 'redis',
     AUTH_TOKENS: USERS.map((user) => `${user}:${tokenOf(user)}`).join(),
     ...environment,
   });
-  if (problems) throw new Error(problemsText(problems));
-  const log: LogLine[] = [];
-  const write = (line: string) => {
-    log.push(JSON.parse(line) as LogLine);
-    noteLine(line);
+  return {
+    ...service,
+    get log() {
+      return service.log.map((line) => JSON.parse(line) as LogLine);
+    },
   };
-  return { ...(await bootstrap(config, { log: pino({ level: 'info' }, { write }) })), log };
 }
 
 /** Starts instances that live as long as the test, all alike. Called in a suite's body. */

@@ -1,63 +1,157 @@
+import type { PlantEvent, Rejection } from '../../src/domain';
+
 /**
- * Whether what concurrent clients saw could have come from one copy of the
- * data that serves one operation at a time, each at some moment between its
- * question and its answer (Herlihy and Wing, 1990).
+ * The linearizability oracle: decides whether what concurrent clients of one
+ * user were answered can have come from one copy of the plants that serves one
+ * request at a time, each at a moment between its start and its end (Herlihy
+ * and Wing, 1990), and that recorded exactly these events.
  *
- * The search is Wing and Gong's (1993): take any operation that nothing
- * unfinished precedes, carry it out on the model, go on with the rest, and go
- * back where the model disagrees. Lowe's addition (2017) makes it bearable:
- * what is left to do depends only on which operations are done and on the
- * state, so a combination that failed once is not tried again.
+ * The stream gives the order of the writes, so no search is needed. At each
+ * version every request in flight whose answer is true there is served: that
+ * changes nothing for the others. Where there is none, the next event is given
+ * to the request that can have caused it and ends first: any other choice
+ * could be exchanged for this one. So the oracle finds an order if there is one.
  */
-export interface Operation<Input, Output> {
-  readonly input: Input;
-  /** When it was asked and answered, on one clock that all share and that never stands still. */
+export interface Operation {
+  readonly request: PlantRequest;
+  /** Start and end, on one clock of all clients. */
   readonly asked: number;
   readonly answered: number;
-  /** Absent where nobody knows: it took effect at any moment since it was asked, or will, or never. */
-  readonly output?: Output;
+  /**
+   * `created`, `deleted`, `id-taken`, `no-such-plant` or the names of a list; `unknown` where the request may have
+   * taken effect at any time since its start, may still do so, or never will. Any other answer is never true.
+   * A request that certainly changed nothing is left out.
+   */
+  readonly answer: string | readonly string[];
 }
 
-/** The data as one careful clerk would keep it. States and outputs are compared as JSON. */
-export interface SequentialModel<State, Input, Output> {
-  readonly initial: State;
-  step(state: State, input: Input): { readonly state: State; readonly output: Output };
+export type PlantRequest =
+  | { readonly type: 'create'; readonly id: number; readonly name: string }
+  /** The name is for the reader of a problem. */
+  | { readonly type: 'delete'; readonly id: number; readonly name?: string }
+  | { readonly type: 'list' };
+
+type Write = Exclude<PlantRequest, { type: 'list' }>;
+
+interface WriteRule {
+  readonly event: PlantEvent['type'];
+  /** The answers where it takes effect, and where it does not. */
+  readonly acknowledged: string;
+  readonly rejected: Rejection;
+  /** Whether it takes effect on a plant that lives, or on an id that is free. */
+  readonly onLiving: boolean;
+  /** The name of the plant after it; `undefined` where it lives no longer. */
+  readonly nameAfter: (write: Write) => string | undefined;
 }
 
-export function isLinearizable<State, Input, Output>(
-  model: SequentialModel<State, Input, Output>,
-  operations: readonly Operation<Input, Output>[],
-): boolean {
-  const refuted = new Set<string>();
+/** By type, so that a new type of write cannot be left out. */
+export const WRITES: Readonly<Record<Write['type'], WriteRule>> = {
+  create: {
+    event: 'PlantCreated',
+    acknowledged: 'created',
+    rejected: 'id-taken',
+    onLiving: false,
+    nameAfter: ({ name }) => name,
+  },
+  delete: {
+    event: 'PlantDeleted',
+    acknowledged: 'deleted',
+    rejected: 'no-such-plant',
+    onLiving: true,
+    nameAfter: () => undefined,
+  },
+};
 
-  function search(done: bigint, state: State): boolean {
-    const left = operations.filter((_, index) => (done & bit(index)) === 0n);
-    const owed = left.filter((operation) => operation.output !== undefined);
-    if (owed.length === 0) return true;
+/** An event of the stream; its version is its place, from 1. */
+export interface StreamEvent {
+  readonly type: string;
+  readonly id: number | string;
+  readonly name?: string;
+}
 
-    const stateKey = JSON.stringify(state);
-    const key = `${done} ${stateKey}`;
-    if (refuted.has(key)) return false;
+/** Why there is no such order: the version up to which there is one, and what cannot follow. `undefined` if there is. */
+export function linearizationProblem(
+  operations: readonly Operation[],
+  stream: readonly StreamEvent[],
+): string | undefined {
+  const waiting = operations.toSorted((a, b) => a.asked - b.asked).values();
+  let next = waiting.next();
+  const inFlight = new Set<Operation>();
+  const plants = new Map<number, string>();
 
-    // Whoever was asked after this moment comes after the operation that was answered at it.
-    const firstAnswer = Math.min(...owed.map((operation) => operation.answered));
-    for (const [index, { input, asked, output }] of operations.entries()) {
-      if ((done & bit(index)) !== 0n || asked > firstAnswer) continue;
-      const next = model.step(state, input);
-      const possible =
-        output === undefined
-          ? // Where it would change nothing, leaving it out covers the case.
-            JSON.stringify(next.state) !== stateKey
-          : JSON.stringify(next.output) === JSON.stringify(output);
-      if (possible && search(done | bit(index), next.state)) return true;
+  for (let version = 0; ;) {
+    // A request that started after the answer to another one comes after it.
+    let firstAnswer = firstAnswerOf(inFlight);
+    for (; next.value !== undefined && next.value.asked <= firstAnswer; next = waiting.next()) {
+      inFlight.add(next.value);
+      if (isOwed(next.value)) firstAnswer = Math.min(firstAnswer, next.value.answered);
     }
-    refuted.add(key);
-    return false;
-  }
+    const names = [...plants.values()].join();
+    const served = [...inFlight].filter((operation) => isTrue(operation, plants, names));
+    for (const operation of served) inFlight.delete(operation);
+    if (served.length > 0) continue;
 
-  return search(0n, model.initial);
+    const event = stream[version];
+    if (event === undefined) {
+      const owed = [...inFlight].filter(isOwed);
+      return owed.length === 0
+        ? undefined
+        : `at version ${version}, the last, no answer is true of ${shown(owed)}`;
+    }
+    const cause = causeOf(event, [...inFlight], plants);
+    if (cause === undefined)
+      return `after version ${version} nothing can have caused ${JSON.stringify(event)}; in flight: ${shown(inFlight)}`;
+    inFlight.delete(cause);
+    const name = nameAfter(cause.request);
+    if (name === undefined) plants.delete(Number(event.id));
+    else plants.set(Number(event.id), name);
+    version++;
+  }
 }
 
-function bit(index: number): bigint {
-  return 1n << BigInt(index);
+function isOwed({ answer }: Operation): boolean {
+  return answer !== 'unknown';
+}
+
+function firstAnswerOf(operations: Iterable<Operation>): number {
+  return Math.min(...[...operations].filter(isOwed).map(({ answered }) => answered));
+}
+
+/** Whether the answer follows from this state, and leaves it as it is. */
+function isTrue({ request, answer }: Operation, plants: ReadonlyMap<number, string>, names: string): boolean {
+  if (request.type === 'list') return Array.isArray(answer) && answer.join() === names;
+  const { rejected, onLiving } = WRITES[request.type];
+  return answer === rejected && plants.has(request.id) !== onLiving;
+}
+
+/** Of the requests that can have caused this event in this state, the one that ends first. */
+function causeOf(
+  event: StreamEvent,
+  inFlight: readonly Operation[],
+  plants: ReadonlyMap<number, string>,
+): Operation | undefined {
+  return inFlight
+    .filter(({ request, answer }) => {
+      if (request.type === 'list' || request.id !== Number(event.id)) return false;
+      const rule = WRITES[request.type];
+      return (
+        event.type === rule.event &&
+        event.name === rule.nameAfter(request) &&
+        plants.has(request.id) === rule.onLiving &&
+        (answer === rule.acknowledged || answer === 'unknown')
+      );
+    })
+    .sort((a, b) => endOf(a) - endOf(b))[0];
+}
+
+function nameAfter(request: PlantRequest): string | undefined {
+  return request.type === 'list' ? undefined : WRITES[request.type].nameAfter(request);
+}
+
+function endOf(operation: Operation): number {
+  return isOwed(operation) ? operation.answered : Infinity;
+}
+
+function shown(operations: Iterable<Operation>): string {
+  return JSON.stringify([...operations]);
 }

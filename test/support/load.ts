@@ -1,19 +1,34 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Answer, Client } from './client';
+import { Client, type HttpResponse } from './client';
+import { type Operation, type PlantRequest, WRITES } from './linearizability';
 import { randomFrom } from './random';
 
-/** What a client wants. Names are never used twice, so the name of a deletion tells whose life it means to end. */
-export type Attempt =
-  | { readonly kind: 'create' | 'delete'; readonly id: number; readonly name: string }
-  | { readonly kind: 'list' };
-
-/** What a client wanted, and what it was told; both times on the one clock of this process. */
-export interface Operation {
+/** One request with its response. Start and end are on the one clock of this process. */
+export interface LoadRequest {
   readonly user: string;
-  readonly attempt: Attempt;
+  readonly request: PlantRequest;
   readonly asked: number;
   readonly answered: number;
-  readonly answer: Answer;
+  readonly response: HttpResponse;
+}
+
+/** The requests of one user as the oracle of linearizability takes them: all but those that certainly changed nothing. */
+export function operationsOf(requests: readonly LoadRequest[]): Operation[] {
+  return requests.flatMap(({ request, asked, answered, response }) => {
+    if (response.error === 50300) return [];
+    return [{ request, asked, answered, answer: answerOf(request, response) }];
+  });
+}
+
+function answerOf(
+  { type }: PlantRequest,
+  { status, error, names }: HttpResponse,
+): string | readonly string[] {
+  if (status < 300) return type === 'list' ? names! : WRITES[type].acknowledged;
+  if (error === 40003) return 'id-taken';
+  if (error === 40401) return 'no-such-plant';
+  // A list changes nothing, so it cannot be unknown.
+  return error === 50301 && type !== 'list' ? 'unknown' : `${status}/${error ?? '–'}`;
 }
 
 export interface LoadOptions {
@@ -31,12 +46,12 @@ const AFTER_A_FAULT_MS = 20;
 const MOST_PLANTS = 6;
 
 /**
- * Clients that create, delete and list, and write down all of it. Most ids are a
- * client's own. Others all clients of a user fight for; whoever got one is the
- * only one to delete it. So each event has one client that can have caused it.
+ * Clients that create, delete and list, and record all of it. Most ids are a
+ * client's own; for others all clients of a user compete. The client that
+ * created a plant deletes it.
  */
 export class Load {
-  readonly operations: Operation[] = [];
+  readonly requests: LoadRequest[] = [];
   #stopped = false;
   readonly #clients: Promise<unknown>;
   readonly #since = performance.now();
@@ -51,7 +66,7 @@ export class Load {
     );
   }
 
-  /** Resolves once every request has its answer. */
+  /** Resolves once every request has its response. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#clients;
@@ -62,13 +77,13 @@ export class Load {
     for (let count = 1; !this.#stopped; count++) {
       const way = ways[Math.floor(random() * ways.length)]!;
       const dice = random();
-      let answer: Answer;
+      let answer: HttpResponse;
       if (dice < 0.4 && mine.length < MOST_PLANTS) {
         const contended = dice < 0.15;
         const id = contended ? this.#contendedId(random) : number * 1_000_000 + count;
         const name = `${number}-${count}`;
-        answer = await this.#note(user, { kind: 'create', id, name }, () => way.create(id, name));
-        // Of a contended id it takes more than hope to know whose it is.
+        answer = await this.#record(user, { type: 'create', id, name }, () => way.create(id, name));
+        // After an unknown outcome a contended id may belong to another client.
         if (answer.status === 200 || (answer.error === 50301 && !contended)) {
           mine.push({ id, name, contended });
         }
@@ -76,12 +91,12 @@ export class Load {
         const [{ id, name, contended }] = mine.splice(Math.floor(random() * mine.length), 1) as [
           (typeof mine)[0],
         ];
-        answer = await this.#note(user, { kind: 'delete', id, name }, () => way.delete(id));
+        answer = await this.#record(user, { type: 'delete', id, name }, () => way.delete(id));
         if (answer.error === 50300 || (answer.error === 50301 && !contended)) {
           mine.push({ id, name, contended });
         }
       } else {
-        answer = await this.#note(user, { kind: 'list' }, () => way.list());
+        answer = await this.#record(user, { type: 'list' }, () => way.list());
       }
       await pause(answer.status === 503 ? AFTER_A_FAULT_MS : PACE_MS);
     }
@@ -92,10 +107,14 @@ export class Load {
     return -1 - 3 * Math.floor((performance.now() - this.#since) / 100) - Math.floor(random() * 3);
   }
 
-  async #note(user: string, attempt: Attempt, ask: () => Promise<Answer>): Promise<Answer> {
+  async #record(
+    user: string,
+    request: PlantRequest,
+    send: () => Promise<HttpResponse>,
+  ): Promise<HttpResponse> {
     const asked = performance.now();
-    const answer = await ask();
-    this.operations.push({ user, attempt, asked, answered: performance.now(), answer });
-    return answer;
+    const response = await send();
+    this.requests.push({ user, request, asked, answered: performance.now(), response });
+    return response;
   }
 }

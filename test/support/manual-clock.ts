@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/application';
+import type { Clock } from '../../src/event-sourcing';
 
 /** Resolves once nothing more can happen until time passes or somebody outside answers. */
 export function quiet(): Promise<void> {

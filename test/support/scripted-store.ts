@@ -1,3 +1,4 @@
+import { streamName } from '../../src/testing/a-stream';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import {
   type AppendResult,
@@ -8,20 +9,20 @@ import {
   type ReadResult,
   type RecordedEvent,
   StoreUnavailable,
-} from '../../src/application';
+} from '../../src/event-sourcing';
 import type { PlantEvent } from '../../src/domain';
 import { quiet } from './manual-clock';
 
-interface Question {
+interface CallRequest {
   readonly kind: 'read' | 'append';
   readonly stream: string;
-  /** The head behind which it reads or appends. */
+  /** The head after which it reads or appends. */
   readonly after: Head;
   readonly commit?: string;
   readonly events?: readonly PlantEvent[];
 }
 
-type Answer = ReadResult | AppendResult;
+type Answer = ReadResult<PlantEvent> | AppendResult<PlantEvent>;
 
 /**
  * A call on its way: the test says when it reaches the store, and what the
@@ -31,11 +32,11 @@ export class Call {
   #executed: Promise<Answer> | undefined;
 
   constructor(
-    readonly question: Question,
+    readonly request: CallRequest,
     private readonly run: () => Promise<Answer>,
     private readonly resolve: (answer: Answer) => void,
     private readonly reject: (error: unknown) => void,
-    private readonly over: (call: Call) => void,
+    private readonly onSettled: (call: Call) => void,
   ) {}
 
   get executed(): boolean {
@@ -50,20 +51,20 @@ export class Call {
 
   /** Carried out, where it was not yet, and answered to its caller. */
   async answer(): Promise<void> {
-    this.over(this);
+    this.onSettled(this);
     this.resolve(await (this.#executed ??= this.run()));
     await quiet();
   }
 
   /** Answered without having been carried out: the store tells a tale. */
-  async pretend(answer: Answer): Promise<void> {
-    this.over(this);
+  async answerWith(answer: Answer): Promise<void> {
+    this.onSettled(this);
     this.resolve(answer);
     await quiet();
   }
 
   async fail(error: unknown): Promise<void> {
-    this.over(this);
+    this.onSettled(this);
     this.reject(error);
     await quiet();
   }
@@ -86,40 +87,47 @@ export class Call {
   }
 
   /** A bug, met after the call was carried out or before: the caller cannot tell. */
-  stumble(): Promise<void> {
+  failWithBug(): Promise<void> {
     return this.fail(new TypeError('undefined is not a plant'));
   }
 
   /** The caller never hears anything. */
   hang(): void {
-    this.over(this);
+    this.onSettled(this);
   }
 }
 
 /** An event store whose calls do only what the test says: the network between a service and its store. */
-export class ScriptedStore implements EventStore {
+export class ScriptedStore implements EventStore<PlantEvent> {
   /** Waiting for the test's word, in order of arrival. */
   readonly calls: Call[] = [];
   /** Every call there ever was. */
-  readonly questions: Question[] = [];
+  readonly requests: CallRequest[] = [];
   /** While false, every call is carried out and answered at once. */
   held = true;
 
-  #behind: EventStore;
-  #strangers = 0;
+  #store: EventStore<PlantEvent>;
+  #foreignCommits = 0;
 
   /** @param open makes the store behind, empty. */
-  constructor(private readonly open: () => EventStore = () => new MemoryEventStore()) {
-    this.#behind = open();
+  constructor(
+    private readonly open: () => EventStore<PlantEvent> = () => new MemoryEventStore<PlantEvent>(),
+  ) {
+    this.#store = open();
   }
 
-  read(stream: string, after: Head): Promise<ReadResult> {
-    return this.#receive({ kind: 'read', stream, after }, () => this.#behind.read(stream, after));
+  read(stream: string, after: Head): Promise<ReadResult<PlantEvent>> {
+    return this.#receive({ kind: 'read', stream, after }, () => this.#store.read(streamName(stream), after));
   }
 
-  append(stream: string, after: Head, commit: string, events: readonly PlantEvent[]): Promise<AppendResult> {
+  append(
+    stream: string,
+    after: Head,
+    commit: string,
+    events: readonly PlantEvent[],
+  ): Promise<AppendResult<PlantEvent>> {
     return this.#receive({ kind: 'append', stream, after, commit, events }, () =>
-      this.#behind.append(stream, after, commit, events),
+      this.#store.append(streamName(stream), after, commit, events),
     );
   }
 
@@ -130,10 +138,10 @@ export class ScriptedStore implements EventStore {
   }
 
   /** All that `stream` holds. */
-  async history(stream: string): Promise<RecordedEvent[]> {
-    const history: RecordedEvent[] = [];
+  async history(stream: string): Promise<RecordedEvent<PlantEvent>[]> {
+    const history: RecordedEvent<PlantEvent>[] = [];
     for (let more = true; more;) {
-      const page = await this.#behind.read(stream, history.at(-1) ?? BEGINNING);
+      const page = await this.#store.read(streamName(stream), history.at(-1) ?? BEGINNING);
       if (page.status === 'reset') throw new Error('a history that was just read is gone');
       history.push(...page.events);
       more = page.more;
@@ -145,31 +153,31 @@ export class ScriptedStore implements EventStore {
   async record(stream: string, ...events: readonly PlantEvent[]): Promise<void> {
     for (const event of events) {
       const head = (await this.history(stream)).at(-1) ?? BEGINNING;
-      await this.#behind.append(stream, head, `stranger-${++this.#strangers}`, [event]);
+      await this.#store.append(streamName(stream), head, `other-writer-${++this.#foreignCommits}`, [event]);
     }
   }
 
   /** A failover to a replica that has only the first `version` events of `stream` (and of no other stream any). */
   async loseTail(stream: string, version: number): Promise<void> {
     const kept = (await this.history(stream)).slice(0, version);
-    this.#behind = this.open();
+    this.#store = this.open();
     let head = BEGINNING;
     for (const { version, commit, event } of kept) {
-      await this.#behind.append(stream, head, commit, [event]);
+      await this.#store.append(streamName(stream), head, commit, [event]);
       head = { version, commit };
     }
   }
 
-  #receive<T extends Answer>(question: Question, run: () => Promise<T>): Promise<T> {
-    this.questions.push(question);
+  #receive<T extends Answer>(request: CallRequest, run: () => Promise<T>): Promise<T> {
+    this.requests.push(request);
     if (!this.held) return run();
     return new Promise<T>((resolve, reject) => {
-      const over = (call: Call) => {
+      const onSettled = (call: Call) => {
         const index = this.calls.indexOf(call);
         if (index === -1) throw new Error('this call has had its answer');
         this.calls.splice(index, 1);
       };
-      this.calls.push(new Call(question, run, resolve as (answer: Answer) => void, reject, over));
+      this.calls.push(new Call(request, run, resolve as (answer: Answer) => void, reject, onSettled));
     });
   }
 }

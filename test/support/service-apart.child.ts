@@ -1,7 +1,7 @@
 /** The far side of {@link ServiceApart}: the service, and what it answers to the test that started it. */
 import { pino } from 'pino';
-import { bootstrap } from '../../src/bootstrap';
-import { readConfig } from '../../src/config';
+import { bootstrap } from '../../src/service/bootstrap';
+import { readConfig } from '../../src/service/config';
 import { heapAfterGc } from './heap';
 import type { Condition, Question } from './service-apart';
 import { SlowStore } from './slow-store';

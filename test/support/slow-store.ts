@@ -1,21 +1,22 @@
+import type { PlantEvent } from '../../src/domain';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
-import type { EventStore } from '../../src/application';
+import type { EventStore, Head, StreamName } from '../../src/event-sourcing';
 
 /** The in-memory store at the end of a slow line: what has been asked is done at once, but the reply takes its time. */
-export class SlowStore implements EventStore {
+export class SlowStore implements EventStore<PlantEvent> {
   /** Of every reply, in ms. Takes effect on replies that are under way, too. */
   delayMs = 0;
   /** How many times it was asked. */
   trips = 0;
-  readonly #store = new MemoryEventStore();
+  readonly #store = new MemoryEventStore<PlantEvent>();
 
-  async read(...asked: Parameters<EventStore['read']>) {
-    return this.#late(this.#store.read(...asked));
+  async read(stream: StreamName, after: Head) {
+    return this.#late(this.#store.read(stream, after));
   }
 
-  async append(...asked: Parameters<EventStore['append']>) {
-    return this.#late(this.#store.append(...asked));
+  async append(stream: StreamName, expected: Head, commit: string, events: readonly PlantEvent[]) {
+    return this.#late(this.#store.append(stream, expected, commit, events));
   }
 
   async #late<T>(reply: Promise<T>): Promise<T> {

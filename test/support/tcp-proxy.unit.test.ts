@@ -3,6 +3,7 @@ import { type AddressInfo, type Server, type Socket, connect, createServer } fro
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { TcpProxy } from './tcp-proxy';
+import { until } from './until';
 
 /** Long enough for bytes to cross the loopback twice, if they come at all. */
 const A_WHILE_MS = 30;
@@ -262,13 +263,5 @@ class Client {
 
   closed(): Promise<void> {
     return until(() => this.isClosed);
-  }
-}
-
-async function until(come: () => boolean): Promise<void> {
-  const deadline = performance.now() + 2000;
-  while (!come()) {
-    if (performance.now() > deadline) throw new Error(`waited in vain until ${come.toString()}`);
-    await pause(1);
   }
 }

@@ -1,24 +1,28 @@
 import { pino } from 'pino';
-import { type Overrides, type Service, bootstrap } from '../../src/bootstrap';
-import { readConfig } from '../../src/config';
-import { problemsText } from '../../src/start-text';
+import { type Overrides, type Service, bootstrap } from '../../src/service/bootstrap';
+import { readConfig } from '../../src/service/config';
+import { problemsText } from '../../src/service/start-text';
 import { noteLine } from './suite-log';
 
 /** User → token. */
 export const TOKENS = { alice: 'alice-token.0123456789', bob: 'bob-token_0123456789' } as const;
 
-/** The whole service within this process, with its log to look into: every line of it, down to `trace`. */
+/** The whole service in this process, with the lines of its log. */
 export interface WatchedService extends Service {
   readonly log: readonly string[];
 }
 
-/** Starts it as `main` does, on a free port. */
+/**
+ * Starts the service as `main` does, on a free port, in memory and for the users of {@link TOKENS}; `environment`
+ * overrides that. The level of the log is `trace`, unless given.
+ */
 export async function startWatched(
   environment: Readonly<Record<string, string>> = {},
   overrides: Overrides = {},
 ): Promise<WatchedService> {
   const { config, problems } = readConfig({
     PORT: '0',
+    LOG_LEVEL: 'trace',
     AUTH_TOKENS: Object.entries(TOKENS)
       .map(([user, token]) => `${user}:${token}`)
       .join(),
@@ -30,6 +34,9 @@ export async function startWatched(
     log.push(line);
     noteLine(line);
   };
-  const service = await bootstrap(config, { log: pino({ level: 'trace' }, { write }), ...overrides });
+  const service = await bootstrap(config, {
+    log: pino({ level: config.LOG_LEVEL }, { write }),
+    ...overrides,
+  });
   return { ...service, log };
 }

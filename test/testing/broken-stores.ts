@@ -1,15 +1,16 @@
+import { streamName } from '../../src/testing/a-stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { MemoryEventStore } from '../../src/adapters/memory';
-import type { AppendResult, EventStore, ReadResult, RecordedEvent } from '../../src/application';
+import type { AppendResult, EventStore, ReadResult, RecordedEvent } from '../../src/event-sourcing';
 import { type PlantEvent, parsePlantId } from '../../src/domain';
 
 export const PAGE_SIZE = 3;
 
 /**
- * Stores with one promise broken each, as an author might break it, and by the
- * suite that has to find it out (two, where random work must find it as well).
+ * Stores that each violate one guarantee, by the suite that must detect it (two if
+ * random work must detect it, too).
  */
-export const BROKEN: Readonly<Record<string, () => EventStore>> = {
+export const BROKEN: Readonly<Record<string, () => EventStore<PlantEvent>>> = {
   'forgets the empty tag': () =>
     recording((event) => {
       if (event.type === 'PlantDeleted' || event.tag !== '') return event;
@@ -20,8 +21,8 @@ export const BROKEN: Readonly<Record<string, () => EventStore>> = {
     recording((event) => ({ ...event, id: parsePlantId(BigInt(Number(event.id)).toString()) ?? event.id })),
   'normalizes text': () =>
     recording((event) => ('name' in event ? { ...event, name: event.name.normalize('NFC') } : event)),
-  'takes names that differ in case for one': () => naming((stream) => stream.toLowerCase()),
-  'cuts long names off': () => naming((stream) => stream.slice(0, 200)),
+  'ignores case in names': () => naming((stream) => stream.toLowerCase()),
+  'truncates long names': () => naming((stream) => stream.slice(0, 200)),
   'accepts an append without events': () =>
     changed((store) => ({
       append: async (stream, expected, commit, events) =>
@@ -36,19 +37,18 @@ export const BROKEN: Readonly<Record<string, () => EventStore>> = {
         return { status: 'read', events: newer.slice(0, PAGE_SIZE), more: newer.length > PAGE_SIZE };
       },
     })),
-  'calls every head that it does not know a conflict': () =>
+  'reports a conflict for every unknown head': () =>
     changed((store) => ({
       async append(stream, expected, commit, events) {
         const result = await store.append(stream, expected, commit, events);
         return result.status === 'reset' ? { status: 'conflict', events: [], more: false } : result;
       },
     })),
-  'says that there is more at the end': () =>
-    reading((result) => ({ ...result, more: result.events.length > 0 })),
-  'says that a page is all': () => reading((result) => ({ ...result, more: false })),
-  'leaves the first event of a page out': () =>
+  'sets `more` at the end': () => reading((result) => ({ ...result, more: result.events.length > 0 })),
+  'never sets `more`': () => reading((result) => ({ ...result, more: false })),
+  'omits the first event of a page': () =>
     reading((result) => (result.more ? { ...result, events: result.events.slice(1) } : result)),
-  'hands over more than a page': () =>
+  'returns more than a page': () =>
     changed((store) => ({
       async read(stream, after) {
         const first = await store.read(stream, after);
@@ -60,14 +60,14 @@ export const BROKEN: Readonly<Record<string, () => EventStore>> = {
         };
       },
     })),
-  'brings nothing with a conflict': () =>
+  'returns no events with a conflict': () =>
     changed((store) => ({
       async append(stream, expected, commit, events) {
         const result = await store.append(stream, expected, commit, events);
         return result.status === 'conflict' ? { ...result, events: [], more: false } : result;
       },
     })),
-  'records an append that it calls a conflict': () =>
+  'records an append that conflicts': () =>
     changed((store) => ({
       async append(stream, expected, commit, events) {
         const result = await store.append(stream, expected, commit, events);
@@ -77,7 +77,7 @@ export const BROKEN: Readonly<Record<string, () => EventStore>> = {
         return result;
       },
     })),
-  'knows an append again only while nothing has followed it': () =>
+  'recognizes an append only while it is the last': () =>
     changed((store) => ({
       async append(stream, expected, commit, events) {
         const last = (await wholeHistory(store, stream)).at(-1);
@@ -88,7 +88,7 @@ export const BROKEN: Readonly<Record<string, () => EventStore>> = {
   'writes event by event': () =>
     changed((store) => ({
       async append(stream, expected, commit, events) {
-        let result: AppendResult | undefined;
+        let result: AppendResult<PlantEvent> | undefined;
         for (const [index, event] of events.entries()) {
           const head = index === 0 ? expected : { version: expected.version + index, commit };
           result = await store.append(stream, head, commit, [event]);
@@ -97,7 +97,7 @@ export const BROKEN: Readonly<Record<string, () => EventStore>> = {
         return result ?? store.append(stream, expected, commit, events);
       },
     })),
-  'looks first and writes later': () =>
+  'checks and writes in separate steps': () =>
     changed((store) => ({
       async append(stream, expected, commit, events) {
         const result = await store.read(stream, expected);
@@ -109,8 +109,8 @@ export const BROKEN: Readonly<Record<string, () => EventStore>> = {
         return store.append(stream, last, commit, events);
       },
     })),
-  'hands out an answer that goes on changing': () => {
-    const answers = new Map<string, RecordedEvent[]>();
+  'returns a result that changes later': () => {
+    const answers = new Map<string, RecordedEvent<PlantEvent>[]>();
     return changed((store) => ({
       async read(stream, after) {
         const result = await store.read(stream, after);
@@ -124,27 +124,29 @@ export const BROKEN: Readonly<Record<string, () => EventStore>> = {
   },
 };
 
-function changed(change: (store: EventStore) => Partial<EventStore>): EventStore {
-  const store = new MemoryEventStore(PAGE_SIZE);
+function changed(
+  change: (store: EventStore<PlantEvent>) => Partial<EventStore<PlantEvent>>,
+): EventStore<PlantEvent> {
+  const store = new MemoryEventStore<PlantEvent>(PAGE_SIZE);
   return { read: store.read.bind(store), append: store.append.bind(store), ...change(store) };
 }
 
-function recording(record: (event: PlantEvent) => PlantEvent): EventStore {
+function recording(record: (event: PlantEvent) => PlantEvent): EventStore<PlantEvent> {
   return changed((store) => ({
     append: (stream, expected, commit, events) => store.append(stream, expected, commit, events.map(record)),
   }));
 }
 
-function naming(name: (stream: string) => string): EventStore {
+function naming(name: (stream: string) => string): EventStore<PlantEvent> {
   return changed((store) => ({
-    read: (stream, after) => store.read(name(stream), after),
-    append: (stream, ...rest) => store.append(name(stream), ...rest),
+    read: (stream, after) => store.read(streamName(name(stream)), after),
+    append: (stream, ...rest) => store.append(streamName(name(stream)), ...rest),
   }));
 }
 
-type Read = Extract<ReadResult, { readonly status: 'read' }>;
+type Read = Extract<ReadResult<PlantEvent>, { readonly status: 'read' }>;
 
-function reading(answer: (result: Read) => Read): EventStore {
+function reading(answer: (result: Read) => Read): EventStore<PlantEvent> {
   return changed((store) => ({
     async read(stream, after) {
       const result = await store.read(stream, after);
@@ -153,11 +155,14 @@ function reading(answer: (result: Read) => Read): EventStore {
   }));
 }
 
-async function wholeHistory(store: EventStore, stream: string): Promise<RecordedEvent[]> {
-  const history: RecordedEvent[] = [];
+async function wholeHistory(
+  store: EventStore<PlantEvent>,
+  stream: string,
+): Promise<RecordedEvent<PlantEvent>[]> {
+  const history: RecordedEvent<PlantEvent>[] = [];
   for (let more = true; more;) {
     const { version, commit } = history.at(-1) ?? { version: 0, commit: '' };
-    const page = await store.read(stream, { version, commit });
+    const page = await store.read(streamName(stream), { version, commit });
     if (page.status === 'reset') break;
     history.push(...page.events);
     more = page.more;

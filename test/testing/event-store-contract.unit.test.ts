@@ -1,48 +1,52 @@
-/** The contract finds broken stores out: otherwise that a store keeps it would mean nothing. */
+/** The contract must detect broken stores; otherwise its success would be meaningless. */
+import type { PlantEvent } from '../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory';
-import type { EventStore } from '../../src/application';
+import type { EventStore } from '../../src/event-sourcing';
 import { type ContractOptions, eventStoreContract } from '../../src/testing';
-import { BROKEN as BROKEN_INSTANCES } from '../application/broken-stores';
+import { BROKEN_STORES as BROKEN_INSTANCES } from '../event-sourcing/broken-stores';
 import { BROKEN, PAGE_SIZE } from './broken-stores';
 
 const SEED = 42;
 
 describe('The contract of an event store', () => {
   for (const [what, open] of Object.entries(BROKEN)) {
-    it(`finds out a store that ${what}`, async () => {
+    it(`detects a store that ${what}`, async () => {
       expect(await failures(open)).to.not.be.empty;
     });
   }
 
-  // Its broken promise is about faults, which the contract cannot bring about in a store.
+  // It violates a guarantee about faults, which the contract cannot cause in a store.
   const others = Object.entries(BROKEN_INSTANCES).filter(
-    ([what]) => what !== 'calls a lost reply "unavailable"',
+    ([what]) => what !== 'reports a lost reply as unavailable',
   );
   for (const [what, broken] of others) {
-    it(`finds out a store that ${what}, by each of its suites`, async () => {
-      const failed = await failures(() => broken(new MemoryEventStore(PAGE_SIZE)));
+    it(`detects a store that ${what}, by each of its suites`, async () => {
+      const failed = await failures(() => broken(new MemoryEventStore<PlantEvent>(PAGE_SIZE)));
       const suites = new Set(failed.map(({ suite }) => suite));
       expect([...suites]).to.have.members(['examples', 'properties', 'differential']);
     });
   }
 
-  it('finds out a store that calls itself durable and is not', async () => {
-    const failed = await failures(() => new MemoryEventStore(PAGE_SIZE), { durable: true });
+  it('detects a store that claims to be durable and is not', async () => {
+    const failed = await failures(() => new MemoryEventStore<PlantEvent>(PAGE_SIZE), { durable: true });
     expect(failed.map(({ name }) => name)).to.deep.equal([
-      'a store that is opened again has the history, and goes on behind it',
-      'a store that is opened again knows the appends that landed before',
+      'a reopened store has the history, and appends after it',
+      'a reopened store recognizes earlier appends',
     ]);
   });
 
-  it('finds out a store that never answers, in the time it is given', async () => {
-    const silent: EventStore = { read: () => new Promise(() => {}), append: () => new Promise(() => {}) };
+  it('detects a store that does not respond, within the time limit', async () => {
+    const silent: EventStore<PlantEvent> = {
+      read: () => new Promise(() => {}),
+      append: () => new Promise(() => {}),
+    };
     const cases = eventStoreContract(() => ({ store: silent }), { pageSize: 1, timeoutMs: 20 });
     await expectRejection(cases[0]!.run(), 'took longer than 20 ms');
   });
 
-  it('names the seed of random work that failed, and plays it again', async () => {
-    const open = () => ({ store: BROKEN['says that a page is all']!() });
+  it('names the seed of failed random work, and repeats it with that seed', async () => {
+    const open = () => ({ store: BROKEN['never sets `more`']!() });
     const differential = (options: Partial<ContractOptions>) =>
       eventStoreContract(open, { pageSize: PAGE_SIZE, ...options }).find(
         ({ suite }) => suite === 'differential',
@@ -53,12 +57,12 @@ describe('The contract of an event store', () => {
     expect(step(await messageOf(differential({ seed }).run()))).to.equal(step(failure));
   });
 
-  it('opens a store for each case, and closes what it opened, also where the case fails', async () => {
+  it('opens a store for each case, and closes it, even if the case fails', async () => {
     let [opened, closed] = [0, 0];
     const open = () => {
       opened++;
       return {
-        store: BROKEN['brings nothing with a conflict']!(),
+        store: BROKEN['returns no events with a conflict']!(),
         close: () => {
           closed++;
         },
@@ -70,8 +74,8 @@ describe('The contract of an event store', () => {
   });
 });
 
-/** The cases that `open`'s stores do not pass. */
-async function failures(open: () => EventStore, options: Partial<ContractOptions> = {}) {
+/** The cases that the stores of `open` fail. */
+async function failures(open: () => EventStore<PlantEvent>, options: Partial<ContractOptions> = {}) {
   const cases = eventStoreContract(() => ({ store: open() }), {
     pageSize: PAGE_SIZE,
     seed: SEED,

@@ -1,4 +1,4 @@
-/** Drives the server as a client does, over stdio. */
+/** Tests the server as a client, over stdio. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { after, before, describe, it } from 'node:test';

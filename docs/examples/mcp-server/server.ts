@@ -1,9 +1,9 @@
 /**
- * plant-store for language models: an MCP server on stdin and stdout. Whoever
- * starts it is its one user; the process itself is the authentication.
+ * plant-store for language models: an MCP server on stdin and stdout. It has one
+ * user, the one who starts it, so it needs no authentication.
  *
- *   PLANT_USER  whose plants; required
- *   REDIS_URL   where they are kept; without it in memory, and lost at exit
+ *   PLANT_USER  the user whose plants it serves; required
+ *   REDIS_URL   the Redis that stores them; without it they are in memory, and lost at exit
  */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -11,8 +11,9 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { MemoryEventStore } from 'plant-store/adapters/memory';
 import { openRedisEventStore } from 'plant-store/adapters/redis';
 import { system } from 'plant-store/adapters/system';
-import { OutcomeUnknown, PlantStore, StoreUnavailable, USER_RULE, parseUser } from 'plant-store/application';
-import { NewPlant, type Rejection, parsePlantId } from 'plant-store/domain';
+import { PlantStore, USER_RULE, parseUser, plantCodec } from 'plant-store/application';
+import { OutcomeUnknown, StoreUnavailable } from 'plant-store/event-sourcing';
+import { NewPlant, type Rejection, parsePlantId, type PlantEvent } from 'plant-store/domain';
 import { z } from 'zod';
 
 const user = parseUser(process.env['PLANT_USER'] ?? '');
@@ -20,12 +21,12 @@ if (user === undefined) {
   console.error(`PLANT_USER must be ${USER_RULE}`);
   process.exit(2);
 }
-// stdout belongs to the protocol: everything else is told on stderr.
+// stdout belongs to the protocol, so logs go to stderr.
 const report = (level: string, message: string) => console.error(`${level}: ${message}`);
 const url = process.env['REDIS_URL'];
 const { store, close } = url
-  ? await openRedisEventStore({ url, report })
-  : { store: new MemoryEventStore(), close: () => {} };
+  ? await openRedisEventStore({ url, report, codec: plantCodec })
+  : { store: new MemoryEventStore<PlantEvent>(), close: () => {} };
 const plants = new PlantStore({ ...system(), store });
 
 // A JSON number loses digits beyond 2^53, in the client as well as here. A string does not.
@@ -95,7 +96,7 @@ function refused(rejection: Rejection): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: `${rejection}: ${REFUSALS[rejection]}` }] };
 }
 
-/** A result in the words of MCP. What went wrong is told in the result, where the model sees it. */
+/** Converts a result to MCP. A failure is a result too, because the model reads results only. */
 async function answer(work: () => Promise<string | object>): Promise<CallToolResult> {
   try {
     const result = await work();
@@ -118,5 +119,5 @@ function failed(text: string): CallToolResult {
 }
 
 await server.connect(new StdioServerTransport());
-// The client says goodbye by closing our stdin. What it has asked for before is still answered.
+// The client ends the session by closing stdin. Requests before that still get their responses.
 process.stdin.once('end', () => close());

@@ -1,4 +1,4 @@
-/** What the contract cannot know: how this store crashes. */
+/** Tests what the contract cannot: how this store fails. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,19 +7,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { commitIds } from 'plant-store/adapters/system';
+import { plantCodec } from 'plant-store/application';
 import {
   BEGINNING,
+  type EncodedEvent,
   type EventStore,
   OutcomeUnknown,
   StoreUnavailable,
   UnreadableHistory,
-} from 'plant-store/application';
+  parseStreamName,
+} from 'plant-store/event-sourcing';
 import { type PlantEvent, parsePlantId } from 'plant-store/domain';
 import { NdjsonEventStore } from './store.js';
 
 const fern: PlantEvent = { type: 'PlantCreated', id: parsePlantId('1')!, name: 'Farn 🌿' };
 const moss: PlantEvent = { type: 'PlantCreated', id: parsePlantId('2')!, name: 'Moss' };
 
+const alice = parseStreamName('alice')!;
 const mintCommit = commitIds();
 
 describe('NdjsonEventStore', () => {
@@ -34,14 +38,14 @@ describe('NdjsonEventStore', () => {
   it('cuts off what a crash left of the last line, wherever it was torn, and goes on', async () => {
     const first = await withStore(path, (store) => add(store, fern));
     const whole = (await stat(path)).size;
-    await withStore(path, (store) => store.append('alice', first, 'second', [fern, moss]));
+    await withStore(path, (store) => store.append(alice, first, 'second', [fern, moss]));
     const bytes = await readFile(path);
 
     for (let length = whole; length < bytes.length; length++) {
       await writeFile(path, bytes.subarray(0, length));
       await withStore(path, async (store) => {
         assert.equal((await history(store)).length, 1, `torn at byte ${length}`);
-        assert.equal((await store.append('alice', first, 'third', [moss])).status, 'appended');
+        assert.equal((await store.append(alice, first, 'third', [moss])).status, 'appended');
       });
       await withStore(path, async (store) => assert.equal((await history(store)).length, 2));
     }
@@ -49,8 +53,9 @@ describe('NdjsonEventStore', () => {
 
   it('has every append that it acknowledged before it was killed', async () => {
     const script = `
+      import { plantCodec } from 'plant-store/application';
       import { NdjsonEventStore } from ${JSON.stringify(new URL('./store.js', import.meta.url).href)};
-      const store = await NdjsonEventStore.open(${JSON.stringify(path)});
+      const store = await NdjsonEventStore.open(${JSON.stringify(path)}, plantCodec);
       const event = ${JSON.stringify(fern)};
       for (let head = ${JSON.stringify(BEGINNING)}; ;) {
         ({ head } = await store.append('alice', head, 'commit ' + head.version, [event, event]));
@@ -76,7 +81,7 @@ describe('NdjsonEventStore', () => {
 
   it('refuses a second opener, and not the next', async () => {
     await withStore(path, async () => {
-      await assert.rejects(NdjsonEventStore.open(path), /has this store open/);
+      await assert.rejects(NdjsonEventStore.open(path, plantCodec), /has this store open/);
       const other = `import(${JSON.stringify(new URL('./store.js', import.meta.url).href)})
         .then((m) => m.NdjsonEventStore.open(${JSON.stringify(path)})).catch((e) => console.log(e.message))`;
       assert.match(execFileSync(process.execPath, ['-e', other]).toString(), /has this store open/);
@@ -84,71 +89,70 @@ describe('NdjsonEventStore', () => {
     await withStore(path, async () => {});
   });
 
-  const { id } = fern;
   for (const strange of [
-    '{"hello":"world"}',
+    '{"hello":"there"}',
     'x',
-    append({ type: 'PlantMoved', id }),
-    append({ ...fern, id: 7 }),
-    append({ type: 'PlantCreated', id }),
-    JSON.stringify({ ...JSON.parse(append(fern)), expected: { version: 7, commit: 'x' } }),
+    append({ type: 'PlantMoved', data: '{"id":1}' }),
+    append({ type: 'PlantCreated', data: '{"id":"7","name":"Fern"}' }),
+    append({ type: 'PlantCreated', data: '{"id":1}' }),
+    JSON.stringify({ ...JSON.parse(append(plantCodec.encode(fern))), expected: { version: 7, commit: 'x' } }),
   ]) {
     it(`refuses a file with a line that it did not write so, and says which: ${strange}`, async () => {
       await withStore(path, (store) => add(store, fern));
       await writeFile(path, `${strange}\n`, { flag: 'a' });
-      await assert.rejects(NdjsonEventStore.open(path), (error) => {
+      await assert.rejects(NdjsonEventStore.open(path, plantCodec), (error) => {
         return error instanceof UnreadableHistory && error.message.startsWith('line 2 ');
       });
     });
   }
 
-  it('takes a line back that could not be written whole, and has then done nothing', async () => {
+  it('removes a line that could not be written completely, and has then written nothing', async () => {
     await withStore(path, async (store) => {
       const head = await add(store, fern);
       await failing('appendFile', async () => {
-        await assert.rejects(store.append('alice', head, 'second', [moss]), StoreUnavailable);
+        await assert.rejects(store.append(alice, head, 'second', [moss]), StoreUnavailable);
       });
-      assert.equal((await store.append('alice', head, 'third', [moss])).status, 'appended');
+      assert.equal((await store.append(alice, head, 'third', [moss])).status, 'appended');
     });
     await withStore(path, async (store) => assert.equal((await history(store)).length, 2));
   });
 
-  it('does not know the outcome of a failed sync, and says nothing more until it is opened anew', async () => {
+  it('reports an unknown outcome after a failed sync, and refuses all calls until it is opened again', async () => {
     await withStore(path, async (store) => {
       const head = await add(store, fern);
       await failing('datasync', async () => {
-        await assert.rejects(store.append('alice', head, 'second', [moss]), OutcomeUnknown);
+        await assert.rejects(store.append(alice, head, 'second', [moss]), OutcomeUnknown);
       });
-      await assert.rejects(store.append('alice', head, 'second', [moss]), StoreUnavailable);
-      await assert.rejects(store.read('alice', head), StoreUnavailable);
+      await assert.rejects(store.append(alice, head, 'second', [moss]), StoreUnavailable);
+      await assert.rejects(store.read(alice, head), StoreUnavailable);
     });
     await withStore(path, async (store) => assert.equal((await history(store)).length, 2));
   });
 });
 
-/** A line for another stream, sound but for what is in `event`. */
-function append(event: object): string {
+/** A line for another stream, valid except for `event`. */
+function append(event: EncodedEvent): string {
   return JSON.stringify({ stream: 'bob', expected: BEGINNING, commit: 'first', events: [event] });
 }
 
-async function withStore<T>(path: string, use: (store: EventStore) => Promise<T>): Promise<T> {
-  const store = await NdjsonEventStore.open(path);
+async function withStore<T>(path: string, use: (store: EventStore<PlantEvent>) => Promise<T>): Promise<T> {
+  const store = await NdjsonEventStore.open(path, plantCodec);
   return use(store).finally(() => store.close());
 }
 
-async function add(store: EventStore, event: PlantEvent) {
-  const result = await store.append('alice', BEGINNING, mintCommit(), [event]);
+async function add(store: EventStore<PlantEvent>, event: PlantEvent) {
+  const result = await store.append(alice, BEGINNING, mintCommit(), [event]);
   assert(result.status === 'appended');
   return result.head;
 }
 
-async function history(store: EventStore) {
-  const result = await store.read('alice', BEGINNING);
+async function history(store: EventStore<PlantEvent>) {
+  const result = await store.read(alice, BEGINNING);
   assert(result.status === 'read');
   return result.events;
 }
 
-/** Every file fails at this while `work` is under way; an append to one has then written a part. */
+/** Makes this method of every file fail during `work`, after an append has written a part. */
 async function failing(method: 'appendFile' | 'datasync', work: () => Promise<void>): Promise<void> {
   const any = await open('/dev/null');
   const prototype = Object.getPrototypeOf(any) as typeof any;

@@ -1,37 +1,39 @@
-import type { Head } from 'plant-store/application';
-import { type PlantEvent, parsePlantId } from 'plant-store/domain';
+import {
+  type Codec,
+  type EncodedEvent,
+  type Head,
+  type StreamName,
+  parseStreamName,
+} from 'plant-store/event-sourcing';
 
-/** An append, as it stands in the file. Ids are strings there, as everywhere: no digit is lost. */
-export interface Line {
-  readonly stream: string;
+/** An append in the file: a line of JSON with encoded events. */
+export interface Line<Event> {
+  readonly stream: StreamName;
   readonly expected: Head;
   readonly commit: string;
-  readonly events: readonly PlantEvent[];
+  readonly events: readonly Event[];
 }
 
-/** `undefined` for what was not written by this store: nothing is skipped or guessed at. */
-export function parseLine(text: string): Line | undefined {
+export function writeLine<Event>({ events, ...append }: Line<Event>, codec: Codec<Event>): string {
+  return JSON.stringify({ ...append, events: events.map((event) => codec.encode(event)) });
+}
+
+/** Returns `undefined` for a line that this store did not write. The caller must refuse it, not skip it. */
+export function parseLine<Event>(text: string, codec: Codec<Event>): Line<Event> | undefined {
   try {
-    const { stream, expected, commit, events } = JSON.parse(text) as Line;
-    const sound =
-      [stream, commit, expected.commit].every((each) => typeof each === 'string') &&
-      Number.isSafeInteger(expected.version) &&
-      events.length > 0 &&
-      events.every(isEvent);
-    return sound ? { stream, expected, commit, events } : undefined;
+    const written = JSON.parse(text) as Line<EncodedEvent>;
+    const { expected, commit } = written;
+    const stream = parseStreamName(written.stream);
+    const events = written.events.map((encoded) => codec.decode(encoded));
+    if (stream === undefined || !isDecoded(events)) return undefined;
+    const line = { stream, expected, commit, events };
+    // A line that is not exactly as this store writes it comes from another program.
+    return writeLine(line, codec) === text ? line : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isEvent(event: PlantEvent): boolean {
-  if (parsePlantId(event.id) === undefined) return false;
-  switch (event.type) {
-    case 'PlantCreated':
-      return typeof event.name === 'string' && ['string', 'undefined'].includes(typeof event.tag);
-    case 'PlantDeleted':
-      return true;
-    default:
-      return false;
-  }
+function isDecoded<Event>(events: readonly (Event | undefined)[]): events is readonly Event[] {
+  return !events.includes(undefined);
 }

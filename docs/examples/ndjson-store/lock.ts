@@ -1,12 +1,12 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 
-/** This process, told from an earlier one that had the same number (in a container it is always 1). */
+/** Identifies this process. In a container the pid is always 1, so it includes the start time. */
 const SELF = `${process.pid} ${performance.timeOrigin}`;
 
 /**
- * Holds `path` until the returned function is called or the process ends.
- * Rejects where another one holds it. (Node has no file locks: two processes
- * that find a dead one's lock in the same millisecond could both take it over.)
+ * Locks `path` until the returned function is called or the process ends.
+ * Rejects if another process has the lock. (Node has no file locks: two processes
+ * that find the lock of a dead one in the same millisecond could both take it.)
  */
 export async function lock(path: string): Promise<() => Promise<void>> {
   const take = () => writeFile(path, SELF, { flag: 'wx' });
@@ -27,7 +27,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // Somebody else's process is alive too.
+    // The process of another user is alive, too.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

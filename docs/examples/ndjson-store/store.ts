@@ -1,51 +1,57 @@
 /**
- * An event store in one file of NDJSON: a line an append, so an append is
- * there whole or not at all. Every line is on the disk before it is
- * acknowledged. All streams are also held in memory, so this is for thousands
- * of plants, not for millions; and for one process at a time.
+ * An event store in one NDJSON file. An append is one line, so it is recorded
+ * completely or not at all. A line is on the disk before its append is
+ * acknowledged. The store holds all streams in memory too, so it is for thousands
+ * of plants, not for millions, and for one process at a time.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { MemoryEventStore } from 'plant-store/adapters/memory';
 import {
   type AppendResult,
+  type Codec,
   type EventStore,
   type Head,
   OutcomeUnknown,
   type ReadResult,
   StoreUnavailable,
+  type StreamName,
   UnreadableHistory,
-} from 'plant-store/application';
-import type { PlantEvent } from 'plant-store/domain';
-import { parseLine } from './line.js';
+} from 'plant-store/event-sourcing';
+import { parseLine, writeLine } from './line.js';
 import { lock } from './lock.js';
 
-export class NdjsonEventStore implements EventStore {
-  /** What is on the disk, and acknowledged: all that anybody is ever answered from. */
-  readonly #recorded: MemoryEventStore;
+export class NdjsonEventStore<Event> implements EventStore<Event> {
+  /** The events on the disk. All results come from here. */
+  readonly #recorded: MemoryEventStore<Event>;
   /** Bytes on the disk. */
   #size = 0;
   #fault: Error | undefined;
-  /** Appends wait here for those before them. */
-  #turn: Promise<unknown> = Promise.resolve();
+  /** The last append. The next one waits for it. */
+  #lastAppend: Promise<unknown> = Promise.resolve();
 
   private constructor(
     private readonly file: FileHandle,
     private readonly unlock: () => Promise<void>,
+    private readonly codec: Codec<Event>,
     pageSize?: number,
   ) {
     this.#recorded = new MemoryEventStore(pageSize);
   }
 
-  /** Rejects where another process has the file open, or where it holds what this cannot read. */
-  static async open(path: string, pageSize?: number): Promise<NdjsonEventStore> {
+  /** Rejects if another process has the file open, or if the file has an unreadable line. */
+  static async open<Event>(
+    path: string,
+    codec: Codec<Event>,
+    pageSize?: number,
+  ): Promise<NdjsonEventStore<Event>> {
     const unlock = await lock(`${path}.lock`);
     let file: FileHandle | undefined;
     try {
       file = await open(path, 'a+');
-      const store = new NdjsonEventStore(file, unlock, pageSize);
+      const store = new NdjsonEventStore(file, unlock, codec, pageSize);
       await store.#load();
-      // That there is such a file has to survive a crash as well.
+      // The name of a new file has to survive a crash, too.
       const directory = await open(dirname(path));
       await directory.sync().finally(() => directory.close());
       return store;
@@ -56,45 +62,46 @@ export class NdjsonEventStore implements EventStore {
     }
   }
 
-  /** Behind the appends under way. */
+  /** Waits for the appends in flight. */
   async close(): Promise<void> {
-    await this.#turn;
+    await this.#lastAppend;
     this.#fault ??= new Error('the store was closed');
     await this.file.close();
     await this.unlock();
   }
 
-  async read(stream: string, after: Head): Promise<ReadResult> {
-    this.#mustBeSound();
+  async read(stream: StreamName, after: Head): Promise<ReadResult<Event>> {
+    this.#throwIfFaulty();
     return this.#recorded.read(stream, after);
   }
 
   append(
-    stream: string,
+    stream: StreamName,
     expected: Head,
     commit: string,
-    events: readonly PlantEvent[],
-  ): Promise<AppendResult> {
-    const result = this.#turn.then(async () => {
-      this.#mustBeSound();
+    events: readonly Event[],
+  ): Promise<AppendResult<Event>> {
+    const result = this.#lastAppend.then(async () => {
+      this.#throwIfFaulty();
       const newer = await this.#recorded.read(stream, expected);
-      const due = newer.status === 'read' && newer.events.length === 0 && events.length > 0 && commit !== '';
-      if (due) await this.#write(JSON.stringify({ stream, expected, commit, events }));
-      // Appended, a conflict, a reset, a repetition, a RangeError: the memory store knows which.
+      const isNew =
+        newer.status === 'read' && newer.events.length === 0 && events.length > 0 && commit !== '';
+      if (isNew) await this.#write(writeLine({ stream, expected, commit, events }, this.codec));
+      // The memory store knows the result: appended, a conflict, a reset, a repetition, a RangeError.
       return this.#recorded.append(stream, expected, commit, events);
     });
-    this.#turn = result.catch(() => {});
+    this.#lastAppend = result.catch(() => {});
     return result;
   }
 
   async #load(): Promise<void> {
     const bytes = await this.file.readFile();
     this.#size = bytes.lastIndexOf('\n') + 1;
-    // What a crash left of a line that was never acknowledged.
+    // The part of a line that a crash left. Its append was never acknowledged.
     if (this.#size < bytes.length) await this.file.truncate(this.#size);
     const lines = bytes.toString('utf8', 0, this.#size).split('\n').slice(0, -1);
     for (const [index, text] of lines.entries()) {
-      const line = parseLine(text);
+      const line = parseLine(text, this.codec);
       const { status } = line
         ? await this.#recorded.append(line.stream, line.expected, line.commit, line.events)
         : { status: 'unreadable' };
@@ -107,22 +114,22 @@ export class NdjsonEventStore implements EventStore {
     try {
       await this.file.appendFile(bytes);
     } catch (cause) {
-      // A full disk, say: whatever part of the line was written is taken back, and nothing happened.
+      // For example a full disk. The written part of the line is removed, so nothing was written.
       await this.file.truncate(this.#size).catch((error: unknown) => this.#unknown(error));
       throw new StoreUnavailable('the line could not be written', { cause });
     }
-    // After a failed sync the system may have forgotten what it had not written, and would not say so again.
+    // After a failed sync the system may have dropped the unwritten data, and a second sync may succeed.
     await this.file.datasync().catch((error: unknown) => this.#unknown(error));
     this.#size += bytes.length;
   }
 
-  /** From here on only the file knows what it holds: opening it anew finds out. */
+  /** The content of the file is unknown until it is opened again. */
   #unknown(cause: unknown): never {
-    this.#fault = new Error('the file has to be opened anew', { cause });
+    this.#fault = new Error('the file has to be opened again', { cause });
     throw new OutcomeUnknown('whether the line was written is not known', { cause });
   }
 
-  #mustBeSound(): void {
+  #throwIfFaulty(): void {
     if (this.#fault) throw new StoreUnavailable(this.#fault.message, { cause: this.#fault });
   }
 }

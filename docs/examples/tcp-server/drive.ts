@@ -1,4 +1,4 @@
-/** Drives the server as a client does. */
+/** Tests the server as a client. */
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ describe('The TCP server', () => {
     assert.equal(code, 0);
   });
 
-  /** Sends the lines, and resolves with all that is answered until the server has nothing more to say. */
+  /** Sends the lines, and resolves with all responses until the server closes. */
   async function tell(...lines: (object | string | Buffer)[]): Promise<unknown[]> {
     const socket: Socket = connect(port, '127.0.0.1');
     const answers: unknown[] = [];
@@ -73,18 +73,18 @@ describe('The TCP server', () => {
     );
   });
 
-  it("shows nobody another user's plants", async () => {
+  it('shows a user only their own plants', async () => {
     await tell(alice, { do: 'create', id: '1', name: 'Aloe' });
     assert.deepEqual(await tell({ token: 'other' }, { do: 'list' }), [{ user: 'bob' }, { plants: [] }]);
   });
 
-  it('lets nobody in without a token', async () => {
+  it('refuses a connection without a valid token', async () => {
     for (const first of [{ token: 'wrong' }, { do: 'list' }, 'null\n']) {
       assert.deepEqual(await tell(first, { do: 'list' }), [{ error: 'bad-token' }]);
     }
   });
 
-  it('says what is wrong with a request, and goes on', async () => {
+  it('reports an invalid request, and continues', async () => {
     const answers = await tell(
       alice,
       { seq: 1, do: 'create', id: 7, name: 'Fern' },

@@ -1,6 +1,6 @@
 const MAX_LINE = 64 * 1024;
 
-/** The JSON of each line. Throws where one is too long, not UTF-8, not JSON or not finished. */
+/** The JSON of each line. Throws if one is too long, not UTF-8, not JSON or not finished. */
 export async function* linesOf(bytes: AsyncIterable<Buffer>): AsyncGenerator<unknown> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let rest = Buffer.alloc(0);

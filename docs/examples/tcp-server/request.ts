@@ -1,7 +1,7 @@
 import { NewPlant, type PlantId, parsePlantId } from 'plant-store/domain';
 
 interface Numbered {
-  /** The client's own number for it, sent back with the answer. */
+  /** The client's number of the request, returned in the response. */
   readonly seq: unknown;
 }
 
@@ -16,7 +16,7 @@ export type Request = Numbered &
 const RULES =
   'id must be an int64 as a string of decimal digits, name text and not empty, tag text or absent';
 
-/** What a line asks for. The rules of the values are the domain's. */
+/** The request in a line. The domain has the rules of its values. */
 export function parseRequest(line: unknown): Request {
   const { seq, id, name, tag, limit = 100, after = 0, ...rest } = Object(line) as Record<string, unknown>;
   const nothing = (why: string): Request => ({ seq, do: 'nothing', why });

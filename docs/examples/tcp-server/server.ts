@@ -6,43 +6,38 @@
  *   → {"seq":2,"do":"list","limit":10,"after":0}                ← {"seq":2,"plants":[{"name":"Fern"}]}
  *   → {"seq":3,"do":"delete","id":"8"}                          ← {"seq":3,"error":"no-such-plant"}
  *
- * Ids are strings: a JSON number loses digits beyond 2^53. Requests may be sent
- * without waiting, and are answered as they get done; `seq` says which is which.
+ * Ids are strings, because a JSON number loses digits beyond 2^53. A client may
+ * send requests without waiting. Responses come as they complete; `seq` links a
+ * response to its request.
  *
  *   TOKENS  user:token,user:token … ; required
- *   PORT    0, the default, picks a free one
+ *   PORT    0, the default, selects a free port
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { MemoryEventStore } from 'plant-store/adapters/memory';
 import { system } from 'plant-store/adapters/system';
-import {
-  type Authenticator,
-  OutcomeUnknown,
-  PlantStore,
-  StoreUnavailable,
-  type User,
-  parseUser,
-} from 'plant-store/application';
+import { type Authenticator, PlantStore, type User, parseUser } from 'plant-store/application';
+import { OutcomeUnknown, StoreUnavailable } from 'plant-store/event-sourcing';
 import { linesOf } from './lines.js';
 import { type Request, parseRequest } from './request.js';
 
-/** Of one connection, at a time: further ones wait in the socket. */
-const MAX_UNDER_WAY = 64;
+/** Requests of one connection at a time. Further ones wait in the socket. */
+const MAX_IN_FLIGHT = 64;
 const IDLE_MS = 60_000;
-const HANG_UP_MS = 1000;
+const CLOSE_TIMEOUT_MS = 1000;
 
 const plants = new PlantStore({ ...system(), store: new MemoryEventStore() });
 const authenticator = staticTokens(process.env['TOKENS'] ?? '');
 
-// A client that has said all it will say still gets its answers.
+// A client that has closed its side still gets its responses.
 const server = createServer({ allowHalfOpen: true }, (socket) => {
   socket.setTimeout(IDLE_MS, () => socket.destroy());
-  // A connection that breaks ends its loop below; there is nobody left to be told.
+  // A broken connection ends the loop below, and no client is left to respond to.
   socket.on('error', () => {});
-  converse(socket).catch((error: unknown) =>
-    hangUp(socket, { error: 'bad-line', message: (error as Error).message }),
+  handleConnection(socket).catch((error: unknown) =>
+    closeAfter(socket, { error: 'bad-line', message: (error as Error).message }),
   );
 });
 server.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', () => {
@@ -50,19 +45,19 @@ server.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', () => {
 });
 process.once('SIGTERM', () => server.close());
 
-async function converse(socket: Socket): Promise<void> {
+async function handleConnection(socket: Socket): Promise<void> {
   let user: User | undefined;
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
   const send = async (answer: object) => {
-    // Who does not read his answers is not read from either.
+    // Backpressure: the server does not read from a client that does not read its responses.
     if (!socket.write(asLine(answer))) await once(socket, 'drain');
   };
 
-  // By itself the loop would destroy the socket when it is left, and with it the last answer.
+  // By default the loop destroys the socket at its end, and the last response with it.
   for await (const line of linesOf(socket.iterator({ destroyOnReturn: false }))) {
     if (user === undefined) {
       user = await authenticator.authenticate(tokenOf(line));
-      if (user === undefined) return hangUp(socket, { error: 'bad-token' });
+      if (user === undefined) return closeAfter(socket, { error: 'bad-token' });
       await send({ user });
       continue;
     }
@@ -70,11 +65,11 @@ async function converse(socket: Socket): Promise<void> {
     const work: Promise<void> = answer(user, request)
       .then(send)
       .catch(() => socket.destroy())
-      .then(() => void underWay.delete(work));
-    underWay.add(work);
-    if (underWay.size >= MAX_UNDER_WAY) await Promise.race(underWay);
+      .then(() => void inFlight.delete(work));
+    inFlight.add(work);
+    if (inFlight.size >= MAX_IN_FLIGHT) await Promise.race(inFlight);
   }
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
   socket.end();
 }
 
@@ -98,7 +93,7 @@ async function answer(user: User, request: Request): Promise<object> {
         return { seq, error: 'bad-request', message: request.why };
     }
   } catch (error) {
-    // Nothing was changed; nobody knows; a bug of ours. A client must be able to tell them apart.
+    // Nothing was written; outcome unknown; a bug. A client must be able to distinguish them.
     if (error instanceof StoreUnavailable) return { seq, error: 'unavailable' };
     if (error instanceof OutcomeUnknown) return { seq, error: 'outcome-unknown' };
     console.error(error);
@@ -106,15 +101,15 @@ async function answer(user: User, request: Request): Promise<object> {
   }
 }
 
-/** Says a last thing. What the client has still sent is read and dropped: else it might be cut off before it hears us. */
-function hangUp(socket: Socket, answer: object): void {
+/** Sends a last line. Unread input is read and dropped; otherwise the reset could discard that line. */
+function closeAfter(socket: Socket, answer: object): void {
   if (socket.destroyed) return;
   socket.end(asLine(answer));
   socket.resume();
-  setTimeout(() => socket.destroy(), HANG_UP_MS).unref();
+  setTimeout(() => socket.destroy(), CLOSE_TIMEOUT_MS).unref();
 }
 
-/** Tokens are looked up by their digest, so that the time it takes tells nothing of them. */
+/** Looks tokens up by their digest, so that the time of a look-up reveals nothing about them. */
 function staticTokens(list: string): Authenticator {
   const digest = (token: string) => createHash('sha256').update(token).digest('hex');
   const users = new Map<string, User>();

@@ -1,8 +1,8 @@
 import type { Authenticator, User } from '../../application';
 
 /**
- * Several sources as one: the first that knows a token says whose it is. One
- * that cannot tell now ends the search, so those that always can come first.
+ * Combines several authenticators: the first that knows a token determines its
+ * user. An unavailable one ends the search, so local ones should come first.
  */
 export class AnyOf implements Authenticator {
   constructor(private readonly sources: readonly Authenticator[]) {}

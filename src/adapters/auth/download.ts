@@ -2,10 +2,10 @@ import { type IncomingMessage, get as getPlain } from 'node:http';
 import { get as getSecure } from 'node:https';
 
 /**
- * The text at `url`: status 200, at most `maxBytes`, UTF-8, no redirects.
- * Settles at the latest when `signal` aborts; the error says what was wrong.
- * Not `fetch`: that reuses a connection which the server may just have closed,
- * and the failure would look like an outage.
+ * Downloads the text at `url`: status 200, at most `maxBytes`, UTF-8, no redirects.
+ *
+ * Rejects when `signal` aborts, or with an error that names the problem. It does
+ * not use `fetch`, which may reuse a connection that the server has just closed.
  */
 export async function download(url: URL, maxBytes: number, signal: AbortSignal): Promise<string> {
   const get = url.protocol === 'https:' ? getSecure : getPlain;

@@ -5,43 +5,44 @@ import {
   createLocalJWKSet,
   errors,
 } from 'jose';
-import { AuthenticationUnavailable, type Clock } from '../../application';
+import { AuthenticationUnavailable } from '../../application';
+import { type Clock } from '../../event-sourcing';
 import { download } from './download';
 import type { JwtKeys } from './jwt-keys';
 
 export interface IssuerKeysObserver {
   changed(keys: { readonly count: number }): void;
-  /** The issuer could not be asked, or answered no key set. The keys known so far go on working. */
+  /** The key set could not be fetched. The known keys stay valid. */
   unavailable(cause: unknown): void;
 }
 
 export interface IssuerKeysOptions {
-  /** Of the issuer's JWKS (RFC 7517, 5). */
+  /** Address of the issuer's JWKS (RFC 7517, 5). */
   readonly url: URL;
   readonly clock: Clock;
   readonly observer: IssuerKeysObserver;
 }
 
-/** How old the known keys get, so how long a key that the issuer has withdrawn still works … */
+/** Refresh interval: a key that the issuer has withdrawn is accepted for at most this long … */
 export const REFRESH_EVERY_MS = 300_000;
-/** … counted from where the issuer can be reached again, if it could not. */
+/** … plus the time for which the issuer cannot be reached. Interval of retries after a failed refresh. */
 export const RETRY_EVERY_MS = 30_000;
-/** Between two questions that tokens cause, and after one that failed. */
+/** Minimum interval between two fetches that tokens cause, and after a failed fetch. */
 export const COOL_DOWN_MS = 2_000;
 const TIMEOUT_MS = 3_000;
 const MAX_BYTES = 256 * 1024;
 const MAX_WAITING = 1000;
 
 /**
- * The public keys of an issuer. Asked for at the start and regularly, and when
- * a token names a key that is not known: it may be a new one. Whether it is,
- * only an answer tells that the issuer gave to a question asked since; so the
- * token waits for one rather than being refused while it may be good, and all
- * that wait share it. That is what keeps a flood of made-up key names from
- * flooding the issuer: one question every {@link COOL_DOWN_MS}.
+ * The public keys of an issuer (JWKS). They are fetched at the start, regularly,
+ * and when a token names an unknown key, which may be a new one.
+ *
+ * A token with an unknown key waits for a fetch that started after its arrival.
+ * All waiting tokens share one fetch, and there is at most one every
+ * {@link COOL_DOWN_MS}, so a flood of invented key names does not reach the issuer.
  */
 export class IssuerKeys implements JwtKeys {
-  /** jose pins each to one type of key (RSA, or EC or OKP of one curve), and to the `alg` that the issuer gave the key. */
+  /** jose binds each to one key type (RSA, or EC or OKP of one curve), and to the `alg` of the published key. */
   readonly algorithms = [
     ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
     ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -50,21 +51,21 @@ export class IssuerKeys implements JwtKeys {
   #text: string | undefined;
   #known: ReturnType<typeof createLocalJWKSet> | undefined;
 
-  /** Questions are numbered; this is the last one asked, … */
-  #asked = 0;
-  /** … this the last one that was answered, … */
-  #answered = 0;
-  /** … and why the one before was not, if so. */
+  /** Fetches are numbered: the last one that was started, … */
+  #requested = 0;
+  /** … the last one that succeeded, … */
+  #completed = 0;
+  /** … and the error of the last one, if it failed. */
   #failure: Error | undefined;
   #coolAt = -Infinity;
-  #asking: Promise<void> | undefined;
+  #fetching: Promise<void> | undefined;
   #waiting = 0;
   #cancelRefresh = () => {};
   readonly #closed = new AbortController();
 
   private constructor(private readonly options: IssuerKeysOptions) {}
 
-  /** Begins to ask, and waits for nothing: a service may start before its issuer. */
+  /** Starts to fetch, without waiting: a service may start before its issuer. */
   static open(options: IssuerKeysOptions): IssuerKeys {
     const keys = new IssuerKeys(options);
     void keys.#refreshRegularly();
@@ -76,10 +77,10 @@ export class IssuerKeys implements JwtKeys {
   }
 
   async find(header: JWSHeaderParameters): Promise<CryptoKey | undefined> {
-    const askedBefore = this.#asked;
+    const requestedBefore = this.#requested;
     for (;;) {
       const key = await this.#lookUp(header);
-      if (key !== undefined || this.#answered > askedBefore) return key;
+      if (key !== undefined || this.#completed > requestedBefore) return key;
       await this.#waitForAnswer();
     }
   }
@@ -93,46 +94,48 @@ export class IssuerKeys implements JwtKeys {
     try {
       return await this.#known?.(header);
     } catch (error) {
-      // None, or several and nothing in the token to choose by: no key that is known to be meant.
+      // No key, or several and nothing in the token to select one.
       if (error instanceof errors.JWKSNoMatchingKey) return undefined;
       if (error instanceof errors.JWKSMultipleMatchingKeys) return undefined;
-      throw new AuthenticationUnavailable('a key of the issuer cannot be used', { cause: error });
+      throw new AuthenticationUnavailable('a key of the issuer is not usable', { cause: error });
     }
   }
 
   async #waitForAnswer(): Promise<void> {
     if (this.#waiting >= MAX_WAITING) {
-      throw new AuthenticationUnavailable('too many tokens wait for the keys of the issuer');
+      throw new AuthenticationUnavailable('too many tokens are waiting for the keys of the issuer');
     }
     this.#waiting++;
     try {
-      await this.#ask();
+      await this.#fetch();
     } catch (cause) {
-      throw new AuthenticationUnavailable('the keys of the issuer cannot be had', { cause });
+      throw new AuthenticationUnavailable('the keys of the issuer cannot be fetched', { cause });
     } finally {
       this.#waiting--;
     }
   }
 
-  /** The question under way, or the next one. Rejects where it is not answered; at once while the last one's failure is fresh. */
-  #ask(): Promise<void> {
+  /** The current fetch, or the next one. Rejects at once for {@link COOL_DOWN_MS} after a failed fetch. */
+  #fetch(): Promise<void> {
     const coolDown = this.#coolAt - this.options.clock.now();
-    if (this.#asking === undefined && coolDown > 0 && this.#failure) return Promise.reject(this.#failure);
-    this.#asking ??= this.#pause(coolDown)
-      .then(() => this.#askNow())
-      .finally(() => (this.#asking = undefined));
-    return this.#asking;
+    if (this.#fetching === undefined && coolDown > 0 && this.#failure) return Promise.reject(this.#failure);
+    this.#fetching ??= this.#pause(coolDown)
+      .then(() => this.#fetchNow())
+      .finally(() => (this.#fetching = undefined));
+    return this.#fetching;
   }
 
-  async #askNow(): Promise<void> {
-    const number = ++this.#asked;
+  async #fetchNow(): Promise<void> {
+    const number = ++this.#requested;
     const { url, clock, observer } = this.options;
-    const tooLong = new AbortController();
-    const cancel = clock.after(TIMEOUT_MS, () => tooLong.abort(new Error('no answer in time')));
+    const timeout = new AbortController();
+    const cancel = clock.after(TIMEOUT_MS, () =>
+      timeout.abort(new Error('the issuer did not answer in time')),
+    );
     try {
-      const text = await download(url, MAX_BYTES, AbortSignal.any([tooLong.signal, this.#closed.signal]));
-      this.#take(text);
-      this.#answered = number;
+      const text = await download(url, MAX_BYTES, AbortSignal.any([timeout.signal, this.#closed.signal]));
+      this.#apply(text);
+      this.#completed = number;
       this.#failure = undefined;
     } catch (error) {
       this.#failure = error as Error;
@@ -144,7 +147,7 @@ export class IssuerKeys implements JwtKeys {
     }
   }
 
-  #take(text: string): void {
+  #apply(text: string): void {
     if (text === this.#text) return;
     this.#known = createLocalJWKSet(JSON.parse(text) as JSONWebKeySet);
     this.#text = text;
@@ -153,14 +156,14 @@ export class IssuerKeys implements JwtKeys {
   }
 
   async #refreshRegularly(): Promise<void> {
-    const answered = await this.#ask().then(
+    const completed = await this.#fetch().then(
       () => true,
       () => false,
     );
     if (this.#closed.signal.aborted) return;
-    // No token caused this question, so the next may cause one at once.
-    if (answered) this.#coolAt = -Infinity;
-    const next = answered ? REFRESH_EVERY_MS : RETRY_EVERY_MS;
+    // No token caused this fetch, so the next token may cause one at once.
+    if (completed) this.#coolAt = -Infinity;
+    const next = completed ? REFRESH_EVERY_MS : RETRY_EVERY_MS;
     this.#cancelRefresh = this.options.clock.after(next, () => void this.#refreshRegularly());
   }
 

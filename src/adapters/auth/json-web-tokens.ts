@@ -1,56 +1,57 @@
 import { type CryptoKey, type JWSHeaderParameters, jwtVerify } from 'jose';
 import { type Authenticator, AuthenticationUnavailable, type User, parseUser } from '../../application';
 import type { JwtKeys } from './jwt-keys';
-import { RememberedTokens } from './remembered-tokens';
+import { TokenCache } from './token-cache';
 import { tokenDigest } from './token-digest';
 
 export interface JsonWebTokenOptions {
-  /** Who must have issued a token: its `iss`, character for character. */
+  /** The required `iss` of a token, compared exactly. */
   readonly issuer: string;
-  /** For whom it must have been issued: one of its `aud`. */
+  /** The required audience: one of the token's `aud`. */
   readonly audience: string;
-  /** Milliseconds since 1970. Not the monotonic clock: expiry is told by the calendar. */
+  /** The wall clock, in milliseconds since 1970; determines the expiry of tokens. */
   readonly calendar: () => number;
-  /** How many good tokens are remembered. */
-  readonly remember?: number;
+  /** Maximum number of cached valid tokens. */
+  readonly cacheSize?: number;
 }
 
-/** In characters, which are bytes: longer ones are refused unread. */
+/** In characters, which are bytes. A longer token is rejected without parsing. */
 const MAX_LENGTH = 4096;
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-/** Seconds by which the issuer's clock and ours may differ. */
+/** Tolerated clock skew, in seconds. */
 const LEEWAY = 30;
-/** About 250 bytes each. */
-const REMEMBERED = 10_000;
-// An access token by its own type (RFC 9068) or a plain one; not, say, a logout token (RFC 8725, 3.11).
+/** An entry takes about 250 bytes. */
+const DEFAULT_CACHE_SIZE = 10_000;
+// An access token (RFC 9068) or a JWT without a specific type; not, for example, a logout token (RFC 8725, 3.11).
 const TYPE = /^(?:application\/)?(?:at\+)?jwt$/i;
 
 /**
- * Signed JWTs; `sub` is the user. Checked as RFC 8725 asks: what is accepted
- * is fixed here and by the configuration, and of a token's header only `alg`,
- * `typ` and `kid` are heeded, to choose among that. A key in a token, or an
- * address of one, is never looked at.
+ * Authenticates signed JWTs; `sub` is the user.
+ *
+ * Follows RFC 8725: this class and the configuration determine what is accepted.
+ * Of a token's header only `alg`, `typ` and `kid` are used, to select among it. A
+ * key in a token, or the address of one, is ignored.
  */
 export class JsonWebTokens implements Authenticator {
-  readonly #remembered: RememberedTokens;
+  readonly #cache: TokenCache;
 
   constructor(
     private readonly keys: JwtKeys,
     private readonly options: JsonWebTokenOptions,
   ) {
-    this.#remembered = new RememberedTokens(options.remember ?? REMEMBERED);
+    this.#cache = new TokenCache(options.cacheSize ?? DEFAULT_CACHE_SIZE);
   }
 
   async authenticate(token: string): Promise<User | undefined> {
     if (token.length > MAX_LENGTH || !COMPACT.test(token)) return undefined;
     const digest = tokenDigest(token);
-    // Before verifying: where the keys change meanwhile, the outcome holds but is not remembered.
+    // Read before verifying: if the keys change meanwhile, the result is valid but not cached.
     const { generation } = this.keys;
-    const remembered = this.#remembered.recall(digest, this.options.calendar(), generation);
-    if (remembered !== undefined) return remembered;
+    const cached = this.#cache.get(digest, this.options.calendar(), generation);
+    if (cached !== undefined) return cached;
 
     const verified = await this.#verify(token);
-    if (verified !== undefined) this.#remembered.remember(digest, verified, generation);
+    if (verified !== undefined) this.#cache.set(digest, verified, generation);
     return verified?.user;
   }
 
@@ -68,21 +69,21 @@ export class JsonWebTokens implements Authenticator {
       return user && { user, until: (payload.exp! + LEEWAY) * 1000 };
     } catch (error) {
       if (error instanceof AuthenticationUnavailable) throw error;
-      // Whatever else is wrong with a token, it speaks for nobody, and its bearer is not told why.
+      // An invalid token has no user. The reason is not disclosed to the client.
       return undefined;
     }
   }
 
   async #keyFor(header: JWSHeaderParameters): Promise<CryptoKey | Uint8Array> {
-    // No extension is understood here, so none can be demanded (RFC 7515, 4.1.11).
-    if (header.crit !== undefined) throw new Refused();
+    // No extensions are supported, so no critical ones are accepted (RFC 7515, 4.1.11).
+    if (header.crit !== undefined) throw new RejectedToken();
     if (header.typ !== undefined && !(typeof header.typ === 'string' && TYPE.test(header.typ)))
-      throw new Refused();
+      throw new RejectedToken();
     const key = await this.keys.find(header);
-    if (key === undefined) throw new Refused();
+    if (key === undefined) throw new RejectedToken();
     return key;
   }
 }
 
-/** Never leaves this file. */
-class Refused extends Error {}
+/** Internal: rejects a token during verification. */
+class RejectedToken extends Error {}

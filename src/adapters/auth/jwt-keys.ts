@@ -1,22 +1,22 @@
 import type { CryptoKey, JWSHeaderParameters } from 'jose';
 
-/** What signed tokens are verified with. */
+/** The keys that verify signed tokens. */
 export interface JwtKeys {
-  /** The algorithms a token may be signed with. They go with the kind of the keys; nothing in a token adds to them. */
+  /** The accepted signature algorithms. They depend on the keys only, never on a token. */
   readonly algorithms: readonly string[];
-  /** Changes whenever a key may have gone: what was verified before may not hold any more. */
+  /** Changes when a key may have been removed: earlier verifications are then no longer valid. */
   readonly generation: number;
   /**
-   * The key that a token with this header is to be verified with, or `undefined` where there is none.
-   * Rejects with `AuthenticationUnavailable` where that cannot be learned now.
+   * The key that verifies a token with this header; `undefined` if there is none.
+   * Rejects with `AuthenticationUnavailable` if the keys cannot be fetched now.
    */
   find(header: JWSHeaderParameters): Promise<CryptoKey | Uint8Array | undefined>;
 }
 
-/** What a secret must have at least, in bytes. */
+/** Minimum length of a secret, in bytes. */
 export const MIN_SECRET_LENGTH = 32;
 
-/** A secret shared with whoever signs. A hash is on only where the secret is as long as it (RFC 7518, 3.2). */
+/** A secret shared with the issuer. It must be at least as long as the hash of an algorithm (RFC 7518, 3.2). */
 export function sharedSecret(secret: Uint8Array): JwtKeys {
   if (secret.length < MIN_SECRET_LENGTH) throw new RangeError('the secret is too short to verify with');
   return {

@@ -5,36 +5,36 @@ import type { User } from '../../application';
 import { type TokenFileContent, parseTokenFile, usersByDigest } from './token-file-format';
 import { tokenDigest } from './token-digest';
 
-/** A token file could not be changed, and was not. The message says what to do. */
+/** Another process is changing the token file. Nothing was changed; the message says what to do. */
 export class TokenFileBusy extends Error {
   override readonly name = 'TokenFileBusy';
 }
 
 export interface NewToken {
   readonly user: User;
-  /** For people: what the token is for. */
+  /** The purpose of the token. */
   readonly note?: string;
 }
 
-/** 256 random bits behind a prefix by which scanners for leaked secrets, and people, can tell what it is. */
+/** A token of 256 random bits, with a prefix by which secret scanners recognize it. */
 export function mintToken(): string {
   return `plants_${randomBytes(32).toString('base64url')}`;
 }
 
 /**
- * Makes a token for a user and adds its digest to the file, which is made
- * where there is none. The token is nowhere but in the answer, and the answer
- * comes when the file is safely on the disk.
+ * Creates a token for a user and adds its digest to the file, which is created if
+ * missing. Resolves with the token after the file was synced to disk; the token is
+ * stored nowhere.
  *
- * A reader sees the old file or the new one, never a part: the new one is
- * written next to it and renamed. Its name is also the lock, so of two who
- * change the file at once one is turned away instead of undone.
+ * The file is replaced atomically: the new content is written to a draft beside
+ * it, which is then renamed. The draft is also the lock against concurrent
+ * changes.
  *
- * @throws {BrokenTokenFile} where the file is not in order: it is left alone.
- * @throws {TokenFileBusy}
+ * @throws {BrokenTokenFile} if the file is invalid; it is left unchanged.
+ * @throws {TokenFileBusy} if a draft exists.
  */
 export async function addToken(path: string, { user, note }: NewToken): Promise<string> {
-  // A symbolic link stays one: what it points to is replaced.
+  // Of a symbolic link, the target is replaced.
   const target = await orIfAbsent(realpath(path), path);
   const draftPath = `${target}.new`;
   const token = mintToken();
@@ -78,17 +78,17 @@ async function openDraft(path: string): Promise<FileHandle> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     throw new TokenFileBusy(
-      `somebody else is changing the file, or was cut short at it: if nobody is, delete ${path}`,
+      `another process is changing the file, or was interrupted: if none is running, delete ${path}`,
     );
   }
 }
 
-/** What a token file may allow at most: its group to read it. */
+/** The widest accepted mode of a token file: readable by its group. */
 const SAFE_MODE = 0o640;
 
 /**
- * It must not be taken away from the user whom the service runs as: run by root it stays its owner's, and the group
- * that could read it still can. One that others could read or change becomes its owner's alone.
+ * Keeps owner and group access, so that the service can still read the file, also if root runs the command. If others
+ * could read or change it, only the owner keeps access.
  */
 async function keepReaders(draft: FileHandle, target: string): Promise<void> {
   const before = await orIfAbsent(stat(target), undefined);
@@ -98,7 +98,7 @@ async function keepReaders(draft: FileHandle, target: string): Promise<void> {
   if ((mode & ~SAFE_MODE) === 0) await draft.chmod(mode | 0o600);
 }
 
-/** Makes the renaming itself survive a power failure, where the system can: the token is in force already. */
+/** Syncs the rename to disk, if the system supports it. The token is already valid. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r').catch(() => undefined);
   await directory?.sync().catch(() => {});

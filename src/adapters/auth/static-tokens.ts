@@ -1,7 +1,7 @@
 import type { Authenticator, User } from '../../application';
 import { tokenDigest } from './token-digest';
 
-/** Tokens given at start, for development and tests. */
+/** A fixed set of tokens, for development and tests. */
 export class StaticTokens implements Authenticator {
   readonly #users: ReadonlyMap<string, User>;
 

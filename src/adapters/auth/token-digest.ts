@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
 
 /**
- * What stands for a token wherever tokens are kept or looked up: its SHA-256,
- * in lower-case hexadecimal. So no table holds a token, and neither the time
- * that a look-up takes nor a memory dump tells how much of a guess was right.
- * No salt and no stretching: they protect guessable secrets, and a token is
+ * The SHA-256 of a token, in lower-case hexadecimal. Tokens are stored and looked
+ * up by it, so that neither a memory dump nor the timing of a look-up discloses
+ * one. Salt and key stretching would protect guessable secrets only; a token has
  * 256 random bits.
  */
 export function tokenDigest(token: string): string {

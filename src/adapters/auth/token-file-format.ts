@@ -1,12 +1,12 @@
 import { type User, USER_RULE, parseUser } from '../../application';
 
 /**
- * The form of a token file, e.g.
+ * The format of a token file, for example
  *
  *     {"users": [{"name": "alice", "tokens": [{"sha256": "9f86d081…", "note": "laptop"}]}]}
  *
- * Checked to the last member: what is misspelt here would silently lock
- * somebody out, or fail to.
+ * Unknown members are rejected: a misspelt one would silently lock a user out, or
+ * fail to revoke a token.
  */
 export interface TokenFileContent {
   readonly users: readonly TokenFileUser[];
@@ -18,18 +18,18 @@ export interface TokenFileUser {
 }
 
 export interface TokenFileEntry {
-  /** Of the token, in hexadecimal; see `tokenDigest`. */
+  /** Digest of the token; see `tokenDigest`. */
   readonly sha256: string;
-  /** For people: which of the user's tokens this is. */
+  /** The purpose of the token. */
   readonly note?: string;
 }
 
-/** A token file that cannot be used. The message names the entry and the rule, and quotes nothing. */
+/** The token file is invalid. The message names the entry and the rule, and quotes no content. */
 export class BrokenTokenFile extends Error {
   override readonly name: string = 'BrokenTokenFile';
 }
 
-/** The content is unknown: the same file may be readable at the next try. */
+/** The token file could not be read. A retry may succeed. */
 export class UnreadableTokenFile extends BrokenTokenFile {
   override readonly name = 'UnreadableTokenFile';
 }
@@ -44,7 +44,7 @@ export function parseTokenFile(bytes: Uint8Array): TokenFileContent {
   };
 }
 
-/** Digest → user. @throws {BrokenTokenFile} where a name or a token occurs twice. */
+/** Digest → user. @throws {BrokenTokenFile} if a name or a token occurs twice. */
 export function usersByDigest({ users }: TokenFileContent): ReadonlyMap<string, User> {
   const names = new Set<User>();
   const byDigest = new Map<string, User>();

@@ -1,37 +1,37 @@
 import { type BigIntStats, readFileSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Authenticator, Clock, User } from '../../application';
+import type { Authenticator, User } from '../../application';
+import type { Clock } from '../../event-sourcing';
 import { BrokenTokenFile, UnreadableTokenFile, parseTokenFile, usersByDigest } from './token-file-format';
 import { tokenDigest } from './token-digest';
 
-/** What the file's reader has to tell the operator. None of it holds a token or a digest. */
+/** Observes a token file. No argument has a token or a digest. */
 export interface TokenFileObserver {
   read(file: { readonly tokens: number }): void;
-  /** The file cannot be used; what was read before stays in force. */
+  /** The file is invalid; the tokens read before stay valid. */
   broken(problem: string): void;
   /** Others on this machine may read or change the file. */
   exposed(): void;
 }
 
 /**
- * Looked at by name and this often, rather than watched: that also sees a
- * file that is replaced, mounted secrets whose symbolic links are swapped, and
- * file systems that report no changes. A look is one `stat`.
+ * Polling interval, in ms. Polling by name (one `stat`) also detects replaced
+ * files, mounted secrets whose symbolic links change, and changes on file systems
+ * without notifications.
  */
-const LOOK_EVERY_MS = 250;
-const OF_OTHERS = 0o027n;
+const POLL_MS = 250;
+const ACCESS_BY_OTHERS = 0o027n;
 
 /**
- * Users and the digests of their tokens, from a file that may change at any
- * time. A token that was taken out is refused from the moment of the next
- * look, or at once after {@link reload}: nothing is remembered across readings.
+ * Authenticates tokens by a file of digests that may change at any time. A token
+ * that was removed is invalid after the next poll, or at once after {@link reload}.
  */
 export class TokenFile implements Authenticator {
   #users: ReadonlyMap<string, User> = new Map();
   #version = '';
-  /** Why the content could not be read: each look tries again, and only the first one reports it. */
+  /** Why the content could not be read: each poll retries, and only the first one reports it. */
   #unreadable: string | undefined;
-  #cancelLook = () => {};
+  #cancelPoll = () => {};
   #closed = false;
 
   private constructor(
@@ -40,11 +40,11 @@ export class TokenFile implements Authenticator {
     private readonly observer: TokenFileObserver,
   ) {}
 
-  /** @throws {BrokenTokenFile} where there is no usable file to start with. */
+  /** @throws {BrokenTokenFile} if the file is missing or invalid. */
   static open(path: string, clock: Clock, observer: TokenFileObserver): TokenFile {
     const file = new TokenFile(path, clock, observer);
     file.#read();
-    file.#lookLater();
+    file.#schedulePoll();
     return file;
   }
 
@@ -52,27 +52,27 @@ export class TokenFile implements Authenticator {
     return this.#users.get(tokenDigest(token));
   }
 
-  /** Reads the file now. Where it is broken, what was read before stays in force, and the observer is told. */
+  /** Reads the file now. If it is invalid, the tokens read before stay valid, and the observer is notified. */
   reload(): void {
     this.#unreadable = undefined;
-    this.#readAgain();
+    this.#tryRead();
   }
 
   close(): void {
     this.#closed = true;
-    this.#cancelLook();
+    this.#cancelPoll();
   }
 
   #read(): void {
-    // Before the content: a change in between is then seen by the next look.
+    // Before the content, so that the next poll detects a change in between.
     const found = statFile(this.path);
     this.#version = versionOf(found);
     this.#users = readTokens(this.path);
     this.observer.read({ tokens: this.#users.size });
-    if (found.mode & OF_OTHERS && process.platform !== 'win32') this.observer.exposed();
+    if (found.mode & ACCESS_BY_OTHERS && process.platform !== 'win32') this.observer.exposed();
   }
 
-  #readAgain(): void {
+  #tryRead(): void {
     const before = this.#unreadable;
     this.#unreadable = undefined;
     try {
@@ -84,43 +84,54 @@ export class TokenFile implements Authenticator {
     }
   }
 
-  #lookLater(): void {
-    this.#cancelLook = this.clock.after(LOOK_EVERY_MS, () => void this.#look());
+  #schedulePoll(): void {
+    this.#cancelPoll = this.clock.after(POLL_MS, () => void this.#poll());
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const version = await stat(this.path, { bigint: true }).then(versionOf, () => ABSENT);
     if (this.#closed) return;
     if (version !== this.#version || this.#unreadable !== undefined) {
       this.#version = version;
-      this.#readAgain();
+      this.#tryRead();
     }
-    this.#lookLater();
+    this.#schedulePoll();
   }
 }
 
 /**
- * Digest → user, as the file has it. Read in one go: it happens rarely, and so
- * no two readings can overtake each other.
+ * Reads digest → user from the file. Synchronous, so that two reads cannot
+ * overlap; it is rare.
  * @throws {BrokenTokenFile}
  */
 export function readTokens(path: string): ReadonlyMap<string, User> {
   if (!statFile(path).isFile()) throw new BrokenTokenFile('it must be a regular file');
-  return usersByDigest(parseTokenFile(orBroken(() => readFileSync(path))));
+  return usersByDigest(parseTokenFile(orUnreadable(() => readFileSync(path))));
+}
+
+/** Why the file at `path` is invalid; `undefined` if it is valid. */
+export function tokenFileProblem(path: string): string | undefined {
+  try {
+    readTokens(path);
+    return undefined;
+  } catch (error) {
+    if (error instanceof BrokenTokenFile) return error.message;
+    throw error;
+  }
 }
 
 const ABSENT = 'absent';
 
-/** Differs whenever the file was replaced or written to. */
+/** Changes when the file is replaced or written to. */
 function versionOf({ dev, ino, size, mode, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mode, mtimeNs, ctimeNs].join(':');
 }
 
 function statFile(path: string): BigIntStats {
-  return orBroken(() => statSync(path, { bigint: true }));
+  return orUnreadable(() => statSync(path, { bigint: true }));
 }
 
-function orBroken<T>(read: () => T): T {
+function orUnreadable<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {

@@ -3,9 +3,9 @@ import { type User, USER_RULE, parseUser } from '../../application';
 import { WrongUsage } from './exit';
 
 export interface Option {
-  /** For people; with range and unit. */
-  readonly meaning: string;
-  /** What stands for its value in the usage; absent for one that is there or not. */
+  /** Help text, with range and unit. */
+  readonly description: string;
+  /** Placeholder for the value in the usage; absent for a boolean option. */
   readonly value?: string;
   readonly short?: string;
   readonly repeatable?: true;
@@ -14,12 +14,12 @@ export interface Option {
 
 export type Options = Readonly<Record<string, Option>>;
 
-/** Of every command. */
+/** The options of every command. */
 export const COMMON: Options = {
-  help: { short: 'h', meaning: 'this text' },
+  help: { short: 'h', description: 'this text' },
 };
 
-/** What was typed behind the name of a command, checked against the options that it has. */
+/** The parsed arguments of a command, checked against its options. */
 export class Arguments {
   private constructor(
     private readonly values: ReadonlyMap<string, readonly string[]>,
@@ -28,9 +28,9 @@ export class Arguments {
 
   /** @throws {WrongUsage} */
   static parse(args: readonly string[], options: Options, positional?: string): Arguments {
-    const { values, positionals } = understood(args, { ...COMMON, ...options });
+    const { values, positionals } = parseOptions(args, { ...COMMON, ...options });
     if (positionals.length > (positional === undefined ? 0 : 1))
-      throw new WrongUsage(`one argument too many: ${JSON.stringify(positionals.at(-1))}`);
+      throw new WrongUsage(`unexpected argument: ${JSON.stringify(positionals.at(-1))}`);
     if (!values.has('help')) {
       for (const [name, { required, value }] of Object.entries(options))
         if (required && !values.has(name)) throw new WrongUsage(`--${name} ${value ?? ''} is required`);
@@ -46,22 +46,22 @@ export class Arguments {
     return this.values.get(option)?.[0];
   }
 
-  /** A whole number from `least` up. */
-  number(option: string, least: number): number | undefined {
+  /** The value as a whole number of at least `minimum`; throws {@link WrongUsage} for any other. */
+  number(option: string, minimum: number): number | undefined {
     const text = this.text(option);
     if (text === undefined) return undefined;
     const value = Number(text);
-    if (!/^[0-9]+$/.test(text) || value < least)
-      throw new WrongUsage(`--${option} must be a whole number from ${least}`);
+    if (!/^[0-9]+$/.test(text) || value < minimum)
+      throw new WrongUsage(`--${option} must be a whole number from ${minimum}`);
     return value;
   }
 
-  /** The one user of a command that requires one. */
+  /** The user, for a command whose `--user` is required. */
   user(): User {
     return this.users()[0]!;
   }
 
-  /** Each once, in the order given. */
+  /** All users, without duplicates, in the order given. */
   users(): readonly User[] {
     return [...new Set(this.values.get('user') ?? [])].map((name) => {
       const user = parseUser(name);
@@ -71,22 +71,22 @@ export class Arguments {
   }
 }
 
-function understood(args: readonly string[], options: Options) {
-  const parsed = parsedOrRefused(args, options);
+function parseOptions(args: readonly string[], options: Options) {
+  const parsed = parseTokens(args, options);
   const values = new Map<string, string[]>();
   for (const token of parsed.tokens) {
     if (token.kind !== 'option') continue;
     const earlier = values.get(token.name) ?? [];
     if (earlier.length > 0 && !options[token.name]?.repeatable)
       throw new WrongUsage(`--${token.name} is given twice`);
-    // Node replaces what is not UTF-8 by this: what is meant is something else than what would be looked for, or stored.
+    // Node replaces invalid UTF-8 by U+FFFD, so the value would differ from the one that was meant.
     if (token.value?.includes('\ufffd')) throw new WrongUsage(`--${token.name} must be UTF-8`);
     values.set(token.name, [...earlier, token.value ?? '']);
   }
   return { values, positionals: parsed.positionals };
 }
 
-function parsedOrRefused(args: readonly string[], options: Options) {
+function parseTokens(args: readonly string[], options: Options) {
   const types = Object.entries(options).map(([name, { value, short }]) => {
     const type = value === undefined ? ('boolean' as const) : ('string' as const);
     return [name, short === undefined ? { type, multiple: true } : { type, short, multiple: true }] as const;
@@ -99,7 +99,7 @@ function parsedOrRefused(args: readonly string[], options: Options) {
       tokens: true,
     });
   } catch (error) {
-    // Its first sentence is for people, with the option in it; what follows is about a rarer slip.
+    // The first sentence names the option; the rest is advice about an unusual case.
     throw new WrongUsage((error as Error).message.split('. ', 1)[0]);
   }
 }

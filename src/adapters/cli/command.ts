@@ -1,55 +1,60 @@
-import type { Clock, EventStore, PlantStore, StreamCatalogue, User } from '../../application';
+import type { PlantEvent } from '../../domain';
+import type { PlantStore, User } from '../../application';
+import type { Clock, EventStore, StreamCatalogue } from '../../event-sourcing';
 import type { Arguments, Options } from './arguments';
 import { type Exit, Interrupted } from './exit';
 import type { Terminal } from './terminal';
 
-/** What commands work with. The composition root brings it along; tests bring their own. */
-export interface World {
+/** The environment of a command: terminal, clock, store. The composition root provides it; tests provide their own. */
+export interface CliContext {
   readonly terminal: Terminal;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly version: string;
-  /** Rejects with `Misconfigured`, or `StoreUnavailable` where it is away or must not be used. */
+  /** Rejects with `Misconfigured`, or with `StoreUnavailable` if the store cannot be reached or is not safe to use. */
   openStore(): Promise<OpenStore>;
-  /** Makes a token and adds it to the file at `path`. Rejects with `Refused`. */
+  /** Creates a token and adds its digest to the file at `path`. Rejects with `Refused`. */
   newToken(path: string, token: { readonly user: User; readonly note?: string }): Promise<string>;
-  /** Runs the service to its end; its exit code. */
+  /** Runs the service until it stops; resolves with its exit code. */
   serve(args: readonly string[]): Promise<number>;
-  /** From this call on, Ctrl-C and SIGTERM abort the signal instead of ending the process. */
+  /** After this call, Ctrl-C and SIGTERM abort the signal instead of ending the process. */
   untilInterrupted(): AbortSignal;
 }
 
 export interface OpenStore {
-  readonly store: EventStore;
+  readonly store: EventStore<PlantEvent>;
   readonly catalogue: StreamCatalogue;
   readonly plants: PlantStore;
-  /** Within how long a write that is under way anywhere comes to its end, in ms. */
+  /** Longest time for which a write in flight, of any process, can still be recorded, in ms. */
   readonly timeoutMs: number;
   close(): void;
 }
 
 export interface Command {
-  /** As it is typed. */
+  /** One or two words. */
   readonly name: string;
-  /** In one line, for the list of commands. */
+  /** One line, for the list of commands. */
   readonly summary: string;
   readonly options: Options;
-  /** What stands for the one argument that is no option, where it may have one. */
+  /** Placeholder for the positional argument; absent if the command has none. */
   readonly positional?: string;
-  /** What there is to know: what it does, what it does not, examples. Lines of up to 90 characters. */
+  /** Behavior, limits and examples. Lines of up to 110 characters. */
   readonly details: readonly string[];
-  run(args: Arguments, world: World): Promise<Exit>;
+  run(args: Arguments, context: CliContext): Promise<Exit>;
 }
 
-/** One that has its own way with its arguments, `--help` included, and its own exit codes. */
-export interface PassedOn {
+/** A command that parses its own arguments, `--help` included, and has its own exit codes. */
+export interface RawCommand {
   readonly name: string;
   readonly summary: string;
-  passOn(args: readonly string[], world: World): Promise<number>;
+  runRaw(args: readonly string[], context: CliContext): Promise<number>;
 }
 
-export async function withStore(world: World, use: (store: OpenStore) => Promise<Exit>): Promise<Exit> {
-  const opened = await world.openStore();
+export async function withStore(
+  context: CliContext,
+  use: (store: OpenStore) => Promise<Exit>,
+): Promise<Exit> {
+  const opened = await context.openStore();
   try {
     return await use(opened);
   } finally {
@@ -58,8 +63,8 @@ export async function withStore(world: World, use: (store: OpenStore) => Promise
 }
 
 /**
- * Settles as `work` does. Once `interrupted` is aborted it rejects with
- * {@link Interrupted} at once, and the outcome of `work` is ignored.
+ * Settles as `work` does, or rejects with {@link Interrupted} when `interrupted` is aborted.
+ * The outcome of `work` is then ignored.
  */
 export async function unlessInterrupted<T>(
   interrupted: AbortSignal,
@@ -75,18 +80,18 @@ export async function unlessInterrupted<T>(
 }
 
 export const USER: Options = {
-  user: { value: 'NAME', meaning: 'whose plants, as a token speaks for them', required: true },
+  user: { value: 'NAME', description: 'the owner of the plants, as in a token', required: true },
 };
 
 export const JSON_OUTPUT: Options = {
-  json: { meaning: 'print JSON, for programs; errors, too' },
+  json: { description: 'print JSON; errors, too' },
 };
 
 export const QUIET: Options = {
-  quiet: { short: 'q', meaning: 'no progress, and nothing but errors on standard error' },
+  quiet: { short: 'q', description: 'no progress; only errors on standard error' },
 };
 
-/** Of a command that looks at all streams unless it is told which. */
+/** The options of a command that reads all streams by default. */
 export const SOME_USERS: Options = {
-  user: { value: 'NAME', meaning: 'only this user’s; may be given several times', repeatable: true },
+  user: { value: 'NAME', description: 'only the events of this user; may be repeated', repeatable: true },
 };

@@ -1,4 +1,4 @@
-import type { Command, PassedOn } from './command';
+import type { Command, RawCommand } from './command';
 import { eventsErase } from './events-erase';
 import { eventsExport } from './events-export';
 import { eventsImport } from './events-import';
@@ -7,14 +7,14 @@ import { eventsVerify } from './events-verify';
 import { create, list, remove } from './plants';
 import { tokenNew } from './token-new';
 
-const serve: PassedOn = {
+const serve: RawCommand = {
   name: 'serve',
   summary: 'run the service; `serve --help` lists its configuration',
-  passOn: (args, world) => world.serve(args),
+  runRaw: (args, context) => context.serve(args),
 };
 
-/** All there are, in the order in which `--help` lists them. */
-export const COMMANDS: readonly (Command | PassedOn)[] = [
+/** All commands, in the order of `--help`. */
+export const COMMANDS: readonly (Command | RawCommand)[] = [
   serve,
   create,
   list,

@@ -1,39 +1,39 @@
-import { BEGINNING, type Head, type User } from '../../application';
+import { type User } from '../../application';
+import { BEGINNING, type Head } from '../../event-sourcing';
 import { ImpossibleHistory, type PlantEvent, PlantList } from '../../domain';
 import { type EventLine, type Seal, parseEventLine, parseTrailerLine, sealOf } from './event-lines';
 import { Refused } from './exit';
 import { linesOf } from './lines';
 
-/** One append of the past, as it can be made again. */
+/** One recorded append, with all that is needed to repeat it. */
 export interface RecordedCommit {
   readonly kind: 'commit';
   readonly stream: User;
   readonly expected: Head;
   readonly commit: string;
   readonly events: readonly PlantEvent[];
-  /** Its lines, as they stand in the file. */
+  /** The lines of the export, unchanged. */
   readonly lines: string;
 }
 
-/** No more commits of this stream follow. */
+/** The end of a stream: no more of its commits follow. */
 export interface StreamEnd {
   readonly kind: 'stream-end';
   readonly stream: User;
   readonly head: Head;
-  /** How many plants are alive then. */
+  /** Number of living plants at `head`. */
   readonly plants: number;
 }
 
-/** What was exported is damaged, cut short, or was never exported. The message names the line. */
+/** The input is no export, or it is damaged or truncated. The message names the line. */
 export class DamagedFile extends Refused {}
 
 /**
- * Reads what `events export` wrote, commit by commit, and holds every line to
- * the format and every event to the rules. A commit is handed over only when
- * the line behind it is there, so never one that was cut off in its middle.
+ * Reads an export commit by commit, and checks each line against the format and each event against
+ * the rules of the domain. Yields a commit only after the next line was read, so never a truncated one.
  *
- * Throws {@link DamagedFile}; all that was handed over before is sound as far
- * as lines and rules can tell. Only the end tells whether a byte was changed.
+ * Throws {@link DamagedFile}. The commits yielded before it satisfy format and rules, but a changed
+ * byte is detected only at the end, by the seal.
  */
 export async function* readEventFile(
   input: AsyncIterable<Uint8Array>,
@@ -44,44 +44,44 @@ export async function* readEventFile(
   let streams = 0;
   let events = 0;
   let ended = false;
-  let open: OpenStream | undefined;
+  let current: OpenStream | undefined;
   const damaged = (why: string) => new DamagedFile(`line ${number} ${why}`);
 
   for await (const bytes of linesOf(input)) {
     number++;
-    if (ended) throw damaged('comes behind the end: import one export at a time');
+    if (ended) throw damaged('follows the end of the export: import one export at a time');
     const line = decode(decoder, bytes);
     if (seal === undefined) {
       seal = sealOf(line);
-      if (seal === undefined) throw damaged('is not how an export of plant-store begins');
+      if (seal === undefined) throw damaged('is not the first line of an export of plant-store');
       seal.update(bytes);
       continue;
     }
     const event = line === undefined ? undefined : parseEventLine(line);
     if (event === undefined) {
       const trailer = line === undefined ? undefined : parseTrailerLine(line);
-      if (trailer === undefined) throw damaged('is not an event as an export has it, or was cut short');
-      if (open) yield* open.end();
+      if (trailer === undefined) throw damaged('is not an event in the format of an export, or is truncated');
+      if (current) yield* current.end();
       if (trailer.streams !== streams || trailer.events !== events)
         throw damaged(
-          `counts ${trailer.events} events of ${trailer.streams} users, where there are ${events} of ${streams}`,
+          `counts ${trailer.events} events of ${trailer.streams} users, but the export has ${events} of ${streams}`,
         );
       if (trailer.seal !== seal.digest('hex'))
         throw damaged(
-          'does not have the seal of what comes before it: something was changed, and a changed export is not imported',
+          'has a seal that does not match the lines before it: the export was changed, and a changed export is not imported',
         );
       ended = true;
       continue;
     }
     seal.update(bytes);
     events++;
-    if (open?.stream !== event.stream) {
-      if (open) yield* open.end();
-      open = new OpenStream(event.stream);
+    if (current?.stream !== event.stream) {
+      if (current) yield* current.end();
+      current = new OpenStream(event.stream);
       streams++;
     }
     try {
-      yield* open.take(event, line!);
+      yield* current.take(event, line!);
     } catch (error) {
       if (error instanceof ImpossibleHistory) throw damaged(`breaks a rule: ${error.message}`);
       throw error instanceof OutOfOrder ? damaged(error.message) : error;
@@ -89,13 +89,13 @@ export async function* readEventFile(
   }
   if (!ended)
     throw new DamagedFile(
-      `the file ends behind line ${number}, but its last line is missing: it was cut short`,
+      `the file ends after line ${number} without the last line of an export: it is truncated`,
     );
 }
 
 class OutOfOrder extends Error {}
 
-/** The stream that is being read, with the commit that may not be whole yet. */
+/** The stream being read, with the commit that may be incomplete. */
 class OpenStream {
   readonly #plants = new PlantList();
   #head: Head = BEGINNING;
@@ -107,7 +107,7 @@ class OpenStream {
 
   *take({ version, commit, event }: EventLine, line: string): Generator<RecordedCommit> {
     const expected = this.#plants.version + 1;
-    if (version !== expected) throw new OutOfOrder(`is version ${version} where ${expected} was expected`);
+    if (version !== expected) throw new OutOfOrder(`has version ${version}, expected ${expected}`);
     if (commit !== this.#commit) yield* this.#close();
     this.#plants.evolve(event);
     this.#commit = commit;

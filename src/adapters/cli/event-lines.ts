@@ -1,82 +1,102 @@
 import { createHash, createHmac } from 'node:crypto';
-import { parseUser, type RecordedEvent, type User } from '../../application';
-import { eventFrom, parsePlantId } from '../../domain';
+import { type User, parseUser, plantCodec } from '../../application';
+import { type RecordedEvent } from '../../event-sourcing';
+import type { PlantEvent } from '../../domain';
 
 /**
- * How exported events are written down: NDJSON, a line each, between a first
- * line that says what this is and a last one that says that nothing is missing.
+ * The format of an export: NDJSON, one event per line, between a header and a trailer.
  *
  *     {"format":"plant-store events","version":2}
  *     {"stream":"alice","version":1,"commit":"2026-…","type":"PlantCreated","id":"9007199254740993","name":"Fern"}
  *     {"streams":1,"events":1,"seal":"…of all lines above, their line feeds included"}
  *
- * Ids are strings. A JSON number would be as exact on paper, but most parsers,
- * jq and JavaScript's among them, would round it on the way through.
+ * The header names the format. The trailer has the number of streams and events, and a seal, so
+ * that truncation and changes are detected.
  *
- * Events of one commit share it and stand side by side: an append is recorded
- * whole, and is imported whole. Lines are read as strictly as they are written.
+ * Ids are strings: most JSON parsers, jq and JavaScript's among them, round large numbers.
+ *
+ * The events of one commit are consecutive: an append is recorded as a whole and is imported as a
+ * whole. A line is accepted only if it is byte for byte what {@link eventLine} writes.
  */
 export const HEADER = '{"format":"plant-store events","version":2}\n';
 
-/** Its last line has the SHA-256 of what comes before it as `sha256`. Read, and no longer written. */
+/** Version 1: its trailer has a plain SHA-256 as `sha256`. It is read, not written. */
 const HEADER_1 = '{"format":"plant-store events","version":1}\n';
 
-/** No secret. It makes the seal another value than the SHA-256. */
+/** Public; it only makes the seal differ from a plain SHA-256. */
 const SEAL_KEY = HEADER;
 
-/** Takes all bytes before the last line. */
+/** Digest of all bytes before the trailer. */
 export interface Seal {
   update(bytes: string | Uint8Array): unknown;
   digest(encoding: 'hex'): string;
 }
 
 /**
- * The seal of an export that begins with this line; `undefined` where none does.
+ * A new seal for an export with this header; `undefined` if the header is unknown.
  *
- * It is no plain SHA-256, so that no edited export passes for a whole one by
- * accident. Instances that run tell histories apart by commit ids alone: other
- * events under the same ids would leave them with the old ones.
+ * The seal is not a plain SHA-256, so that an edited export is not made valid with `sha256sum`.
+ * Running instances identify a history by its commit ids: if other events were imported under the
+ * same ids, they would keep the old events.
  */
 export function sealOf(header: string | undefined): Seal | undefined {
   if (header === HEADER) return createHmac('sha256', SEAL_KEY);
   return header === HEADER_1 ? createHash('sha256') : undefined;
 }
 
-export interface EventLine extends RecordedEvent {
+export interface EventLine extends RecordedEvent<PlantEvent> {
   readonly stream: User;
 }
 
 export interface Trailer {
   readonly streams: number;
   readonly events: number;
-  /** Of all bytes before this line, in hexadecimal. */
+  /** Digest of all bytes before this line, in hexadecimal. */
   readonly seal: string;
 }
 
-export function eventLine(stream: string, { version, commit, event }: RecordedEvent): string {
-  // An undefined tag is left out.
-  const { type, id, name, tag } = { name: undefined, tag: undefined, ...event };
-  return `${JSON.stringify({ stream, version, commit, type, id, name, tag })}\n`;
+export function eventLine(stream: User, { version, commit, event }: RecordedEvent<PlantEvent>): string {
+  const { type, data } = plantCodec.encode(event);
+  return `${commonMembers(stream, version, commit, type)}${withTextId(data)}\n`;
+}
+
+/** The start of a line: the members that every event has. */
+function commonMembers(stream: string, version: number, commit: string, type: string): string {
+  return `${JSON.stringify({ stream, version, commit, type }).slice(0, -1)},`;
+}
+
+/** The data of an event without the opening brace, with the id as a string. */
+function withTextId(data: string): string {
+  return data.replace(/^\{"id":(-?[0-9]+)/, '"id":"$1"');
+}
+
+/** The inverse of {@link withTextId}. */
+function withNumberId(members: string): string {
+  return members.replace(/^"id":"(-?[0-9]+)"/, '{"id":$1');
 }
 
 export function trailerLine({ streams, events, seal }: Trailer): string {
   return `${JSON.stringify({ streams, events, seal })}\n`;
 }
 
-/** `undefined` where `line` (with its line feed) is not exactly what {@link eventLine} writes. */
+/**
+ * Parses what {@link eventLine} writes, or wrote for an older event type; `undefined` for any other line.
+ *
+ * @param line with its line feed.
+ */
 export function parseEventLine(line: string): EventLine | undefined {
-  const members = parseMembers(line);
+  const { type, version, commit, ...members } = parseMembers(line);
   const stream = parseUser(text(members['stream']));
-  const { type, version, commit, name, tag } = members;
-  const event = eventFrom({ type, id: parsePlantId(text(members['id'])), name, tag });
-  if (stream === undefined || event === undefined) return undefined;
+  if (stream === undefined || typeof type !== 'string') return undefined;
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) return undefined;
   if (typeof commit !== 'string' || commit === '' || !commit.isWellFormed()) return undefined;
-  const parsed: EventLine = { stream, version, commit, event };
-  return eventLine(stream, parsed) === line ? parsed : undefined;
+  const before = commonMembers(stream, version, commit, type);
+  if (!line.startsWith(before) || !line.endsWith('\n')) return undefined;
+  const event = plantCodec.decode({ type, data: withNumberId(line.slice(before.length, -1)) });
+  return event && { stream, version, commit, event };
 }
 
-/** `undefined` where `line` is no trailer of this version or of the first. */
+/** Parses a trailer of version 1 or 2; `undefined` for any other line. */
 export function parseTrailerLine(line: string): Trailer | undefined {
   const { streams, events, seal, sha256 } = parseMembers(line);
   const digest = seal ?? sha256;

@@ -1,57 +1,57 @@
 import { open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
-import { UnreadableHistory, replay } from '../../application';
+import { UnreadableHistory, replay } from '../../event-sourcing';
 import {
   type Command,
   type OpenStore,
   QUIET,
   SOME_USERS,
-  type World,
+  type CliContext,
   unlessInterrupted,
   withStore,
 } from './command';
 import { HEADER, eventLine, sealOf, trailerLine } from './event-lines';
 import { Refused } from './exit';
 import { type FoundStreams, findStreams } from './found-streams';
-import { type Progress, SILENT, progressOn } from './progress';
-import { Output, counted, shown } from './terminal';
+import { type Progress, NO_PROGRESS, progressOn } from './progress';
+import { Output, pluralize, escapeForTerminal } from './terminal';
 
 export const eventsExport: Command = {
   name: 'events export',
-  summary: 'write events down, a line of JSON each',
+  summary: 'export events as NDJSON, one per line',
   options: {
     ...SOME_USERS,
-    output: { short: 'o', value: 'FILE', meaning: 'where to; by default standard output' },
+    output: { short: 'o', value: 'FILE', description: 'the file to write; standard output by default' },
     ...QUIET,
   },
   details: [
-    'Exact to the last digit, in the order of users’ names, each history a prefix of whole commits up to',
-    'the moment it was read. A service may go on writing meanwhile. The last line counts and seals',
-    'the events, so what is cut short or changed is noticed. FILE is there only when it is complete: Ctrl-C',
-    'leaves nothing of it.',
+    'The export is exact, sorted by user, and has all complete commits of each history at the moment it was',
+    'read. Services may write meanwhile. The last line has the number of events and a seal, so that truncation',
+    'and changes are detected. FILE is created or replaced only when the export is complete: on Ctrl-C it is',
+    'unchanged.',
     '',
     '  plant-store events export --output plants.ndjson',
     '  plant-store events export --user alice | gzip > alice.ndjson.gz',
   ],
-  run: (args, world) => {
+  run: (args, context) => {
     const users = args.users();
     const file = args.text('output');
-    return withStore(world, async (opened) => {
-      const { stdout, stderr } = world.terminal;
+    return withStore(context, async (opened) => {
+      const { stdout, stderr } = context.terminal;
       const found = await findStreams(opened.catalogue, users);
       if (found.missing.length > 0)
-        throw new Refused(`nothing is stored for ${found.missing.map(shown).join(', ')}`);
-      for (const foreign of found.foreign) await stderr.line(`left out: ${shown(foreign)}`);
+        throw new Refused(`nothing is stored for ${found.missing.map(escapeForTerminal).join(', ')}`);
+      for (const foreign of found.foreign) await stderr.line(`skipped: ${escapeForTerminal(foreign)}`);
 
       const quiet = args.has('quiet') || (file === undefined && stdout.isTerminal);
-      const progress = quiet ? SILENT : progressOn(stderr, world.clock, 'events exported');
+      const progress = quiet ? NO_PROGRESS : progressOn(stderr, context.clock, 'events exported');
       const write = (output: Output) => writeEvents(opened, found, output, progress);
-      const events = await (file === undefined ? write(stdout) : toFile(file, write, world)).finally(() =>
-        progress.end(),
+      const events = await (file === undefined ? write(stdout) : replaceFile(file, write, context)).finally(
+        () => progress.end(),
       );
       if (!quiet)
         await stderr.line(
-          `Exported ${counted(events, 'event')} of ${counted(found.streams.length, 'user')}.`,
+          `Exported ${pluralize(events, 'event')} of ${pluralize(found.streams.length, 'user')}.`,
         );
       return 'done';
     });
@@ -65,26 +65,26 @@ async function writeEvents(
   progress: Progress,
 ): Promise<number> {
   const seal = sealOf(HEADER)!;
-  const put = (text: string) => {
+  const writeSealed = (text: string) => {
     seal.update(text);
     return output.write(text);
   };
   let streams = 0;
   let events = 0;
-  await put(HEADER);
+  await writeSealed(HEADER);
   for (const { stream } of found.streams) {
     const before = events;
     try {
       for await (const page of replay(store, stream)) {
         events += page.length;
-        await put(page.map((event) => eventLine(stream, event)).join(''));
+        await writeSealed(page.map((event) => eventLine(stream, event)).join(''));
         await progress.advance(events, found.events);
       }
     } catch (error) {
       if (!(error instanceof UnreadableHistory)) throw error;
       throw new Refused(
-        `the events of ${shown(stream)} cannot be read: ${error.message}. ` +
-          'The export is not complete. `events verify` tells of all there are of this kind; --user exports others.',
+        `the events of ${escapeForTerminal(stream)} cannot be read: ${error.message}. ` +
+          'The export is incomplete. `events verify` lists all unreadable histories; --user exports single users.',
       );
     }
     if (events > before) streams++;
@@ -94,19 +94,23 @@ async function writeEvents(
 }
 
 /**
- * On every failure, and on Ctrl-C or SIGTERM, `path` stays as it was. A symbolic link stays one: what it points to is
- * replaced. A device or a pipe is written to.
+ * Replaces the file at `path` atomically. On failure, Ctrl-C or SIGTERM it is unchanged.
+ * Of a symbolic link, the target is replaced. A device or a pipe is written to directly.
  */
-async function toFile<T>(path: string, write: (output: Output) => Promise<T>, world: World): Promise<T> {
+async function replaceFile<T>(
+  path: string,
+  write: (output: Output) => Promise<T>,
+  context: CliContext,
+): Promise<T> {
   const target = await realpath(path).catch(() => path);
-  const there = await stat(target).catch(() => undefined);
-  if (there !== undefined && !there.isFile()) return intoFile(target, write);
+  const existing = await stat(target).catch(() => undefined);
+  if (existing !== undefined && !existing.isFile()) return writeFile(target, write);
   const draft = `${target}.part`;
-  // Before the draft is made, so that none stays.
-  const interrupted = world.untilInterrupted();
+  // Before the draft exists, so that an interruption always removes it.
+  const interrupted = context.untilInterrupted();
   try {
-    const result = await intoFile(draft, (output) =>
-      unlessInterrupted(interrupted, write(output), `interrupted; ${shown(path)} is as it was`),
+    const result = await writeFile(draft, (output) =>
+      unlessInterrupted(interrupted, write(output), `interrupted; ${escapeForTerminal(path)} is unchanged`),
     );
     await rename(draft, target);
     return result;
@@ -116,7 +120,7 @@ async function toFile<T>(path: string, write: (output: Output) => Promise<T>, wo
   }
 }
 
-async function intoFile<T>(path: string, write: (output: Output) => Promise<T>): Promise<T> {
+async function writeFile<T>(path: string, write: (output: Output) => Promise<T>): Promise<T> {
   const file = await open(path, 'w', 0o600);
   const isFile = (await file.stat()).isFile();
   const stream = file.createWriteStream({ flush: isFile });

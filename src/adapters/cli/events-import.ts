@@ -7,42 +7,48 @@ import {
   JSON_OUTPUT,
   type OpenStore,
   QUIET,
-  type World,
+  type CliContext,
   unlessInterrupted,
   withStore,
 } from './command';
 import { readEventFile } from './event-file';
 import { WrongUsage } from './exit';
 import { type Imported, importEvents } from './importing';
-import { type Progress, SILENT, progressOn } from './progress';
-import { type Terminal, counted, shown } from './terminal';
+import { type Progress, NO_PROGRESS, progressOn } from './progress';
+import { type Terminal, pluralize, escapeForTerminal } from './terminal';
 
 export const eventsImport: Command = {
   name: 'events import',
-  summary: 'bring exported events into the store',
+  summary: 'import exported events into the store',
   positional: 'FILE',
   options: { ...QUIET, ...JSON_OUTPUT },
   details: [
-    'Records every event at its version, under its commit, then reads each history back and compares it.',
-    'What is there already is left as it is, so an import that was interrupted is simply run again; on Ctrl-C',
-    'it says how far it came.',
-    'A user who has another history in the store is refused, nothing of it is touched, and the import goes on',
-    'with the next; the exit code is 1 then. FILE is checked as a whole before anything is recorded; standard',
-    'input (no FILE, or -) is checked while it is recorded: damage is told of, and what came before it stays.',
+    'Appends every event with its version and commit id, then reads each history back and compares it with the',
+    'export. The import is idempotent: events that are already in the store are skipped, so an interrupted',
+    'import can be repeated. On Ctrl-C it prints how many events are in the store.',
+    'A user with a different history in the store is refused and left unchanged; the import continues with the',
+    'next user, and the exit code is 1. FILE is checked completely before the first write. Standard input',
+    '(no FILE, or -) is checked while it is written: damage is reported, and the events before it stay recorded.',
     '',
     '  plant-store events import plants.ndjson',
     '  EVENT_STORE=redis REDIS_URL=redis://old plant-store events export |',
     '    EVENT_STORE=redis REDIS_URL=redis://new plant-store events import',
   ],
-  run: async (args, world) => {
-    const source = await sourceOf(args.positional, world);
-    const observed = (what: string) =>
-      args.has('quiet') ? SILENT : progressOn(world.terminal.stderr, world.clock, what);
-    return withStore(world, async (opened) => {
-      const interrupted = world.untilInterrupted();
-      if (source.again) await check(source, observed('bytes checked'), interrupted);
-      const imported = await record(opened, source, observed('bytes imported'), interrupted, world.terminal);
-      await report(imported, args, world.terminal);
+  run: async (args, context) => {
+    const source = await sourceOf(args.positional, context);
+    const progressFor = (what: string) =>
+      args.has('quiet') ? NO_PROGRESS : progressOn(context.terminal.stderr, context.clock, what);
+    return withStore(context, async (opened) => {
+      const interrupted = context.untilInterrupted();
+      if (source.rereadable) await check(source, progressFor('bytes checked'), interrupted);
+      const imported = await record(
+        opened,
+        source,
+        progressFor('bytes imported'),
+        interrupted,
+        context.terminal,
+      );
+      await report(imported, args, context.terminal);
       return imported.refused.length > 0 ? 'refused' : 'done';
     });
   },
@@ -50,25 +56,25 @@ export const eventsImport: Command = {
 
 interface Source {
   readonly open: () => Readable;
-  /** In bytes; 0 where nobody knows. */
+  /** In bytes; 0 if unknown. */
   readonly size: number;
-  /** Whether it can be read again. */
-  readonly again: boolean;
+  /** Whether `open` can be called twice. */
+  readonly rereadable: boolean;
 }
 
-async function sourceOf(path: string | undefined, { terminal: { stdin } }: World): Promise<Source> {
+async function sourceOf(path: string | undefined, { terminal: { stdin } }: CliContext): Promise<Source> {
   if (path === undefined || path === '-') {
-    if (stdin.isTTY) throw new WrongUsage('say which file, or hand it in on standard input');
-    return { open: () => stdin, size: 0, again: false };
+    if (stdin.isTTY) throw new WrongUsage('name a file, or pass the export on standard input');
+    return { open: () => stdin, size: 0, rereadable: false };
   }
   const found = await stat(path);
   if (found.isDirectory()) throw new WrongUsage(`${path} is a directory`);
-  // A pipe has a name, too, as in `import <(zcat plants.ndjson.gz)`.
-  return { open: () => createReadStream(path), size: found.size, again: found.isFile() };
+  // A path can also name a pipe, as in `import <(zcat plants.ndjson.gz)`.
+  return { open: () => createReadStream(path), size: found.size, rereadable: found.isFile() };
 }
 
-/** Ends with the stream itself where `interrupted` is aborted: a pipe that was left open keeps no process alive. */
-async function* watched(
+/** The chunks of `source`. Aborting `interrupted` destroys the stream, so that an open pipe keeps no process alive. */
+async function* readChunks(
   { open, size }: Source,
   progress: Progress,
   interrupted: AbortSignal,
@@ -81,10 +87,10 @@ async function* watched(
   }
 }
 
-/** Rejects where the file is damaged. */
+/** Reads the whole file. Rejects with `DamagedFile`, or with `Interrupted`. */
 async function check(source: Source, progress: Progress, interrupted: AbortSignal): Promise<void> {
   const readAll = async () => {
-    const units = readEventFile(watched(source, progress, interrupted));
+    const units = readEventFile(readChunks(source, progress, interrupted));
     while (!(await units.next()).done) continue;
   };
   await unlessInterrupted(interrupted, readAll(), 'interrupted; nothing was recorded').finally(() =>
@@ -101,14 +107,14 @@ async function record(
 ): Promise<Imported> {
   let recorded = 0;
   const observer = { recorded: (events: number) => void (recorded += events) };
-  const units = readEventFile(watched(source, progress, interrupted));
+  const units = readEventFile(readChunks(source, progress, interrupted));
   try {
     return await unlessInterrupted(interrupted, importEvents(units, opened, observer));
   } catch (error) {
     await progress.end();
-    // Appends under way may still be recorded.
+    // Appends in flight may still be recorded.
     await stderr.line(
-      `By now the store has at least ${counted(recorded, 'event')} of the export; the import can be run again.`,
+      `The store has at least ${pluralize(recorded, 'event')} of the export; the import can be repeated.`,
     );
     throw error;
   } finally {
@@ -117,10 +123,10 @@ async function record(
 }
 
 async function report({ streams, events, refused }: Imported, args: Arguments, { stdout, stderr }: Terminal) {
-  for (const { stream, why } of refused) await stderr.line(`refused: ${shown(stream)} ${why}`);
+  for (const { stream, why } of refused) await stderr.line(`refused: ${escapeForTerminal(stream)} ${why}`);
   if (args.has('json')) await stdout.line(JSON.stringify({ streams, events, refused }));
   else if (!args.has('quiet'))
     await stdout.line(
-      `The store holds ${counted(events, 'event')} of ${counted(streams, 'user')}, as they were exported.`,
+      `The store holds ${pluralize(events, 'event')} of ${pluralize(streams, 'user')}, as they were exported.`,
     );
 }

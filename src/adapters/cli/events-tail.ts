@@ -1,3 +1,5 @@
+import type { PlantEvent } from '../../domain';
+import { type User } from '../../application';
 import {
   BEGINNING,
   type EventStore,
@@ -6,46 +8,45 @@ import {
   type RecordedEvent,
   StoreUnavailable,
   UnreadableHistory,
-  type User,
   headOf,
   replay,
-} from '../../application';
+} from '../../event-sourcing';
 import type { Arguments } from './arguments';
-import { type Command, JSON_OUTPUT, USER, type World, withStore } from './command';
+import { type Command, JSON_OUTPUT, USER, type CliContext, withStore } from './command';
 import { eventLine } from './event-lines';
 import { WrongUsage } from './exit';
-import { shown } from './terminal';
+import { escapeForTerminal } from './terminal';
 
-/** How often the store is asked for what is newer. */
+/** Polling interval. */
 const POLL_MS = 200;
 
 export const eventsTail: Command = {
   name: 'events tail',
-  summary: 'follow a user’s events as they are recorded',
+  summary: 'print a user’s events as they are recorded',
   options: {
     ...USER,
-    from: { value: 'VERSION', meaning: 'first to be shown: a version, `start`, or `now` (by default)' },
+    from: { value: 'VERSION', description: 'first event to show: a version, `start`, or `now` (default)' },
     ...JSON_OUTPUT,
   },
   details: [
-    'An event a line: version, commit, type, id, name and tag, a tab between. With --json as `events export`',
-    'writes them. Goes on until Ctrl-C, exit code 0, also while the store is away for a time. Where the history',
-    'was erased, or lost in a failover, it says so and goes on with the one that is there now; with --json',
-    'by the line {"stream":…,"reset":true}.',
+    'Prints one event per line: version, commit, type, id, name and tag, separated by tabs; with --json, in the',
+    'format of `events export`. Runs until Ctrl-C (exit code 0), and keeps retrying while the store is',
+    'unavailable. If the history was erased, or lost in a failover, it says so, with --json by the line',
+    '{"stream":…,"reset":true}, and continues with the current history.',
     '',
     '  plant-store events tail --user alice --from start',
   ],
-  run: (args, world) => {
+  run: (args, context) => {
     const user = args.user();
     const first = firstVersion(args);
-    return withStore(world, async ({ store }) => {
-      await follow(store, user, first, args.has('json'), world);
+    return withStore(context, async ({ store }) => {
+      await follow(store, user, first, args.has('json'), context);
       return 'done';
     });
   },
 };
 
-/** `undefined` is now. */
+/** The value of `--from`; `undefined` for `now`. */
 function firstVersion(args: Arguments): number | undefined {
   const from = args.text('from') ?? 'now';
   if (from === 'now') return undefined;
@@ -55,24 +56,30 @@ function firstVersion(args: Arguments): number | undefined {
   return Number(from);
 }
 
-async function follow(store: EventStore, user: User, first: number | undefined, json: boolean, world: World) {
-  const { stdout, stderr } = world.terminal;
-  const interrupted = world.untilInterrupted();
-  const over = () => interrupted.aborted;
-  // Where it starts must be known before it is said that anything is followed.
-  let head = first === undefined ? await endOf(store, user) : BEGINNING;
+async function follow(
+  store: EventStore<PlantEvent>,
+  user: User,
+  first: number | undefined,
+  json: boolean,
+  context: CliContext,
+) {
+  const { stdout, stderr } = context.terminal;
+  const interrupted = context.untilInterrupted();
+  const ended = () => interrupted.aborted;
+  // Fails before the loop: until the first read succeeds, an unavailable store ends the command.
+  let head = first === undefined ? await readHead(store, user) : BEGINNING;
   let from = first ?? 1;
-  let away = false;
-  while (!over()) {
+  let unavailable = false;
+  while (!ended()) {
     try {
       for await (const page of replay(store, user, head)) {
-        if (over()) return;
-        away = false;
+        if (ended()) return;
+        unavailable = false;
         const lines = page
           .filter(({ version }) => version >= from)
           .map((event) => (json ? eventLine(user, event) : `${plainLine(event)}\n`));
         if (lines.length > 0) await stdout.write(lines.join(''));
-        head = headBehind(page) ?? head;
+        head = lastHeadOf(page) ?? head;
       }
     } catch (error) {
       if (!(error instanceof StoreUnavailable) || error instanceof UnreadableHistory) throw error;
@@ -80,43 +87,53 @@ async function follow(store: EventStore, user: User, first: number | undefined, 
         head = BEGINNING;
         from = 1;
         await stderr.line(
-          `The history of ${shown(user)} was erased or lost; here is the one that is there now.`,
+          `The history of ${escapeForTerminal(user)} was erased or lost; the current one follows.`,
         );
         if (json) await stdout.line(JSON.stringify({ stream: user, reset: true }));
         continue;
       }
-      if (!away) await stderr.line(`The event store is away (${error.message}); trying on.`);
-      away = true;
+      if (!unavailable) await stderr.line(`The event store is unavailable (${error.message}); retrying.`);
+      unavailable = true;
     }
-    await pause(world, interrupted);
+    await pause(context, interrupted);
   }
 }
 
-async function endOf(store: EventStore, user: User): Promise<Head> {
+async function readHead(store: EventStore<PlantEvent>, user: User): Promise<Head> {
   let head = BEGINNING;
-  for await (const page of replay(store, user)) head = headBehind(page) ?? head;
+  for await (const page of replay(store, user)) head = lastHeadOf(page) ?? head;
   return head;
 }
 
-function headBehind(page: readonly RecordedEvent[]): Head | undefined {
+function lastHeadOf(page: readonly RecordedEvent<PlantEvent>[]): Head | undefined {
   const last = page.at(-1);
   return last && headOf(last);
 }
 
-function plainLine({ version, commit, event }: RecordedEvent): string {
-  const what =
-    event.type === 'PlantCreated' ? [event.name, ...(event.tag === undefined ? [] : [event.tag])] : [];
-  return [String(version), commit, event.type, event.id, ...what].map(shown).join('\t');
+function plainLine({ version, commit, event }: RecordedEvent<PlantEvent>): string {
+  return [String(version), commit, event.type, event.id, ...columnsOf(event)]
+    .map(escapeForTerminal)
+    .join('\t');
 }
 
-async function pause({ clock }: World, interrupted: AbortSignal): Promise<void> {
+/** The columns of a plain line after type and id. */
+function columnsOf(event: PlantEvent): string[] {
+  switch (event.type) {
+    case 'PlantCreated':
+      return event.tag === undefined ? [event.name] : [event.name, event.tag];
+    case 'PlantDeleted':
+      return [];
+  }
+}
+
+async function pause({ clock }: CliContext, interrupted: AbortSignal): Promise<void> {
   await new Promise<void>((resolve) => {
-    const over = () => {
+    const end = () => {
       cancel();
-      interrupted.removeEventListener('abort', over);
+      interrupted.removeEventListener('abort', end);
       resolve();
     };
-    const cancel = clock.after(POLL_MS, over);
-    interrupted.addEventListener('abort', over);
+    const cancel = clock.after(POLL_MS, end);
+    interrupted.addEventListener('abort', end);
   });
 }

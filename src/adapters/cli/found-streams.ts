@@ -1,16 +1,17 @@
-import { type CataloguedStream, type StreamCatalogue, type User } from '../../application';
+import { type User } from '../../application';
+import { type CataloguedStream, type StreamCatalogue } from '../../event-sourcing';
 
 export interface FoundStreams {
-  /** In the order of their names, so that the same store always gives the same output. */
+  /** Sorted by name, so that the output is deterministic. */
   readonly streams: readonly CataloguedStream[];
   readonly foreign: readonly string[];
-  /** Of `users`, who has none. */
+  /** The requested users without a stream. */
   readonly missing: readonly User[];
-  /** How many events there are in all. */
+  /** Total number of events. */
   readonly events: number;
 }
 
-/** The streams of `users`, or all there are where none is named. Holds their names, not their events. */
+/** Finds the streams of `users`, or all streams if `users` is empty. Holds their names, not their events. */
 export async function findStreams(catalogue: StreamCatalogue, users: readonly User[]): Promise<FoundStreams> {
   const streams: CataloguedStream[] = [];
   const foreign: string[] = [];

@@ -1,29 +1,29 @@
 import { COMMON, type Options } from './arguments';
-import type { Command, PassedOn } from './command';
+import type { Command, RawCommand } from './command';
 import { EXIT } from './exit';
 
-/** What there is, on one screen. */
-export function overview(commands: readonly (Command | PassedOn)[]): string {
+/** The text of `plant-store --help`: commands, configuration and exit codes, on one screen. */
+export function mainHelp(commands: readonly (Command | RawCommand)[]): string {
   return [
-    'plant-store: the plants of every user, from the command line.',
+    'plant-store: manages the plants of every user from the command line.',
     '',
     'usage: plant-store COMMAND [OPTION …]',
     '',
     ...columns(commands.map(({ name, summary }) => [name, summary])),
     '',
-    '`plant-store COMMAND --help` explains a command. `plant-store --version` tells which one this is.',
+    '`plant-store COMMAND --help` explains a command. `plant-store --version` prints the version.',
     '',
     'Configuration comes from the environment, as for the service: EVENT_STORE=redis with REDIS_URL',
-    '(or REDIS_CLUSTER_NODES, or REDIS_SENTINELS), REDIS_KEY_PREFIX, STORE_TIMEOUT_MS. What AUTH_… says',
-    'is not asked for, but by serve and token new.',
+    '(or REDIS_CLUSTER_NODES, or REDIS_SENTINELS), REDIS_KEY_PREFIX, STORE_TIMEOUT_MS. Only serve and',
+    'token new read AUTH_….',
     '',
     'Exit codes:',
-    ...columns(Object.values(EXIT).map(({ code, meaning }) => [String(code), meaning])),
+    ...columns(Object.values(EXIT).map(({ code, description }) => [String(code), description])),
   ].join('\n');
 }
 
-/** The commands whose names begin with the same word. */
-export function explainGroup(word: string, commands: readonly (Command | PassedOn)[]): string {
+/** The help text of a group: the commands whose names begin with `word`. */
+export function groupHelp(word: string, commands: readonly (Command | RawCommand)[]): string {
   return [
     `usage: plant-store ${word} COMMAND [OPTION …]`,
     '',
@@ -33,7 +33,7 @@ export function explainGroup(word: string, commands: readonly (Command | PassedO
   ].join('\n');
 }
 
-export function explain({ name, summary, positional, options, details }: Command): string {
+export function commandHelp({ name, summary, positional, options, details }: Command): string {
   const all = { ...options, ...COMMON };
   const required = Object.entries(options).filter(([, option]) => option.required);
   return [
@@ -52,13 +52,13 @@ export function explain({ name, summary, positional, options, details }: Command
 }
 
 function rowsOf(options: Options): [string, string][] {
-  return Object.entries(options).map(([name, { short, value, meaning }]) => [
+  return Object.entries(options).map(([name, { short, value, description }]) => [
     [
       ...(short === undefined ? [] : [`-${short},`]),
       `--${name}`,
       ...(value === undefined ? [] : [value]),
     ].join(' '),
-    meaning,
+    description,
   ]);
 }
 

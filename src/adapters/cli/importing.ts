@@ -1,12 +1,14 @@
+import type { PlantEvent } from '../../domain';
 import { type Hash, createHash } from 'node:crypto';
-import { type EventStore, type Head, type StreamCatalogue, type User, replay } from '../../application';
+import { type User } from '../../application';
+import { type EventStore, type Head, type StreamCatalogue, replay } from '../../event-sourcing';
 import type { RecordedCommit, StreamEnd } from './event-file';
 import { eventLine } from './event-lines';
 
-/** How many calls to the store may be under way. */
-const WINDOW = 64;
+/** Most calls to the store in flight. */
+const MAX_CALLS_IN_FLIGHT = 64;
 
-/** A stream that was not, or not wholly, imported. */
+/** A stream that was not imported, or not completely. */
 export interface RefusedStream {
   readonly stream: User;
   readonly why: string;
@@ -18,50 +20,47 @@ export interface Imported {
   readonly refused: readonly RefusedStream[];
 }
 
-/** Where to. */
-export interface Target {
-  readonly store: EventStore;
+/** The store that is imported into. */
+export interface ImportTarget {
+  readonly store: EventStore<PlantEvent>;
   readonly catalogue: StreamCatalogue;
 }
 
 export interface ImportObserver {
-  /** So many more events of the export are in the store, or were there before. */
+  /** `events` more events of the export are in the store; some may have been there before. */
   recorded(events: number): void;
 }
 
 /**
- * Makes every append of an export again, at the same head and with the same
- * commit id, from where the stream in the store ends now. So the store itself
- * tells what is in the way (a conflict, or another history at that head, and
- * nothing is written), and an append that landed although its reply was lost
- * does no harm. When a stream is done it is read back from its beginning and
- * compared, what was there before included. Which makes it safe to run again,
- * however far it came.
+ * Repeats every append of an export, with its expected head and commit id, after the stream's current end.
  *
- * Appends are sent without waiting for those before them, in order: each builds
- * on the head that the one before it leads to, and is refused where that one
- * was not recorded. A store may carry them out in another order (Redis does
- * where it has forgotten the script and another client loads it again): one that
- * was refused is repeated once all before it have been answered.
+ * The store detects a different history: the append results in `conflict` or `reset` and writes
+ * nothing. An append is idempotent, so a lost reply does no harm. After the last commit the whole
+ * stream is read back and compared with the export. So an import can be repeated at any time.
  *
- * Rejects with what the store does, and with what reading the export does.
+ * Appends are pipelined in order: each expects the head that the one before it produces, and results
+ * in `reset` if that one was not recorded. A store may execute them out of order (Redis does, if the
+ * script is missing for the first and another client loads it before the second), so an append that
+ * resulted in `reset` is repeated once after all earlier ones have been answered.
+ *
+ * Rejects with the errors of the store and of `units`.
  */
 export async function importEvents(
   units: AsyncIterable<RecordedCommit | StreamEnd>,
-  target: Target,
+  target: ImportTarget,
   observer: ImportObserver,
 ): Promise<Imported> {
   const refused: RefusedStream[] = [];
-  const underWay: Promise<void>[] = [];
+  const inFlight: Promise<void>[] = [];
   let streams = 0;
   let events = 0;
   let current: StreamImport | undefined;
 
   const start = async (work: Promise<void>) => {
-    // It is awaited later, or not at all where another one fails first.
+    // Awaited later, or never if an earlier one fails: without this, Node would report an unhandled rejection.
     work.catch(() => {});
-    underWay.push(work);
-    if (underWay.length >= WINDOW) await underWay.shift();
+    inFlight.push(work);
+    if (inFlight.length >= MAX_CALLS_IN_FLIGHT) await inFlight.shift();
   };
 
   for await (const unit of units) {
@@ -81,13 +80,13 @@ export async function importEvents(
       }),
     );
   }
-  await Promise.all(underWay);
+  await Promise.all(inFlight);
   return { streams, events, refused };
 }
 
 class StreamImport {
   readonly #expected: Hash = createHash('sha256');
-  /** At which version the stream ended when the import came to it. */
+  /** The version of the stream before the import. */
   readonly #present: Promise<number>;
   /** Settles when all appends so far have been answered. */
   #answered: Promise<unknown>;
@@ -96,13 +95,13 @@ class StreamImport {
 
   constructor(
     private readonly stream: User,
-    private readonly target: Target,
+    private readonly target: ImportTarget,
   ) {
     this.#present = target.catalogue.find(stream).then((found) => found?.version ?? 0);
     this.#answered = this.#present;
   }
 
-  /** How many events it brought into the store, or left there to be compared. */
+  /** Resolves with the number of events that are now in the store: appended, or there before and compared later. */
   append(commit: RecordedCommit): Promise<number> {
     this.#expected.update(commit.lines);
     const appended = this.#append(commit, this.#answered);
@@ -111,13 +110,13 @@ class StreamImport {
     return appended;
   }
 
-  /** Why it was refused; `undefined` where the store now holds what the export does. */
+  /** Why the stream was refused; `undefined` if the store now holds the history of the export. */
   async finish({ head }: StreamEnd): Promise<string | undefined> {
     await this.#answered;
-    if (!this.#refused && (await this.#isThere(head))) return undefined;
+    if (!this.#refused && (await this.#matchesExport(head))) return undefined;
     return this.#added
-      ? 'was read back, and is not what the export holds: somebody else writes, or wrote, to it'
-      : 'has another history in the store; it is as it was';
+      ? 'was read back and differs from the export: another process writes, or wrote, to the stream'
+      : 'has a different history in the store; it is unchanged';
   }
 
   /** @param answered settles when all appends before this one have been answered. */
@@ -128,7 +127,7 @@ class StreamImport {
     const append = () => this.target.store.append(this.stream, expected, commit, events);
     let { status } = await append();
     if (status === 'reset') {
-      // The store may have carried it out before the append that it builds on.
+      // The store may have executed it before the append whose head it expects.
       await answered;
       ({ status } = await append());
     }
@@ -137,11 +136,11 @@ class StreamImport {
     return status === 'appended' ? events.length : 0;
   }
 
-  async #isThere({ version }: Head): Promise<boolean> {
+  async #matchesExport({ version }: Head): Promise<boolean> {
     const found = createHash('sha256');
     for await (const page of replay(this.target.store, this.stream)) {
       for (const event of page) if (event.version <= version) found.update(eventLine(this.stream, event));
-      // What was recorded since is no part of the export.
+      // Later events are not part of the export.
       if ((page.at(-1)?.version ?? 0) >= version) break;
     }
     return found.digest('hex') === this.#expected.digest('hex');

@@ -3,16 +3,16 @@ import { NewPlant, type Plant, type PlantId, parsePlantId } from '../../domain';
 import type { Arguments } from './arguments';
 import { type Command, JSON_OUTPUT, USER, withStore } from './command';
 import { Refused, WrongUsage } from './exit';
-import { shown } from './terminal';
+import { escapeForTerminal } from './terminal';
 
 const ID = {
   value: 'ID',
-  meaning: 'a whole number, -2^63 … 2^63-1; write a negative one --id=-7',
+  description: 'a whole number, -2^63 … 2^63-1; write a negative one --id=-7',
   required: true,
 } as const;
 
 const CONSISTENCY =
-  'Goes through the same rules as the service, on the same store; services that run see it at once.';
+  'Applies the same rules as the service, to the same store; running services see the change at once.';
 
 export const create: Command = {
   name: 'create',
@@ -20,23 +20,23 @@ export const create: Command = {
   options: {
     ...USER,
     id: ID,
-    name: { value: 'TEXT', meaning: 'at least one character', required: true },
-    tag: { value: 'TEXT', meaning: 'any text; left out, the plant has none' },
+    name: { value: 'TEXT', description: 'at least one character', required: true },
+    tag: { value: 'TEXT', description: 'any text; optional' },
     ...JSON_OUTPUT,
   },
   details: [
     CONSISTENCY,
-    'Exit code 1 where a living plant of the user has the id: then nothing is changed.',
+    'Exit code 1 if a living plant of the user has the id; then nothing is changed.',
     '',
     "  plant-store create --user alice --id 7 --name 'Boston fern' --tag indoor",
   ],
-  run: (args, world) => {
+  run: (args, context) => {
     const user = args.user();
     const plant = newPlant(args);
-    return withStore(world, async ({ plants }) => {
+    return withStore(context, async ({ plants }) => {
       const { rejection } = await plants.create(user, plant);
-      if (rejection) throw new Refused(explain(rejection, user, plant.id));
-      await world.terminal.stdout.line(describePlant(plant, args));
+      if (rejection) throw new Refused(describeRejection(rejection, user, plant.id));
+      await context.terminal.stdout.line(describePlant(plant, args));
       return 'done';
     });
   },
@@ -47,21 +47,21 @@ export const list: Command = {
   summary: 'list a user’s plants',
   options: {
     ...USER,
-    limit: { value: 'N', meaning: 'at most so many, 0 or more; all of them by default' },
+    limit: { value: 'N', description: 'maximum number of plants, 0 or more; all by default' },
     ...JSON_OUTPUT,
   },
   details: [
-    'In the order of their creation, a plant a line: the name, and behind a tab the tag, where it has one.',
-    'What is not plain text is quoted as in JSON. With --json, one array as GET /plants answers it.',
+    'In order of creation, one plant per line: the name, then a tab and the tag, if it has one. Text with',
+    'control or invisible characters is quoted as in JSON. With --json, one array as from GET /plants.',
     '',
     '  plant-store list --user alice --limit 10',
   ],
-  run: (args, world) => {
+  run: (args, context) => {
     const user = args.user();
     const limit = args.number('limit', 0) ?? Infinity;
-    return withStore(world, async ({ plants }) => {
+    return withStore(context, async ({ plants }) => {
       const page = await plants.list(user, { limit, after: 0 });
-      const { stdout, stderr } = world.terminal;
+      const { stdout, stderr } = context.terminal;
       if (args.has('json')) await stdout.line(JSON.stringify(page.plants));
       else for (const plant of page.plants) await stdout.line(describePlant(plant, args));
       if (page.next !== undefined && !args.has('json')) await stderr.line('There are more.');
@@ -76,16 +76,16 @@ export const remove: Command = {
   options: { ...USER, id: ID, ...JSON_OUTPUT },
   details: [
     CONSISTENCY,
-    'Exit code 1 where the user has no such plant.',
+    'Exit code 1 if the user has no such plant.',
     '',
     '  plant-store delete --user alice --id 7',
   ],
-  run: (args, world) => {
+  run: (args, context) => {
     const user = args.user();
     const id = plantId(args);
-    return withStore(world, async ({ plants }) => {
+    return withStore(context, async ({ plants }) => {
       const { rejection } = await plants.delete(user, id);
-      if (rejection) throw new Refused(explain(rejection, user, id));
+      if (rejection) throw new Refused(describeRejection(rejection, user, id));
       return 'done';
     });
   },
@@ -111,14 +111,16 @@ function plantId(args: Arguments): PlantId {
 
 function describePlant({ name, tag }: Plant, args: Arguments): string {
   if (args.has('json')) return JSON.stringify({ name, tag });
-  return tag === undefined ? shown(name) : `${shown(name)}\t${shown(tag)}`;
+  return tag === undefined
+    ? escapeForTerminal(name)
+    : `${escapeForTerminal(name)}\t${escapeForTerminal(tag)}`;
 }
 
-function explain(rejection: Rejection, user: string, id: PlantId): string {
+function describeRejection(rejection: Rejection, user: string, id: PlantId): string {
   switch (rejection) {
     case 'id-taken':
-      return `a living plant of ${shown(user)} has the id ${id}`;
+      return `a living plant of ${escapeForTerminal(user)} has the id ${id}`;
     case 'no-such-plant':
-      return `${shown(user)} has no plant with the id ${id}`;
+      return `${escapeForTerminal(user)} has no plant with the id ${id}`;
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../../application';
+import type { Clock } from '../../event-sourcing';
 import type { Output } from './terminal';
 
 const REDRAW_MS = 100;
@@ -6,16 +6,16 @@ const LINE_MS = 5000;
 const BAR_WIDTH = 24;
 const ERASE_LINE = '\r\u001b[K';
 
-/** How far long work is. `total` is 0 where it is unknown; where it is known, the time left is estimated. */
+/** Shows the progress of a long operation. `total` is 0 if unknown; otherwise the remaining time is estimated. */
 export interface Progress {
   advance(done: number, total: number): Promise<void>;
-  /** Before anything else is said: leaves no bar standing. */
+  /** Erases the bar. Call it before other output. */
   end(): Promise<void>;
 }
 
-export const SILENT: Progress = { advance: async () => {}, end: async () => {} };
+export const NO_PROGRESS: Progress = { advance: async () => {}, end: async () => {} };
 
-/** A bar that is redrawn on a terminal; elsewhere a line from time to time, so that a log shows life. */
+/** On a terminal a bar that is redrawn; elsewhere a line every {@link LINE_MS}. */
 export function progressOn(output: Output, clock: Clock, what: string): Progress {
   const began = clock.now();
   let last = began;
@@ -43,11 +43,11 @@ function describeProgress(what: string, done: number, total: number, elapsedMs: 
   if (total === 0) return `${what}: ${done}, ${perSecond} a second`;
   const share = Math.floor((Math.min(done, total) / total) * 100);
   const leftMs = done === 0 ? Infinity : (Math.max(total - done, 0) / done) * elapsedMs;
-  return `${what}: ${done} of ${total} (${share} %), ${perSecond} a second${describeLeft(leftMs)}`;
+  return `${what}: ${done} of ${total} (${share} %), ${perSecond} a second${describeTimeLeft(leftMs)}`;
 }
 
-/** Rounded up, in the two largest units. */
-function describeLeft(ms: number): string {
+/** The remaining time, rounded up, in its two largest units. */
+function describeTimeLeft(ms: number): string {
   if (ms === Infinity) return '';
   const seconds = Math.ceil(ms / 1000);
   if (seconds < 60) return `, ${seconds} s left`;

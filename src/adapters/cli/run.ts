@@ -1,74 +1,74 @@
 import { Arguments } from './arguments';
-import type { Command, PassedOn, World } from './command';
+import type { Command, RawCommand, CliContext } from './command';
 import { COMMANDS } from './commands';
 import { EXIT, WrongUsage, failureOf } from './exit';
-import { explain, explainGroup, overview } from './help';
+import { commandHelp, groupHelp, mainHelp } from './help';
 
-/** Carries out what was typed behind `plant-store`. Never rejects: whatever goes wrong is told, and has an exit code. */
-export async function run(typed: readonly string[], world: World): Promise<number> {
-  const { stdout } = world.terminal;
+/** Runs a command line and resolves with its exit code. Never rejects: errors are printed. */
+export async function run(typed: readonly string[], context: CliContext): Promise<number> {
+  const { stdout } = context.terminal;
   try {
     if (typed.length === 0 || typed[0] === '--help' || typed[0] === '-h' || typed[0] === 'help') {
-      await stdout.line(overview(COMMANDS));
+      await stdout.line(mainHelp(COMMANDS));
       return typed.length === 0 ? EXIT.usage.code : EXIT.done.code;
     }
     if (typed[0] === '--version') {
-      await stdout.line(world.version);
+      await stdout.line(context.version);
       return EXIT.done.code;
     }
-    const group = groupNamed(typed[0]!);
+    const group = commandsInGroup(typed[0]!);
     if (group.length > 0 && (typed[1] === '--help' || typed[1] === '-h')) {
-      await stdout.line(explainGroup(typed[0]!, group));
+      await stdout.line(groupHelp(typed[0]!, group));
       return EXIT.done.code;
     }
-    const [command, args] = find(typed);
-    if ('passOn' in command) return await command.passOn(args, world);
-    return await carryOut(command, args, world);
+    const [command, args] = findCommand(typed);
+    if ('runRaw' in command) return await command.runRaw(args, context);
+    return await runCommand(command, args, context);
   } catch (error) {
-    return tell(error, false, world);
+    return reportError(error, false, context);
   }
 }
 
-async function carryOut(command: Command, typed: readonly string[], world: World): Promise<number> {
+async function runCommand(command: Command, typed: readonly string[], context: CliContext): Promise<number> {
   try {
     const args = Arguments.parse(typed, command.options, command.positional);
     if (args.has('help')) {
-      await world.terminal.stdout.line(explain(command));
+      await context.terminal.stdout.line(commandHelp(command));
       return EXIT.done.code;
     }
-    return EXIT[await command.run(args, world)].code;
+    return EXIT[await command.run(args, context)].code;
   } catch (error) {
     if (error instanceof WrongUsage)
       error.message += `\n\`plant-store ${command.name} --help\` explains the command.`;
-    return tell(error, typed.includes('--json') && 'json' in command.options, world);
+    return reportError(error, typed.includes('--json') && 'json' in command.options, context);
   }
 }
 
-/** A command's name is one word or two. */
-function find(typed: readonly string[]): [Command | PassedOn, readonly string[]] {
+/** The command that `typed` names, by one word or two, and its arguments. */
+function findCommand(typed: readonly string[]): [Command | RawCommand, readonly string[]] {
   for (const words of [2, 1]) {
     const name = typed.slice(0, words).join(' ');
     const command = COMMANDS.find((one) => one.name === name);
     if (command) return [command, typed.slice(words)];
   }
-  const group = groupNamed(typed[0]!);
+  const group = commandsInGroup(typed[0]!);
   throw new WrongUsage(
     group.length > 0
-      ? `say what to do: ${group.map(({ name }) => `plant-store ${name}`).join(', ')}`
-      : `there is no such command: \`plant-store --help\` lists those there are`,
+      ? `name a command of the group: ${group.map(({ name }) => `plant-store ${name}`).join(', ')}`
+      : `unknown command: \`plant-store --help\` lists all commands`,
   );
 }
 
-/** The commands whose name begins with this word and has a second one. */
-function groupNamed(word: string): readonly (Command | PassedOn)[] {
+/** The commands of two words that begin with `word`. */
+function commandsInGroup(word: string): readonly (Command | RawCommand)[] {
   return COMMANDS.filter(({ name }) => name.startsWith(`${word} `));
 }
 
-async function tell(error: unknown, json: boolean, { terminal }: World): Promise<number> {
+async function reportError(error: unknown, json: boolean, { terminal }: CliContext): Promise<number> {
   const { exit, message } = failureOf(error);
   if (message !== undefined) {
     const line = json ? JSON.stringify({ error: exit, message }) : `plant-store: ${message}`;
-    // Where nobody hears it, there is still the exit code.
+    // If standard error is closed, the exit code remains.
     await terminal.stderr.line(line).catch(() => {});
   }
   return EXIT[exit].code;

@@ -1,15 +1,15 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** Where a command is typed and answers. */
+/** The standard streams of a command. */
 export interface Terminal {
   readonly stdin: Readable & { readonly isTTY?: boolean };
-  /** What was asked for, and nothing else. */
+  /** The requested data only. */
   readonly stdout: Output;
-  /** What is said about it. */
+  /** Messages, progress and errors. */
   readonly stderr: Output;
 }
 
-/** A stream that is written to at the pace of its reader, and whose end is noticed. */
+/** A writable stream with backpressure, whose errors reject the next write. */
 export class Output {
   #broken: Error | undefined;
 
@@ -21,12 +21,12 @@ export class Output {
     return this.stream.isTTY === true;
   }
 
-  /** How many characters fit into a line of the terminal. */
+  /** Width of the terminal, in characters. */
   get columns(): number {
     return this.stream.columns ?? 80;
   }
 
-  /** Resolves when there is room for more. Rejects once nobody reads any more. */
+  /** Resolves when the stream accepts more data. Rejects once the stream has failed, for example with EPIPE. */
   async write(text: string): Promise<void> {
     if (this.#broken) throw this.#broken;
     if (this.stream.write(text)) return;
@@ -46,16 +46,15 @@ export class Output {
 }
 
 /** `1 event`, `2 events`. */
-export function counted(count: number, one: string): string {
+export function pluralize(count: number, one: string): string {
   return `${count} ${one}${count === 1 ? '' : 's'}`;
 }
 
 /**
- * `text` as one line that does nothing to a terminal: as it is where it is
- * plain, else quoted as in JSON. So what a client called a plant can neither
- * move the cursor nor pass for another column.
+ * Escapes `text` for one line of a terminal: plain text is unchanged, other text is quoted as in JSON.
+ * So the name of a plant can neither contain terminal control sequences nor imitate another column.
  */
-export function shown(text: string): string {
+export function escapeForTerminal(text: string): string {
   if (PLAIN.test(text)) return text;
   return JSON.stringify(text).replaceAll(INVISIBLE, (character) =>
     character
@@ -66,6 +65,6 @@ export function shown(text: string): string {
 }
 
 const VISIBLE = String.raw`\p{L}\p{M}\p{N}\p{P}\p{S}\u200d`;
-// Single blanks between, and no quotation mark in front.
+// Single spaces between words, and no quotation mark at the start.
 const PLAIN = new RegExp(`^(?!")[${VISIBLE}]+(?: [${VISIBLE}]+)*$`, 'u');
 const INVISIBLE = new RegExp(`[^ ${VISIBLE}]`, 'gu');

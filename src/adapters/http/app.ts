@@ -1,136 +1,122 @@
 import Koa from 'koa';
-import compose from 'koa-compose';
-import {
-  type Authenticator,
-  AuthenticationUnavailable,
-  OutcomeUnknown,
-  type PlantStore,
-  StoreUnavailable,
-  type User,
-} from '../../application';
-import { type Answer, failure, failureOf, send } from './answer';
-import type { Serve } from './connection';
-import { docsRoutes, findSwaggerUi } from './docs-routes';
-import { healthRoutes } from './health-routes';
-import type { ListAnswers } from './list-answers';
-import { LongAnswers } from './long-answers';
-import { metricsRoute } from './metrics-route';
-import type { MetricsSource } from './metrics-source';
-import { plantsRoutes } from './plants-routes';
-import { HttpProblem, PROBLEMS } from './problems';
-import type { Readiness } from './readiness';
-import { requestIdOf, traceparentOf } from './request';
-import { parseTarget } from './request-target';
-import { type RetryAfter, retryAfterWith } from './retry-after';
-import { rootRoute } from './root-route';
-import type { Context, RequestState } from './routes';
-import { UserAdmission } from './user-admission';
-import { requireWellFormed } from './well-formed';
+import { clientOf } from './connection';
+import { HTTP_DEFAULTS } from './defaults';
+import { docsRouter, findSwaggerUi } from './docs';
+import { LeanKoa } from './lean-koa';
+import { Lists } from './lists';
+import type { AppOptions, RequestReport } from './options';
+import { plantsRouter } from './plants';
+import { HttpProblem, PROBLEMS, problemOf, retryAfterSeconds } from './problems';
+import { requestIdOf, requireWellFormed, traceparentOf } from './request';
+import { LongBodies, json } from './response';
+import { type Context, otherMethods, routeOf } from './routes';
+import { serviceRouter } from './service';
+import { users } from './users';
 
-/** What the edge tells about a request once its answer is decided. Nothing in it comes from the client unchecked. */
-export interface RequestReport {
-  readonly requestId: string;
-  /** Absent where no request could be made out. */
-  readonly method?: string;
-  /** The pattern of the route that served it, such as `/plants/:id`; absent where none did. One of a few. */
-  readonly route?: string | undefined;
-  readonly status: number;
-  readonly durationMs?: number;
-  /** Who asked, where that is known. */
-  readonly user?: User | undefined;
-  /** By which a trace goes on through this service, where it is well-formed (W3C Trace Context). */
-  readonly traceparent?: string | undefined;
-  /** Only where the service is to blame. */
-  readonly error?: unknown;
-}
-
-export interface AppOptions {
-  readonly plants: PlantStore;
-  readonly authenticator: Authenticator;
-  readonly lists: ListAnswers;
-  /** Bytes. */
-  readonly bodyLimit: number;
-  /** Requests of one user in flight at a time; more are refused. Unbounded by default. */
-  readonly maxUserRequests?: number;
-  /** Milliseconds from the start of a list's request to its answer; 2000 by default. */
-  readonly storeTimeoutMs?: number;
-  /** Source of the jitter in `Retry-After`: from 0 to below 1. `Math.random` by default. */
-  readonly random?: () => number;
-  /** Within how long a request must have arrived whole; and how long a client may stop reading its answer. */
-  readonly requestTimeoutMs: number;
-  readonly report: (request: RequestReport) => void;
-  /** Served at `/metrics`, where there are any. */
-  readonly metrics?: MetricsSource;
-  /** What the event store does. */
-  readonly ready: () => Promise<Readiness>;
-  /** Whether the service is about to end. */
-  readonly draining: () => boolean;
-}
-
-const NOT_READY: Readiness = { reads: false, writes: false };
-
-/**
- * The HTTP interface, whole. Of Koa it has the contexts and the middleware. The
- * answers are values here, and sent in one place; Koa's own response, which would
- * take them one by one from the context, is not asked.
- */
-export function createApp(options: AppOptions): (...asked: Parameters<Serve>) => Promise<void> {
-  const app = new Koa<RequestState>();
-  const { maxUserRequests = Infinity, storeTimeoutMs = 2000, random = Math.random } = options;
-  const retryAfter = retryAfterWith(random);
-  const admission = new UserAdmission(maxUserRequests);
-  app.use(plantsRoutes({ ...options, admission, storeTimeoutMs, retryAfter }));
-  app.use(healthRoutes(async () => (options.draining() ? NOT_READY : options.ready()), retryAfter));
-  if (options.metrics) app.use(metricsRoute(options.metrics));
-  app.use(rootRoute());
-  app.use(docsRoutes(findSwaggerUi()));
-  const route = compose(app.middleware) as (ctx: Context) => Promise<Answer | undefined>;
-
-  const { requestTimeoutMs, report } = options;
-  const long = new LongAnswers();
-  return async function answer(request, response, client) {
-    const start = performance.now();
-    const ctx = app.createContext<RequestState>(request, response);
-    let fault: unknown;
-    try {
-      requireWellFormed(request);
-      ctx.state = parseTarget(request.url!);
-      const answer = (await route(ctx)) ?? failure(PROBLEMS.noSuchPath);
-      if (Buffer.isBuffer(answer.body)) long.lend(answer.body, response);
-      send(response, answer, client.isLast());
-    } catch (error) {
-      // An answer that cannot be sent is a fault like others.
-      const answer = failureOf(asProblem(error, retryAfter));
-      if (answer.status >= 500) fault = error;
-      send(response, answer, client.isLast());
-    }
-    const { user, admitted } = ctx.state;
-    client.user = user;
-    // Who takes nothing of his answer for so long is cut off. Most have taken all of it by now.
-    const reading = request.socket.writableLength > 0 && !response.destroyed;
-    if (reading) response.setTimeout(requestTimeoutMs);
-    if (admitted && reading) response.once('close', () => admission.leave(user!));
-    else if (admitted) admission.leave(user!);
-    report({
-      requestId: requestIdOf(request),
-      method: ctx.method,
-      route: ctx.state.route,
-      status: response.statusCode,
-      durationMs: performance.now() - start,
-      user,
-      traceparent: traceparentOf(request),
-      error: fault,
-    });
+/** The app, and how much its lists take. */
+export interface App extends Koa {
+  readonly lists: {
+    /** Bytes of list texts: kept ones, those of segments, and unfinished ones. */
+    readonly bytes: number;
+    /** Long texts that are unfinished. */
+    readonly waiting: number;
   };
 }
 
-function asProblem(error: unknown, retryAfter: RetryAfter): HttpProblem {
-  if (error instanceof HttpProblem) return error;
-  if (error instanceof OutcomeUnknown)
-    return new HttpProblem(PROBLEMS.outcomeUnknown, undefined, retryAfter());
-  if (error instanceof StoreUnavailable || error instanceof AuthenticationUnavailable) {
-    const ms = error instanceof StoreUnavailable ? error.retryAfterMs : undefined;
-    return new HttpProblem(PROBLEMS.storeUnavailable, undefined, retryAfter(ms));
-  }
-  return new HttpProblem(PROBLEMS.bug);
+/**
+ * The HTTP interface as a Koa application. `listen` serves it, and so does any HTTP/1 server of Node by its
+ * `callback()`; koa-mount puts it under a path of another application. A request that it does not know goes on to the
+ * middleware behind it, and is answered with 404 where none of that answers.
+ */
+export function createApp(options: AppOptions): App {
+  const { plants, authenticator, metrics, random = Math.random } = options;
+  const { bodyLimit, maxUserRequests, storeTimeoutMs } = { ...HTTP_DEFAULTS, ...options };
+  const { ready = async () => ({ reads: true, writes: true }), report = emitFault } = options;
+
+  const lists = new Lists();
+  const routers = [
+    plantsRouter({ plants, lists, bodyLimit, storeTimeoutMs }),
+    serviceRouter({ metrics, ready }),
+    docsRouter(findSwaggerUi()),
+  ];
+  const app = Object.assign(new LeanKoa(), { lists });
+  app.use(everyAnswer(report, random));
+  app.use(users(authenticator, maxUserRequests));
+  for (const router of routers) app.use(router.routes());
+  app.use(otherMethods(...routers));
+  return app;
+}
+
+type Report = (request: RequestReport, ctx: Context) => void;
+
+/** As Koa does: without a listener it prints the error. */
+const emitFault: Report = ({ error }, ctx) => {
+  if (error !== undefined) ctx.app.emit('error', error, ctx);
+};
+
+/**
+ * What all answers have in common: their header fields, a problem where the request failed or nothing has answered
+ * it, a bound on long bodies, and a report.
+ */
+function everyAnswer(report: Report, random: () => number) {
+  const longBodies = new LongBodies();
+
+  return async (ctx: Context, next: () => Promise<unknown>): Promise<void> => {
+    const start = performance.now();
+    const { req, res } = ctx;
+    const requestId = requestIdOf(req);
+    ctx.set('X-Request-Id', requestId);
+    ctx.set('X-Content-Type-Options', 'nosniff');
+    let status: number | undefined;
+    let fault: unknown;
+    try {
+      requireWellFormed(ctx);
+      await next();
+      if (!isAnswered(ctx)) throw new HttpProblem(PROBLEMS.noSuchPath);
+    } catch (error) {
+      if (error instanceof Koa.HttpError) {
+        // Thrown by middleware behind, which speaks to Koa: `ctx.throw(403)`.
+        ({ status } = error);
+        if (status >= 500) fault = error;
+        throw error;
+      }
+      fault = fail(ctx, error, random);
+    } finally {
+      const { body } = ctx.response as { readonly body: unknown };
+      if (Buffer.isBuffer(body)) longBodies.track(body, res);
+      // An answer that may be cached says so itself.
+      if (!res.hasHeader('Cache-Control')) ctx.set('Cache-Control', 'no-store');
+      const { user } = ctx.state;
+      const client = clientOf(res);
+      if (client) client.user = user;
+      report(
+        {
+          requestId,
+          method: ctx.method,
+          route: routeOf(ctx),
+          status: status ?? res.statusCode,
+          durationMs: performance.now() - start,
+          user,
+          traceparent: traceparentOf(req),
+          error: fault,
+        },
+        ctx,
+      );
+    }
+  };
+}
+
+function isAnswered(ctx: Context): boolean {
+  return ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null) || ctx.respond === false;
+}
+
+/** Answers with the problem of `error`, which it returns where the service is to blame. */
+function fail(ctx: Context, error: unknown, random: () => number): unknown {
+  const failed = problemOf(error);
+  const { status } = failed.problem;
+  ctx.status = status;
+  ctx.set({ 'Cache-Control': 'no-store', ...failed.headers });
+  if (status === 429 || status === 503) ctx.set('Retry-After', String(retryAfterSeconds(error, random)));
+  json(ctx, failed.body);
+  return status >= 500 && !(error instanceof HttpProblem) ? error : undefined;
 }

@@ -1,9 +1,11 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+/** Reading the body of a request: its type, its bytes, its JSON. */
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import { finished } from 'node:stream/promises';
 import bodyParser from 'koa-bodyparser';
+import { clientOf } from './connection';
 import { parseJson } from './json';
-import { bodyTooLarge, HttpProblem, PROBLEMS } from './problems';
+import { HttpProblem, PROBLEMS, bodyTooLarge, malformedHttp } from './problems';
 import type { Context } from './routes';
-import { readWhole } from './whole-body';
 
 // The type, then parameters, each a token or a quoted string, or nothing at all (RFC 9110, 5.6.6 and 8.3.1).
 const JSON_TYPE =
@@ -11,40 +13,42 @@ const JSON_TYPE =
 const CHARSET = /;[ \t]*charset=("?)([^";\t ]*)\1/gi;
 
 /**
- * Reads a body of at most `limit` bytes, and gives its JSON value.
- * koa-bodyparser only reads: it is handed no encoding and gives the bytes, for
- * its own decoding and parsing would replace ill-formed UTF-8, round large
- * integers and let the last of two equal members win.
+ * Reads a body of at most `limit` bytes, and gives its JSON value. Throws {@link HttpProblem}.
+ *
+ * koa-bodyparser only reads: it is given no encoding and hands over the bytes, for its own decoding and parsing
+ * would replace ill-formed UTF-8, round large integers and let the last of two equal members win.
  */
 export function jsonReader(limit: number): (ctx: Context) => Promise<unknown> {
   const parseBody = bodyParser({
     enableTypes: ['text'],
+    extendTypes: { text: ['application/json'] },
     textLimit: String(limit),
     // Hand over the bytes. (An option of raw-body's, which koa-bodyparser passes on and its types leave out.)
     ...{ encoding: null },
   });
 
-  const readBytes = async (req: IncomingMessage): Promise<unknown> => {
-    // What it looks at of a context, and the type is ours to judge.
-    const seen = { req, request: { is: () => true, body: undefined as unknown } };
+  const readBytes = async (ctx: Context): Promise<unknown> => {
     try {
-      await parseBody(seen as unknown as Context, async () => {});
-      return seen.request.body;
+      await parseBody(ctx, async () => {});
     } catch (error) {
       if ((error as { status?: number }).status !== 413) throw error;
       // The reader has paused it, and bytes that are never read would be answered with a reset.
-      req.resume();
+      ctx.req.resume();
       throw bodyTooLarge(limit);
     }
+    // Absent where there was no body at all.
+    return ctx.request.rawBody ?? '';
   };
 
-  return async ({ req, res }) => {
-    requireJson(req.headers);
-    // It is `identity`, in whatever case; koa-bodyparser knows it in lower case only.
-    delete req.headers['content-encoding'];
-    const bytes = await readWhole(req, res, limit, readBytes);
-    // Without a body at all koa-bodyparser leaves an object of its own.
-    return jsonValue(Buffer.isBuffer(bytes) ? bytes : new Uint8Array());
+  return async (ctx) => {
+    const { headers } = ctx.req;
+    requireJson(headers);
+    // koa-bodyparser knows `identity` in lower case only, and fewer ways to write the type than HTTP has.
+    delete headers['content-encoding'];
+    headers['content-type'] = 'application/json';
+    const body = await readWhole(ctx, limit, readBytes);
+    // A text where a body parser in front has read the body.
+    return jsonValue(typeof body === 'string' ? Buffer.from(body) : (body as Buffer));
   };
 }
 
@@ -78,3 +82,57 @@ const WHY: Readonly<Record<string, string>> = {
   SyntaxError: 'the body is not well-formed JSON, or gives a member twice with different values',
   RangeError: 'the body is nested too deep',
 };
+
+/** Waits for the end of a body that means nothing to the operation, and drops it. Throws {@link HttpProblem}. */
+export async function dropBody(ctx: Context, limit: number): Promise<void> {
+  // RFC 9112, 6.3.
+  const { 'content-length': length, 'transfer-encoding': coding } = ctx.req.headers;
+  if (length !== undefined || coding !== undefined)
+    await readWhole(ctx, limit, ({ req }) => drop(req, limit));
+}
+
+async function drop(body: IncomingMessage, limit: number): Promise<void> {
+  let length = 0;
+  return new Promise((resolve, reject) => {
+    body.on('data', (bytes: Buffer) => {
+      length += bytes.length;
+      if (length > limit) reject(bodyTooLarge(limit));
+    });
+    finished(body).then(resolve, reject);
+  });
+}
+
+/** Made once: every answer closes, and nearly always behind its body. */
+const ANSWERED = new Error('the request was answered before its body had ended');
+
+/**
+ * Reads a body of at most `limit` bytes to its end with `read`, which minds the limit where no length was announced.
+ * Until then a request may still turn out malformed or late, and be answered so past the app; it then must not be
+ * carried out any more, for a refused request has changed nothing.
+ */
+async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) => Promise<T>): Promise<T> {
+  const { req, res } = ctx;
+  requireUnanswered(res);
+  if (Number(req.headers['content-length']) > limit) throw bodyTooLarge(limit);
+  clientOf(res)?.expectBody(res);
+  try {
+    const body = await new Promise<T>((resolve, reject) => {
+      // Answered past the app: no event tells any more how the body ends.
+      res.on('close', () => reject(ANSWERED));
+      read(ctx).then(resolve, reject);
+    });
+    requireUnanswered(res);
+    return body;
+  } catch (error) {
+    throw error instanceof HttpProblem ? error : incomplete();
+  }
+}
+
+function requireUnanswered(res: ServerResponse): void {
+  if (res.writableEnded || !(res.socket?.writable ?? true)) throw incomplete();
+}
+
+/** Reaches no client: it has gone away, or was answered already. */
+function incomplete(): HttpProblem {
+  return malformedHttp('the body ended before its announced length');
+}

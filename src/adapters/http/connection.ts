@@ -1,29 +1,75 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { User } from '../../application';
-import { failureOf, send } from './answer';
-import type { HttpProblem } from './problems';
+import type { Headers, HttpProblem } from './problems';
 import type { RequestScheduler, Startable } from './request-scheduler';
+import { requestIdOf } from './request';
 
 /** How many requests are served. Clients then come again, and so learn of new instances. */
 const MAX_SERVED = 10_000;
 /**
- * How many requests may stand in line, some 1.5 KB each, on one connection and on all together. Who brings more is cut
- * off. (Not kept waiting: Node resumes a paused socket behind every request that it has read.)
+ * Queue limits for requests, some 1.5 KB each, per connection and in total. Beyond them the connection is closed.
+ * (Pausing the socket has no effect: Node resumes it after each request that it has read.)
  */
-const MAX_IN_LINE_EACH = 1000;
-const MAX_IN_LINE = 20_000;
+const MAX_QUEUED_EACH = 1000;
+const MAX_QUEUED = 20_000;
 /** For how long a connection that got its last answer is read and dropped, so that a sender gets to see it. */
 const LINGER_MS = 1000;
 
-export type Serve = (request: IncomingMessage, response: ServerResponse, client: Client) => void;
+export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** What serving a request needs of its connection. */
+/** A connection that `listen` has accepted, as the app sees it. */
 export interface Client {
-  /** The user of its latest request; `undefined` where that had none. The service of a request sets it. */
+  /** The user of its latest request; `undefined` where that had none. Set by the app. */
   user: User | undefined;
-  /** Whether the connection ends behind the answer under way. Called once the answer is decided. */
-  isLast(): boolean;
+  /** Whether the server is ending. */
+  readonly draining: boolean;
+  /** Tells a client that waits for it that the body is going to be read (`Expect: 100-continue`). */
+  expectBody(response: ServerResponse): void;
+}
+
+/** The connection of `response`; `undefined` where another server than `listen` has accepted it. */
+export function clientOf(response: ServerResponse): Client | undefined {
+  return isServed(response) ? response.client : undefined;
+}
+
+function isServed(response: ServerResponse): response is ServedResponse {
+  return response instanceof ServedResponse;
+}
+
+/**
+ * A response on a {@link Connection}, sent by any middleware: it says `Connection: close` where it is the last one, and its
+ * client is disconnected where it stops reading.
+ */
+export class ServedResponse<
+  Request extends IncomingMessage = IncomingMessage,
+> extends ServerResponse<Request> {
+  client: Connection | undefined;
+
+  override writeHead(status: number, reason?: unknown, fields?: unknown): this {
+    if (this.client?.isLast() === true) this.setHeader('Connection', 'close');
+    return super.writeHead(status, reason as string, fields as OutgoingHttpHeaders);
+  }
+
+  override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
+    super.end(chunk, encoding as BufferEncoding, callback);
+    // Most clients have taken all of it by now.
+    if (this.client && !this.writableFinished && !this.destroyed) this.setTimeout(this.client.readTimeoutMs);
+    return this;
+  }
+}
+
+/** What a connection needs of its server. */
+export interface ConnectionServer {
+  readonly scheduler: RequestScheduler;
+  /** The responses that wait behind others, on all connections. */
+  readonly queued: Set<ServerResponse>;
+  readonly draining: boolean;
+  /** For how long a client may stop reading its answer. */
+  readonly readTimeoutMs: number;
+  readonly handle: Handle;
+  /** Answers where there is no request. */
+  readonly answerRaw: (socket: Socket, refusal: HttpProblem) => void;
 }
 
 /** The lanes of connections that speak for no user (yet). */
@@ -45,17 +91,9 @@ export class Connection implements Client, Startable {
   #served = 0;
   #ending = false;
 
-  /**
-   * @param answerRaw answers where there is no request to answer.
-   * @param inLine what stands in line on all connections.
-   */
   constructor(
     private readonly socket: Socket,
-    private readonly serve: Serve,
-    private readonly answerRaw: (refusal: HttpProblem) => void,
-    private readonly draining: () => boolean,
-    private readonly inLine: Set<ServerResponse>,
-    private readonly scheduler: RequestScheduler,
+    private readonly server: ConnectionServer,
   ) {
     // By this method Node ends a connection behind its last answer: at once, and where the client is
     // still sending, the reset that it then gets can overtake the answer.
@@ -63,40 +101,58 @@ export class Connection implements Client, Startable {
     // Node takes its own listener away when it hands a CONNECT over.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
-      scheduler.cancel(this);
-      this.#owed.forEach((response) => inLine.delete(response));
+      server.scheduler.cancel(this);
+      this.#owed.forEach((response) => server.queued.delete(response));
     });
   }
 
+  get draining(): boolean {
+    return this.server.draining;
+  }
+
+  /** For how long the client may stop reading its answer. */
+  get readTimeoutMs(): number {
+    return this.server.readTimeoutMs;
+  }
+
+  expectBody(response: ServerResponse): void {
+    const { headers, httpVersionMinor } = response.req;
+    // HTTP/1.0 does not know of 100 (RFC 9110, 10.1.1).
+    if (headers.expect !== undefined && httpVersionMinor === 1) response.writeContinue();
+  }
+
+  /** Whether the connection ends behind the answer under way. Called when the answer is decided. */
   isLast(): boolean {
     return (
       this.#served >= MAX_SERVED ||
-      (this.draining() && this.#owed.length <= 1) ||
+      (this.draining && this.#owed.length <= 1) ||
       // Node's parser drops what came in one packet with a request for an upgrade: no answer may be taken for one to that.
       this.#owed[0]?.req.headers.upgrade !== undefined
     );
   }
 
   take(response: ServerResponse): void {
+    if (isServed(response)) response.client = this;
     this.#latest = response.req;
     // Its last answer is on its way already: this one would have none.
     if (!this.socket.writable) return;
-    const inLine = this.#owed.length;
-    if (inLine > MAX_IN_LINE_EACH || (inLine > 0 && this.inLine.size >= MAX_IN_LINE)) {
+    const queued = this.#owed.length;
+    if (queued > MAX_QUEUED_EACH || (queued > 0 && this.server.queued.size >= MAX_QUEUED)) {
       this.socket.destroy();
       return;
     }
     response.on('close', () => this.#answered());
     this.#owed.push(response);
-    if (inLine === 0) this.#schedule();
-    else this.inLine.add(response);
+    if (queued === 0) this.#schedule();
+    else this.server.queued.add(response);
   }
 
   /** Called by the scheduler. */
   start(): void {
     const response = this.#owed[0]!;
     this.#served++;
-    this.serve(response.req, response, this);
+    this.user = undefined;
+    void this.server.handle(response.req, response);
   }
 
   /**
@@ -111,12 +167,12 @@ export class Connection implements Client, Startable {
     const inBody = this.#latest?.complete === false;
     if (underWay === undefined) {
       // A body that goes wrong behind its answer gets no second one.
-      if (!inBody) this.answerRaw(refusal);
+      if (!inBody) this.server.answerRaw(this.socket, refusal);
       this.#endGently();
     } else if (inBody && underWay.req === this.#latest && !underWay.headersSent) {
       // Started in any case, so that it is logged and counted as other requests are.
-      if (this.scheduler.cancel(this)) this.start();
-      send(underWay, failureOf(refusal), true);
+      if (this.server.scheduler.cancel(this)) this.start();
+      answer(underWay, refusal);
     } else {
       this.socket.destroy();
     }
@@ -142,7 +198,7 @@ export class Connection implements Client, Startable {
     } else if (this.socket.writable) {
       // How long the last answer could be read has nothing to do with how long this one may take.
       this.socket.setTimeout(0);
-      this.inLine.delete(next);
+      this.server.queued.delete(next);
       this.#schedule();
     }
   }
@@ -150,7 +206,7 @@ export class Connection implements Client, Startable {
   /** Has the scheduler start the first request that an answer is owed to. */
   #schedule(): void {
     this.lane = this.user ?? (this.#served === 0 ? FIRST_REQUESTS : WITHOUT_USER);
-    this.scheduler.schedule(this);
+    this.server.scheduler.schedule(this);
   }
 
   #endGently(): void {
@@ -158,4 +214,27 @@ export class Connection implements Client, Startable {
     this.socket.resume();
     setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
   }
+}
+
+/** Answers a request past the app, which may have begun to serve it. */
+function answer(response: ServerResponse, refusal: HttpProblem): void {
+  const { 'X-Request-Id': requestId, ...fields } = fieldsOf(refusal, requestIdOf(response.req));
+  // Of what the app has set only the id stays: the log has it.
+  for (const name of response.getHeaderNames()) if (name !== 'x-request-id') response.removeHeader(name);
+  if (!response.hasHeader('X-Request-Id')) response.setHeader('X-Request-Id', requestId!);
+  const { status } = refusal.problem;
+  response.writeHead(status, STATUS_CODES[status], fields).end(refusal.body);
+}
+
+/** The header of an answer that is sent past the app. Its connection ends behind it. */
+export function fieldsOf({ headers, body }: HttpProblem, requestId: string): Headers {
+  return {
+    'X-Request-Id': requestId,
+    'X-Content-Type-Options': 'nosniff',
+    'Cache-Control': 'no-store',
+    ...headers,
+    'Content-Type': 'application/json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    Connection: 'close',
+  };
 }

@@ -1,55 +1,39 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { Duplex } from 'node:stream';
+import { type IncomingMessage, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { RequestReport } from './app';
-import { failureOf, inBytes } from './answer';
-import { Connection, type Serve } from './connection';
-import { isSurplus, refusalOf, unknownMethod } from './parser-errors';
-import type { HttpProblem } from './problems';
+import type { Duplex } from 'node:stream';
+import { Connection, type ConnectionServer, type Handle, fieldsOf } from './connection';
+import type { RequestReport } from './options';
+import { HttpProblem, PROBLEMS } from './problems';
 import { RequestScheduler } from './request-scheduler';
+import { methodNotAllowed } from './routes';
 
 /**
- * A server's connections, and whatever Node would answer on them by itself,
- * without the contract's body: bytes that its parser refuses, requests that do
- * not arrive in time, CONNECT, expectations.
+ * A server's connections, and what Node would answer on them by itself, without the contract's body: bytes that its
+ * parser refuses, requests that do not arrive in time, CONNECT, expectations.
  */
-export class Connections {
+export class Connections implements ConnectionServer {
+  readonly scheduler = new RequestScheduler();
+  readonly queued = new Set<ServerResponse>();
   readonly #open = new Map<Duplex, Connection>();
-  readonly #scheduler = new RequestScheduler();
   #draining = false;
 
-  constructor(private readonly report: (request: RequestReport) => void) {}
-
-  /** How many there are, idle or not. */
-  get open(): number {
-    return this.#open.size;
-  }
-
-  /** How many requests wait for their turn of the event loop. */
-  get waiting(): number {
-    return this.#scheduler.waiting;
-  }
-
-  get draining(): boolean {
-    return this.#draining;
-  }
-
-  /** Has all that arrives on `server` served by `serve`. */
-  of(server: Server, serve: Serve): void {
-    const inLine = new Set<ServerResponse>();
-    const draining = () => this.#draining;
+  constructor(
+    server: Server,
+    readonly handle: Handle,
+    readonly readTimeoutMs: number,
+    private readonly report: (request: RequestReport) => void,
+  ) {
     server.on('connection', (socket) => {
-      this.#scheduler.shortenTurn();
-      const answerRaw = (refusal: HttpProblem) => this.#answerRaw(socket, refusal);
-      this.#open.set(socket, new Connection(socket, serve, answerRaw, draining, inLine, this.#scheduler));
+      this.scheduler.shortenTurn();
+      this.#open.set(socket, new Connection(socket, this));
       socket.once('close', () => this.#open.delete(socket));
     });
 
-    const take = (_: IncomingMessage, response: ServerResponse) =>
-      this.#open.get(response.req.socket)?.take(response);
+    const take = ({ socket }: IncomingMessage, response: ServerResponse) =>
+      this.#open.get(socket)?.take(response);
     server.on('request', take);
-    // Instead of Node's 100 for every request: only a body that will be read is asked for.
+    // Instead of Node's 100 for every request: only a body that will be read is expected.
     server.on('checkContinue', take);
     // Any other expectation is refused as a malformed request is; see requireWellFormed.
     server.on('checkExpectation', take);
@@ -60,7 +44,21 @@ export class Connections {
       if (refusal) this.#open.get(socket)?.refuse(refusal);
       else socket.destroy();
     });
-    server.on('connect', (_, socket) => this.#open.get(socket)?.refuse(unknownMethod()));
+    server.on('connect', (_, socket) => this.#open.get(socket)?.refuse(methodNotAllowed()));
+  }
+
+  /** How many there are, idle or not. */
+  get open(): number {
+    return this.#open.size;
+  }
+
+  /** How many requests wait for their turn of the event loop. */
+  get waiting(): number {
+    return this.scheduler.waiting;
+  }
+
+  get draining(): boolean {
+    return this.#draining;
   }
 
   /** From now on every answer closes its connection. */
@@ -73,14 +71,55 @@ export class Connections {
     for (const connection of this.#open.values()) connection.endWhenIdle();
   }
 
-  /** Cuts whatever is left. True where an answer was owed. */
+  /** Closes all connections. True where an answer was owed. */
   cut(): boolean {
     return [...this.#open.values()].map((connection) => connection.cut()).includes(true);
   }
 
-  #answerRaw(socket: Socket, refusal: HttpProblem): void {
+  readonly answerRaw = (socket: Socket, refusal: HttpProblem): void => {
     const requestId = randomUUID();
-    socket.write(inBytes(requestId, failureOf(refusal)));
-    this.report({ requestId, status: refusal.problem.status });
+    const { status } = refusal.problem;
+    const fields = { ...fieldsOf(refusal, requestId), Date: new Date().toUTCString() };
+    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${refusal.body}`);
+    this.report({ requestId, status });
+  };
+}
+
+/** With the bytes that Node's parser rejected. */
+interface ParserError extends NodeJS.ErrnoException {
+  readonly rawPacket?: Buffer;
+}
+
+/** What came behind a request with `Connection: close`, and so is no request. */
+function isSurplus(error: ParserError): boolean {
+  return error.code === 'HPE_CLOSED_CONNECTION';
+}
+
+/** The problem of a `clientError` of Node's; `undefined` where the connection itself is broken. */
+function refusalOf(error: ParserError): HttpProblem | undefined {
+  switch (error.code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new HttpProblem(PROBLEMS.tooSlow);
+    case 'HPE_HEADER_OVERFLOW':
+      return new HttpProblem(PROBLEMS.headersTooLarge);
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new HttpProblem(PROBLEMS.bodyTooLarge);
+    case 'HPE_INVALID_METHOD':
+    case 'HPE_INVALID_CONSTANT': // Also a method of RTSP, which the parser knows.
+      return isRequest(error.rawPacket) ? methodNotAllowed() : new HttpProblem(PROBLEMS.malformedHttp);
+    default:
+      return error.code?.startsWith('HPE_') ? new HttpProblem(PROBLEMS.malformedHttp) : undefined;
   }
+}
+
+/** A request line with which nothing is wrong but the method (a token; RFC 9110, 5.6.2). */
+const REQUEST_LINE = /^(?:\r\n)*[\w!#$%&'*+.^`|~-]+ [!-~]+ HTTP\/1\.[01]\r\n/;
+
+/**
+ * Tells a method that Node does not know from bytes that are no HTTP at all, over both of which its parser stops at
+ * the first odd letter. The packet begins with them: behind a request in the same packet they would get no answer.
+ */
+function isRequest(packet: Buffer | undefined): boolean {
+  return packet !== undefined && REQUEST_LINE.test(packet.toString('latin1'));
 }

@@ -1,27 +1,15 @@
 /** The public face of the HTTP adapter. */
-import { type HttpServer, type HttpServerOptions, listen } from './server';
+import { createApp } from './app';
+import type { AppOptions, HttpServerOptions } from './options';
+import { type HttpServer, listen } from './server';
 
-export type { RequestReport } from './app';
-export type { Readiness } from './readiness';
-export type { MetricsSource } from './metrics-source';
-export type { DrainTimes, HttpServer, HttpServerOptions } from './server';
-export { listen };
+export type { App } from './app';
+export type { AppOptions, HttpServerOptions, MetricsSource, Readiness, RequestReport } from './options';
+export type { DrainTimes, HttpServer } from './server';
+export { METHODS } from './routes';
+export { createApp, listen };
 
-/** Whoever calls, and for whom; the rest as the service has it by default (docs/operations.md), on a free port. */
-export type ServeOptions = Pick<HttpServerOptions, 'plants' | 'authenticator'> & Partial<HttpServerOptions>;
-
-/** {@link listen}, with a default for everything that has one. */
-export function serve(options: ServeOptions): Promise<HttpServer> {
-  return listen({
-    host: '127.0.0.1',
-    port: 0,
-    maxConnections: 4096,
-    bodyLimit: 65_536,
-    requestTimeoutMs: 15_000,
-    storeTimeoutMs: 2000,
-    maxUserRequests: 2048,
-    report: () => {},
-    ready: () => Promise.resolve({ reads: true, writes: true }),
-    ...options,
-  });
+/** {@link listen} with the app of {@link createApp}. All but the first two options have a default. */
+export function serve(options: AppOptions & HttpServerOptions): Promise<HttpServer> {
+  return listen(createApp(options), options);
 }

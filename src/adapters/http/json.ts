@@ -1,19 +1,18 @@
-import { plantIdFromJsonNumber } from '../../domain';
-import { sameJsonValue } from './same-json-value';
-
 /** Strict: an ill-formed byte sequence throws instead of becoming U+FFFD, and a BOM is not skipped. */
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** How deep arrays and objects may be nested (RFC 8259, 9 allows a limit). */
 const MAX_JSON_DEPTH = 1000;
 
+/** A number as it was written: exact, however large or long. */
+export class JsonNumber {
+  constructor(readonly literal: string) {}
+}
+
 /**
- * The value of a JSON text (RFC 8259) in UTF-8, exactly: a number that is an
- * int64 is a bigint, any other number a symbol whose description is its
- * literal, and a member that occurs twice must have equal values. No string
- * in the value keeps the text in memory. Throws TypeError (encoding),
- * SyntaxError (grammar, a BOM, unequal duplicates) or RangeError (nested
- * deeper than {@link MAX_JSON_DEPTH}).
+ * The value of a JSON text (RFC 8259) in UTF-8, exactly: a number is a {@link JsonNumber}, and a member that occurs
+ * twice must have equal values. No string in the value keeps the text in memory. Throws TypeError (encoding),
+ * SyntaxError (grammar, a BOM, unequal duplicates) or RangeError (nested deeper than {@link MAX_JSON_DEPTH}).
  */
 export function parseJson(bytes: Uint8Array): unknown {
   return new JsonReader(utf8.decode(bytes)).read();
@@ -106,13 +105,12 @@ class JsonReader {
     return JSON.parse(this.text.slice(start, this.#at)) as string;
   }
 
-  #number(): bigint | symbol {
+  #number(): JsonNumber {
     NUMBER.lastIndex = this.#at;
     if (!NUMBER.test(this.text)) throw new SyntaxError('no value');
     const literal = this.text.slice(this.#at, NUMBER.lastIndex);
     this.#at = NUMBER.lastIndex;
-    const int64 = plantIdFromJsonNumber(literal);
-    return int64 === undefined ? Symbol(literal) : BigInt(int64);
+    return new JsonNumber(literal);
   }
 
   #word<T>(word: string, value: T): T {
@@ -147,4 +145,58 @@ function setMember(members: Record<string, unknown>, name: string, value: unknow
   } else {
     members[name] = value;
   }
+}
+
+/** Whether two values are equal: numbers as exact decimals, objects regardless of the order of their members. */
+function sameJsonValue(a: unknown, b: unknown): boolean {
+  if (a instanceof JsonNumber && b instanceof JsonNumber) return sameNumber(a.literal, b.literal);
+  if (!isObject(a) || !isObject(b)) return a === b;
+  if (a instanceof JsonNumber || b instanceof JsonNumber) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const names = Object.keys(a);
+  return (
+    names.length === Object.keys(b).length &&
+    names.every((name) => Object.hasOwn(b, name) && sameJsonValue(a[name], b[name]))
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
+}
+
+const DECIMAL = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]\+?(.+))?$/;
+const LEADING_ZEROS = /^(-?)0+(?=[0-9])/;
+/** A BigInt takes more than linear time to read: beyond this a literal equals only itself. */
+const MAX_EXPONENT_LENGTH = 1000;
+
+function sameNumber(a: string, b: string): boolean {
+  if (a === b) return true;
+  const [one, other] = [decimal(a), decimal(b)];
+  return one !== undefined && one.coefficient === other?.coefficient && one.exponent === other.exponent;
+}
+
+interface Decimal {
+  /** With its sign, without leading and trailing zeros. */
+  readonly coefficient: string;
+  /** Of ten. */
+  readonly exponent: bigint;
+}
+
+const ZERO: Decimal = { coefficient: '0', exponent: 0n };
+
+/** `undefined` where the exponent is too long. */
+function decimal(literal: string): Decimal | undefined {
+  const [, sign = '', whole = '', fraction = '', written = '0'] = DECIMAL.exec(literal)!;
+  const digits = whole + fraction;
+  let start = 0;
+  while (digits[start] === '0') start++;
+  if (start === digits.length) return ZERO;
+  const exponent = written.replace(LEADING_ZEROS, '$1');
+  if (exponent.length > MAX_EXPONENT_LENGTH) return undefined;
+  let end = digits.length;
+  while (digits[end - 1] === '0') end--;
+  return {
+    coefficient: sign + digits.slice(start, end),
+    exponent: BigInt(exponent) + BigInt(whole.length - end),
+  };
 }

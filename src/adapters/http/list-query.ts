@@ -1,31 +1,75 @@
 import type { ListQuery } from '../../application';
 import { HttpProblem, PROBLEMS } from './problems';
 
+/** What a list is requested with. */
 export type PageQuery = Required<ListQuery>;
 
-const CURSOR_PREFIX = 'v1.';
+type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
 
-/** What the query string of a list asks for. Throws {@link HttpProblem}; other parameters are ignored. */
-export function listQueryFrom(querystring: string): PageQuery {
-  if (querystring === '') return { limit: Infinity, after: 0 };
-  const parameters = new URLSearchParams(querystring);
-  for (const name of parameters.keys()) {
-    // `limit[]` and its like are some frameworks' way to write a list: meant for us, and not understood.
-    if (/^(?:limit|cursor)\[/.test(name))
-      throw new HttpProblem(PROBLEMS.badQuery, 'limit and cursor take one value each');
-  }
-  const limit = single(parameters, 'limit');
-  const cursor = single(parameters, 'cursor');
+/** How one member of the query stands in a URL. */
+interface Parameter {
+  readonly name: string;
+  /** Throws {@link HttpProblem}. */
+  readonly read: (query: Mutable<PageQuery>, text: string) => void;
+  /** `name=value`; empty where the value is that of an absent parameter. */
+  readonly write: (query: PageQuery) => string;
+}
+
+/** In the order in which a URL has them. */
+const PARAMETERS = Object.values<Parameter>({
+  limit: parameter('limit', 'limit', Infinity, parseLimit, String),
+  after: parameter('cursor', 'after', 0, parseCursor, cursorOf),
+} satisfies Record<keyof PageQuery, Parameter>);
+const ALL: PageQuery = { limit: Infinity, after: 0 };
+
+/** @param format gives the one text of a value, with what a URL does not allow escaped. */
+function parameter<Member extends keyof PageQuery>(
+  name: string,
+  member: Member,
+  absent: PageQuery[Member],
+  parse: (text: string) => PageQuery[Member],
+  format: (value: PageQuery[Member]) => string,
+): Parameter {
   return {
-    limit: limit === undefined ? Infinity : parseLimit(limit),
-    after: cursor === undefined ? 0 : parseCursor(cursor),
+    name,
+    read: (query, text) => void (query[member] = parse(text)),
+    write: (query) => (query[member] === absent ? '' : `${name}=${format(query[member])}`),
   };
 }
 
-function single(parameters: URLSearchParams, name: string): string | undefined {
-  const values = parameters.getAll(name);
-  if (values.length > 1) throw new HttpProblem(PROBLEMS.badQuery, `${name} must not be given twice`);
-  return values[0];
+export const PARAMETER_NAMES: readonly string[] = PARAMETERS.map(({ name }) => name);
+
+/** `limit[]` and its like are how some frameworks write a list. */
+const NAME_OF_LIST = new RegExp(`^(?:${PARAMETER_NAMES.join('|')})\\[`);
+
+/** Throws {@link HttpProblem}. Unknown parameters are ignored. */
+export function parseQuery(querystring: string): PageQuery {
+  if (querystring === '') return ALL;
+  const sent = new URLSearchParams(querystring);
+  for (const name of sent.keys()) {
+    if (NAME_OF_LIST.test(name))
+      throw new HttpProblem(PROBLEMS.badQuery, `${PARAMETER_NAMES.join(' and ')} take one value each`);
+  }
+  const query = { ...ALL };
+  for (const { name, read } of PARAMETERS) {
+    const [value, second] = sent.getAll(name);
+    if (second !== undefined) throw new HttpProblem(PROBLEMS.badQuery, `${name} must not be given twice`);
+    if (value !== undefined) read(query, value);
+  }
+  return query;
+}
+
+/**
+ * The one text of a query, as it stands in a URL behind the question mark: two queries for the same page have the
+ * same one. The key of every cache of pages, and what `Link` leads to.
+ */
+export function canonical(query: PageQuery): string {
+  let text = '';
+  for (const { write } of PARAMETERS) {
+    const parameter = write(query);
+    if (parameter !== '') text += text === '' ? parameter : `&${parameter}`;
+  }
+  return text;
 }
 
 function parseLimit(text: string): number {
@@ -35,15 +79,17 @@ function parseLimit(text: string): number {
   return Number(text);
 }
 
-/** A place in the list, in a form that clients have no reason to take apart. */
-export function cursorAfter(position: number): string {
+const CURSOR_PREFIX = 'v1.';
+
+/** A place in the list, opaque to clients. */
+function cursorOf(position: number): string {
   return Buffer.from(`${CURSOR_PREFIX}${position}`).toString('base64url');
 }
 
 function parseCursor(cursor: string): number {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const position = Number(text.slice(CURSOR_PREFIX.length));
-  if (!(position > 0 && Number.isSafeInteger(position)) || cursorAfter(position) !== cursor) {
+  if (!(position > 0 && Number.isSafeInteger(position)) || cursorOf(position) !== cursor) {
     throw new HttpProblem(PROBLEMS.badQuery, 'cursor must come from the Link of an earlier answer');
   }
   return position;

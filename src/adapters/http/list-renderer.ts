@@ -1,4 +1,5 @@
-import { StoreUnavailable, type User } from '../../application';
+import { type User } from '../../application';
+import { StoreUnavailable } from '../../event-sourcing';
 import type { ListText } from './list-text';
 
 /** Unfinished texts of one user. Further ones are refused. */

@@ -1,16 +1,16 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { NewPlant } from '../../domain';
-import type { NewPlantBody } from './openapi/bodies';
-import { NewPlant as published } from './openapi/schemas';
+import { NewPlant, plantIdFromJsonNumber } from '../../domain';
+import { JsonNumber } from './json';
+import { type NewPlantBody, NewPlant as published } from './openapi/schemas';
 import { HttpProblem, PROBLEMS } from './problems';
 
-/** A NewPlant as `parseJson` returns it: an int64 is a bigint. */
-interface ExactNewPlant extends NewPlantBody {
-  readonly id: bigint;
+/** A NewPlant as `parseJson` returns it. */
+interface ExactNewPlant extends Omit<NewPlantBody, 'id'> {
+  readonly id: JsonNumber;
 }
 
 const ajv = new Ajv({ strict: true })
-  .addKeyword({ keyword: 'int64', validate: (_: unknown, value: unknown) => typeof value === 'bigint' })
+  .addKeyword({ keyword: 'number', validate: (_: unknown, value: unknown) => value instanceof JsonNumber })
   .addKeyword({
     keyword: 'wellFormed',
     type: 'string',
@@ -24,9 +24,10 @@ const isNewPlant = ajv.compile<ExactNewPlant>({
   ),
 });
 
-/** The published rule of a member, told of the values that `parseJson` gives: of numbers that are exact, and of strings that JSON lets be ill-formed. */
+/** The published rule of a member, for values of `parseJson`: numbers are exact, and strings may be ill-formed. */
 function exact(rule: { readonly type: string; readonly format?: string }): object {
-  if (rule.format === 'int64') return { int64: true };
+  // Whether it is in range shows when the id is made of it.
+  if (rule.format === 'int64') return { number: true };
   return rule.type === 'string' ? { ...rule, wellFormed: true } : rule;
 }
 
@@ -39,8 +40,14 @@ const RULES: Readonly<Record<string, string>> = {
 
 /** The NewPlant that a JSON value is; other members are ignored. Throws {@link HttpProblem}, naming member and rule. */
 export function newPlantFrom(value: unknown): NewPlant {
+  // For ajv, a JsonNumber is an object.
+  if (value instanceof JsonNumber) throw new HttpProblem(PROBLEMS.invalidPlant, RULES['']);
   if (!isNewPlant(value)) throw new HttpProblem(PROBLEMS.invalidPlant, rule(isNewPlant.errors![0]!));
-  return NewPlant.from({ id: String(value.id), name: value.name, tag: value.tag })!;
+  const { name, tag } = value;
+  const plant = NewPlant.from({ id: plantIdFromJsonNumber(value.id.literal), name, tag });
+  // All but the id has been checked.
+  if (plant === undefined) throw new HttpProblem(PROBLEMS.invalidPlant, RULES['/id']);
+  return plant;
 }
 
 function rule(error: ErrorObject): string {

@@ -1,7 +1,15 @@
-/**
- * The error catalogue: every way in which a request can fail, with its status
- * and its number. The numbers are part of the interface and never change.
- */
+/** How requests fail: the error catalogue, and which problem an error is answered with. */
+import { AuthenticationUnavailable } from '../../application';
+import { OutcomeUnknown, StoreUnavailable } from '../../event-sourcing';
+import type { Rejection } from '../../domain';
+
+export interface Problem {
+  readonly status: number;
+  readonly error: number;
+  readonly message: string;
+}
+
+/** Every way in which a request can fail. The numbers are part of the interface and never change. */
 export const PROBLEMS = {
   malformedHttp: { status: 400, error: 40000, message: 'the request is not well-formed HTTP' },
   malformedJson: { status: 400, error: 40001, message: 'the body is not well-formed JSON in UTF-8' },
@@ -49,17 +57,11 @@ export const PROBLEMS = {
   },
 } as const satisfies Record<string, Problem>;
 
-export interface Problem {
-  readonly status: number;
-  readonly error: number;
-  readonly message: string;
-}
-
 export type Headers = Readonly<Record<string, string>>;
 
 /**
- * A request that ends in `problem`. Its message reaches the client: it names
- * the member and the rule, and never repeats what was sent.
+ * A request that ends in `problem`. The message reaches the client: it names the member and the rule, and never
+ * repeats what was sent.
  */
 export class HttpProblem extends Error {
   override readonly name = 'HttpProblem';
@@ -71,15 +73,54 @@ export class HttpProblem extends Error {
   ) {
     super(message);
   }
+
+  /** The Error of the contract, as JSON. */
+  get body(): string {
+    return JSON.stringify({ error: this.problem.error, message: this.message });
+  }
 }
 
-/** The rest of it is not worth reading: the connection ends behind the answer. */
+/** The rest of the body is not read: the connection ends behind the answer. */
 export function bodyTooLarge(limit: number): HttpProblem {
   const message = `the body is larger than ${limit} bytes`;
   return new HttpProblem(PROBLEMS.bodyTooLarge, message, { Connection: 'close' });
 }
 
-/** What is wrong makes it doubtful where the next request begins: the connection ends behind the answer. */
+/** It is doubtful where the next request begins: the connection ends behind the answer. */
 export function malformedHttp(message?: string): HttpProblem {
   return new HttpProblem(PROBLEMS.malformedHttp, message, { Connection: 'close' });
+}
+
+/** Made once: the rules refuse often, and a stack costs more than the answer. */
+const REJECTED: Readonly<Record<Rejection, HttpProblem>> = {
+  'id-taken': new HttpProblem(PROBLEMS.idTaken),
+  'no-such-plant': new HttpProblem(PROBLEMS.noSuchPlant),
+};
+
+/** The problem of a command that the rules of the domain refuse. */
+export function rejected(rejection: Rejection): HttpProblem {
+  return REJECTED[rejection];
+}
+
+/** The problem that an error is answered with. */
+export function problemOf(error: unknown): HttpProblem {
+  if (error instanceof HttpProblem) return error;
+  if (error instanceof OutcomeUnknown) return new HttpProblem(PROBLEMS.outcomeUnknown);
+  if (error instanceof StoreUnavailable || error instanceof AuthenticationUnavailable)
+    return new HttpProblem(PROBLEMS.storeUnavailable);
+  return new HttpProblem(PROBLEMS.bug);
+}
+
+/** A store that is back serves again within two seconds. */
+const RETRY_AFTER_MS = 1000;
+
+/**
+ * Seconds of the `Retry-After` that an error is answered with: whole ones, rounded up, plus jitter of up to a half of
+ * them and of at least up to one second. Clients that were refused together do not retry together.
+ * @param random from 0 to below 1.
+ */
+export function retryAfterSeconds(error: unknown, random: () => number): number {
+  const ms = error instanceof StoreUnavailable ? error.retryAfterMs : undefined;
+  const seconds = Math.max(1, Math.ceil((ms ?? RETRY_AFTER_MS) / 1000));
+  return seconds + Math.floor(random() * (Math.max(1, Math.floor(seconds / 2)) + 1));
 }

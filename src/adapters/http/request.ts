@@ -1,32 +1,92 @@
+/** What a request says of itself: its target, its id, its trace, and whether it is well-formed HTTP. */
 import { randomUUID } from 'node:crypto';
-import { IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { HttpProblem, PROBLEMS, malformedHttp } from './problems';
+import type { Context } from './routes';
 
-/** What a caller may name his request: short, and harmless wherever it is written. */
+/** What a caller may name a request: short, and harmless wherever it is written. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** A request with a name of its own, under which its answer and the log tell of it. */
-export class NamedRequest extends IncomingMessage {
-  #id: string | undefined;
-
-  /** The caller's, where it is well-formed, or a new one. */
-  get id(): string {
-    return (this.#id ??= wellFormed(this.headers['x-request-id']) ?? randomUUID());
-  }
-}
-
-/** @param request from a server that makes {@link NamedRequest}s. */
-export function requestIdOf(request: IncomingMessage): string {
-  return (request as IncomingMessage & Pick<NamedRequest, 'id'>).id;
+/** The caller's `X-Request-Id`, where it is well-formed, or a new one. */
+export function requestIdOf({ headers }: IncomingMessage): string {
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
 }
 
 /** W3C Trace Context, 3.2: version, trace, parent and flags in lower-case hex; all zeros, and version ff, are none. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** The trace that the request is part of, where it says so in the one form that there is. */
+/** The trace that the request is part of, where its header field is well-formed. */
 export function traceparentOf({ headers: { traceparent } }: IncomingMessage): string | undefined {
   return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined;
 }
 
-function wellFormed(sent: string | string[] | undefined): string | undefined {
-  return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : undefined;
+/** A path and perhaps a query of ASCII characters: Koa's `path` and `querystring` are then exactly what was sent. */
+const PLAIN_TARGET = /^\/[!"$-~]*$/;
+/** Origin-form or absolute-form (RFC 9112, 3.2). Neither has a place for a fragment. */
+const TARGET = /^(?:https?:\/\/([^/?#]+))?(\/[^?#]*)?(?:\?([^#]*))?$/i;
+/** A name or an address, and perhaps a port (RFC 3986, 3.2, without its user part: RFC 9110, 4.2.4). Empty is allowed. */
+const AUTHORITY = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
+
+/** Throws {@link HttpProblem} where the request is malformed. Afterwards the context's URL is a path and a query. */
+export function requireWellFormed(ctx: Context): void {
+  requireWellFormedHeader(ctx.req);
+  const { url } = ctx;
+  if (PLAIN_TARGET.test(url) || url === '*') return;
+  const [, authority = '', path = '/', query] = TARGET.exec(url) ?? [];
+  if (!TARGET.test(url) || !AUTHORITY.test(authority)) {
+    throw malformedHttp('the request target must be a path, or a URL of http');
+  }
+  // Any authority names this service. Koa's parser trims and escapes what is not ASCII, each byte
+  // of which is one character here.
+  ctx.url = (query === undefined ? path : `${path}?${query}`).replace(
+    /[\x80-\xff]/g,
+    (byte) => `%${byte.charCodeAt(0).toString(16)}`,
+  );
+}
+
+/** The path under which the app is mounted; empty where it is not. Links within the app begin with it. */
+export function mountPathOf(ctx: Context): string {
+  if (ctx.originalUrl === ctx.url) return '';
+  const whole = TARGET.exec(ctx.originalUrl)?.[2] ?? '';
+  if (whole.endsWith(ctx.path)) return whole.slice(0, -ctx.path.length);
+  // Mounted at /v1, the app sees / for a request of /v1.
+  return ctx.path === '/' ? whole : '';
+}
+
+const MAX_HEADER_FIELDS = 100;
+/** Fields that mean nothing when given twice; Node keeps the first and drops the others silently. */
+const SINGLE = ['host', 'authorization', 'content-type', 'content-length'];
+
+/** Refuses what Node's parser accepts although HTTP/1.1 forbids it. The connection ends behind the answer. */
+function requireWellFormedHeader(request: IncomingMessage): void {
+  const { rawHeaders, headers, httpVersionMajor, httpVersionMinor } = request;
+  if (httpVersionMajor !== 1) throw malformedHttp('the protocol must be HTTP/1.1 or HTTP/1.0');
+  if (rawHeaders.length > 2 * MAX_HEADER_FIELDS) {
+    throw new HttpProblem(PROBLEMS.headersTooLarge, undefined, { Connection: 'close' });
+  }
+
+  let seen = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const index = SINGLE.indexOf(rawHeaders[i]!.toLowerCase());
+    if (index === -1) continue;
+    if (seen & (1 << index)) throw malformedHttp(`the header field ${SINGLE[index]} must not be given twice`);
+    seen |= 1 << index;
+  }
+
+  const http10 = httpVersionMinor === 0;
+  if (headers.host === undefined && !http10) throw malformedHttp('a Host header field is required');
+  if (headers.host !== undefined && !AUTHORITY.test(headers.host)) {
+    throw malformedHttp('the Host header field must be a host, and perhaps a port');
+  }
+
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && http10) throw malformedHttp('HTTP/1.0 knows no transfer encoding');
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    throw malformedHttp('the transfer encoding must be chunked');
+  }
+  // A server must ignore an expectation of HTTP/1.0 (RFC 9110, 10.1.1).
+  if (headers.expect !== undefined && !http10 && headers.expect.toLowerCase() !== '100-continue') {
+    throw malformedHttp('the expectation cannot be met');
+  }
 }

@@ -1,58 +1,47 @@
 import Router from '@koa/router';
-import type { Middleware, ParameterizedContext } from 'koa';
+import type { ParameterizedContext } from 'koa';
 import type { User } from '../../application';
-import { type Answer, failure, noContent } from './answer';
-import { PROBLEMS } from './problems';
-import type { Target } from './request-target';
+import { HttpProblem, PROBLEMS } from './problems';
 
-/** All that are served anywhere, in the order in which they are listed. */
-const METHODS = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'];
-/** Where no path is known. */
-export const ALLOW_ANYWHERE = METHODS.join(', ');
+/** All methods that any path serves, in the order in which `Allow` lists them. */
+export const METHODS = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'] as const;
 
-/** What is known of a request, and becomes known on its way. */
-export interface RequestState extends Target {
-  /** Who asks. */
+/** What becomes known of a request on its way. */
+export interface State {
   user?: User;
-  /** Whether it counts as one of its user's requests in flight. */
-  admitted?: boolean;
-  /** The pattern of the route that serves it. */
-  route?: string;
 }
 
-export type Context = ParameterizedContext<RequestState>;
-export type Handler = (ctx: Context) => Answer | Promise<Answer>;
+export type Context = ParameterizedContext<State>;
+
+/** The pattern of the route that served a request; `undefined` where none did. */
+export function routeOf(ctx: Context): string | undefined {
+  return (ctx as { readonly _matchedRoute?: string })._matchedRoute;
+}
+
+/** A router whose paths are exact and case-sensitive. */
+export function newRouter(): Router<State> {
+  return new Router<State>({ sensitive: true, strict: true });
+}
 
 /**
- * Some of the routes, each one method of one path: exact, case-sensitive. GET serves HEAD as well. Where only a path
- * matches, the answer is 204 to OPTIONS, else 405, both with `Allow`. (Of the router only the layers are asked, which
- * know a path and its methods: its middleware would put a chain together and let it run anew with each request.)
+ * Behind the routes: a path of theirs asked for with another method answers 204 to OPTIONS, else 405, both with
+ * `Allow`. (The router's own `allowedMethods` answers 501 to methods that it does not know, and 200 to OPTIONS.)
  */
-export function routes(
-  served: Readonly<Record<`${'GET' | 'POST' | 'DELETE'} /${string}`, Handler>>,
-): Middleware<RequestState> {
-  const router = new Router<RequestState>({ sensitive: true, strict: true });
-  const table = Object.entries(served).map(([route, handler]) => {
-    const [method, path] = route.split(' ') as [string, string];
-    router.register(path, [method], handler);
-    return { layer: router.stack.at(-1)!, path, handler };
-  });
-
-  return (ctx, next) => {
-    const allowed: string[] = [];
-    for (const { layer, path, handler } of table) {
-      if (!layer.match(ctx.state.path)) continue;
-      if (layer.methods.includes(ctx.method)) {
-        ctx.state.route = path;
-        return handler(ctx);
-      }
-      allowed.push(...layer.methods);
-    }
-    return allowed.length === 0 ? next() : otherMethod(ctx.method, allowed);
+export function otherMethods(...routers: readonly Router<State>[]) {
+  return (ctx: Context, next: () => Promise<unknown>): unknown => {
+    const served = routers
+      .flatMap((router) => router.match(ctx.path, ctx.method).path)
+      .flatMap(({ methods }) => methods);
+    if (served.length === 0) return next();
+    const allowed = METHODS.filter((method) => method === 'OPTIONS' || served.includes(method));
+    if (ctx.method !== 'OPTIONS') throw methodNotAllowed(allowed);
+    ctx.set('Allow', allowed.join(', '));
+    ctx.status = 204;
+    return undefined;
   };
 }
 
-function otherMethod(method: string, served: readonly string[]): Answer {
-  const allow = { Allow: METHODS.filter((name) => name === 'OPTIONS' || served.includes(name)).join(', ') };
-  return method === 'OPTIONS' ? noContent(allow) : failure(PROBLEMS.methodNotAllowed, undefined, allow);
+/** @param allowed where the path is unknown, the methods that there are anywhere. */
+export function methodNotAllowed(allowed: readonly string[] = METHODS): HttpProblem {
+  return new HttpProblem(PROBLEMS.methodNotAllowed, undefined, { Allow: allowed.join(', ') });
 }

@@ -1,18 +1,11 @@
 import { type Server, createServer } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
-import { type AppOptions, createApp } from './app';
+import type Koa from 'koa';
+import { ServedResponse } from './connection';
 import { Connections } from './connections';
-import { ListAnswers } from './list-answers';
-import { NamedRequest } from './request';
-
-export interface HttpServerOptions extends Omit<AppOptions, 'draining' | 'lists'> {
-  readonly host: string;
-  /** 0 picks a free one. */
-  readonly port: number;
-  /** More are refused. */
-  readonly maxConnections: number;
-}
+import { HTTP_DEFAULTS } from './defaults';
+import type { HttpServerOptions } from './options';
 
 export interface HttpServer {
   readonly host: string;
@@ -21,10 +14,6 @@ export interface HttpServer {
   readonly connections: () => number;
   /** Requests that wait for their turn of the event loop. */
   readonly waitingRequests: () => number;
-  /** Long texts of lists that are unfinished. */
-  readonly waitingTexts: () => number;
-  /** Bytes of list texts held: kept answers, segments and unfinished texts. */
-  readonly textBytes: () => number;
   /** Drains, and ends. True where nothing had to be cut. */
   close(times: DrainTimes): Promise<boolean>;
 }
@@ -32,63 +21,62 @@ export interface HttpServer {
 export interface DrainTimes {
   /** For how long new connections are still taken. At most half of `timeoutMs` is. */
   readonly noticeMs: number;
-  /** Whatever is left then is cut. */
+  /** Connections that are open then are closed. */
   readonly timeoutMs: number;
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Above the 60 s for which common load balancers keep idle connections: closing first is theirs. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** Within this, whatever had arrived before is read. */
+/** Within this, requests that had arrived before are read. */
 const SETTLE_MS = 100;
 /** How many connections the system keeps until they are accepted: Node's own default. */
 const BACKLOG = 511;
 
-/** Serves the HTTP interface. Rejects with the system's error (EADDRINUSE, EACCES …) where it cannot listen. */
-export async function listen(options: HttpServerOptions): Promise<HttpServer> {
-  const connections = new Connections(options.report);
-  const lists = new ListAnswers();
-  const serve = createApp({ ...options, lists, draining: () => connections.draining });
+/**
+ * Serves an app: the one of `createApp`, or one that it is mounted in. Rejects with the system's error (EADDRINUSE,
+ * EACCES …) where it cannot listen.
+ */
+export async function listen(app: Koa, options: HttpServerOptions = {}): Promise<HttpServer> {
+  const { host, maxConnections, requestTimeoutMs } = { ...HTTP_DEFAULTS, ...options };
+  const { port = 0, report = () => {} } = options;
   const server = createServer({
-    IncomingMessage: NamedRequest,
+    ServerResponse: ServedResponse,
     // Checked by the app, which answers with a body.
     requireHostHeader: false,
     connectionsCheckingInterval: 1000,
-    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, options.requestTimeoutMs),
-    requestTimeout: options.requestTimeoutMs,
+    headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
+    requestTimeout: requestTimeoutMs,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxHeaderSize: 16 * 1024,
   });
-  server.maxConnections = options.maxConnections;
+  server.maxConnections = maxConnections;
   // Node would drop the fields beyond its limit silently; the app counts and refuses.
   server.maxHeadersCount = 0;
   // Node's own switch, which its types leave out: a client that has sent all it will send still gets its answers.
   Object.assign(server, { httpAllowHalfOpen: true });
-  connections.of(server, (request, response, client) => void serve(request, response, client));
+  const connections = new Connections(server, app.callback(), requestTimeoutMs, report);
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port, options.host, BACKLOG, () => {
+    server.listen(port, host, BACKLOG, () => {
       server.off('error', reject);
       resolve();
     });
   });
 
   return {
-    host: options.host,
+    host,
     port: (server.address() as AddressInfo).port,
     connections: () => connections.open,
     waitingRequests: () => connections.waiting,
-    waitingTexts: () => lists.waiting,
-    textBytes: () => lists.bytes,
     close: (times) => drain(server, connections, times),
   };
 }
 
 /**
- * First readiness fails and every answer closes its connection, while whoever
- * has not heard of it yet is still served; then nobody new is taken; then each
- * connection ends as soon as no answer is owed on it.
+ * First readiness fails and every answer closes its connection, while new connections are still served; then no new
+ * ones are accepted; then each connection ends as soon as no answer is owed on it.
  */
 async function drain(server: Server, connections: Connections, times: DrainTimes): Promise<boolean> {
   let cut = false;
@@ -97,7 +85,7 @@ async function drain(server: Server, connections: Connections, times: DrainTimes
   }, times.timeoutMs);
   connections.closeBehindAnswers();
   await delay(Math.min(times.noticeMs, times.timeoutMs / 2));
-  await acceptWhoKnocked(server);
+  await drainAcceptQueue(server);
 
   // http's own close() would at once cut connections on which the next request has arrived but was not read
   // yet, and such as are still being written to.
@@ -111,7 +99,7 @@ async function drain(server: Server, connections: Connections, times: DrainTimes
 }
 
 /** Closing the listener resets all connections that the system has taken and Node has not. It takes one a turn. */
-async function acceptWhoKnocked(server: Server): Promise<void> {
+async function drainAcceptQueue(server: Server): Promise<void> {
   let accepted = true;
   const note = () => (accepted = true);
   server.on('connection', note);

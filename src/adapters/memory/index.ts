@@ -1,2 +1,2 @@
-/** The public face of the memory adapter. */
+/** The public interface of the memory adapter. */
 export { MemoryEventStore } from './event-store';

@@ -1,2 +1,2 @@
-/** The face of the metrics adapter. */
+/** The public interface of the metrics adapter. */
 export { Metrics } from './metrics';

@@ -1,21 +1,27 @@
-import { type EventStore, OutcomeUnknown, StoreUnavailable } from '../../application';
+import {
+  type EventStore,
+  type Head,
+  OutcomeUnknown,
+  StoreUnavailable,
+  type StreamName,
+} from '../../event-sourcing';
 
-/** Told of every call that was answered or failed: a result's status, `unavailable`, `unknown` or `bug`. */
-export type Told = (operation: 'read' | 'append', outcome: string, seconds: number) => void;
+/** Called after every call: `outcome` is the status of the result, `unavailable`, `unknown` or `bug`. */
+export type CallObserver = (operation: 'read' | 'append', outcome: string, seconds: number) => void;
 
-/** Any event store, its calls timed. Changes nothing about them. */
-export class MeasuredStore implements EventStore {
+/** Wraps an event store and measures the duration of its calls. */
+export class MeasuredStore<Event> implements EventStore<Event> {
   constructor(
-    private readonly store: EventStore,
-    private readonly tell: Told,
+    private readonly store: EventStore<Event>,
+    private readonly observe: CallObserver,
   ) {}
 
-  read(...asked: Parameters<EventStore['read']>) {
-    return this.#timed('read', this.store.read(...asked));
+  read(stream: StreamName, after: Head) {
+    return this.#timed('read', this.store.read(stream, after));
   }
 
-  append(...asked: Parameters<EventStore['append']>) {
-    return this.#timed('append', this.store.append(...asked));
+  append(stream: StreamName, expected: Head, commit: string, events: readonly Event[]) {
+    return this.#timed('append', this.store.append(stream, expected, commit, events));
   }
 
   async #timed<T extends { readonly status: string }>(
@@ -33,7 +39,7 @@ export class MeasuredStore implements EventStore {
       else if (error instanceof OutcomeUnknown) outcome = 'unknown';
       throw error;
     } finally {
-      this.tell(operation, outcome, (performance.now() - start) / 1000);
+      this.observe(operation, outcome, (performance.now() - start) / 1000);
     }
   }
 }

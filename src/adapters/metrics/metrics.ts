@@ -1,17 +1,17 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import {
-  type CollectionObserver,
+  type AggregateObserver,
+  type AggregatesUsage,
   type EventStore,
   OutcomeUnknown,
   StoreUnavailable,
-  type StoreUsage,
   UnreadableHistory,
-} from '../../application';
+} from '../../event-sourcing';
 import { Durations } from './durations';
 import { MeasuredStore } from './measured-store';
 import { type StoreLevels, watchStore } from './store-gauges';
 
-/** A request that was answered. All but the method is of a bounded set. */
+/** An answered request. All values except the method are from bounded sets. */
 export interface AnsweredRequest {
   readonly method?: string;
   readonly route?: string | undefined;
@@ -19,78 +19,91 @@ export interface AnsweredRequest {
   readonly durationMs?: number;
 }
 
-/** What is looked at when the metrics are asked for, rather than counted on its way. */
+/** Values that are read at each scrape, rather than counted. */
 export interface Levels {
-  readonly usage: () => StoreUsage;
-  /** Open ones, idle or not. */
+  readonly usage: () => AggregatesUsage;
+  /** Open connections, idle or not. */
   readonly connections: () => number;
-  /** Since the start of the process. */
+  /** Dropped log lines since the start of the process. */
   readonly droppedLogLines: () => number;
-  /** Requests that wait for their turn of the event loop. */
+  /** Requests that wait for a turn of the event loop. */
   readonly waitingRequests: () => number;
-  /** Long texts of lists that are unfinished. */
+  /** Unfinished texts of long lists. */
   readonly waitingTexts: () => number;
-  /** Bytes of list texts held. */
+  /** Memory of list texts, in bytes. */
   readonly textBytes: () => number;
-  /** Of an event store that has a server. */
+  /** Absent for an event store without a server. */
   readonly store?: (() => StoreLevels) | undefined;
 }
 
-const METHODS: ReadonlySet<string | undefined> = new Set(['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS']);
+/** Reads a metric's value, from the levels and one snapshot of the usage. */
+type Read = (usage: AggregatesUsage, levels: Levels) => number;
 
-/** What is read when the metrics are requested. */
-const GAUGES: Readonly<Record<string, readonly [help: string, read: (levels: Levels) => number]>> = {
-  plant_store_collections: ['Users whose plants are in memory', ({ usage }) => usage().collections],
-  plant_store_plants: ['Plants in memory', ({ usage }) => usage().plants],
-  plant_store_cache_bytes: ['About how much memory those plants take', ({ usage }) => usage().bytes],
-  plant_store_cache_limit_bytes: [
-    'How much they may take (CACHE_MAX_BYTES)',
-    ({ usage }) => usage().maxBytes,
-  ],
-  plant_store_command_bytes: ['What unanswered writes take in memory', ({ usage }) => usage().commandBytes],
+/** Gauges that are read at each scrape. */
+const GAUGES: Readonly<Record<string, readonly [help: string, read: Read]>> = {
+  plant_store_collections: ['Users whose plants are in memory', ({ aggregates }) => aggregates],
+  plant_store_plants: ['Plants in memory', ({ items }) => items],
+  plant_store_cache_bytes: ['Estimated memory of those plants', ({ bytes }) => bytes],
+  plant_store_cache_limit_bytes: ['Limit of that memory (CACHE_MAX_BYTES)', ({ maxBytes }) => maxBytes],
+  plant_store_command_bytes: ['Memory of unanswered writes', ({ commandBytes }) => commandBytes],
   plant_store_command_limit_bytes: [
-    'How much they may take; beyond it writes get 503',
-    ({ usage }) => usage().maxCommandBytes,
+    'Limit of that memory; beyond it writes get 503',
+    ({ maxCommandBytes }) => maxCommandBytes,
   ],
-  plant_store_load_pages_reading: [
-    'Pages of histories requested from the event store',
-    ({ usage }) => usage().pagesReading,
+  plant_store_user_waiting_requests: [
+    'Longest queue of requests of one user that wait for a round',
+    ({ mostWaiting }) => mostWaiting,
   ],
+  plant_store_user_waiting_requests_limit: [
+    'Limit of that queue; beyond it the user gets 503',
+    ({ maxWaiting }) => maxWaiting,
+  ],
+  plant_store_round_bytes: [
+    'Memory of the writes of the largest round in flight',
+    ({ roundBytes }) => roundBytes,
+  ],
+  plant_store_round_limit_bytes: [
+    'Limit of that memory; a single write may exceed it',
+    ({ maxRoundBytes }) => maxRoundBytes,
+  ],
+  plant_store_load_pages_reading: ['Pages of histories in flight', ({ pagesReading }) => pagesReading],
   plant_store_load_pages_waiting: [
-    'Pages of histories that wait to be requested',
-    ({ usage }) => usage().pagesWaiting,
+    'Pages of histories in the load queue',
+    ({ pagesWaiting }) => pagesWaiting,
   ],
-  http_connections: ['Open connections', ({ connections }) => connections()],
+  http_connections: ['Open connections', (_, { connections }) => connections()],
   http_waiting_requests: [
-    'Requests that wait for their turn of the event loop',
-    ({ waitingRequests }) => waitingRequests(),
+    'Requests that wait for a turn of the event loop',
+    (_, { waitingRequests }) => waitingRequests(),
   ],
-  http_waiting_list_texts: ['Texts of long lists that are unfinished', ({ waitingTexts }) => waitingTexts()],
+  http_waiting_list_texts: ['Unfinished texts of long lists', (_, { waitingTexts }) => waitingTexts()],
   http_list_text_bytes: [
-    'Bytes of list texts: kept answers, segments, unfinished texts',
-    ({ textBytes }) => textBytes(),
+    'Memory of list texts: cached answers, segments, unfinished texts',
+    (_, { textBytes }) => textBytes(),
   ],
 };
 
-/** The same, for what only grows. */
+/** Counters that are read at each scrape. */
 const TOTALS: typeof GAUGES = {
-  plant_store_cache_evictions_total: ['Users dropped from memory', ({ usage }) => usage().evictions],
+  plant_store_cache_evictions_total: ['Users evicted from memory', ({ evictions }) => evictions],
   plant_store_log_lines_dropped_total: [
     'Log lines that could not be written',
-    ({ droppedLogLines }) => droppedLogLines(),
+    (_, { droppedLogLines }) => droppedLogLines(),
   ],
 };
 
 /**
- * What one service tells Prometheus about itself, in a registry of its own.
- * docs/operations.md says what to watch. No label bears a user, a token, an id
- * or anything else that a client can make up.
+ * The Prometheus metrics of one service, in a separate registry.
+ * docs/operations.md explains what to monitor. No label has a value that a client
+ * can choose: no user, token or id.
  */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #registers = { registers: [this.#registry] };
   #levels: Levels | undefined;
-  #aboutProcess = false;
+  /** The usage at the current scrape. */
+  #usage: AggregatesUsage | undefined;
+  #collectsProcessMetrics = false;
 
   readonly #requests = new Durations(
     'http_request_duration_seconds',
@@ -110,33 +123,31 @@ export class Metrics {
     buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
     ...this.#registers,
   });
-  readonly #rounds = this.#counter('rounds', 'Rounds answered or failed');
-  readonly #trips = this.#counter('round_trips', 'Calls to the event store that rounds made');
+  readonly #rounds = this.#counter('rounds', 'Rounds');
+  readonly #storeCalls = this.#counter('round_trips', 'Calls to the event store by rounds');
   readonly #appended = this.#counter('appended_events', 'Events appended');
   readonly #loaded = this.#counter('loaded_events', 'Events read from histories');
-  readonly #tooLarge = this.#counter(
-    'too_large',
-    'Times a user had more plants than the memory of this instance may hold',
-  );
-  readonly #conflicts = this.#counter('conflicts', 'Appends that met newer events of another instance');
+  readonly #tooLarge = this.#counter('too_large', 'Times the plants of a user exceeded the memory limit');
+  readonly #conflicts = this.#counter('conflicts', 'Appends that conflicted with another instance');
   readonly #lostHistories = this.#counter(
     'lost_histories',
-    'Times the event store no longer had what was served before',
+    'Times the event store had lost events that were served before',
   );
   readonly #refused = new Counter({
     name: 'http_refused_user_requests_total',
-    help: 'Requests refused because too many of their user were in flight',
+    help: 'Requests refused because too many requests of the user were in flight',
     ...this.#registers,
   });
   readonly #faults = new Counter({
     name: 'plant_store_faults_total',
-    help: 'Failed rounds, by kind: unavailable (nothing happened), unknown (an outcome), unreadable (a history), bug',
+    help: 'Failed rounds, by kind: unavailable (nothing written), unknown (outcome), unreadable (history), bug',
     labelNames: ['kind'],
     ...this.#registers,
   });
 
-  constructor() {
-    // So that the first of them shows as an increase.
+  /** @param methods those that the label `method` names; all others are `other`. */
+  constructor(private readonly methods: readonly string[]) {
+    // So that the first fault shows as an increase.
     for (const kind of ['unavailable', 'unknown', 'unreadable', 'bug']) this.#faults.inc({ kind }, 0);
     for (const [name, [help, read]] of Object.entries(GAUGES)) this.#gauge(name, help, read);
     for (const [name, [help, read]] of Object.entries(TOTALS)) this.#total(name, help, read);
@@ -144,18 +155,18 @@ export class Metrics {
 
   readonly contentType = this.#registry.contentType;
 
-  /** For the edge to call with every request it has answered. */
+  /** Called for every answered request. */
   readonly request = ({ method, route, status, durationMs = 0 }: AnsweredRequest): void => {
-    const known = METHODS.has(method) ? method! : 'other';
+    const known = method !== undefined && this.methods.includes(method) ? method : 'other';
     if (status === 429) this.#refused.inc();
     this.#requests.observe(durationMs / 1000, known, route ?? 'none', String(status));
   };
 
-  readonly collections: CollectionObserver = {
-    round: (requests, trips) => {
+  readonly collections: AggregateObserver = {
+    round: (requests, storeCalls) => {
       this.#rounds.inc();
       this.#roundRequests.observe(requests);
-      this.#trips.inc(trips);
+      this.#storeCalls.inc(storeCalls);
     },
     appended: (events) => this.#appended.inc(events),
     conflict: () => this.#conflicts.inc(),
@@ -165,8 +176,8 @@ export class Metrics {
     fault: (_, error) => this.#faults.inc({ kind: kindOf(error) }),
   };
 
-  /** `store`, its calls timed. */
-  measured(store: EventStore): EventStore {
+  /** Wraps `store` to measure its calls. */
+  measured<Event>(store: EventStore<Event>): EventStore<Event> {
     return new MeasuredStore(store, (operation, outcome, seconds) =>
       this.#store.observe(seconds, operation, outcome),
     );
@@ -177,12 +188,13 @@ export class Metrics {
     if (levels.store) watchStore(levels.store, this.#registry);
   }
 
-  /** In Prometheus' text format. */
+  /** The metrics in Prometheus' text format. */
   async text(): Promise<string> {
-    // Watching the process (its garbage collection, the lag of its event loop) begins with the first who asks:
-    // prom-client cannot be told to end it, and a process may hold many services that nobody asks.
-    if (!this.#aboutProcess) collectDefaultMetrics({ register: this.#registry });
-    this.#aboutProcess = true;
+    // Process metrics (garbage collection, event loop lag) start with the first scrape: prom-client cannot stop them,
+    // and a process may run several services that are never scraped.
+    if (!this.#collectsProcessMetrics) collectDefaultMetrics({ register: this.#registry });
+    this.#collectsProcessMetrics = true;
+    this.#usage = undefined;
     return this.#registry.metrics();
   }
 
@@ -195,8 +207,8 @@ export class Metrics {
     return new Counter({ name: `plant_store_${name}_total`, help, ...this.#registers });
   }
 
-  /** A counter whose total is kept elsewhere. */
-  #total(name: string, help: string, read: (levels: Levels) => number): void {
+  /** A counter whose value is read at each scrape. */
+  #total(name: string, help: string, read: Read): void {
     const collect = () => {
       counter.reset();
       counter.inc(this.#read(read));
@@ -204,13 +216,15 @@ export class Metrics {
     const counter: Counter = new Counter({ name, help, collect, ...this.#registers });
   }
 
-  #gauge(name: string, help: string, read: (levels: Levels) => number): void {
+  #gauge(name: string, help: string, read: Read): void {
     const collect = () => gauge.set(this.#read(read));
     const gauge: Gauge = new Gauge({ name, help, collect, ...this.#registers });
   }
 
-  #read(read: (levels: Levels) => number): number {
-    return this.#levels === undefined ? 0 : read(this.#levels);
+  #read(read: Read): number {
+    if (this.#levels === undefined) return 0;
+    this.#usage ??= this.#levels.usage();
+    return read(this.#usage, this.#levels);
   }
 }
 

@@ -1,18 +1,18 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/** What an event store with a server shows of itself. */
+/** The status of an event store with a server. */
 export interface StoreLevels {
   readonly reads: boolean;
   readonly writes: boolean;
-  /** By name, of a bounded set. */
+  /** By name, from a bounded set. */
   readonly findings: Readonly<Record<string, boolean>>;
-  /** Appends that the server has not answered, and how many were refused since too many were held. */
+  /** Appends without a reply, and how many were refused by the queue limit. */
   readonly appends: { readonly appends: number; readonly bytes: number; readonly refused: number };
   readonly appendBounds: { readonly appends: number; readonly bytes: number };
 }
 
-/** Registers what `look` finds whenever the metrics are asked for. */
-export function watchStore(look: () => StoreLevels, registry: Registry): void {
+/** Registers gauges that read `levels` at each scrape. */
+export function watchStore(levels: () => StoreLevels, registry: Registry): void {
   const registers = [registry];
 
   const flags = (
@@ -40,22 +40,22 @@ export function watchStore(look: () => StoreLevels, registry: Registry): void {
       },
     });
 
-  flags('event_store_available', 'Whether the store answers reads and takes appends', 'operation', () => ({
-    read: look().reads,
-    append: look().writes,
+  flags('event_store_available', 'Whether the store answers reads and accepts appends', 'operation', () => ({
+    read: levels().reads,
+    append: levels().writes,
   }));
-  flags('redis_finding', 'What is wrong with Redis: 1 where it is', 'finding', () => look().findings);
-  level('redis_appends', 'Appends that Redis has not answered', () => look().appends.appends);
-  level('redis_appends_limit', 'How many of them may be held', () => look().appendBounds.appends);
-  level('redis_append_bytes', 'Bytes of the appends that Redis has not answered', () => look().appends.bytes);
-  level('redis_append_bytes_limit', 'How many bytes of them may be held', () => look().appendBounds.bytes);
+  flags('redis_finding', 'Problems of Redis: 1 if present', 'finding', () => levels().findings);
+  level('redis_appends', 'Appends without a reply of Redis', () => levels().appends.appends);
+  level('redis_appends_limit', 'Limit of those appends', () => levels().appendBounds.appends);
+  level('redis_append_bytes', 'Memory of appends without a reply of Redis', () => levels().appends.bytes);
+  level('redis_append_bytes_limit', 'Limit of that memory', () => levels().appendBounds.bytes);
   new Counter({
     name: 'plant_store_redis_refused_appends_total',
-    help: 'Appends refused because too many were held',
+    help: 'Appends refused by the queue limit',
     registers,
     collect() {
       this.reset();
-      this.inc(look().appends.refused);
+      this.inc(levels().appends.refused);
     },
   });
 }

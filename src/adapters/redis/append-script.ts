@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
 /**
- * The append, decided and done in one step inside Redis.
+ * The append, as one atomic Lua script.
  *
- * KEYS: the stream. ARGV: expected version, expected commit, this commit, how
- * many newer entries a conflict may bring, then type and data of each event.
+ * KEYS: the stream. ARGV: expected version, expected commit, commit id, maximum
+ * number of entries that are read, then type and data of each event.
  *
- * Every check comes before the first write, since a script that fails half way
- * is not rolled back. One more check is Redis' own: it refuses an entry id that
- * is not above the stream's last one, also where the entries are gone.
+ * Every check comes before the first write, because Redis does not roll back a
+ * failed script. Redis itself also refuses an entry id that is not above the last
+ * id of the stream, even if the entries were deleted.
  */
 export const APPEND = `
 local stream, version, base, commit = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
@@ -24,9 +24,9 @@ if known ~= base then return {'reset'} end
 
 if #entries > 0 then
   if entries[1][2][6] ~= commit then return {'conflict', entries} end
-  -- The append was recorded before and its reply was lost. Here too something is written: a server that was made a
-  -- replica meanwhile refuses it, and WAIT counts the replicas that have what this connection wrote last. The last id
-  -- of the stream stays what it is, which is not that of the last entry where the tail was deleted.
+  -- The append was recorded before and its reply was lost. This branch writes, too: a server that was demoted to a
+  -- replica refuses the write, and WAIT counts the replicas that have the last write of this connection. The last id
+  -- of the stream does not change; after a deletion it is higher than the id of the last entry.
   local facts = redis.call('XINFO', 'STREAM', stream)
   for i = 1, #facts, 2 do
     if facts[i] == 'last-generated-id' then redis.call('XSETID', stream, facts[i + 1]) end

@@ -1,13 +1,13 @@
-import { OutcomeUnknown, StoreUnavailable } from '../../application';
+import { OutcomeUnknown, StoreUnavailable } from '../../event-sourcing';
 import { APPEND, APPEND_SHA1 } from './append-script';
 import { isTimeout } from './client';
 import type { RedisConnection } from './connection';
-import type { Entry } from './storage-format';
+import type { Entry } from './entry';
 
 export type AppendReply =
   readonly ['appended'] | readonly ['reset'] | readonly ['conflict', readonly Entry[]];
 
-/** How much a writer holds at most: appends that Redis has not answered, whether sent or not. */
+/** Queue limit of a writer: appends without a reply, sent or not. */
 export interface AppendBounds {
   readonly appends: number;
   readonly bytes: number;
@@ -15,16 +15,16 @@ export interface AppendBounds {
 
 export const APPEND_BOUNDS: AppendBounds = { appends: 10_000, bytes: 64 * 1024 * 1024 };
 
-/** How much one WAIT confirms at most. */
+/** Maximum size of a batch, which one WAIT confirms. */
 const BATCH: AppendBounds = { appends: 1000, bytes: 8 * 1024 * 1024 };
 
 export interface AppendWriterOptions {
-  /** How many replicas must hold an append before it is acknowledged; 0 or more. */
+  /** How many replicas must confirm an append before it is acknowledged; 0 or more. */
   readonly waitReplicas: number;
   readonly bounds?: AppendBounds | undefined;
 }
 
-/** What a writer holds, and how many appends it refused because it held too much. */
+/** The queue of a writer, and the number of appends that it refused. */
 export interface AppendLoad {
   readonly appends: number;
   readonly bytes: number;
@@ -37,22 +37,22 @@ interface Append {
   readonly bytes: number;
   readonly resolve: (reply: AppendReply) => void;
   readonly reject: (error: unknown) => void;
-  /** Whether Redis is sent the script itself, since it does not know the digest. */
-  whole: boolean;
-  /** Ends the wait for being sent. */
+  /** Whether the script itself is sent instead of its digest, because Redis answered NOSCRIPT. */
+  sendsScript: boolean;
+  /** Rejects the append if it is not sent in time. */
   expiry?: NodeJS.Timeout;
 }
 
 /**
- * Executes the append script, and confirms its writes by WAIT where replicas are asked for.
+ * Executes the append script, and confirms its writes with WAIT if replicas are required.
  *
- * WAIT covers all that its connection wrote before, and blocks the connection. So there is one WAIT at a time: what
- * arrives meanwhile is held back, and is then sent as one batch with the next WAIT behind it (group commit). Without
- * replicas to wait for, appends are sent at once. Either way a bounded number of them is held.
+ * WAIT covers all earlier writes of its connection, and blocks the connection. So there is one WAIT at a time:
+ * appends that arrive meanwhile are queued and sent as one batch, followed by one WAIT (group commit). If no replicas
+ * are required, appends are sent at once. The queue is bounded in both cases.
  */
 export class AppendWriter {
   #unsent = new Set<Append>();
-  #batchUnderWay = false;
+  #batchInFlight = false;
   #appends = 0;
   #bytes = 0;
   #refused = 0;
@@ -69,7 +69,7 @@ export class AppendWriter {
     return { appends: this.#appends, bytes: this.#bytes, refused: this.#refused };
   }
 
-  /** Rejects with {@link StoreUnavailable} where it was not sent; else with {@link OutcomeUnknown}, or as ioredis does. */
+  /** Rejects with {@link StoreUnavailable} if it was not sent; else with {@link OutcomeUnknown} or an ioredis error. */
   execute(key: string, args: readonly (string | number)[]): Promise<AppendReply> {
     const bytes = sizeOf(key, args);
     if (!fits({ appends: this.#appends, bytes: this.#bytes }, bytes, this.#bounds)) {
@@ -79,7 +79,7 @@ export class AppendWriter {
     this.#appends++;
     this.#bytes += bytes;
     return new Promise((resolve, reject) => {
-      const append: Append = { key, args, bytes, resolve, reject, whole: false };
+      const append: Append = { key, args, bytes, resolve, reject, sendsScript: false };
       this.#unsent.add(append);
       this.#sendNext();
       if (this.#unsent.has(append)) append.expiry = this.#expire(append);
@@ -92,13 +92,13 @@ export class AppendWriter {
   }
 
   #sendNext(): void {
-    if (this.#batchUnderWay || this.#unsent.size === 0) return;
-    this.#batchUnderWay = this.options.waitReplicas > 0;
-    void this.#send(this.#takeBatch()).then((unknownToRedis) => {
-      this.#batchUnderWay = false;
-      // In their order, and before later ones, which may build on them.
-      for (const append of unknownToRedis) append.whole = true;
-      this.#unsent = new Set([...unknownToRedis, ...this.#unsent]);
+    if (this.#batchInFlight || this.#unsent.size === 0) return;
+    this.#batchInFlight = this.options.waitReplicas > 0;
+    void this.#send(this.#takeBatch()).then((withoutScript) => {
+      this.#batchInFlight = false;
+      // In their order, and before later appends, which may expect their heads.
+      for (const append of withoutScript) append.sendsScript = true;
+      this.#unsent = new Set([...withoutScript, ...this.#unsent]);
       this.#sendNext();
     });
   }
@@ -124,7 +124,7 @@ export class AppendWriter {
     return batch;
   }
 
-  /** Resolves once Redis has answered all of it, to those appends whose script it does not know. Never rejects. */
+  /** Sends a batch. Resolves after all replies with the appends that got NOSCRIPT. Never rejects. */
   async #send(batch: readonly Append[]): Promise<readonly Append[]> {
     let client: RedisConnection['client'];
     try {
@@ -136,43 +136,43 @@ export class AppendWriter {
       }
       return [];
     }
-    // All in one turn, so that no reconnect comes between a script and its WAIT.
-    const replies = batch.map(({ key, args, whole }) =>
-      whole ? client.eval(APPEND, 1, key, ...args) : client.evalsha(APPEND_SHA1, 1, key, ...args),
+    // All in one turn of the event loop, so that no reconnect comes between a script and its WAIT.
+    const replies = batch.map(({ key, args, sendsScript }) =>
+      sendsScript ? client.eval(APPEND, 1, key, ...args) : client.evalsha(APPEND_SHA1, 1, key, ...args),
     ) as Promise<AppendReply>[];
     const { waitReplicas } = this.options;
-    const holders = waitReplicas > 0 ? client.wait(waitReplicas, this.connection.waitMs) : 0;
-    const confirmed = this.#confirmed(holders);
+    const replicaCount = waitReplicas > 0 ? client.wait(waitReplicas, this.connection.waitMs) : 0;
+    const confirmed = this.#confirm(replicaCount);
 
-    const unknownToRedis = new Set<Append>();
+    const withoutScript = new Set<Append>();
     batch.forEach((append, index) => {
       confirmedReply(replies[index]!, confirmed).then(append.resolve, (error: unknown) => {
-        if (isUnknownScript(error) && !append.whole) unknownToRedis.add(append);
+        if (isUnknownScript(error) && !append.sendsScript) withoutScript.add(append);
         else {
           this.connection.findings.appendFailed(error);
           append.reject(error);
         }
       });
     });
-    const outcomes = await Promise.allSettled([...replies, holders]);
+    const outcomes = await Promise.allSettled([...replies, replicaCount]);
     if (outcomes.some((outcome) => outcome.status === 'rejected' && isTimeout(outcome.reason)))
       await this.connection.untilAnswered();
-    for (const append of batch) if (!unknownToRedis.has(append)) this.#release(append);
-    return [...unknownToRedis];
+    for (const append of batch) if (!withoutScript.has(append)) this.#release(append);
+    return [...withoutScript];
   }
 
-  /** Rejects with {@link OutcomeUnknown} where too few replicas hold what was sent before. */
-  #confirmed(holders: Promise<number> | number): Promise<void> {
+  /** Rejects with {@link OutcomeUnknown} if too few replicas have confirmed the earlier writes. */
+  #confirm(replicaCount: Promise<number> | number): Promise<void> {
     const { waitReplicas } = this.options;
-    const confirmed = Promise.resolve(holders)
-      // Its failure is an answer like others: rejected as it is, it would pass for the script's, which may have run.
+    const confirmed = Promise.resolve(replicaCount)
+      // A rejection is treated as a reply: passed on, it would look like an error of the script, which may have run.
       .catch((error: unknown) => error)
       .then((answer) => {
         if (typeof answer === 'number' && answer >= waitReplicas) return;
         if (typeof answer === 'number') this.connection.findings.tooFewReplicas();
         throw new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(answer)}`);
       });
-    // Where no append was recorded, nothing asks for it.
+    // It is not awaited if no append was recorded.
     confirmed.catch(() => {});
     return confirmed;
   }
@@ -184,7 +184,7 @@ async function confirmedReply(replied: Promise<AppendReply>, confirmed: Promise<
   return reply;
 }
 
-/** Whether one more of `bytes` may be held. One alone always may, however large. */
+/** Whether an append of `bytes` fits. A single append always fits. */
 function fits(held: AppendBounds, bytes: number, bounds: AppendBounds): boolean {
   return held.appends === 0 || (held.appends < bounds.appends && held.bytes + bytes <= bounds.bytes);
 }

@@ -6,56 +6,56 @@ export interface Address {
 }
 
 export interface ClientOptions {
-  /** redis:// or rediss://, with user, password and db; of a cluster or Sentinel these and TLS only. */
+  /** redis:// or rediss://, with user, password and db. For a cluster or Sentinel, host and port are ignored. */
   readonly url: string;
   readonly clusterNodes?: readonly Address[] | undefined;
   readonly sentinels?: { readonly nodes: readonly Address[]; readonly master: string } | undefined;
-  /** Within how long a request of a client is answered, in ms; a single command to Redis gets half of it. */
+  /** Deadline of a request, in ms; a single Redis command gets half of it. */
   readonly timeoutMs: number;
 }
 
 export type Client = Redis | Cluster;
 
-/** Whether ioredis gave up on a command, which may still be executed. It has no type or code for it. */
+/** Whether the error is a command timeout of ioredis, which has no type or code. The command may still be executed. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'Command timed out';
 }
 
-/** For how long the answer to a command is waited for, in ms. */
+/** Timeout of a single command, in ms. */
 export function commandTimeout({ timeoutMs }: Pick<ClientOptions, 'timeoutMs'>): number {
   return Math.ceil(timeoutMs / 2);
 }
 
-// With replyMapping its own types do not fit one another under exactOptionalPropertyTypes.
+// With replyMapping the types of ioredis are inconsistent under exactOptionalPropertyTypes.
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
-/** Connects by itself, at once and again and again. */
+/** A client that connects at once, and reconnects after every loss. */
 export function connect(options: ClientOptions): Client {
   const redisOptions: Options = {
     connectionName: 'plant-store',
-    // One command less to be allowed, see docs/operations.md.
+    // Avoids one more command in the ACL, see docs/operations.md.
     disableClientInfo: true,
     enableOfflineQueue: false,
-    // Fails what was under way when a connection breaks, instead of sending it a second time.
+    // Fails commands in flight when a connection breaks, instead of sending them twice.
     maxRetriesPerRequest: 0,
     connectTimeout: 1000,
-    // A frozen server does not say goodbye either.
+    // A frozen server does not close its side.
     disconnectTimeout: 200,
     commandTimeout: commandTimeout(options),
-    // A frozen server keeps its sockets open: without this they would be waited on for ever.
+    // A frozen server keeps its sockets open: without this the client would wait for ever.
     socketTimeout: options.timeoutMs,
-    // While it loads its data it tells how long that will take, and is often wrong.
+    // While Redis loads its data, its estimate of the remaining time is unreliable.
     maxLoadingRetryTime: 250,
     retryStrategy: (times) => Math.min(25 * 2 ** times, 500),
-    // After a failover the old primary refuses writes: connect anew, to whoever is primary now. (Redis 6
-    // wraps what a script ran into in words of its own.)
+    // After a failover the old primary refuses writes: reconnect to the new one. (Redis 6 wraps the error of a
+    // script in its own message.)
     reconnectOnError: (error) => error.message.includes('READONLY'),
   };
   const { clusterNodes, sentinels, url } = options;
   if (clusterNodes) {
     const cluster = new Cluster([...clusterNodes], {
       enableOfflineQueue: false,
-      // Else what was under way when a connection broke is sent a second time, and a refusal then passes for the first.
+      // Otherwise commands in flight are sent twice when a connection breaks, and only the second reply is seen.
       retryDelayOnFailover: 0,
       clusterRetryStrategy: redisOptions.retryStrategy!,
       redisOptions: { ...redisOptions, ...credentials(url) },
@@ -74,8 +74,8 @@ export function connect(options: ClientOptions): Client {
 }
 
 /**
- * Before a command for a slot that is being handed over ioredis sends ASKING, and drops its promise: rejected, it would
- * be an unhandled rejection, which ends the process. (The command itself fails as well, or is sent on once more.)
+ * Handles the rejections of ASKING, which ioredis sends before a command for a migrating slot and does not await.
+ * An unhandled rejection would end the process. The command itself fails as well, or is redirected again.
  */
 function handleAsking(node: Redis): void {
   const asking = node.asking.bind(node);

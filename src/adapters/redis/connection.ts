@@ -1,5 +1,5 @@
 import { Cluster, type Redis } from 'ioredis';
-import { StoreUnavailable } from '../../application';
+import { StoreUnavailable } from '../../event-sourcing';
 import { type Client, type ClientOptions, commandTimeout, connect, isTimeout } from './client';
 import { examine, ifForbidden } from './examination';
 import { FailoverWatch } from './failover-watch';
@@ -8,44 +8,44 @@ import { FINDINGS, type Finding } from './server-checks';
 
 export interface RedisConnectionOptions extends ClientOptions {
   readonly report: Report;
-  /** How many replicas a write has to reach; 0 by default. */
-  readonly waitReplicas?: number | undefined;
-  /** What is wrong with the server; connections of one store share it. One of its own by default. */
+  /** How many replicas must confirm a write. */
+  readonly waitReplicas: number;
+  /** The problems of the server, shared by the connections of a store. A new log by default. */
   readonly findings?: FindingLog | undefined;
   /** How often the server is examined, in ms; {@link EXAMINE_EVERY_MS} by default. */
   readonly examineEveryMs?: number | undefined;
 }
 
 const UNREACHABLE = 'Redis cannot be reached';
-const NO_ERROR = 'the connection was closed';
-const LATER_MS = 250;
+const NO_REASON = 'the connection was closed';
+const RETRY_MS = 250;
 export const EXAMINE_EVERY_MS = 10_000;
 
 /**
- * One way to Redis. It reconnects by itself, and hands out its client only
- * while the server at its other end is known to be fit. The server is examined
- * after every (re)connect, for the same address may now lead to a replica, and
- * every ten seconds, for an operator may have changed its configuration.
+ * A connection to Redis. It reconnects automatically, and provides its client
+ * only while the server passes all checks. The server is examined after every
+ * (re)connect, because the address may now lead to a replica, and every ten
+ * seconds, because an operator may have changed its configuration.
  *
- * ioredis left to itself fails a command only after minutes, sends it after its
- * caller gave up, and sends it again after a reconnect; all of that is off. Yet
- * nothing relies on it for correctness: versions and commit ids do that.
+ * By default ioredis fails a command only after minutes, sends it after its
+ * caller gave up, and sends it again after a reconnect; all of that is disabled.
+ * Correctness does not depend on it: it follows from versions and commit ids.
  */
 export class RedisConnection {
   readonly #client: Client;
-  /** Why nothing is let through; `undefined` while the server is fit. */
-  #trouble: string | undefined = UNREACHABLE;
-  /** Why there is no connection, as far as that was told. */
-  #lastError = NO_ERROR;
+  /** Why the client is not available; `undefined` while it is. */
+  #unavailableReason: string | undefined = UNREACHABLE;
+  /** The last error of the connection. */
+  #lastError = NO_REASON;
   #examined: () => void = () => {};
   #probe = Promise.resolve();
-  #nextProbe: Promise<void> | undefined;
+  #queuedProbe: Promise<void> | undefined;
   readonly findings: FindingLog;
-  readonly #examinations: NodeJS.Timeout;
+  readonly #examinationTimer: NodeJS.Timeout;
   readonly #failovers: FailoverWatch | undefined;
-  /** While its Sentinels replace the primary. */
-  #failsOver = false;
-  /** Settles once the first server that answered has been examined; stays pending while none answers. */
+  /** Whether the Sentinels are replacing the primary. */
+  #failingOver = false;
+  /** Resolves after the first examination; stays pending while no server answers. */
   readonly examined = new Promise<void>((resolve) => (this.#examined = resolve));
 
   constructor(private readonly options: RedisConnectionOptions) {
@@ -55,9 +55,9 @@ export class RedisConnection {
     this.#client.on('error', (error: Error) => this.#failed(error.message));
     this.#client.on('ready', () => void this.#examine());
     this.#client.on('close', () => this.#lost());
-    this.#examinations = setInterval(() => {
-      // While it is in trouble it is examined over and over anyway.
-      if (this.#trouble === undefined) void this.#examine();
+    this.#examinationTimer = setInterval(() => {
+      // While the client is unavailable, the server is examined repeatedly anyway.
+      if (this.#unavailableReason === undefined) void this.#examine();
     }, examineEveryMs).unref();
     const { sentinels } = options;
     this.#failovers =
@@ -68,37 +68,37 @@ export class RedisConnection {
       });
   }
 
-  /** Throws {@link StoreUnavailable} while the server is away or unfit. */
+  /** Throws {@link StoreUnavailable} while the server is unreachable or must not be used. */
   get client(): Client {
-    if (this.#trouble !== undefined) throw new StoreUnavailable(this.#trouble);
+    if (this.#unavailableReason !== undefined) throw new StoreUnavailable(this.#unavailableReason);
     return this.#client;
   }
 
-  get trouble(): string | undefined {
-    return this.#trouble;
+  get unavailableReason(): string | undefined {
+    return this.#unavailableReason;
   }
 
-  /** For how long replicas may take to confirm, in ms: less than the command may, so that its answer is heard. */
+  /** Timeout of WAIT, in ms: less than the command timeout, so that its reply arrives in time. */
   get waitMs(): number {
     return Math.max(1, Math.floor(this.commandTimeoutMs * 0.8));
   }
 
-  /** For how long the answer to a command is waited for, in ms. */
+  /** Timeout of a single command, in ms. */
   get commandTimeoutMs(): number {
     return commandTimeout(this.options);
   }
 
   /**
-   * Resolves once Redis has answered all that was sent by now, also where its time was over, or once the connection has
-   * ended. Redis answers in order, so the answer to one more command shows it. (Not of a cluster, which has many
-   * connections.)
+   * Resolves when Redis has answered all commands sent so far, including those that timed out, or when the connection
+   * has ended. Redis answers in order, so a reply to one more command proves it. On a cluster, which has several
+   * connections, it resolves at once.
    */
   untilAnswered(): Promise<void> {
     if (this.#client instanceof Cluster) return Promise.resolve();
     // One probe at a time, sent after each caller's own commands.
-    return (this.#nextProbe ??= this.#probe.then(() => {
-      this.#probe = this.#nextProbe!;
-      this.#nextProbe = undefined;
+    return (this.#queuedProbe ??= this.#probe.then(() => {
+      this.#probe = this.#queuedProbe!;
+      this.#queuedProbe = undefined;
       return this.#probeUntilAnswered();
     }));
   }
@@ -108,24 +108,24 @@ export class RedisConnection {
   }
 
   /**
-   * Goes along with every read, for a server that is made a replica keeps its
-   * connections and goes on answering reads, from the past. (Writes it refuses
-   * by itself, and in a cluster reads as well.) Rejects with {@link StoreUnavailable}.
+   * Checks with every read that the server is still the primary: a demoted server
+   * keeps its connections and answers stale reads. (It refuses writes itself, and
+   * in a cluster reads, too.) Rejects with {@link StoreUnavailable}.
    */
   async mustBePrimary(): Promise<void> {
     if (this.#client instanceof Cluster) return;
     const [role] = await this.#client.role().catch(ifForbidden(['master']));
     if (role === 'master') return;
-    if (this.#trouble === undefined) {
-      this.#trouble = 'Redis was made a replica';
+    if (this.#unavailableReason === undefined) {
+      this.#unavailableReason = 'Redis was made a replica';
       this.#client.disconnect(true);
     }
-    throw new StoreUnavailable(this.#trouble);
+    throw new StoreUnavailable(this.#unavailableReason);
   }
 
   /**
-   * Asks whether the server answers, and is the primary still; of a cluster, whether any node does. By ROLE and not by
-   * PING, which the service would have to be allowed. Rejects where it does not, or with {@link StoreUnavailable}.
+   * Health check: the server answers and is the primary; in a cluster, any node answers. Uses ROLE instead of PING,
+   * which would need one more command in the ACL. Rejects with {@link StoreUnavailable} or an ioredis error.
    */
   async check(): Promise<void> {
     const { client } = this;
@@ -134,64 +134,66 @@ export class RedisConnection {
   }
 
   close(): void {
-    clearInterval(this.#examinations);
+    clearInterval(this.#examinationTimer);
     this.#failovers?.close();
-    this.#trouble ??= 'the connection to Redis was closed';
+    this.#unavailableReason ??= 'the connection to Redis was closed';
     this.#client.disconnect();
   }
 
   async #examine(): Promise<void> {
     try {
-      this.#judge(await examine(this.#client, this.options.waitReplicas ?? 0));
+      this.#judge(await examine(this.#client, this.options.waitReplicas));
       this.#examined();
-      // An operator may mend it, or promote it, and break no connection; or the address may lead elsewhere by now.
-      if (this.#trouble !== undefined) this.#later(() => this.#client.disconnect(true));
+      // An operator may reconfigure or promote it without closing the connection, or the address may lead elsewhere.
+      if (this.#unavailableReason !== undefined) this.#later(() => this.#client.disconnect(true));
     } catch {
-      // A connection that broke is examined when it is back; one that is up was only too busy to answer.
-      if (this.#trouble !== undefined) this.#later(() => void this.#examine());
+      // A lost connection is examined after the reconnect; a server that is connected was only too busy to answer.
+      if (this.#unavailableReason !== undefined) this.#later(() => void this.#examine());
     }
   }
 
   #judge(findings: readonly Finding[]): void {
-    const known = this.#trouble;
-    this.#lastError = NO_ERROR;
+    const known = this.#unavailableReason;
+    this.#lastError = NO_REASON;
     this.findings.examined(this, findings);
-    if (this.#failsOver) return;
+    if (this.#failingOver) return;
     const refusals = findings.filter(({ name }) => FINDINGS[name] === 'refuse all');
-    this.#trouble = refusals.length === 0 ? undefined : refusalText(refusals.map(({ text }) => text));
-    if (known !== undefined && this.#trouble === undefined) this.options.report('info', 'Redis is connected');
+    this.#unavailableReason =
+      refusals.length === 0 ? undefined : refusalText(refusals.map(({ text }) => text));
+    if (known !== undefined && this.#unavailableReason === undefined)
+      this.options.report('info', 'Redis is connected');
   }
 
-  /** The old primary would acknowledge what the new one will not have. */
+  /** Stops using the old primary, which would acknowledge writes that the new one does not have. */
   #suspend(): void {
-    if (this.#trouble !== undefined) return;
-    this.#failsOver = true;
-    this.#trouble = 'Redis fails over to another primary';
-    this.options.report('warn', this.#trouble);
+    if (this.#unavailableReason !== undefined) return;
+    this.#failingOver = true;
+    this.#unavailableReason = 'Redis fails over to another primary';
+    this.options.report('warn', this.#unavailableReason);
   }
 
   #resume(): void {
-    this.#failsOver = false;
+    this.#failingOver = false;
     const reconnect = () => this.#client.disconnect(true);
     if (this.#client.status === 'ready') reconnect();
-    // Disconnected while it connects, ioredis would end for good. The address that it connects to may be the old one.
+    // Not while it connects: ioredis would then never reconnect. The address that it connects to may be the old one.
     else this.#client.once('ready', reconnect);
   }
 
   #later(action: () => void): void {
-    setTimeout(() => this.#client.status === 'ready' && action(), LATER_MS).unref();
+    setTimeout(() => this.#client.status === 'ready' && action(), RETRY_MS).unref();
   }
 
-  /** A wrong password looks like a server that is away, unless its word is passed on. Once: it is tried again and again. */
+  /** Reports an error once: a wrong password would otherwise look like an unreachable server. */
   #failed(why: string): void {
-    if (this.#trouble === UNREACHABLE && why !== this.#lastError)
+    if (this.#unavailableReason === UNREACHABLE && why !== this.#lastError)
       this.options.report('warn', `${UNREACHABLE}: ${why}`);
     this.#lastError = why;
   }
 
   #lost(): void {
-    if (this.#trouble === undefined)
-      this.options.report('warn', `Redis is gone (${this.#lastError}); reconnecting`);
-    this.#trouble ??= UNREACHABLE;
+    if (this.#unavailableReason === undefined)
+      this.options.report('warn', `the connection to Redis was lost (${this.#lastError}); reconnecting`);
+    this.#unavailableReason ??= UNREACHABLE;
   }
 }

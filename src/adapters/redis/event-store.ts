@@ -2,49 +2,52 @@ import { isUtf8 } from 'node:buffer';
 import {
   type AppendResult,
   BEGINNING,
+  type Codec,
   type EventStore,
   type Head,
   type NewerEvents,
   type ReadResult,
+  type StreamName,
   UnreadableHistory,
-} from '../../application';
-import type { PlantEvent } from '../../domain';
+} from '../../event-sourcing';
 import { type AppendBounds, AppendWriter } from './append-writer';
 import { isTimeout } from './client';
 import type { RedisConnection } from './connection';
 import { appendFault, readFault } from './faults';
 import { PageSizes } from './page-sizes';
-import { type Entry, decodeEntry, encodeEvent } from './storage-format';
+import { type Entry, decodeEntry } from './entry';
 import { streamKey } from './stream-key';
 
-export interface RedisEventStoreOptions {
+export interface RedisEventStoreOptions<Event> {
+  /** Encodes and decodes events. */
+  readonly codec: Codec<Event>;
   readonly keyPrefix: string;
-  /** How many replicas must hold an append before it is acknowledged; 0 or more. */
+  /** How many replicas must confirm an append before it is acknowledged; 0 or more. */
   readonly waitReplicas: number;
-  /** The most events of a page, 1 or more; 128 by default. A page of large events has fewer. */
-  readonly pageSize?: number;
-  /** How much the store holds of what Redis has not answered; `APPEND_BOUNDS` by default. */
+  /** Maximum number of events of a page, 1 or more; 128 by default. A page of large events has fewer. */
+  readonly pageSize?: number | undefined;
+  /** Queue limit of appends without a reply; `APPEND_BOUNDS` by default. */
   readonly appendBounds?: AppendBounds;
 }
 
-/** How many newer events a conflict brings at most; the rest is read page by page. */
+/** Maximum number of newer events in a conflict; the rest is read page by page. */
 const CONFLICT_EVENTS = 16;
 
 /**
- * Keeps each stream in a Redis stream of its own, whose entry ids are the
- * versions. Appends are one script (see append-script.ts), reads one XRANGE
- * that begins at the entry the caller knows: if it is not there, or bears
- * another commit, the history that the caller knows is gone.
+ * Stores each stream of events as a Redis stream, with the versions as entry ids.
+ * An append is one script (see append-script.ts). A read is one XRANGE that starts
+ * at the entry of the caller's head: if it is missing, or has another commit, the
+ * caller's history was lost.
  */
-export class RedisEventStore implements EventStore {
+export class RedisEventStore<Event> implements EventStore<Event> {
   readonly #pages: PageSizes;
   readonly appends: AppendWriter;
 
-  /** @param reader may be the writer, unless that one has to wait for replicas. */
+  /** @param reader may be the writer, unless that one waits for replicas. */
   constructor(
     private readonly writer: RedisConnection,
     private readonly reader: RedisConnection,
-    private readonly options: RedisEventStoreOptions,
+    private readonly options: RedisEventStoreOptions<Event>,
   ) {
     this.#pages = new PageSizes(options.pageSize);
     this.appends = new AppendWriter(writer, {
@@ -53,7 +56,7 @@ export class RedisEventStore implements EventStore {
     });
   }
 
-  async read(stream: string, after: Head): Promise<ReadResult> {
+  async read(stream: StreamName, after: Head): Promise<ReadResult<Event>> {
     const limit = this.#pages.next(stream, after.version);
     try {
       const { client } = this.reader;
@@ -65,27 +68,27 @@ export class RedisEventStore implements EventStore {
       const entries = reply as Entry[];
       const known = after.version > 0 ? entries.shift() : undefined;
       if (commitAt(after.version, known) !== after.commit) return { status: 'reset' };
-      this.#pages.arrived(stream, entries.length, bytesOf(entries));
-      return { status: 'read', ...(await newerEvents(client, key, entries, after, limit)) };
+      this.#pages.recordPage(stream, entries.length, bytesOf(entries));
+      return { status: 'read', ...(await this.#newerEvents(client, key, entries, after, limit)) };
     } catch (error) {
-      if (isTimeout(error)) this.#pages.late(stream, limit);
+      if (isTimeout(error)) this.#pages.recordTimeout(stream, limit);
       throw readFault(error);
     }
   }
 
   async append(
-    stream: string,
+    stream: StreamName,
     expected: Head,
     commit: string,
-    events: readonly PlantEvent[],
-  ): Promise<AppendResult> {
+    events: readonly Event[],
+  ): Promise<AppendResult<Event>> {
     if (events.length === 0 || commit === '')
       throw new RangeError('an append needs a commit id and an event');
     const key = streamKey(this.options.keyPrefix, stream);
     const limit = Math.min(CONFLICT_EVENTS, this.#pages.next(stream, expected.version));
     const args = [expected.version, expected.commit, commit, entryCount(expected, limit)];
     for (const event of events) {
-      const { type, data } = encodeEvent(event);
+      const { type, data } = this.options.codec.encode(event);
       args.push(type, data);
     }
     try {
@@ -93,55 +96,56 @@ export class RedisEventStore implements EventStore {
       if (status === 'appended') {
         return { status, head: { version: expected.version + events.length, commit } };
       }
-      // The script has written nothing, so a server that was made a replica had nothing to refuse.
+      // The script wrote nothing, so a demoted server did not refuse it.
       await this.writer.mustBePrimary();
       if (status === 'reset') return { status };
-      return { status, ...(await newerEvents(this.writer.client, key, entries, expected, limit)) };
+      return { status, ...(await this.#newerEvents(this.writer.client, key, entries, expected, limit)) };
     } catch (error) {
       throw appendFault(error);
     }
   }
+
+  /** The first page of `entries`, which follow the head. */
+  async #newerEvents(
+    client: RedisConnection['client'],
+    key: string,
+    entries: readonly Entry[],
+    { version }: Head,
+    limit: number,
+  ): Promise<NewerEvents<Event>> {
+    const { codec } = this.options;
+    const page = entries.slice(0, limit);
+    await Promise.all(page.filter(mayBeInvalidUtf8).map(([id]) => mustBeUtf8(client, key, id)));
+    return {
+      events: page.map((entry, index) => decodeEntry(entry, version + 1 + index, codec)),
+      more: entries.length > limit,
+    };
+  }
 }
 
-/** The known entry, a page, and one more to tell whether that was all. */
+/** Number of entries to read: the known one, a page, and one more to detect further entries. */
 function entryCount({ version }: Head, limit: number): number {
   return (version > 0 ? 1 : 0) + limit + 1;
 }
 
-/** The page that `entries` begin with; they are read after the head. */
-async function newerEvents(
-  client: RedisConnection['client'],
-  key: string,
-  entries: readonly Entry[],
-  { version }: Head,
-  limit: number,
-): Promise<NewerEvents> {
-  const page = entries.slice(0, limit);
-  await Promise.all(page.filter(isDoubtful).map(([id]) => mustBeUtf8(client, key, id)));
-  return {
-    events: page.map((entry, index) => decodeEntry(entry, version + 1 + index)),
-    more: entries.length > limit,
-  };
-}
-
-/** About how many bytes they took on their way: the texts, without what is the same in all. */
+/** Estimated size of the entries, in bytes: their data only. */
 function bytesOf(entries: readonly Entry[]): number {
   return entries.reduce((bytes, [, fields]) => bytes + (fields[3]?.length ?? 0), 0);
 }
 
-/** ioredis puts U+FFFD for bytes that are no UTF-8: whoever finds one cannot tell what was there. */
-function isDoubtful([, fields]: Entry): boolean {
+/** Whether the entry may have invalid UTF-8, which ioredis replaces by U+FFFD. */
+function mayBeInvalidUtf8([, fields]: Entry): boolean {
   return fields.some((field) => field.includes('\ufffd'));
 }
 
-/** Looks at the bytes of an entry. Throws {@link UnreadableHistory}. */
+/** Checks the bytes of an entry. Rejects with {@link UnreadableHistory}. */
 async function mustBeUtf8(client: RedisConnection['client'], key: string, id: string): Promise<void> {
   const [entry] = await client.xrangeBuffer(key, id, id);
   if (!(entry?.[1] ?? []).every((field) => isUtf8(field)))
-    throw new UnreadableHistory(`entry ${id} holds bytes that are no UTF-8`);
+    throw new UnreadableHistory(`entry ${id} is not UTF-8`);
 }
 
-/** By which commit the history reached `version`, where it did and `entry` stands there. */
+/** The commit at `version`; `undefined` if `entry` is not the entry of that version. */
 function commitAt(version: number, entry: Entry | undefined): string | undefined {
   if (version === 0) return BEGINNING.commit;
   return entry?.[0] === `${version}-0` ? entry[1][5] : undefined;

@@ -1,7 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import { CONFIG_NAMES, type Finding, checkServer } from './server-checks';
 
-/** Examines the server behind `client`; of a cluster, every primary. Rejects where it does not answer. */
+/** Examines the server of `client`; in a cluster, every primary. Rejects if it does not answer. */
 export async function examine(client: Redis | Cluster, waitReplicas: number): Promise<readonly Finding[]> {
   const nodes = client instanceof Cluster ? client.nodes('master') : [client];
   const findings = await Promise.all(nodes.map((node) => examineNode(node, waitReplicas)));
@@ -17,7 +17,7 @@ async function examineNode(node: Redis, waitReplicas: number): Promise<readonly 
   return checkServer({ info, config, missingDatabase }, waitReplicas);
 }
 
-/** Refused its database, ioredis goes on in number 0. Resolves to the number that the server does not have. */
+/** Selects the database. Resolves with its number if the server does not have it: ioredis would then use number 0. */
 async function selectDatabase(node: Redis): Promise<number | undefined> {
   const { db } = node.options;
   if (!db) return undefined;
@@ -37,7 +37,7 @@ function pairs(reply: unknown): ReadonlyMap<string, string> {
   );
 }
 
-/** Managed Redis often forbids CONFIG, sometimes INFO: it answers with an error, and what it would say stays unknown. */
+/** Maps the error of a forbidden command to `instead`: managed Redis often forbids CONFIG, sometimes INFO. */
 export function ifForbidden<T>(instead: T): (error: unknown) => T {
   return (error) => {
     if (error instanceof Error && /^(?:NOPERM|ERR unknown command)/.test(error.message)) return instead;

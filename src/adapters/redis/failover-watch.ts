@@ -1,30 +1,30 @@
 import { Redis } from 'ioredis';
 import type { Address } from './client';
 
-/** A Sentinel publishes it about 100 ms before it promotes a replica. */
+/** Published by one Sentinel about 100 ms before it promotes a replica. */
 const BEGINS = '+failover-state-send-slaveof-noone';
-/** Each Sentinel publishes it once it names the new primary. */
+/** Published by each Sentinel when it knows the new primary. */
 const SWITCHED = '+switch-master';
 const ABORTED = '-failover-abort-slave-timeout';
 
 const RECONNECT_MS = 1000;
-/** For how long a failover may take that has begun; after that the primary is used that there is. */
+/** Maximum duration of a failover; after it, the current primary is used. */
 const LONGEST_MS = 10_000;
 
 export interface FailoverObserver {
-  /** The primary is about to be replaced, and will go on acknowledging writes that its successor does not have. */
+  /** A failover starts: the old primary may still acknowledge writes that the new one does not have. */
   begins(): void;
-  /** All Sentinels that can be reached name the new primary; or the old one remains. */
+  /** The failover ended: all reachable Sentinels know the new primary, or it was aborted. */
   ended(): void;
 }
 
 /**
- * Follows the failovers of one primary by what its Sentinels publish. A planned failover leaves the old primary running,
- * and Sentinel demotes it only some ten seconds later: nothing else shows that it has a successor.
+ * Detects failovers of a primary by the messages of its Sentinels. In a planned failover the old primary keeps running,
+ * and Sentinel demotes it only about ten seconds later; until then nothing else shows the failover.
  */
 export class FailoverWatch {
   readonly #sentinels: readonly Redis[];
-  /** Those that do not name the new primary yet. */
+  /** The Sentinels that do not know the new primary yet. */
   #pending = new Set<Redis>();
   #limit: NodeJS.Timeout | undefined;
 
@@ -44,7 +44,7 @@ export class FailoverWatch {
         connectTimeout: RECONNECT_MS,
         retryStrategy: () => RECONNECT_MS,
       });
-      // One that is away is not missed while another one is there.
+      // An unreachable Sentinel does no harm while another one is reachable.
       sentinel.on('error', () => {});
       sentinel.on('message', (channel: string, message: string) => {
         if (message.split(' ').includes(this.primary)) this.#published(sentinel, channel);
@@ -61,7 +61,7 @@ export class FailoverWatch {
 
   #published(sentinel: Redis, channel: string): void {
     if (channel === ABORTED) return this.#end();
-    // One that was away when it began shows the failover by its end.
+    // A Sentinel that was unreachable at the start reports the failover by its end.
     if (this.#limit === undefined) this.#begin();
     if (channel === SWITCHED) this.#pending.delete(sentinel);
     if (channel === SWITCHED && this.#pending.size === 0) this.#end();

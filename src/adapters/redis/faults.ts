@@ -1,14 +1,14 @@
 import { ReplyError } from 'ioredis';
-import { OutcomeUnknown, StoreUnavailable } from '../../application';
+import { OutcomeUnknown, StoreUnavailable } from '../../event-sourcing';
 
 /**
- * Which kind of fault an error of ioredis is, for a command that writes.
+ * Maps an ioredis error of a write to the faults of the port.
  *
  * An error reply means that nothing was written: Redis refuses a script before
  * its first write (OOM, MISCONF, READONLY, NOREPLICAS, LOADING, BUSY, NOSCRIPT,
- * CLUSTERDOWN …) and the script checks before its own. A command that was never
- * sent did nothing either. Everything else (a timeout, a connection that broke
- * under it) leaves it open.
+ * CLUSTERDOWN …), and the script checks before it writes. The same holds for a
+ * command that was never sent. After any other error (a timeout, a lost
+ * connection) the outcome is unknown.
  */
 export function appendFault(error: unknown): StoreUnavailable | OutcomeUnknown {
   if (error instanceof StoreUnavailable || error instanceof OutcomeUnknown) return error;
@@ -16,14 +16,14 @@ export function appendFault(error: unknown): StoreUnavailable | OutcomeUnknown {
   return new OutcomeUnknown('Redis did not confirm the append', { cause: error });
 }
 
-/** A read changes nothing, however it fails. */
+/** Maps an ioredis error of a read: a read changes nothing, so it is always unavailable. */
 export function readFault(error: unknown): StoreUnavailable {
   return error instanceof StoreUnavailable
     ? error
     : new StoreUnavailable('Redis did not answer', { cause: error });
 }
 
-// ioredis has no type or code for it: with its offline queue off, this is what it says of a command it did not send.
+// ioredis has no type or code for it: this is its message for an unsent command without an offline queue.
 function wasNeverSent(error: unknown): boolean {
   return error instanceof Error && error.message.endsWith('enableOfflineQueue options is false');
 }

@@ -3,25 +3,25 @@ import { FINDINGS, type Finding, type FindingName, problemOfAppends } from './se
 export type Report = (level: 'info' | 'warn' | 'error', message: string) => void;
 
 const REFUSED_APPEND = /\b(?:OOM|MISCONF|NOREPLICAS)\b/;
-const REFUSED_BECAUSE_OF: Readonly<Record<string, Finding>> = {
+const FINDING_OF_ERROR: Readonly<Record<string, Finding>> = {
   OOM: problemOfAppends('out_of_memory'),
   MISCONF: problemOfAppends('disk_error'),
   NOREPLICAS: problemOfAppends('replicas_missing'),
 };
 
 /**
- * What is wrong with the server, as far as any connection of a store knows: from its examinations, and from the appends
- * that it refused. Logs each change once.
+ * The current findings of all connections of a store, from examinations and from refused appends.
+ * Logs each change once.
  */
 export class FindingLog {
   readonly #examined = new Map<object, readonly Finding[]>();
-  /** What appends ran into, and until when that counts, by `performance.now()`. */
+  /** Findings of refused appends, with their expiry by `performance.now()`. */
   readonly #refused = new Map<Finding, number>();
   #logged = new Map<FindingName, string>();
 
   /**
-   * @param rememberMs for how long a refused append counts. Later ones that succeed do not end it: near a limit, or in a
-   *   cluster, both happen side by side, and the log would fill with changes.
+   * @param rememberMs how long the finding of a refused append lasts. Later successful appends do not end it: near a
+   *   limit, or in a cluster, both alternate and would fill the log with changes.
    */
   constructor(
     private readonly report: Report,
@@ -41,7 +41,7 @@ export class FindingLog {
     return Object.fromEntries(all.map((name) => [name, names.has(name)])) as Record<FindingName, boolean>;
   }
 
-  /** Whether Redis takes writes, as far as is known. */
+  /** Whether Redis accepts writes, as far as known. */
   get writes(): boolean {
     return this.current.every(({ name }) => FINDINGS[name] === 'warn');
   }
@@ -53,7 +53,7 @@ export class FindingLog {
 
   appendFailed(error: unknown): void {
     const [reason = ''] = (error instanceof Error && REFUSED_APPEND.exec(error.message)) || [];
-    const finding = REFUSED_BECAUSE_OF[reason];
+    const finding = FINDING_OF_ERROR[reason];
     if (finding) this.#remember(finding);
   }
 
@@ -69,15 +69,15 @@ export class FindingLog {
 
   #logChanges(): void {
     const current = new Map(this.current.map(({ name, text }) => [name, text]));
-    const fresh = [...current].filter(([name, text]) => this.#logged.get(name) !== text);
-    const refusals = fresh.filter(([name]) => FINDINGS[name] === 'refuse all').map(([, text]) => text);
+    const changes = [...current].filter(([name, text]) => this.#logged.get(name) !== text);
+    const refusals = changes.filter(([name]) => FINDINGS[name] === 'refuse all').map(([, text]) => text);
     if (refusals.length > 0) this.report('error', refusalText(refusals));
-    for (const [name, text] of fresh) {
+    for (const [name, text] of changes) {
       if (FINDINGS[name] === 'no writes') this.report('error', `Redis: ${text}`);
       if (FINDINGS[name] === 'warn') this.report('warn', `Redis: ${text}`);
     }
     for (const name of this.#logged.keys())
-      if (!current.has(name)) this.report('info', `Redis is mended: ${name.replaceAll('_', ' ')} no longer`);
+      if (!current.has(name)) this.report('info', `Redis problem resolved: ${name.replaceAll('_', ' ')}`);
     this.#logged = current;
   }
 }

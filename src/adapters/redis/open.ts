@@ -1,71 +1,80 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type EventStore, StoreUnavailable, type StreamCatalogue } from '../../application';
+import { type Codec, type EventStore, StoreUnavailable, type StreamCatalogue } from '../../event-sourcing';
 import { APPEND_BOUNDS, type AppendBounds, type AppendLoad } from './append-writer';
 import type { Address } from './client';
 import { EXAMINE_EVERY_MS, RedisConnection } from './connection';
+import { REDIS_DEFAULTS } from './defaults';
 import { RedisEventStore } from './event-store';
 import { FindingLog } from './finding-log';
 import type { FindingName } from './server-checks';
 import { RedisStreamCatalogue } from './stream-catalogue';
 
-export interface RedisOptions {
-  /** redis:// or rediss://, with user, password and db; of a cluster or Sentinel these and TLS only. */
+export interface RedisOptions<Event> {
+  /** Encodes and decodes events. */
+  readonly codec: Codec<Event>;
+  /** redis:// or rediss://, with user, password and db. For a cluster or Sentinel, host and port are ignored. */
   readonly url: string;
   readonly clusterNodes?: readonly Address[] | undefined;
   readonly sentinels?: { readonly nodes: readonly Address[]; readonly master: string } | undefined;
-  /** What the keys begin with; `plant-store` by default. */
+  /** Prefix of all keys; as in {@link REDIS_DEFAULTS} by default, like the next two. */
   readonly keyPrefix?: string;
-  /** How many replicas must hold an append before it is acknowledged; 0 by default, and always on a cluster. */
+  /** How many replicas must confirm an append before it is acknowledged; 0 on a cluster. */
   readonly waitReplicas?: number;
-  /** Within how long a request of a client is answered, in ms, 2000 by default; a command to Redis gets half of it. */
+  /** Deadline of a request, in ms. A single Redis command gets half of it. */
   readonly timeoutMs?: number;
-  /** Whether to open also while Redis cannot be reached; true by default. */
-  readonly mayBeAway?: boolean;
-  /** How often the server is examined, in ms; 10,000 by default. */
+  /** Maximum number of events of a page, 1 or more; 128 by default. For tests: every page boundary is a case. */
+  readonly pageSize?: number | undefined;
+  /** Whether the store opens while Redis cannot be reached; true by default. */
+  readonly allowUnreachable?: boolean;
+  /** How often the server is examined, in ms; {@link EXAMINE_EVERY_MS} by default. */
   readonly examineEveryMs?: number;
-  /** Logs connections that come and go, and what is wrong with the server. Silent by default. */
+  /** Logs connects and disconnects, and the problems of the server. Silent by default. */
   readonly report?: (level: 'info' | 'warn' | 'error', message: string) => void;
 }
 
-/** What works, and what the store holds; looked at whenever it is asked for. */
+/** The current status of the store. */
 export interface StoreStatus {
   readonly reads: boolean;
   readonly writes: boolean;
-  /** What can be wrong with the server, and whether it is. */
+  /** All possible problems of the server, and whether each is present. */
   readonly findings: Readonly<Record<FindingName, boolean>>;
-  /** Appends that Redis has not answered. */
+  /** Appends without a reply. */
   readonly appends: AppendLoad;
-  /** How many of them may be held at most. */
+  /** Queue limit of appends without a reply. */
   readonly appendBounds: AppendBounds;
 }
 
-/** An event store that was opened. */
-export interface OpenEventStore {
-  readonly store: EventStore;
+/** An open event store. */
+export interface OpenEventStore<Event> {
+  readonly store: EventStore<Event>;
   readonly catalogue: StreamCatalogue;
-  /** Resolves where the store answers reads, with whether it takes writes; rejects where it does not. */
+  /** Health check: resolves with whether the store accepts writes; rejects if it does not answer reads. */
   check(): Promise<{ readonly writes: boolean }>;
-  /** Absent where there is no server that could have one. */
+  /** Absent for a store without a server. */
   readonly status?: (() => StoreStatus) | undefined;
   close(): void;
 }
 
-/** How long opening waits to learn whether Redis is fit; after that every call fails until it is. */
+/** How long opening waits for the first examination of Redis. */
 const FIRST_CONTACT_MS = 1500;
 
 /**
- * Rejects with {@link StoreUnavailable} where Redis answers and must not be
- * used (a replica, one that evicts keys …), with what to do about it. Where
- * Redis cannot be reached yet, it resolves, unless told otherwise, and the
- * store fails with StoreUnavailable until it can.
+ * Opens an event store on Redis.
+ *
+ * Rejects with {@link StoreUnavailable} if Redis must not be used (a replica, an
+ * eviction policy …); the message says how to correct it. If Redis cannot be
+ * reached, it resolves unless `allowUnreachable` is false, and all calls fail with
+ * StoreUnavailable until it can.
  */
-export async function openRedisEventStore(options: RedisOptions): Promise<OpenEventStore> {
-  const { keyPrefix = 'plant-store', waitReplicas = 0, timeoutMs = 2000 } = options;
-  const { mayBeAway = true, report = () => {} } = options;
+export async function openRedisEventStore<Event>(
+  options: RedisOptions<Event>,
+): Promise<OpenEventStore<Event>> {
+  const { codec, keyPrefix, waitReplicas, timeoutMs } = { ...REDIS_DEFAULTS, ...options };
+  const { pageSize, allowUnreachable = true, report = () => {} } = options;
   const findings = new FindingLog(report, options.examineEveryMs ?? EXAMINE_EVERY_MS);
-  const connection = () => new RedisConnection({ ...options, timeoutMs, report, findings });
+  const connection = () => new RedisConnection({ ...options, timeoutMs, waitReplicas, report, findings });
   const writer = connection();
-  // On the writer's connection reads would wait for the replicas, too.
+  // A separate connection, so that reads do not wait for replicas.
   const reader = waitReplicas > 0 ? connection() : writer;
   const close = () => {
     writer.close();
@@ -76,25 +85,25 @@ export async function openRedisEventStore(options: RedisOptions): Promise<OpenEv
     Promise.all([writer.examined, reader.examined]).then(() => undefined),
     delay(FIRST_CONTACT_MS, 'unreachable', { ref: false }),
   ]);
-  const trouble = writer.trouble ?? reader.trouble;
-  if (unreachable && mayBeAway)
-    report('warn', 'Redis cannot be reached yet; every request fails until it can');
-  else if (trouble !== undefined) {
+  const unavailableReason = writer.unavailableReason ?? reader.unavailableReason;
+  if (unreachable && allowUnreachable)
+    report('warn', 'Redis cannot be reached yet; every request fails until then');
+  else if (unavailableReason !== undefined) {
     close();
-    throw new StoreUnavailable(trouble);
+    throw new StoreUnavailable(unavailableReason);
   }
-  const store = new RedisEventStore(writer, reader, { keyPrefix, waitReplicas });
-  const writes = () => writer.trouble === undefined && findings.writes;
+  const store = new RedisEventStore(writer, reader, { codec, keyPrefix, pageSize, waitReplicas });
+  const writes = () => writer.unavailableReason === undefined && findings.writes;
   return {
     store,
     catalogue: new RedisStreamCatalogue(writer, { keyPrefix, waitReplicas }),
-    // Not on the writer's connection: while replicas are away, each command there waits for them.
+    // Not on the writer's connection: while replicas are missing, each command there waits for them.
     async check() {
       await reader.check();
       return { writes: writes() };
     },
     status: () => ({
-      reads: reader.trouble === undefined,
+      reads: reader.unavailableReason === undefined,
       writes: writes(),
       findings: findings.flags,
       appends: store.appends.load,

@@ -1,4 +1,4 @@
-/** What can be wrong with a Redis server, and what follows from it. The names are labels of a metric. */
+/** The possible problems of a Redis server, and their consequences. The names are labels of a metric. */
 export const FINDINGS = {
   replica: 'refuse all',
   evicts: 'refuse all',
@@ -17,17 +17,17 @@ export type FindingName = keyof typeof FINDINGS;
 
 export interface Finding {
   readonly name: FindingName;
-  /** What is wrong, and how to mend it. */
+  /** The problem, and how to correct it. */
   readonly text: string;
 }
 
-/** What a server says about itself. */
+/** The status and configuration of a server. */
 export interface ServerFacts {
-  /** The text of `INFO`; empty where it may not be read. */
+  /** The reply of `INFO`; empty if forbidden. */
   readonly info: string;
-  /** What `CONFIG GET` answers for {@link CONFIG_NAMES}; empty where it may not be read. */
+  /** The reply of `CONFIG GET` for {@link CONFIG_NAMES}; empty if forbidden. */
   readonly config: ReadonlyMap<string, string>;
-  /** The number of the database that was asked for, where the server does not have it. */
+  /** The configured database number, if the server does not have it. */
   readonly missingDatabase?: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export const CONFIG_NAMES = [
   'stop-writes-on-bgsave-error',
 ] as const;
 
-/** Judges a server that has to hold writes on `waitReplicas` replicas. */
+/** Checks a server whose writes must reach `waitReplicas` replicas. */
 export function checkServer(facts: ServerFacts, waitReplicas: number): readonly Finding[] {
   const info = new Map(
     facts.info
@@ -87,7 +87,7 @@ function eviction(info: Info): Finding | undefined {
     };
   return {
     name: 'evicts',
-    text: `maxmemory-policy is ${policy}, which lets Redis delete events: ${lastingly('maxmemory-policy noeviction')}`,
+    text: `maxmemory-policy is ${policy}, which lets Redis delete events: ${persistentSetting('maxmemory-policy noeviction')}`,
   };
 }
 
@@ -102,18 +102,18 @@ function persistence(info: Info, config: Info): Finding | undefined {
   if (appendOnlyFile === '0')
     return {
       name: 'no_append_only_file',
-      text: `appendonly is off: a crash of Redis loses acknowledged writes: ${lastingly('appendonly yes')}`,
+      text: `appendonly is off: a crash of Redis loses acknowledged writes: ${persistentSetting('appendonly yes')}`,
     };
   if (fsync === undefined)
     return { name: 'unknown_fsync', text: 'appendfsync could not be read: make sure that it is always' };
   if (fsync === 'always') return undefined;
   return {
     name: 'late_fsync',
-    text: `appendfsync is ${fsync}: a crash of the machine loses the last acknowledged writes: ${lastingly('appendfsync always')}`,
+    text: `appendfsync is ${fsync}: a crash of the machine loses the last acknowledged writes: ${persistentSetting('appendfsync always')}`,
   };
 }
 
-/** As Redis judges before it answers OOM. */
+/** The condition on which Redis answers OOM. */
 function memory(info: Info): Finding | undefined {
   const bytes = (name: string) => Number(info.get(name) ?? 0);
   const limit = bytes('maxmemory');
@@ -121,7 +121,7 @@ function memory(info: Info): Finding | undefined {
   return problemOfAppends('out_of_memory');
 }
 
-/** As Redis judges before it answers MISCONF. */
+/** The condition on which Redis answers MISCONF. */
 function disk(info: Info, config: Info): Finding | undefined {
   const fileFails = info.get('aof_enabled') === '1' && info.get('aof_last_write_status') === 'err';
   const snapshotFails =
@@ -131,7 +131,7 @@ function disk(info: Info, config: Info): Finding | undefined {
   return fileFails || snapshotFails ? problemOfAppends('disk_error') : undefined;
 }
 
-/** As Redis judges before it answers NOREPLICAS, and as WAIT would find it. */
+/** The condition on which Redis answers NOREPLICAS, or WAIT fails. */
 function replicas(info: Info, config: Info, waitReplicas: number): Finding | undefined {
   const connected = [...info].filter(
     ([name, value]) => /^slave\d+$/.test(name) && value.includes('state=online'),
@@ -152,12 +152,12 @@ const PROBLEMS_OF_APPENDS = {
     'fewer replicas follow it than a write has to reach (REDIS_WAIT_REPLICAS, min-replicas-to-write): bring them back',
 } as const;
 
-/** What also a refused append shows. */
+/** A finding that a refused append shows, too. */
 export function problemOfAppends(name: keyof typeof PROBLEMS_OF_APPENDS): Finding {
   return { name, text: PROBLEMS_OF_APPENDS[name] };
 }
 
-/** CONFIG SET alone is forgotten at the next start, and then the append-only file is not even read. */
-function lastingly(setting: string): string {
+/** Commands that survive a restart. With CONFIG SET alone, the append-only file would not even be read. */
+function persistentSetting(setting: string): string {
   return `CONFIG SET ${setting}, then CONFIG REWRITE, or ${setting} in its configuration file, else it is forgotten at its next start`;
 }

@@ -4,20 +4,20 @@ import {
   type ForeignObject,
   OutcomeUnknown,
   type StreamCatalogue,
-  type User,
-} from '../../application';
+  type StreamName,
+} from '../../event-sourcing';
 import type { RedisConnection } from './connection';
 import { appendFault, readFault } from './faults';
-import { streamKey, userOfKey } from './stream-key';
+import { streamKey, streamOfKey } from './stream-key';
 
-/** How many keys one SCAN looks at, about. */
+/** Approximate number of keys per SCAN. */
 const SCAN_COUNT = 1000;
 
 /**
- * KEYS: the stream. ARGV: '1' where replicas are to be waited for. WAIT counts
- * those that have what this connection wrote last, so something is written also
- * where there is nothing left to erase: the erasure may be repeated because too
- * few replicas had confirmed it.
+ * KEYS: the stream. ARGV: '1' if replicas must confirm. WAIT counts the replicas
+ * that have the last write of this connection, so the script writes even if the
+ * stream is already deleted: an erasure is repeated when too few replicas have
+ * confirmed it.
  */
 const ERASE = `
 local events = redis.call('XLEN', KEYS[1])
@@ -29,7 +29,7 @@ end
 return events
 `;
 
-/** Finds the streams by walking over all keys, of every primary in a cluster. Keys of others are left alone. */
+/** Finds the streams by SCAN over all keys of every primary. Keys with other prefixes are ignored. */
 export class RedisStreamCatalogue implements StreamCatalogue {
   constructor(
     private readonly connection: RedisConnection,
@@ -37,20 +37,20 @@ export class RedisStreamCatalogue implements StreamCatalogue {
   ) {}
 
   async *streams(): AsyncGenerator<CataloguedStream | ForeignObject> {
-    // SCAN may hand over a key more than once.
+    // SCAN may return a key more than once.
     const seen = new Set<string>();
     for (const node of this.#primaries()) {
       for (let cursor = '0', first = true; first || cursor !== '0'; first = false) {
         const [next, keys] = await this.#scan(node, cursor);
         cursor = next;
-        const fresh = keys.filter((key) => !seen.has(key) && seen.add(key));
-        const found = await Promise.all(fresh.map((key) => this.#identify(key)));
+        const newKeys = keys.filter((key) => !seen.has(key) && seen.add(key));
+        const found = await Promise.all(newKeys.map((key) => this.#identify(key)));
         for (const one of found) if (one !== undefined) yield one;
       }
     }
   }
 
-  async find(stream: User): Promise<CataloguedStream | undefined> {
+  async find(stream: StreamName): Promise<CataloguedStream | undefined> {
     try {
       const [version] = await Promise.all([
         lastVersion(this.connection.client, streamKey(this.options.keyPrefix, stream)),
@@ -62,17 +62,17 @@ export class RedisStreamCatalogue implements StreamCatalogue {
     }
   }
 
-  async erase(stream: User): Promise<number> {
+  async erase(stream: StreamName): Promise<number> {
     const { keyPrefix, waitReplicas } = this.options;
     try {
       const { client, waitMs } = this.connection;
-      const [events, holders] = await Promise.all([
+      const [events, replicaCount] = await Promise.all([
         client.eval(ERASE, 1, streamKey(keyPrefix, stream), waitReplicas > 0 ? 1 : 0) as Promise<number>,
-        // Sent in the same turn, on the same connection. Its failure is an answer like others.
+        // Sent in the same turn, on the same connection. A rejection is treated as a reply.
         waitReplicas > 0 ? client.wait(waitReplicas, waitMs).catch((error: unknown) => error) : 0,
       ]);
-      if (typeof holders !== 'number' || holders < waitReplicas)
-        throw new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(holders)}`);
+      if (typeof replicaCount !== 'number' || replicaCount < waitReplicas)
+        throw new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(replicaCount)}`);
       return events;
     } catch (error) {
       throw appendFault(error);
@@ -97,15 +97,15 @@ export class RedisStreamCatalogue implements StreamCatalogue {
   }
 
   async #identify(key: string): Promise<CataloguedStream | ForeignObject | undefined> {
-    const stream = userOfKey(this.options.keyPrefix, key);
+    const stream = streamOfKey(this.options.keyPrefix, key);
     if (stream === 'elsewhere') return undefined;
-    if (stream === 'foreign') return { foreign: `key ${key} is not one that this service makes` };
+    if (stream === 'foreign') return { foreign: `key ${key} is not a key of this service` };
     try {
       const version = await lastVersion(this.connection.client, key);
       return version === undefined ? undefined : { stream, version };
     } catch (error) {
       if (error instanceof Error && error.message.startsWith('WRONGTYPE'))
-        return { foreign: `key ${key} holds something else than a stream` };
+        return { foreign: `key ${key} is not a stream` };
       throw readFault(error);
     }
   }

@@ -1,33 +1,32 @@
-import { type User, parseUser } from '../../application';
+import { type StreamName, parseStreamName } from '../../event-sourcing';
 
 /**
- * The key of a user's stream, e.g. `plant-store:{alice}:events`. The user is
- * percent-encoded, so the key is readable, two users never share one, and the
- * braces (which the encoding leaves no user with) make it one hash slot a user
- * on a Redis Cluster.
+ * The key of a stream, for example `plant-store:{alice}:events`. The name is
+ * percent-encoded: the key is readable, and unique. The braces (which are encoded
+ * within the name) make the name the hash tag of the key on a Redis Cluster.
  */
-export function streamKey(prefix: string, stream: string): string {
+export function streamKey(prefix: string, stream: StreamName): string {
   return `${prefix}:{${encodeURIComponent(stream)}}:events`;
 }
 
 /**
- * Whose stream stands under `key`: the inverse of {@link streamKey}. `'foreign'`
- * where no stream of this service can, `'elsewhere'` where one of another
- * service does, whose longer prefix (`plant-store:eu`) begins with this one.
+ * The stream of `key`: the inverse of {@link streamKey}. `'foreign'` if the key is
+ * not one of a stream, `'elsewhere'` if it belongs to another service whose longer
+ * prefix (`plant-store:eu`) begins with this one.
  */
-export function userOfKey(prefix: string, key: string): User | 'foreign' | 'elsewhere' {
-  const [, itsPrefix, encoded] = /^([\w.:-]+):\{([^{}]*)\}:events$/.exec(key) ?? [];
-  if (itsPrefix === undefined || encoded === undefined) return 'foreign';
-  const user = decoded(encoded);
-  // Nothing but what streamKey makes: `%41` is no other way to write `A`.
-  if (user === undefined || streamKey(itsPrefix, user) !== key) return 'foreign';
-  if (itsPrefix === prefix) return user;
-  return itsPrefix.startsWith(`${prefix}:`) ? 'elsewhere' : 'foreign';
+export function streamOfKey(prefix: string, key: string): StreamName | 'foreign' | 'elsewhere' {
+  const [, keyPrefix, encoded] = /^([\w.:-]+):\{([^{}]*)\}:events$/.exec(key) ?? [];
+  if (keyPrefix === undefined || encoded === undefined) return 'foreign';
+  const stream = decoded(encoded);
+  // Only the canonical encoding is accepted: `%41` is not another spelling of `A`.
+  if (stream === undefined || streamKey(keyPrefix, stream) !== key) return 'foreign';
+  if (keyPrefix === prefix) return stream;
+  return keyPrefix.startsWith(`${prefix}:`) ? 'elsewhere' : 'foreign';
 }
 
-function decoded(encoded: string): User | undefined {
+function decoded(encoded: string): StreamName | undefined {
   try {
-    return parseUser(decodeURIComponent(encoded));
+    return parseStreamName(decodeURIComponent(encoded));
   } catch {
     return undefined;
   }

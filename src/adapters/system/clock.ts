@@ -1,6 +1,6 @@
-import type { Clock } from '../../application';
+import type { Clock } from '../../event-sourcing';
 
-/** The process's monotonic clock. Its timers do not keep the process alive: what waits for them does. */
+/** The process's monotonic clock. Its timers do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(ms, action) {

@@ -1,14 +1,13 @@
 import { randomFillSync } from 'node:crypto';
 
 const RANDOM_BYTES = 8;
-/** Asked for at once: a system call for each id would cost more than all the rest of it. */
+/** Random bytes are fetched for this many ids at once: a system call per id would dominate the cost. */
 const IDS_AT_ONCE = 512;
 
 /**
- * Mints commit ids: the time of day a person can read, and 64 random bits, e.g.
- * `2026-11-20T21:20:33.123Z-9f2c51d07b3a88e4`. One only has to be unique among
- * the appends that try for the same place in the same stream; the time saves
- * the storage format a field of its own.
+ * Mints commit ids: the time and 64 random bits, for example
+ * `2026-11-20T21:20:33.123Z-9f2c51d07b3a88e4`. An id must be unique only among the
+ * appends at the same head of a stream. It also records the time of the commit.
  */
 export function commitIds(): () => string {
   const random = Buffer.alloc(IDS_AT_ONCE * RANDOM_BYTES);

@@ -1,9 +1,9 @@
 import { getHeapStatistics } from 'node:v8';
 
-/** The rest is for requests, answers and the garbage collector, which needs room to work in. */
-const SHARE = 0.4;
+/** Share of the heap limit; the rest is for requests, answers and the garbage collector. */
+export const HEAP_SHARE = 0.4;
 
-/** How much of this process's heap limit (`--max-old-space-size`) plants may take, in bytes. */
+/** Memory for plants, in bytes: a share of the heap limit (`--max-old-space-size`). */
 export function heapShare(): number {
-  return Math.floor(getHeapStatistics().heap_size_limit * SHARE);
+  return Math.floor(getHeapStatistics().heap_size_limit * HEAP_SHARE);
 }

@@ -1,4 +1,4 @@
-/** The public face of the system adapter: what the application asks of the machine it runs on. */
+/** The public interface of the system adapter: clock, randomness and limits of the process. */
 import { systemClock } from './clock';
 import { commitIds } from './commit-id';
 import { heapShare } from './heap';
@@ -6,7 +6,10 @@ import { heapShare } from './heap';
 export { openFileLimit } from './open-file-limit';
 export { commitIds, heapShare, systemClock };
 
-/** All at once: `new PlantStore({ ...system(), store })`. Whoever comes in one turn of the event loop shares a round. */
+/**
+ * Options for a plant store in this process: `new PlantStore({ ...system(), store })`.
+ * Requests that arrive in one turn of the event loop share a round.
+ */
 export function system() {
   const gather = (start: () => void): void => void setImmediate(start);
   return { clock: systemClock, mintCommit: commitIds(), gather };

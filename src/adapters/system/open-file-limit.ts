@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** How many files and connections the process may have open, on Linux; `Infinity` where it is unlimited or unknown. */
+/** Limit of open files and connections of the process, on Linux; `Infinity` if unlimited or unknown. */
 export function openFileLimit(): number {
   let limits: string;
   try {

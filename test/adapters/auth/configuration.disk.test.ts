@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { readConfig } from '../../../src/config';
+import { tokenFileProblem } from '../../../src/adapters/auth/token-file';
+import { readConfig } from '../../../src/service/config';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { AUDIENCE, ISSUER } from './signing';
 
@@ -10,17 +11,19 @@ const AUTH_JWKS_URL = 'https://id.example/keys';
 
 type Environment = Readonly<Record<string, string>>;
 
-/** What is refused, as `VARIABLE rule`. */
+/** The problems of a configuration, as `VARIABLE rule`. */
 function problems(environment: Environment): string[] {
-  return (readConfig(environment).problems ?? []).map(({ variable, rule }) => `${variable} ${rule}`);
+  return (readConfig(environment, { tokenFileProblem }).problems ?? []).map(
+    ({ variable, rule }) => `${variable} ${rule}`,
+  );
 }
 
-describe('The configuration of who is calling', () => {
+describe('The configuration of authentication', () => {
   const path = temporaryDirectory();
 
   describe('accepts', () => {
     const good: Record<string, Environment> = {
-      'keys to be had over https': { AUTH_JWKS_URL, ...claims },
+      'keys over https': { AUTH_JWKS_URL, ...claims },
       'keys from this machine over http, by name': { AUTH_JWKS_URL: 'http://localhost:8080/keys', ...claims },
       'keys from this machine over http, by address': {
         AUTH_JWKS_URL: 'http://127.0.0.1:8080/keys',
@@ -29,7 +32,7 @@ describe('The configuration of who is calling', () => {
       'keys from this machine over http, by IPv6 address': { AUTH_JWKS_URL: 'http://[::1]:8080/', ...claims },
       'a secret of 32 bytes': { AUTH_JWT_SECRET, ...claims },
       'a secret of fewer characters but 32 bytes': { AUTH_JWT_SECRET: 'ü'.repeat(16), ...claims },
-      'variables that are set to nothing': { AUTH_JWKS_URL: '', AUTH_JWT_ISSUER: '', AUTH_TOKENS_FILE: '' },
+      'empty variables': { AUTH_JWKS_URL: '', AUTH_JWT_ISSUER: '', AUTH_TOKENS_FILE: '' },
     };
     for (const [what, environment] of Object.entries(good)) {
       it(what, () => expect(problems(environment)).to.deep.equal([]));
@@ -47,7 +50,7 @@ describe('The configuration of who is calling', () => {
   });
 
   describe('refuses', () => {
-    const bad: Record<string, readonly [environment: Environment, ...told: RegExp[]]> = {
+    const bad: Record<string, readonly [environment: Environment, ...expected: RegExp[]]> = {
       'keys over plain http': [
         { AUTH_JWKS_URL: 'http://id.example/keys', ...claims },
         /^AUTH_JWKS_URL must be an https URL/,
@@ -64,15 +67,15 @@ describe('The configuration of who is calling', () => {
         { AUTH_JWKS_URL: 'file:///keys', ...claims },
         /^AUTH_JWKS_URL must be an https URL/,
       ],
-      'keys from nowhere': [
+      'keys from an address without a scheme': [
         { AUTH_JWKS_URL: 'id.example', ...claims },
         /^AUTH_JWKS_URL must be an https URL/,
       ],
-      'keys behind a password': [
+      'keys from an address with user and password': [
         { AUTH_JWKS_URL: 'https://u:p@id.example/keys', ...claims },
         /^AUTH_JWKS_URL must be an https URL without user and password/,
       ],
-      'keys behind a user': [
+      'keys from an address with a user': [
         { AUTH_JWKS_URL: 'https://u@id.example/keys', ...claims },
         /^AUTH_JWKS_URL must be an https URL without user and password/,
       ],
@@ -84,28 +87,28 @@ describe('The configuration of who is calling', () => {
         { AUTH_JWKS_URL, AUTH_JWT_SECRET, ...claims },
         /^AUTH_JWT_SECRET cannot go with AUTH_JWKS_URL$/,
       ],
-      'signed tokens from anybody for anybody': [
+      'signed tokens without issuer and audience': [
         { AUTH_JWT_SECRET },
         /^AUTH_JWT_ISSUER is required/,
         /^AUTH_JWT_AUDIENCE is required/,
       ],
-      'an issuer and an audience of no tokens': [
+      'an issuer and an audience without keys': [
         claims,
         /^AUTH_JWT_ISSUER does nothing without/,
         /^AUTH_JWT_AUDIENCE does nothing without/,
       ],
-      'nobody at all in production': [{ NODE_ENV: 'production' }, /^AUTH_TOKENS or AUTH_TOKENS_FILE/],
-      'nobody at all on Redis': [{ EVENT_STORE: 'redis' }, /^AUTH_TOKENS or AUTH_TOKENS_FILE/],
+      'no authentication in production': [{ NODE_ENV: 'production' }, /^AUTH_TOKENS or AUTH_TOKENS_FILE/],
+      'no authentication on Redis': [{ EVENT_STORE: 'redis' }, /^AUTH_TOKENS or AUTH_TOKENS_FILE/],
     };
-    for (const [what, [environment, ...told]] of Object.entries(bad)) {
+    for (const [what, [environment, ...expected]] of Object.entries(bad)) {
       it(what, () => {
         const found = problems(environment);
-        expect(found).to.have.length(told.length);
-        told.forEach((rule, index) => expect(found[index]).to.match(rule));
+        expect(found).to.have.length(expected.length);
+        expected.forEach((rule, index) => expect(found[index]).to.match(rule));
       });
     }
 
-    it('a file that cannot be used, by naming the entry and the rule', () => {
+    it('an invalid token file, and names the entry and the rule', () => {
       const AUTH_TOKENS_FILE = path('tokens.json');
       expect(problems({ AUTH_TOKENS_FILE })[0]).to.include('it cannot be read (ENOENT)');
       writeFileSync(AUTH_TOKENS_FILE, '{"users": [{"name": "alice", "tokens": [{"sha256": "short"}]}]}');
@@ -114,13 +117,16 @@ describe('The configuration of who is calling', () => {
       );
     });
 
-    it('everything at once, and shows no secret in doing so', () => {
-      const { problems } = readConfig({
-        AUTH_TOKENS: 'alice',
-        AUTH_TOKENS_FILE: path('none'),
-        AUTH_JWT_SECRET: 'short and secret',
-        AUTH_JWKS_URL: 'http://user:hidden@id.example',
-      });
+    it('all problems at once, without printing secrets', () => {
+      const { problems } = readConfig(
+        {
+          AUTH_TOKENS: 'alice',
+          AUTH_TOKENS_FILE: path('none'),
+          AUTH_JWT_SECRET: 'short and secret',
+          AUTH_JWKS_URL: 'http://user:hidden@id.example',
+        },
+        { tokenFileProblem },
+      );
       expect(problems!.map(({ variable }) => variable)).to.have.members([
         'AUTH_TOKENS',
         'AUTH_TOKENS_FILE',

@@ -1,4 +1,4 @@
-/** JWTs of an issuer that publishes its keys, and all that can become of that issuer. */
+/** JWTs of an issuer that publishes its keys, and all faults of that issuer. */
 import { createHmac, createPublicKey, generateKeyPairSync, sign as signBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -25,7 +25,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
   let second: SigningKey;
   let issuer: JwksServer;
   let clock: AlarmClock;
-  let told: string[];
+  let notifications: string[];
   let keys: IssuerKeys;
   let tokens: JsonWebTokens;
 
@@ -36,42 +36,42 @@ describe('JWTs of an issuer that publishes its keys', () => {
   beforeEach(async () => {
     issuer = await JwksServer.start(first.jwk);
     clock = new AlarmClock();
-    told = [];
+    notifications = [];
   });
   afterEach(async () => {
     keys.close();
     await issuer.die();
   });
 
-  /** Opens, and lets the first question be answered or fail. */
+  /** Opens the keys, and waits until the first fetch has succeeded or failed. */
   async function open(): Promise<void> {
     keys = IssuerKeys.open({
       url: issuer.url,
       clock,
       observer: {
-        changed: ({ count }) => told.push(`changed: ${count}`),
-        unavailable: () => told.push('unavailable'),
+        changed: ({ count }) => notifications.push(`changed: ${count}`),
+        unavailable: () => notifications.push('unavailable'),
       },
     });
     tokens = new JsonWebTokens(keys, { issuer: ISSUER, audience: AUDIENCE, calendar: () => NOW });
-    await until(() => told.length > 0);
+    await until(() => notifications.length > 0);
     await quiet();
   }
 
   const ask = (token: string) => tokens.authenticate(token);
 
-  it('are good where they are signed with a published key', async () => {
+  it('are valid if they are signed with a published key', async () => {
     await open();
     expect(await ask(await signed(first))).to.equal('alice');
   });
 
-  it('cost the issuer one question, however many there are', async () => {
+  it('cause one fetch of the keys, for any number of tokens', async () => {
     await open();
     for (let i = 0; i < 20; i++) expect(await ask(await signed(first, { jti: `${i}` }))).to.equal('alice');
     expect(issuer.questions).to.equal(1);
   });
 
-  it('wait for the first answer, rather than being refused', async () => {
+  it('wait for the first fetch instead of being rejected', async () => {
     const answer = issuer.hold();
     keys = IssuerKeys.open({ url: issuer.url, clock, observer: { changed() {}, unavailable() {} } });
     tokens = new JsonWebTokens(keys, { issuer: ISSUER, audience: AUDIENCE, calendar: () => NOW });
@@ -92,7 +92,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
   }
 
   describe('when the issuer rotates its keys', () => {
-    it('are good with the new key, the moment it is used, and still with the old one', async () => {
+    it('are valid with the new key at once, and still with the old one', async () => {
       await open();
       issuer.publish(first.jwk, second.jwk);
       expect(await ask(await signed(second))).to.equal('alice');
@@ -100,18 +100,18 @@ describe('JWTs of an issuer that publishes its keys', () => {
       expect(issuer.questions).to.equal(2);
     });
 
-    it('are refused with a key that is withdrawn, also those known as good, when the keys are asked for again', async () => {
+    it('are rejected after the next fetch if their key was withdrawn, even if they are cached', async () => {
       await open();
       const token = await signed(first);
       expect(await ask(token)).to.equal('alice');
       issuer.publish(second.jwk);
       await clock.pass(REFRESH_EVERY_MS);
-      await until(() => told.length === 2);
+      await until(() => notifications.length === 2);
       expect(await ask(token)).to.be.undefined;
       expect(await ask(await signed(second))).to.equal('alice');
     });
 
-    it('stay known as good where the keys are asked for again and are the same', async () => {
+    it('stay cached if a fetch returns the same keys', async () => {
       await open();
       await ask(await signed(first));
       const { generation } = keys;
@@ -122,7 +122,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
       expect(keys.generation).to.equal(generation);
     });
 
-    it('are not judged by an answer to a question from before they came', async () => {
+    it('are not rejected by a fetch that started before they arrived', async () => {
       await open();
       const answer = issuer.hold();
       const early = ask(await signed(second, {}, { kid: 'nobody' }));
@@ -137,16 +137,16 @@ describe('JWTs of an issuer that publishes its keys', () => {
     });
   });
 
-  describe('with keys that nobody knows', () => {
+  describe('with unknown keys', () => {
     const unknown = (kid: string) => signed(first, {}, { kid });
 
-    it('are refused, once the issuer was asked', async () => {
+    it('are rejected after a fetch', async () => {
       await open();
       expect(await ask(await unknown('third'))).to.be.undefined;
       expect(issuer.questions).to.equal(2);
     });
 
-    it('are refused for a thousand at the cost of one question', async () => {
+    it('share one fetch, for a thousand tokens', async () => {
       await open();
       const token = await unknown('third');
       const flood = Array.from({ length: 1000 }, () => ask(token));
@@ -154,7 +154,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
       expect(issuer.questions).to.equal(2);
     });
 
-    it('are put off above a thousand at once', async () => {
+    it('are unavailable beyond a thousand waiting tokens', async () => {
       await open();
       const answer = issuer.hold();
       const token = await unknown('third');
@@ -169,7 +169,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
       expect(await next).to.be.undefined;
     });
 
-    it('make for one question every two seconds, and wait for it', async () => {
+    it('cause at most one fetch every two seconds, and wait for it', async () => {
       await open();
       await ask(await unknown('third'));
       for (let i = 0; i < 3; i++) {
@@ -183,7 +183,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
       }
     });
 
-    it('do not delay those with known keys', async () => {
+    it('do not delay tokens with known keys', async () => {
       await open();
       issuer.fallSilent();
       const waiting = rejection(ask(await unknown('third')));
@@ -199,18 +199,18 @@ describe('JWTs of an issuer that publishes its keys', () => {
     'answers with an error': () => issuer.answer('{"keys":[]}', 500),
     'answers with a page': () => issuer.answer('<!doctype html><title>Maintenance</title>'),
     'answers nothing': () => issuer.answer(''),
-    'answers with JSON that is no key set': () => issuer.answer('{"keys":{}}'),
-    'answers with keys that are none': () => issuer.answer('{"keys":["k"]}'),
+    'answers with JSON other than a key set': () => issuer.answer('{"keys":{}}'),
+    'answers with invalid keys': () => issuer.answer('{"keys":["k"]}'),
     'answers with null': () => issuer.answer('null'),
     'answers with text that is not UTF-8': () =>
       issuer.answer(Buffer.from('{"keys":[],"x":"\u00e9"}', 'latin1')),
-    'sends us elsewhere': () => issuer.answer('', 302, { location: 'http://127.0.0.1:9/keys' }),
+    redirects: () => issuer.answer('', 302, { location: 'http://127.0.0.1:9/keys' }),
     'answers without an end': () => issuer.ramble(),
     'switches protocols': () => issuer.answer('', 101, { connection: 'Upgrade', upgrade: 'websocket' }),
   };
   for (const [what, happens] of Object.entries(ways)) {
     describe(`when the issuer ${what}`, () => {
-      it('go on being good with known keys, and are undecided with others, until it is back', async () => {
+      it('stay valid with known keys, and are unavailable with others, until the issuer is back', async () => {
         await open();
         await happens();
         expect(await rejection(ask(await signed(second)))).to.be.instanceOf(AuthenticationUnavailable);
@@ -223,7 +223,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
         expect(await ask(await signed(second))).to.equal('alice');
       });
 
-      it('are undecided while no keys are known, and good as soon as they are', async () => {
+      it('are unavailable while no keys are known, and valid as soon as they are', async () => {
         await happens();
         await open();
         expect(await rejection(ask(await signed(first)))).to.be.instanceOf(AuthenticationUnavailable);
@@ -239,9 +239,9 @@ describe('JWTs of an issuer that publishes its keys', () => {
 
   for (const [what, happens] of Object.entries({
     'answers nothing at all': () => issuer.fallSilent(),
-    'stops in the middle of its answer': () => issuer.stopHalfway(),
+    'stops within its answer': () => issuer.stopHalfway(),
   })) {
-    it(`are undecided after three seconds when the issuer ${what}, and at once for two more`, async () => {
+    it(`are unavailable after three seconds when the issuer ${what}, and at once for two more`, async () => {
       await open();
       happens();
       const refusal = rejection(ask(await signed(second)));
@@ -257,17 +257,17 @@ describe('JWTs of an issuer that publishes its keys', () => {
     });
   }
 
-  it('learn of the issuer’s return without being asked about', async () => {
+  it('are valid again after the issuer is back, without a fetch by a token', async () => {
     issuer.answer('', 503);
     await open();
     issuer.publish(first.jwk);
     await clock.pass(RETRY_EVERY_MS);
-    await until(() => told.includes('changed: 1'));
+    await until(() => notifications.includes('changed: 1'));
     expect(await ask(await signed(first))).to.equal('alice');
     expect(issuer.questions).to.equal(2);
   });
 
-  it('wait for the issuer again once it is back, as if it had never been away', async () => {
+  it('wait for a fetch again after the issuer is back', async () => {
     await open();
     issuer.answer('', 503);
     await rejection(ask(await signed(second)));
@@ -280,7 +280,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
     expect(await asked).to.be.undefined;
   });
 
-  it('leave no connection to the issuer open, whatever it answered', async () => {
+  it('leave no connection to the issuer open, for any answer', async () => {
     await open();
     for (const status of [200, 500]) {
       issuer.answer(Buffer.alloc(4_000_000, ' '), status);
@@ -290,8 +290,8 @@ describe('JWTs of an issuer that publishes its keys', () => {
     }
   });
 
-  describe('once closed', () => {
-    it('ask nothing of the issuer any more', async () => {
+  describe('after close', () => {
+    it('cause no fetch', async () => {
       await open();
       keys.close();
       expect(clock.waiting).to.equal(0);
@@ -299,18 +299,18 @@ describe('JWTs of an issuer that publishes its keys', () => {
       expect(issuer.questions).to.equal(1);
     });
 
-    it('wait for no answer, and do not call that an outage', async () => {
+    it('abort a fetch without reporting an outage', async () => {
       await open();
       issuer.fallSilent();
       const asked = ask(await signed(second));
       await issuer.asked(2);
       keys.close();
       expect(await rejection(asked)).to.be.instanceOf(AuthenticationUnavailable);
-      expect(told).to.deep.equal(['changed: 1']);
+      expect(notifications).to.deep.equal(['changed: 1']);
     });
   });
 
-  describe('are refused', () => {
+  describe('are rejected', () => {
     let rsa: SigningKey;
     before(async () => (rsa = await signingKey('rsa', 'RS256')));
     beforeEach(async () => {
@@ -325,7 +325,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
     const hmac = (secret: string | Buffer) => (input: string) =>
       createHmac('sha256', secret).update(input).digest();
 
-    it('where the public key was taken for a secret, in any form', async () => {
+    it('if a public key is used as a secret, in any form', async () => {
       const key = createPublicKey({ key: rsa.jwk as Record<string, unknown>, format: 'jwk' });
       const forms = [
         key.export({ type: 'spki', format: 'pem' }),
@@ -341,11 +341,11 @@ describe('JWTs of an issuer that publishes its keys', () => {
       expect(issuer.questions).to.equal(1);
     });
 
-    it('where the key is of another kind than the algorithm', async () => {
+    it('if the key type does not match the algorithm', async () => {
       expect(await ask(await signed(first, {}, { kid: 'rsa' }))).to.be.undefined;
     });
 
-    it('where they bring their own key, or say where to find it', async () => {
+    it('if they contain their own key, or the address of one', async () => {
       const thief = await signingKey('thief');
       const elsewhere = await JwksServer.start(thief.jwk);
       const url = elsewhere.url.href;
@@ -355,15 +355,15 @@ describe('JWTs of an issuer that publishes its keys', () => {
       await elsewhere.die();
     });
 
-    it('where they are signed with another key of the same name', async () => {
+    it('if they are signed with another key of the same name', async () => {
       expect(await ask(await signed(await signingKey('first')))).to.be.undefined;
     });
 
-    it('where the signature is all zeros', async () => {
+    it('if the signature is all zeros', async () => {
       expect(await ask(forged({ alg: 'ES256', kid: 'first' }, () => Buffer.alloc(64)))).to.be.undefined;
     });
 
-    it('where the name of the key is no name', async () => {
+    it('if the key id is invalid', async () => {
       const sign = (input: string) => Buffer.from(input).subarray(0, 64);
       for (const kid of ['__proto__', 'constructor', '', null, 7, ['first'], { toString: 'first' }]) {
         const asked = ask(forged({ alg: 'ES256', kid }, sign));
@@ -374,7 +374,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
     });
   });
 
-  describe('are refused with a published key', () => {
+  describe('are rejected with a published key', () => {
     const published: Record<string, () => Promise<readonly [token: string, ...jwks: object[]]>> = {
       'that is for encryption': async () => [await signed(first), { ...first.jwk, use: 'enc' }],
       'that is for another algorithm': async () => {
@@ -394,7 +394,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
         const signature = signBytes('sha256', Buffer.from(input), privateKey).toString('base64url');
         return [`${input}.${signature}`, { ...(await exportJWK(publicKey)), kid: 'k' }];
       },
-      'that another has the same name as': async () => [
+      'whose name another key has, too': async () => [
         await signed(first),
         first.jwk,
         { ...second.jwk, kid: 'first' },
@@ -410,13 +410,13 @@ describe('JWTs of an issuer that publishes its keys', () => {
     }
   });
 
-  it('need not name the key where there is but one that fits', async () => {
+  it('need no key id if only one key matches', async () => {
     issuer.publish(first.jwk, (await signingKey('rsa', 'RS256')).jwk);
     await open();
     expect(await ask(await signed(first, {}, { kid: undefined }))).to.equal('alice');
   });
 
-  it('are undecided where the key is published in a form that cannot be used', async () => {
+  it('are unavailable if the published key is unusable', async () => {
     issuer.answer(JSON.stringify({ keys: [{ ...first.jwk, x: 'AAAA' }] }));
     await open();
     expect(await rejection(ask(await signed(first)))).to.be.instanceOf(AuthenticationUnavailable);

@@ -1,4 +1,4 @@
-/** What every JWT is held to, whatever it is signed with; here a shared secret. RFC 8725, section by section. */
+/** The checks of every JWT, with a shared secret as the key. RFC 8725, section by section. */
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { CompactSign, EncryptJWT, SignJWT, UnsecuredJWT } from 'jose';
@@ -16,26 +16,26 @@ describe('A signed JWT', () => {
     tokens = new JsonWebTokens(sharedSecret(SECRET), options);
   });
 
-  it('speaks for its subject', async () => {
+  it('identifies its subject', async () => {
     expect(await tokens.authenticate(await signed(SECRET))).to.equal('alice');
   });
 
   const good: Record<string, () => string | Promise<string>> = {
-    'is for several audiences, us among them': () => signed(SECRET, { aud: ['roses', AUDIENCE] }),
+    'has several audiences, including this service': () => signed(SECRET, { aud: ['roses', AUDIENCE] }),
     'has been expired for less than 30 s': () => signed(SECRET, { exp: SECOND - 29 }),
     'becomes valid within 30 s': () => signed(SECRET, { nbf: SECOND + 30 }),
-    'does not say when it was made': () => signed(SECRET, { iat: undefined }),
+    'has no iat': () => signed(SECRET, { iat: undefined }),
     'has the type JWT': () => signed(SECRET, {}, { typ: 'JWT' }),
     'has the type of an access token': () => signed(SECRET, {}, { typ: 'at+jwt' }),
     'has that type spelt out': () => signed(SECRET, {}, { typ: 'application/AT+JWT' }),
     'is signed with a longer hash': () => signed(SECRET, {}, { alg: 'HS512' }),
-    'names a key, where there is but one': () => signed(SECRET, {}, { kid: 'main' }),
+    'names a key although there is only one': () => signed(SECRET, {}, { kid: 'main' }),
     'is 4096 characters long': () => sized(4096),
-    'is made by hand': () => hmac({ alg: 'HS256' }),
-    'is made of bytes': () => raw(JSON.stringify(goodClaims())),
+    'is encoded by hand': () => hmac({ alg: 'HS256' }),
+    'is encoded from bytes': () => raw(JSON.stringify(goodClaims())),
   };
   for (const [what, make] of Object.entries(good)) {
-    it(`is good where it ${what}`, async () => {
+    it(`is valid if it ${what}`, async () => {
       expect(await tokens.authenticate(await make())).to.equal('alice');
     });
   }
@@ -51,7 +51,7 @@ describe('A signed JWT', () => {
     ' ',
     '\0',
   ]) {
-    it(`speaks for any user there can be: ${JSON.stringify(name).slice(0, 20)}`, async () => {
+    it(`identifies any user: ${JSON.stringify(name).slice(0, 20)}`, async () => {
       expect(await tokens.authenticate(await signed(SECRET, { sub: name }))).to.equal(name);
     });
   }
@@ -90,15 +90,15 @@ describe('A signed JWT', () => {
     'is from two issuers': () => signed(SECRET, { iss: [ISSUER, 'https://evil.example'] }),
     'does not say who issued it': () => signed(SECRET, { iss: undefined }),
     'does not say whom it speaks for': () => signed(SECRET, { sub: undefined }),
-    'speaks for nobody': () => signed(SECRET, { sub: '' }),
+    'has an empty subject': () => signed(SECRET, { sub: '' }),
     'speaks for a name of 256 characters': () => signed(SECRET, { sub: 'n'.repeat(256) }),
     'speaks for a number': () => signed(SECRET, { sub: 7 }),
     'speaks for half a character': () => raw(JSON.stringify(goodClaims()).replace('alice', '\\ud800')),
     // 3.9: audience
-    'is for somebody else': () => signed(SECRET, { aud: 'roses' }),
+    'has another audience': () => signed(SECRET, { aud: 'roses' }),
     'is for several others': () => signed(SECRET, { aud: ['roses', 'plants2', 'PLANTS'] }),
     'does not say whom it is for': () => signed(SECRET, { aud: undefined }),
-    'is for nobody': () => signed(SECRET, { aud: [] }),
+    'has no audience': () => signed(SECRET, { aud: [] }),
     // 3.10, 3.11: what is received is not trusted; types of tokens are not confused
     'demands an extension': () =>
       new SignJWT(goodClaims())
@@ -121,17 +121,17 @@ describe('A signed JWT', () => {
     'has four parts': async () => `${await signed(SECRET)}.AAAA`,
     'has padding': async () => `${await signed(SECRET)}=`,
     'has something before it': async () => `\n${await signed(SECRET)}`,
-    'has something behind it': async () => `${await signed(SECRET)}\n`,
+    'has a trailing line feed': async () => `${await signed(SECRET)}\n`,
     'is no JWT at all': () => 'secret',
     'is empty': () => '',
   };
   for (const [what, make] of Object.entries(bad)) {
-    it(`is refused where it ${what}`, async () => {
+    it(`is rejected if it ${what}`, async () => {
       expect(await tokens.authenticate(await make())).to.be.undefined;
     });
   }
 
-  it('may use a hash only where the secret is as long as it', async () => {
+  it('may use a hash only if the secret is as long', async () => {
     const algorithms = (length: number) => sharedSecret(SECRET.slice(0, length)).algorithms;
     expect(algorithms(32)).to.deep.equal(['HS256']);
     expect(algorithms(47)).to.deep.equal(['HS256']);
@@ -145,8 +145,8 @@ describe('A signed JWT', () => {
     expect(await short.authenticate(hmac({ alg: 'HS384' }, secret))).to.be.undefined;
   });
 
-  describe('once found good', () => {
-    function counting(remember?: number) {
+  describe('after it was verified', () => {
+    function counting(cacheSize?: number) {
       const secret = sharedSecret(SECRET);
       const keys = {
         ...secret,
@@ -158,7 +158,7 @@ describe('A signed JWT', () => {
       };
       return {
         keys,
-        tokens: new JsonWebTokens(keys, { ...options, ...(remember === undefined ? {} : { remember }) }),
+        tokens: new JsonWebTokens(keys, { ...options, ...(cacheSize === undefined ? {} : { cacheSize }) }),
       };
     }
 
@@ -169,7 +169,7 @@ describe('A signed JWT', () => {
       expect(keys.verifications).to.equal(1);
     });
 
-    it('is remembered by the whole of it: another token of the same user is verified', async () => {
+    it('is cached by its digest: another token of the same user is verified', async () => {
       const { keys, tokens } = counting();
       const [one, other] = [await signed(SECRET), await signed(SECRET, { jti: '2' })];
       expect(await tokens.authenticate(one)).to.equal('alice');
@@ -179,7 +179,7 @@ describe('A signed JWT', () => {
       expect(keys.verifications).to.equal(3);
     });
 
-    it('is good until it expires, to the second as when it is verified', async () => {
+    it('is valid until it expires, exactly as if it were verified again', async () => {
       for (const { tokens } of [counting(), counting(0)]) {
         now = NOW;
         const token = await signed(SECRET, { exp: SECOND + 300 });
@@ -191,14 +191,14 @@ describe('A signed JWT', () => {
       }
     });
 
-    it('is verified again where more tokens than are remembered came between', async () => {
+    it('is verified again after it was evicted', async () => {
       const { keys, tokens } = counting(2);
       const made = await Promise.all(['1', '2', '3'].map((jti) => signed(SECRET, { jti })));
       for (const token of [...made, made[0]!]) expect(await tokens.authenticate(token)).to.equal('alice');
       expect(keys.verifications).to.equal(4);
     });
 
-    it('does not make a bad one remembered', async () => {
+    it('is not cached if it is invalid', async () => {
       const { keys, tokens } = counting();
       const early = await signed(SECRET, { nbf: SECOND + 60 });
       expect(await tokens.authenticate(early)).to.be.undefined;
@@ -209,14 +209,14 @@ describe('A signed JWT', () => {
   });
 });
 
-/** With a header that jose would not make. */
+/** A token with a header that jose would not create. */
 function hmac(header: object, secret = SECRET): string {
   const input = `${part(header)}.${part(goodClaims())}`;
   const name = `sha${/\d{3}$/.exec(String((header as { alg?: unknown }).alg))?.[0] ?? '256'}`;
   return `${input}.${createHmac(name, secret).update(input).digest('base64url')}`;
 }
 
-/** With a payload of any bytes, properly signed. */
+/** A token with any payload, properly signed. */
 function raw(payload: string | Uint8Array): Promise<string> {
   return new CompactSign(Buffer.from(payload)).setProtectedHeader({ alg: 'HS256' }).sign(SECRET);
 }
@@ -225,7 +225,7 @@ function spliced(token: string, index: number, value: object): string {
   return token.split('.').with(index, part(value)).join('.');
 }
 
-/** Good but for its length. */
+/** A valid token of the given length. */
 async function sized(length: number): Promise<string> {
   for (let padding = 2500; padding < 3200; padding++) {
     const token = await signed(SECRET, { padding: 'p'.repeat(padding) }, { x: 'x' });

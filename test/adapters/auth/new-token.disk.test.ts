@@ -27,28 +27,28 @@ describe('A new token', () => {
   const file = () => path('tokens.json');
   const whose = (token: string) => readTokens(file()).get(tokenDigest(token));
 
-  it('has 256 random bits, and may be sent as a bearer token as it is', () => {
+  it('has 256 random bits, and is a valid bearer token', () => {
     const token = mintToken();
     expect(token).to.match(/^plants_[A-Za-z0-9_-]+$/);
     expect(Buffer.from(token.slice('plants_'.length), 'base64url')).to.have.length(32);
     expect(mintToken()).not.to.equal(token);
   });
 
-  it('speaks for its user from now on, beside those of before', async () => {
+  it('authenticates its user, as do the earlier tokens', async () => {
     const first = await addToken(file(), { user: alice });
     const other = await addToken(file(), { user: bob });
     const second = await addToken(file(), { user: alice });
     expect([first, other, second].map(whose)).to.deep.equal(['alice', 'bob', 'alice']);
   });
 
-  it('is not in the file, only its hash and what it is for', async () => {
+  it('is not in the file, only its digest and note', async () => {
     const token = await addToken(file(), { user: alice, note: 'laptop' });
     expect(JSON.parse(readFileSync(file(), 'utf8'))).to.deep.equal({
       users: [{ name: 'alice', tokens: [{ sha256: tokenDigest(token), note: 'laptop' }] }],
     });
   });
 
-  it('leaves a file that only its owner may read, whatever it was before, and nothing beside it', async () => {
+  it('leaves a file that only its owner may read, and no other file', async () => {
     await addToken(file(), { user: alice });
     expect(statSync(file()).mode & 0o777).to.equal(0o600);
     chmodSync(file(), 0o666);
@@ -57,7 +57,7 @@ describe('A new token', () => {
     expect(readdirSync(dirname(file()))).to.deep.equal(['tokens.json']);
   });
 
-  it('leaves a file that its group may read to that group', async () => {
+  it('leaves a file readable by its group', async () => {
     await addToken(file(), { user: alice });
     for (const mode of [0o640, 0o440, 0o600, 0o400]) {
       chmodSync(file(), mode);
@@ -71,7 +71,7 @@ describe('A new token', () => {
     }
   });
 
-  it('is told also where the directory cannot be read, for then it is in the file', async () => {
+  it('is returned even if the directory cannot be synced', async () => {
     const isRoot = process.getuid!() === 0;
     if (isRoot) chownSync(dirname(file()), NOBODY, NOBODY);
     chmodSync(dirname(file()), 0o300);
@@ -84,7 +84,7 @@ describe('A new token', () => {
     }
   });
 
-  it('never lets a reader see a part of the file', async () => {
+  it('replaces the file atomically', async () => {
     await addToken(file(), { user: alice, note: 'n'.repeat(500_000) });
     const reading = new AbortController();
     let seen = 0;
@@ -99,7 +99,7 @@ describe('A new token', () => {
     await reader;
   });
 
-  it('is refused to whoever asks while another is being made, and none that was given is lost', async () => {
+  it('is refused while another one is being created, and no returned token is lost', async () => {
     const asked = await Promise.allSettled(
       Array.from({ length: 8 }, () => addToken(file(), { user: alice })),
     );
@@ -110,7 +110,7 @@ describe('A new token', () => {
     for (const reason of refused) expect(reason).to.be.instanceOf(TokenFileBusy);
   });
 
-  it('is refused while a draft lies there, by saying which to delete', async () => {
+  it('is refused while a draft exists, and names the file to delete', async () => {
     await addToken(file(), { user: alice });
     const before = readFileSync(file());
     writeFileSync(`${file()}.new`, 'half');
@@ -122,7 +122,7 @@ describe('A new token', () => {
     expect(readFileSync(`${file()}.new`, 'utf8')).to.equal('half');
   });
 
-  it('is refused where the file is not in order, which stays as it was', async () => {
+  it('is refused if the file is invalid, and leaves it unchanged', async () => {
     const twice = { name: 'alice', tokens: [] };
     for (const content of ['{"users": [{"name": "alice"}]}', JSON.stringify({ users: [twice, twice] })]) {
       writeFileSync(file(), content);
@@ -132,7 +132,7 @@ describe('A new token', () => {
     }
   });
 
-  it('goes to where a symbolic link points, and leaves the link', async () => {
+  it('is added to the target of a symbolic link', async () => {
     writeFileSync(path('real.json'), '{"users": []}');
     symlinkSync('real.json', file());
     const token = await addToken(file(), { user: alice });

@@ -1,4 +1,4 @@
-/** What only a process of its own can show: exit codes, signals, and the command line. */
+/** Tests that need a process: exit codes, signals, and the command line. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -6,14 +6,13 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { tokenDigest } from '../../../src/adapters/auth/token-digest';
+import { exchange } from '../../support/client';
 import { compiled, compiledMain } from '../../support/compiled';
 import { noteOutput } from '../../support/suite-log';
-import { documentedFetch } from '../../support/documented-fetch';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 
-describe('On the command line', function () {
-  this.timeout(30_000);
+describe('Authentication, in a process,', function () {
   this.slow(5000);
   const path = temporaryDirectory();
   let started: ChildProcess[] = [];
@@ -47,7 +46,7 @@ describe('On the command line', function () {
       }),
     );
 
-  it('makes a token, shows it once, and adds its hash to the file', async () => {
+  it('creates a token, prints it once, and adds its digest to the file', async () => {
     const { out, error, code } = await makeToken('new', '--user', 'alice', '--note', 'laptop');
     expect(code).to.equal(0);
     const token = out.trim();
@@ -57,7 +56,7 @@ describe('On the command line', function () {
     });
   });
 
-  it('makes none for nobody, and none in a file that is not in order', async () => {
+  it('creates no token without a user, nor in an invalid file', async () => {
     expect(await makeToken('new')).to.include({ out: '', code: 2 });
     writeFileSync(path('tokens.json'), '{}');
     const { out, error, code } = await makeToken('new', '--user', 'alice');
@@ -66,14 +65,14 @@ describe('On the command line', function () {
     expect(readFileSync(path('tokens.json'), 'utf8')).to.equal('{}');
   });
 
-  it('refuses to start with a broken file: exit code 2, the variable, the rule and the fix', async () => {
+  it('exits with 2 with an invalid file, and names the variable, the rule and the correction', async () => {
     writeFileSync(path('tokens.json'), '{"users": {}}');
     const { error, code } = await ended(run([compiledMain()], { AUTH_TOKENS_FILE: path('tokens.json') }));
     expect(code).to.equal(2);
-    expect(error).to.match(/AUTH_TOKENS_FILE names a file .*: users must be a list\n +→ mend the file/);
+    expect(error).to.match(/AUTH_TOKENS_FILE names a file .*: users must be a list\n +→ correct the file/);
   });
 
-  it('reads the file again at SIGHUP, and goes on', async () => {
+  it('reads the file again on SIGHUP, and keeps running', async () => {
     writeFileSync(path('tokens.json'), '{"users": []}');
     const service = run([compiledMain()], { AUTH_TOKENS_FILE: path('tokens.json') });
     let said = '';
@@ -85,11 +84,11 @@ describe('On the command line', function () {
     expect(readings()).to.equal(1);
     service.kill('SIGHUP');
     await until(() => readings() === 2);
-    expect((await documentedFetch(`${url}/plants`)).status).to.equal(401);
+    expect((await exchange(url!, { path: '/plants' })).status).to.equal(401);
     noteOutput(said);
   });
 
-  it('ends at SIGHUP where there is no file to read again, as when its terminal is closed', async () => {
+  it('ends on SIGHUP if it has no token file', async () => {
     const service = run([compiledMain()]);
     await once(service.stdout, 'data');
     service.kill('SIGHUP');

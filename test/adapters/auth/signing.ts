@@ -1,4 +1,4 @@
-/** What an issuer does: keys, and tokens signed with them. A token is good unless the test changes something about it. */
+/** Keys of an issuer, and tokens signed with them. A token is valid unless the test changes a part of it. */
 import {
   type CryptoKey,
   type JWK,
@@ -12,7 +12,7 @@ import {
 export const ISSUER = 'https://id.example/realms/garden';
 export const AUDIENCE = 'plants';
 
-/** What the calendar says in these tests, in ms since 1970; and in seconds, as tokens have it. */
+/** The wall clock of these tests, in ms since 1970; and in seconds, as in tokens. */
 export const NOW = Date.UTC(2026, 10, 20, 12);
 export const SECOND = NOW / 1000;
 
@@ -24,7 +24,7 @@ export interface SigningKey {
   readonly alg: string;
   readonly kid: string;
   readonly privateKey: CryptoKey;
-  /** As it would be published. */
+  /** The published form. */
   readonly jwk: JWK;
 }
 
@@ -35,7 +35,7 @@ export async function signingKey(kid: string, alg = 'ES256'): Promise<SigningKey
   return { alg, kid, privateKey, jwk: { ...defined({ kty, crv, x, y, n, e }), kid, use: 'sig' } };
 }
 
-/** One for all RSA keys here: making one takes half a second. */
+/** Shared by all RSA tests: generating a key takes half a second. */
 let rsa: Promise<JWK> | undefined;
 
 async function privateJwk(alg: string): Promise<JWK> {
@@ -47,7 +47,7 @@ export function goodClaims(): JWTPayload {
   return { iss: ISSUER, aud: AUDIENCE, sub: 'alice', iat: SECOND - 60, exp: SECOND + 300 };
 }
 
-/** Good but for what `claims` and `header` say otherwise. A member that is `undefined` is left out. */
+/** A valid token, changed by `claims` and `header`. Members that are `undefined` are left out. */
 export function signed(
   key: SigningKey | Uint8Array,
   claims: Readonly<Record<string, unknown>> = {},
@@ -61,7 +61,7 @@ export function signed(
   return token.setProtectedHeader({ alg, ...defined({ kid, ...header }) }).sign(privateKey);
 }
 
-/** `value` as a part of a token. */
+/** `value`, encoded as a part of a token. */
 export function part(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return Buffer.from(text).toString('base64url');

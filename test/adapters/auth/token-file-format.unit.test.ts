@@ -9,7 +9,7 @@ function read(file: unknown): ReadonlyMap<string, string> {
 }
 
 describe('A token file', () => {
-  it('says whose each digest is; a user may have several, or none any more', () => {
+  it('maps each digest to its user; a user may have several or none', () => {
     const users = [
       { name: 'alice', tokens: [{ sha256: A, note: 'laptop' }, { sha256: B }] },
       { name: 'bob', tokens: [] },
@@ -20,18 +20,18 @@ describe('A token file', () => {
     ]);
   });
 
-  it('may write a digest in capitals, as some tools do', () => {
+  it('may have digests in upper case', () => {
     expect([
       ...read({ users: [{ name: 'alice', tokens: [{ sha256: A.toUpperCase() }] }] }).keys(),
     ]).to.deep.equal([A]);
   });
 
-  it('may begin with a byte order mark, as some editors leave one', () => {
+  it('may begin with a byte order mark', () => {
     expect([...read('\ufeff{"users":[]}')]).to.deep.equal([]);
   });
 
   const good = { name: 'alice', tokens: [{ sha256: A }] };
-  const broken: Record<string, [file: unknown, told: string]> = {
+  const broken: Record<string, [file: unknown, message: string]> = {
     'is not JSON': ['{', 'the file must be JSON in UTF-8'],
     'is empty': ['', 'the file must be JSON in UTF-8'],
     'is a list': [[], 'the file must be an object'],
@@ -86,13 +86,13 @@ describe('A token file', () => {
       'users[1].tokens[1].sha256 occurs before: list a token once',
     ],
   };
-  for (const [what, [file, told]] of Object.entries(broken)) {
-    it(`is refused where it ${what}, by naming the place and the rule`, () => {
-      expect(() => read(file)).to.throw(BrokenTokenFile, told);
+  for (const [what, [file, message]] of Object.entries(broken)) {
+    it(`is invalid if it ${what}, and the error names the entry and the rule`, () => {
+      expect(() => read(file)).to.throw(BrokenTokenFile, message);
     });
   }
 
-  it('is refused where it is not UTF-8, rather than to change a name', () => {
+  it('is invalid if it is not UTF-8', () => {
     const bytes = Buffer.from(JSON.stringify({ users: [good] }).replace('alice', '\u00e9'), 'latin1');
     expect(() => parseTokenFile(bytes)).to.throw(BrokenTokenFile, 'UTF-8');
   });

@@ -22,12 +22,12 @@ function fileOf(users: Record<string, string[]>): string {
 describe('A token file in use', () => {
   const path = temporaryDirectory();
   let clock: AlarmClock;
-  let told: string[];
+  let notifications: string[];
   let file: TokenFile;
 
   beforeEach(() => {
     clock = new AlarmClock();
-    told = [];
+    notifications = [];
   });
   afterEach(() => file.close());
 
@@ -37,20 +37,20 @@ describe('A token file in use', () => {
 
   function open(name = 'tokens.json'): TokenFile {
     file = TokenFile.open(path(name), clock, {
-      read: ({ tokens }) => told.push(`read ${tokens}`),
-      broken: (problem) => told.push(`broken: ${problem}`),
-      exposed: () => told.push('exposed'),
+      read: ({ tokens }) => notifications.push(`read ${tokens}`),
+      broken: (problem) => notifications.push(`broken: ${problem}`),
+      exposed: () => notifications.push('exposed'),
     });
     return file;
   }
 
-  /** Lets the reader look once. */
+  /** Waits for one poll. */
   async function look(): Promise<void> {
     await clock.pass(LOOK_MS);
     await until(() => clock.waiting > 0);
   }
 
-  it('knows its users by their tokens, two tokens of one user alike', async () => {
+  it('authenticates its users by any of their tokens', async () => {
     write(fileOf({ alice: ['a1', 'a2'], bob: ['b1'] }));
     open();
     expect(file.authenticate('a1')).to.equal('alice');
@@ -59,12 +59,12 @@ describe('A token file in use', () => {
     expect(file.authenticate('c1')).to.be.undefined;
   });
 
-  it('does not take the hash for the token', async () => {
+  it('does not accept a digest as a token', async () => {
     write(fileOf({ alice: ['a1'] }));
     expect(open().authenticate(tokenDigest('a1'))).to.be.undefined;
   });
 
-  it('refuses a token from the moment it is read again without it', async () => {
+  it('rejects a removed token as soon as it is read again', async () => {
     write(fileOf({ alice: ['a1', 'a2'] }));
     open();
     file.authenticate('a1');
@@ -77,7 +77,7 @@ describe('A token file in use', () => {
   it('is read again when it is written to', async () => {
     write(fileOf({ alice: ['a1'] }));
     open();
-    // The system's clock for files ticks every few milliseconds.
+    // The timestamps of files have a resolution of a few milliseconds.
     await pause(20);
     write(fileOf({ carol: ['c1'] }));
     await look();
@@ -85,7 +85,7 @@ describe('A token file in use', () => {
     expect(file.authenticate('c1')).to.equal('carol');
   });
 
-  it('is read again whenever it is replaced, as often as that happens', async () => {
+  it('is read again after every replacement', async () => {
     write(fileOf({ alice: ['a1'] }));
     open();
     for (const token of ['a2', 'a3', 'a4']) {
@@ -96,7 +96,7 @@ describe('A token file in use', () => {
     }
   });
 
-  it('is read again when a link on the way to it is swapped, as mounted secrets are', async () => {
+  it('is read again when a symbolic link in its path changes, as for mounted secrets', async () => {
     for (const [version, token] of [
       ['v1', 'a1'],
       ['v2', 'a2'],
@@ -118,26 +118,26 @@ describe('A token file in use', () => {
     write(fileOf({ alice: ['a1'] }));
     open();
     for (let i = 0; i < 5; i++) await look();
-    expect(told).to.deep.equal(['read 1']);
+    expect(notifications).to.deep.equal(['read 1']);
   });
 
   for (const [what, spoil, problem] of [
     ['is broken', () => write('{'), 'the file must be JSON in UTF-8'],
     ['is gone', () => rmSync(path('tokens.json')), 'it cannot be read (ENOENT)'],
   ] as const) {
-    it(`keeps what it said before where it ${what}, says so once, and goes on when it is mended`, async () => {
+    it(`keeps its earlier tokens when it ${what}, reports it once, and recovers`, async () => {
       write(fileOf({ alice: ['a1'] }));
       open();
       spoil();
       await look();
-      expect(told).to.deep.equal(['read 1', `broken: ${problem}`]);
+      expect(notifications).to.deep.equal(['read 1', `broken: ${problem}`]);
       expect(file.authenticate('a1')).to.equal('alice');
       await look();
-      expect(told).to.have.length(2);
+      expect(notifications).to.have.length(2);
 
       write(fileOf({ bob: ['b1', 'b2'] }));
       await look();
-      expect(told[2]).to.equal('read 2');
+      expect(notifications[2]).to.equal('read 2');
       expect(file.authenticate('a1')).to.be.undefined;
     });
   }
@@ -146,7 +146,7 @@ describe('A token file in use', () => {
     const { readFileSync } = fs;
     let reads = 0;
 
-    /** Each read fails, as on a machine that has no file descriptor left. */
+    /** Makes each read fail, as without free file descriptors. */
     function failReads(): void {
       reads = 0;
       fs.readFileSync = () => {
@@ -157,14 +157,14 @@ describe('A token file in use', () => {
     const allowReads = () => void (fs.readFileSync = readFileSync);
     afterEach(allowReads);
 
-    it('is read as soon as that is possible, and a token revoked meanwhile is refused', async () => {
+    it('is read as soon as possible, and a token revoked meanwhile is rejected', async () => {
       write(fileOf({ alice: ['a1'] }));
       open();
       write(fileOf({ bob: ['b1', 'b2'] }));
       failReads();
       for (let i = 0; i < 3; i++) await look();
       expect(reads).to.equal(3);
-      expect(told).to.deep.equal(['read 1', 'broken: it cannot be read (EMFILE)']);
+      expect(notifications).to.deep.equal(['read 1', 'broken: it cannot be read (EMFILE)']);
       expect(file.authenticate('a1')).to.equal('alice');
 
       allowReads();
@@ -172,23 +172,23 @@ describe('A token file in use', () => {
       expect(file.authenticate('a1')).to.be.undefined;
       expect(file.authenticate('b1')).to.equal('bob');
       await look();
-      expect(told.slice(2)).to.deep.equal(['read 2']);
+      expect(notifications.slice(2)).to.deep.equal(['read 2']);
     });
 
-    it('is read again after a failed read on demand, which reports the failure each time', async () => {
+    it('is read again after a failed reload, which reports the failure each time', async () => {
       write(fileOf({ alice: ['a1'] }));
       open();
       failReads();
       file.reload();
       file.reload();
-      expect(told).to.deep.equal(['read 1', ...Array(2).fill('broken: it cannot be read (EMFILE)')]);
+      expect(notifications).to.deep.equal(['read 1', ...Array(2).fill('broken: it cannot be read (EMFILE)')]);
 
       allowReads();
       await look();
-      expect(told[3]).to.equal('read 1');
+      expect(notifications[3]).to.equal('read 1');
     });
 
-    it('reports a failure again after a reading in between', async () => {
+    it('reports a failure again after a successful read in between', async () => {
       write(fileOf({ alice: ['a1'] }));
       open();
       for (let i = 0; i < 2; i++) {
@@ -199,20 +199,22 @@ describe('A token file in use', () => {
         await look();
       }
       const failure = 'broken: it cannot be read (EMFILE)';
-      expect(told).to.deep.equal(['read 1', failure, 'read 2', failure, 'read 3']);
+      expect(notifications).to.deep.equal(['read 1', failure, 'read 2', failure, 'read 3']);
     });
   });
 
-  it('keeps what it said before also where it is found broken on demand', async () => {
+  it('keeps its earlier tokens when a reload finds it invalid', async () => {
     write(fileOf({ alice: ['a1'] }));
     open();
     write('{"users": [{}]}');
     file.reload();
-    expect(told[1]).to.equal('broken: users[0].name must be 1 to 255 characters of well-formed Unicode');
+    expect(notifications[1]).to.equal(
+      'broken: users[0].name must be 1 to 255 characters of well-formed Unicode',
+    );
     expect(file.authenticate('a1')).to.equal('alice');
   });
 
-  it('is nothing to start with where it is broken, gone, or no file', () => {
+  it('cannot be opened if it is invalid, missing, or not a file', () => {
     write('{');
     expect(() => open()).to.throw(BrokenTokenFile, 'JSON');
     expect(() => open('none.json')).to.throw(BrokenTokenFile, 'ENOENT');
@@ -234,18 +236,18 @@ describe('A token file in use', () => {
       write(fileOf({}));
       chmodSync(path('tokens.json'), mode);
       open();
-      expect(told.includes('exposed')).to.equal(warned);
+      expect(notifications.includes('exposed')).to.equal(warned);
     });
   }
 
-  it('is not looked at any more once it is closed', async () => {
+  it('is not polled after close', async () => {
     write(fileOf({ alice: ['a1'] }));
     open();
     file.close();
     expect(clock.waiting).to.equal(0);
   });
 
-  it('is not looked at any more also where it is closed in the middle of a look', async () => {
+  it('is not polled after a close during a poll', async () => {
     write(fileOf({ alice: ['a1'] }));
     open();
     clock.after(LOOK_MS, () => file.close());

@@ -6,7 +6,7 @@ import { RUNS } from '../../domain/arbitraries';
 import { anyUser } from './any-user';
 
 describe('The streams of users', () => {
-  it('are two for two users, however alike their names', () => {
+  it('are different for users with similar names', () => {
     fc.assert(
       fc.property(fc.uniqueArray(anyUser, { minLength: 2, maxLength: 20 }), (users) => {
         const keys = users.map((user) => streamKey('plant-store', user));
@@ -16,7 +16,7 @@ describe('The streams of users', () => {
     );
   });
 
-  it('cannot be entered by a name that spells another’s key', () => {
+  it('cannot be accessed by a name that looks like the key of another user', () => {
     fc.assert(
       fc.property(anyUser, (user) => {
         const tricks = [

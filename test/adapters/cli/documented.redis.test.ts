@@ -1,4 +1,4 @@
-/** Every command that docs/command-line.md shows, run as it stands there. */
+/** Runs every command of docs/command-line.md as it is printed there. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { EXIT } from '../../../src/adapters/cli/exit';
@@ -11,8 +11,16 @@ const page = readFileSync('docs/command-line.md', 'utf8');
 const session = [...page.matchAll(/```console session\n([^]*?)```/g)].map(([, block]) => block!).join('');
 const MARK = '--- the next command ---';
 
+/** The same command; one that is ended after some seconds gets twice as many until it has printed something. */
+const patiently = (command: string) =>
+  command.replace(
+    /^timeout -s INT (\d+) (.*)$/,
+    (_, first: string, rest: string) =>
+      `seconds=${first}; until printed=$(timeout -s INT $seconds ${rest}); [ -n "$printed" ] || [ $seconds -ge 16 ]; do seconds=$((2 * seconds)); done; echo "$printed"`,
+  );
+
 describe('The page about the command line', () => {
-  it('lists the commands and exit codes that there are', () => {
+  it('lists all commands and exit codes', () => {
     const codes = [...page.matchAll(/^\| (\d+) \|/gm)].map(([, code]) => Number(code));
     expect(codes).to.have.members(Object.values(EXIT).map(({ code }) => code));
     for (const { name } of COMMANDS) expect(page).to.contain(`\`${name}\``);
@@ -23,16 +31,17 @@ describeOwnRedis('The page about the command line', (startRedis) => {
   const bash = compiledCli();
   const directory = temporaryDirectory();
 
-  it('shows what its commands print', async function () {
-    this.timeout(60_000).slow(20_000);
+  it('shows the output of its commands', async function () {
+    // Some twenty processes, one after the other.
+    this.timeout(180_000).slow(20_000);
     const redis = await startRedis();
     const steps = session.split(/^\$ /m).slice(1);
     expect(steps).to.have.length.above(15);
     const commands = steps.map((step) => step.slice(0, step.indexOf('\n')));
     const script = commands
-      .map((command) => `status=$?; echo '${MARK}'; (exit $status)\n${command} 2>&1`)
+      .map((command) => `status=$?; echo '${MARK}'; (exit $status)\n${patiently(command)} 2>&1`)
       .join('\n');
-    const environment = { LOG_LEVEL: 'error', STORE_TIMEOUT_MS: '300' };
+    const environment = { LOG_LEVEL: 'error', STORE_TIMEOUT_MS: '10000' };
     const { ended } = bash(
       script.replaceAll('redis://127.0.0.1:6379', redis.url),
       environment,
@@ -44,8 +53,8 @@ describeOwnRedis('The page about the command line', (startRedis) => {
     );
   });
 
-  it('moves everything from one Redis to another (sh migrate)', async function () {
-    this.timeout(60_000).slow(20_000);
+  it('has a script that copies all events to another Redis (sh migrate)', async function () {
+    this.slow(20_000);
     const [old, fresh] = [await startRedis(), await startRedis()];
     const script = /```sh migrate\n([^]*?)```/
       .exec(page)![1]!

@@ -1,25 +1,27 @@
+import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
-import { UnreadableHistory, parseUser } from '../../../src/application';
+import { parseUser } from '../../../src/application';
+import { UnreadableHistory } from '../../../src/event-sourcing';
 import { created } from '../../support/given';
-import { carryOut } from './a-terminal';
-import { aStore, historyOf, record } from './events';
+import { runCli } from './cli-fixture';
+import { aStore, historyOf, record } from './histories';
 
 const alice = parseUser('alice')!;
 
 describe('events erase', () => {
-  let store: MemoryEventStore;
+  let store: MemoryEventStore<PlantEvent>;
   beforeEach(async () => (store = await aStore()));
 
   const atTerminal = (stdin: string, ...typed: string[]) =>
-    carryOut({ store, stdin, isTerminal: true }, 'events', 'erase', '--user', 'alice', ...typed);
+    runCli({ store, stdin, isTerminal: true }, 'events', 'erase', '--user', 'alice', ...typed);
 
-  it('says what there is, and erases it once the name is typed', async () => {
+  it('describes the stream, and erases it after the name is typed', async () => {
     expect(await atTerminal('alice\n')).to.deep.equal({
       code: 0,
       out: 'Erased 3 events of alice.\n',
       error:
-        'alice has 3 events and 1 living plant. What is erased cannot be brought back.\n' +
+        'alice has 3 events and 1 living plant. Erasing them cannot be undone.\n' +
         'To erase them, type the name of the user: ',
     });
     expect(await store.find(alice)).to.equal(undefined);
@@ -27,33 +29,33 @@ describe('events erase', () => {
   });
 
   for (const answer of ['', '\n', 'yes\n', 'Alice\n', 'alice ', 'bob\nalice\n']) {
-    it(`erases nothing where ${JSON.stringify(answer)} is typed: exit code 1`, async () => {
+    it(`erases nothing and exits with 1 when ${JSON.stringify(answer)} is typed`, async () => {
       const { code, error } = await atTerminal(answer);
       expect(code).to.equal(1);
-      expect(error).to.contain('that is not the name; nothing was erased');
+      expect(error).to.contain('the name does not match; nothing was erased');
       expect(await historyOf(store, 'alice')).to.have.length(3);
     });
   }
 
-  it('does not ask with --yes, and needs it where there is no terminal', async () => {
-    const without = await carryOut({ store, stdin: 'alice\n' }, 'events', 'erase', '--user', 'alice');
+  it('does not ask with --yes, and requires it without a terminal', async () => {
+    const without = await runCli({ store, stdin: 'alice\n' }, 'events', 'erase', '--user', 'alice');
     expect(without.code).to.equal(2);
     expect(without.error).to.contain('--yes');
     expect(await historyOf(store, 'alice')).to.have.length(3);
-    expect(await carryOut({ store }, 'events', 'erase', '--user', 'alice', '--yes', '--json')).to.deep.equal({
+    expect(await runCli({ store }, 'events', 'erase', '--user', 'alice', '--yes', '--json')).to.deep.equal({
       code: 0,
       out: '{"stream":"alice","events":3,"back":false}\n',
       error: '',
     });
   });
 
-  it('says that there is nothing where there is nothing: exit code 1', async () => {
-    const { code, error } = await carryOut({ store }, 'events', 'erase', '--user', 'alcie', '--yes');
+  it('exits with 1 when nothing is stored for the user', async () => {
+    const { code, error } = await runCli({ store }, 'events', 'erase', '--user', 'alcie', '--yes');
     expect({ code, error }).to.deep.equal({ code: 1, error: 'plant-store: nothing is stored for alcie\n' });
   });
 
-  it('erases also a key without an entry, and then looks for whoever still writes', async () => {
-    const { out, code } = await carryOut(
+  it('erases a key without entries, too, and then checks for later writes', async () => {
+    const { out, code } = await runCli(
       {
         store,
         catalogue: {
@@ -72,7 +74,7 @@ describe('events erase', () => {
     expect({ out, code }).to.deep.equal({ out: '{"stream":"alice","events":0,"back":true}\n', code: 1 });
   });
 
-  it('says that somebody still writes, where a write comes in behind it: exit code 1', async () => {
+  it('exits with 1 and reports it when the stream is written to again', async () => {
     const erase = store.erase.bind(store);
     store.erase = async (user) => {
       const events = await erase(user);
@@ -84,7 +86,7 @@ describe('events erase', () => {
     expect(JSON.parse(error)).to.have.property('message').that.contains('revoke the tokens');
   });
 
-  it('erases what cannot be read as well, and says so before', async () => {
+  it('says that a history is unreadable, and erases it, too', async () => {
     store.read = async () => Promise.reject(new UnreadableHistory('entry 2-0 holds no PlantMoved'));
     const { code, error } = await atTerminal('alice\n');
     expect(code).to.equal(0);

@@ -1,27 +1,30 @@
+import { streamName } from '../../../src/testing/a-stream';
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { lstatSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
+import type { PlantEvent } from '../../../src/domain';
+import type { Head, StreamName } from '../../../src/event-sourcing';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { HEADER, sealOf, trailerLine } from '../../../src/adapters/cli/event-lines';
-import { BEGINNING, StoreUnavailable, UnreadableHistory } from '../../../src/application';
+import { BEGINNING, StoreUnavailable, UnreadableHistory } from '../../../src/event-sourcing';
 import { MAX_INT64, RUNS } from '../../domain/arbitraries';
 import { created, deleted, ferns, plantId } from '../../support/given';
 import { temporaryDirectory } from '../../support/temporary-directory';
-import { carryOut } from './a-terminal';
-import { aStore, historyOf, record } from './events';
+import { runCli } from './cli-fixture';
+import { aStore, historyOf, record } from './histories';
 
-const exported = async (store: MemoryEventStore, ...typed: string[]) =>
-  (await carryOut({ store }, 'events', 'export', '--quiet', ...typed)).out;
+const exported = async (store: MemoryEventStore<PlantEvent>, ...typed: string[]) =>
+  (await runCli({ store }, 'events', 'export', '--quiet', ...typed)).out;
 
-const importInto = (store: MemoryEventStore, stdin: string | Uint8Array, ...typed: string[]) =>
-  carryOut({ store, stdin }, 'events', 'import', ...typed);
+const importInto = (store: MemoryEventStore<PlantEvent>, stdin: string | Uint8Array, ...typed: string[]) =>
+  runCli({ store, stdin }, 'events', 'import', ...typed);
 
-/** With a last line that fits again. */
+/** An edited export with a trailer that matches again. */
 function resealed(text: string): string {
   const lines = text.split('\n').slice(0, -2);
   const body = lines.map((line) => `${line}\n`).join('');
@@ -36,7 +39,7 @@ function sealed(body: string): string {
   return seal.digest('hex');
 }
 
-/** The same export as the first version of the format had it. */
+/** The same export in version 1 of the format. */
 function asVersion1(text: string): string {
   const body = text.replace(HEADER, HEADER.replace('2', '1')).replace(/\{"streams".*\n$/, '');
   const [trailer] = /\{"streams".*\n$/.exec(text)!;
@@ -45,8 +48,8 @@ function asVersion1(text: string): string {
 }
 
 describe('events export', () => {
-  it('writes a line an event, exact and self-explaining, between a first and a last', async () => {
-    const store = new MemoryEventStore();
+  it('writes one event per line, exactly, between a header and a trailer', async () => {
+    const store = new MemoryEventStore<PlantEvent>();
     await record(store, 'bob', [created(plantId(MAX_INT64), 'Fern "1"', '')]);
     await record(store, 'alice', [created(1, 'Moss')], [deleted(1)]);
     const body = [
@@ -56,12 +59,12 @@ describe('events export', () => {
       '{"stream":"bob","version":1,"commit":"bob-0-1","type":"PlantCreated","id":"9223372036854775807","name":"Fern \\"1\\"","tag":""}',
       '',
     ].join('\n');
-    const { code, out, error } = await carryOut({ store }, 'events', 'export');
+    const { code, out, error } = await runCli({ store }, 'events', 'export');
     expect(out).to.equal(`${body}{"streams":2,"events":3,"seal":"${sealed(body)}"}\n`);
     expect({ code, error }).to.deep.equal({ code: 0, error: 'Exported 3 events of 2 users.\n' });
   });
 
-  it('of some users leaves all others out', async () => {
+  it('exports only the users of --user', async () => {
     const store = await aStore();
     await record(store, 'carol', [created(1, 'Ivy')]);
     const out = await exported(store, '--user', 'carol', '--user', 'alice', '--user', 'carol');
@@ -73,17 +76,17 @@ describe('events export', () => {
     ]);
   });
 
-  it('of somebody who has nothing is refused, exit code 1', async () => {
-    const { code, error } = await carryOut({ store: await aStore() }, 'events', 'export', '--user', 'alcie');
+  it('exits with 1 when nothing is stored for a user of --user', async () => {
+    const { code, error } = await runCli({ store: await aStore() }, 'events', 'export', '--user', 'alcie');
     expect({ code, error }).to.deep.equal({ code: 1, error: 'plant-store: nothing is stored for alcie\n' });
   });
 
-  it('of an empty store is whole, too', async () => {
-    const out = await exported(new MemoryEventStore());
-    expect(await importInto(new MemoryEventStore(), out)).to.include({ code: 0 });
+  it('writes a complete export of an empty store', async () => {
+    const out = await exported(new MemoryEventStore<PlantEvent>());
+    expect(await importInto(new MemoryEventStore<PlantEvent>(), out)).to.include({ code: 0 });
   });
 
-  it('never ends within a commit, whatever is appended meanwhile', async () => {
+  it('never ends within a commit while others append', async () => {
     const store = await aStore();
     const read = store.read.bind(store);
     let more = 20;
@@ -96,37 +99,37 @@ describe('events export', () => {
         );
       return read(...args);
     };
-    const target = new MemoryEventStore();
+    const target = new MemoryEventStore<PlantEvent>();
     await importInto(target, await exported(store));
     const [there, here] = [await historyOf(store, 'alice'), await historyOf(target, 'alice')];
     expect(here).to.deep.equal(there.slice(0, here.length));
     expect(here.at(-1)!.commit).not.to.equal(there[here.length]?.commit);
   });
 
-  it('of a history that cannot be read fails, and says whose it is', async () => {
+  it('fails at an unreadable history, and names its user', async () => {
     const store = await aStore();
     store.read = async () => Promise.reject(new UnreadableHistory('entry 3-0 holds no PlantMoved'));
-    const { code, out, error } = await carryOut({ store }, 'events', 'export');
+    const { code, out, error } = await runCli({ store }, 'events', 'export');
     expect(code).to.equal(1);
-    expect(error).to.match(/the events of alice cannot be read: entry 3-0 .* not complete/);
-    expect(await importInto(new MemoryEventStore(), out)).to.include({ code: 1 });
+    expect(error).to.match(/the events of alice cannot be read: entry 3-0 .* The export is incomplete/);
+    expect(await importInto(new MemoryEventStore<PlantEvent>(), out)).to.include({ code: 1 });
   });
 
-  it('tells of what it leaves out, since it is no stream', async () => {
-    const catalogue = Object.assign(new MemoryEventStore(), {
+  it('reports the foreign objects that it skips', async () => {
+    const catalogue = Object.assign(new MemoryEventStore<PlantEvent>(), {
       async *streams() {
         yield { foreign: 'key plant-store:x\n' };
       },
     });
-    const { code, error } = await carryOut({ catalogue }, 'events', 'export');
+    const { code, error } = await runCli({ catalogue }, 'events', 'export');
     expect({ code, error }).to.deep.equal({
       code: 0,
-      error: 'left out: "key plant-store:x\\n"\nExported 0 events of 0 users.\n',
+      error: 'skipped: "key plant-store:x\\n"\nExported 0 events of 0 users.\n',
     });
   });
 
-  it('waits for its reader, and holds a page at a time', async () => {
-    const store = new MemoryEventStore(10);
+  it('applies backpressure: it holds one page while its reader is slow', async () => {
+    const store = new MemoryEventStore<PlantEvent>(10);
     await record(store, 'alice', ferns(2000));
     let pages = 0;
     const read = store.read.bind(store);
@@ -143,7 +146,7 @@ describe('events export', () => {
         take = done;
       },
     });
-    const outcome = carryOut({ store, stdout }, 'events', 'export', '--quiet');
+    const outcome = runCli({ store, stdout }, 'events', 'export', '--quiet');
     for (let i = 0; i < 50; i++) await new Promise(setImmediate);
     expect(pages).to.be.below(3);
     const pump = setInterval(() => take(), 0);
@@ -152,12 +155,12 @@ describe('events export', () => {
     expect(taken.split('\n')).to.have.length(2003);
   });
 
-  it('ends quietly, exit code 141, when nobody reads on', async () => {
+  it('exits with 141, without a message, when the reader closes the pipe', async () => {
     const stdout = new Writable({
       write: (_chunk, _encoding, done) =>
         done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' })),
     });
-    expect(await carryOut({ store: await aStore(), stdout }, 'events', 'export', '--quiet')).to.deep.equal({
+    expect(await runCli({ store: await aStore(), stdout }, 'events', 'export', '--quiet')).to.deep.equal({
       code: 141,
       out: '',
       error: '',
@@ -167,10 +170,10 @@ describe('events export', () => {
   describe('to a file', () => {
     const path = temporaryDirectory();
 
-    it('has it there, for its owner only, once it is complete', async () => {
+    it('replaces the file when the export is complete, readable by its owner only', async () => {
       const store = await aStore();
-      writeFileSync(path('out'), 'of yesterday');
-      expect(await carryOut({ store }, 'events', 'export', '-o', path('out'))).to.include({
+      writeFileSync(path('out'), 'an earlier export');
+      expect(await runCli({ store }, 'events', 'export', '-o', path('out'))).to.include({
         code: 0,
         out: '',
       });
@@ -178,16 +181,16 @@ describe('events export', () => {
       expect(readdirSync(dirname(path('out')))).to.deep.equal(['out']);
     });
 
-    it('leaves the one of before where it fails', async () => {
+    it('leaves the earlier file unchanged when it fails', async () => {
       const store = await aStore();
       store.read = async () => Promise.reject(new StoreUnavailable('away'));
-      writeFileSync(path('out'), 'of yesterday');
-      expect(await carryOut({ store }, 'events', 'export', '-o', path('out'))).to.include({ code: 3 });
-      expect(readFileSync(path('out'), 'utf8')).to.equal('of yesterday');
+      writeFileSync(path('out'), 'an earlier export');
+      expect(await runCli({ store }, 'events', 'export', '-o', path('out'))).to.include({ code: 3 });
+      expect(readFileSync(path('out'), 'utf8')).to.equal('an earlier export');
       expect(readdirSync(dirname(path('out')))).to.deep.equal(['out']);
     });
 
-    it('leaves the one of before, and nothing else, on Ctrl-C: exit code 130', async () => {
+    it('leaves the earlier file unchanged, and no other file, on Ctrl-C: exit code 130', async () => {
       const store = await aStore();
       const interrupt = new AbortController();
       const read = store.read.bind(store);
@@ -197,19 +200,19 @@ describe('events export', () => {
         setImmediate(() => interrupt.abort());
         return new Promise(() => {});
       };
-      writeFileSync(path('out'), 'of yesterday');
+      writeFileSync(path('out'), 'an earlier export');
       expect(
-        await carryOut({ store, interrupted: interrupt.signal }, 'events', 'export', '-o', path('out')),
+        await runCli({ store, interrupted: interrupt.signal }, 'events', 'export', '-o', path('out')),
       ).to.deep.equal({
         code: 130,
         out: '',
-        error: `plant-store: interrupted; ${path('out')} is as it was\n`,
+        error: `plant-store: interrupted; ${path('out')} is unchanged\n`,
       });
-      expect(readFileSync(path('out'), 'utf8')).to.equal('of yesterday');
+      expect(readFileSync(path('out'), 'utf8')).to.equal('an earlier export');
       expect(readdirSync(dirname(path('out')))).to.deep.equal(['out']);
     });
 
-    it('that is a link replaces what that points to, and writes to what is no file', async () => {
+    it('replaces the target of a symbolic link, and writes to a pipe directly', async () => {
       const store = await aStore();
       const whole = await exported(store);
       writeFileSync(path('real'), 'of before');
@@ -226,8 +229,8 @@ describe('events export', () => {
       expect(readdirSync(dirname(path('x'))).sort()).to.deep.equal(['link', 'pipe', 'real']);
     });
 
-    it('that cannot be written says why', async () => {
-      const { code, error } = await carryOut(
+    it('says why the file cannot be written', async () => {
+      const { code, error } = await runCli(
         { store: await aStore() },
         'events',
         'export',
@@ -243,8 +246,8 @@ describe('events export', () => {
 describe('events import', () => {
   const path = temporaryDirectory();
 
-  it('records every event at its version, under its commit', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore()];
+  it('records every event with its version and commit id', async () => {
+    const [source, target] = [await aStore(), new MemoryEventStore<PlantEvent>()];
     const { code, out } = await importInto(target, await exported(source));
     expect({ code, out }).to.deep.equal({
       code: 0,
@@ -255,17 +258,19 @@ describe('events import', () => {
     expect(await exported(target)).to.equal(await exported(source));
   });
 
-  it('takes exports of the first version of the format', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore()];
+  it('imports exports of version 1 of the format', async () => {
+    const [source, target] = [await aStore(), new MemoryEventStore<PlantEvent>()];
     const out = await exported(source);
     expect(await importInto(target, asVersion1(out))).to.include({ code: 0 });
     expect(await exported(target)).to.equal(out);
     const damaged = asVersion1(out).replace('Fern', 'Farn');
-    expect((await importInto(new MemoryEventStore(), damaged)).error).to.contain('line 8 does not have');
+    expect((await importInto(new MemoryEventStore<PlantEvent>(), damaged)).error).to.contain(
+      'line 8 has a seal that does not match',
+    );
   });
 
-  it('appends each commit as one', async () => {
-    const target = new MemoryEventStore();
+  it('appends each commit as a whole', async () => {
+    const target = new MemoryEventStore<PlantEvent>();
     const sizes: number[] = [];
     const append = target.append.bind(target);
     target.append = (stream, expected, commit, events) => {
@@ -276,7 +281,7 @@ describe('events import', () => {
     expect(sizes).to.deep.equal([1, 2, 3]);
   });
 
-  it('brings back exactly what was recorded, whatever that was', async () => {
+  it('restores any recorded histories exactly', async () => {
     const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 8 });
     const history = fc.array(
       fc.array(
@@ -293,7 +298,7 @@ describe('events import', () => {
       fc.asyncProperty(
         fc.uniqueArray(fc.tuple(text, history), { selector: ([name]) => name, maxLength: 4 }),
         async (users) => {
-          const [source, target] = [new MemoryEventStore(2), new MemoryEventStore(3)];
+          const [source, target] = [new MemoryEventStore<PlantEvent>(2), new MemoryEventStore<PlantEvent>(3)];
           for (const [name, commits] of users) {
             const seen = new Set<bigint>();
             for (const commit of commits) {
@@ -316,15 +321,20 @@ describe('events import', () => {
     );
   });
 
-  it('repeats an append that the store carried out before the one that it builds on', async () => {
+  it('repeats an append that the store executed before its predecessor', async () => {
     const out = await exported(await aStore(), '--user', 'alice');
-    // As Redis does where it does not know the script of the first, and another client loads it before the next.
-    class LateStart extends MemoryEventStore {
+    // As Redis does if the script is missing for the first append and another client loads it before the second.
+    class LateStart extends MemoryEventStore<PlantEvent> {
       #later: (() => void) | undefined;
-      override async append(...args: Parameters<MemoryEventStore['append']>) {
-        const first = args[1].version === 0;
+      override async append(
+        stream: StreamName,
+        expected: Head,
+        commit: string,
+        events: readonly PlantEvent[],
+      ) {
+        const first = expected.version === 0;
         if (first) await new Promise<void>((resolve) => (this.#later = resolve));
-        const result = await super.append(...args);
+        const result = await super.append(stream, expected, commit, events);
         if (!first) this.#later?.();
         return result;
       }
@@ -335,8 +345,8 @@ describe('events import', () => {
     expect(await historyOf(store, 'alice')).to.deep.equal(await historyOf(await aStore(), 'alice'));
   });
 
-  it('can be run again, and goes on where it was interrupted', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore()];
+  it('is idempotent, and continues where it was interrupted', async () => {
+    const [source, target] = [await aStore(), new MemoryEventStore<PlantEvent>()];
     await record(
       source,
       'alice',
@@ -352,7 +362,7 @@ describe('events import', () => {
     const interrupted = await importInto(target, out);
     expect(interrupted).to.include({ code: 3 });
     expect(interrupted.error).to.match(
-      /^By now the store has at least \d+ events of the export; the import can be run again\./,
+      /^The store has at least \d+ events of the export; the import can be repeated\./,
     );
     const half = await historyOf(target, 'alice');
     expect(half.length).to.be.within(200, 302);
@@ -365,8 +375,8 @@ describe('events import', () => {
     }
   });
 
-  it('says on Ctrl-C how far it came, exit code 130, and goes on from there', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore()];
+  it('exits with 130 on Ctrl-C, prints how many events are recorded, and can be continued', async () => {
+    const [source, target] = [await aStore(), new MemoryEventStore<PlantEvent>()];
     await record(
       source,
       'alice',
@@ -385,12 +395,12 @@ describe('events import', () => {
     const stdin = new PassThrough();
     stdin.write(out);
     expect(
-      await carryOut({ store: target, stdin, interrupted: interrupt.signal }, 'events', 'import'),
+      await runCli({ store: target, stdin, interrupted: interrupt.signal }, 'events', 'import'),
     ).to.deep.equal({
       code: 130,
       out: '',
       error:
-        'By now the store has at least 201 events of the export; the import can be run again.\nplant-store: interrupted\n',
+        'The store has at least 201 events of the export; the import can be repeated.\nplant-store: interrupted\n',
     });
     expect(stdin.destroyed).to.equal(true);
     target.append = append;
@@ -398,19 +408,19 @@ describe('events import', () => {
     expect(await exported(target)).to.equal(out);
   });
 
-  it('has recorded nothing where Ctrl-C comes while it checks the file', async () => {
+  it('records nothing when Ctrl-C comes while it checks the file', async () => {
     writeFileSync(path('in'), await exported(await aStore()));
-    const target = new MemoryEventStore();
+    const target = new MemoryEventStore<PlantEvent>();
     const interrupted = AbortSignal.abort();
-    expect(await carryOut({ store: target, interrupted }, 'events', 'import', path('in'))).to.include({
+    expect(await runCli({ store: target, interrupted }, 'events', 'import', path('in'))).to.include({
       code: 130,
       error: 'plant-store: interrupted; nothing was recorded\n',
     });
     expect(await historyOf(target, 'alice')).to.deep.equal([]);
   });
 
-  it('is content where a history went on since it was imported', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore(2)];
+  it('accepts a history that was extended after an earlier import', async () => {
+    const [source, target] = [await aStore(), new MemoryEventStore<PlantEvent>(2)];
     const out = await exported(source);
     await importInto(target, out);
     await record(target, 'alice', [created(3, 'Ivy')], [created(4, 'Aloe')]);
@@ -418,99 +428,115 @@ describe('events import', () => {
     expect(await historyOf(target, 'alice')).to.have.length(5);
   });
 
-  it('refuses a user who has another history, loses nothing of it, and goes on: exit code 1', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore()];
+  it('refuses a user with a different history, leaves it unchanged, and continues: exit code 1', async () => {
+    const [source, target] = [await aStore(), new MemoryEventStore<PlantEvent>()];
     await record(
       source,
       'alice',
       ...ferns(200).map((fern, index) => [{ ...fern, id: plantId(100 + index) }]),
     );
-    await target.append('alice', BEGINNING, 'alice-0-1', [created(1, 'Fern', 'indoor')]);
+    await target.append(streamName('alice'), BEGINNING, 'alice-0-1', [created(1, 'Fern', 'indoor')]);
     await record(target, 'alice', [created(9, 'Mine')]);
     const before = await historyOf(target, 'alice');
 
     const { code, out, error } = await importInto(target, await exported(source), '--json');
     expect(code).to.equal(1);
-    expect(error).to.equal('refused: alice has another history in the store; it is as it was\n');
+    expect(error).to.equal('refused: alice has a different history in the store; it is unchanged\n');
     expect(JSON.parse(out)).to.deep.equal({
       streams: 1,
       events: 3,
-      refused: [{ stream: 'alice', why: 'has another history in the store; it is as it was' }],
+      refused: [{ stream: 'alice', why: 'has a different history in the store; it is unchanged' }],
     });
     expect(await historyOf(target, 'alice')).to.deep.equal(before);
     expect(await historyOf(target, 'auth0|{b}')).to.deep.equal(await historyOf(source, 'auth0|{b}'));
   });
 
-  it('reads back what it recorded, and says where that is something else', async () => {
-    const target = new MemoryEventStore();
-    await target.append('alice', BEGINNING, 'alice-0-1', [created(1, 'Forged', 'indoor')]);
+  it('reads back the history, and refuses the user if it differs', async () => {
+    const target = new MemoryEventStore<PlantEvent>();
+    await target.append(streamName('alice'), BEGINNING, 'alice-0-1', [created(1, 'Forged', 'indoor')]);
     const { code, error } = await importInto(target, await exported(await aStore()));
     expect(code).to.equal(1);
-    expect(error).to.contain('refused: alice was read back, and is not what the export holds');
+    expect(error).to.contain('refused: alice was read back and differs from the export');
   });
 
-  describe('refuses what is not an export, by its line and exit code 1:', () => {
+  describe('exits with 1, names the line, and refuses', () => {
     const refusals: readonly (readonly [string, (out: string) => string, RegExp])[] = [
-      ['nothing at all', () => '', /ends behind line 0, but its last line is missing/],
-      ['something else', () => '{"id":1}\n', /line 1 is not how an export of plant-store begins/],
-      ['a later format', (out) => out.replace('"version":2', '"version":3'), /line 1 is not how/],
+      ['an empty input', () => '', /ends after line 0 without the last line of an export/],
+      ['another format', () => '{"id":1}\n', /line 1 is not the first line of an export of plant-store/],
       [
-        'one without its last line',
+        'a later format version',
+        (out) => out.replace('"version":2', '"version":3'),
+        /line 1 is not the first/,
+      ],
+      [
+        'an export without its last line',
         (out) => out.replace(/\{"streams".*\n/, ''),
-        /ends behind line 7, .* cut short/,
+        /ends after line 7 .* truncated/,
       ],
-      ['one cut off within a line', (out) => out.slice(0, out.indexOf('Moss')), /line 5 .* was cut short/],
-      ['one cut off within its last line', (out) => out.slice(0, -2), /line 8 .* was cut short/],
       [
-        'one that lacks a line',
+        'an export truncated within a line',
+        (out) => out.slice(0, out.indexOf('Moss')),
+        /line 5 .* is truncated/,
+      ],
+      ['an export truncated within its last line', (out) => out.slice(0, -2), /line 8 .* is truncated/],
+      [
+        'an export with a missing line',
         (out) => out.replace(/\n[^\n]*"version":2[^\n]*/, ''),
-        /line 3 is version 3 where 2 was expected/,
+        /line 3 has version 3, expected 2/,
       ],
-      ['two, one behind the other', (out) => out + out, /line 9 comes behind the end/],
-      ['one with a changed byte', (out) => out.replace('Fern', 'Farn'), /line 8 does not have the seal/],
+      ['two concatenated exports', (out) => out + out, /line 9 follows the end/],
       [
-        'one that was edited, with a SHA-256 of its new content',
+        'an export with a changed byte',
+        (out) => out.replace('Fern', 'Farn'),
+        /line 8 has a seal that does not match/,
+      ],
+      [
+        'an edited export with a SHA-256 of its new content',
         (out) => {
           const body = out.replace('Fern', 'Farn').replace(/\{"streams".*\n$/, '');
           const sha256 = createHash('sha256').update(body).digest('hex');
           return `${body}{"streams":2,"events":6,"seal":"${sha256}"}\n`;
         },
-        /line 8 does not have the seal .* a changed export is not imported/,
+        /line 8 has a seal that does not match .* a changed export is not imported/,
       ],
       [
-        'the same, with its digest as the first version of the format had it',
+        'an edited export with a SHA-256 in the trailer of version 1',
         (out) => {
           const body = out.replace('Fern', 'Farn').replace(/\{"streams".*\n$/, '');
           const sha256 = createHash('sha256').update(body).digest('hex');
           return `${body}{"streams":2,"events":6,"sha256":"${sha256}"}\n`;
         },
-        /line 8 does not have the seal/,
+        /line 8 has a seal that does not match/,
       ],
       [
-        'one with a wrong count',
+        'an export with a wrong count',
         (out) => out.replace('"events":6', '"events":7'),
-        /line 8 counts 7 events of 2 users, where there are 6 of 2/,
+        /line 8 counts 7 events of 2 users, but the export has 6 of 2/,
       ],
-      ['a rounded id', (out) => resealed(out.replace('"id":"1"', '"id":1')), /line 2 is not an event/],
+      [
+        'an id as a JSON number',
+        (out) => resealed(out.replace('"id":"1"', '"id":1')),
+        /line 2 is not an event/,
+      ],
       [
         'an id that is not canonical',
         (out) => resealed(out.replace('"id":"1"', '"id":"01"')),
         /line 2 is not an event/,
       ],
       [
-        'an unknown type',
+        'an unknown event type',
         (out) => resealed(out.replace('PlantDeleted', 'PlantMoved')),
         /line 4 is not an event/,
       ],
       [
-        'a member more',
+        'an additional member',
         (out) => resealed(out.replace('"tag":"indoor"', '"tag":"indoor","x":1')),
         /line 2 is not an event/,
       ],
       ['an empty name', (out) => resealed(out.replace('"Moss"', '""')), /line 5 is not an event/],
       ['a lone surrogate', (out) => resealed(out.replace('Moss', '\\ud83c')), /line 5 is not an event/],
       [
-        'a broken rule',
+        'an event that violates a rule',
         (out) => resealed(out.replace('PlantCreated","id":"2"', 'PlantCreated","id":"1"')),
         /line 3 breaks a rule: event 2 of the history creates an id that is taken/,
       ],
@@ -520,12 +546,12 @@ describe('events import', () => {
         it(`${what}, as ${as}`, async () => {
           const damaged = damage(await exported(await aStore()));
           writeFileSync(path('in'), damaged);
-          const target = new MemoryEventStore();
+          const target = new MemoryEventStore<PlantEvent>();
           const { code, error } =
             as === 'a file' ? await importInto(target, '', path('in')) : await importInto(target, damaged);
           expect(code).to.equal(1);
           expect(error).to.match(says);
-          // What was recorded is whole commits of the original, and from a file it is nothing.
+          // From a file nothing is recorded; from standard input only complete commits of the original.
           const alice = await historyOf(target, 'alice');
           if (as === 'a file') expect(alice).to.deep.equal([]);
           expect([0, 1, 3]).to.include(alice.length);
@@ -536,11 +562,13 @@ describe('events import', () => {
     it('invalid UTF-8', async () => {
       const bytes = Buffer.from(await exported(await aStore()));
       bytes[bytes.indexOf('Moss')] = 0xff;
-      expect((await importInto(new MemoryEventStore(), bytes)).error).to.match(/line 5 is not an event/);
+      expect((await importInto(new MemoryEventStore<PlantEvent>(), bytes)).error).to.match(
+        /line 5 is not an event/,
+      );
     });
   });
 
-  it('takes its input in pieces of any size', async () => {
+  it('reads input chunks of any size', async () => {
     const out = await exported(await aStore());
     for (const size of [1, 7, 100]) {
       const pieces = Buffer.from(out);
@@ -550,20 +578,20 @@ describe('events import', () => {
         ),
         { objectMode: false },
       );
-      const target = new MemoryEventStore();
-      expect(await carryOut({ store: target, stdin }, 'events', 'import', '-')).to.include({ code: 0 });
+      const target = new MemoryEventStore<PlantEvent>();
+      expect(await runCli({ store: target, stdin }, 'events', 'import', '-')).to.include({ code: 0 });
       expect(await exported(target)).to.equal(out);
     }
   });
 
-  it('says which file there is not, and asks for one at a terminal', async () => {
-    expect(await importInto(new MemoryEventStore(), '', path('none'))).to.deep.equal({
+  it('names a missing file, and requires a file at a terminal', async () => {
+    expect(await importInto(new MemoryEventStore<PlantEvent>(), '', path('none'))).to.deep.equal({
       code: 1,
       out: '',
       error: `plant-store: ${path('none')}: there is no such file or directory\n`,
     });
-    const typed = await carryOut({ isTerminal: true }, 'events', 'import');
+    const typed = await runCli({ isTerminal: true }, 'events', 'import');
     expect(typed.code).to.equal(2);
-    expect(typed.error).to.contain('say which file');
+    expect(typed.error).to.contain('name a file');
   });
 });

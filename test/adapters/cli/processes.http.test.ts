@@ -1,14 +1,13 @@
-/** What only a process shows, without a Redis: exit codes, configuration, and the service itself. */
+/** Tests that need a process but no Redis: exit codes, configuration, `serve`. */
 import { expect } from 'chai';
 import { compiledCli } from '../../support/compiled-cli';
 import { until } from '../../support/until';
 
-describe('plant-store, as a process', function () {
-  this.timeout(20_000);
+describe('The plant-store process', function () {
   this.slow(5000);
   const bash = compiledCli();
 
-  it('needs a store, and tells which variable is wrong, without a stack: exit code 2', async () => {
+  it('exits with 2 without a store, and names the wrong variable without a stack', async () => {
     const memory = await bash('plant-store list --user alice').ended;
     expect(memory.code).to.equal(2);
     expect(memory.error).to.match(/EVENT_STORE is memory[^]*→ set EVENT_STORE=redis/);
@@ -24,7 +23,7 @@ describe('plant-store, as a process', function () {
       .and.not.to.match(/\n +at /);
   });
 
-  it('does not ask for AUTH_… where nobody calls; serve does', async () => {
+  it('does not require AUTH_…, except for serve', async () => {
     const environment = {
       EVENT_STORE: 'redis',
       REDIS_URL: 'redis://127.0.0.1:1',

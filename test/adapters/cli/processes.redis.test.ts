@@ -1,4 +1,5 @@
-/** What only a process on a real Redis can show: being killed, signals, pipes, and a service beside it. */
+/** Tests that need a process and a Redis: kills, signals, pipes, and a running service. */
+import { streamName } from '../../../src/testing/a-stream';
 import { execFileSync } from 'node:child_process';
 import { createWriteStream, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
@@ -11,13 +12,13 @@ import { describeRedis } from '../../support/redis';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 
-/** An export of `users` with `each` events, an append each. */
+/** An export of `users` with `each` events per user, one per commit. */
 function anExport(users: readonly string[], each: number): string {
   let body = HEADER;
   for (const user of users) {
     for (let version = 1; version <= each; version++) {
       const event = version % 4 === 0 ? deleted(version - 1) : created(version, `Fern ${version}`, user);
-      body += eventLine(user, { version, commit: `${user}-${version}`, event });
+      body += eventLine(streamName(user), { version, commit: `${user}-${version}`, event });
     }
   }
   const seal = sealOf(HEADER)!;
@@ -25,10 +26,9 @@ function anExport(users: readonly string[], each: number): string {
   return body + trailerLine({ streams: users.length, events: users.length * each, seal: seal.digest('hex') });
 }
 
-describeRedis('plant-store, as a process on Redis', (redis) => {
+describeRedis('The plant-store process on Redis', (redis) => {
   before(function () {
-    // Of all that follows, too.
-    this.test!.parent!.timeout(30_000);
+    // For all tests of this suite.
     this.test!.parent!.slow(5000);
   });
   const bash = compiledCli();
@@ -43,58 +43,58 @@ describeRedis('plant-store, as a process on Redis', (redis) => {
       REDIS_URL: redis.url,
       REDIS_KEY_PREFIX,
       LOG_LEVEL: 'error',
-      STORE_TIMEOUT_MS: '1000',
+      STORE_TIMEOUT_MS: '10000',
     };
   });
-  const type = (command: string) => bash(command, environment).ended;
+  const cli = (command: string) => bash(command, environment).ended;
   const keys = () => redis.admin.keys(`${environment['REDIS_KEY_PREFIX']!}:*`);
 
-  it('imports on where an import was killed, and the store is then exactly what was exported', async () => {
+  it('continues an import that was killed, and the store then equals the export', async () => {
     const text = anExport(['alice', 'bob', 'carol|{c}'], 2000);
     writeFileSync(path('in'), text);
     const key = `${environment['REDIS_KEY_PREFIX']!}:{bob}:events`;
-    // As a stream, so that it begins at once, and of one process, so that it is the one that is killed.
+    // Standard input, so that it starts without a check; exec, so that the signal reaches the command itself.
     const killed = bash(`exec plant-store events import < ${path('in')}`, environment);
-    await until(async () => (await redis.admin.xlen(key)) > 100, 20_000);
+    await until(async () => (await redis.admin.xlen(key)) > 100);
     killed.child.kill('SIGKILL');
     expect((await killed.ended).code).to.equal('SIGKILL');
     expect(await redis.admin.xlen(key)).to.be.within(100, 1999);
 
     for (let again = 0; again < 2; again++) {
-      expect(await type(`plant-store events import --json ${path('in')}`)).to.include({
+      expect(await cli(`plant-store events import --json ${path('in')}`)).to.include({
         code: 0,
         out: '{"streams":3,"events":6000,"refused":[]}\n',
       });
     }
-    expect(await type(`plant-store events export --quiet | cmp - ${path('in')}`)).to.include({ code: 0 });
-    expect((await type('plant-store events verify')).out).to.equal(
-      '3 users, 6000 events, 3000 plants: all is well.\n',
+    expect(await cli(`plant-store events export --quiet | cmp - ${path('in')}`)).to.include({ code: 0 });
+    expect((await cli('plant-store events verify')).out).to.equal(
+      '3 users, 6000 events, 3000 plants: no problems.\n',
     );
   });
 
-  it('says on Ctrl-C how far an import came, and ends although its input goes on: exit code 130', async () => {
+  it('exits with 130 on Ctrl-C, prints how many events an import recorded, and does not wait for its input', async () => {
     execFileSync('mkfifo', [path('pipe')]);
     const running = bash(`exec plant-store events import < ${path('pipe')}`, environment);
     const input = createWriteStream(path('pipe'));
     input.on('error', () => {});
     input.write(anExport(['alice'], 500));
     const key = `${environment['REDIS_KEY_PREFIX']!}:{alice}:events`;
-    await until(async () => (await redis.admin.xlen(key)) > 100, 20_000);
+    await until(async () => (await redis.admin.xlen(key)) > 100);
     running.child.kill('SIGINT');
     const { code, error } = await running.ended;
     input.destroy();
     expect(code).to.equal(130);
-    expect(error).to.match(/^By now the store has at least \d+ events of the export; .* run again\.\n/);
+    expect(error).to.match(/^The store has at least \d+ events of the export; .* be repeated\.\n/);
   });
 
-  it('erases a user while a service runs, which then shows nothing, and serves on', async () => {
+  it('erases a user of a running service, which then lists no plants and accepts new ones', async () => {
     const [one, other] = await startInstances(2, environment);
     const [here, there] = [new Client(one!.url), new Client(other!.url)];
     await here.create(1, 'Fern');
     await new Client(one!.url, 'bob').create(1, 'Moss');
     expect((await there.list()).names).to.deep.equal(['Fern']);
 
-    expect(await type('plant-store events erase --user alice --yes')).to.include({ code: 0, error: '' });
+    expect(await cli('plant-store events erase --user alice --yes')).to.include({ code: 0, error: '' });
 
     expect(await keys()).to.deep.equal([`${environment['REDIS_KEY_PREFIX']!}:{bob}:events`]);
     for (const client of [here, there]) expect((await client.list()).names).to.deep.equal([]);
@@ -104,24 +104,24 @@ describeRedis('plant-store, as a process on Redis', (redis) => {
     expect((await new Client(other!.url, 'bob').list()).names).to.deep.equal(['Moss']);
   });
 
-  it('finds a history that ends too early, one that it cannot read, and keys that are not ours', async () => {
+  it('reports a history without its last events, an unreadable one, and foreign keys', async () => {
     writeFileSync(path('in'), anExport(['alice', 'bob', 'carol'], 3));
-    await type(`plant-store events import ${path('in')}`);
+    await cli(`plant-store events import ${path('in')}`);
     const key = (rest: string) => `${environment['REDIS_KEY_PREFIX']!}:${rest}`;
     await redis.admin.xdel(key('{alice}:events'), '3-0');
     await redis.admin.xadd(key('{bob}:events'), '4-0', 'type', 'PlantMoved', 'data', '{}', 'commit', 'x');
     await redis.admin.set(key('{dora}:events'), '');
-    const { code, out } = await type('plant-store events verify');
+    const { code, out } = await cli('plant-store events verify');
     expect(code).to.equal(1);
     expect(out.trimEnd().split('\n')).to.deep.equal([
-      `key ${key('{dora}:events')} holds something else than a stream`,
-      'alice: ends at version 2, but version 3 was given: its end was deleted',
-      'bob: entry 4-0 holds no PlantMoved that this version knows',
+      `key ${key('{dora}:events')} is not a stream`,
+      'alice: ends at version 2, but its last version is 3: the last events were deleted',
+      'bob: entry 4-0 is not a valid PlantMoved of this version',
       '3 users, 5 events, 5 plants: 3 problems.',
     ]);
   });
 
-  it('follows what a service records, until Ctrl-C', async () => {
+  it('prints the events that a service records, until Ctrl-C', async () => {
     const [service] = await startInstances(1, environment);
     const alice = new Client(service!.url);
     await alice.create(1, 'Fern');
@@ -133,10 +133,10 @@ describeRedis('plant-store, as a process on Redis', (redis) => {
     expect(await tail.ended).to.include({ code: 0, error: '' });
   });
 
-  it('ends quietly when the reader of its output goes, exit code 141', async () => {
+  it('exits with 141, without a message, when the reader closes the pipe', async () => {
     writeFileSync(path('in'), anExport(['alice'], 5000));
-    await type(`plant-store events import ${path('in')}`);
-    const { out, error } = await type('plant-store events export --quiet | head -n 1; echo ${PIPESTATUS[0]}');
+    await cli(`plant-store events import ${path('in')}`);
+    const { out, error } = await cli('plant-store events export --quiet | head -n 1; echo ${PIPESTATUS[0]}');
     expect({ out, error }).to.deep.equal({ out: `${HEADER}141\n`, error: '' });
   });
 });

@@ -4,7 +4,7 @@ import { progressOn } from '../../../src/adapters/cli/progress';
 import { Output } from '../../../src/adapters/cli/terminal';
 import { ManualClock } from '../../support/manual-clock';
 
-describe('Long work', () => {
+describe('The progress of a command', () => {
   function watched(isTTY: boolean, columns = 80) {
     let text = '';
     const stream = Object.assign(
@@ -20,7 +20,7 @@ describe('Long work', () => {
     return { clock, progress: progressOn(new Output(stream), clock, 'events'), text: () => text };
   }
 
-  it('shows a bar on a terminal, redrawn in its line, and gone at the end', async () => {
+  it('is a bar on a terminal, redrawn in place and erased at the end', async () => {
     const { clock, progress, text } = watched(true);
     for (let done = 0; done <= 1000; done += 10) {
       await clock.pass(10);
@@ -35,14 +35,14 @@ describe('Long work', () => {
     expect(text().endsWith('\r\u001b[K')).to.equal(true);
   });
 
-  it('never fills more than the line of the terminal', async () => {
+  it('is never wider than the terminal', async () => {
     const { clock, progress, text } = watched(true, 70);
     await clock.pass(100);
     await progress.advance(123_456_789_012, 987_654_321_098_765);
     expect(text().replace('\r\u001b[K', '')).to.have.length(69);
   });
 
-  it('estimates the time left where the total is known', async () => {
+  it('estimates the time left when the total is known', async () => {
     for (const [done, total, left] of [
       [10, 20, '5 s left'],
       [10, 10, '0 s left'],
@@ -60,7 +60,7 @@ describe('Long work', () => {
     expect(text()).to.equal('events: 0 of 20 (0 %), 0 a second\n');
   });
 
-  it('writes a plain line from time to time where there is none', async () => {
+  it('is a line every five seconds without a terminal', async () => {
     const { clock, progress, text } = watched(false);
     for (let second = 1; second <= 12; second++) {
       await clock.pass(1000);

@@ -1,27 +1,27 @@
 import { expect } from 'chai';
 import { COMMANDS } from '../../../src/adapters/cli/commands';
 import { EXIT, Refused } from '../../../src/adapters/cli/exit';
-import { carryOut } from './a-terminal';
+import { runCli } from './cli-fixture';
 
 describe('plant-store', () => {
   it('lists its commands and exit codes on one screen', async () => {
-    const { code, out } = await carryOut({}, '--help');
+    const { code, out } = await runCli({}, '--help');
     expect(code).to.equal(0);
     for (const { name, summary } of COMMANDS) expect(out).to.contain(name).and.to.contain(summary);
-    for (const { code, meaning } of Object.values(EXIT))
-      expect(out).to.match(new RegExp(`^ +${code} +${meaning.slice(0, 10)}`, 'm'));
+    for (const { code, description } of Object.values(EXIT))
+      expect(out).to.match(new RegExp(`^ +${code} +${description.slice(0, 10)}`, 'm'));
     expect(out.split('\n')).to.have.length.below(40);
     expect(Math.max(...out.split('\n').map((line) => line.length))).to.be.below(110);
   });
 
   for (const command of COMMANDS) {
-    if ('passOn' in command) continue;
+    if ('runRaw' in command) continue;
     it(`explains ${command.name}, with every option and an example`, async () => {
-      const { code, out } = await carryOut({}, ...command.name.split(' '), '--help');
+      const { code, out } = await runCli({}, ...command.name.split(' '), '--help');
       expect(code).to.equal(0);
       expect(out).to.contain(`usage: plant-store ${command.name}`);
-      for (const [name, { meaning }] of Object.entries(command.options))
-        expect(out).to.contain(`--${name}`).and.to.contain(meaning);
+      for (const [name, { description }] of Object.entries(command.options))
+        expect(out).to.contain(`--${name}`).and.to.contain(description);
       expect(out).to.match(new RegExp(`^  plant-store ${command.name}`, 'm'));
       expect(out.split('\n')).to.have.length.below(40);
     });
@@ -30,45 +30,45 @@ describe('plant-store', () => {
   for (const word of ['events', 'token'])
     it(`lists the commands of ${word} on --help`, async () => {
       for (const option of ['--help', '-h']) {
-        const { code, out, error } = await carryOut({}, word, option);
+        const { code, out, error } = await runCli({}, word, option);
         expect({ code, error }).to.deep.equal({ code: 0, error: '' });
         for (const { name, summary } of COMMANDS)
           if (name.startsWith(`${word} `)) expect(out).to.contain(name).and.to.contain(summary);
       }
-      expect(await carryOut({}, word, 'grow', '--help')).to.include({ code: 2, out: '' });
+      expect(await runCli({}, word, 'grow', '--help')).to.include({ code: 2, out: '' });
     });
 
-  it('tells which one it is', async () => {
-    expect(await carryOut({}, '--version')).to.include({ code: 0, out: '1.2.3\n' });
+  it('prints its version on --version', async () => {
+    expect(await runCli({}, '--version')).to.include({ code: 0, out: '1.2.3\n' });
   });
 
-  it('says what there is where it is asked for nothing, or for what there is not: exit code 2', async () => {
-    expect((await carryOut({})).code).to.equal(2);
-    const group = await carryOut({}, 'events');
+  it('exits with 2 and names the commands when the command is missing or unknown', async () => {
+    expect((await runCli({})).code).to.equal(2);
+    const group = await runCli({}, 'events');
     expect(group.code).to.equal(2);
     expect(group.error).to.contain('plant-store events export, plant-store events import');
-    const unknown = await carryOut({}, 'grow');
+    const unknown = await runCli({}, 'grow');
     expect(unknown).to.include({ code: 2, out: '' });
     expect(unknown.error).to.contain('--help');
   });
 
-  it('hands serve all that was typed behind it, and ends with its exit code', async () => {
+  it('passes all arguments to serve, and exits with its exit code', async () => {
     const served: (readonly string[])[] = [];
     const serve = async (args: readonly string[]) => {
       served.push(args);
       return 1;
     };
-    expect(await carryOut({ serve }, 'serve', '--check-config', '--help')).to.include({ code: 1 });
+    expect(await runCli({ serve }, 'serve', '--check-config', '--help')).to.include({ code: 1 });
     expect(served).to.deep.equal([['--check-config', '--help']]);
   });
 
-  it('makes a token: the token alone on standard output', async () => {
+  it('prints only the new token on standard output', async () => {
     const asked: unknown[] = [];
     const newToken = async (...args: unknown[]) => {
       asked.push(args);
       return 'plants_secret';
     };
-    const { code, out, error } = await carryOut(
+    const { code, out, error } = await runCli(
       { newToken, environment: { AUTH_TOKENS_FILE: 'a.json' } },
       'token',
       'new',
@@ -79,18 +79,18 @@ describe('plant-store', () => {
     );
     expect({ code, out }).to.deep.equal({ code: 0, out: 'plants_secret\n' });
     expect(error).to.contain('alice').and.to.contain('a.json').and.not.to.contain('secret');
-    await carryOut({ newToken }, 'token', 'new', '--user', 'bob', '--file', 'b.json');
+    await runCli({ newToken }, 'token', 'new', '--user', 'bob', '--file', 'b.json');
     expect(asked).to.deep.equal([
       ['a.json', { user: 'alice', note: 'laptop' }],
       ['b.json', { user: 'bob' }],
     ]);
   });
 
-  it('makes none for nobody, nor without a file: exit code 2; and tells why it could not: 1', async () => {
-    expect(await carryOut({}, 'token', 'new', '--file', 'a.json')).to.include({ code: 2, out: '' });
-    expect(await carryOut({}, 'token', 'new', '--user', 'alice')).to.include({ code: 2, out: '' });
+  it('exits with 2 when a new token has no user or file, and with 1 when it cannot be created', async () => {
+    expect(await runCli({}, 'token', 'new', '--file', 'a.json')).to.include({ code: 2, out: '' });
+    expect(await runCli({}, 'token', 'new', '--user', 'alice')).to.include({ code: 2, out: '' });
     const newToken = async () => Promise.reject(new Refused('no token was made'));
-    expect(await carryOut({ newToken }, 'token', 'new', '--user', 'alice', '--file', 'a')).to.deep.equal({
+    expect(await runCli({ newToken }, 'token', 'new', '--user', 'alice', '--file', 'a')).to.deep.equal({
       code: 1,
       out: '',
       error: 'plant-store: no token was made\n',

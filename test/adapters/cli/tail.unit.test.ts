@@ -1,27 +1,29 @@
+import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
-import { StoreUnavailable, UnreadableHistory, parseUser } from '../../../src/application';
+import { parseUser } from '../../../src/application';
+import { StoreUnavailable, UnreadableHistory } from '../../../src/event-sourcing';
 import { created, deleted } from '../../support/given';
 import { ManualClock } from '../../support/manual-clock';
-import { start } from './a-terminal';
-import { record } from './events';
+import { startCli } from './cli-fixture';
+import { record } from './histories';
 
 const alice = parseUser('alice')!;
 
 describe('events tail', () => {
-  let store: MemoryEventStore;
+  let store: MemoryEventStore<PlantEvent>;
   let clock: ManualClock;
   let interrupted: AbortController;
 
   beforeEach(async () => {
-    store = new MemoryEventStore(2);
+    store = new MemoryEventStore<PlantEvent>(2);
     clock = new ManualClock();
     interrupted = new AbortController();
     await record(store, 'alice', [created(1, 'Fern', 'indoor')], [created(2, 'a\tb'), deleted(1)]);
   });
 
   function tail(...typed: string[]) {
-    const started = start(
+    const started = startCli(
       { store, clock, interrupted: interrupted.signal },
       'events',
       'tail',
@@ -42,7 +44,7 @@ describe('events tail', () => {
     };
   }
 
-  it('shows what is recorded from now on, soon, and ends with exit code 0 at Ctrl-C', async () => {
+  it('prints new events within 250 ms, and exits with 0 on Ctrl-C', async () => {
     const following = tail();
     expect(await following.lines()).to.deep.equal([]);
     await record(store, 'alice', [created(3, 'Moss')]);
@@ -56,7 +58,7 @@ describe('events tail', () => {
     expect(await following.interrupt()).to.include({ code: 0, error: '' });
   });
 
-  it('shows what there was before, from the start or from a version on', async () => {
+  it('prints earlier events from the start, or from a version', async () => {
     expect(await tail('--from', 'start').lines()).to.deep.equal([
       '1\talice-0-1\tPlantCreated\t1\tFern\tindoor',
       '2\talice-1-2\tPlantCreated\t2\t"a\\tb"',
@@ -69,13 +71,13 @@ describe('events tail', () => {
     expect(await later.lines()).to.deep.equal(['5\talice-4-2\tPlantCreated\t5\tAloe']);
   });
 
-  it('shows them with --json as an export has them', async () => {
+  it('prints events in the format of an export with --json', async () => {
     expect(await tail('--json', '--from', '3').lines()).to.deep.equal([
       '{"stream":"alice","version":3,"commit":"alice-1-2","type":"PlantDeleted","id":"1"}',
     ]);
   });
 
-  it('follows somebody of whom nothing is stored yet', async () => {
+  it('follows a user without events', async () => {
     await store.erase(alice);
     const following = tail();
     expect(await following.lines()).to.deep.equal([]);
@@ -83,7 +85,7 @@ describe('events tail', () => {
     expect(await following.lines()).to.have.length(1);
   });
 
-  it('tells that the history was lost, and goes on with the one that is there', async () => {
+  it('reports that the history was lost, and continues with the current one', async () => {
     const following = tail('--json', '--from', '4');
     await following.lines();
     await store.erase(alice);
@@ -92,12 +94,10 @@ describe('events tail', () => {
       '{"stream":"alice","reset":true}',
       '{"stream":"alice","version":1,"commit":"alice-0-1","type":"PlantCreated","id":"9","name":"Aloe"}',
     ]);
-    expect(following.error()).to.equal(
-      'The history of alice was erased or lost; here is the one that is there now.\n',
-    );
+    expect(following.error()).to.equal('The history of alice was erased or lost; the current one follows.\n');
   });
 
-  it('goes on when the store is back, and says once that it is away', async () => {
+  it('says once that the store is unavailable, and continues when it is available again', async () => {
     const following = tail();
     await following.lines();
     const read = store.read.bind(store);
@@ -107,10 +107,10 @@ describe('events tail', () => {
     store.read = read;
     await record(store, 'alice', [created(3, 'Moss')]);
     expect(await following.lines()).to.have.length(1);
-    expect(following.error()).to.equal('The event store is away (Redis is gone); trying on.\n');
+    expect(following.error()).to.equal('The event store is unavailable (Redis is gone); retrying.\n');
   });
 
-  it('ends with exit code 1 at an event that cannot be read', async () => {
+  it('exits with 1 at an unreadable event', async () => {
     const following = tail();
     await following.lines();
     store.read = async () => Promise.reject(new UnreadableHistory('entry 4-0 holds no PlantMoved'));
@@ -121,7 +121,7 @@ describe('events tail', () => {
     });
   });
 
-  it('begins at a version, the start or now, and nowhere else', async () => {
+  it('accepts a version, start and now as --from, and no other value', async () => {
     for (const from of ['0', '-1', '1.0', 'end', ''])
       expect(await tail(`--from=${from}`).outcome, from).to.include({ code: 2 });
   });

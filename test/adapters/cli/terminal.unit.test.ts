@@ -1,28 +1,28 @@
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
-import { Output, shown } from '../../../src/adapters/cli/terminal';
+import { Output, escapeForTerminal } from '../../../src/adapters/cli/terminal';
 import { rejection } from '../../support/rejection';
 
 describe('The output of a command', () => {
-  it('rejects at the next word where it broke between two', async () => {
+  it('rejects the next write after the stream failed', async () => {
     const stream = new Writable({ write: (_chunk, _encoding, done) => done() });
     const output = new Output(stream);
-    await output.line('heard');
+    await output.line('read');
     const broken = new Error('write EPIPE');
     stream.destroy(broken);
     await new Promise(setImmediate);
-    expect(await rejection(output.line('not heard'))).to.equal(broken);
+    expect(await rejection(output.line('not read'))).to.equal(broken);
   });
 
-  it('rejects while it waits for a reader who goes', async () => {
+  it('rejects a pending write when the stream fails', async () => {
     const stream = new Writable({ highWaterMark: 1, write: () => {} });
-    const waiting = new Output(stream).line('never taken');
+    const waiting = new Output(stream).line('never read');
     stream.destroy(new Error('write EPIPE'));
     expect(await rejection(waiting)).to.have.property('message', 'write EPIPE');
   });
 
   for (const text of ['Fern', 'Büschelfarn', '観葉植物', '🌵', "d'Or", 'a-b (c)']) {
-    it(`shows ${text} as it is`, () => expect(shown(text)).to.equal(text));
+    it(`prints ${text} unchanged`, () => expect(escapeForTerminal(text)).to.equal(text));
   }
 
   for (const text of [
@@ -41,9 +41,9 @@ describe('The output of a command', () => {
     '\u{e0001}',
     '\ue000',
   ]) {
-    it(`quotes ${JSON.stringify(text)}, to be read by any JSON parser`, () => {
-      expect(shown(text)).to.match(/^"[ -~]*"$/);
-      expect(JSON.parse(shown(text))).to.equal(text);
+    it(`quotes ${JSON.stringify(text)} as JSON`, () => {
+      expect(escapeForTerminal(text)).to.match(/^"[ -~]*"$/);
+      expect(JSON.parse(escapeForTerminal(text))).to.equal(text);
     });
   }
 });

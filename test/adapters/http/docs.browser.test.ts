@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
-import { type Service, bootstrap } from '../../../src/bootstrap';
-import { readConfig } from '../../../src/config';
+import { type Service, bootstrap } from '../../../src/service/bootstrap';
+import { readConfig } from '../../../src/service/config';
 import { describeBrowser } from '../../support/browser';
 
 describeBrowser('In a browser', (browser) => {

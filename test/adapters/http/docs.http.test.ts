@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { docsRoutes, findSwaggerUi } from '../../../src/adapters/http/docs-routes';
+import Koa from 'koa';
+import request from 'supertest';
+import { docsRouter, findSwaggerUi } from '../../../src/adapters/http/docs';
 import { openApiDocument } from '../../../src/adapters/http/openapi/document';
-import type { Answer } from '../../../src/adapters/http/answer';
-import type { Context } from '../../../src/adapters/http/routes';
-import { type Service, bootstrap } from '../../../src/bootstrap';
-import { readConfig } from '../../../src/config';
-import { type Message, exchange } from '../../contracts/http/exchange';
+import type { Operation } from '../../../src/adapters/http/openapi/parts';
+import { HttpProblem, PROBLEMS } from '../../../src/adapters/http/problems';
+import { type Service, bootstrap } from '../../../src/service/bootstrap';
+import { readConfig } from '../../../src/service/config';
+import { type HttpRequest, exchange } from '../../support/client';
 import { methodsOf } from '../../support/documented';
 
 const KEPT: Readonly<Record<string, string>> = {
@@ -24,7 +26,7 @@ describe('The description of the interface', () => {
   });
   after(() => service.stop());
 
-  const ask = (path: string, message: Omit<Message, 'path'> = {}) =>
+  const ask = (path: string, message: Omit<HttpRequest, 'path'> = {}) =>
     exchange(service.url, { path, ...message });
 
   it('is the OpenAPI document, at /openapi.json', async () => {
@@ -39,7 +41,7 @@ describe('The description of the interface', () => {
         const { status, error } = await ask(target, {
           method: method.toUpperCase(),
           headers: { authorization, 'content-type': 'application/json' },
-          ...(method === 'post' ? { body: '{"id":1,"name":"Fern"}' } : {}),
+          ...bodyOf(item[method]!),
         });
         expect({ status, error }, `${method} ${path}`).to.satisfy(() => status < 300);
       }
@@ -95,11 +97,12 @@ describe('The description of the interface', () => {
   }
 
   it('says what to install where Swagger UI was left out', async () => {
-    const asked = { method: 'GET', state: { path: '/docs', query: '' } } as unknown as Context;
-    const answer = (await docsRoutes(undefined)(asked, async () => {})) as unknown as Answer;
-    expect(answer).to.include({ status: 404 });
-    expect(JSON.parse(String(answer.body))).to.include({ error: 40400 });
-    expect(answer.body).to.contain('swagger-ui-dist');
+    let failed: unknown;
+    const app = new Koa().use((_, next) => next().catch((error: unknown) => void (failed = error)));
+    app.use(docsRouter(undefined).routes());
+    await request(app.callback()).get('/docs');
+    expect(failed).to.be.instanceOf(HttpProblem).and.to.have.property('problem', PROBLEMS.noSuchPath);
+    expect((failed as HttpProblem).message).to.contain('swagger-ui-dist');
   });
 
   describe('begins at /', () => {
@@ -126,3 +129,9 @@ describe('The description of the interface', () => {
     });
   });
 });
+
+/** The first example of the body that an operation requires. */
+function bodyOf({ requestBody }: Operation): Pick<HttpRequest, 'body'> {
+  const [example] = Object.values(requestBody?.content['application/json']?.examples ?? {});
+  return example ? { body: JSON.stringify(example.value) } : {};
+}

@@ -1,20 +1,25 @@
+import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
-import { type EventStore, OutcomeUnknown, StoreUnavailable } from '../../../src/application';
-import { type Service, bootstrap } from '../../../src/bootstrap';
-import { readConfig } from '../../../src/config';
-import { Caller } from '../../contracts/http/caller';
+import { type EventStore, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
+import { type Service, bootstrap } from '../../../src/service/bootstrap';
+import { readConfig } from '../../../src/service/config';
+import { Client } from '../../support/client';
 import { notedLog } from '../../support/suite-log';
 
 /** A memory store whose next calls fail as the test says. */
-class FailingStore extends MemoryEventStore {
+class FailingStore extends MemoryEventStore<PlantEvent> {
   failure: (() => Error) | undefined;
 
-  override read(...args: Parameters<EventStore['read']>): ReturnType<EventStore['read']> {
+  override read(
+    ...args: Parameters<EventStore<PlantEvent>['read']>
+  ): ReturnType<EventStore<PlantEvent>['read']> {
     return this.failure ? Promise.reject(this.failure()) : super.read(...args);
   }
 
-  override append(...args: Parameters<EventStore['append']>): ReturnType<EventStore['append']> {
+  override append(
+    ...args: Parameters<EventStore<PlantEvent>['append']>
+  ): ReturnType<EventStore<PlantEvent>['append']> {
     return this.failure ? Promise.reject(this.failure()) : super.append(...args);
   }
 }
@@ -23,16 +28,16 @@ describe('Where the event store fails, the service', () => {
   const store = new FailingStore();
   const SECRET = 'secret of the store';
   let service: Service;
-  let user: Caller;
+  let user: Client;
 
   before(async () => {
     const environment = {
       PORT: '0',
       AUTH_TOKENS: 'alice:token-1',
-      STORE_TIMEOUT_MS: '100',
+      STORE_TIMEOUT_MS: '1000',
     };
     service = await bootstrap(readConfig(environment).config!, { eventStore: store, log: notedLog() });
-    user = new Caller([service.url], 'token-1');
+    user = new Client(service.url, 'alice', 'token-1');
     await user.plants([1, 'Fern']);
   });
   after(() => service.stop());

@@ -2,7 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { ListRenderer, type Rendering } from '../../../src/adapters/http/list-renderer';
 import type { ListText } from '../../../src/adapters/http/list-text';
-import { StoreUnavailable, type User } from '../../../src/application';
+import { type User } from '../../../src/application';
+import { StoreUnavailable } from '../../../src/event-sourcing';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
 

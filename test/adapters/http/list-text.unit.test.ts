@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ListText, PIECE_LENGTH } from '../../../src/adapters/http/list-text';
-import { SegmentTexts } from '../../../src/adapters/http/segment-texts';
+import { ListText, PIECE_LENGTH, SegmentTexts } from '../../../src/adapters/http/list-text';
 import { type Page, type PlantCreated, PlantList } from '../../../src/domain';
 import { created, deleted } from '../../support/given';
 import { RUNS } from '../../domain/arbitraries';

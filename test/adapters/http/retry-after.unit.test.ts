@@ -1,8 +1,9 @@
 import { expect } from 'chai';
-import { retryAfterWith } from '../../../src/adapters/http/retry-after';
+import { retryAfterSeconds } from '../../../src/adapters/http/problems';
+import { StoreUnavailable } from '../../../src/event-sourcing';
 
-const secondsOf = (ms: number | undefined, random: number) =>
-  Number(retryAfterWith(() => random)(ms)['Retry-After']);
+const secondsOf = (retryAfterMs: number | undefined, random: number) =>
+  retryAfterSeconds(new StoreUnavailable('', { retryAfterMs }), () => random);
 
 describe('Retry-After', () => {
   for (const [ms, least, most] of [

@@ -1,10 +1,13 @@
 /** The HTTP adapter with parts of somebody else's: whatever they do, it answers, and goes on. */
+import { streamName } from '../../../src/testing/a-stream';
+import type { PlantEvent } from '../../../src/domain';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { type HttpServer, serve } from '../../../src/adapters/http';
 import { MemoryEventStore } from '../../../src/adapters/memory';
 import { system } from '../../../src/adapters/system';
-import { type Authenticator, BEGINNING, PlantStore, parseUser } from '../../../src/application';
+import { type Authenticator, PlantStore, parseUser } from '../../../src/application';
+import { BEGINNING } from '../../../src/event-sourcing';
 import { created } from '../../support/given';
 
 const ALICE = parseUser('alice')!;
@@ -14,11 +17,12 @@ describe('The HTTP adapter, with parts that somebody else has made,', () => {
   afterEach(() => server?.close({ noticeMs: 0, timeoutMs: 1000 }));
 
   async function start(parts: {
-    store?: MemoryEventStore;
+    store?: MemoryEventStore<PlantEvent>;
     authenticator?: Authenticator;
     contentType?: string;
   }) {
-    const { store = new MemoryEventStore(), authenticator = { authenticate: () => ALICE } } = parts;
+    const { store = new MemoryEventStore<PlantEvent>(), authenticator = { authenticate: () => ALICE } } =
+      parts;
     const { contentType = 'text/plain' } = parts;
     const faults: unknown[] = [];
     server = await serve({
@@ -36,8 +40,8 @@ describe('The HTTP adapter, with parts that somebody else has made,', () => {
   }
 
   it('answers lists whose commit ids no header could bear', async () => {
-    const store = new MemoryEventStore();
-    await store.append('alice', BEGINNING, '☃ "\n', [created(1, 'Fern')]);
+    const store = new MemoryEventStore<PlantEvent>();
+    await store.append(streamName('alice'), BEGINNING, '☃ "\n', [created(1, 'Fern')]);
     const { get, faults } = await start({ store });
     const first = await get('/plants');
     expect(await first.json()).to.deep.equal([{ name: 'Fern' }]);

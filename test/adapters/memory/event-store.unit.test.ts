@@ -1,3 +1,4 @@
+import type { PlantEvent } from '../../../src/domain';
 import { MemoryEventStore } from '../../../src/adapters/memory';
 import { describeEventStore } from '../../contracts/event-store';
 
@@ -5,6 +6,9 @@ for (const pageSize of [1, 3, 1000]) {
   describeEventStore({
     name: `MemoryEventStore with ${pageSize} to a page`,
     pageSize,
-    open: () => ({ store: pageSize === 1000 ? new MemoryEventStore() : new MemoryEventStore(pageSize) }),
+    open: () => ({
+      store:
+        pageSize === 1000 ? new MemoryEventStore<PlantEvent>() : new MemoryEventStore<PlantEvent>(pageSize),
+    }),
   });
 }

@@ -6,7 +6,7 @@ import { Durations } from '../../../src/adapters/metrics/durations';
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 describe('A histogram of durations', () => {
-  it('is exported to the letter as prom-client’s own would be', async () => {
+  it('is exported exactly as a histogram of prom-client', async () => {
     const seconds = fc.oneof(fc.constantFrom(...BUCKETS), fc.double({ min: 0, max: 10, noNaN: true }));
     const observation = fc.tuple(
       seconds,

@@ -1,5 +1,6 @@
+import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
-import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/application';
+import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
 import { created } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { until } from '../../support/until';
@@ -8,7 +9,7 @@ import { type OpenOptions, openStore } from './open-store';
 const fern = created(1, 'Fern');
 const BOUNDS = { appends: 5, bytes: 1_000_000 };
 
-describeOwnRedis('Appends that Redis has not answered', (startRedis) => {
+describeOwnRedis('Appends without a reply of Redis', (startRedis) => {
   let redis: RedisServer;
   let opened: Awaited<ReturnType<typeof openStore>> | undefined;
 
@@ -25,19 +26,19 @@ describeOwnRedis('Appends that Redis has not answered', (startRedis) => {
     return opened.store;
   }
 
-  /** The users whose streams there are, in the order of their names. */
+  /** The users with a stream, sorted by name. */
   async function recorded(): Promise<string[]> {
     return (await redis.admin.keys('plant-store:*')).map((key) => /\{(.+)\}/.exec(key)![1]!).sort();
   }
 
   const users = (count: number) => Array.from({ length: count }, (_, index) => `user-${index + 10}`);
   const append = (store: { append: (typeof opened & object)['store']['append'] }, user: string) =>
-    store.append(user, BEGINNING, `commit of ${user}`, [fern]).then(
+    store.append(streamName(user), BEGINNING, `commit of ${user}`, [fern]).then(
       ({ status }) => status,
       (error: unknown) => error,
     );
 
-  describe('while replicas are waited for', () => {
+  describe('with replicas to wait for', () => {
     it('share one WAIT', async () => {
       const replica = await startRedis('--replicaof', ...redis.peer);
       await until(async () => (await redis.admin.info('replication')).includes('state=online'));
@@ -48,16 +49,16 @@ describeOwnRedis('Appends that Redis has not answered', (startRedis) => {
 
       expect(new Set(answers)).to.deep.equal(new Set(['appended']));
       const [, waits] = /cmdstat_wait:calls=(\d+)/.exec(await redis.admin.info('commandstats'))!;
-      // The first is sent at once, the others behind it. Then once more: Redis does not know the script.
+      // The first is sent at once, the others as a batch. Then again, because of NOSCRIPT.
       expect(Number(waits)).to.be.at.most(3);
       expect(await replica.admin.dbsize()).to.equal(50);
     });
 
-    it('are held back unsent, and refused at once beyond the bound', async () => {
+    it('are queued unsent, and refused at once beyond the queue limit', async () => {
       const store = await open({ waitReplicas: 1, timeoutMs: 1000, appendBounds: BOUNDS });
       const answers = users(20).map((user) => append(store, user));
 
-      // Not before the replicas' time is over.
+      // Not before WAIT times out.
       const firstRefused = await Promise.race(answers.map((answer, index) => answer.then(() => index)));
       expect(firstRefused).to.equal(5);
       expect(store.appends.load).to.deep.include({ appends: 5, refused: 15 });
@@ -69,7 +70,7 @@ describeOwnRedis('Appends that Redis has not answered', (startRedis) => {
       expect(store.appends.load.bytes).to.equal(0);
     });
 
-    it('are bounded by their bytes, too', async () => {
+    it('are limited in bytes, too', async () => {
       const store = await open({
         waitReplicas: 1,
         timeoutMs: 1000,
@@ -81,7 +82,7 @@ describeOwnRedis('Appends that Redis has not answered', (startRedis) => {
       expect(await recorded()).to.have.length(50 - refused.length);
     });
 
-    it('fail without being sent when their time is over', async () => {
+    it('fail as unavailable when they are not sent in time', async () => {
       const store = await open({ waitReplicas: 1, timeoutMs: 600 });
       await redis.admin.script('FLUSH');
       await redis.freeze();
@@ -96,15 +97,15 @@ describeOwnRedis('Appends that Redis has not answered', (startRedis) => {
     });
   });
 
-  describe('of one that waits for no replicas', () => {
-    it('are refused at once beyond the bound, and counted until Redis answers or the connection ends', async () => {
+  describe('without replicas to wait for', () => {
+    it('are refused at once beyond the queue limit, and counted until Redis answers or the connection ends', async () => {
       const store = await open({ timeoutMs: 1000, appendBounds: BOUNDS });
       await redis.freeze();
       const answers = await Promise.all(users(20).map((user) => append(store, user)));
 
       for (const sent of answers.slice(0, 5)) expect(sent).to.be.an.instanceOf(OutcomeUnknown);
       for (const refused of answers.slice(5)) expect(refused).to.be.an.instanceOf(StoreUnavailable);
-      // Their time is over, but Redis may still execute them.
+      // They have timed out, but Redis may still execute them.
       expect(store.appends.load.appends).to.equal(5);
       await redis.thaw();
       await until(() => store.appends.load.appends === 0);

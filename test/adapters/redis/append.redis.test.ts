@@ -1,16 +1,12 @@
+import { streamName } from '../../../src/testing/a-stream';
+import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
 import { APPEND, APPEND_SHA1 } from '../../../src/adapters/redis/append-script';
 import type { RedisEventStore } from '../../../src/adapters/redis/event-store';
-import { encodeEvent } from '../../../src/adapters/redis/storage-format';
-import {
-  BEGINNING,
-  type Head,
-  OutcomeUnknown,
-  type PlantStore,
-  StoreUnavailable,
-  parseUser,
-} from '../../../src/application';
+import { plantCodec } from '../../../src/application';
+import { type PlantStore, parseUser } from '../../../src/application';
+import { BEGINNING, type Head, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
 import { created, ferns, planting } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
@@ -26,11 +22,11 @@ const isAppend = (bytes: Buffer) => bytes.includes('evalsha') || bytes.includes(
 describeOwnRedis('An append to Redis', (startRedis) => {
   let redis: RedisServer;
   let proxy: TcpProxy;
-  /** Reaches Redis by way of the proxy; a command of its is given up after 200 ms. */
-  let store: RedisEventStore;
+  /** Connected through the proxy, with a command timeout of 200 ms. */
+  let store: RedisEventStore<PlantEvent>;
   let plants: PlantStore;
-  /** Another instance, with a way of its own. */
-  let others: RedisEventStore;
+  /** Another instance, connected directly. */
+  let others: RedisEventStore<PlantEvent>;
   let close: (() => Promise<void>)[];
 
   before(async () => (redis = await startRedis()));
@@ -63,38 +59,38 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     describe(`whose reply is lost after it was executed, the connection ${connection},`, () => {
       beforeEach(() => redis.admin.script('LOAD', APPEND));
 
-      it('is repeated, recorded once, and answered as a success', async () => {
+      it('is retried, recorded once, and acknowledged', async () => {
         const lost = proxy.loseReply(isAppend, connection);
         const creation = plants.create(ALICE, planting(fern));
 
         expect((await lost).toString()).to.include('appended');
-        expect(await creation).to.deep.equal({ event: fern });
+        expect(await creation).to.deep.equal({ events: [fern] });
         expect(await stored()).to.deep.equal(['1-0 {"id":1,"name":"Fern"}']);
       });
 
-      it('is so also when events of another writer have followed it meanwhile', async () => {
+      it('is idempotent even if another writer has appended after it', async () => {
         const lost = proxy.loseReply(isAppend, connection);
         const creation = plants.create(ALICE, planting(fern));
         await lost;
         const { commit } = await headOfStream();
-        await others.append('alice', { version: 1, commit }, 'theirs', [moss, ivy]);
+        await others.append(streamName('alice'), { version: 1, commit }, 'theirs', [moss, ivy]);
 
-        expect(await creation).to.deep.equal({ event: fern });
+        expect(await creation).to.deep.equal({ events: [fern] });
         expect(await stored()).to.have.lengthOf(3);
         expect(await names()).to.deep.equal(['Fern', 'Moss', 'Ivy']);
       });
 
-      it('is so also when every reply but the last is lost', async () => {
+      it('is idempotent even if every reply but the last is lost', async () => {
         const creation = plants.create(ALICE, planting(fern));
         for (let lost = 0; lost < 2; lost++) await proxy.loseReply(isAppend, connection);
 
-        expect(await creation).to.deep.equal({ event: fern });
+        expect(await creation).to.deep.equal({ events: [fern] });
         expect(await stored()).to.have.lengthOf(1);
       });
 
-      it('is told of as unknown by the store, which repeats nothing by itself', async () => {
+      it('has an unknown outcome at the store, which does not retry itself', async () => {
         const lost = proxy.loseReply(isAppend, connection);
-        const failure = await failureOf(store.append('alice', BEGINNING, 'ours', [fern]));
+        const failure = await failureOf(store.append(streamName('alice'), BEGINNING, 'ours', [fern]));
 
         await lost;
         expect(failure).to.be.an.instanceOf(OutcomeUnknown);
@@ -103,7 +99,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     });
   }
 
-  describe('that is cut off on its way', () => {
+  describe('whose connection breaks before it arrives', () => {
     beforeEach(() => redis.admin.script('LOAD', APPEND));
 
     for (const [where, length] of [
@@ -111,54 +107,56 @@ describeOwnRedis('An append to Redis', (startRedis) => {
       ['in its middle', 100],
       ['before its last byte', -1],
     ] as const) {
-      it(`${where} is never recorded, not later either`, async () => {
+      it(`${where} is never recorded, not even later`, async () => {
         const cut = proxy.cutRequest(isAppend, length);
-        const failure = await failureOf(store.append('alice', BEGINNING, 'ours', [fern]));
+        const failure = await failureOf(store.append(streamName('alice'), BEGINNING, 'ours', [fern]));
 
         await cut;
         expect(failure).to.be.an.instanceOf(OutcomeUnknown);
-        await untilAnswered(() => store.read('alice', BEGINNING));
+        await untilAnswered(() => store.read(streamName('alice'), BEGINNING));
         expect(await stored()).to.deep.equal([]);
-        expect((await store.append('alice', BEGINNING, 'anew', [moss])).status).to.equal('appended');
+        expect((await store.append(streamName('alice'), BEGINNING, 'anew', [moss])).status).to.equal(
+          'appended',
+        );
         expect(await stored()).to.deep.equal(['1-0 {"id":2,"name":"Moss"}']);
       });
 
-      it(`${where} is repeated by the service, and recorded once`, async () => {
+      it(`${where} is retried by the service, and recorded once`, async () => {
         const cut = proxy.cutRequest(isAppend, length);
 
-        expect(await plants.create(ALICE, planting(fern))).to.deep.equal({ event: fern });
+        expect(await plants.create(ALICE, planting(fern))).to.deep.equal({ events: [fern] });
         await cut;
         expect(await stored()).to.deep.equal(['1-0 {"id":1,"name":"Fern"}']);
       });
     }
   });
 
-  describe('that reaches Redis twice, as when a client library sends it again,', () => {
-    /** The very bytes that the store would send. */
+  describe('that a client library sends twice', () => {
+    /** The bytes that the store sends. */
     function send({ version, commit: base }: Head, commit: string, data: string): Promise<unknown> {
       return redis.admin.evalsha(APPEND_SHA1, 1, KEY, version, base, commit, 10, 'PlantCreated', data);
     }
-    const data = (event: typeof fern) => encodeEvent(event).data;
+    const data = (event: typeof fern) => plantCodec.encode(event).data;
 
     beforeEach(() => redis.admin.script('LOAD', APPEND));
 
-    it('is recorded once, and answered alike', async () => {
+    it('is recorded once, with the same reply', async () => {
       const answers = await Promise.all([1, 2].map(() => send(BEGINNING, 'ours', data(fern))));
 
       expect(answers).to.deep.equal([['appended'], ['appended']]);
       expect(await stored()).to.deep.equal(['1-0 {"id":1,"name":"Fern"}']);
     });
 
-    it('is so also when others have appended in between', async () => {
+    it('is recorded once even if others have appended in between', async () => {
       await send(BEGINNING, 'ours', data(fern));
-      await others.append('alice', { version: 1, commit: 'ours' }, 'theirs', [moss, ivy]);
+      await others.append(streamName('alice'), { version: 1, commit: 'ours' }, 'theirs', [moss, ivy]);
 
       expect(await send(BEGINNING, 'ours', data(fern))).to.deep.equal(['appended']);
       expect(await stored()).to.have.lengthOf(3);
     });
 
-    it('stays refused where it was refused the first time', async () => {
-      await others.append('alice', BEGINNING, 'theirs', [moss]);
+    it('conflicts again if it conflicted the first time', async () => {
+      await others.append(streamName('alice'), BEGINNING, 'theirs', [moss]);
       const conflict = [
         'conflict',
         [['1-0', ['type', 'PlantCreated', 'data', data(moss), 'commit', 'theirs']]],
@@ -170,29 +168,29 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     });
   });
 
-  it('works on when Redis has forgotten all scripts', async () => {
+  it('is retried with the script after SCRIPT FLUSH', async () => {
     await plants.create(ALICE, planting(fern));
     await redis.admin.script('FLUSH');
 
-    expect(await plants.create(ALICE, planting(moss))).to.deep.equal({ event: moss });
+    expect(await plants.create(ALICE, planting(moss))).to.deep.equal({ events: [moss] });
     expect(await stored()).to.have.lengthOf(2);
   });
 
-  it('is recorded once also where the reply is lost to the script that was sent whole', async () => {
+  it('is recorded once if the reply to the EVAL of the script is lost', async () => {
     await redis.admin.script('FLUSH');
     const lost = proxy.loseReply((bytes) => bytes.includes(APPEND), 'cut');
     const creation = plants.create(ALICE, planting(fern));
 
     expect((await lost).toString()).to.include('appended');
-    expect(await creation).to.deep.equal({ event: fern });
+    expect(await creation).to.deep.equal({ events: [fern] });
     expect(await stored()).to.have.lengthOf(1);
   });
 
-  it('counts exactly where a Lua number would be printed as 1e+14', async () => {
+  it('has exact versions above 1e14, which Lua prints as floating-point numbers', async () => {
     const version = 99_999_999_999_999;
     await redis.admin.xadd(KEY, `${version}-0`, 'type', 'PlantCreated', 'data', '{}', 'commit', 'base');
 
-    const result = await store.append('alice', { version, commit: 'base' }, 'ours', [fern, moss]);
+    const result = await store.append(streamName('alice'), { version, commit: 'base' }, 'ours', [fern, moss]);
 
     expect(result).to.deep.equal({ status: 'appended', head: { version: version + 2, commit: 'ours' } });
     expect((await stored()).slice(1)).to.deep.equal([
@@ -201,50 +199,52 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     ]);
   });
 
-  it('may hold more events than Lua can unpack', async () => {
+  it('may have more events than Lua can unpack', async () => {
     const events = ferns(10_000);
-    const result = await others.append('alice', BEGINNING, 'ours', events);
+    const result = await others.append(streamName('alice'), BEGINNING, 'ours', events);
 
     expect(result).to.deep.equal({ status: 'appended', head: { version: 10_000, commit: 'ours' } });
     expect(await redis.admin.xlen(KEY)).to.equal(10_000);
   });
 
-  describe('whose version was used before, though the entry is gone,', () => {
-    it('is refused: no version is ever given twice', async () => {
+  describe('at a version whose entry was deleted', () => {
+    it('is refused: no version is assigned twice', async () => {
       await plants.create(ALICE, planting(fern));
       await plants.create(ALICE, planting(moss));
       await redis.admin.xdel(KEY, '2-0');
       const known = await headOfStream();
 
-      const failure = await failureOf(store.append('alice', known, 'ours', [ivy]));
+      const failure = await failureOf(store.append(streamName('alice'), known, 'ours', [ivy]));
 
       expect(failure).to.be.an.instanceOf(StoreUnavailable);
       expect(await stored()).to.deep.equal(['1-0 {"id":1,"name":"Fern"}']);
     });
   });
 
-  it('repeated does not lower the last id of a stream whose tail was deleted', async () => {
-    await others.append('alice', BEGINNING, 'first', [fern]);
-    await others.append('alice', { version: 1, commit: 'first' }, 'ours', [moss]);
-    await others.append('alice', { version: 2, commit: 'ours' }, 'last', [ivy]);
+  it('does not lower the last id of a stream with a deleted tail when it is retried', async () => {
+    await others.append(streamName('alice'), BEGINNING, 'first', [fern]);
+    await others.append(streamName('alice'), { version: 1, commit: 'first' }, 'ours', [moss]);
+    await others.append(streamName('alice'), { version: 2, commit: 'ours' }, 'last', [ivy]);
     await redis.admin.xdel(KEY, '3-0');
 
-    const repeated = await store.append('alice', { version: 1, commit: 'first' }, 'ours', [moss]);
+    const repeated = await store.append(streamName('alice'), { version: 1, commit: 'first' }, 'ours', [moss]);
 
     expect(repeated.status).to.equal('appended');
-    // Version 3 was served: it is never given to another event.
-    const failure = await failureOf(store.append('alice', { version: 2, commit: 'ours' }, 'other', [fern]));
+    // Version 3 was served: it is never assigned to another event.
+    const failure = await failureOf(
+      store.append(streamName('alice'), { version: 2, commit: 'ours' }, 'other', [fern]),
+    );
     expect(failure).to.be.an.instanceOf(StoreUnavailable);
     expect(await stored()).to.have.lengthOf(2);
   });
 
-  it('that was recorded is never said not to be, because Redis refuses to WAIT', async () => {
+  it('has an unknown outcome if it was recorded and Redis refuses WAIT', async () => {
     await redis.admin.call('ACL', 'SETUSER', 'plants', 'on', '>pass', '~*', '+@all', '-wait');
     const { store, close } = await openStore(redis.url.replace('//', '//plants:pass@'), {
       waitReplicas: 1,
     });
 
-    const failure = await failureOf(store.append('alice', BEGINNING, 'ours', [fern]));
+    const failure = await failureOf(store.append(streamName('alice'), BEGINNING, 'ours', [fern]));
 
     await close();
     expect(failure).to.be.an.instanceOf(OutcomeUnknown);
@@ -253,17 +253,17 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
   const first = { version: 1, commit: 'first' };
   for (const [what, head, commit] of [
-    ['learn what is newer', first, 'ours'],
-    ['learn that its repeat is recorded', first, 'second'],
-    ['learn that the history is another one', { version: 1, commit: 'another' }, 'ours'],
+    ['result in a conflict', first, 'ours'],
+    ['acknowledge a retry', first, 'second'],
+    ['result in a reset', { version: 1, commit: 'another' }, 'ours'],
   ] as const) {
-    it(`does not ${what} from a Redis that was made a replica, and may be behind`, async () => {
-      await others.append('alice', BEGINNING, first.commit, [fern]);
-      await others.append('alice', first, 'second', [moss]);
-      // Of a primary that nobody can reach, so that it keeps what it has.
+    it(`does not ${what} on a Redis that was demoted to a replica, and may be stale`, async () => {
+      await others.append(streamName('alice'), BEGINNING, first.commit, [fern]);
+      await others.append(streamName('alice'), first, 'second', [moss]);
+      // Of an unreachable primary, so that it keeps its data.
       await redis.admin.replicaof('127.0.0.1', 1);
 
-      const failure = await failureOf(store.append('alice', head, commit, [moss])).finally(() =>
+      const failure = await failureOf(store.append(streamName('alice'), head, commit, [moss])).finally(() =>
         redis.admin.replicaof('NO', 'ONE'),
       );
 
@@ -273,7 +273,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
   }
 
   async function headOfStream(): Promise<Head> {
-    const result = await others.read('alice', BEGINNING);
+    const result = await others.read(streamName('alice'), BEGINNING);
     return result.status === 'read' ? result.events.at(-1)! : expect.fail(result.status);
   }
 });
@@ -285,7 +285,7 @@ async function failureOf(answer: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Asks until it is answered: a connection that broke is not back at once. */
+/** Retries until the store answers: the reconnect takes time. */
 async function untilAnswered(ask: () => Promise<unknown>): Promise<void> {
   for (;;) {
     try {

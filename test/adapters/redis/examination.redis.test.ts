@@ -1,6 +1,9 @@
+import { streamName } from '../../../src/testing/a-stream';
+import { plantCodec } from '../../../src/application';
+import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { type OpenEventStore, openRedisEventStore } from '../../../src/adapters/redis';
-import { BEGINNING, StoreUnavailable } from '../../../src/application';
+import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
 import { created } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
@@ -8,15 +11,16 @@ import { until } from '../../support/until';
 
 const EXAMINE_EVERY_MS = 50;
 
-describeOwnRedis('A running store examines its Redis over and over', (startRedis) => {
+describeOwnRedis('A running store examines its Redis regularly', (startRedis) => {
   let redis: RedisServer;
-  let opened: OpenEventStore;
+  let opened: OpenEventStore<PlantEvent>;
   let log: string[];
 
   beforeEach(async () => {
     redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
     log = [];
     opened = await openRedisEventStore({
+      codec: plantCodec,
       url: redis.url,
       examineEveryMs: EXAMINE_EVERY_MS,
       report: (level, message) => log.push(`${level} ${message}`),
@@ -25,11 +29,12 @@ describeOwnRedis('A running store examines its Redis over and over', (startRedis
   });
   afterEach(() => opened.close());
 
-  const found = (name: keyof ReturnType<NonNullable<OpenEventStore['status']>>['findings']) =>
+  const found = (name: keyof ReturnType<NonNullable<OpenEventStore<PlantEvent>['status']>>['findings']) =>
     opened.status!().findings[name];
-  const append = (user: string) => opened.store.append(user, BEGINNING, 'a commit', [created(1, 'Fern')]);
+  const append = (user: string) =>
+    opened.store.append(streamName(user), BEGINNING, 'a commit', [created(1, 'Fern')]);
 
-  it('refuses it once it evicts, without a reconnect, and serves again once that is mended', async () => {
+  it('refuses it when its eviction policy changes, without a reconnect, and serves again when that is corrected', async () => {
     await redis.admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
     await until(() => found('evicts'));
     expect(await rejection(append('alice'))).to.be.an.instanceOf(StoreUnavailable);
@@ -43,10 +48,10 @@ describeOwnRedis('A running store examines its Redis over and over', (startRedis
     const errors = log.filter((line) => line.startsWith('error'));
     expect(errors).to.have.lengthOf(1);
     expect(errors[0]).to.match(/^error Redis must not be used: maxmemory-policy is allkeys-lru/);
-    expect(log).to.include('info Redis is mended: evicts no longer');
+    expect(log).to.include('info Redis problem resolved: evicts');
   });
 
-  it('warns once when its persistence is weakened, and says so when it is restored', async () => {
+  it('warns once when its persistence is weakened, and logs when it is restored', async () => {
     await redis.admin.config('SET', 'appendfsync', 'everysec');
     await until(() => found('late_fsync'));
     expect((await append('alice')).status).to.equal('appended');
@@ -54,11 +59,11 @@ describeOwnRedis('A running store examines its Redis over and over', (startRedis
     await until(() => !found('late_fsync'));
     expect(log.map((line) => line.split(':', 2).join(':'))).to.deep.equal([
       'warn Redis: appendfsync is everysec',
-      'info Redis is mended: late fsync no longer',
+      'info Redis problem resolved: late fsync',
     ]);
   });
 
-  it('knows that there are no writes while it is out of memory, also where nothing is written', async () => {
+  it('detects that it refuses writes while it is out of memory, even without a write', async () => {
     await redis.admin.config('SET', 'maxmemory', '1');
     await until(() => found('out_of_memory'));
     expect(await opened.check()).to.deep.equal({ writes: false });
@@ -67,16 +72,22 @@ describeOwnRedis('A running store examines its Redis over and over', (startRedis
     expect(await opened.check()).to.deep.equal({ writes: true });
   });
 
-  it('learns it from a refused append as well, where INFO may not be read', async () => {
+  it('detects it by a refused append, too, if INFO is forbidden', async () => {
     await redis.admin.acl('SETUSER', 'default', '-info', '-config|get');
     const { warn } = console;
     console.warn = () => {};
-    const unseeing = await openRedisEventStore({ url: redis.url, examineEveryMs: 200 }).finally(() => {
+    const unseeing = await openRedisEventStore({
+      codec: plantCodec,
+      url: redis.url,
+      examineEveryMs: 200,
+    }).finally(() => {
       console.warn = warn;
     });
     try {
       await redis.admin.config('SET', 'maxmemory', '1');
-      await rejection(unseeing.store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]));
+      await rejection(
+        unseeing.store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]),
+      );
       expect(unseeing.status!().findings.out_of_memory).to.equal(true);
       expect(await unseeing.check()).to.deep.equal({ writes: false });
       await until(async () => (await unseeing.check()).writes);
@@ -86,11 +97,15 @@ describeOwnRedis('A running store examines its Redis over and over', (startRedis
   });
 });
 
-describeOwnRedis('Whether a store answers', (startRedis) => {
-  it('is asked beside a write that waits for replicas, not after it', async () => {
+describeOwnRedis('The health check of a store', (startRedis) => {
+  it('does not wait for a write that waits for replicas', async () => {
     const redis = await startRedis();
-    const { store, check, close } = await openRedisEventStore({ url: redis.url, waitReplicas: 1 });
-    const written = rejection(store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]));
+    const { store, check, close } = await openRedisEventStore({
+      codec: plantCodec,
+      url: redis.url,
+      waitReplicas: 1,
+    });
+    const written = rejection(store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]));
     await until(async () => (await redis.admin.info('clients')).includes('blocked_clients:1'));
     const first = await Promise.race([check().then(() => 'check'), written.then(() => 'write')]);
     await written;

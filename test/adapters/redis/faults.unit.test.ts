@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { ReplyError } from 'ioredis';
 import { appendFault, readFault } from '../../../src/adapters/redis/faults';
-import { OutcomeUnknown, StoreUnavailable, UnreadableHistory } from '../../../src/application';
+import { OutcomeUnknown, StoreUnavailable, UnreadableHistory } from '../../../src/event-sourcing';
 
-/** What Redis answers instead of running a script, or before its first write. */
+/** Error replies of Redis to a script before its first write. */
 const REFUSALS = [
   "OOM command not allowed when used memory > 'maxmemory'.",
   'MISCONF Redis is configured to save RDB snapshots, but it is currently not able to persist on disk.',
@@ -17,12 +17,12 @@ const REFUSALS = [
   'NOAUTH Authentication required.',
   'ERR The ID specified in XADD is equal or smaller than the target stream top item',
 ];
-/** What ioredis says of a command that it did not send. */
+/** Errors of ioredis for a command that it did not send. */
 const NEVER_SENT = [
   "Stream isn't writeable and enableOfflineQueue options is false",
   "Cluster isn't ready and enableOfflineQueue options is false",
 ];
-/** What ioredis says of a command that was on its way. */
+/** Errors of ioredis for a command in flight. */
 const LOST = [
   new Error('Command timed out'),
   new Error('Connection is closed.'),
@@ -37,26 +37,26 @@ function replyError(message: string): Error {
   return new (ReplyError as unknown as new (message: string) => Error)(message);
 }
 
-describe('An append that failed', () => {
+describe('A failed append', () => {
   for (const message of REFUSALS) {
-    it(`by the answer ${message.split(' ')[0]!} has changed nothing`, () => {
+    it(`is unavailable after the reply ${message.split(' ')[0]!}`, () => {
       expect(appendFault(replyError(message))).to.be.an.instanceOf(StoreUnavailable);
     });
   }
 
   for (const message of NEVER_SENT) {
-    it(`since “${message}” has changed nothing`, () => {
+    it(`is unavailable after “${message}”`, () => {
       expect(appendFault(new Error(message))).to.be.an.instanceOf(StoreUnavailable);
     });
   }
 
   for (const error of LOST) {
-    it(`by “${String(error)}” has an unknown outcome`, () => {
+    it(`has an unknown outcome after “${String(error)}”`, () => {
       expect(appendFault(error)).to.be.an.instanceOf(OutcomeUnknown).and.to.have.property('cause', error);
     });
   }
 
-  it('and was judged before keeps its judgement', () => {
+  it('keeps a fault of the port', () => {
     for (const error of [
       new OutcomeUnknown('unknown'),
       new StoreUnavailable('away'),
@@ -67,15 +67,15 @@ describe('An append that failed', () => {
   });
 });
 
-describe('A read that failed', () => {
-  it('has changed nothing, however it failed', () => {
+describe('A failed read', () => {
+  it('is unavailable after any error', () => {
     for (const error of [...LOST, ...[...NEVER_SENT, ...REFUSALS].map(replyError)]) {
       expect(readFault(error)).to.be.an.instanceOf(StoreUnavailable).and.to.have.property('cause', error);
     }
   });
 
-  it('for an unreadable history stays that', () => {
-    const error = new UnreadableHistory('entry 7-0 holds no PlantMoved that this version knows');
+  it('keeps UnreadableHistory', () => {
+    const error = new UnreadableHistory('entry 7-0 is not a valid PlantMoved of this version');
     expect(readFault(error)).to.equal(error);
   });
 });

@@ -7,10 +7,10 @@ import { TcpProxy } from '../../support/tcp-proxy';
 
 const KEY = 'plant-store:{alice}:events';
 
-/** What asynchronous replication can do: the service makes no history whole again, but it never mixes two. */
-describeOwnRedis('When a replica is promoted that was behind its primary', (startRedis) => {
+/** Asynchronous replication can lose events: the service cannot restore them, but it never mixes two histories. */
+describeOwnRedis('When a stale replica is promoted', (startRedis) => {
   const startInstances = instancesPerTest();
-  /** Where the service's one address leads: the proxy asks at every connection. */
+  /** The server behind the service's address: the proxy reads it for each connection. */
   const address = { host: '', port: 0 };
   let proxy: TcpProxy;
   let primary: RedisServer;
@@ -43,7 +43,7 @@ describeOwnRedis('When a replica is promoted that was behind its primary', (star
     return instances.map(({ log }) => log.filter(({ msg }) => msg.includes('lost history')).length);
   }
 
-  it('every instance lists what the replica has, and says what it lost', async () => {
+  it('every instance lists the plants of the replica, and logs the loss', async () => {
     for (const client of alice) {
       await untilServed(() => client.list());
       expect((await client.list()).names).to.deep.equal(['Fern']);
@@ -51,7 +51,7 @@ describeOwnRedis('When a replica is promoted that was behind its primary', (star
     expect(lossesTold()).to.deep.equal([1, 1]);
   });
 
-  it('every instance writes behind what the replica has, and says what it lost', async () => {
+  it('every instance appends after the events of the replica, and logs the loss', async () => {
     await untilServed(() => alice[0].create(3, 'Ivy'));
     await untilServed(() => alice[1].create(4, 'Aloe'));
 

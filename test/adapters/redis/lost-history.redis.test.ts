@@ -1,5 +1,7 @@
+import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
-import { BEGINNING, type PlantStore, parseUser } from '../../../src/application';
+import { type PlantStore, parseUser } from '../../../src/application';
+import { BEGINNING } from '../../../src/event-sourcing';
 import { Client } from '../../support/client';
 import { created, newPlant, plantId, planting } from '../../support/given';
 import { startInstance } from '../../support/instance';
@@ -17,31 +19,31 @@ const [fern, moss, ivy, aloe] = [
 ] as const;
 
 /**
- * A failover can lose the end of a stream, and what comes after it may get the
- * same versions again. Played here by restoring an older dump of the stream.
+ * A failover can lose the last events of a stream, and later events may get the
+ * same versions again. Simulated by restoring an older dump of the stream.
  */
-describeRedis('An instance whose Redis lost what it had acknowledged', (redis) => {
+describeRedis('An instance whose Redis lost acknowledged events', (redis) => {
   let ours: Awaited<ReturnType<typeof openStore>>;
   let theirs: Awaited<ReturnType<typeof openStore>>;
-  /** Lives through the loss. */
+  /** Started before the loss. */
   let plants: PlantStore;
-  /** Comes up after the loss, and knows nothing of it. */
+  /** Started after the loss. */
   let others: PlantStore;
   let key: string;
-  let told: string[];
+  let notifications: string[];
 
   beforeEach(async () => {
     key = `${redis.prefix}:{alice}:events`;
     await redis.admin.del(key);
-    told = [];
+    notifications = [];
     const keyPrefix = redis.prefix;
     [ours, theirs] = await Promise.all([
       openStore(redis.url, { keyPrefix }),
       openStore(redis.url, { keyPrefix }),
     ]);
     plants = plantsOver(ours.store, {
-      historyLost: (stream, { version }) => void told.push(`${stream} lost version ${version}`),
-      fault: (stream, error) => void told.push(`${stream}: ${String(error)}`),
+      historyLost: (stream, { version }) => void notifications.push(`${stream} lost version ${version}`),
+      fault: (stream, error) => void notifications.push(`${stream}: ${String(error)}`),
     });
     others = plantsOver(theirs.store);
   });
@@ -69,31 +71,31 @@ describeRedis('An instance whose Redis lost what it had acknowledged', (redis) =
     return (await redis.admin.xrange(key, '-', '+')).map(([id, fields]) => `${id} ${fields[3]!}`);
   }
 
-  describe('and went on from an older state', () => {
-    it('lists what there is, and tells of the loss once', async () => {
+  describe('and continued from an older state', () => {
+    it('lists the current plants, and logs the loss once', async () => {
       await loseMoss();
 
       expect(await names()).to.deep.equal(['Fern']);
       expect(await names()).to.deep.equal(['Fern']);
-      expect(told).to.deep.equal(['alice lost version 2']);
+      expect(notifications).to.deep.equal(['alice lost version 2']);
     });
 
-    it('writes behind what there is, and tells of the loss once', async () => {
+    it('appends after the current events, and logs the loss once', async () => {
       await loseMoss();
 
-      expect(await plants.create(ALICE, planting(ivy))).to.deep.equal({ event: ivy });
+      expect(await plants.create(ALICE, planting(ivy))).to.deep.equal({ events: [ivy] });
       expect(await stored()).to.deep.equal(['1-0 {"id":1,"name":"Fern"}', '2-0 {"id":3,"name":"Ivy"}']);
       expect(await names()).to.deep.equal(['Fern', 'Ivy']);
-      expect(told).to.deep.equal(['alice lost version 2']);
+      expect(notifications).to.deep.equal(['alice lost version 2']);
     });
 
-    it('decides by what there is: the lost id is free again, and nothing of it can be deleted', async () => {
+    it('decides against the current events: the lost id is free again', async () => {
       await loseMoss();
       expect(await plants.delete(ALICE, plantId(2))).to.deep.equal({ rejection: 'no-such-plant' });
-      expect(await plants.create(ALICE, planting(moss))).to.deep.equal({ event: moss });
+      expect(await plants.create(ALICE, planting(moss))).to.deep.equal({ events: [moss] });
     });
 
-    it('gives lists new heads, so that no client takes an old one for current', async () => {
+    it('lists with a new head, so that no client treats an old list as current', async () => {
       await plants.create(ALICE, planting(fern));
       const older = await redis.admin.dumpBuffer(key);
       await plants.create(ALICE, planting(moss));
@@ -118,45 +120,47 @@ describeRedis('An instance whose Redis lost what it had acknowledged', (redis) =
       });
       const theirNames = theirPlants.map(({ name }) => name);
 
-      it('lists that one', async () => {
+      it('lists its plants', async () => {
         expect(await names()).to.deep.equal(['Fern', ...theirNames]);
-        expect(told).to.deep.equal(['alice lost version 2']);
+        expect(notifications).to.deep.equal(['alice lost version 2']);
       });
 
-      it('writes behind that one', async () => {
-        expect(await plants.create(ALICE, planting(moss))).to.deep.equal({ event: moss });
+      it('appends after its events', async () => {
+        expect(await plants.create(ALICE, planting(moss))).to.deep.equal({ events: [moss] });
         expect(await names()).to.deep.equal(['Fern', ...theirNames, 'Moss']);
         expect(await stored()).to.have.lengthOf(1 + theirPlants.length + 1);
-        expect(told).to.deep.equal(['alice lost version 2']);
+        expect(notifications).to.deep.equal(['alice lost version 2']);
       });
 
-      it('rejects by that one', async () => {
+      it('decides against its events', async () => {
         expect(await plants.create(ALICE, planting(ivy))).to.deep.equal({ rejection: 'id-taken' });
-        expect(told).to.deep.equal(['alice lost version 2']);
+        expect(notifications).to.deep.equal(['alice lost version 2']);
       });
     });
   }
 
-  it('starts at the beginning where nothing is left at all', async () => {
+  it('starts at the beginning if the whole stream was lost', async () => {
     await loseMoss();
     await redis.admin.del(key);
 
     expect(await names()).to.deep.equal([]);
-    expect(await plants.create(ALICE, planting(ivy))).to.deep.equal({ event: ivy });
+    expect(await plants.create(ALICE, planting(ivy))).to.deep.equal({ events: [ivy] });
     expect(await stored()).to.deep.equal(['1-0 {"id":3,"name":"Ivy"}']);
-    expect(told).to.deep.equal(['alice lost version 2']);
+    expect(notifications).to.deep.equal(['alice lost version 2']);
   });
 
-  it('is told so also where the rest of the very commit that it knows is still there', async () => {
-    await ours.store.append('alice', BEGINNING, 'one commit', [fern, moss, ivy]);
+  it('detects it even if a part of the known commit is left', async () => {
+    await ours.store.append(streamName('alice'), BEGINNING, 'one commit', [fern, moss, ivy]);
     await redis.admin.xdel(key, '2-0');
     const known = { version: 2, commit: 'one commit' };
 
-    expect(await ours.store.read('alice', known)).to.deep.equal({ status: 'reset' });
-    expect(await ours.store.append('alice', known, 'ours', [aloe])).to.deep.equal({ status: 'reset' });
+    expect(await ours.store.read(streamName('alice'), known)).to.deep.equal({ status: 'reset' });
+    expect(await ours.store.append(streamName('alice'), known, 'ours', [aloe])).to.deep.equal({
+      status: 'reset',
+    });
   });
 
-  it('is not confused by a loss while it reads a long history page by page', async () => {
+  it('detects a loss between two pages of a long history', async () => {
     for (const id of [1, 2, 3, 4, 5]) await others.create(ALICE, newPlant(id, `Fern ${id}`));
     const older = await redis.admin.dumpBuffer(key);
     await redis.admin.del(key);
@@ -177,7 +181,7 @@ describeRedis('An instance whose Redis lost what it had acknowledged', (redis) =
     expect(listed).to.deep.equal([{ name: 'Moss' }]);
   });
 
-  it('logs it, with the version that is gone', async () => {
+  it('logs the lost version', async () => {
     const instance = await startInstance({ REDIS_URL: redis.url, REDIS_KEY_PREFIX: redis.prefix });
     const alice = new Client(instance.url);
     await alice.create(1, 'Fern');

@@ -1,18 +1,22 @@
+import type { PlantEvent } from '../../../src/domain';
 import { RedisConnection, type RedisConnectionOptions } from '../../../src/adapters/redis/connection';
 import { RedisEventStore, type RedisEventStoreOptions } from '../../../src/adapters/redis/event-store';
 import { RedisStreamCatalogue } from '../../../src/adapters/redis/stream-catalogue';
 import { systemClock } from '../../../src/adapters/system/clock';
 import { commitIds } from '../../../src/adapters/system/commit-id';
-import { type CollectionObserver, type EventStore, PlantStore } from '../../../src/application';
+import { PlantStore, plantCodec } from '../../../src/application';
+import { type AggregateObserver, type EventStore } from '../../../src/event-sourcing';
 
-/** For tests in which the time must not pass, on a busy machine either. */
+/** A timeout that must not expire, even on a busy machine. */
 const UNHURRIED_MS = 10_000;
 
-/** `timeoutMs` is as STORE_TIMEOUT_MS; a single command gets half of it. */
+/** `timeoutMs` is STORE_TIMEOUT_MS; a single command gets half of it. */
 export interface OpenOptions
-  extends Partial<Omit<RedisConnectionOptions, 'url' | 'waitReplicas'>>, Partial<RedisEventStoreOptions> {}
+  extends
+    Partial<Omit<RedisConnectionOptions, 'url' | 'waitReplicas'>>,
+    Partial<RedisEventStoreOptions<PlantEvent>> {}
 
-/** A store and its catalogue on a connection of their own, as each instance of the service has one. */
+/** A store and its catalogue on a new connection, as in each instance of the service. */
 export async function openStore(
   url: string,
   { keyPrefix = 'plant-store', waitReplicas = 0, pageSize, appendBounds, ...rest }: OpenOptions = {},
@@ -25,7 +29,7 @@ export async function openStore(
     ...rest,
   });
   await connection.examined;
-  const options = { keyPrefix, waitReplicas };
+  const options = { codec: plantCodec, keyPrefix, waitReplicas };
   return {
     store: new RedisEventStore(connection, connection, {
       ...options,
@@ -37,15 +41,15 @@ export async function openStore(
   };
 }
 
-/** The use cases over `store`, as bootstrap makes them. */
-export function plantsOver(store: EventStore, observer: CollectionObserver = {}): PlantStore {
+/** The use cases over `store`, configured as by bootstrap. */
+export function plantsOver(store: EventStore<PlantEvent>, observer: AggregateObserver = {}): PlantStore {
   return new PlantStore({
     store,
     clock: systemClock,
     mintCommit: commitIds(),
     timeoutMs: UNHURRIED_MS,
     maxWaiting: 1024,
-    cacheMaxPlants: 1_000_000,
+    cacheMaxItems: 1_000_000,
     observer,
   });
 }

@@ -1,6 +1,8 @@
+import { streamName } from '../../../src/testing/a-stream';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { BEGINNING, type OutcomeUnknown, parseUser } from '../../../src/application';
+import { parseUser } from '../../../src/application';
+import { BEGINNING, type OutcomeUnknown } from '../../../src/event-sourcing';
 import { compiledCli } from '../../support/compiled-cli';
 import { created } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
@@ -9,14 +11,14 @@ import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 import { openStore } from './open-store';
 
-/** The rules of the `ACL SETUSER` that docs/command-line.md shows, and those beyond the service's. */
+/** The rules of `ACL SETUSER` in docs/command-line.md, and those that the service does not have. */
 const rules = (page: string) => /^ACL SETUSER \S+ (.+)$/m.exec(readFileSync(page, 'utf8'))![1]!.split(' ');
 const RULES = rules('docs/command-line.md');
 const OF_THE_SERVICE = rules('docs/operations.md');
 
 const alice = parseUser('alice')!;
 
-describeOwnRedis('An operator with just the rights that docs/command-line.md grants', (startRedis) => {
+describeOwnRedis('A Redis user with the operator rights of docs/command-line.md', (startRedis) => {
   const bash = compiledCli();
   const path = temporaryDirectory();
   let redis: RedisServer;
@@ -28,13 +30,13 @@ describeOwnRedis('An operator with just the rights that docs/command-line.md gra
     url = Object.assign(new URL(redis.url), { username: 'operator', password: 'secret' }).href;
   });
 
-  it('can do all that the service can', () => {
+  it('has all rights of the service', () => {
     expect(RULES.filter((rule) => !rule.startsWith('>'))).to.include.members(
       OF_THE_SERVICE.filter((rule) => !rule.startsWith('>')),
     );
   });
 
-  it('can carry out every command that works on a store, and the service’s user those that the page says', async () => {
+  it('can run every command that uses a store, and the service’s user those that the page names', async () => {
     await redis.admin.acl(
       'SETUSER',
       'service',
@@ -54,10 +56,10 @@ describeOwnRedis('An operator with just the rights that docs/command-line.md gra
       [url, `events import ${file}`],
     ] as const;
     for (const [user, command, interrupted] of commands) {
-      const environment = { EVENT_STORE: 'redis', REDIS_URL: user, STORE_TIMEOUT_MS: '200' };
+      const environment = { EVENT_STORE: 'redis', REDIS_URL: user, STORE_TIMEOUT_MS: '10000' };
       const { child, said, ended } = bash(`exec plant-store ${command}`, environment);
       if (interrupted) {
-        await until(() => said.out !== '' || child.exitCode !== null, 20_000);
+        await until(() => said.out !== '' || child.exitCode !== null);
         child.kill('SIGINT');
       }
       const { code, error } = await ended;
@@ -75,9 +77,9 @@ describeOwnRedis('An operator with just the rights that docs/command-line.md gra
     expect([...claimed.matchAll(/`(.+?)`/g)].map(([, name]) => name)).to.deep.equal(tried);
   });
 
-  it('can find and erase streams, and has no right more than that takes', async () => {
+  it('can find and erase streams, and uses every additional right', async () => {
     const { store, catalogue, close } = await openStore(url);
-    await store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]);
+    await store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]);
     const found = [];
     for await (const one of catalogue.streams()) found.push(one);
     expect(found).to.deep.equal([{ stream: 'alice', version: 1 }]);
@@ -97,9 +99,9 @@ describeOwnRedis('An operator with just the rights that docs/command-line.md gra
     expect(run).to.include.members(granted.map((rule) => rule.slice(1)));
   });
 
-  it('is not told that a user is erased before the replicas asked for have confirmed it, also the second time', async () => {
+  it('gets no confirmation of an erasure, nor of its retry, before the required replicas have confirmed it', async () => {
     const single = await openStore(url);
-    await single.store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]);
+    await single.store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]);
     await single.close();
     const { catalogue, close } = await openStore(url, { waitReplicas: 1, timeoutMs: 200 });
     for (let time = 0; time < 2; time++) {
@@ -109,8 +111,8 @@ describeOwnRedis('An operator with just the rights that docs/command-line.md gra
     expect(await redis.admin.keys('*')).to.deep.equal([]);
 
     const replica = await startRedis('--replicaof', ...redis.peer);
-    const behind = async () => (await redis.admin.info('replication')).includes('state=online');
-    await until(behind);
+    const replicaIsOnline = async () => (await redis.admin.info('replication')).includes('state=online');
+    await until(replicaIsOnline);
     await redis.admin.xadd('plant-store:{alice}:events', '1-0', 'type', 'x');
     const patient = await openStore(url, { waitReplicas: 1 });
     await patient.catalogue.erase(alice);

@@ -6,8 +6,8 @@ import { openStore, plantsOver } from './open-store';
 
 const ALICE = parseUser('alice')!;
 
-describeRedis('What the service has written to Redis', (redis) => {
-  it('a person can read with redis-cli', async () => {
+describeRedis('A stream of the service in Redis', (redis) => {
+  it('is readable with redis-cli', async () => {
     const key = `${redis.prefix}:{alice}:events`;
     const { store, close } = await openStore(redis.url, { keyPrefix: redis.prefix });
     const plants = plantsOver(store);

@@ -28,7 +28,7 @@ interface Changes {
   readonly waitReplicas?: number;
 }
 
-/** What is found at a Redis as it should be, but for `changes`. */
+/** The findings of a correctly configured Redis with `changes`. */
 function findings({ info = {}, config = {}, missingDatabase, waitReplicas = 0 }: Changes) {
   const lines = Object.entries({ ...INFO, ...info }).map(([name, value]) => `${name}:${value}`);
   const facts = {
@@ -43,11 +43,11 @@ const names = (changes: Changes) => findings(changes).map(({ name }) => name);
 const LASTS = /, then CONFIG REWRITE, or .+ in its configuration file/;
 
 describe('A Redis', () => {
-  it('that keeps everything and syncs every write has nothing wrong', () => {
+  it('that evicts nothing and syncs every write has no findings', () => {
     expect(findings({})).to.deep.equal([]);
   });
 
-  it('that is a replica is refused, and told where to connect', () => {
+  it('that is a replica is refused, with advice where to connect', () => {
     const [finding] = findings({ info: { role: 'slave' } });
     expect(finding!.name).to.equal('replica');
     expect(FINDINGS.replica).to.equal('refuse all');
@@ -55,7 +55,7 @@ describe('A Redis', () => {
   });
 
   for (const policy of ['allkeys-lru', 'allkeys-lfu', 'allkeys-random', 'volatile-lru', 'volatile-ttl']) {
-    it(`that evicts by ${policy} is refused, with the command that mends it`, () => {
+    it(`that evicts by ${policy} is refused, with the command that corrects it`, () => {
       const [finding] = findings({ info: { maxmemory_policy: policy } });
       expect(finding!.name).to.equal('evicts');
       expect(FINDINGS.evicts).to.equal('refuse all');
@@ -66,20 +66,20 @@ describe('A Redis', () => {
     });
   }
 
-  it('that does not have the database is refused, with those that it has', () => {
+  it('that does not have the database is refused, with the existing ones', () => {
     const [finding] = findings({ missingDatabase: 99 });
     expect(finding!.name).to.equal('missing_database');
     expect(FINDINGS.missing_database).to.equal('refuse all');
     expect(finding!.text).to.match(/no database 99, only 0 to 15: name another one in REDIS_URL, or raise/);
   });
 
-  it('with several faults is told all of them at once', () => {
+  it('with several problems is refused with all of them at once', () => {
     expect(
       names({ info: { role: 'slave', maxmemory_policy: 'allkeys-lru', aof_enabled: '0' } }),
     ).to.deep.equal(['replica', 'evicts', 'no_append_only_file']);
   });
 
-  describe('is used, with a warning that says what to do and how it lasts,', () => {
+  describe('is used, with a warning and a lasting correction,', () => {
     for (const [what, changes, name, advice] of [
       [
         'that keeps no append-only file',
@@ -109,7 +109,7 @@ describe('A Redis', () => {
       });
     }
 
-    it('that does not let CONFIG and INFO be read', () => {
+    it('that forbids CONFIG and INFO', () => {
       const unseen = { info: '', config: new Map<string, string>() };
       expect(checkServer(unseen, 1).map(({ name }) => name)).to.deep.equal([
         'unknown_eviction',
@@ -121,7 +121,7 @@ describe('A Redis', () => {
     });
   });
 
-  describe('takes no writes', () => {
+  describe('accepts no writes', () => {
     for (const [what, changes, name] of [
       ['above its maxmemory', { info: { maxmemory: '999999' } }, 'out_of_memory'],
       ['that cannot write its append-only file', { info: { aof_last_write_status: 'err' } }, 'disk_error'],
@@ -162,7 +162,7 @@ describe('A Redis', () => {
         },
       ],
     ] as const) {
-      it(`but does ${what}`, () => {
+      it(`unlike one ${what}`, () => {
         expect(names(changes)).to.deep.equal([]);
       });
     }

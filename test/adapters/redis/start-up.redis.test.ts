@@ -1,8 +1,10 @@
+import { streamName } from '../../../src/testing/a-stream';
+import { plantCodec } from '../../../src/application';
 import { execFile } from 'node:child_process';
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../../src/adapters/redis';
-import { BEGINNING } from '../../../src/application';
-import { type Answer, Client, untilServed } from '../../support/client';
+import { BEGINNING } from '../../../src/event-sourcing';
+import { Client, type HttpResponse, servedInTime } from '../../support/client';
 import { compiledMain } from '../../support/compiled';
 import { instancesPerTest } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
@@ -11,7 +13,7 @@ import { TcpProxy } from '../../support/tcp-proxy';
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
 const EVICTING = 'maxmemory-policy is allkeys-lru';
 
-describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
+describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
   const startInstances = instancesPerTest();
 
   async function start(redis: { url: string }, environment: Readonly<Record<string, string>> = {}) {
@@ -21,7 +23,7 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
     return { alice: new Client(instance!.url), warnings: () => said(40), errors: () => said(50) };
   }
 
-  describe('refuses to start on one', () => {
+  describe('refuses to start on a Redis', () => {
     const refusalOf = async (redis: Pick<RedisServer, 'url'>) => {
       try {
         await start(redis);
@@ -31,7 +33,7 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
       return expect.fail('it has started');
     };
 
-    it('that evicts, and says how to mend that', async () => {
+    it('that evicts, and says how to correct it', async () => {
       const redis = await startRedis('--maxmemory-policy', 'allkeys-lru');
       expect(await refusalOf(redis)).to.equal(
         `Redis must not be used: ${EVICTING}, which lets Redis delete events: CONFIG SET maxmemory-policy noeviction, ` +
@@ -47,7 +49,7 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
         .and.to.include('REDIS_URL');
     });
 
-    it('that does not have its database, and says which there are', async () => {
+    it('that does not have its database, and says which exist', async () => {
       const redis = await startRedis('--databases', '2');
       expect(await refusalOf({ url: `${redis.url}/3` })).to.match(
         /^Redis must not be used: it has no database 3, only 0 to 1: name another one in REDIS_URL/,
@@ -55,8 +57,7 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
       expect(await redis.admin.info('keyspace')).to.not.include('db');
     });
 
-    it('as a process: one line, no stack, exit code 1', async function () {
-      this.timeout(20_000);
+    it('with one line, without a stack, and with exit code 1', async () => {
       const redis = await startRedis('--maxmemory-policy', 'allkeys-lru');
       const { code, stderr } = await main({ REDIS_URL: redis.url });
 
@@ -67,16 +68,21 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
     });
   });
 
-  it('reads at once, also over the connection of its own that reads have beside waiting appends', async () => {
+  it('can read at once, even with a separate connection for reads', async () => {
     const redis = await startRedis(...DURABLE);
     for (let time = 0; time < 5; time++) {
-      const opened = await openRedisEventStore({ url: redis.url, waitReplicas: 1, mayBeAway: false });
-      const read = opened.store.read('alice', BEGINNING).finally(() => opened.close());
+      const opened = await openRedisEventStore({
+        codec: plantCodec,
+        url: redis.url,
+        waitReplicas: 1,
+        allowUnreachable: false,
+      });
+      const read = opened.store.read(streamName('alice'), BEGINNING).finally(() => opened.close());
       expect((await read).status).to.equal('read');
     }
   });
 
-  describe('starts, and warns of what a crash may lose, on one', () => {
+  describe('starts, and warns of weak persistence, on a Redis', () => {
     for (const [what, args, warning] of [
       [
         'that keeps no append-only file',
@@ -97,15 +103,15 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
       });
     }
 
-    it('but has nothing to say where every write is synced', async () => {
+    it('but does not warn if every write is synced', async () => {
       const { alice, warnings } = await start(await startRedis(...DURABLE));
       expect((await alice.create(1, 'Fern')).status).to.equal(200);
       expect(warnings()).to.deep.equal([]);
     });
   });
 
-  describe('starts, and warns of what it may not look at, where', () => {
-    /** As an operator would let it in: its own keys, and the commands that it needs besides. */
+  describe('starts, and warns of what it cannot check, if', () => {
+    /** The rights that an operator would grant: its keys, and the required commands. */
     async function startAs(...rules: string[]) {
       const redis = await startRedis(...DURABLE);
       await redis.admin.call('ACL', 'SETUSER', 'plants', 'on', '>pass', '~plant-store:*', '+@all', ...rules);
@@ -119,7 +125,7 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
     });
 
     describe('INFO is forbidden', () => {
-      // ioredis has its say about it as well.
+      // ioredis logs it, too.
       const { warn } = console;
       before(() => (console.warn = () => {}));
       after(() => (console.warn = warn));
@@ -135,8 +141,8 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
     });
   });
 
-  describe('is let in', () => {
-    it('with a password, whatever characters it has, and keeps to the database that it was told', async () => {
+  describe('authenticates', () => {
+    it('with a password of any characters, and uses the configured database', async () => {
       const password = 'p:ä/s@s #?%';
       const redis = await startRedis();
       await redis.admin.config('SET', 'requirepass', password);
@@ -150,7 +156,7 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
       expect(await redis.admin.keys('*')).to.deep.equal(['plant-store:{alice}:events']);
     });
 
-    it('once its password is right, and says so while it is not', async () => {
+    it('when its password becomes valid, and logs while it is not', async () => {
       const redis = await startRedis();
       await redis.admin.config('SET', 'requirepass', 'changed');
       const { alice, warnings } = await start({ url: redis.url.replace('//', '//:secret@') });
@@ -159,20 +165,20 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
       expect(warnings().join()).to.include('WRONGPASS').and.not.to.include('secret');
 
       await redis.admin.config('SET', 'requirepass', 'secret');
-      expect(await untilServed(() => alice.list())).to.be.below(4000);
+      await servedInTime(() => alice.list());
     });
   });
 
-  describe('looks again', () => {
+  describe('examines Redis again', () => {
     const REFUSED = { status: 503, error: 50300 };
-    const told = ({ status, error }: Answer) => ({ status, error });
+    const problemOf = ({ status, error }: HttpResponse) => ({ status, error });
 
-    /** Asks until it is refused for what Redis is, and not only for its absence. */
+    /** Lists until the log says that Redis must not be used. */
     async function untilRefused(alice: Client, errors: () => string[]): Promise<void> {
       while (errors().every((line) => !line.includes('must not be used'))) await alice.list();
     }
 
-    it('where its Redis was made a replica: refuses it, and is back when it is promoted', async () => {
+    it('and refuses it after it was demoted to a replica, until it is promoted', async () => {
       const primary = await startRedis();
       const other = await startRedis();
       const { alice, errors } = await start(primary);
@@ -180,19 +186,19 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
 
       await primary.admin.replicaof(...(other.peer as unknown as [string, number]));
       await untilRefused(alice, errors);
-      expect(told(await alice.list())).to.deep.equal(REFUSED);
-      expect(told(await alice.create(2, 'Moss'))).to.deep.equal(REFUSED);
+      expect(problemOf(await alice.list())).to.deep.equal(REFUSED);
+      expect(problemOf(await alice.create(2, 'Moss'))).to.deep.equal(REFUSED);
       expect(errors()).to.have.lengthOf(1);
       expect(errors()[0]).to.include('is a replica');
 
       await primary.admin.replicaof('NO', 'ONE');
-      expect(await untilServed(() => alice.create(2, 'Moss'))).to.be.below(2000);
+      await servedInTime(() => alice.create(2, 'Moss'));
     });
 
-    it('where a replica has taken the place of its Redis: refuses it, and is back with the primary', async () => {
+    it('and refuses a replica at the same address, until the primary is back', async () => {
       const primary = await startRedis();
       const replica = await startRedis('--replicaof', ...primary.peer);
-      // The proxy asks where to at every connection.
+      // The proxy reads the target for each connection.
       const address = { host: new URL(primary.url).hostname, port: primary.port };
       const proxy = await TcpProxy.to(address);
       const { alice, errors } = await start({ url: `redis://127.0.0.1:${proxy.port}` });
@@ -201,15 +207,15 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
       address.port = replica.port;
       proxy.cut();
       await untilRefused(alice, errors);
-      expect(told(await alice.list())).to.deep.equal(REFUSED);
+      expect(problemOf(await alice.list())).to.deep.equal(REFUSED);
       expect(errors()[0]).to.include('is a replica');
 
       address.port = primary.port;
-      expect(await untilServed(() => alice.list())).to.be.below(4000);
+      await servedInTime(() => alice.list());
       await proxy.close();
     });
 
-    it('where its Redis came back evicting: refuses it, and is back when that is mended', async () => {
+    it('and refuses it after it restarted with an eviction policy, until that is corrected', async () => {
       const redis = await startRedis();
       const proxy = await TcpProxy.to({ host: new URL(redis.url).hostname, port: redis.port });
       const { alice, errors } = await start({ url: `redis://127.0.0.1:${proxy.port}` });
@@ -219,7 +225,7 @@ describeOwnRedis('The service, when it comes to its Redis,', (startRedis) => {
       expect(errors()[0]).to.include(EVICTING);
 
       await redis.admin.config('SET', 'maxmemory-policy', 'noeviction');
-      expect(await untilServed(() => alice.create(1, 'Fern'))).to.be.below(4000);
+      await servedInTime(() => alice.create(1, 'Fern'));
       await proxy.close();
     });
   });

@@ -1,5 +1,7 @@
+import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
-import { BEGINNING, parseUser } from '../../../src/application';
+import { parseUser } from '../../../src/application';
+import { BEGINNING } from '../../../src/event-sourcing';
 import { streamCatalogueContract } from '../../contracts/stream-catalogue';
 import { created } from '../../support/given';
 import { describeRedis } from '../../support/redis';
@@ -11,12 +13,12 @@ describeRedis('On one Redis', (redis) => {
     open: () => openStore(redis.url, { keyPrefix: redis.prefix }),
   });
 
-  describe('what stands among the keys and is not ours', () => {
-    /** What is found where, beside alice's stream, there is what `put` puts there. */
+  describe('a foreign key', () => {
+    /** What the catalogue finds beside alice's stream after `put`. */
     async function foundBeside(...keys: string[]) {
       const keyPrefix = `${redis.prefix}:x`;
       const { store, catalogue, close } = await openStore(redis.url, { keyPrefix });
-      await store.append('alice', BEGINNING, 'a commit', [created(1, 'Fern')]);
+      await store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]);
       for (const key of keys) await redis.admin.set(`${keyPrefix}${key}`, 'of somebody else');
       const found = [];
       for await (const one of catalogue.streams())
@@ -35,25 +37,23 @@ describeRedis('On one Redis', (redis) => {
       ':{}:events',
       ':{a}:events:old',
     ]) {
-      it(`is told of, never guessed at: ${key}`, async () => {
-        expect(await foundBeside(key)).to.deep.equal([`key ${key} is not one that this service makes`]);
+      it(`is reported as foreign: ${key}`, async () => {
+        expect(await foundBeside(key)).to.deep.equal([`key ${key} is not a key of this service`]);
       });
     }
 
-    it('is told of where it has the name of a stream and is none', async () => {
-      expect(await foundBeside(':{bob}:events')).to.deep.equal([
-        'key :{bob}:events holds something else than a stream',
-      ]);
+    it('is reported if it has the name of a stream and another type', async () => {
+      expect(await foundBeside(':{bob}:events')).to.deep.equal(['key :{bob}:events is not a stream']);
     });
 
-    it('is left alone where it belongs to another service, whose prefix is longer or other', async () => {
+    it('is ignored if it has the prefix of another service', async () => {
       expect(await foundBeside(':eu:{bob}:events', 'y:{bob}:events', 'y')).to.deep.equal([]);
     });
   });
 
   it('an erased stream leaves no key behind', async () => {
     const { store, catalogue, close } = await openStore(redis.url, { keyPrefix: redis.prefix });
-    await store.append('erased', BEGINNING, 'a commit', [created(1, 'Fern')]);
+    await store.append(streamName('erased'), BEGINNING, 'a commit', [created(1, 'Fern')]);
     await catalogue.erase(parseUser('erased')!);
     expect(await redis.admin.keys(`${redis.prefix}:{erased}*`)).to.deep.equal([]);
     await close();

@@ -1,17 +1,17 @@
 import { expect } from 'chai';
-import { userNames } from '../../../src/log';
+import { userNames } from '../../../src/service/log';
 import type { Redis } from 'ioredis';
-import { type Answer, Client } from '../../support/client';
+import { Client, type HttpResponse } from '../../support/client';
 import { type Instance, instancesPerTest } from '../../support/instance';
 import { theBlock } from '../../docs/shell';
 import { describeRedis } from '../../support/redis';
 
-/** What somebody did to a stream of three events, and the entry that an operator has to be told of. */
+/** A damage of a stream of three events, and the entry that the log must name. */
 interface Damage {
   readonly what: string;
   readonly entry: string;
   done(redis: Redis, key: string): Promise<unknown>;
-  /** Whether an instance that has read the stream before comes upon it. */
+  /** Whether an instance that has read the stream before detects it. */
   readonly inTheTail: boolean;
 }
 
@@ -83,10 +83,10 @@ const DAMAGES: readonly Damage[] = [
   },
 ];
 
-describeRedis('A history that the service cannot have written is refused, never skipped:', (redis) => {
+describeRedis('An unreadable history is refused, never skipped:', (redis) => {
   const startInstances = instancesPerTest();
   let key: string;
-  /** Has read the three events before anything was done to them; has not; both serve alice. */
+  /** `knowing` has read the three events before the damage, `ignorant` has not. */
   let knowing: Instance;
   let ignorant: Instance;
 
@@ -103,8 +103,8 @@ describeRedis('A history that the service cannot have written is refused, never 
     await alice.delete(1);
   });
 
-  /** What alice hears when she lists, creates and deletes. */
-  async function answers({ url }: Instance): Promise<Answer[]> {
+  /** The answers to a list, a create and a delete of alice. */
+  async function answers({ url }: Instance): Promise<HttpResponse[]> {
     const alice = new Client(url);
     return [await alice.list(), await alice.create(9, 'Aloe'), await alice.delete(2)];
   }
@@ -129,13 +129,13 @@ describeRedis('A history that the service cannot have written is refused, never 
     });
   }
 
-  it('but other users are served meanwhile', async () => {
+  it('other users are served meanwhile', async () => {
     await redis.admin.xadd(key, '4-0', 'type', 'PlantMoved', ...ivy.slice(2));
     expect((await new Client(knowing.url, 'alice').list()).status).to.equal(503);
     expect((await new Client(knowing.url, 'bob').list()).status).to.equal(200);
   });
 
-  it('until it is well again', async () => {
+  it('it is served again after a correction', async () => {
     const backup = await redis.admin.dumpBuffer(key);
     await redis.admin.xadd(key, '4-0', 'type', 'PlantMoved', ...ivy.slice(2));
     for (const instance of [knowing, ignorant]) await answers(instance);
@@ -149,11 +149,11 @@ describeRedis('A history that the service cannot have written is refused, never 
     expect((await new Client(ignorant.url).list()).names).to.deep.equal(['Moss', 'Aloe']);
   });
 
-  it('until the entry that somebody added is removed, and its version with it', async () => {
+  it('it is served again after an added entry and its version were removed', async () => {
     await redis.admin.xadd(key, '4-0', 'type', 'PlantMoved', ...ivy.slice(2));
     for (const instance of [knowing, ignorant]) await answers(instance);
 
-    // As docs/decisions/0003-storage-format.md has it.
+    // As docs/operations.md shows.
     const mending = theBlock('redis mend').text.trim().replace('plant-store:{alice}:events', key);
     const [command, ...args] = [...mending.matchAll(/"([^"]*)"|(\S+)/g)].map(
       ([, text, word]) => text ?? word!,

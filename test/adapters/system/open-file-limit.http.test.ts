@@ -6,12 +6,12 @@ import { until } from '../../support/until';
 const WARNING = 'the limit of open files is too low for MAX_CONNECTIONS';
 
 describe('The limit of open files', function () {
-  this.timeout(30_000).slow(5000);
+  this.slow(5000);
   before(function () {
     if (process.platform !== 'linux') this.skip();
   });
 
-  /** What the service prints up to its address, started with room for 300 open files. */
+  /** The output of the service up to its address, started with a limit of open files. */
   async function start(maxConnections: number): Promise<string> {
     const service = spawn('sh', ['-c', 'ulimit -n 300 && exec "$0" "$1"', process.execPath, compiledMain()], {
       env: { PATH: process.env['PATH'], PORT: '0', MAX_CONNECTIONS: String(maxConnections) },
@@ -28,12 +28,12 @@ describe('The limit of open files', function () {
     }
   }
 
-  it('is too low where it leaves no room for MAX_CONNECTIONS: the service warns at start', async () => {
+  it('causes a warning at start if it is too low for MAX_CONNECTIONS', async () => {
     const warning = (await start(300)).split('\n').find((line) => line.includes(WARNING));
     expect(JSON.parse(warning!)).to.include({ level: 40, limit: 300, maxConnections: 300, needed: 364 });
   });
 
-  it('causes no warning where it suffices', async () => {
+  it('causes no warning if it suffices', async () => {
     expect(await start(200)).not.to.include(WARNING);
   });
 });

@@ -3,11 +3,11 @@ import { systemClock } from '../../../src/adapters/system/clock';
 import { commitIds } from '../../../src/adapters/system/commit-id';
 
 describe('A commit id', () => {
-  it('is never minted twice', () => {
+  it('is unique', () => {
     expect(new Set(Array.from({ length: 100_000 }, commitIds()))).to.have.property('size', 100_000);
   });
 
-  it('begins with the time, for people to read', () => {
+  it('begins with the time in ISO format', () => {
     const before = Date.now();
     const [, time] = /^(.{24})-[0-9a-f]{16}$/.exec(commitIds()())!;
     expect(Date.parse(time!)).to.be.within(before, Date.now());
@@ -15,19 +15,19 @@ describe('A commit id', () => {
 });
 
 describe('The system’s clock', () => {
-  it('never goes back', () => {
+  it('is monotonic', () => {
     const times = Array.from({ length: 1000 }, () => systemClock.now());
     expect(times).to.deep.equal([...times].sort((a, b) => a - b));
   });
 
-  it('calls once, not too early, and not at all where that was called off', async () => {
+  it('runs an action once, not too early, and not if it was cancelled', async () => {
     const called: string[] = [];
     const start = systemClock.now();
     const callOff = systemClock.after(5, () => called.push('called off'));
     callOff();
     await new Promise<void>((resolve) => {
       systemClock.after(20, () => called.push('called'));
-      // Keeps the process, which the clock itself does not.
+      // Keeps the process alive, which the clock itself does not.
       const keep = setInterval(() => {
         if (called.length === 0) return;
         clearInterval(keep);

@@ -22,7 +22,7 @@ export function dockerHost(env: NodeJS.ProcessEnv = process.env): string | undef
  * left behind, says nothing about that. Any HTTP answer will do, for a daemon
  * that wants TLS answers plain HTTP with a 400.
  */
-export function dockerAnswers(host: string, withinMs = 2000): Promise<boolean> {
+export function dockerAnswers(host: string, withinMs = 10_000): Promise<boolean> {
   return new Promise((resolve) => {
     const { protocol, hostname, port, pathname } = new URL(host);
     const place = protocol === 'unix:' ? { socketPath: pathname } : { hostname, port };

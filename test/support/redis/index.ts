@@ -70,7 +70,6 @@ export function describeOwnRedis(title: string, body: (startRedis: StartRedis) =
     const ofTheSuite: RedisServer[] = [];
     const ofTheTest: RedisServer[] = [];
     let running = ofTheSuite;
-    this.timeout(FAULTS_WITHIN_MS);
 
     needs(this, async () => {
       const servers = await ground.servers();
@@ -92,9 +91,6 @@ export function describeOwnRedis(title: string, body: (startRedis: StartRedis) =
     after(() => stopAll(ofTheSuite));
   });
 }
-
-/** A server in Docker takes seconds to be back from a kill, more on a busy machine. */
-const FAULTS_WITHIN_MS = 30_000;
 
 /** A first look may have to pull the image. */
 const OPEN_WITHIN_MS = 300_000;

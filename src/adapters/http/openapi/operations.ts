@@ -1,6 +1,7 @@
 /** What HTTP gives to every path beside its own operations: HEAD wherever there is GET, and OPTIONS. */
-import { headersOf } from './headers';
-import type { Operation, Operations, Responses } from './parts';
+import { METHODS } from '../routes';
+import type { Method, Operation, Operations, Responses } from './parts';
+import { headersOf } from './responses';
 
 export const TAGS = {
   plants: 'Plants',
@@ -20,8 +21,13 @@ export function withHeadAndOptions(own: Operations, failing: Responses): Operati
 }
 
 function allow(operations: Operations): string {
-  const order = ['get', 'head', 'post', 'delete'] as const;
-  return [...order.filter((method) => operations[method] !== undefined), 'options'].join(', ').toUpperCase();
+  return METHODS.filter((method) => method === 'OPTIONS' || operations[asKey(method)] !== undefined).join(
+    ', ',
+  );
+}
+
+function asKey(method: (typeof METHODS)[number]): Method {
+  return method.toLowerCase() as Method;
 }
 
 function head(get: Operation): Operation {

@@ -1,3 +1,5 @@
+import type { METHODS } from '../routes';
+
 /** What an OpenAPI 3.1 document is made of, as far as ours uses it (https://spec.openapis.org/oas/v3.1.1). */
 export interface Reference {
   readonly $ref: string;
@@ -49,7 +51,8 @@ export interface Operation {
   readonly responses: Responses;
 }
 
-export type Method = 'get' | 'head' | 'post' | 'delete' | 'options';
+/** As OpenAPI writes it. */
+export type Method = Lowercase<(typeof METHODS)[number]>;
 
 /** By method. */
 export type Operations = Readonly<Partial<Record<Method, Operation>>>;

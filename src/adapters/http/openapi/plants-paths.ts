@@ -1,7 +1,6 @@
-import { headersOf } from './headers';
-import { UNDER_PLANTS, failures } from './failures';
 import { TAGS, withHeadAndOptions } from './operations';
 import type { Operation, Parameter, Paths, Response } from './parts';
+import { UNDER_PLANTS, failures, headersOf } from './responses';
 
 export const IF_NONE_MATCH: Parameter = {
   name: 'If-None-Match',

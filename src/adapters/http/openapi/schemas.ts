@@ -1,7 +1,7 @@
 /**
  * The JSON Schemas of all bodies: the one place where their shape stands.
  * Requests are validated against them (../new-plant.ts), the TypeScript types
- * come from them (bodies.ts), and so do the checks of every answer in the tests.
+ * come from them (below), and so do the checks of every answer in the tests.
  */
 export const NewPlant = {
   type: 'object',
@@ -89,3 +89,43 @@ export const Service = {
 
 /** By the name that each has in the document. */
 export const schemas = { NewPlant, Plant, Plants, Error: ErrorBody, Health, Service } as const;
+
+// The types of the bodies, derived from their schemas at compile time: there is nothing to keep up to date.
+type Schemas = typeof schemas;
+
+/** What a value is that keeps to the schema `S`. Knows the few words of JSON Schema that ours use. */
+type Of<S> = S extends { $ref: `#/components/schemas/${infer Name extends keyof Schemas}` }
+  ? Of<Schemas[Name]>
+  : S extends { type: 'object'; properties: infer P; required: readonly (infer R)[] }
+    ? Plain<
+        { readonly [K in keyof P as K extends R ? K : never]: Of<P[K]> } & {
+          readonly [K in keyof P as K extends R ? never : K]?: Of<P[K]>;
+        }
+      >
+    : S extends { type: 'array'; items: infer I }
+      ? readonly Of<I>[]
+      : // A JavaScript number is exact up to 2^53 only.
+        S extends { type: 'integer'; format: 'int64' }
+        ? number | bigint
+        : S extends { type: 'integer' }
+          ? number
+          : S extends { type: 'string' }
+            ? string
+            : S extends { type: 'boolean' }
+              ? boolean
+              : never;
+
+type Plain<T> = { [K in keyof T]: T[K] };
+
+/** The body of a create. */
+export type NewPlantBody = Of<Schemas['NewPlant']>;
+/** The response to a create. */
+export type PlantBody = Of<Schemas['Plant']>;
+/** The response to a list. */
+export type PlantsBody = Of<Schemas['Plants']>;
+/** The response to every failure. */
+export type ErrorBody = Of<Schemas['Error']>;
+/** The response of `/health/…` while all is well. */
+export type HealthBody = Of<Schemas['Health']>;
+/** The response of `/` to clients other than browsers. */
+export type ServiceBody = Of<Schemas['Service']>;

@@ -1,8 +1,7 @@
-import { ANYWHERE, failures } from './failures';
-import { headersOf } from './headers';
 import { TAGS, withHeadAndOptions } from './operations';
 import type { Operation, Parameter, Paths, Response, Schema } from './parts';
 import { IF_NONE_MATCH } from './plants-paths';
+import { ANYWHERE, failures, headersOf } from './responses';
 
 /** What the service says of itself. None of it needs a token. */
 export function servicePaths(): Paths {
@@ -24,7 +23,7 @@ type Page = Omit<Operation, 'tags' | 'security'>;
 const aboutService = (): Page => ({
   operationId: 'aboutService',
   summary: 'What this is',
-  description: 'A page for a browser (whoever prefers `text/html`), JSON for everybody else.',
+  description: 'A page for browsers (clients that prefer `text/html`), JSON for all others.',
   responses: {
     200: {
       description: 'Name, version of the interface, and where to read on.',

@@ -10,8 +10,9 @@ import type {
   NewPlantBody,
   PlantBody,
   PlantsBody,
-} from '../../../../src/adapters/http/openapi/bodies';
+} from '../../../../src/adapters/http/openapi/schemas';
 import { openApiDocument } from '../../../../src/adapters/http/openapi/document';
+import { PARAMETER_NAMES } from '../../../../src/adapters/http/list-query';
 import type { Response } from '../../../../src/adapters/http/openapi/parts';
 import { HttpProblem, PROBLEMS } from '../../../../src/adapters/http/problems';
 import { methodsOf } from '../../../support/documented';
@@ -31,7 +32,7 @@ describe('the OpenAPI document', () => {
     expect(
       problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
     ).to.deep.equal([]);
-  }).timeout(30_000);
+  });
 
   it('tells of every failure of the catalogue by status, number and message, and of no other', () => {
     const told = responsesIn(document).flatMap(([status, { content }]) =>
@@ -44,6 +45,12 @@ describe('the OpenAPI document', () => {
       ({ status, error, message }) => `${status} ${error} ${message}`,
     );
     expect([...new Set(told)]).to.have.members(catalogue);
+  });
+
+  it('has each parameter of a list, and no other', () => {
+    const { parameters = [] } = document.paths['/plants']!.get!;
+    const inQuery = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
+    expect(inQuery).to.have.members(PARAMETER_NAMES);
   });
 
   it('has for each number that an answer may carry an example, and the other way round', () => {

@@ -1,22 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { storedEvents } from '../../../support/audit';
-import { type Answer, Client, untilServed } from '../../../support/client';
+import { Client, type HttpResponse, servedInTime } from '../../../support/client';
 import { instancesPerTest } from '../../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../../support/redis';
-import { PATIENT_MS, SERVES_AT_LATEST_MS, tally, underLoad, untilAllServe } from './under-load';
+import { storedEvents } from '../../../support/stored-events';
+import { AT_ONCE_MS, PATIENT_MS, allServeInTime, tally, underLoad } from './under-load';
 
-/** An answer that is known at once, not after a time-out. */
-const AT_ONCE_MS = PATIENT_MS / 4;
-
-describeOwnRedis('Redis that refuses', (startRedis) => {
+describeOwnRedis('A Redis that refuses commands', (startRedis) => {
   const startInstances = instancesPerTest();
   let redis: RedisServer;
   let alice: Client;
   let bob: Client;
 
-  /** With a plant each, so that everything is warm: connection, script and lists. */
+  /** Clients with a plant each, so that connection, script and lists are warm. */
   async function start(...args: string[]): Promise<void> {
     redis = await startRedis(...args);
     const environment = { REDIS_URL: redis.url, STORE_TIMEOUT_MS: String(PATIENT_MS) };
@@ -25,7 +22,7 @@ describeOwnRedis('Redis that refuses', (startRedis) => {
     await Promise.all([alice.create(1, 'Fern'), bob.create(1, 'Aloe')]);
   }
 
-  function refused({ status, error, took }: Answer): void {
+  function refused({ status, error, took }: HttpResponse): void {
     expect({ status, error }).to.deep.equal({ status: 503, error: 50300 });
     expect(took).to.be.below(AT_ONCE_MS);
   }
@@ -47,16 +44,16 @@ describeOwnRedis('Redis that refuses', (startRedis) => {
     refused(await alice.list());
   }
 
-  /** Also holds what is stored against the refusals: none of them appears. */
+  /** Also checks that no refused write is stored. */
   async function servesAgain(): Promise<void> {
-    expect(await untilServed(() => alice.create(3, 'Moss'))).to.be.below(SERVES_AT_LATEST_MS);
+    await servedInTime(() => alice.create(3, 'Moss'));
     const stored = async (user: string) =>
       (await storedEvents(redis.admin, `plant-store:{${user}}:events`)).map(({ name }) => name);
     expect(await stored('alice')).to.deep.equal(['Fern', 'Moss']);
     expect(await stored('bob')).to.deep.equal(['Aloe']);
   }
 
-  it('writes for want of memory (OOM): they change nothing, and reads go on', async () => {
+  it('refuses writes without memory (OOM): they change nothing, and reads are answered', async () => {
     await start();
     await redis.admin.config('SET', 'maxmemory', '1');
     await refusesWrites();
@@ -65,7 +62,7 @@ describeOwnRedis('Redis that refuses', (startRedis) => {
     await servesAgain();
   });
 
-  it('writes since its snapshots fail (MISCONF): they change nothing, and reads go on', async () => {
+  it('refuses writes after a failed snapshot (MISCONF): they change nothing, and reads are answered', async () => {
     await start('--save', '3600 1', '--enable-protected-configs', 'yes');
     const home = (await redis.admin.config('GET', 'dir'))[1]!;
     await redis.admin.config('SET', 'dir', '/proc');
@@ -83,7 +80,7 @@ describeOwnRedis('Redis that refuses', (startRedis) => {
       await pause(5);
   }
 
-  it('writes for want of replicas (NOREPLICAS): they change nothing, and reads go on', async () => {
+  it('refuses writes without replicas (NOREPLICAS): they change nothing, and reads are answered', async () => {
     await start();
     await redis.admin.config('SET', 'min-replicas-to-write', '1');
     await refusesWrites();
@@ -92,21 +89,21 @@ describeOwnRedis('Redis that refuses', (startRedis) => {
     await servesAgain();
   });
 
-  it('writes since it was made a replica (READONLY): then it is not read from either, and served from once it is primary again', async () => {
+  it('refuses writes as a replica (READONLY): it is not read from, either, until it is a primary again', async () => {
     await start();
     const primary = await startRedis();
     await redis.admin.replicaof(...primary.peer);
-    // What a replica has is the past, sooner or later: here it is empty soon.
+    // A replica becomes stale: this one becomes empty soon.
     await refusesReads();
     await refusesWrites();
     await refusesReads();
     await pause(200);
-    // As a failover may end: with no connection broken.
+    // A failover can end without a lost connection.
     await redis.admin.replicaof('NO', 'ONE');
-    expect(await untilServed(() => alice.list())).to.be.below(SERVES_AT_LATEST_MS);
+    await servedInTime(() => alice.list());
   });
 
-  it('everything while a script keeps it busy (BUSY)', async () => {
+  it('refuses all commands during a long script (BUSY)', async () => {
     await start('--busy-reply-threshold', '20');
     const loop = redis.admin.duplicate();
     const killed = loop.eval('while true do end', 0).catch((error: unknown) => error);
@@ -119,7 +116,7 @@ describeOwnRedis('Redis that refuses', (startRedis) => {
     await servesAgain();
   });
 
-  it('everything while it loads its data (LOADING), however long it thinks that will take', async () => {
+  it('refuses all commands while it loads its data (LOADING), with any estimate of the remaining time', async () => {
     await start('--appendonly', 'yes', '--key-load-delay', '300');
     await redis.admin.eval("for i = 1, 60000 do redis.call('SET', i, i) end", 0);
     await redis.kill9();
@@ -127,7 +124,7 @@ describeOwnRedis('Redis that refuses', (startRedis) => {
     const admin = new Redis(redis.url, { enableReadyCheck: false });
     admin.on('error', () => {});
     while (!/^loading_eta_seconds:[0-9]{2}/m.test(await admin.info('persistence'))) await pause(5);
-    // By now the service has been told, too.
+    // The service has received the error by now.
     await pause(1200);
     await refusesWrites();
     await refusesReads();
@@ -137,14 +134,14 @@ describeOwnRedis('Redis that refuses', (startRedis) => {
     await servesAgain();
   });
 
-  it('to run scripts it has forgotten (SCRIPT FLUSH) is told them again, and no client notices', async () => {
+  it('refuses an unknown script (SCRIPT FLUSH): the service sends it again, and no request fails', async () => {
     redis = await startRedis();
     const operations = await underLoad({ redis }, async (instances) => {
       for (let flush = 0; flush < 20; flush++) {
         await pause(20);
         await redis.admin.script('FLUSH');
       }
-      await untilAllServe(instances);
+      await allServeInTime(instances);
     });
     expect(tally(operations)).to.include.keys('200', '204');
     expect(tally(operations)).not.to.have.any.keys('50300', '50301');

@@ -1,0 +1,62 @@
+/** The rules of an order. Money is exact: all prices and amounts are integers of cents. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Decider, Decision } from 'plant-store/event-sourcing';
+
+export type Line = Readonly<{ article: string; quantity: number; price: number }>;
+
+export type OrderCommand =
+  | { readonly type: 'PlaceOrder'; readonly lines: readonly Line[] }
+  | { readonly type: 'PayOrder'; readonly amount: number }
+  | { readonly type: 'CancelOrder' };
+
+export type OrderEvent =
+  | ({ readonly type: 'LineAdded' } & Line)
+  | { readonly type: 'OrderPlaced'; readonly total: number }
+  | { readonly type: 'OrderPaid'; readonly amount: number }
+  | { readonly type: 'OrderCancelled' };
+
+export type OrderStatus = 'unplaced' | 'placed' | 'paid' | 'cancelled';
+export type Order = Readonly<{ status: OrderStatus; lines: readonly Line[] }>;
+
+export type OrderRejection = `order-${OrderStatus}` | 'lines-invalid' | 'amount-wrong';
+
+export const orderDecider: Decider<OrderCommand, OrderEvent, OrderRejection, Order> = {
+  initialState: () => ({ status: 'unplaced', lines: [] }),
+
+  decide(command, { status, lines }) {
+    switch (command.type) {
+      case 'PlaceOrder':
+        if (status === 'unplaced') return place(command.lines);
+        if (status === 'cancelled') return { rejection: 'order-cancelled' };
+        return isDeepStrictEqual(command.lines, lines) ? { events: [] } : { rejection: `order-${status}` };
+      case 'PayOrder':
+        if (status === 'unplaced' || status === 'cancelled') return { rejection: `order-${status}` };
+        if (command.amount !== totalOf(lines)) return { rejection: 'amount-wrong' };
+        return { events: status === 'paid' ? [] : [{ type: 'OrderPaid', amount: command.amount }] };
+      case 'CancelOrder':
+        if (status === 'unplaced' || status === 'paid') return { rejection: `order-${status}` };
+        return { events: status === 'cancelled' ? [] : [{ type: 'OrderCancelled' }] };
+    }
+  },
+
+  evolve({ lines }, event) {
+    if (event.type !== 'LineAdded') return { status: STATUS_AFTER[event.type], lines };
+    const { type, ...line } = event;
+    return { status: 'unplaced', lines: [...lines, line] };
+  },
+};
+
+const STATUS_AFTER = { OrderPlaced: 'placed', OrderPaid: 'paid', OrderCancelled: 'cancelled' } as const;
+
+function place(lines: readonly Line[]): Decision<OrderEvent, OrderRejection> {
+  const total = totalOf(lines);
+  const numbers = lines.flatMap(({ quantity, price }) => [quantity, price]);
+  if (![total, ...numbers].every(isWhole)) return { rejection: 'lines-invalid' };
+  const added = lines.map((line) => ({ type: 'LineAdded', ...line }) as const);
+  return { events: [...added, { type: 'OrderPlaced', total }] };
+}
+
+/** Whether it is an integer, 1 or more, that a JavaScript number holds exactly. */
+export const isWhole = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
+
+const totalOf = (lines: readonly Line[]) => lines.reduce((sum, line) => sum + line.quantity * line.price, 0);

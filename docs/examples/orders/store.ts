@@ -1,0 +1,19 @@
+/** How the events of orders are written, and where. */
+import { MemoryEventStore } from 'plant-store/adapters/memory';
+import { openRedisEventStore } from 'plant-store/adapters/redis';
+import { jsonCodec } from 'plant-store/event-sourcing';
+import { type OrderEvent, isWhole } from './order.js';
+
+export const codec = jsonCodec<OrderEvent>({
+  LineAdded: { article: (value) => typeof value === 'string', quantity: isWhole, price: isWhole },
+  OrderPlaced: { total: isWhole },
+  OrderPaid: { amount: isWhole },
+  OrderCancelled: {},
+});
+
+/** In Redis at REDIS_URL, or else in memory. */
+export async function openStore(keyPrefix: string, pageSize?: number) {
+  const url = process.env['REDIS_URL'];
+  if (url) return openRedisEventStore({ url, codec, keyPrefix, pageSize });
+  return { store: new MemoryEventStore<OrderEvent>(pageSize), close() {} };
+}

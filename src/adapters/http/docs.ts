@@ -1,0 +1,99 @@
+/** The interface, described: for programs at `/openapi.json`, for people at `/docs`. */
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type Router from '@koa/router';
+import { openApiDocument } from './openapi/document';
+import { TAGS } from './openapi/operations';
+import { HttpProblem, PROBLEMS } from './problems';
+import { mountPathOf } from './request';
+import { ICON, constant, page } from './response';
+import { type Context, type State, newRouter } from './routes';
+
+const SCRIPT = 'text/javascript; charset=utf-8';
+const STYLE = 'text/css; charset=utf-8';
+
+/** Where the files of Swagger UI are; `undefined` where the package, which is optional, was left out. */
+export function findSwaggerUi(): string | undefined {
+  try {
+    return dirname(require.resolve('swagger-ui-dist/package.json'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param swaggerUi the folder of its files. */
+export function docsRouter(swaggerUi: string | undefined): Router<State> {
+  const router = newRouter();
+  router.get('/openapi.json', openApi());
+  if (swaggerUi === undefined) {
+    router.get('/docs', () => {
+      throw new HttpProblem(
+        PROBLEMS.noSuchPath,
+        'the docs need the package swagger-ui-dist, which is not installed; /openapi.json has it all, too',
+      );
+    });
+    return router;
+  }
+
+  const file = (name: string) => () => readFile(join(swaggerUi, name));
+  router.get('/docs', (ctx) => page(ctx, PAGE, POLICY));
+  router.get(
+    '/docs/initializer.js',
+    constant(SCRIPT, async () => Buffer.from(INITIALIZER)),
+  );
+  router.get('/docs/swagger-ui-bundle.js', constant(SCRIPT, file('swagger-ui-bundle.js')));
+  router.get('/docs/swagger-ui.css', constant(STYLE, file('swagger-ui.css')));
+  return router;
+}
+
+/** The document says where the app is mounted. The latest such text is kept. */
+function openApi(): (ctx: Context) => Promise<void> {
+  let mountPath: string | undefined;
+  let answer: ReturnType<typeof constant>;
+  return (ctx) => {
+    const at = mountPathOf(ctx);
+    if (at !== mountPath) {
+      mountPath = at;
+      answer = constant('application/json', async () => Buffer.from(JSON.stringify(openApiDocument(at))));
+    }
+    return answer(ctx);
+  };
+}
+
+/** React sets styles through the CSSOM, which a policy does not concern: neither inline styles nor scripts are needed. */
+const POLICY = ["script-src 'self'", "style-src 'self'", "connect-src 'self'"];
+
+/** A file of its own, for the policy allows no script within the page. */
+const INITIALIZER = `'use strict';
+
+const ui = SwaggerUIBundle({
+  url: new URL('../openapi.json', document.currentScript.src).href,
+  dom_id: '#docs',
+  deepLinking: true,
+  tryItOutEnabled: true,
+  displayRequestDuration: true,
+  // The badge of a validator outside.
+  validatorUrl: null,
+  // For the curious: it would fill the page.
+  onComplete: () => ui.layoutActions.show(['operations-tag', '${TAGS.http}'], false),
+});
+`;
+
+/** Its links are relative, so that they hold wherever the app is mounted. */
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>plant-store: the HTTP interface</title>
+<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<script defer src="docs/swagger-ui-bundle.js"></script>
+<script defer src="docs/initializer.js"></script>
+</head>
+<body>
+<main id="docs"></main>
+<noscript>This page needs JavaScript. The same is at <a href="openapi.json">/openapi.json</a>.</noscript>
+</body>
+</html>
+`;

@@ -1,0 +1,134 @@
+/** How answers are set on the context, and what long ones cost while they are read. */
+import { createHash } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import type { Context } from './routes';
+
+/** @param body JSON, in well-formed Unicode. */
+export function json(ctx: Context, body: string | Buffer): void {
+  // Not `ctx.type`, which adds a charset: application/json has none (RFC 8259, 11).
+  ctx.set('Content-Type', 'application/json');
+  ctx.body = body;
+}
+
+/** Adds to `Vary`, which middleware in front may have set. */
+export function vary(ctx: Context, field: string): void {
+  if (ctx.res.hasHeader('Vary')) ctx.vary(field);
+  else ctx.set('Vary', field);
+}
+
+/** A leaf, so that no browser requests a favicon.ico. */
+export const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Ctext y='13' font-size='13'%3E%F0%9F%8C%BF%3C/text%3E%3C/svg%3E";
+
+/**
+ * A page that loads nothing from another origin.
+ * @param allowed what the page needs nevertheless, as directives of a Content-Security-Policy.
+ */
+export function page(ctx: Context, html: string, allowed: readonly string[]): void {
+  const policy = [
+    "default-src 'none'",
+    "img-src 'self' data:",
+    ...allowed,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  ctx.set('Content-Security-Policy', policy.join('; '));
+  ctx.set('Content-Type', 'text/html; charset=utf-8');
+  ctx.body = html;
+}
+
+/**
+ * A body that stays the same while the service runs. It is loaded on the first request and shared by all readers.
+ * Clients may cache it and revalidate it with its `ETag`.
+ */
+export function constant(type: string, load: () => Promise<Buffer>): (ctx: Context) => Promise<void> {
+  let loading: Promise<{ readonly body: Buffer; readonly etag: string }> | undefined;
+
+  return async (ctx) => {
+    loading ??= load().then((body) => ({ body, etag: `"${sha256(body)}"` }));
+    const { body, etag } = await loading.catch((error: unknown) => {
+      // The next request tries again.
+      loading = undefined;
+      throw error;
+    });
+    ctx.set('ETag', etag);
+    ctx.set('Cache-Control', 'no-cache');
+    if (isNotModified(ctx, etag)) return;
+    ctx.set('Content-Type', type);
+    ctx.body = body;
+  };
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('base64url');
+}
+
+/**
+ * Answers 304 where `If-None-Match` names the ETag (RFC 9110, 13.1.2, with its weak comparison). Koa's `fresh` would
+ * let a `Cache-Control: no-cache` overrule it.
+ */
+export function isNotModified(ctx: Context, etag: string): boolean {
+  const condition = ctx.req.headers['if-none-match'];
+  if (condition === undefined) return false;
+  const listed: readonly string[] | null = condition.match(/"[^"]*"/g);
+  if (condition.trim() !== '*' && listed?.includes(etag) !== true) return false;
+  ctx.status = 304;
+  return true;
+}
+
+/** Calls `then` once the response has been read or its connection was closed: at once where that is so already. */
+export function whenClosed(response: ServerResponse, then: () => void): void {
+  if (response.destroyed) then();
+  // Before other listeners: the connection starts its next request from one. A response closes once.
+  else response.prependListener('close', then);
+}
+
+/** In bytes: shorter bodies fit into what the system takes off a response at once. */
+const LONG = 64 * 1024;
+/** How many bytes may be on their way at a time. */
+const MAX_BYTES = 128 * 2 ** 20;
+
+/**
+ * Long bodies on their way to their readers. A slow reader keeps its body in memory for as long as its connection
+ * lives. Readers of the same bytes share them; beyond the bound the readers of the oldest are disconnected.
+ */
+export class LongBodies {
+  /** The oldest body first. */
+  readonly #readers = new Map<Buffer, Set<ServerResponse>>();
+  #bytes = 0;
+
+  /** Counts `body`, where it is long, until `response` is closed. */
+  track(body: Buffer, response: ServerResponse): void {
+    if (body.length < LONG || response.destroyed) return;
+    let readers = this.#readers.get(body);
+    if (readers === undefined) {
+      readers = new Set();
+      this.#readers.set(body, readers);
+      this.#bytes += body.length;
+    }
+    readers.add(response);
+    response.once('close', () => this.#release(body, response));
+    this.#makeRoom(body);
+  }
+
+  #release(body: Buffer, response: ServerResponse): void {
+    const readers = this.#readers.get(body);
+    readers?.delete(response);
+    if (readers?.size === 0) this.#forget(body);
+  }
+
+  /** The newest body is sent, however long it is. */
+  #makeRoom(newest: Buffer): void {
+    for (const [body, readers] of this.#readers) {
+      if (this.#bytes <= MAX_BYTES) return;
+      if (body === newest) continue;
+      this.#forget(body);
+      for (const reader of readers) reader.destroy();
+    }
+  }
+
+  #forget(body: Buffer): void {
+    if (this.#readers.delete(body)) this.#bytes -= body.length;
+  }
+}

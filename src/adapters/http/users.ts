@@ -1,0 +1,76 @@
+/** Who is calling: under `/plants` every request has a user, and each user a bounded number of requests. */
+import type { Middleware } from 'koa';
+import type { Authenticator, User } from '../../application';
+import { type Headers, HttpProblem, PROBLEMS } from './problems';
+import { whenClosed } from './response';
+import type { State } from './routes';
+
+/**
+ * Sets `state.user` on each request under `/plants`, and passes all other requests on.
+ * @param maxRequests of one user in flight at a time; at least 1.
+ */
+export function users(authenticator: Authenticator, maxRequests: number): Middleware<State> {
+  const admission = new Admission(maxRequests);
+  return async (ctx, next) => {
+    // Paths are exact and case-sensitive, so this is all of `/plants…` and nothing else.
+    const { path } = ctx;
+    if (path !== '/plants' && !path.startsWith('/plants/')) {
+      await next();
+      return;
+    }
+    const found = authenticate(authenticator, ctx.req.headers.authorization);
+    const user = typeof found === 'string' ? found : await found;
+    ctx.state.user = user;
+    admission.enter(user);
+    try {
+      await next();
+    } finally {
+      // It has ended once its work is done and its answer was read.
+      whenClosed(ctx.res, () => admission.leave(user));
+    }
+  };
+}
+
+const SCHEME = /^bearer(?: |$)/i;
+// RFC 6750, 2.1: the scheme in any case, one or more spaces, then a token68.
+const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+
+/** The user that an `Authorization` speaks for, at once where the authenticator says so at once. 401 where it speaks for none. */
+function authenticate(authenticator: Authenticator, authorization = ''): User | Promise<User> {
+  const token = CREDENTIALS.exec(authorization)?.[1];
+  const user = token === undefined ? undefined : authenticator.authenticate(token);
+  if (typeof user === 'string') return user;
+  if (user === undefined) refuse(authorization);
+  // The authenticator may return a promise of another realm or library.
+  return Promise.resolve(user).then((found) => found ?? refuse(authorization));
+}
+
+function refuse(authorization: string): never {
+  // Credentials of another scheme get no error code (RFC 6750, 3.1).
+  if (!SCHEME.test(authorization)) throw new HttpProblem(PROBLEMS.noCredentials, undefined, challenge());
+  throw new HttpProblem(PROBLEMS.badCredentials, undefined, challenge('invalid_token'));
+}
+
+function challenge(error?: string): Headers {
+  return { 'WWW-Authenticate': `Bearer realm="plants"${error === undefined ? '' : `, error="${error}"`}` };
+}
+
+/** Bounds the requests of one user that are in flight at a time. */
+class Admission {
+  readonly #inFlight = new Map<User, number>();
+
+  constructor(private readonly max: number) {}
+
+  /** Counts a request, which {@link leave} ends. Throws {@link HttpProblem} where `max` are in flight. */
+  enter(user: User): void {
+    const inFlight = this.#inFlight.get(user) ?? 0;
+    if (inFlight >= this.max) throw new HttpProblem(PROBLEMS.tooManyRequests);
+    this.#inFlight.set(user, inFlight + 1);
+  }
+
+  leave(user: User): void {
+    const inFlight = this.#inFlight.get(user)! - 1;
+    if (inFlight === 0) this.#inFlight.delete(user);
+    else this.#inFlight.set(user, inFlight);
+  }
+}

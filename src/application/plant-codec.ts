@@ -1,0 +1,74 @@
+import { type PlantEvent, type PlantId, isPlant, parsePlantId, plantCreated } from '../domain';
+import type { Codec, EncodedEvent } from '../event-sourcing';
+
+/**
+ * The codec of plant events: the storage format of every store, and of exports.
+ * docs/decisions/0003-storage-format.md explains it, and how it may evolve.
+ *
+ *     PlantCreated  {"id":9007199254740993,"name":"Fern","tag":"indoor"}
+ *     PlantDeleted  {"id":9007199254740993}
+ *
+ * The data is JSON without whitespace; the id comes first and is exact. `decode` accepts only what `encode` writes.
+ */
+export const plantCodec: Codec<PlantEvent> = plantCodecWith({});
+
+/** Upcasts the data of an old event type to the type and data of its successor. */
+export type Upcaster = (data: string) => EncodedEvent;
+
+/** @param upcasters by the event type that they read. */
+export function plantCodecWith(upcasters: Readonly<Record<string, Upcaster>>): Codec<PlantEvent> {
+  const upcasterOf = (type: string) => (Object.hasOwn(upcasters, type) ? upcasters[type] : undefined);
+  return {
+    encode,
+    decode(encoded) {
+      let current = encoded;
+      for (let upcast = upcasterOf(current.type); upcast; upcast = upcasterOf(current.type))
+        current = upcast(current.data);
+      return decode(current);
+    },
+  };
+}
+
+interface Format<Event> {
+  /** The members after the id, in the order in which they are written; absent ones are undefined. */
+  members(event: Event): Readonly<Record<string, unknown>>;
+  /** The event with these members; `undefined` if they are invalid. */
+  event(id: PlantId, members: Readonly<Record<string, unknown>>): Event | undefined;
+}
+
+const FORMATS: { readonly [Type in PlantEvent['type']]: Format<Extract<PlantEvent, { type: Type }>> } = {
+  PlantCreated: {
+    members: ({ name, tag }) => ({ name, tag }),
+    event: (id, members) => (isPlant(members) ? plantCreated(id, members) : undefined),
+  },
+  PlantDeleted: {
+    members: () => ({}),
+    event: (id) => ({ type: 'PlantDeleted', id }),
+  },
+};
+
+function encode(event: PlantEvent): EncodedEvent {
+  const { members } = FORMATS[event.type] as Format<PlantEvent>;
+  const rest = JSON.stringify(members(event)).slice(1);
+  return { type: event.type, data: `{"id":${event.id}${rest === '}' ? '' : ','}${rest}` };
+}
+
+// The id is parsed from the text, because JSON.parse would round it.
+const LEADING_ID = /^\{"id":(-?[0-9]+)[,}]/;
+
+function decode({ type, data }: EncodedEvent): PlantEvent | undefined {
+  const format = Object.hasOwn(FORMATS, type) ? FORMATS[type as PlantEvent['type']] : undefined;
+  const id = parsePlantId(LEADING_ID.exec(data)?.[1] ?? '');
+  if (format === undefined || id === undefined) return undefined;
+  const event = format.event(id, parseMembers(data));
+  // Rejects additional and duplicate members, another order and another spelling: all of them encode differently.
+  return event && encode(event).data === data ? event : undefined;
+}
+
+function parseMembers(data: string): Readonly<Record<string, unknown>> {
+  try {
+    return (JSON.parse(data) as Record<string, unknown> | null) ?? {};
+  } catch {
+    return {};
+  }
+}

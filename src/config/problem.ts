@@ -1,6 +1,0 @@
-/** One thing that is wrong: the variable, the rule it breaks, and what to write instead. Never quotes a value. */
-export interface ConfigProblem {
-  readonly variable: string;
-  readonly rule: string;
-  readonly fix: string;
-}

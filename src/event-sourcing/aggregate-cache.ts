@@ -1,0 +1,114 @@
+import type { Aggregate, AggregateMemory } from './aggregate';
+import type { StreamName } from './stream-name';
+
+export interface CacheLimits {
+  /** Memory limit of all aggregates, in bytes (estimated). */
+  readonly maxBytes: number;
+  /** Limit of items; each aggregate counts as ten more. */
+  readonly maxItems: number;
+}
+
+/** Cost of an aggregate without its state, in bytes. */
+const AGGREGATE_BYTES = 2048;
+/** Cost of an aggregate without its state, in items. */
+const AGGREGATE_ITEMS = 10;
+
+/** The part of an {@link Aggregate} that the cache uses. */
+type Cacheable = Pick<Aggregate<never, never, never, never>, 'bytes' | 'items' | 'evictable'>;
+
+interface Entry<Cached> {
+  readonly aggregate: Cached;
+  bytes: number;
+  items: number;
+}
+
+/**
+ * The aggregates in memory: an LRU cache, bounded in bytes and items. Beyond a limit, the least recently used
+ * evictable aggregates are evicted, and loaded again on their next request. The most recently used one is evicted
+ * only if another one needs its memory to load.
+ */
+export class AggregateCache<Cached extends Cacheable> {
+  /** Least recently used first. */
+  readonly #entries = new Map<StreamName, Entry<Cached>>();
+  /** The most recently used one. */
+  #latest: Entry<Cached> | undefined;
+  #bytes = 0;
+  #items = 0;
+  #evictions = 0;
+
+  constructor(
+    private readonly limits: CacheLimits,
+    private readonly open: (stream: StreamName, memory: AggregateMemory) => Cached,
+  ) {}
+
+  /** Current cost, and number of evictions so far. */
+  get usage() {
+    const aggregates = this.#entries.size;
+    return {
+      aggregates,
+      items: this.#items - aggregates * AGGREGATE_ITEMS,
+      bytes: this.#bytes,
+      maxBytes: this.limits.maxBytes,
+      evictions: this.#evictions,
+    };
+  }
+
+  *aggregates(): Generator<Cached> {
+    for (const { aggregate } of this.#entries.values()) yield aggregate;
+  }
+
+  has(stream: StreamName): boolean {
+    return this.#entries.has(stream);
+  }
+
+  /** The stream's aggregate; makes it the most recently used one. */
+  get(stream: StreamName): Cached {
+    const entry = this.#entries.get(stream) ?? this.#add(stream);
+    if (entry !== this.#latest) {
+      this.#entries.delete(stream);
+      this.#entries.set(stream, entry);
+      this.#latest = entry;
+    }
+    return entry.aggregate;
+  }
+
+  #add(stream: StreamName): Entry<Cached> {
+    const memory: AggregateMemory = { fits: () => this.#fits(entry) };
+    const entry: Entry<Cached> = { aggregate: this.open(stream, memory), bytes: 0, items: 0 };
+    this.#count(entry);
+    return entry;
+  }
+
+  /** Updates the cost of the entry, and evicts others. False if the memory is still exceeded. */
+  #fits(entry: Entry<Cached>): boolean {
+    this.#count(entry);
+    if (this.#exceeds()) this.#evict((other) => other !== this.#latest);
+    // A load may evict even the most recently used aggregate, if that one is idle.
+    if (this.#bytes > this.limits.maxBytes) this.#evict((other) => other !== entry);
+    return this.#bytes <= this.limits.maxBytes;
+  }
+
+  #count(entry: Entry<Cached>): void {
+    const bytes = entry.aggregate.bytes + AGGREGATE_BYTES;
+    const items = entry.aggregate.items + AGGREGATE_ITEMS;
+    this.#bytes += bytes - entry.bytes;
+    this.#items += items - entry.items;
+    entry.bytes = bytes;
+    entry.items = items;
+  }
+
+  #exceeds(): boolean {
+    return this.#bytes > this.limits.maxBytes || this.#items > this.limits.maxItems;
+  }
+
+  #evict(mayEvict: (entry: Entry<Cached>) => boolean): void {
+    for (const [stream, entry] of this.#entries) {
+      if (!this.#exceeds()) return;
+      if (!mayEvict(entry) || !entry.aggregate.evictable) continue;
+      this.#entries.delete(stream);
+      this.#bytes -= entry.bytes;
+      this.#items -= entry.items;
+      this.#evictions++;
+    }
+  }
+}

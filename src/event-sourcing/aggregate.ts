@@ -1,0 +1,224 @@
+import type { AggregateOptions } from './aggregate-options';
+import type { Decider, Decision } from './decider';
+import { isStoreFault } from './event-store';
+import type { View } from './projection';
+import { RequestQueue } from './request-queue';
+import type { Caller, RoundRequest } from './round-request';
+import { SafeObserver } from './safe-observer';
+import { StreamCalls } from './stream-calls';
+import type { StreamName } from './stream-name';
+import { StreamState } from './stream-state';
+
+/** How long a state that finished loading without a waiting request is kept for the client's retry. */
+const KEEP_LOADED_MS = 10_000;
+
+/** The cache that an aggregate is in. */
+export interface AggregateMemory {
+  /** Called when the size of the aggregate may have changed. False if it does not fit. Must not throw. */
+  fits(): boolean;
+}
+
+const UNBOUNDED: AggregateMemory = { fits: () => true };
+
+/**
+ * The state of one stream, in memory. Executes concurrent requests in rounds.
+ *
+ * Requests that arrive while a round is in flight wait for the next one. A round
+ * is one store call for all its requests: an append at the known head, which
+ * commits the commands as a batch, or a read after it. Either call is also the
+ * read barrier: it proves that the state was current at a moment after every
+ * request of the round had arrived. No request joins a round in flight: that
+ * moment may be before its arrival, and its read would be stale.
+ *
+ * The state changes only by events that the store confirmed. So it is never
+ * rolled back, and an unconfirmed append that arrives late is fenced by its
+ * expected head.
+ */
+export class Aggregate<Command, Event, Rejection, State> {
+  readonly #state: StreamState<Command, Event, Rejection, State>;
+  readonly #requests: RequestQueue<Command, Decision<Event, Rejection>>;
+  readonly #calls: StreamCalls<Event>;
+  readonly #observer: SafeObserver;
+  #running = false;
+  #keepUntil: number | undefined;
+
+  constructor(
+    readonly stream: StreamName,
+    decider: Decider<Command, Event, Rejection, State>,
+    private readonly options: AggregateOptions<Command, Event, State>,
+    private readonly memory: AggregateMemory = UNBOUNDED,
+  ) {
+    const { store, clock, timeoutMs, maxWaiting, commandBytes } = options;
+    this.#observer = SafeObserver.of(options.observer);
+    this.#calls = new StreamCalls(stream, store, clock);
+    this.#requests = new RequestQueue({
+      clock,
+      timeoutMs,
+      maxWaiting,
+      commandBytes,
+      retryAfterMs: () => this.#state.retryAfterMs(),
+      abandoned: () => this.#calls.abandon(),
+    });
+    const owner = {
+      stream,
+      wanted: () => this.#requests.pending,
+      fits: () => memory.fits(),
+      loadEnded: () => this.#loadEnded(),
+    };
+    this.#state = new StreamState(owner, decider, this.#calls, this.#observer, options);
+  }
+
+  /** Number of items in the state; see `Footprint`. */
+  get items(): number {
+    return this.#state.items;
+  }
+
+  /** Estimated memory of the state, in bytes. */
+  get bytes(): number {
+    return this.#state.bytes;
+  }
+
+  /** Number of requests that wait for the next round. */
+  get waiting(): number {
+    return this.#requests.waiting;
+  }
+
+  /** Memory of the commands of the round in flight, in bytes. */
+  get roundBytes(): number {
+    return this.#requests.roundBytes;
+  }
+
+  /** Whether it may be evicted: no round or load is in flight, and no retry is expected soon. */
+  get evictable(): boolean {
+    if (this.#running || this.#state.loading) return false;
+    return this.#keepUntil === undefined || this.#keepUntil <= this.options.clock.now();
+  }
+
+  /**
+   * Decides `command` and records its events. Rejects with `OutcomeUnknown`, or with `StoreUnavailable`
+   * (`UnreadableHistory` is one) if nothing was written. Any other error of the store is a bug and is passed on.
+   */
+  execute(command: Command): Promise<Decision<Event, Rejection>> {
+    return new Promise((answer, reject) => this.#enqueue(command, { answer, reject }));
+  }
+
+  /** Derives a value from the current state. Rejects with `StoreUnavailable`, or an error of `view`. */
+  query<T>(view: View<State, T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const answer = () => resolve(view(this.#state.value, this.#state.head));
+      this.#enqueue(undefined, { answer, reject });
+    });
+  }
+
+  #enqueue(command: Command | undefined, caller: Caller<Decision<Event, Rejection>>): void {
+    this.#keepUntil = undefined;
+    const bytes = command === undefined ? 0 : this.#state.bytesAddedBy(command);
+    const refusal =
+      this.#state.refusalOf(this.#requests.waitingBytes + bytes, bytes > 0) ??
+      this.#requests.add(command, bytes, caller);
+    if (refusal) caller.reject(refusal);
+    else if (!this.#running) this.#start();
+  }
+
+  #start(): void {
+    this.#running = true;
+    const { gather } = this.options;
+    if (gather) gather(() => void this.#run());
+    else void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    while (this.#running) {
+      const round = this.#requests.takeRound();
+      const before = this.#storeCalls;
+      try {
+        await this.#playRound(round);
+      } catch (error) {
+        if (!isStoreFault(error)) this.#state.startOver();
+        this.#observer.fault(this.stream, error);
+        for (const request of round) request.fail(error);
+      }
+      this.#observer.round(round.length, this.#storeCalls - before);
+      this.#requests.endRound();
+      this.#running = !this.#requests.isEmpty;
+      this.memory.fits();
+    }
+  }
+
+  async #playRound(round: readonly RoundRequest<Command, Decision<Event, Rejection>>[]): Promise<void> {
+    // Whether the state is known to have been current at a moment of this round.
+    let current = false;
+    for (;;) {
+      const requests = round.filter((request) => !request.settled);
+      if (requests.length === 0) return;
+      if (this.#state.loading) {
+        // An earlier round started this load, so its last page may be older than this round's requests.
+        await this.#state.load();
+        continue;
+      }
+      const commands = requests.filter((request) => request.command !== undefined);
+      const decisions = this.#state.decide(commands.map((request) => request.command!));
+      const events = eventsOf(decisions);
+
+      if (events.length === 0) {
+        if (current) {
+          this.#answer(requests, decisions);
+          return;
+        }
+        current = await this.#state.catchUp();
+        continue;
+      }
+
+      const writers = commands.filter((_, index) => (decisions[index]!.events?.length ?? 0) > 0);
+      const result = await this.#append(events, writers);
+      switch (result.status) {
+        case 'appended':
+          this.#state.advance(events, result.head);
+          this.#answer(requests, decisions);
+          return;
+        case 'conflict':
+          if (this.#state.head.version > 0) this.#observer.conflict();
+          current = await this.#state.applyNewer(result);
+          continue;
+        case 'reset':
+          this.#state.lose();
+          current = false;
+      }
+    }
+  }
+
+  /** Calls to the store so far. */
+  get #storeCalls(): number {
+    return this.#calls.made + this.#state.pagesRead;
+  }
+
+  /** Answers all requests of the round from the one state of now. */
+  #answer(
+    requests: readonly RoundRequest<Command, Decision<Event, Rejection>>[],
+    decisions: readonly Decision<Event, Rejection>[],
+  ): void {
+    let next = 0;
+    for (const request of requests) request.succeed(request.command && decisions[next++]);
+  }
+
+  #append(events: readonly Event[], writers: readonly RoundRequest<Command, Decision<Event, Rejection>>[]) {
+    return this.#calls.appendUntilKnown(this.#state.head, this.options.mintCommit(), events, {
+      writers,
+      pending: () => this.#requests.roundIsPending,
+    });
+  }
+
+  #loadEnded(): void {
+    // A running round continues.
+    if (this.#running) return;
+    this.#keepUntil = this.options.clock.now() + KEEP_LOADED_MS;
+    this.memory.fits();
+  }
+}
+
+/** All events of the decisions, in order. */
+function eventsOf<Event>(decisions: readonly Decision<Event, unknown>[]): Event[] {
+  const events: Event[] = [];
+  for (const decision of decisions) for (const event of decision.events ?? []) events.push(event);
+  return events;
+}

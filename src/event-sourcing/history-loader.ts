@@ -1,0 +1,96 @@
+import { type Head, type NewerEvents, type ReadResult, headOf } from './event-store';
+import type { Load, LoadQueue } from './load-queue';
+
+/** The aggregate whose history is loaded. */
+export interface LoadTarget<Event> {
+  /** The head to read after. */
+  readonly head: () => Head;
+  readonly read: (after: Head) => Promise<ReadResult<Event>>;
+  /** Applies a page. An error that it throws ends the load. */
+  readonly apply: (page: NewerEvents<Event>) => void;
+  /** The history up to the head was lost: the target starts over. */
+  readonly reset: () => void;
+  /** Whether a request waits for the load. */
+  readonly wanted: () => boolean;
+  /** The load has ended; `complete` if it reached the end of the history. */
+  readonly ended: (complete: boolean) => void;
+}
+
+/**
+ * Loads one stream's history, in pages that a {@link LoadQueue} admits. There is one load at a time: it continues
+ * after the requests that started it have expired, and later requests join it, so no page is read twice.
+ */
+export class HistoryLoader<Event> implements Load {
+  pages = 0;
+  expectedAt = -Infinity;
+  /** Pages requested by all loads so far. */
+  pagesRead = 0;
+  #loading: Promise<boolean> | undefined;
+
+  constructor(
+    private readonly queue: LoadQueue,
+    private readonly target: LoadTarget<Event>,
+  ) {}
+
+  get loading(): boolean {
+    return this.#loading !== undefined;
+  }
+
+  /**
+   * Reads to the end of the history; false if the history was reset. Rejects with the error of reading or applying a
+   * page, or with `StoreUnavailable` if the queue dropped the load. Pages that were applied stay applied.
+   */
+  load(): Promise<boolean> {
+    if (this.#loading === undefined) {
+      this.#loading = this.#run();
+      // If no request waits for it, the next one meets the error again.
+      this.#loading.catch(() => {});
+    }
+    return this.#loading;
+  }
+
+  /** After how many milliseconds a request that expired during the load should be retried. */
+  retryAfterMs(): number {
+    return this.queue.retryAfterMs(this);
+  }
+
+  wanted(): boolean {
+    return this.target.wanted();
+  }
+
+  async #run(): Promise<boolean> {
+    let complete = false;
+    try {
+      return (complete = await this.#readPages());
+    } finally {
+      this.#loading = undefined;
+      this.pages = 0;
+      if (complete) this.queue.finished();
+      this.target.ended(complete);
+    }
+  }
+
+  async #readPages(): Promise<boolean> {
+    for (let reading = this.#read(this.target.head()); ;) {
+      const page = await reading;
+      if (page.status === 'reset') {
+        this.target.reset();
+        return false;
+      }
+      const last = page.events.at(-1);
+      // Prefetched while this page is applied. If applying throws, a failed prefetch must not go unhandled.
+      const next = page.more && last !== undefined ? this.#read(headOf(last)) : undefined;
+      next?.catch(() => {});
+      this.target.apply(page);
+      if (next === undefined) return !page.more;
+      reading = next;
+    }
+  }
+
+  #read(after: Head): Promise<ReadResult<Event>> {
+    return this.queue.read(this, () => {
+      this.pagesRead++;
+      return this.target.read(after);
+    });
+  }
+}

@@ -1,0 +1,27 @@
+/** The public interface of the engine: event sourcing for any domain, on any store. */
+export type { Clock } from './clock';
+export type { Codec, EncodedEvent } from './codec';
+export { type EventChecks, type MemberChecks, jsonCodec } from './json-codec';
+export { type Decider, type Decision, decideInOrder } from './decider';
+export {
+  type AppendResult,
+  type EventStore,
+  type Head,
+  type HistoryLost,
+  type NewerEvents,
+  type ReadResult,
+  type RecordedEvent,
+  BEGINNING,
+  OutcomeUnknown,
+  StoreUnavailable,
+  type UnavailableOptions,
+  UnreadableHistory,
+  headOf,
+} from './event-store';
+export { type StreamName, STREAM_NAME_RULE, parseStreamName } from './stream-name';
+export type { CataloguedStream, ForeignObject, StreamCatalogue } from './stream-catalogue';
+export { HistoryChanged, replay } from './replay';
+export type { View } from './projection';
+export type { AggregateObserver, AggregateOptions, Footprint } from './aggregate-options';
+export { Aggregate } from './aggregate';
+export { type AggregatesOptions, type AggregatesUsage, Aggregates, DEFAULT_TIMEOUT_MS } from './aggregates';

@@ -1,0 +1,118 @@
+import type { ByteBudget } from './byte-budget';
+import type { Clock } from './clock';
+import { StoreUnavailable } from './event-store';
+import { type Caller, RoundRequest } from './round-request';
+
+export interface RequestQueueOptions {
+  readonly clock: Clock;
+  readonly timeoutMs: number;
+  readonly maxWaiting: number;
+  readonly commandBytes: ByteBudget | undefined;
+  /** After how many milliseconds an expired request should be retried; `undefined` if unknown. */
+  readonly retryAfterMs: () => number | undefined;
+  /** Called when every request of the round has expired. */
+  readonly abandoned: () => void;
+}
+
+/** Memory limit of the commands of one round, in bytes; a single command may exceed it. */
+export const MAX_ROUND_BYTES = 2 ** 20;
+
+/**
+ * The requests of one aggregate: those of the round in flight, and those that wait for the next. Bounded in number
+ * and bytes. Every request is settled by its deadline.
+ */
+export class RequestQueue<Command, Decided> {
+  #waiting: RoundRequest<Command, Decided>[] = [];
+  /** Memory of the commands that wait. */
+  #waitingBytes = 0;
+  #round: readonly RoundRequest<Command, Decided>[] = [];
+  #timerSet = false;
+
+  constructor(private readonly options: RequestQueueOptions) {}
+
+  readonly #release = (bytes: number): void => this.options.commandBytes?.release(bytes);
+
+  get waitingBytes(): number {
+    return this.#waitingBytes;
+  }
+
+  /** Number of requests that wait for the next round. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Memory of the commands of the round in flight, in bytes. */
+  get roundBytes(): number {
+    return this.#round.reduce((sum, { bytes }) => sum + bytes, 0);
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0;
+  }
+
+  /** Whether any request waits for an answer. */
+  get pending(): boolean {
+    return this.#waiting.length > 0 || this.roundIsPending;
+  }
+
+  get roundIsPending(): boolean {
+    return this.#round.some(({ settled }) => !settled);
+  }
+
+  /** Adds a request; returns why it is refused, or `undefined`. */
+  add(command: Command | undefined, bytes: number, caller: Caller<Decided>): StoreUnavailable | undefined {
+    const { clock, timeoutMs, maxWaiting, commandBytes } = this.options;
+    if (this.#waiting.length >= maxWaiting)
+      return new StoreUnavailable('too many requests are waiting for the event store');
+    if (commandBytes?.take(bytes) === false)
+      return new StoreUnavailable('the commands that are waiting for the event store take too much memory');
+    this.#waiting.push(new RoundRequest(command, bytes, clock.now() + timeoutMs, caller, this.#release));
+    this.#waitingBytes += bytes;
+    this.#watchDeadlines();
+    return undefined;
+  }
+
+  /** Starts a round with the oldest requests: all of them, or as many as fit into {@link MAX_ROUND_BYTES}. */
+  takeRound(): readonly RoundRequest<Command, Decided>[] {
+    let count = this.#waiting.length;
+    let bytes = this.#waitingBytes;
+    while (count > 1 && bytes > MAX_ROUND_BYTES) bytes -= this.#waiting[--count]!.bytes;
+    const round = this.#waiting;
+    this.#waiting = count === round.length ? [] : round.splice(count);
+    this.#waitingBytes -= bytes;
+    return (this.#round = round);
+  }
+
+  endRound(): void {
+    this.#round = [];
+  }
+
+  /**
+   * One timer serves all requests: they have the same timeout, so the oldest
+   * unsettled one expires first.
+   */
+  #watchDeadlines(): void {
+    if (this.#timerSet) return;
+    const oldest = this.#round.find((request) => !request.settled) ?? this.#waiting[0];
+    if (oldest === undefined) return;
+    this.#timerSet = true;
+    const { clock } = this.options;
+    clock.after(Math.max(0, oldest.deadline - clock.now()), () => {
+      this.#timerSet = false;
+      this.#expire(clock.now());
+      this.#watchDeadlines();
+    });
+  }
+
+  #expire(now: number): void {
+    const { retryAfterMs, abandoned } = this.options;
+    for (const request of this.#round) if (request.deadline <= now) request.expire(retryAfterMs());
+    const inTime = this.#waiting.findIndex((request) => request.deadline > now);
+    const late = this.#waiting.splice(0, inTime === -1 ? this.#waiting.length : inTime);
+    for (const request of late) {
+      this.#waitingBytes -= request.bytes;
+      request.expire(retryAfterMs());
+    }
+    if (!this.roundIsPending) abandoned();
+  }
+}

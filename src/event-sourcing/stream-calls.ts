@@ -1,0 +1,104 @@
+import type { Clock } from './clock';
+import {
+  type AppendResult,
+  type EventStore,
+  type Head,
+  OutcomeUnknown,
+  type ReadResult,
+  StoreUnavailable,
+  isStoreFault,
+} from './event-store';
+import type { StreamName } from './stream-name';
+
+const FIRST_RETRY_MS = 10;
+const LAST_RETRY_MS = 200;
+
+/** The round whose events are appended. */
+export interface AppendingRound {
+  /** The requests whose events are appended. */
+  readonly writers: readonly { inDoubt: boolean }[];
+  /** Whether any request of the round waits for an answer. */
+  readonly pending: () => boolean;
+}
+
+/**
+ * The calls to the store for one stream. An abandoned call rejects at once, and
+ * its result is ignored.
+ */
+export class StreamCalls<Event> {
+  /** Calls to the store so far. */
+  made = 0;
+  #abandon: () => void = () => {};
+
+  constructor(
+    private readonly stream: StreamName,
+    private readonly store: EventStore<Event>,
+    private readonly clock: Clock,
+  ) {}
+
+  /** If abandoned, rejects with {@link StoreUnavailable}: a read changes nothing. */
+  read(after: Head): Promise<ReadResult<Event>> {
+    this.made++;
+    return this.#unlessAbandoned(this.store.read(this.stream, after), StoreUnavailable);
+  }
+
+  /**
+   * Appends until the outcome is known. After a lost reply the same commit is
+   * repeated: the append is idempotent, and if the stream has newer events by
+   * others it results in a conflict.
+   */
+  async appendUntilKnown(
+    expected: Head,
+    commit: string,
+    events: readonly Event[],
+    { writers, pending }: AppendingRound,
+  ): Promise<AppendResult<Event>> {
+    const setInDoubt = (inDoubt: boolean) => {
+      for (const request of writers) request.inDoubt = inDoubt;
+    };
+    let unknown = false;
+    setInDoubt(true);
+    for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, LAST_RETRY_MS)) {
+      try {
+        const result = await this.#append(expected, commit, events);
+        setInDoubt(false);
+        return result;
+      } catch (error) {
+        unknown ||= !(error instanceof StoreUnavailable);
+        // Unless the outcome of an earlier attempt is unknown, nothing was written.
+        if (!unknown) setInDoubt(false);
+        if (!unknown || !isStoreFault(error) || !pending()) throw error;
+      }
+      await this.#pause(pause);
+    }
+  }
+
+  /** Waits for a load. If abandoned, rejects with {@link StoreUnavailable}; the load continues. */
+  waitFor<T>(load: Promise<T>): Promise<T> {
+    return this.#unlessAbandoned(load, StoreUnavailable);
+  }
+
+  /** Abandons the latest call or pause. */
+  abandon(): void {
+    this.#abandon();
+  }
+
+  /** If abandoned, rejects with {@link OutcomeUnknown}. */
+  #append(expected: Head, commit: string, events: readonly Event[]): Promise<AppendResult<Event>> {
+    this.made++;
+    return this.#unlessAbandoned(this.store.append(this.stream, expected, commit, events), OutcomeUnknown);
+  }
+
+  /** Waits before an append with an unknown outcome is repeated. If abandoned, rejects with {@link OutcomeUnknown}. */
+  #pause(ms: number): Promise<void> {
+    const over = new Promise<void>((resolve) => void this.clock.after(ms, resolve));
+    return this.#unlessAbandoned(over, OutcomeUnknown);
+  }
+
+  #unlessAbandoned<T>(work: Promise<T>, Fault: typeof StoreUnavailable | typeof OutcomeUnknown): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#abandon = () => reject(new Fault('the event store did not answer in time'));
+      work.then(resolve, reject);
+    });
+  }
+}

@@ -1,0 +1,162 @@
+import { type AggregateOptions, NO_FOOTPRINT, type Footprint } from './aggregate-options';
+import type { Decider, Decision } from './decider';
+import { type Head, type NewerEvents, StoreUnavailable } from './event-store';
+import { HistoryLoader } from './history-loader';
+import { LoadQueue } from './load-queue';
+import { Projection } from './projection';
+import type { SafeObserver } from './safe-observer';
+import { SizeLimit } from './size-limit';
+import type { StreamCalls } from './stream-calls';
+import type { StreamName } from './stream-name';
+
+/** Events between two `loading` notifications. */
+const PROGRESS_STEP = 100_000;
+
+/** The aggregate that has the state. */
+export interface StateOwner {
+  readonly stream: StreamName;
+  /** Whether a request waits for the state. */
+  readonly wanted: () => boolean;
+  /** Whether the state fits into the memory. Must not throw. */
+  readonly fits: () => boolean;
+  /** A load has ended, whether or not it was complete. */
+  readonly loadEnded: () => void;
+}
+
+/** The state of one stream in memory: how it is loaded, catches up with the store, and starts over. */
+export class StreamState<Command, Event, Rejection, State> {
+  #projection: Projection<Command, Event, Rejection, State>;
+  /** Whether the projection has reached the end of the history once. */
+  #caughtUp = false;
+  readonly #loader: HistoryLoader<Event>;
+  readonly #footprint: Footprint<Command, State>;
+  readonly #size: SizeLimit;
+
+  constructor(
+    private readonly owner: StateOwner,
+    private readonly decider: Decider<Command, Event, Rejection, State>,
+    private readonly calls: StreamCalls<Event>,
+    private readonly observer: SafeObserver,
+    options: AggregateOptions<Command, Event, State>,
+  ) {
+    const { store, clock, timeoutMs, loads, maxBytes = Infinity } = options;
+    const { stream } = owner;
+    this.#projection = new Projection(decider);
+    this.#footprint = options.footprint ?? NO_FOOTPRINT;
+    this.#size = new SizeLimit(clock, maxBytes, () => observer.tooLarge(stream, maxBytes));
+    this.#loader = new HistoryLoader(loads ?? new LoadQueue(clock, 2 * timeoutMs), {
+      head: () => this.head,
+      read: (after) => store.read(stream, after),
+      apply: (page) => this.#apply(page),
+      reset: () => this.lose(),
+      wanted: owner.wanted,
+      ended: (complete) => {
+        this.#caughtUp ||= complete;
+        owner.loadEnded();
+      },
+    });
+  }
+
+  get value(): State {
+    return this.#projection.state;
+  }
+
+  get head(): Head {
+    return this.#projection.head;
+  }
+
+  /** Number of items; see {@link Footprint}. */
+  get items(): number {
+    return this.#footprint.items(this.value);
+  }
+
+  /** Estimated memory, in bytes. */
+  get bytes(): number {
+    return this.#footprint.bytes(this.value);
+  }
+
+  get loading(): boolean {
+    return this.#loader.loading;
+  }
+
+  /** Pages requested by all loads so far. */
+  get pagesRead(): number {
+    return this.#loader.pagesRead;
+  }
+
+  /** After how many milliseconds a request that expired should be retried; `undefined` if unknown. */
+  retryAfterMs(): number | undefined {
+    return this.loading ? this.#loader.retryAfterMs() : undefined;
+  }
+
+  /** Memory that the command may add, in bytes. */
+  bytesAddedBy(command: Command): number {
+    return this.#footprint.bytesAddedBy(command);
+  }
+
+  /** Why a request is refused; `undefined` if it is accepted. `added` bytes are those of it and of all that wait. */
+  refusalOf(added: number, isWrite: boolean): StoreUnavailable | undefined {
+    if (isWrite) return this.#size.checkGrowth(this.bytes + added);
+    return this.#caughtUp ? undefined : this.#size.recentRefusal();
+  }
+
+  /** Decides commands in order. Does not change the state. */
+  decide(commands: readonly Command[]): readonly Decision<Event, Rejection>[] {
+    return this.#projection.decide(commands);
+  }
+
+  /** Applies events that were appended at its head; `head` is the new one. */
+  advance(events: readonly Event[], head: Head): void {
+    this.#projection.advance(events, head);
+    this.#caughtUp = true;
+    this.observer.appended(events.length);
+  }
+
+  /** Applies what is newer. True where nothing newer was left at some moment after the call began. */
+  async catchUp(): Promise<boolean> {
+    if (!this.#caughtUp) return this.load();
+    const result = await this.calls.read(this.head);
+    if (result.status === 'read') return this.applyNewer(result);
+    this.lose();
+    return false;
+  }
+
+  /** Applies the newer events of a read or a conflict, and loads the rest. Resolves as {@link catchUp} does. */
+  async applyNewer(newer: NewerEvents<Event>): Promise<boolean> {
+    this.#apply(newer);
+    if (newer.more) return this.load();
+    this.#caughtUp = true;
+    return true;
+  }
+
+  /** Waits for the current load, or starts one, until every request of the round has expired. */
+  load(): Promise<boolean> {
+    return this.calls.waitFor(this.#loader.load());
+  }
+
+  /** The store no longer has this history. */
+  lose(): void {
+    this.observer.historyLost(this.owner.stream, this.head);
+    this.startOver();
+  }
+
+  startOver(): void {
+    this.#projection = new Projection(this.decider);
+    this.#caughtUp = false;
+  }
+
+  /** Applies a page. Throws {@link StoreUnavailable} if the state does not fit into memory, and drops it. */
+  #apply({ events }: NewerEvents<Event>): void {
+    const before = this.head.version;
+    for (const recorded of events) this.#projection.apply(recorded);
+    this.observer.loaded(events.length);
+    const { version } = this.head;
+    const step = (reached: number) => Math.floor(reached / PROGRESS_STEP);
+    if (step(version) > step(before)) this.observer.loading(this.owner.stream, version);
+
+    const refusal = this.#size.checkLoad(this.bytes);
+    if (refusal === undefined && this.owner.fits()) return;
+    this.startOver();
+    throw refusal ?? new StoreUnavailable('the memory is full of histories that are being loaded');
+  }
+}

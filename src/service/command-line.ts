@@ -1,0 +1,93 @@
+import { TokenFileBusy, addToken } from '../adapters/auth/new-token';
+import { BrokenTokenFile } from '../adapters/auth/token-file-format';
+import type { OpenStore, CliContext } from '../adapters/cli/command';
+import { Misconfigured, Refused } from '../adapters/cli/exit';
+import { run } from '../adapters/cli/run';
+import { Output, escapeForTerminal } from '../adapters/cli/terminal';
+import { systemClock } from '../adapters/system/clock';
+import { commitIds } from '../adapters/system/commit-id';
+import { PlantStore } from '../application';
+import { readConfig } from './config';
+import { serve } from './serve';
+import { missingPackageText, problemsText } from './start-text';
+import { packageVersion } from './version';
+
+/** Runs one command of `plant-store` to its end. Resolves with the exit code. */
+export function runCommandLine(process: NodeJS.Process): Promise<number> {
+  return run(process.argv.slice(2), contextOf(process));
+}
+
+/** The composition root of the command line: the same adapters as the service's, without its transports. */
+function contextOf(process: NodeJS.Process): CliContext {
+  const stderr = new Output(process.stderr);
+  return {
+    terminal: { stdin: process.stdin, stdout: new Output(process.stdout), stderr },
+    environment: process.env,
+    clock: systemClock,
+    version: packageVersion(),
+    openStore: () => openStore(process.env, (line) => void stderr.line(line).catch(() => {})),
+    serve,
+    newToken: async (path, token) => {
+      try {
+        return await addToken(path, token);
+      } catch (error) {
+        const known = error instanceof BrokenTokenFile || error instanceof TokenFileBusy;
+        const reason = known
+          ? error.message
+          : `it cannot be written (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`;
+        throw new Refused(`no token was made, ${escapeForTerminal(path)} is as it was: ${reason}`, {
+          cause: error,
+        });
+      }
+    },
+    untilInterrupted() {
+      const interrupted = new AbortController();
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+      return interrupted.signal;
+    },
+  };
+}
+
+/**
+ * Timeout of one request, in ms. Longer than that of the service, since each command reads the user's whole history.
+ */
+const REQUEST_TIMEOUT_MS = 60_000;
+
+async function openStore(environment: NodeJS.ProcessEnv, print: (line: string) => void): Promise<OpenStore> {
+  const { config, problems } = readConfig(environment, { authentication: false });
+  if (problems) throw new Misconfigured(problemsText(problems));
+  if (config.EVENT_STORE === 'memory')
+    throw new Misconfigured(
+      'EVENT_STORE is memory, which is empty at the start of this command and lost at its end.\n' +
+        '  → set EVENT_STORE=redis and REDIS_URL to the store that your services use',
+    );
+  const { pino, openEvents } = loadStores();
+  const level = ['error', 'fatal', 'silent'].includes(config.LOG_LEVEL) ? config.LOG_LEVEL : 'warn';
+  const log = pino({ level }, { write: (line: string) => print((JSON.parse(line) as { msg: string }).msg) });
+  const events = await openEvents(config, log, { allowUnreachable: false });
+  return {
+    ...events,
+    plants: new PlantStore({
+      store: events.store,
+      clock: systemClock,
+      mintCommit: commitIds(),
+      timeoutMs: REQUEST_TIMEOUT_MS,
+      maxWaiting: 1,
+      cacheMaxItems: 0,
+    }),
+    timeoutMs: config.STORE_TIMEOUT_MS,
+  };
+}
+
+/** Loads the packages of the event stores. Only commands that open a store need them; --help must start quickly. */
+function loadStores() {
+  try {
+    /* eslint-disable @typescript-eslint/no-require-imports -- as in serve.ts */
+    const { pino } = require('pino') as typeof import('pino');
+    return { pino, ...(require('./events') as typeof import('./events')) };
+    /* eslint-enable */
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
+    throw new Misconfigured(missingPackageText(error as Error), { cause: error });
+  }
+}

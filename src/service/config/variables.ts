@@ -1,0 +1,147 @@
+import { HTTP_DEFAULTS } from '../../adapters/http/defaults';
+import { MIN_SECRET_LENGTH } from '../../adapters/auth/jwt-keys';
+import { REDIS_DEFAULTS } from '../../adapters/redis/defaults';
+import { HEAP_SHARE } from '../../adapters/system/heap';
+import { MASK, withoutPassword, withoutQuery, withoutTokens } from './masks';
+import { addresses, integer, jwksUrl, jwtSecret, keyPrefix, oneOf, redisUrl, text, tokens } from './parsers';
+
+export interface Variable<T> {
+  /** For people; with range and unit. */
+  readonly meaning: string;
+  /** As written in the environment; absent where the variable is unset by default. */
+  readonly fallback?: string;
+  /** What may be shown of the value; absent where it holds no secret. */
+  readonly mask?: (written: string) => string;
+  /** Throws `Broken` where the text breaks the variable's rule. */
+  readonly parse: (text: string) => T;
+}
+
+/** Every variable of the service: the one list behind `readConfig`, `--help` and the README's table. */
+const VARIABLES = {
+  HOST: withDefault(HTTP_DEFAULTS.host, 'address to listen on', text),
+  PORT: numberWithDefault(3000, 'port to listen on; 0 picks a free one', 0, 65_535),
+  EVENT_STORE: withDefault('memory', '`memory` (lost at exit) or `redis`', oneOf('memory', 'redis')),
+  REDIS_URL: withDefault(
+    'redis://127.0.0.1:6379',
+    '`redis://` or `rediss://` (TLS), with user, password, db',
+    redisUrl,
+    withoutPassword,
+  ),
+  REDIS_CLUSTER_NODES: optional('`host:port,host:port` … of a Redis Cluster', addresses),
+  REDIS_SENTINELS: optional('`host:port,host:port` … of the Sentinels', addresses),
+  REDIS_SENTINEL_MASTER: optional('name under which the Sentinels know the primary', text),
+  REDIS_KEY_PREFIX: withDefault(
+    REDIS_DEFAULTS.keyPrefix,
+    'prefix of all keys: letters, digits, `. _ : -`',
+    keyPrefix,
+  ),
+  REDIS_WAIT_REPLICAS: numberWithDefault(
+    REDIS_DEFAULTS.waitReplicas,
+    'replicas that must hold a write before it is acknowledged',
+    0,
+    16,
+  ),
+  AUTH_TOKENS: optional('`user:token,user:token` …, for development and tests', tokens, withoutTokens),
+  AUTH_TOKENS_FILE: optional(
+    'JSON file of users and the SHA-256 of their tokens; read again when it changes',
+    text,
+  ),
+  AUTH_JWKS_URL: optional('where the issuer of signed JWTs publishes its keys', jwksUrl, withoutQuery),
+  AUTH_JWT_SECRET: optional(
+    `instead of \`AUTH_JWKS_URL\`: the secret shared with the issuer, at least ${MIN_SECRET_LENGTH} bytes`,
+    jwtSecret,
+    () => MASK,
+  ),
+  AUTH_JWT_ISSUER: optional('`iss` that a JWT must have', text),
+  AUTH_JWT_AUDIENCE: optional('`aud` that a JWT must have; its `sub` is the user', text),
+  MAX_CONNECTIONS: numberWithDefault(
+    HTTP_DEFAULTS.maxConnections,
+    'open connections; more are refused',
+    1,
+    1_000_000,
+  ),
+  MAX_USER_REQUESTS: numberWithDefault(
+    HTTP_DEFAULTS.maxUserRequests,
+    'requests of one user in flight; more get 429',
+    1,
+    1_000_000,
+  ),
+  BODY_LIMIT: numberWithDefault(HTTP_DEFAULTS.bodyLimit, 'largest request body, in bytes', 1, 16_777_216),
+  REQUEST_TIMEOUT_MS: numberWithDefault(
+    HTTP_DEFAULTS.requestTimeoutMs,
+    'time for a request to arrive whole, and longest pause of a client that reads its answer, in ms',
+    100,
+    3_600_000,
+  ),
+  STORE_TIMEOUT_MS: numberWithDefault(
+    HTTP_DEFAULTS.storeTimeoutMs,
+    'time for the event store to answer a request, in ms',
+    50,
+    60_000,
+  ),
+  SHUTDOWN_NOTICE_MS: numberWithDefault(
+    1000,
+    'time after SIGTERM in which readiness fails and new connections are still accepted, in ms; at most half of the next',
+    0,
+    600_000,
+  ),
+  SHUTDOWN_TIMEOUT_MS: numberWithDefault(
+    20_000,
+    'time from the signal until open connections are closed by force, in ms',
+    0,
+    3_600_000,
+  ),
+  CACHE_MAX_BYTES: optionalNumber(
+    `memory for plants, approximately, in bytes; one user may use all of it; unset, ${100 * HEAP_SHARE} % of the heap limit`,
+    2 ** 20,
+    2 ** 40,
+  ),
+  CACHE_MAX_PLANTS: optionalNumber(
+    'plants kept in memory between requests, each user counted as ten more; unset, only bytes count',
+    0,
+    1_000_000_000,
+  ),
+  LOG_LEVEL: withDefault(
+    'info',
+    '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
+    oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
+  ),
+  LOG_FORMAT: optional(
+    '`json` or `pretty`; unset, pretty on a terminal and json elsewhere',
+    oneOf('json', 'pretty'),
+  ),
+};
+
+/** The configuration, typed and checked, each value under its variable's name. */
+export type Config = {
+  readonly [Name in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[Name]['parse']> extends infer T
+    ? (typeof VARIABLES)[Name] extends { fallback: string }
+      ? T
+      : T | undefined
+    : never;
+} & { readonly production: boolean };
+
+export const variables: readonly (Variable<unknown> & { readonly name: string })[] = Object.entries(
+  VARIABLES,
+).map(([name, variable]) => ({ name, ...variable }));
+
+function withDefault<T>(
+  fallback: string,
+  meaning: string,
+  parse: (text: string) => T,
+  mask?: Variable<T>['mask'],
+) {
+  return { fallback, ...optional(meaning, parse, mask) };
+}
+
+function optional<T>(meaning: string, parse: (text: string) => T, mask?: Variable<T>['mask']) {
+  return { meaning, parse, ...(mask && { mask }) };
+}
+
+function numberWithDefault(fallback: number, meaning: string, least: number, most: number) {
+  return { fallback: String(fallback), ...optionalNumber(meaning, least, most) };
+}
+
+function optionalNumber(meaning: string, least: number, most: number) {
+  return optional(`${meaning} (${least} … ${most})`, integer(least, most));
+}

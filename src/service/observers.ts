@@ -1,0 +1,15 @@
+import type { AggregateObserver } from '../event-sourcing';
+
+/** Combines observers into one. */
+export function together(...all: readonly AggregateObserver[]): AggregateObserver {
+  return {
+    round: (...args) => all.forEach((each) => each.round?.(...args)),
+    appended: (...args) => all.forEach((each) => each.appended?.(...args)),
+    conflict: () => all.forEach((each) => each.conflict?.()),
+    historyLost: (...args) => all.forEach((each) => each.historyLost?.(...args)),
+    loaded: (...args) => all.forEach((each) => each.loaded?.(...args)),
+    tooLarge: (...args) => all.forEach((each) => each.tooLarge?.(...args)),
+    loading: (...args) => all.forEach((each) => each.loading?.(...args)),
+    fault: (...args) => all.forEach((each) => each.fault?.(...args)),
+  };
+}

@@ -1,0 +1,40 @@
+import type { Logger } from 'pino';
+import { bootstrap } from './bootstrap';
+import type { Config, Setting } from './config';
+import { lifecycleLog, logFormat, openLog } from './log';
+import { standardOutput } from './log-destination';
+import { startEvent, startSentence, welcome } from './start-text';
+
+/**
+ * Runs the service until `stopRequested` resolves. Resolves with the exit code: 0 after a complete drain, 1 where
+ * requests were aborted. Rejects where the service cannot start.
+ */
+export async function runService(
+  config: Config,
+  settings: readonly Setting[],
+  stopRequested: Promise<NodeJS.Signals>,
+): Promise<number> {
+  const log = await openLog(config);
+  const lifecycle = lifecycleLog(log);
+  process.once('uncaughtExceptionMonitor', (err) => log.fatal({ err }, 'a fault ends the process'));
+  const json = logFormat(config) === 'json';
+  const service = await bootstrap(config, { log, jsonDestination: json ? standardOutput() : undefined });
+  // Without a token file SIGHUP ends the service, as is its default.
+  if (service.reload) process.on('SIGHUP', service.reload);
+  if (json) lifecycle.info(startEvent(service, config, settings), startSentence(service, config));
+  else standardOutput().write(`${welcome(service, config)}\n`);
+  logEnd(lifecycle);
+
+  const signal = await stopRequested;
+  // An orchestrator sends clients here until it sees that readiness fails; a person at a terminal waits for nothing.
+  const noticeMs = signal === 'SIGTERM' ? config.SHUTDOWN_NOTICE_MS : 0;
+  lifecycle.info({ signal, noticeMs, timeoutMs: config.SHUTDOWN_TIMEOUT_MS }, 'draining');
+  return (await service.stop(noticeMs)) ? 0 : 1;
+}
+
+/** Logs the end of the process, before the listener that flushes standard output. */
+function logEnd(log: Logger): void {
+  process.prependOnceListener('exit', (exitCode) => {
+    log.info({ exitCode, uptimeSeconds: Math.round(process.uptime()) }, 'ended');
+  });
+}

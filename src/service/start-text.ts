@@ -1,0 +1,123 @@
+import type { Service } from './bootstrap';
+import { type Config, type ConfigProblem, MASK, type Setting, variables } from './config';
+
+// What the service prints while it starts. Each text fits on a screen.
+
+export function help(): string {
+  const rows = variables.map(
+    ({ name, fallback, meaning }) => [name, fallback ?? '–', meaning.replaceAll('`', '')] as const,
+  );
+  const width = (column: 0 | 1) => Math.max(...rows.map((row) => row[column].length));
+  const table = rows.map(
+    ([name, fallback, meaning]) => `  ${name.padEnd(width(0))}  ${fallback.padEnd(width(1))}  ${meaning}`,
+  );
+  return [
+    'plant-store: creates, lists and deletes plants over HTTP.',
+    '',
+    'usage: npm start [-- OPTION]      or      node dist/main.js [OPTION]      or      plant-store serve [OPTION]',
+    '  --help          this text',
+    '  --check-config  check the configuration, and start nothing',
+    '  --print-config  print it as well, without its secrets',
+    '',
+    'Configuration comes from environment variables (name, default, meaning):',
+    ...table,
+    '',
+    'Without AUTH_… the in-memory store starts with a fresh development token and prints it;',
+    'EVENT_STORE=redis and NODE_ENV=production refuse to start without authentication.',
+  ].join('\n');
+}
+
+export function problemsText(problems: readonly ConfigProblem[]): string {
+  const lines = problems.map(({ variable, rule, fix }) => `  ${variable} ${rule}\n    → ${fix}`);
+  return [
+    `The configuration has ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}:`,
+    ...lines,
+  ].join('\n');
+}
+
+/** The configuration in force, with the source of each value. Control characters in a value are escaped. */
+export function configText(settings: readonly Setting[]): string {
+  const rows = settings.map(({ name, value = '–', source }) => {
+    return [name, value.replaceAll(/\p{Cc}/gu, (odd) => JSON.stringify(odd).slice(1, -1)), source] as const;
+  });
+  const width = (column: 0 | 1) => Math.max(...rows.map((row) => row[column].length));
+  return rows
+    .map(([name, value, source]) => `${name.padEnd(width(0))}  ${value.padEnd(width(1))}  ${source}`)
+    .join('\n');
+}
+
+/** Where the service listens, and on which store. */
+export function startSentence({ url }: Service, { EVENT_STORE }: Config): string {
+  const where = EVENT_STORE === 'memory' ? 'events in memory, lost at exit' : 'events in Redis';
+  return `plant-store listens on ${url} (${where})`;
+}
+
+/** The text of the start, for people. */
+export function welcome(service: Service, config: Config): string {
+  const { url, developmentToken } = service;
+  const lines = [startSentence(service, config), `the interface, to read and to try: ${url}/docs`];
+  if (developmentToken !== undefined) {
+    lines.push(
+      `development token: ${developmentToken}`,
+      '',
+      'Try it:',
+      `  curl ${url}/plants -H 'Authorization: Bearer ${developmentToken}' -H 'Content-Type: application/json' -d '{"id": 1, "name": "Fern", "tag": "indoor"}'`,
+      `  ${listingCurl(url, developmentToken)}`,
+      '',
+    );
+  }
+  return lines.join('\n');
+}
+
+function listingCurl(url: string, token: string): string {
+  return `curl ${url}/plants -H 'Authorization: Bearer ${token}'`;
+}
+
+/**
+ * The event of the start, for programs, with the configuration in force and without its secrets. It contains a
+ * development token, which nothing else shows, but never a configured one.
+ */
+export function startEvent(
+  { url, developmentToken }: Service,
+  { EVENT_STORE }: Config,
+  settings: readonly Setting[],
+) {
+  const inForce = settings.filter(({ value }) => value !== undefined);
+  return {
+    url,
+    eventStore: EVENT_STORE,
+    node: process.version,
+    developmentToken,
+    // Without characters that JSON escapes, so that it can be pasted.
+    try: developmentToken && listingCurl(url, developmentToken),
+    configuration: Object.fromEntries(inForce.map(({ name, value }) => [name, loggable(name, value!)])),
+  };
+}
+
+/** The log contains no names of users. */
+function loggable(name: string, value: string): string {
+  return name === 'AUTH_TOKENS' ? MASK : value;
+}
+
+/** A failure to start, on one line that says what to do. */
+export function startFailureText(error: unknown, { HOST, PORT }: Config): string {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return `cannot listen on ${HOST}:${PORT}: another process does. Stop it, or set PORT (0 picks a free one).`;
+    case 'EACCES':
+      return `cannot listen on ${HOST}:${PORT}: not permitted. Set PORT to one above 1023.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `cannot listen on ${HOST}:${PORT}: this machine has no such address. Set HOST, to 0.0.0.0 for all of them.`;
+    case 'MODULE_NOT_FOUND':
+      return `cannot start: ${missingPackageText(error as Error)}`;
+    default:
+      return `cannot start: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+/** What to do where the service's optional packages are not installed, as a user of the core alone may choose. */
+export function missingPackageText({ message }: Error): string {
+  const [what] = message.split('\n');
+  return `${what!}: the service needs the packages that npm leaves out on --omit=optional.`;
+}

@@ -1,0 +1,87 @@
+/** Runs commands in-process, with captured streams and a store of the test. */
+import type { PlantEvent } from '../../../src/domain';
+import { PassThrough, Readable, Writable } from 'node:stream';
+import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
+import type { OpenStore, CliContext } from '../../../src/adapters/cli/command';
+import { run } from '../../../src/adapters/cli/run';
+import { Output } from '../../../src/adapters/cli/terminal';
+import { systemClock } from '../../../src/adapters/system/clock';
+import { PlantStore } from '../../../src/application';
+import { type Clock, type EventStore, type StreamCatalogue } from '../../../src/event-sourcing';
+
+export interface CliSetup {
+  readonly store?: EventStore<PlantEvent>;
+  readonly catalogue?: StreamCatalogue;
+  readonly clock?: Clock;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The content of standard input. */
+  readonly stdin?: string | Uint8Array | Readable;
+  /** Whether all three streams are a terminal. */
+  readonly isTerminal?: boolean;
+  readonly stdout?: Writable;
+  readonly interrupted?: AbortSignal;
+  readonly newToken?: CliContext['newToken'];
+  readonly serve?: CliContext['serve'];
+}
+
+export interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly error: string;
+}
+
+/** Starts a command; `out` and `error` are its output so far. */
+export function startCli(setup: CliSetup, ...typed: string[]) {
+  const out = new Captured();
+  const error = new Captured();
+  const { clock = systemClock, isTerminal = false } = setup;
+  Object.assign(error, { isTTY: isTerminal, columns: 60 });
+  Object.assign(out, { isTTY: isTerminal });
+  const opened = setup.stdin instanceof Readable ? setup.stdin : new PassThrough().end(setup.stdin ?? '');
+  const context: CliContext = {
+    terminal: {
+      stdin: Object.assign(opened, { isTTY: isTerminal }),
+      stdout: new Output(setup.stdout ?? out),
+      stderr: new Output(error),
+    },
+    environment: setup.environment ?? {},
+    clock,
+    version: '1.2.3',
+    openStore: async () => open(setup, clock),
+    serve: setup.serve ?? (async () => 0),
+    newToken: setup.newToken ?? (async () => 'plants_secret'),
+    untilInterrupted: () => setup.interrupted ?? new AbortController().signal,
+  };
+  const outcome = run(typed, context).then((code): Outcome => ({ code, out: out.text, error: error.text }));
+  return { outcome, out: () => out.text, error: () => error.text };
+}
+
+export function runCli(setup: CliSetup, ...typed: string[]): Promise<Outcome> {
+  return startCli(setup, ...typed).outcome;
+}
+
+function open({ store = new MemoryEventStore<PlantEvent>(), catalogue }: CliSetup, clock: Clock): OpenStore {
+  return {
+    store,
+    catalogue: catalogue ?? (store as EventStore<PlantEvent> & StreamCatalogue),
+    plants: new PlantStore({
+      store,
+      clock,
+      mintCommit: () => `commit-${Math.random()}`,
+      timeoutMs: 2000,
+      maxWaiting: 1,
+      cacheMaxItems: 0,
+    }),
+    timeoutMs: 50,
+    close: () => {},
+  };
+}
+
+class Captured extends Writable {
+  text = '';
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
+    this.text += chunk.toString();
+    done();
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * The contract of the HTTP interface (docs/http-api.md), executable, over real
+ * HTTP and whatever event store the started instances keep their events in.
+ * Every test is a user of its own, so instances and stores may be shared.
+ */
+import { Client } from '../../../support/client';
+import { answering } from './answering';
+import { bodies } from './bodies';
+import { callers } from './callers';
+import { creating } from './creating';
+import { deleting } from './deleting';
+import { listing } from './listing';
+import { paging } from './paging';
+import { resources } from './resources';
+
+export interface Candidate {
+  readonly name: string;
+  /** Starts one or more instances over one store with these variables set; called once. */
+  start(environment: Readonly<Record<string, string>>): Promise<Started>;
+}
+
+export interface Started {
+  readonly urls: readonly string[];
+  stop(): Promise<unknown>;
+}
+
+/** What the suites know of the service under test. There only while tests run. */
+export interface Subject {
+  readonly url: string;
+  /** A user whom no other test has. */
+  user(): Client;
+  /** One user with two tokens. */
+  twin(): readonly [Client, Client];
+}
+
+const USERS = Array.from({ length: 400 }, (_, index) => index);
+const AUTH_TOKENS = USERS.flatMap((n) => [`user ${n}:token-${n}`, `user ${n}:other-${n}`]).join();
+export const BODY_LIMIT = 65_536;
+
+export function httpContract({ name, start }: Candidate): void {
+  describe(`${name} keeps the contract of the HTTP interface`, () => {
+    let started: Started | undefined;
+    let users = 0;
+    before(async () => void (started = await start({ AUTH_TOKENS, BODY_LIMIT: String(BODY_LIMIT) })));
+    after(() => started?.stop());
+
+    const clientOf = (user: number, token: string) =>
+      new Client(started!.urls, `user ${user}`, `${token}-${user}`);
+    const subject: Subject = {
+      get url() {
+        return started!.urls[0]!;
+      },
+      user: () => clientOf(users++, 'token'),
+      twin: () => [clientOf(users, 'token'), clientOf(users++, 'other')],
+    };
+    for (const suite of [creating, listing, paging, deleting, bodies, callers, resources, answering])
+      suite(subject);
+  });
+}

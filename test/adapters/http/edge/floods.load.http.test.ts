@@ -1,0 +1,53 @@
+import { expect } from 'chai';
+import { Flood } from '../../../support/flood';
+import { RawSocket } from '../../../support/raw-socket';
+import { AUTH, END, HOST, LIST, request } from '../../../support/requests';
+import { ServiceApart } from '../../../support/service-apart';
+
+const LONG = process.env['LONG'] === '1';
+const CONNECTIONS = LONG ? 4000 : 1500;
+const TRIES = LONG ? 40 : 5;
+
+const FLOODS: Readonly<Record<string, string>> = {
+  '401': LIST.replace(AUTH, ''),
+  ...(LONG && {
+    '404': `GET /nowhere HTTP/1.1\r\n${HOST}${END}`,
+    '/health/live': `GET /health/live HTTP/1.1\r\n${HOST}${END}`,
+    GET: LIST,
+  }),
+  POST: request('POST', '/plants', '', '{"id":1,"name":"Fern"}'),
+};
+
+describe(`${CONNECTIONS} connections that send the next request as soon as they have an answer`, function () {
+  this.slow(20_000);
+  let service: ServiceApart;
+  let flood: Flood;
+
+  beforeEach(async () => {
+    service = await ServiceApart.start({
+      MAX_CONNECTIONS: '10000',
+      MAX_USER_REQUESTS: '10000',
+      LOG_LEVEL: 'warn',
+    });
+  });
+  afterEach(async () => {
+    await flood.stop();
+    await service.stop();
+  });
+
+  for (const [what, bytes] of Object.entries(FLOODS)) {
+    it(`get a few answers each, and no more, before a new client gets its first one: ${what}`, async () => {
+      flood = await Flood.start({ url: service.url, request: bytes, connections: CONNECTIONS });
+      const waits: number[] = [];
+      for (let i = 0; i < TRIES; i++) {
+        const before = await flood.answers();
+        const client = await RawSocket.open(service.url);
+        const { status } = await client.send(LIST).answer();
+        client.vanish();
+        expect(status).to.be.oneOf([200, 503]);
+        waits.push((await flood.answers()) - before);
+      }
+      expect(Math.max(...waits) / CONNECTIONS, `answers meanwhile: ${waits.join()}`).to.be.below(4);
+    });
+  }
+});

@@ -1,0 +1,68 @@
+import { expect } from 'chai';
+import { errorOf } from '../../../support/http-answer';
+import { RawSocket } from '../../../support/raw-socket';
+import { END, HOST } from '../../../support/requests';
+import { type WatchedService, startWatched } from '../../../support/watched-service';
+
+describe('health', () => {
+  let service: WatchedService;
+  let client: RawSocket;
+
+  beforeEach(async () => {
+    service = await startWatched();
+    client = await RawSocket.open(service.url);
+  });
+  afterEach(async () => {
+    client.vanish();
+    await service.stop();
+  });
+
+  async function ask(method: string, path: string) {
+    const answer = await client.send(`${method} ${path} HTTP/1.1\r\n${HOST}${END}`).answer(method);
+    return answer;
+  }
+
+  const bodies = {
+    live: '{"status":"live"}',
+    ready: '{"status":"ready","reads":true,"writes":true}',
+  };
+  for (const [state, body] of Object.entries(bodies)) {
+    it(`/health/${state} needs no token`, async () => {
+      const answer = await ask('GET', `/health/${state}`);
+      expect(answer.status).to.equal(200);
+      expect(answer.body.toString()).to.equal(body);
+    });
+
+    it(`/health/${state} answers to HEAD and OPTIONS, and to nothing else`, async () => {
+      expect((await ask('HEAD', `/health/${state}`)).status).to.equal(200);
+      expect((await ask('OPTIONS', `/health/${state}`)).status).to.equal(204);
+      for (const method of ['POST', 'DELETE', 'PUT', 'TRACE']) {
+        const answer = await ask(method, `/health/${state}`);
+        expect(answer.status).to.equal(405);
+        expect(answer.fields.get('allow')).to.equal('GET, HEAD, OPTIONS');
+      }
+    });
+  }
+
+  for (const path of ['/health', '/health/', '/health/live/', '/Health/live', '/health/other', '/healthz']) {
+    it(`there is nothing at ${path}`, async () => {
+      expect(errorOf(await ask('GET', path))).to.equal(40400);
+    });
+  }
+
+  it('while it ends, the service is live but not ready', async () => {
+    const stopped = service.stop(300);
+    const live = await ask('GET', '/health/live');
+    client.vanish();
+    client = await RawSocket.open(service.url);
+    const ready = await ask('GET', '/health/ready');
+    client.vanish();
+    client = await RawSocket.open(service.url);
+    const head = await ask('HEAD', '/health/ready');
+
+    expect([live.status, ready.status, head.status]).to.deep.equal([200, 503, 503]);
+    expect(errorOf(ready)).to.equal(50300);
+    client.vanish();
+    await stopped;
+  });
+});

@@ -1,0 +1,144 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect } from 'chai';
+import { goalSlack } from '../../../support/goal-slack';
+import { RawSocket } from '../../../support/raw-socket';
+import { AUTH, create, request } from '../../../support/requests';
+import { ServiceProcess } from '../../../support/service-process';
+import { until } from '../../../support/until';
+import { TOKENS } from '../../../support/watched-service';
+
+const LONG = process.env['LONG'] === '1';
+const PLANTS = { alice: LONG ? 200_000 : 40_000, bob: 3000 };
+const NAME = 'x'.repeat(20);
+const HEAP_MB = LONG ? 512 : 64;
+const ABANDONED = LONG ? 10_000 : 4000;
+const ATTACKERS = 100;
+
+/** Bob's: longer than what is made at once. */
+const LIST = asBob(request('GET', '/plants'));
+
+function asBob(bytes: string): string {
+  return bytes.replace(AUTH, `Authorization: Bearer ${TOKENS.bob}\r\n`);
+}
+
+describe(`a user with ${PLANTS.alice} plants who asks for many different long lists`, function () {
+  this.timeout(300_000).slow(60_000);
+  let service: ServiceProcess;
+  let bobs = PLANTS.bob;
+
+  before(async () => {
+    service = await ServiceProcess.start({
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
+      AUTH_TOKENS: `alice:${TOKENS.alice},bob:${TOKENS.bob}`,
+      LOG_LEVEL: 'error',
+    });
+    await Promise.all([seed(PLANTS.alice, create), seed(PLANTS.bob, (id, name) => asBob(create(id, name)))]);
+  });
+  after(() => service.kill());
+
+  async function seed(plants: number, bytes: (id: number, name: string) => string): Promise<void> {
+    for (let id = 0; id < plants; id += 500) {
+      const client = await RawSocket.open(service.url);
+      for (let i = id; i < id + 500; i++) client.send(bytes(i, NAME));
+      for (let i = id; i < id + 500; i++) expect((await client.answer('POST')).status).to.equal(200);
+      client.vanish();
+    }
+  }
+
+  /** Lists for Bob until `over`; after how many ms each answer came, and what `count` rose by meanwhile. */
+  async function listForBob(over: () => boolean, count = () => 0) {
+    const took: number[] = [];
+    const meanwhile: number[] = [];
+    const client = await RawSocket.open(service.url);
+    // At least a few: the attack may be short.
+    while (!over() || took.length < 5) {
+      // So that his list is another one each time.
+      expect((await client.send(asBob(create(bobs++, NAME))).answer('POST')).status).to.equal(200);
+      const [since, before] = [performance.now(), count()];
+      const { status, body } = await client.send(LIST).answer();
+      expect([status, body.length]).to.deep.equal([200, bobs * (NAME.length + 12) + 1]);
+      took.push(performance.now() - since);
+      meanwhile.push(count() - before);
+      await delay(10);
+    }
+    client.vanish();
+    return { p99: took.sort((a, b) => a - b)[Math.floor(took.length * 0.99)], meanwhile };
+  }
+
+  /** The status of the one answer to `bytes`, of which nothing else is looked at: it is long. */
+  async function statusOf(bytes: string): Promise<number> {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.write(bytes.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    socket.resume();
+    await once(socket, 'end');
+    return Number(head.toString('latin1', 9, 12));
+  }
+
+  async function valueOf(metric: string): Promise<number> {
+    const text = await (await fetch(`${service.url}/metrics`)).text();
+    return Number(new RegExp(`^${metric} (\\S+)$`, 'm').exec(text)![1]);
+  }
+
+  it('gets one after the other or 503, and no other user waits for them', async () => {
+    let open = true;
+    let answers = 0;
+    const statuses = Promise.all(
+      Array.from({ length: 300 }, async (_, i) => {
+        const status = await statusOf(request('GET', `/plants?limit=${PLANTS.alice - 1 - i}`));
+        if (status === 200) answers++;
+        return status;
+      }),
+    ).finally(() => (open = false));
+    const { p99, meanwhile } = await listForBob(
+      () => !open,
+      () => answers,
+    );
+    // A list of Bob's takes one piece more than what is made at once, one of hers twenty.
+    expect(Math.max(...meanwhile), `her answers while he waits: ${meanwhile.join()}`).to.be.below(20);
+    for (const status of await statuses) expect(status).to.be.oneOf([200, 503]);
+    expect(await statuses)
+      .to.include(200)
+      .and.to.include(503);
+    if (LONG) expect(p99).to.be.below(500 * goalSlack);
+  });
+
+  it('gets the same text for every limit at or beyond the end', async () => {
+    const client = await RawSocket.open(service.url);
+    const before = await valueOf('http_list_text_bytes');
+    for (let i = 0; i < 20; i++) {
+      const { status, body } = await client
+        .send(request('GET', `/plants?limit=${PLANTS.alice + i}`))
+        .answer();
+      expect([status, body.length > 2 ** 20]).to.deep.equal([200, true]);
+    }
+    client.vanish();
+    expect((await valueOf('http_list_text_bytes')) - before).to.be.below(
+      3 * PLANTS.alice * (NAME.length + 12),
+    );
+  });
+
+  it('leaves no work behind when it hangs up, and does not end the process', async () => {
+    let limit = PLANTS.alice / 2;
+    const last = limit + ABANDONED;
+    const attack = Promise.all(
+      Array.from({ length: ATTACKERS }, async () => {
+        while (limit < last) {
+          const client = await RawSocket.open(service.url);
+          client.send(request('GET', `/plants?limit=${limit++}`));
+          await delay(20);
+          client.vanish();
+        }
+      }),
+    ).then(() => (open = false));
+    let open = true;
+    const { p99 } = await listForBob(() => !open);
+    await attack;
+    if (LONG) expect(p99).to.be.below(500 * goalSlack);
+    await until(async () => (await valueOf('http_waiting_list_texts')) === 0);
+    expect(await valueOf('http_list_text_bytes')).to.be.below(200 * 2 ** 20);
+  });
+});

@@ -1,0 +1,158 @@
+import { expect } from 'chai';
+import { METHODS } from '../../../../src/adapters/http';
+import { StoreUnavailable } from '../../../../src/event-sourcing';
+import { created } from '../../../support/given';
+import { RawSocket } from '../../../support/raw-socket';
+import { END, HOST, LIST } from '../../../support/requests';
+import { ScriptedStore } from '../../../support/scripted-store';
+import { until } from '../../../support/until';
+import { TOKENS, type WatchedService, startWatched } from '../../../support/watched-service';
+
+describe('/metrics', () => {
+  let service: WatchedService;
+
+  beforeEach(async () => {
+    service = await startWatched();
+  });
+  afterEach(() => service.stop());
+
+  const headers = { Authorization: `Bearer ${TOKENS.alice}`, 'Content-Type': 'application/json' };
+
+  async function create(id: number) {
+    const body = JSON.stringify({ id, name: 'Fern' });
+    await (await fetch(`${service.url}/plants`, { method: 'POST', headers, body })).text();
+  }
+  async function ask(path: string, method = 'GET') {
+    await (await fetch(service.url + path, { method, headers })).text();
+  }
+  async function metrics(): Promise<string> {
+    return (await fetch(`${service.url}/metrics`)).text();
+  }
+  /** The value of the one series that is written so. */
+  async function valueOf(series: string): Promise<number | undefined> {
+    const line = (await metrics()).split('\n').find((line) => line.startsWith(`${series} `));
+    return line === undefined ? undefined : Number(line.slice(series.length + 1));
+  }
+
+  it('needs no token, and is in Prometheus’ text format', async () => {
+    const answer = await fetch(`${service.url}/metrics`);
+    expect(answer.status).to.equal(200);
+    expect(answer.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
+    for (const line of (await answer.text()).split('\n'))
+      expect(line).to.match(/^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{[^}]*\})? \S+|)$/);
+  });
+
+  it('counts requests by method, route and status, with their durations', async () => {
+    await create(1);
+    const since = performance.now();
+    await ask('/plants/7', 'DELETE');
+    await ask('/plants/8', 'DELETE');
+    const seconds = (performance.now() - since) / 1000;
+    const series = (suffix: string, method: string, route: string, status: number, le = '') =>
+      `http_request_duration_seconds_${suffix}{${le}method="${method}",route="${route}",status="${status}"}`;
+    expect(await valueOf(series('count', 'POST', '/plants', 200))).to.equal(1);
+    expect(await valueOf(series('count', 'DELETE', '/plants/:id', 404))).to.equal(2);
+    expect(await valueOf(series('bucket', 'DELETE', '/plants/:id', 404, 'le="+Inf",'))).to.equal(2);
+    expect(await valueOf(series('sum', 'DELETE', '/plants/:id', 404))).to.be.within(0, seconds);
+  });
+
+  it('names every method that any path serves, and calls all others other', async () => {
+    for (const method of [...METHODS, 'PUT']) await ask('/nowhere', method);
+    const counted = [...(await metrics()).matchAll(/_duration_seconds_count\{method="(\w+)",route="none"/g)];
+    expect(counted.map(([, method]) => method)).to.have.members([...METHODS, 'other']);
+  });
+
+  it('tells of rounds, appends, what is held, and how long the store took', async () => {
+    await create(1);
+    await create(2);
+    await ask('/plants/1', 'DELETE');
+    await ask('/plants');
+    expect(await valueOf('plant_store_rounds_total')).to.equal(4);
+    expect(await valueOf('plant_store_round_requests_count')).to.equal(4);
+    expect(await valueOf('plant_store_round_requests_sum')).to.equal(4);
+    expect(await valueOf('plant_store_round_trips_total')).to.equal(4);
+    expect(await valueOf('plant_store_appended_events_total')).to.equal(3);
+    expect(await valueOf('plant_store_collections')).to.equal(1);
+    expect(await valueOf('plant_store_plants')).to.equal(1);
+    const store = 'plant_store_event_store_duration_seconds_count';
+    expect(await valueOf(`${store}{operation="append",outcome="appended"}`)).to.equal(3);
+    expect(await valueOf(`${store}{operation="read",outcome="read"}`)).to.equal(1);
+  });
+
+  it('tells that requests which came at once shared a round', async () => {
+    const clients = await Promise.all(Array.from({ length: 20 }, () => RawSocket.open(service.url)));
+    const askAll = () => Promise.all(clients.map((client) => client.send(LIST).answer()));
+    // Node takes in one connection a turn.
+    await askAll();
+    const before = (await valueOf('plant_store_rounds_total'))!;
+    for (const { status } of await askAll()) expect(status).to.equal(200);
+    expect((await valueOf('plant_store_rounds_total'))! - before).to.be.within(1, 10);
+    for (const client of clients) client.vanish();
+  });
+
+  it('tells of open connections, the event loop and the process', async () => {
+    await metrics();
+    const clients = await Promise.all(Array.from({ length: 10 }, () => RawSocket.open(service.url)));
+    await until(async () => (await valueOf('http_connections'))! > 10);
+    for (const client of clients) client.vanish();
+    await until(async () => (await valueOf('http_connections'))! <= 10);
+    const all = await metrics();
+    for (const name of ['nodejs_eventloop_lag_p99_seconds', 'process_resident_memory_bytes'])
+      expect(all).to.match(new RegExp(`^${name} [0-9.e+-]+$`, 'm'));
+  });
+
+  it('bears nothing of a user, and no more series however odd the requests', async () => {
+    await ask('/plants');
+    await metrics();
+    const series = async () =>
+      new Set((await metrics()).match(/^http_request_duration_seconds_count\{.*\}/gm)).size;
+    await ask('/nowhere');
+    const before = await series();
+    for (const path of ['/Canary7', '/plants%2fCanary7', '/health/Canary7']) await ask(path);
+    const client = await RawSocket.open(service.url);
+    for (const method of ['PROPFIND', 'LINK', 'PURGE'])
+      await client.send(`${method} /Canary7 HTTP/1.1\r\n${HOST}${END}`).answer(method);
+    client.vanish();
+    // Those of 404 are one already; what a method that is not served is answered with may be one more.
+    expect(await series()).to.be.at.most(before + 1);
+    const all = await metrics();
+    for (const secret of ['alice', 'Canary7', 'PROPFIND', TOKENS.alice]) expect(all).not.to.contain(secret);
+  });
+});
+
+describe('/metrics of a service whose store fails', () => {
+  it('tells what kind of fault it was, and of conflicts and lost histories', async () => {
+    const store = new ScriptedStore();
+    store.held = false;
+    const service = await startWatched({}, { eventStore: store });
+    try {
+      const headers = { Authorization: `Bearer ${TOKENS.alice}`, 'Content-Type': 'application/json' };
+      const create = async (id: number) => {
+        const body = JSON.stringify({ id, name: 'Fern' });
+        return (await fetch(`${service.url}/plants`, { method: 'POST', headers, body })).status;
+      };
+      await create(1);
+      await store.record('alice', created(7, 'Ivy'));
+      await create(3);
+      await store.loseTail('alice', 0);
+      await create(1);
+      store.held = true;
+      const failing = create(2);
+      await until(() => store.calls.length === 1);
+      await store.sole.fail(new StoreUnavailable('away'));
+      expect(await failing).to.equal(503);
+      store.held = false;
+
+      const all = await (await fetch(`${service.url}/metrics`)).text();
+      expect(all).to.match(/^plant_store_lost_histories_total 1$/m);
+      expect(all).to.match(/^plant_store_conflicts_total 1$/m);
+      expect(all).to.match(/^plant_store_faults_total\{kind="unavailable"\} 1$/m);
+      expect(all).to.match(/^plant_store_faults_total\{kind="bug"\} 0$/m);
+      expect(all).to.match(
+        /^plant_store_event_store_duration_seconds_count\{operation="append",outcome="unavailable"\} 1$/m,
+      );
+    } finally {
+      await service.stop();
+    }
+  });
+});

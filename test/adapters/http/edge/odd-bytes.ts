@@ -1,0 +1,116 @@
+/** What the fuzzer sends: valid requests, valid requests with wounds, and bytes that never were a request. */
+import fc from 'fast-check';
+import { AUTH, END, HOST, JSON_TYPE } from '../../../support/requests';
+
+const latin1 = (text: string) => Buffer.from(text, 'latin1');
+
+/** What means something to a parser, and so is worth putting where it does not belong. */
+const WORDS = [
+  '\r\n', '\n', '\r', '\0', ' ', '\t', ':', ',', ';', '%', '%00', '%2F', '/', '//', '?', '#', '"', '\\', '{', '}', '[', ']',
+  '\xff', '\xa0', '\xed\xa0\x80', '\ufeff', 'chunked', 'close', '0\r\n\r\n', 'ffffffff\r\n', '-1', '+5',
+  '1e400', '9223372036854775808', '\\ud800', '__proto__', 'null', 'GET ', 'POST /plants HTTP/1.1\r\n', ' HTTP/1.0\r\n',
+]; // prettier-ignore
+
+/** Header lines that say something else than the request does. */
+const FIELDS = [
+  'Host: b', 'Host: a b', 'Content-Length: 5', 'Content-Length: 0', 'Content-Length: 99999', 'Content-Length: -1',
+  'Transfer-Encoding: chunked', 'Transfer-Encoding: gzip, chunked', 'Expect: 100-continue', 'Expect: 200-ok',
+  'Connection: close', 'Connection: keep-alive', 'Connection: upgrade', 'Upgrade: h2c', 'Authorization: Bearer x',
+  'Authorization: Basic eDp5', 'X-Request-Id: a', 'X-Request-Id: "', 'Content-Encoding: gzip', 'Content-Encoding: identity',
+  'Content-Type: text/plain', 'Content-Type: application/json; charset=latin1', 'If-None-Match: *', 'If-None-Match: "",W/"',
+  'X-HTTP-Method-Override: DELETE', 'Range: bytes=0-0', 'Origin: null', 'Cookie: a=b', `X: ${'x'.repeat(17_000)}`,
+  'X: y\r\n'.repeat(101).trimEnd(), 'folded: a\r\n b', 'name : value', 'nothing', ': nothing',
+]; // prettier-ignore
+
+const id = fc.oneof(
+  { weight: 5, arbitrary: fc.integer({ min: 0, max: 30 }).map(String) },
+  fc.bigInt({ min: -(2n ** 64n), max: 2n ** 64n }).map(String),
+  fc.double().map(String),
+  fc.constantFrom('-0', '01', '1.0', '1e2', '%31', '', 'x'),
+);
+
+const anyJson = fc.oneof(
+  fc.json({ maxDepth: 4 }),
+  fc.string({ unit: 'binary', maxLength: 60 }).map((text) => JSON.stringify(text)),
+  fc.constantFrom('['.repeat(900), '{"a":'.repeat(300), `"${'x'.repeat(1990)}"`, `[${'1,'.repeat(500)}1]`),
+);
+
+const body = fc.oneof(
+  fc.tuple(id, fc.string({ minLength: 1, maxLength: 8 })).map(([i, name]) => `{"id":${i},"name":${JSON.stringify(name)}}`),
+  fc.tuple(id, anyJson, anyJson).map(([i, name, tag]) => `{"id":${i},"name":${name},"tag":${tag}}`),
+  anyJson,
+  fc.string({ unit: 'binary-ascii', maxLength: 100 }),
+); // prettier-ignore
+
+function withBody(text: string, chunked: boolean): string {
+  const bytes = Buffer.from(text).toString('latin1');
+  if (!chunked) return `${JSON_TYPE}Content-Length: ${bytes.length}\r\n${END}${bytes}`;
+  const chunk = bytes === '' ? '' : `${bytes.length.toString(16)}\r\n${bytes}\r\n`;
+  return `${JSON_TYPE}Transfer-Encoding: chunked\r\n${END}${chunk}0\r\n\r\n`;
+}
+
+/** Never HEAD: what is no request line could not be told from one, nor an answer's body from the next answer. */
+const validRequest = fc.oneof(
+  fc.tuple(body, fc.boolean()).map(([text, chunked]) => `POST /plants HTTP/1.1\r\n${HOST}${AUTH}${withBody(text, chunked)}`),
+  id.map((i) => `DELETE /plants/${i} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
+  fc.tuple(fc.constantFrom('limit', 'cursor', 'x'), id).map(([name, value]) => `GET /plants?${name}=${value} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
+  fc.webPath().map((path) => `GET ${path || '/'} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
+  fc.constantFrom('OPTIONS', 'PUT', 'CONNECT', 'PROPFIND', 'FLOURISH').map((method) => `${method} /plants HTTP/1.1\r\n${HOST}${AUTH}${END}`),
+  fc.constant(`GET /health/ready HTTP/1.1\r\n${HOST}${END}`),
+).map(latin1); // prettier-ignore
+
+const oddField = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...FIELDS) },
+  { weight: 1, arbitrary: fc.tuple(fc.string({ maxLength: 10 }), fc.string({ unit: 'binary-ascii', maxLength: 20 })).map(([name, value]) => `${name}: ${value}`) },
+); // prettier-ignore
+
+/** In place of a field, or beside the others. */
+const oddlyFieldedRequest = fc
+  .tuple(validRequest, fc.constantFrom(HOST, AUTH, JSON_TYPE, ''), fc.array(oddField, { maxLength: 3 }))
+  .map(([bytes, replaced, fields]) => {
+    const text = bytes.toString('latin1').replace(replaced, '');
+    const behindRequestLine = text.indexOf('\r\n') + 2;
+    const lines = fields.map((field) => `${field}\r\n`).join('');
+    return latin1(text.slice(0, behindRequestLine) + lines + text.slice(behindRequestLine));
+  });
+
+const someBytes = fc.uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => Buffer.from(bytes));
+const insertion = fc.oneof(fc.constantFrom(...WORDS).map(latin1), someBytes);
+
+/** Puts something in place of up to 20 bytes, somewhere. */
+const wound = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  over: fc.nat(20),
+  inserted: insertion,
+});
+
+const woundedRequest = fc.tuple(validRequest, fc.array(wound, { minLength: 1, maxLength: 4 })).map(([request, wounds]) =>
+  wounds.reduce((bytes, { at, over, inserted }) => {
+    const start = Math.floor(at * bytes.length);
+    return Buffer.concat([bytes.subarray(0, start), inserted, bytes.subarray(start + over)]);
+  }, request),
+); // prettier-ignore
+
+const neverARequest = fc
+  .array(insertion, { minLength: 1, maxLength: 12 })
+  .map((pieces) => Buffer.concat(pieces));
+
+/** What is written to one connection, write by write. */
+export const oddBytes: fc.Arbitrary<Buffer[]> = fc
+  .tuple(
+    fc.array(
+      fc.oneof(
+        { weight: 5, arbitrary: validRequest },
+        { weight: 5, arbitrary: oddlyFieldedRequest },
+        { weight: 5, arbitrary: woundedRequest },
+        { weight: 1, arbitrary: neverARequest },
+      ),
+      { minLength: 1, maxLength: 3 },
+    ),
+    fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 2 }),
+  )
+  .map(([requests, cuts]) => {
+    const bytes = Buffer.concat(requests);
+    const ends = [...cuts.map((cut) => Math.floor(cut * bytes.length)), bytes.length].sort((a, b) => a - b);
+    return ends.map((end, i) => bytes.subarray(ends[i - 1] ?? 0, end));
+  });

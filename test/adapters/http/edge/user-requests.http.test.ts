@@ -1,0 +1,92 @@
+import { expect } from 'chai';
+import { errorOf } from '../../../support/http-answer';
+import { RawSocket } from '../../../support/raw-socket';
+import { AUTH, END, HOST, LIST, create } from '../../../support/requests';
+import { SlowStore } from '../../../support/slow-store';
+import { until } from '../../../support/until';
+import { TOKENS, type WatchedService, startWatched } from '../../../support/watched-service';
+
+const MAX = 3;
+const OF_BOB = `Authorization: Bearer ${TOKENS.bob}\r\n`;
+
+describe('more requests of one user in flight than MAX_USER_REQUESTS', () => {
+  let store: SlowStore;
+  let service: WatchedService;
+  const clients: RawSocket[] = [];
+
+  beforeEach(async () => {
+    store = new SlowStore();
+    service = await startWatched(
+      { MAX_USER_REQUESTS: String(MAX), STORE_TIMEOUT_MS: '60000' },
+      { eventStore: store },
+    );
+  });
+  afterEach(async () => {
+    store.delayMs = 0;
+    for (const client of clients.splice(0)) client.vanish();
+    await service.stop();
+  });
+
+  async function send(bytes: string): Promise<RawSocket> {
+    const client = await RawSocket.open(service.url);
+    clients.push(client);
+    return client.send(bytes);
+  }
+  async function ask(bytes: string) {
+    return (await send(bytes)).answer(bytes.split(' ', 1)[0]);
+  }
+  /** As many requests in flight as may be. */
+  async function fill(): Promise<RawSocket[]> {
+    const { trips } = store;
+    store.delayMs = 60_000;
+    const sent = [await send(LIST)];
+    await until(() => store.trips === trips + 1);
+    while (sent.length < MAX) sent.push(await send(LIST));
+    // The connections are served in the order in which they were accepted.
+    expect((await ask(LIST.replace(AUTH, ''))).status).to.equal(401);
+    return sent;
+  }
+
+  it('are refused with 429/42900 and Retry-After, and have changed nothing', async () => {
+    const sent = await fill();
+    for (const bytes of [LIST, create(1), `OPTIONS /plants HTTP/1.1\r\n${HOST}${AUTH}${END}`]) {
+      const answer = await ask(bytes);
+      expect([answer.status, errorOf(answer)]).to.deep.equal([429, 42900]);
+      expect(answer.fields.get('retry-after')).to.match(/^[12]$/);
+    }
+    store.delayMs = 0;
+    for (const client of sent) expect((await client.answer()).body.toString()).to.equal('[]');
+    expect((await ask(LIST)).body.toString()).to.equal('[]');
+  });
+
+  it('do not concern another user, nor requests without one', async () => {
+    await fill();
+    const of = await send(LIST.replace(AUTH, OF_BOB));
+    expect((await ask(`GET /health/live HTTP/1.1\r\n${HOST}${END}`)).status).to.equal(200);
+    store.delayMs = 0;
+    expect((await of.answer()).status).to.equal(200);
+  });
+
+  it('count until their work has ended, also where the client has gone', async () => {
+    const sent = await fill();
+    for (const client of sent) client.vanish();
+    expect((await ask(LIST)).status).to.equal(429);
+    store.delayMs = 0;
+    await until(async () => (await ask(LIST)).status === 200);
+  });
+
+  it('are counted in the metrics', async () => {
+    await fill();
+    await ask(LIST);
+    const metrics = await (await fetch(`${service.url}/metrics`)).text();
+    expect(metrics).to.match(/^http_refused_user_requests_total 1$/m);
+  });
+
+  it('are free again, one for one, whatever the answers were', async () => {
+    for (let i = 0; i < 5 * MAX; i++) {
+      expect((await ask(LIST)).status).to.equal(200);
+      expect((await ask(create(1, ''))).status).to.equal(400);
+      expect((await ask(LIST.replace('/plants', '/plants/'))).status).to.equal(404);
+    }
+  });
+});

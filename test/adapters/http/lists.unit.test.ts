@@ -1,0 +1,251 @@
+import { expect } from 'chai';
+import { type ListPage, Lists } from '../../../src/adapters/http/lists';
+import {
+  PARAMETER_NAMES,
+  type PageQuery,
+  canonical,
+  parseQuery,
+} from '../../../src/adapters/http/list-query';
+import { type User } from '../../../src/application';
+import { StoreUnavailable } from '../../../src/event-sourcing';
+import { PlantList } from '../../../src/domain';
+import { created } from '../../support/given';
+import { rejection } from '../../support/rejection';
+
+const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
+const ALL = { limit: Infinity, after: 0 };
+/** No client goes away, and the time is never up. */
+const never = () => new AbortController().signal;
+
+/** The page of a list, as a collection would show it. */
+function pageOf(lists: Lists, user: User, list: PlantList, query = ALL, commit = 'c'): ListPage {
+  return lists.page(user, query)(list, { version: list.version, commit });
+}
+
+/** The text of that page. */
+function textOf(lists: Lists, user: User, list: PlantList, query = ALL, commit = 'c'): Promise<Buffer> {
+  return lists.text(pageOf(lists, user, list, query, commit), never);
+}
+
+describe('The text of a list', () => {
+  it('is the very one of before for as long as nothing is written', async () => {
+    const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern')])];
+    const first = await textOf(lists, ADA, list);
+    expect(await textOf(lists, ADA, list)).to.equal(first);
+
+    list.evolve(created(2, 'Moss'));
+    const second = await textOf(lists, ADA, list);
+    expect(String(second)).to.equal('[{"name":"Fern"},{"name":"Moss"}]');
+    expect(await textOf(lists, ADA, list)).to.equal(second);
+  });
+
+  it('is another one for another user, another page, and another history of the same length', async () => {
+    const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern'), created(2, 'Moss')])];
+    const other = PlantList.from([created(1, 'Aloe'), created(2, 'Palm')]);
+    const texts = [];
+    for (const query of [ALL, { limit: 1, after: 0 }, { limit: 1, after: 1 }]) {
+      texts.push(String(await textOf(lists, ADA, list, query)));
+      texts.push(String(await textOf(lists, BOB, other, query)));
+    }
+    texts.push(String(await textOf(lists, ADA, other, ALL, 'd')));
+
+    expect(texts).to.deep.equal([
+      '[{"name":"Fern"},{"name":"Moss"}]',
+      '[{"name":"Aloe"},{"name":"Palm"}]',
+      '[{"name":"Fern"}]',
+      '[{"name":"Aloe"}]',
+      '[{"name":"Moss"}]',
+      '[{"name":"Palm"}]',
+      '[{"name":"Aloe"},{"name":"Palm"}]',
+    ]);
+  });
+
+  /** By member, a query that differs from {@link ALL} in it, and the names that it selects. */
+  const SELECTED: Readonly<Record<keyof PageQuery, readonly [query: PageQuery, names: readonly string[]]>> = {
+    limit: [{ ...ALL, limit: 1 }, ['Fern']],
+    after: [{ ...ALL, after: 1 }, ['Moss']],
+  };
+  for (const [member, [query, names]] of Object.entries(SELECTED)) {
+    it(`has only the plants that the query selects by ${member}`, async () => {
+      const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern'), created(2, 'Moss')])];
+      await textOf(lists, ADA, list);
+      const text = String(await textOf(lists, ADA, list, query));
+      expect((JSON.parse(text) as { name: string }[]).map(({ name }) => name)).to.deep.equal(names);
+    });
+  }
+
+  it('has an entity tag of its own for each commit, which every header may bear', () => {
+    const list = PlantList.from([created(1, 'Fern')]);
+    const commits = [
+      'c',
+      'C',
+      '☃',
+      '⛄',
+      'a b',
+      'a"b',
+      'é',
+      '\n',
+      '\x7f',
+      '\ud800',
+      '\udbff',
+      'x'.repeat(129),
+      'x'.repeat(130),
+    ];
+    const tags = new Set(commits.map((commit) => pageOf(new Lists(), ADA, list, ALL, commit).etag));
+    for (const tag of tags) expect(tag).to.match(/^"1-[!#-~]{1,128}"$/);
+    expect(tags).to.have.property('size', commits.length);
+    expect(tags).to.include('"1-c"');
+  });
+
+  it('is made once for all requests that come while a long one is being made', async () => {
+    const list = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`)));
+    const lists = new Lists();
+    const [first, second] = await Promise.all([textOf(lists, ADA, list), textOf(lists, ADA, list)]);
+    expect(first).to.equal(second);
+    expect(await textOf(lists, ADA, list)).to.equal(first);
+  });
+
+  it('of an older head does not replace the one of a newer head that was requested meanwhile', async () => {
+    const list = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`)));
+    const lists = new Lists();
+    const older = textOf(lists, ADA, list);
+    list.evolve(created(10_000, 'Moss'));
+    const newer = await textOf(lists, ADA, list);
+    expect(String(await older)).not.to.contain('Moss');
+    expect(await textOf(lists, ADA, list)).to.equal(newer);
+  });
+
+  it('is one page for all requests of a round, made once', () => {
+    const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern')])];
+    expect(pageOf(lists, ADA, list)).to.equal(pageOf(lists, ADA, list));
+  });
+
+  describe('within its bound', () => {
+    /** Enough for three of those below, each with what it costs beside its text. */
+    const THREE = 3300;
+    const list = () => PlantList.from([created(1, 'Fern')]);
+    const asking =
+      (lists: Lists) =>
+      (user: string, of = list()) =>
+        textOf(lists, user as User, of);
+
+    it('is forgotten when there are too many of them, the first one first, and no more than need be', async () => {
+      const ask = asking(new Lists(THREE));
+      const made = [];
+      for (const user of ['1', '2', '3', '4', '5']) made.push(await ask(user));
+      const [first, second, ...kept] = made;
+      for (const [i, text] of kept.entries()) expect(await ask(`${i + 3}`)).to.equal(text);
+      expect(await ask('1')).not.to.equal(first);
+      expect(await ask('2')).not.to.equal(second);
+    });
+
+    it('makes room for its next: however often one user writes, the texts of others stay', async () => {
+      const ask = asking(new Lists(THREE));
+      const bobs = await ask('bob');
+      const [short, long] = [list(), list()];
+      for (let i = 0; i < 2000; i++) long.evolve(created(i + 2, ''));
+      for (let i = 0; i < 10; i++) {
+        short.evolve(created(i + 2, ''));
+        await ask('ada', short);
+      }
+      expect(await ask('bob'), 'behind ten texts for Ada').to.equal(bobs);
+      await ask('ada', long);
+      expect(await ask('bob'), 'behind one that is long').not.to.equal(bobs);
+    });
+
+    for (const length of [30_000, 100_000]) {
+      it(`is kept while it is the newest, however long it is (${length})`, async () => {
+        const ask = asking(new Lists(THREE));
+        const long = PlantList.from([created(1, 'x'.repeat(length))]);
+        const first = await ask('ada', long);
+        expect(await ask('ada', long)).to.equal(first);
+        await ask('bob');
+        expect(await ask('ada', long)).not.to.equal(first);
+      });
+    }
+
+    it('counts what pages hold before and after their texts are made', async () => {
+      const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern')])];
+      const page = pageOf(lists, ADA, list);
+      const before = lists.bytes;
+      expect(before).to.be.above(1000);
+      const text = await lists.text(page, never);
+      // One stretch less, and the text in the page and in its segment.
+      expect(lists.bytes).to.equal(before - 64 + text.length + 2 * (text.length - 2));
+    });
+  });
+
+  it('is the same for every limit at or beyond the end, and another one for a limit before it', async () => {
+    const list = PlantList.from([created(1, 'Fern'), created(2, 'Moss')]);
+    const lists = new Lists();
+    const all = pageOf(lists, ADA, list);
+    for (const limit of [2, 3, 1e9]) expect(pageOf(lists, ADA, list, { limit, after: 0 })).to.equal(all);
+    expect(all.next).to.equal(undefined);
+    const cut = pageOf(lists, ADA, list, { limit: 1, after: 0 });
+    expect([String(await lists.text(cut, never)), cut.etag]).to.deep.equal(['[{"name":"Fern"}]', all.etag]);
+    expect(cut.next).to.equal('limit=1&cursor=djEuMQ');
+  });
+
+  it('ends with the reason of its abandonment where it is long', async () => {
+    const list = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`)));
+    const lists = new Lists();
+    const late = new StoreUnavailable('late');
+    const text = lists.text(pageOf(lists, ADA, list), () => AbortSignal.abort(late));
+    expect(await rejection(text)).to.equal(late);
+  });
+
+  it('is refused where a user requests too many different ones that may be long, whatever others do', () => {
+    const lists = new Lists();
+    const admit = (user: User, limit: number, after = 0) => lists.admit(user, { limit, after });
+    const ends = Array.from({ length: 32 }, (_, i) => admit(ADA, 10_000 + i));
+    expect(() => admit(ADA, Infinity)).to.throw(StoreUnavailable);
+    expect(() => admit(ADA, 10_000, 1)).to.throw(StoreUnavailable);
+    // One that is requested already, a short one, and one of another user.
+    ends.push(admit(ADA, 10_000), admit(BOB, Infinity));
+    expect(admit(ADA, 100)).to.equal(undefined);
+    ends[0]!();
+    expect(() => admit(ADA, Infinity)).to.throw(StoreUnavailable);
+    ends[32]!();
+    admit(ADA, Infinity)!();
+    ends[1]!();
+    admit(ADA, 9999)!();
+  });
+});
+
+describe('The canonical text of a query', () => {
+  it('is the same for all ways to write the query, and leads to the same page', () => {
+    for (const [sent, text] of [
+      ['', ''],
+      ['other=1', ''],
+      ['limit=002', 'limit=2'],
+      ['limit=%32&other=1', 'limit=2'],
+      ['cursor=djEuNQ&limit=2', 'limit=2&cursor=djEuNQ'],
+      ['cursor=djEuNQ', 'cursor=djEuNQ'],
+    ] as const) {
+      const query = parseQuery(sent);
+      expect(canonical(query), sent).to.equal(text);
+      expect(parseQuery(text), sent).to.deep.equal(query);
+    }
+  });
+
+  it('differs between any two queries that differ in a member', () => {
+    const values: { readonly [Member in keyof PageQuery]: readonly PageQuery[Member][] } = {
+      limit: [0, 1, 2, Infinity],
+      after: [0, 1, 12],
+    };
+    const queries = Object.entries(values).reduce<readonly PageQuery[]>(
+      (before, [member, each]) =>
+        before.flatMap((query) => each.map((value) => ({ ...query, [member]: value }))),
+      [ALL],
+    );
+    expect(queries).to.have.length.of.at.least(12);
+    expect(new Set(queries.map(canonical))).to.have.property('size', queries.length);
+  });
+
+  it('has no parameter with several values: the refusal names all parameters', () => {
+    for (const name of PARAMETER_NAMES)
+      expect(() => parseQuery(`${name}[]=1`)).to.throw(
+        `${PARAMETER_NAMES.join(' and ')} take one value each`,
+      );
+  });
+});

@@ -1,0 +1,418 @@
+/** The HTTP adapter as a Koa application among middleware of others, under servers of others and under `listen`. */
+import { once } from 'node:events';
+import { type IncomingMessage, type Server, createServer, get } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import cors from '@koa/cors';
+import { expect } from 'chai';
+import Koa from 'koa';
+import bodyParser from 'koa-bodyparser';
+import compress from 'koa-compress';
+import helmet from 'koa-helmet';
+import mount from 'koa-mount';
+import request from 'supertest';
+import {
+  type AppOptions,
+  type HttpServer,
+  type RequestReport,
+  createApp,
+  listen,
+} from '../../../src/adapters/http';
+import { MemoryEventStore } from '../../../src/adapters/memory';
+import { system } from '../../../src/adapters/system';
+import { PlantStore, type User, parseUser } from '../../../src/application';
+import type { PlantEvent } from '../../../src/domain';
+import type { EventStore } from '../../../src/event-sourcing';
+import { httpContract } from './contract/http-contract';
+import { RawSocket } from '../../support/raw-socket';
+import { AUTH, JSON_TYPE, LIST, request as bytesOf } from '../../support/requests';
+
+const ALICE = parseUser('alice')!;
+const BEARER = { Authorization: AUTH.replace(/^Authorization: |\r\n$/g, '') };
+
+/** The app on a memory store, where every token speaks for one user. */
+function appWith(
+  options: Partial<AppOptions> = {},
+  store: EventStore<PlantEvent> = new MemoryEventStore(),
+): Koa {
+  const plants = new PlantStore({ ...system(), store });
+  return createApp({ plants, authenticator: { authenticate: () => ALICE }, report: () => {}, ...options });
+}
+
+/** An application that runs `middleware` in front of the app. */
+function behind(middleware: Koa.Middleware, app = appWith()): Koa {
+  return new Koa().use(middleware).use(mount(app));
+}
+
+/** A server of Node, which listens on a free port. */
+function serverOf(app: Koa): Server {
+  const handle = app.callback();
+  return createServer((asked, answer) => void handle(asked, answer)).listen(0, '127.0.0.1');
+}
+
+const create = (app: Koa, id: number, name: string, at = '') =>
+  request(app.callback()).post(`${at}/plants`).set(BEARER).send({ id, name }).expect(200);
+const list = (app: Koa, path = '/plants') => request(app.callback()).get(path).set(BEARER);
+
+httpContract({
+  name: 'The app, mounted under /v1 with koa-mount,',
+  async start({ AUTH_TOKENS, BODY_LIMIT }) {
+    const tokens = new Map(
+      AUTH_TOKENS!.split(',').map((pair) => pair.split(':').reverse() as [string, User]),
+    );
+    const authenticator = { authenticate: (token: string) => tokens.get(token) };
+    const app = appWith({ authenticator, bodyLimit: Number(BODY_LIMIT) });
+    const server = await listen(new Koa().use(mount('/v1', app)));
+    return {
+      urls: [`http://127.0.0.1:${server.port}/v1`],
+      stop: () => server.close({ noticeMs: 0, timeoutMs: 1000 }),
+    };
+  },
+});
+
+describe('The app, mounted with koa-mount,', () => {
+  const mounted = (prefix: string) => new Koa().use(mount(prefix, appWith()));
+
+  it('names its pages and documents below its path', async () => {
+    const app = mounted('/v1');
+    for (const root of ['/v1', '/v1/']) {
+      const { body, text } = await request(app.callback()).get(root).expect(200);
+      expect(body).to.include({ docs: '/v1/docs', openapi: '/v1/openapi.json' });
+      expect(text).not.to.contain('"/docs"');
+    }
+    const page = await request(app.callback()).get('/v1').set('Accept', 'text/html').expect(200);
+    const links = [...page.text.matchAll(/<a href="([^"]+)"/g)].map(([, link]) => link!);
+    expect(links).to.deep.equal(['/v1/docs', '/v1/openapi.json', '/v1/health/ready']);
+    for (const link of links) await request(app.callback()).get(link).expect(200);
+  });
+
+  it('has its place in the OpenAPI document, also where it has several', async () => {
+    const app = appWith();
+    const both = new Koa().use(mount('/v1', app)).use(mount('/v2', app));
+    for (const at of ['/v1', '/v2', '/v1']) {
+      const { body } = await request(both.callback()).get(`${at}/openapi.json`).expect(200);
+      expect((body as { servers: { url: string }[] }).servers[0]!.url).to.equal(at);
+    }
+  });
+
+  it('has a page of docs whose files are found', async () => {
+    const app = mounted('/v1');
+    const { text } = await request(app.callback()).get('/v1/docs').expect(200);
+    const files = [...text.matchAll(/(?:href|src)="(?!data:)([^"]+)"/g)].map(([, file]) => file!);
+    expect(files).to.have.length(4);
+    for (const file of files) {
+      const { pathname } = new URL(file, 'http://localhost/v1/docs');
+      await request(app.callback()).get(pathname).expect(200);
+    }
+  });
+
+  it('follows the whole path where mounts are nested, and an absolute target', async () => {
+    const app = new Koa().use(mount('/api', mounted('/v1')));
+    await create(app, 1, 'Fern', '/api/v1');
+    await create(app, 2, 'Moss', '/api/v1');
+    const { headers } = await list(app, '/api/v1/plants?limit=1').expect(200);
+    expect(headers['link']).to.match(/^<\/api\/v1\/plants\?limit=1&cursor=/);
+
+    const server = serverOf(app);
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const sent = get({ port, path: 'http://plants.example/api/v1/plants?limit=1', headers: BEARER });
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(answer.headers.link).to.equal(headers['link']);
+    answer.resume();
+    server.close().closeAllConnections();
+  });
+
+  it('leaves other paths to the middleware behind it', async () => {
+    const app = new Koa().use(mount('/v1', appWith())).use((ctx) => void (ctx.body = 'mine'));
+    expect((await request(app.callback()).get('/v10/plants')).text).to.equal('mine');
+    await request(app.callback()).get('/v1/plants').expect(401);
+  });
+});
+
+describe('Middleware in front of the app', () => {
+  it('may be @koa/cors: it answers preflights, and adds its fields to all other answers', async () => {
+    const app = behind(cors({ origin: 'https://garden.example', exposeHeaders: 'ETag,Link' }));
+    const origin = { Origin: 'https://garden.example' };
+    const preflight = await request(app.callback())
+      .options('/plants')
+      .set({ ...origin, 'Access-Control-Request-Method': 'POST' })
+      .expect(204);
+    expect(preflight.headers).to.include({ 'access-control-allow-origin': 'https://garden.example' });
+    expect(preflight.headers).not.to.have.property('allow');
+
+    for (const [answer, status] of [
+      [list(app), 200],
+      [request(app.callback()).get('/plants'), 401],
+      [request(app.callback()).get('/nothing'), 404],
+    ] as const) {
+      const { headers } = await answer.set(origin).expect(status);
+      expect(headers['access-control-allow-origin']).to.equal('https://garden.example');
+      expect(headers['access-control-expose-headers']).to.equal('ETag,Link');
+    }
+    const { headers } = await list(app).set(origin);
+    expect(headers['vary']!.split(', ')).to.have.members(['Origin', 'Authorization']);
+  });
+
+  it('may be koa-helmet: its fields stand beside those of the app, which keeps its own policy', async () => {
+    const app = behind(helmet());
+    const answer = await list(app).expect(200);
+    expect(answer.headers).to.include.keys('strict-transport-security', 'x-frame-options');
+    expect(answer.headers).to.include({
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'private, no-cache',
+    });
+    const docs = await request(app.callback()).get('/docs').expect(200);
+    expect(docs.headers['content-security-policy']).to.match(
+      /^default-src 'none'; img-src 'self' data:; script-src 'self'/,
+    );
+  });
+
+  it('may be koa-compress: long bodies are compressed, and 304 and 204 stay as they are', async () => {
+    const app = behind(compress({ threshold: 1024 }));
+    for (let id = 1; id <= 50; id++) await create(app, id, `a plant with a long name, number ${id}`);
+    const plain = await list(app).set('Accept-Encoding', 'identity').expect(200);
+    const zipped = await list(app).set('Accept-Encoding', 'gzip').expect(200);
+    expect(plain.headers).not.to.have.property('content-encoding');
+    expect(zipped.headers['content-encoding']).to.equal('gzip');
+    expect(zipped.headers).not.to.have.property('content-length');
+    expect(zipped.body).to.deep.equal(plain.body).and.to.have.length(50);
+    expect(zipped.headers['vary']).to.contain('Authorization').and.to.contain('Accept-Encoding');
+
+    await list(app).set('If-None-Match', zipped.headers['etag']!).set('Accept-Encoding', 'gzip').expect(304);
+    await request(app.callback()).delete('/plants/1').set(BEARER).set('Accept-Encoding', 'gzip').expect(204);
+    expect((await list(app).set('Accept-Encoding', 'gzip')).body).to.have.length(49);
+  });
+
+  it('may be a body parser: the app takes the text that it has read', async () => {
+    const app = behind(bodyParser());
+    await create(app, 1, 'Fern');
+    const exact = '{"id":9007199254740993,"name":"Moss"}';
+    const post = () =>
+      request(app.callback()).post('/plants').set(BEARER).type('application/json').send(exact);
+    await post().expect(200);
+    expect((await post().expect(400)).body).to.have.property('error', 40003);
+    expect((await list(app)).body).to.deep.equal([{ name: 'Fern' }, { name: 'Moss' }]);
+  });
+
+  it('may answer by itself', async () => {
+    const reports: RequestReport[] = [];
+    const app = behind(
+      (ctx) => {
+        ctx.status = 503;
+        ctx.body = { closed: 'for the winter' };
+      },
+      appWith({ report: (each) => reports.push(each) }),
+    );
+    const { body } = await list(app).expect(503);
+    expect(body).to.deep.equal({ closed: 'for the winter' });
+    expect(reports).to.deep.equal([]);
+  });
+
+  it('sees status and body of every answer behind it, and may change them', async () => {
+    const seen: [number, unknown][] = [];
+    const app = behind(async (ctx, next) => {
+      await next();
+      const { body } = ctx as { body: unknown };
+      seen.push([ctx.status, Buffer.isBuffer(body) ? String(body) : body]);
+      ctx.set('X-Seen', String(seen.length));
+    });
+    expect((await create(app, 1, 'Fern')).headers['x-seen']).to.equal('1');
+    await list(app).expect(200).expect('X-Seen', '2');
+    await request(app.callback()).delete('/plants/1').set(BEARER).expect(204).expect('X-Seen', '3');
+    await request(app.callback()).get('/nothing').expect(404).expect('X-Seen', '4');
+    expect(seen).to.deep.equal([
+      [200, '{"name":"Fern"}'],
+      [200, '[{"name":"Fern"}]'],
+      [204, undefined],
+      [404, '{"error":40400,"message":"there is nothing at this path"}'],
+    ]);
+  });
+});
+
+describe('Middleware behind the app', () => {
+  it('gets the requests that the app does not know, and no others', async () => {
+    const app = appWith();
+    app.use((ctx, next) => {
+      if (ctx.path !== '/hello') return next();
+      ctx.body = { hello: 'world' };
+      return undefined;
+    });
+    const { body, headers } = await request(app.callback()).get('/hello').expect(200);
+    expect(body).to.deep.equal({ hello: 'world' });
+    expect(headers).to.include.keys('x-request-id');
+    expect((await request(app.callback()).get('/nothing').expect(404)).body).to.have.property('error', 40400);
+    await request(app.callback()).put('/plants').set(BEARER).expect(405);
+  });
+
+  it('may fail as Koa has it, and is reported so', async () => {
+    const reports: RequestReport[] = [];
+    const app = appWith({ report: (each) => reports.push(each) });
+    app.on('error', () => {});
+    app.use((ctx) => (ctx.path === '/mine' ? ctx.throw(500, 'secret') : ctx.throw(403, 'not yours')));
+    expect((await request(app.callback()).get('/other').expect(403)).text).to.equal('not yours');
+    expect((await request(app.callback()).get('/mine').expect(500)).text).to.equal('Internal Server Error');
+    expect(reports.map(({ status, error }) => [status, (error as Error | undefined)?.message])).to.deep.equal(
+      [
+        [403, undefined],
+        [500, 'secret'],
+      ],
+    );
+  });
+
+  it('that throws anything else is a fault, answered with 50000', async () => {
+    const app = appWith();
+    app.use(() => {
+      throw new TypeError('a bug');
+    });
+    expect((await request(app.callback()).get('/other').expect(500)).body).to.have.property('error', 50000);
+  });
+
+  for (const [what, body, text] of [
+    ['an object', { a: 1 }, '{"a":1}'],
+    ['a stream', () => Readable.from(['one ', 'two']), 'one two'],
+    ['a text', 'text', 'text'],
+    ['a Buffer', Buffer.from('bytes'), 'bytes'],
+    ['nothing, with a status of its own', undefined, 'OK'],
+  ] as const) {
+    it(`may answer with ${what}`, async () => {
+      const app = appWith();
+      app.use((ctx) => {
+        ctx.status = 200;
+        if (body !== undefined) ctx.body = typeof body === 'function' ? body() : body;
+      });
+      for (const path of ['/other', '/another']) {
+        const answer = await request(app.callback()).get(path).buffer(true).expect(200);
+        expect((answer.text as string | undefined) ?? String(answer.body)).to.equal(text);
+        expect((await request(app.callback()).head(path).expect(200)).text).to.equal(undefined);
+      }
+    });
+  }
+
+  it('may answer past Koa', async () => {
+    const app = appWith();
+    app.use((ctx) => {
+      ctx.respond = false;
+      ctx.res.end('by hand');
+    });
+    expect((await request(app.callback()).get('/other')).text).to.equal('by hand');
+  });
+});
+
+describe('The app under a server of Node', () => {
+  let server: Server | undefined;
+  afterEach(() => server?.close().closeAllConnections());
+
+  async function serve(app: Koa): Promise<string> {
+    const started = (server = serverOf(app));
+    await once(started, 'listening');
+    return `http://127.0.0.1:${(started.address() as AddressInfo).port}`;
+  }
+
+  it('serves all operations', async () => {
+    const app = appWith();
+    await create(app, 1, 'Fern');
+    await create(app, 2, 'Moss');
+    await request(app.callback()).delete('/plants/1').set(BEARER).expect(204);
+    expect((await list(app).expect(200)).body).to.deep.equal([{ name: 'Moss' }]);
+    expect((await request(app.callback()).delete('/plants/1').set(BEARER).expect(404)).body).to.have.property(
+      'error',
+      40401,
+    );
+    const { headers } = await request(app.callback()).options('/plants').set(BEARER).expect(204);
+    expect(headers).to.include({ allow: 'GET, HEAD, POST, OPTIONS' });
+    await request(app.callback())
+      .get('/health/ready')
+      .expect(200, '{"status":"ready","reads":true,"writes":true}');
+    await request(app.callback()).get('/metrics').expect(404);
+  });
+
+  it('lets Node answer an expectation, once', async () => {
+    const url = await serve(appWith());
+    const client = await RawSocket.open(url);
+    client.send(bytesOf('POST', '/plants', `${JSON_TYPE}Expect: 100-continue\r\nContent-Length: 22\r\n`));
+    expect((await client.answer()).status).to.equal(100);
+    client.send('{"id":1,"name":"Fern"}');
+    expect((await client.answer()).status).to.equal(200);
+    client.vanish();
+  });
+
+  it('counts a user’s requests until they are answered', async () => {
+    const url = await serve(appWith({ maxUserRequests: 1 }));
+    for (let i = 0; i < 5; i++) {
+      const answer = await fetch(`${url}/plants`, { headers: BEARER });
+      expect(answer.status).to.equal(200);
+      await answer.arrayBuffer();
+    }
+  });
+
+  it('emits what the service is to blame for as an error of the app, where there is no report', async () => {
+    const store = new MemoryEventStore<PlantEvent>();
+    store.read = () => Promise.reject(new TypeError('a bug'));
+    const plants = new PlantStore({ ...system(), store });
+    const app = createApp({ plants, authenticator: { authenticate: () => ALICE } });
+    const errors: unknown[] = [];
+    app.on('error', (error) => errors.push(error));
+    await list(app).expect(500);
+    await list(app, '/plants?limit=x').expect(400);
+    expect(errors.map(String)).to.deep.equal(['TypeError: a bug']);
+  });
+});
+
+describe('An application around the app, under listen,', () => {
+  let server: HttpServer | undefined;
+  afterEach(() => server?.close({ noticeMs: 0, timeoutMs: 1000 }));
+
+  it('drains as the app does: readiness fails, and each answer closes its connection', async () => {
+    server = await listen(behind(cors()));
+    const url = `http://127.0.0.1:${server.port}`;
+    const ready = async () => {
+      const answer = await fetch(`${url}/health/ready`);
+      await answer.arrayBuffer();
+      return [answer.status, answer.headers.get('connection')];
+    };
+    expect(await ready()).to.deep.equal([200, 'keep-alive']);
+    const closed = server.close({ noticeMs: 200, timeoutMs: 1000 });
+    expect(await ready()).to.deep.equal([503, 'close']);
+    expect(await closed).to.equal(true);
+    server = undefined;
+  });
+
+  it('counts the requests of one connection one at a time, however many are sent at once', async () => {
+    server = await listen(appWith({ maxUserRequests: 1 }));
+    const client = await RawSocket.open(`http://127.0.0.1:${server.port}`);
+    client.send(LIST.repeat(3));
+    for (let i = 0; i < 3; i++) expect((await client.answer()).status).to.equal(200);
+    client.vanish();
+  });
+
+  it('answers bytes that are no request with the body of the contract', async () => {
+    const reports: RequestReport[] = [];
+    server = await listen(behind(cors()), { report: (each) => reports.push(each) });
+    const client = await RawSocket.open(`http://127.0.0.1:${server.port}`);
+    const { status, body } = await client.send('garbage\r\n\r\n').answer();
+    expect([status, (JSON.parse(String(body)) as { error: number }).error]).to.deep.equal([400, 40000]);
+    expect(reports.map((each) => each.status)).to.deep.equal([400]);
+    client.vanish();
+  });
+});
+
+describe('What the app overrides of Koa', () => {
+  it('is there: handleRequest, with the context and the composed middleware', async () => {
+    const { handleRequest } = Koa.prototype as unknown as { handleRequest: (...args: unknown[]) => unknown };
+    expect(handleRequest).to.be.a('function').with.lengthOf(2);
+    let given: unknown[] = [];
+    class Watched extends Koa {
+      handleRequest(...args: unknown[]): unknown {
+        given = args;
+        return handleRequest.apply(this, args);
+      }
+    }
+    await request(new Watched().use((ctx) => void (ctx.body = 'x')).callback())
+      .get('/')
+      .expect(200);
+    expect(given).to.have.length(2);
+    expect(given[0]).to.have.property('res');
+    expect(given[1]).to.be.a('function');
+  });
+});

@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { openApiDocument } from '../../src/adapters/http/openapi/document';
+import { PROBLEMS } from '../../src/adapters/http/problems';
+import { methodsOf } from '../support/documented';
+import { type WatchedService, startWatched } from '../support/watched-service';
+import { PAGES } from './blocks';
+
+const run = promisify(execFile);
+const read = (page: string) => readFileSync(page, 'utf8');
+
+describe('The pages', () => {
+  describe("with the README's tour", () => {
+    const tour = /```console tour\n([^]*?)```/.exec(read('README.md'))![1]!;
+    const steps = tour
+      .split(/^\$ /m)
+      .filter((step) => step !== '')
+      .map((step) => [step.slice(0, step.indexOf('\n')), step.slice(step.indexOf('\n') + 1).trim()] as const);
+    let service: WatchedService;
+
+    before(async () => {
+      service = await startWatched({ AUTH_TOKENS: '' });
+    });
+    after(() => service.stop());
+
+    it('show a tour of several steps', () => expect(steps).to.have.length.above(5));
+
+    for (const [command, output] of steps) {
+      it(`show what is printed by ${command}`, async () => {
+        const { stdout } = await run('sh', ['-c', command.replaceAll('http://127.0.0.1:3000', service.url)], {
+          env: { ...process.env, TOKEN: service.developmentToken },
+        });
+        expect(stdout.trim()).to.equal(output);
+      });
+    }
+  });
+
+  it('list each status and error number of the catalogue, and no other', () => {
+    const rows = [...read('docs/http-api.md').matchAll(/^\| (\d{3}) \| (\d{5}) \|/gm)].map(
+      ([, status, error]) => `${status} ${error}`,
+    );
+    expect(rows).to.have.members(Object.values(PROBLEMS).map(({ status, error }) => `${status} ${error}`));
+  });
+
+  it('list each operation on plants with its parameters, and no other', () => {
+    const rows = [...read('docs/http-api.md').matchAll(/^\| \w+ \| `([A-Z]+ \/plants[^`]*)`(.*?) \|/gm)].map(
+      ([, operation, rest = '']) => [operation, ...[...rest.matchAll(/`\?(\w+)=`/g)].map(([, name]) => name)],
+    );
+    const documented = Object.entries(openApiDocument().paths).flatMap(([path, item]) =>
+      methodsOf(item)
+        .filter((method) => path.startsWith('/plants') && method !== 'head' && method !== 'options')
+        .map((method) => [
+          `${method.toUpperCase()} ${path}`,
+          ...(item[method]!.parameters ?? []).filter((each) => each.in === 'query').map(({ name }) => name),
+        ]),
+    );
+    expect(rows).to.have.deep.members(documented);
+  });
+
+  it('mention only npm scripts that exist', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    for (const page of PAGES) {
+      for (const [, name] of read(page).matchAll(/npm run (?:--silent )?([\w:-]+)/g)) {
+        expect(scripts, `${page} says npm run ${name!}`).to.have.property(name!);
+      }
+    }
+  });
+
+  it('link only to files that exist', () => {
+    for (const page of PAGES) {
+      for (const [, target] of read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)) {
+        expect(existsSync(join(dirname(page), target!)), `${page} links to ${target!}`).to.equal(true);
+      }
+    }
+  });
+
+  it('name a test that exists for every promise', () => {
+    const lines = read('docs/promises.md').match(/^\|(?! promise | ---).*$/gm)!;
+    expect(lines).to.have.length.above(20);
+    for (const line of lines) {
+      const [, promise = '', tests = ''] = /^\| (.+?) \| (.+) \|$/.exec(line) ?? [];
+      for (const test of tests.split(/; (?=`)/)) {
+        const [, file, title = ''] = /^`((?:test|docs|scripts|\.ci)\/[^`]+)`(?:: (.+))?$/.exec(test) ?? [];
+        expect(file, line).not.to.equal(undefined);
+        expect(existsSync(file!), `${promise}: ${file!}`).to.equal(true);
+        expect(read(file!), `${promise}: the test in ${file!}`).to.contain(title);
+      }
+    }
+  });
+});

@@ -1,0 +1,146 @@
+/** The engine with another domain: immutable state, several events per command, and commands without events. */
+import { expect } from 'chai';
+import { MemoryEventStore } from '../../src/adapters/memory';
+import {
+  Aggregates,
+  BEGINNING,
+  type Decider,
+  type EventStore,
+  OutcomeUnknown,
+  UnreadableHistory,
+  decideInOrder,
+} from '../../src/event-sourcing';
+import { streamName } from '../../src/testing/a-stream';
+import { system } from '../../src/adapters/system';
+
+type Command =
+  { readonly type: 'Add'; readonly amount: number } | { readonly type: 'Empty' } | { readonly type: 'Break' };
+type Event = { readonly type: 'Added'; readonly one: 1 } | { readonly type: 'Emptied' };
+
+/** A jar of coins, one event per coin; it holds five. */
+const jar: Decider<Command, Event, 'full', number> = {
+  initialState: () => 0,
+  decide(command, coins) {
+    switch (command.type) {
+      case 'Add':
+        if (coins + command.amount > 5) return { rejection: 'full' };
+        return { events: Array.from({ length: command.amount }, () => ({ type: 'Added', one: 1 })) };
+      case 'Empty':
+        return { events: coins === 0 ? [] : [{ type: 'Emptied' }] };
+      case 'Break':
+        throw new TypeError('a fault of the domain');
+    }
+  },
+  evolve(coins, event) {
+    if (event.type === 'Emptied') return 0;
+    if (coins === 5) throw new RangeError('the jar overflows');
+    return coins + event.one;
+  },
+};
+const JAR = streamName('jar');
+
+function given() {
+  const store = new MemoryEventStore<Event>();
+  const open = () => new Aggregates(jar, { ...system(), store });
+  const jars = open();
+  const coins = (from = jars) => from.query(JAR, (state) => state);
+  const version = () => jars.query(JAR, (_, head) => head.version);
+  return { store, jars, open, coins, version };
+}
+
+describe('The engine over another domain', () => {
+  it('records all events of a command as one commit', async () => {
+    const { store, jars, coins } = given();
+    await jars.execute(JAR, { type: 'Add', amount: 3 });
+    const read = await store.read(JAR, { version: 0, commit: '' });
+    const commits = read.status === 'read' ? read.events.map(({ commit }) => commit) : [];
+    expect([commits.length, new Set(commits).size]).to.deep.equal([3, 1]);
+    expect(await coins()).to.equal(3);
+  });
+
+  it('records a command with more events than a call of JavaScript takes arguments', async () => {
+    const counter: Decider<number, 'counted', never, number> = {
+      initialState: () => 0,
+      decide: (count) => ({ events: Array.from({ length: count }, () => 'counted' as const) }),
+      evolve: (counted) => counted + 1,
+    };
+    const counters = new Aggregates(counter, { ...system(), store: new MemoryEventStore<'counted'>() });
+    await counters.execute(JAR, 200_000);
+    expect(await counters.query(JAR, (counted) => counted)).to.equal(200_000);
+  });
+
+  it('records nothing for an accepted command without events', async () => {
+    const { jars, version } = given();
+    expect(await jars.execute(JAR, { type: 'Empty' })).to.deep.equal({ events: [] });
+    expect(await version()).to.equal(0);
+  });
+
+  it('decides concurrent commands in order, each after the events of those before it', async () => {
+    const { jars, coins } = given();
+    const decisions = await Promise.all([
+      jars.execute(JAR, { type: 'Add', amount: 4 }),
+      jars.execute(JAR, { type: 'Add', amount: 2 }),
+      jars.execute(JAR, { type: 'Empty' }),
+      jars.execute(JAR, { type: 'Empty' }),
+      jars.execute(JAR, { type: 'Add', amount: 2 }),
+    ]);
+    expect(decisions.map(({ events, rejection }) => rejection ?? events.length)).to.deep.equal([
+      4,
+      'full',
+      1,
+      0,
+      2,
+    ]);
+    expect(await coins()).to.equal(2);
+  });
+
+  it('rebuilds the state from the history in another instance', async () => {
+    const { jars, open, coins } = given();
+    await jars.execute(JAR, { type: 'Add', amount: 5 });
+    expect(await coins(open())).to.equal(5);
+  });
+
+  it('rejects with UnreadableHistory when the decider rejects the history', async () => {
+    const { store, coins } = given();
+    const six = Array.from({ length: 6 }, () => ({ type: 'Added', one: 1 }) as const);
+    await store.append(JAR, { version: 0, commit: '' }, 'a commit', six);
+    const error = await coins().catch((error: unknown) => error);
+    expect(error).to.be.instanceOf(UnreadableHistory).with.property('message', 'the jar overflows');
+  });
+
+  it('fails a command with the error of the decider, writes nothing, and serves the next one', async () => {
+    const { jars, coins } = given();
+    await jars.execute(JAR, { type: 'Add', amount: 1 });
+    const error = await jars.execute(JAR, { type: 'Break' }).catch((error: unknown) => error);
+    expect(error).to.be.instanceOf(TypeError).and.not.instanceOf(OutcomeUnknown);
+    expect(await coins()).to.equal(1);
+  });
+
+  it('records a command once that is repeated after its outcome was unknown, where a repetition changes nothing', async () => {
+    const { store, version } = given();
+    let repliesAreLost = true;
+    const losing: EventStore<Event> = {
+      read: (...args) => store.read(...args),
+      async append(...args) {
+        const result = await store.append(...args);
+        if (repliesAreLost) throw new OutcomeUnknown('the reply was lost');
+        return result;
+      },
+    };
+    const jars = new Aggregates(jar, { ...system(), store: losing, timeoutMs: 50 });
+    await jars.execute(JAR, { type: 'Empty' });
+    await store.append(JAR, BEGINNING, 'a commit', [{ type: 'Added', one: 1 }]);
+
+    const error = await jars.execute(JAR, { type: 'Empty' }).catch((error: unknown) => error);
+    expect(error).to.be.instanceOf(OutcomeUnknown);
+    repliesAreLost = false;
+
+    expect(await jars.execute(JAR, { type: 'Empty' })).to.deep.equal({ events: [] });
+    expect(await version()).to.equal(2);
+  });
+
+  it('does not change the state while it decides', () => {
+    const commands: Command[] = [{ type: 'Add', amount: 2 }, { type: 'Empty' }];
+    expect(decideInOrder(jar, commands, 3).map(({ events }) => events?.length)).to.deep.equal([2, 1]);
+  });
+});

@@ -1,0 +1,146 @@
+import { expect } from 'chai';
+import { type Load, LoadQueue } from '../../src/event-sourcing/load-queue';
+import { ManualClock, quiet } from '../support/manual-clock';
+
+const PAGE_TIMEOUT_MS = 4000;
+
+/** A queue whose pages arrive under the control of the test. */
+class Given {
+  readonly clock = new ManualClock();
+  readonly queue: LoadQueue;
+  /** The names of the loads whose pages are in flight, in order of request. */
+  readonly underWay: string[] = [];
+  readonly #arrivals: (() => void)[] = [];
+  readonly dropped: string[] = [];
+
+  constructor(maxReads: number) {
+    this.queue = new LoadQueue(this.clock, PAGE_TIMEOUT_MS, maxReads);
+  }
+
+  /** Loads `pages` pages, one after the other. */
+  load(name: string, pages = 1, wanted = () => true): Load {
+    const load: Load = { pages: 0, expectedAt: -Infinity, wanted };
+    const page = () =>
+      new Promise<void>((resolve) => {
+        this.underWay.push(name);
+        this.#arrivals.push(resolve);
+      });
+    void (async () => {
+      try {
+        for (let left = pages; left > 0; left--) await this.queue.read(load, page);
+        this.queue.finished();
+      } catch {
+        this.dropped.push(name);
+      }
+      load.pages = 0;
+    })();
+    return load;
+  }
+
+  /** Delivers the oldest page in flight; returns the name of its load. */
+  async arrives(): Promise<string> {
+    const name = this.underWay.shift()!;
+    this.#arrivals.shift()!();
+    await quiet();
+    return name;
+  }
+
+  async arriveAll(): Promise<string[]> {
+    const names: string[] = [];
+    while (this.underWay.length > 0) names.push(await this.arrives());
+    return names;
+  }
+}
+
+describe('The load queue', () => {
+  it('requests a few pages at a time over all loads', async () => {
+    const given = new Given(2);
+    for (const name of ['a', 'b', 'c', 'd']) given.load(name, 2);
+    expect([given.queue.reading, given.queue.waiting]).to.deep.equal([2, 2]);
+
+    const arrived = await given.arriveAll();
+    expect(arrived).to.have.length(8);
+    expect([given.queue.reading, given.queue.waiting]).to.deep.equal([0, 0]);
+  });
+
+  it('completes short loads in order of arrival, instead of all of them late', async () => {
+    const given = new Given(1);
+    for (const name of ['a', 'b', 'c']) given.load(name, 2);
+    expect(await given.arriveAll()).to.deep.equal(['a', 'a', 'b', 'b', 'c', 'c']);
+  });
+
+  it('prefers short loads, and gives long ones every fourth turn', async () => {
+    const given = new Given(1);
+    given.load('long', 100);
+    for (let page = 0; page < 40; page++) await given.arrives();
+    for (let count = 0; count < 6; count++) given.load('short', 2);
+
+    const arrived = (await given.arriveAll()).slice(0, 17);
+    expect(arrived.filter((name) => name === 'short')).to.have.length(12);
+    expect(arrived.lastIndexOf('short')).to.be.at.most(16);
+  });
+
+  it('lets long loads take turns, page by page', async () => {
+    const given = new Given(1);
+    given.load('a', 60);
+    for (let page = 0; page < 40; page++) await given.arrives();
+    given.load('b', 60);
+    const arrived = (await given.arriveAll()).slice(44);
+    expect(arrived.slice(0, 8).join('')).to.match(/^(?:ab|ba){4}$/);
+  });
+
+  it('does not start a load that no request waits for', async () => {
+    const given = new Given(1);
+    given.load('a');
+    given.load('gone', 1, () => false);
+    given.load('b');
+    expect(await given.arriveAll()).to.deep.equal(['a', 'b']);
+    expect(given.dropped).to.deep.equal(['gone']);
+  });
+
+  it('continues a started load after its requests have expired', async () => {
+    const given = new Given(1);
+    let wanted = true;
+    given.load('a', 5, () => wanted);
+    await given.arrives();
+    wanted = false;
+    expect(await given.arriveAll()).to.deep.equal(['a', 'a', 'a', 'a']);
+  });
+
+  it('continues eight long loads whose requests have expired, and drops the others', async () => {
+    const given = new Given(1);
+    let wanted = true;
+    for (let count = 0; count < 20; count++) given.load(`load ${count}`, 60, () => wanted);
+    for (let page = 0; page < 20 * 40; page++) await given.arrives();
+    wanted = false;
+    await given.arriveAll();
+    expect(given.dropped).to.have.length(20 - 8 - 2, 'of 20, one has its page under way, one its turn');
+  });
+
+  it('ends a load whose page times out, and continues with the next', async () => {
+    const given = new Given(1);
+    given.load('a');
+    given.load('b');
+    expect(given.underWay).to.deep.equal(['a']);
+    await given.clock.pass(PAGE_TIMEOUT_MS);
+    expect(given.underWay).to.deep.equal(['a', 'b']);
+    expect(given.dropped).to.deep.equal(['a']);
+  });
+
+  it('spreads the retries of expired requests over the time that their loads take', async () => {
+    const given = new Given(1);
+    for (let count = 0; count < 20; count++) given.load('done');
+    while (given.underWay.length > 0) {
+      await given.clock.pass(100);
+      await given.arrives();
+    }
+    given.load('under way');
+    const waiting = Array.from({ length: 200 }, () => given.load('waiting'));
+    const times = waiting.map((load) => given.queue.retryAfterMs(load));
+
+    // The average has moved from its first estimate towards the 100 ms that a load takes.
+    expect(Math.max(...times)).to.be.within(200 * 20, 200 * 100);
+    expect(new Set(times.map((ms) => Math.floor(ms / 1000))).size).to.be.at.least(4);
+    expect(given.queue.retryAfterMs(waiting[150]!), 'the same time for the same load').to.equal(times[150]);
+  });
+});

@@ -1,0 +1,106 @@
+import { MemoryEventStore } from '../../src/adapters/memory/event-store';
+import {
+  type Command,
+  type PlantEvent,
+  type PlantList,
+  type Rejection,
+  plantDecider,
+  plantFootprint,
+} from '../../src/domain';
+import { Aggregate, type AggregateObserver, type AggregateOptions } from '../../src/event-sourcing';
+import { streamName } from '../../src/testing/a-stream';
+import { ManualClock } from '../support/manual-clock';
+import { ScriptedStore } from '../support/scripted-store';
+import { PendingRequest, FULL_LISTING, plant, plantId } from './pending-request';
+
+export const TIMEOUT_MS = 1000;
+
+type Options = Partial<AggregateOptions<Command, PlantEvent, PlantList>> & { readonly pageSize?: number };
+
+/** A fixture: one aggregate with a scripted store and a manual clock. */
+export class OneAggregate {
+  readonly clock = new ManualClock();
+  readonly store: ScriptedStore;
+  readonly plants: Aggregate<Command, PlantEvent, Rejection, PlantList>;
+  /** The notifications of the observer, in order. */
+  readonly observed: string[] = [];
+  #commits = 0;
+
+  constructor({ pageSize = 1000, ...options }: Options = {}) {
+    this.store = new ScriptedStore(() => new MemoryEventStore<PlantEvent>(pageSize));
+    this.plants = new Aggregate<Command, PlantEvent, Rejection, PlantList>(streamName('ada'), plantDecider, {
+      footprint: plantFootprint,
+      store: this.store,
+      clock: this.clock,
+      mintCommit: () => `commit-${++this.#commits}`,
+      timeoutMs: TIMEOUT_MS,
+      maxWaiting: 100,
+      observer: this.#observer(),
+      ...options,
+    });
+  }
+
+  /** A fixture whose aggregate has loaded `events`, recorded by others. */
+  static async loadedWith(...events: PlantEvent[]): Promise<OneAggregate> {
+    const fixture = new OneAggregate();
+    await fixture.store.record('ada', ...events);
+    await fixture.catchUp();
+    fixture.observed.length = 0;
+    return fixture;
+  }
+
+  create(id: number, name: string): PendingRequest {
+    return this.#execute({ type: 'CreatePlant', plant: plant(id, name) });
+  }
+
+  delete(id: number): PendingRequest {
+    return this.#execute({ type: 'DeletePlant', id: plantId(id) });
+  }
+
+  list(): PendingRequest {
+    return new PendingRequest(this.plants.query(FULL_LISTING));
+  }
+
+  /** Lists while the store answers every call. */
+  async catchUp(): Promise<PendingRequest> {
+    this.store.held = false;
+    const listed = this.list();
+    await this.clock.pass(0);
+    this.store.held = true;
+    return listed;
+  }
+
+  /** Records events by another instance. */
+  recordByOthers(...events: PlantEvent[]): Promise<void> {
+    return this.store.record('ada', ...events);
+  }
+
+  /** The recorded events: `+Fern` for a creation, `-1` for a deletion. */
+  async recorded(): Promise<string[]> {
+    return (await this.store.history('ada')).map(({ event }) => describeEvent(event));
+  }
+
+  #execute(command: Command): PendingRequest {
+    return new PendingRequest(this.plants.execute(command));
+  }
+
+  #observer(): AggregateObserver {
+    const notify = (notification: string) => void this.observed.push(notification);
+    return {
+      round: (requests, storeCalls) => notify(`round: ${requests} requests, ${storeCalls} store calls`),
+      appended: (events) => notify(`appended ${events}`),
+      conflict: () => notify('conflict'),
+      historyLost: (stream, known) => notify(`${stream} lost version ${known.version}`),
+      fault: (stream, error) => notify(`${stream}: ${(error as Error).name}`),
+    };
+  }
+}
+
+function describeEvent(event: PlantEvent): string {
+  switch (event.type) {
+    case 'PlantCreated':
+      return `+${event.name}`;
+    case 'PlantDeleted':
+      return `-${event.id}`;
+  }
+}

@@ -1,0 +1,111 @@
+/** The log of a service process whose standard output cannot be written, or that ends. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { compiledMain } from '../support/compiled';
+import { freePort } from '../support/redis/free-port';
+import { noteOutput } from '../support/suite-log';
+import { temporaryDirectory } from '../support/temporary-directory';
+import { until } from '../support/until';
+
+describe('The log of the service', function () {
+  this.slow(5000);
+  const path = temporaryDirectory();
+  let port: number;
+  let child: ChildProcess;
+
+  beforeEach(async () => {
+    port = await freePort();
+  });
+  afterEach(() => child.kill('SIGKILL'));
+
+  /** Resolves once the service responds. */
+  async function start(stdout: 'pipe' | number, ...options: readonly string[]): Promise<void> {
+    child = spawn(process.execPath, [...options, compiledMain()], {
+      env: {
+        PATH: process.env['PATH'],
+        PORT: String(port),
+        AUTH_TOKENS: 'alice:token-1',
+        SHUTDOWN_NOTICE_MS: '0',
+      },
+      stdio: ['ignore', stdout, 'pipe'],
+    });
+    await until(async () => (await status('/health/live').catch(() => 0)) === 200);
+  }
+  async function status(path: string): Promise<number> {
+    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(30_000) });
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+  async function answers(count: number): Promise<void> {
+    for (let left = count; left > 0; left -= 50)
+      for (const each of await Promise.all(Array.from({ length: 50 }, () => status('/nowhere'))))
+        expect(each).to.equal(404);
+  }
+  async function exitCode(): Promise<number | null> {
+    const ended = once(child, 'exit');
+    child.kill('SIGTERM');
+    return ((await ended) as [number | null])[0];
+  }
+  /** The rest of its standard output, as lines. */
+  async function restOfLines(): Promise<readonly string[]> {
+    let text = '';
+    child.stdout!.on('data', (some) => (text += String(some)));
+    await once(child, 'close');
+    noteOutput(text);
+    return text.split('\n').slice(0, -1);
+  }
+  const requestsIn = (lines: readonly string[]) => lines.filter((line) => line.includes('"msg":"request"'));
+
+  it('counts the lines lost on a full disk, while every request is answered and SIGTERM ends it with 0', async function () {
+    if (!existsSync('/dev/full')) this.skip();
+    const full = openSync('/dev/full', 'w');
+    await start(full);
+    closeSync(full);
+    await answers(100);
+    await until(async () => {
+      const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      return Number(/^plant_store_log_lines_dropped_total (\d+)$/m.exec(metrics)![1]) > 100;
+    });
+    expect(await exitCode()).to.equal(0);
+  });
+
+  it('loses no line to a reader that pauses, while every request is answered', async () => {
+    await start('pipe');
+    // More than a pipe holds.
+    await answers(2000);
+    const lines = restOfLines();
+    await answers(50);
+    await exitCode();
+    expect(requestsIn(await lines)).to.have.length(2050);
+  });
+
+  it('lets SIGTERM end the service with 0 while its reader never reads', async () => {
+    await start('pipe');
+    await answers(2000);
+    expect(await exitCode()).to.equal(0);
+  });
+
+  it('goes to a closed pipe while every request is answered, and SIGTERM ends it with 0', async () => {
+    await start('pipe');
+    child.stdout!.destroy();
+    await answers(100);
+    expect(await exitCode()).to.equal(0);
+  });
+
+  it('has every line and the fault where a fault ends the process', async () => {
+    writeFileSync(path('fault.js'), "process.on('SIGUSR2', () => { throw new Error('a bug'); });");
+    await start('pipe', '-r', path('fault.js'));
+    const ended = once(child, 'exit');
+    const lines = restOfLines();
+    await answers(50);
+    child.kill('SIGUSR2');
+    expect(await ended).to.deep.equal([1, null]);
+    expect(requestsIn(await lines)).to.have.length(50);
+    const [fault, end] = (await lines).slice(-2).map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(fault).to.include({ level: 60, msg: 'a fault ends the process' });
+    expect(fault!['err']).to.include({ type: 'Error', message: 'a bug' });
+    expect(end).to.include({ msg: 'ended', exitCode: 1 });
+  });
+});

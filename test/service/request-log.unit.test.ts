@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { pino } from 'pino';
+import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing';
+import { logRequests } from '../../src/service/request-log';
+import { ManualClock } from '../support/manual-clock';
+
+describe('The request log, while requests fail with 503', () => {
+  function opened() {
+    const lines: Record<string, unknown>[] = [];
+    const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
+    const clock = new ManualClock();
+    const requests = logRequests(pino({ level: 'info' }, { write }), (user) => user, clock);
+    const fail = (error: Error) =>
+      requests.report({ requestId: 'r', method: 'GET', status: 503, durationMs: 1, error });
+    return { lines, clock, fail, requests };
+  }
+
+  it('has a line for the first failure, and then one a second with the count and the latest reason', async () => {
+    const { lines, clock, fail } = opened();
+    for (let tenth = 0; tenth < 25; tenth++) {
+      for (let request = 0; request < 100; request++) fail(new StoreUnavailable(`away since ${tenth}`));
+      await clock.pass(100);
+    }
+    await clock.pass(10_000);
+    const told = lines.map(({ msg, reason, failures }) => [msg, failures ?? 1, reason]);
+    expect(told).to.deep.equal([
+      ['request', 1, 'StoreUnavailable: away since 0'],
+      ['more requests failed', 999, 'StoreUnavailable: away since 9'],
+      ['more requests failed', 1000, 'StoreUnavailable: away since 19'],
+      ['more requests failed', 500, 'StoreUnavailable: away since 24'],
+    ]);
+  });
+
+  it('has a line for the next failure after a second without any', async () => {
+    const { lines, clock, fail } = opened();
+    fail(new StoreUnavailable('away'));
+    await clock.pass(1000);
+    fail(new StoreUnavailable('away again'));
+    expect(lines.map(({ msg }) => msg)).to.deep.equal(['request', 'request']);
+  });
+
+  it('counts each kind of failure separately', () => {
+    const { lines, fail, requests } = opened();
+    for (const error of [new StoreUnavailable('away'), new OutcomeUnknown('no reply')])
+      for (let request = 0; request < 3; request++) fail(error);
+    requests.close();
+    expect(lines.map(({ msg, failures }) => [msg, failures])).to.deep.equal([
+      ['request', undefined],
+      ['request', undefined],
+      ['more requests failed', 2],
+      ['more requests failed', 2],
+    ]);
+  });
+});
