@@ -4,18 +4,11 @@
 module.exports = {
   forbidden: [
     {
-      name: 'domain-is-pure',
-      comment: 'The domain imports nothing but itself: no package, no Node, no other layer.',
+      name: 'core-is-pure',
+      comment: 'The domain and the engine import only themselves: no package, no Node, no other layer.',
       severity: 'error',
-      from: { path: '^src/domain/' },
-      to: { pathNot: '^src/domain/' },
-    },
-    {
-      name: 'engine-is-pure',
-      comment: 'Event sourcing imports nothing but itself: any domain and any store can be put beside it.',
-      severity: 'error',
-      from: { path: '^src/event-sourcing/' },
-      to: { pathNot: '^src/event-sourcing/' },
+      from: { path: '^src/(domain|event-sourcing)/' },
+      to: { pathNot: '^src/$1/' },
     },
     {
       name: 'application-knows-only-domain-and-engine',

@@ -1,5 +1,5 @@
 import { type PlantEvent, type PlantId, isPlant, parsePlantId, plantCreated } from '../domain';
-import type { Codec, EncodedEvent } from '../event-sourcing';
+import { type Codec, type EncodedEvent, parseJsonObject } from '../event-sourcing';
 
 /**
  * The codec of plant events: the storage format of every store, and of exports.
@@ -60,15 +60,7 @@ function decode({ type, data }: EncodedEvent): PlantEvent | undefined {
   const format = Object.hasOwn(FORMATS, type) ? FORMATS[type as PlantEvent['type']] : undefined;
   const id = parsePlantId(LEADING_ID.exec(data)?.[1] ?? '');
   if (format === undefined || id === undefined) return undefined;
-  const event = format.event(id, parseMembers(data));
+  const event = format.event(id, parseJsonObject(data));
   // Rejects additional and duplicate members, another order and another spelling: all of them encode differently.
   return event && encode(event).data === data ? event : undefined;
-}
-
-function parseMembers(data: string): Readonly<Record<string, unknown>> {
-  try {
-    return (JSON.parse(data) as Record<string, unknown> | null) ?? {};
-  } catch {
-    return {};
-  }
 }

@@ -1,7 +1,7 @@
 /** The public interface of the engine: event sourcing for any domain, on any store. */
 export type { Clock } from './clock';
 export type { Codec, EncodedEvent } from './codec';
-export { type EventChecks, type MemberChecks, jsonCodec } from './json-codec';
+export { type EventChecks, type MemberChecks, jsonCodec, parseJsonObject } from './json-codec';
 export { type Decider, type Decision, decideInOrder } from './decider';
 export {
   type AppendResult,

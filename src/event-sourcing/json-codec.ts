@@ -39,7 +39,7 @@ export function jsonCodec<Event extends { readonly type: string }>(checks: Event
       return { type, data: JSON.stringify(members) };
     },
     decode({ type, data }) {
-      const members = membersOf(type, parseObject(data));
+      const members = membersOf(type, parseJsonObject(data));
       // A member more, one that occurs twice, another order or spelling: all of these are written differently.
       if (members === undefined || JSON.stringify(members) !== data) return undefined;
       return { type, ...members } as unknown as Event;
@@ -47,9 +47,11 @@ export function jsonCodec<Event extends { readonly type: string }>(checks: Event
   };
 }
 
-function parseObject(text: string): Readonly<Record<string, unknown>> {
+/** The members of the JSON object in `text`; none if `text` is anything else. */
+export function parseJsonObject(text: string): Readonly<Record<string, unknown>> {
   try {
-    return (JSON.parse(text) as Record<string, unknown> | null) ?? {};
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
   } catch {
     return {};
   }

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { type User, parseUser, plantCodec } from '../../application';
-import { type RecordedEvent } from '../../event-sourcing';
+import { type RecordedEvent, parseJsonObject } from '../../event-sourcing';
 import type { PlantEvent } from '../../domain';
 
 /**
@@ -85,7 +85,7 @@ export function trailerLine({ streams, events, seal }: Trailer): string {
  * @param line with its line feed.
  */
 export function parseEventLine(line: string): EventLine | undefined {
-  const { type, version, commit, ...members } = parseMembers(line);
+  const { type, version, commit, ...members } = parseJsonObject(line);
   const stream = parseUser(text(members['stream']));
   if (stream === undefined || typeof type !== 'string') return undefined;
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) return undefined;
@@ -98,7 +98,7 @@ export function parseEventLine(line: string): EventLine | undefined {
 
 /** Parses a trailer of version 1 or 2; `undefined` for any other line. */
 export function parseTrailerLine(line: string): Trailer | undefined {
-  const { streams, events, seal, sha256 } = parseMembers(line);
+  const { streams, events, seal, sha256 } = parseJsonObject(line);
   const digest = seal ?? sha256;
   if (typeof streams !== 'number' || typeof events !== 'number' || typeof digest !== 'string')
     return undefined;
@@ -106,15 +106,6 @@ export function parseTrailerLine(line: string): Trailer | undefined {
   const written =
     seal === undefined ? `${JSON.stringify({ streams, events, sha256 })}\n` : trailerLine(parsed);
   return written === line ? parsed : undefined;
-}
-
-function parseMembers(line: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(line);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
-  } catch {
-    return {};
-  }
 }
 
 function text(value: unknown): string {

@@ -30,7 +30,8 @@ export interface App extends Koa {
  */
 export function createApp(options: AppOptions): App {
   const { plants, authenticator, metrics, random = Math.random } = options;
-  const { bodyLimit, maxUserRequests, storeTimeoutMs } = { ...HTTP_DEFAULTS, ...options };
+  const { bodyLimit = HTTP_DEFAULTS.bodyLimit, storeTimeoutMs = HTTP_DEFAULTS.storeTimeoutMs } = options;
+  const { maxUserRequests = HTTP_DEFAULTS.maxUserRequests } = options;
   const { ready = async () => ({ reads: true, writes: true }), report = emitFault } = options;
 
   const lists = new Lists();

@@ -8,6 +8,7 @@ import { type PageQuery, canonical } from './list-query';
 import { ListRenderer, type Rendering } from './list-renderer';
 import { ListText, PIECE_LENGTH, SegmentTexts } from './list-text';
 import { malformedHttp } from './problems';
+import { whenClosed } from './response';
 
 /** Bytes of kept pages, each counted with what it costs beside its text. The latest is kept however long it is. */
 const MAX_KEPT = 64 * 2 ** 20;
@@ -185,12 +186,10 @@ export function abandonmentOf(response: ServerResponse, deadline: number): Abort
   const timer = setTimeout(() => {
     abandonment.abort(new StoreUnavailable('the answer was not ready in time'));
   }, deadline - performance.now());
-  const close = () => {
+  whenClosed(response, () => {
     clearTimeout(timer);
     // Reaches no client.
     abandonment.abort(malformedHttp('the connection was closed before its answer'));
-  };
-  if (response.destroyed) close();
-  else response.once('close', close);
+  });
   return abandonment.signal;
 }

@@ -38,8 +38,9 @@ const BACKLOG = 511;
  * EACCES …) where it cannot listen.
  */
 export async function listen(app: Koa, options: HttpServerOptions = {}): Promise<HttpServer> {
-  const { host, maxConnections, requestTimeoutMs } = { ...HTTP_DEFAULTS, ...options };
-  const { port = 0, report = () => {} } = options;
+  const { host = HTTP_DEFAULTS.host, port = 0, report = () => {} } = options;
+  const { maxConnections = HTTP_DEFAULTS.maxConnections } = options;
+  const { requestTimeoutMs = HTTP_DEFAULTS.requestTimeoutMs } = options;
   const server = createServer({
     ServerResponse: ServedResponse,
     // Checked by the app, which answers with a body.

@@ -69,8 +69,9 @@ const FIRST_CONTACT_MS = 1500;
 export async function openRedisEventStore<Event>(
   options: RedisOptions<Event>,
 ): Promise<OpenEventStore<Event>> {
-  const { codec, keyPrefix, waitReplicas, timeoutMs } = { ...REDIS_DEFAULTS, ...options };
-  const { pageSize, allowUnreachable = true, report = () => {} } = options;
+  const { codec, pageSize, allowUnreachable = true, report = () => {} } = options;
+  const { keyPrefix = REDIS_DEFAULTS.keyPrefix, waitReplicas = REDIS_DEFAULTS.waitReplicas } = options;
+  const { timeoutMs = REDIS_DEFAULTS.timeoutMs } = options;
   const findings = new FindingLog(report, options.examineEveryMs ?? EXAMINE_EVERY_MS);
   const connection = () => new RedisConnection({ ...options, timeoutMs, waitReplicas, report, findings });
   const writer = connection();

@@ -378,6 +378,21 @@ describe('An application around the app, under listen,', () => {
     server = undefined;
   });
 
+  it('takes an option that is undefined for one that was left out', async () => {
+    // As a caller in JavaScript passes it: `{ maxConnections: process.env.LIMIT }`.
+    const unset = { bodyLimit: undefined, maxUserRequests: undefined, storeTimeoutMs: undefined };
+    const unsetToo = { host: undefined, maxConnections: undefined, requestTimeoutMs: undefined };
+    server = await listen(appWith(unset as never), unsetToo as never);
+    expect(server.host).to.equal('127.0.0.1');
+    const plants = `http://127.0.0.1:${server.port}/plants`;
+    const headers = { ...BEARER, 'Content-Type': 'application/json' };
+    const long = JSON.stringify({ id: 1, name: 'x'.repeat(70_000) });
+    const tooLong = await fetch(plants, { method: 'POST', headers, body: long });
+    expect([tooLong.status, ((await tooLong.json()) as { error: number }).error]).to.deep.equal([413, 41300]);
+    const listed = await fetch(plants, { headers });
+    expect([listed.status, await listed.text()]).to.deep.equal([200, '[]']);
+  });
+
   it('counts the requests of one connection one at a time, however many are sent at once', async () => {
     server = await listen(appWith({ maxUserRequests: 1 }));
     const client = await RawSocket.open(`http://127.0.0.1:${server.port}`);

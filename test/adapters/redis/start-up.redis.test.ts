@@ -1,4 +1,5 @@
-import { streamName } from '../../../src/testing/a-stream';
+import { Stream, streamName } from '../../../src/testing/a-stream';
+import { ferns } from '../../../src/testing/plant-events';
 import { plantCodec } from '../../../src/application';
 import { execFile } from 'node:child_process';
 import { expect } from 'chai';
@@ -79,6 +80,22 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
       });
       const read = opened.store.read(streamName('alice'), BEGINNING).finally(() => opened.close());
       expect((await read).status).to.equal('read');
+    }
+  });
+
+  it('treats an option that is undefined as absent', async () => {
+    const { url } = await startRedis(...DURABLE);
+    // As callers in JavaScript do: `{ keyPrefix: process.env.KEY_PREFIX }`.
+    const unset = { keyPrefix: undefined, waitReplicas: undefined, timeoutMs: undefined };
+    const opened = await openRedisEventStore({ codec: plantCodec, url, ...(unset as object) });
+    const defaults = await openRedisEventStore({ codec: plantCodec, url });
+    try {
+      const stream = new Stream(opened.store);
+      await stream.add(BEGINNING, ...ferns(1));
+      expect(await new Stream(defaults.store, stream.name).history()).to.have.length(1);
+    } finally {
+      opened.close();
+      defaults.close();
     }
   });
 
