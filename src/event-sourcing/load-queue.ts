@@ -29,6 +29,8 @@ const MAX_UNWANTED = 8;
 
 const FIRST_ESTIMATE_MS = 10;
 const ESTIMATE_WEIGHT = 0.05;
+/** Retries are scheduled at this multiple of the average: loads become slower while clients reconnect and retry. */
+const SCHEDULE_MARGIN = 1.25;
 const MIN_RETRY_MS = 1000;
 const MAX_RETRY_MS = 60_000;
 
@@ -100,14 +102,14 @@ export class LoadQueue {
   }
 
   /**
-   * After how many milliseconds an expired request should be retried. Dropped loads get different times, at the rate
-   * at which the store can serve them, so that their clients do not all retry at once.
+   * After how many milliseconds an expired request should be retried. Dropped loads get different times, somewhat
+   * slower than the rate at which the store serves them, so that a client that retries is served at once.
    */
   retryAfterMs(load: Load): number {
     if (load.pages > 0) return MIN_RETRY_MS;
     const now = this.clock.now();
     if (load.expectedAt <= now) {
-      this.#bookedUntil = Math.max(this.#bookedUntil, now) + this.#msPerLoad;
+      this.#bookedUntil = Math.max(this.#bookedUntil, now) + SCHEDULE_MARGIN * this.#msPerLoad;
       load.expectedAt = this.#bookedUntil;
     }
     return Math.min(Math.max(load.expectedAt - now, MIN_RETRY_MS), MAX_RETRY_MS);

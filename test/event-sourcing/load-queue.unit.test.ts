@@ -139,8 +139,45 @@ describe('The load queue', () => {
     const times = waiting.map((load) => given.queue.retryAfterMs(load));
 
     // The average has moved from its first estimate towards the 100 ms that a load takes.
-    expect(Math.max(...times)).to.be.within(200 * 20, 200 * 100);
+    expect(Math.max(...times)).to.be.within(200 * 20, 200 * 125);
     expect(new Set(times.map((ms) => Math.floor(ms / 1000))).size).to.be.at.least(4);
     expect(given.queue.retryAfterMs(waiting[150]!), 'the same time for the same load').to.equal(times[150]);
+  });
+
+  it('refuses a herd of clients about once each, although loads become slower while they wait', async () => {
+    const USERS = 400;
+    const TIMEOUT_MS = 2000;
+    const clock = new ManualClock();
+    const queue = new LoadQueue(clock, PAGE_TIMEOUT_MS, 1);
+    const start = clock.now();
+    let refused = 0;
+    let served = 0;
+    const page = () =>
+      new Promise<void>((resolve) => void clock.after(clock.now() < start + 3000 ? 40 : 56, resolve));
+
+    for (let user = 0; user < USERS; user++) {
+      let deadline = 0;
+      let reading: Promise<void> | undefined;
+      const load: Load = { pages: 0, expectedAt: -Infinity, wanted: () => clock.now() < deadline };
+      const request = () => {
+        deadline = clock.now() + TIMEOUT_MS;
+        const expire = clock.after(TIMEOUT_MS, () => {
+          refused++;
+          clock.after(1000 * Math.ceil(queue.retryAfterMs(load) / 1000), request);
+        });
+        reading ??= queue.read(load, page).then(() => queue.finished());
+        reading.then(
+          () => {
+            if (clock.now() < deadline) served++;
+            expire();
+          },
+          () => (reading = undefined),
+        );
+      };
+      clock.after((1000 * user) / USERS, request);
+    }
+    await clock.pass(2 * USERS * 56);
+    expect(served).to.equal(USERS);
+    expect(refused).to.be.within(1, USERS);
   });
 });

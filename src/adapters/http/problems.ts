@@ -122,5 +122,5 @@ const RETRY_AFTER_MS = 1000;
 export function retryAfterSeconds(error: unknown, random: () => number): number {
   const ms = error instanceof StoreUnavailable ? error.retryAfterMs : undefined;
   const seconds = Math.max(1, Math.ceil((ms ?? RETRY_AFTER_MS) / 1000));
-  return seconds + Math.floor(random() * (Math.max(1, Math.floor(seconds / 2)) + 1));
+  return seconds + Math.floor(random() * (Math.max(1, Math.floor(seconds / 4)) + 1));
 }
