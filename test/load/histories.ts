@@ -16,7 +16,7 @@ const EVENTS_PER_CALL = 10_000;
 /** A script may not take longer than a socket waits. */
 const BYTES_PER_CALL = 8 * 2 ** 20;
 
-/** Writes entries as append-script.ts and plant-codec.ts do; the service reads them in the test, so a difference shows. */
+/** Writes entries as scripts.ts and plant-codec.ts do; the service reads them in the test, so a difference shows. */
 const WRITE = `
 local first, last, name, deletionEvery = tonumber(ARGV[1]), tonumber(ARGV[2]), string.rep('n', ARGV[3]), tonumber(ARGV[4])
 for version = first, last do

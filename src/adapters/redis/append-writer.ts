@@ -1,11 +1,9 @@
 import { OutcomeUnknown, StoreUnavailable } from '../../event-sourcing';
-import { APPEND, APPEND_SHA1 } from './append-script';
 import { isTimeout } from './client';
 import type { RedisConnection } from './connection';
-import type { Entry } from './entry';
+import { APPEND, type PackedPage, isUnknownScript } from './scripts';
 
-export type AppendReply =
-  readonly ['appended'] | readonly ['reset'] | readonly ['conflict', readonly Entry[]];
+export type AppendReply = readonly ['appended'] | readonly ['reset'] | readonly ['conflict', PackedPage];
 
 /** Queue limit of a writer: appends without a reply, sent or not. */
 export interface AppendBounds {
@@ -138,8 +136,11 @@ export class AppendWriter {
     }
     // All in one turn of the event loop, so that no reconnect comes between a script and its WAIT.
     const replies = batch.map(({ key, args, sendsScript }) =>
-      sendsScript ? client.eval(APPEND, 1, key, ...args) : client.evalsha(APPEND_SHA1, 1, key, ...args),
-    ) as Promise<AppendReply>[];
+      (sendsScript
+        ? client.callBuffer('eval', APPEND.text, 1, key, ...args)
+        : client.callBuffer('evalsha', APPEND.sha1, 1, key, ...args)
+      ).then(appendReply),
+    );
     const { waitReplicas } = this.options;
     const replicaCount = waitReplicas > 0 ? client.wait(waitReplicas, this.connection.waitMs) : 0;
     const confirmed = this.#confirm(replicaCount);
@@ -178,6 +179,11 @@ export class AppendWriter {
   }
 }
 
+function appendReply(reply: unknown): AppendReply {
+  const [status, ...page] = reply as [Buffer, ...unknown[]];
+  return [String(status), page] as unknown as AppendReply;
+}
+
 async function confirmedReply(replied: Promise<AppendReply>, confirmed: Promise<void>): Promise<AppendReply> {
   const reply = await replied;
   if (reply[0] === 'appended') await confirmed;
@@ -191,8 +197,4 @@ function fits(held: AppendBounds, bytes: number, bounds: AppendBounds): boolean 
 
 function sizeOf(key: string, args: readonly (string | number)[]): number {
   return args.reduce<number>((bytes, arg) => bytes + Buffer.byteLength(String(arg)), key.length);
-}
-
-function isUnknownScript(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }

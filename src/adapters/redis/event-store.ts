@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import {
   type AppendResult,
   BEGINNING,
@@ -8,14 +7,12 @@ import {
   type NewerEvents,
   type ReadResult,
   type StreamName,
-  UnreadableHistory,
 } from '../../event-sourcing';
 import { type AppendBounds, AppendWriter } from './append-writer';
-import { isTimeout } from './client';
 import type { RedisConnection } from './connection';
 import { appendFault, readFault } from './faults';
-import { PageSizes } from './page-sizes';
-import { type Entry, decodeEntry } from './entry';
+import { decodeEntry, unpackEntries } from './entry';
+import { type PackedPage, READ, executeScript } from './scripts';
 import { streamKey } from './stream-key';
 
 export interface RedisEventStoreOptions<Event> {
@@ -30,17 +27,21 @@ export interface RedisEventStoreOptions<Event> {
   readonly appendBounds?: AppendBounds;
 }
 
+/** Maximum number of events of a page. */
+const PAGE_EVENTS = 128;
+/** Maximum size of a page of more than one event, in bytes. */
+const PAGE_BYTES = 512 * 1024;
 /** Maximum number of newer events in a conflict; the rest is read page by page. */
 const CONFLICT_EVENTS = 16;
 
 /**
  * Stores each stream of events as a Redis stream, with the versions as entry ids.
- * An append is one script (see append-script.ts). A read is one XRANGE that starts
- * at the entry of the caller's head: if it is missing, or has another commit, the
+ * An append and a read are one script each (see scripts.ts). A read starts at the
+ * entry of the caller's head: if it is missing, or has another commit, the
  * caller's history was lost.
  */
 export class RedisEventStore<Event> implements EventStore<Event> {
-  readonly #pages: PageSizes;
+  readonly #pageEvents: number;
   readonly appends: AppendWriter;
 
   /** @param reader may be the writer, unless that one waits for replicas. */
@@ -49,7 +50,7 @@ export class RedisEventStore<Event> implements EventStore<Event> {
     private readonly reader: RedisConnection,
     private readonly options: RedisEventStoreOptions<Event>,
   ) {
-    this.#pages = new PageSizes(options.pageSize);
+    this.#pageEvents = options.pageSize ?? PAGE_EVENTS;
     this.appends = new AppendWriter(writer, {
       waitReplicas: options.waitReplicas,
       bounds: options.appendBounds,
@@ -57,21 +58,14 @@ export class RedisEventStore<Event> implements EventStore<Event> {
   }
 
   async read(stream: StreamName, after: Head): Promise<ReadResult<Event>> {
-    const limit = this.#pages.next(stream, after.version);
     try {
-      const { client } = this.reader;
       const key = streamKey(this.options.keyPrefix, stream);
       const [reply] = await Promise.all([
-        client.xrange(key, `${after.version}-0`, '+', 'COUNT', entryCount(after, limit)),
+        executeScript(this.reader.client, READ, key, [after.version, ...pageBounds(after, this.#pageEvents)]),
         this.reader.mustBePrimary(),
       ]);
-      const entries = reply as Entry[];
-      const known = after.version > 0 ? entries.shift() : undefined;
-      if (commitAt(after.version, known) !== after.commit) return { status: 'reset' };
-      this.#pages.recordPage(stream, entries.length, bytesOf(entries));
-      return { status: 'read', ...(await this.#newerEvents(client, key, entries, after, limit)) };
+      return this.#newerEvents(after, reply as unknown as PackedPage);
     } catch (error) {
-      if (isTimeout(error)) this.#pages.recordTimeout(stream, limit);
       throw readFault(error);
     }
   }
@@ -85,68 +79,42 @@ export class RedisEventStore<Event> implements EventStore<Event> {
     if (events.length === 0 || commit === '')
       throw new RangeError('an append needs a commit id and an event');
     const key = streamKey(this.options.keyPrefix, stream);
-    const limit = Math.min(CONFLICT_EVENTS, this.#pages.next(stream, expected.version));
-    const args = [expected.version, expected.commit, commit, entryCount(expected, limit)];
+    const bounds = pageBounds(expected, Math.min(CONFLICT_EVENTS, this.#pageEvents));
+    const args = [expected.version, expected.commit, commit, ...bounds];
     for (const event of events) {
       const { type, data } = this.options.codec.encode(event);
       args.push(type, data);
     }
     try {
-      const [status, entries] = await this.appends.execute(key, args);
+      const [status, page] = await this.appends.execute(key, args);
       if (status === 'appended') {
         return { status, head: { version: expected.version + events.length, commit } };
       }
       // The script wrote nothing, so a demoted server did not refuse it.
       await this.writer.mustBePrimary();
       if (status === 'reset') return { status };
-      return { status, ...(await this.#newerEvents(this.writer.client, key, entries, expected, limit)) };
+      const newer = this.#newerEvents(expected, page);
+      return newer.status === 'read' ? { ...newer, status } : newer;
     } catch (error) {
       throw appendFault(error);
     }
   }
 
-  /** The first page of `entries`, which follow the head. */
-  async #newerEvents(
-    client: RedisConnection['client'],
-    key: string,
-    entries: readonly Entry[],
-    { version }: Head,
-    limit: number,
-  ): Promise<NewerEvents<Event>> {
+  /** The events of a page that starts at the entry of `after`. */
+  #newerEvents(after: Head, [more, packed]: PackedPage): ReadResult<Event> {
+    const entries = unpackEntries(packed);
+    if (after.version > 0) {
+      const known = entries.shift();
+      if (known?.id !== `${after.version}-0` || known.recorded?.commit !== after.commit)
+        return { status: 'reset' };
+    } else if (after.commit !== BEGINNING.commit) return { status: 'reset' };
     const { codec } = this.options;
-    const page = entries.slice(0, limit);
-    await Promise.all(page.filter(mayBeInvalidUtf8).map(([id]) => mustBeUtf8(client, key, id)));
-    return {
-      events: page.map((entry, index) => decodeEntry(entry, version + 1 + index, codec)),
-      more: entries.length > limit,
-    };
+    const events = entries.map((entry, index) => decodeEntry(entry, after.version + 1 + index, codec));
+    return { status: 'read', events, more: more === 1 };
   }
 }
 
-/** Number of entries to read: the known one, a page, and one more to detect further entries. */
-function entryCount({ version }: Head, limit: number): number {
-  return (version > 0 ? 1 : 0) + limit + 1;
-}
-
-/** Estimated size of the entries, in bytes: their data only. */
-function bytesOf(entries: readonly Entry[]): number {
-  return entries.reduce((bytes, [, fields]) => bytes + (fields[3]?.length ?? 0), 0);
-}
-
-/** Whether the entry may have invalid UTF-8, which ioredis replaces by U+FFFD. */
-function mayBeInvalidUtf8([, fields]: Entry): boolean {
-  return fields.some((field) => field.includes('\ufffd'));
-}
-
-/** Checks the bytes of an entry. Rejects with {@link UnreadableHistory}. */
-async function mustBeUtf8(client: RedisConnection['client'], key: string, id: string): Promise<void> {
-  const [entry] = await client.xrangeBuffer(key, id, id);
-  if (!(entry?.[1] ?? []).every((field) => isUtf8(field)))
-    throw new UnreadableHistory(`entry ${id} is not UTF-8`);
-}
-
-/** The commit at `version`; `undefined` if `entry` is not the entry of that version. */
-function commitAt(version: number, entry: Entry | undefined): string | undefined {
-  if (version === 0) return BEGINNING.commit;
-  return entry?.[0] === `${version}-0` ? entry[1][5] : undefined;
+/** Arguments of the scripts: maximum number of entries, with that of the head, and their size. */
+function pageBounds({ version }: Head, events: number): [entries: number, bytes: number] {
+  return [version > 0 ? events + 1 : events, PAGE_BYTES];
 }

@@ -1,6 +1,6 @@
 import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
-import { APPEND } from '../../../src/adapters/redis/append-script';
+import { APPEND } from '../../../src/adapters/redis/scripts';
 import { BEGINNING, OutcomeUnknown } from '../../../src/event-sourcing';
 import { describeEventStore } from '../../contracts/event-store';
 import { streamCatalogueContract } from '../../contracts/stream-catalogue';
@@ -54,7 +54,7 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
 
   it('an append whose reply was lost is not sent again by ioredis', async () => {
     const { store, close } = await open();
-    await node.admin.script('LOAD', APPEND);
+    await node.admin.script('LOAD', APPEND.text);
     const lost = proxy.loseReply((bytes) => bytes.includes('evalsha'), 'cut');
 
     const failure = await store

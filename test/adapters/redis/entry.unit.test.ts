@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { decodeEntry } from '../../../src/adapters/redis/entry';
+import { type Entry, decodeEntry, unpackEntries } from '../../../src/adapters/redis/entry';
 import { type Codec, UnreadableHistory } from '../../../src/event-sourcing';
 
 const COMMIT = '2026-11-20T21:20:33.123Z-9f2c51d07b3a88e4';
@@ -12,8 +12,8 @@ const codec: Codec<string> = {
 };
 
 /** An entry as the store writes it; each test changes one part. */
-function entry({ id = '7-0', type = 'Noted', data = FERN } = {}) {
-  return [id, ['type', type, 'data', data, 'commit', COMMIT]] as const;
+function entry({ id = '7-0', type = 'Noted', data = FERN } = {}): Entry {
+  return { id, recorded: { type, data, commit: COMMIT } };
 }
 
 describe('An entry of a Redis stream', () => {
@@ -27,28 +27,47 @@ describe('An entry of a Redis stream', () => {
       /^entry 7-0 is not a valid Moved of this version$/,
     );
   });
-});
 
-describe('An entry of a Redis stream is unreadable with', () => {
-  function refuses(what: string, changed: readonly [string, readonly string[]]): void {
-    it(what, () =>
-      expect(() => decodeEntry(changed, 7, codec)).to.throw(UnreadableHistory, `entry ${changed[0]} `),
+  it('is unreadable if it has other fields', () => {
+    expect(() => decodeEntry({ id: '7-0' }, 7, codec)).to.throw(
+      UnreadableHistory,
+      'entry 7-0 does not have the fields type, data and commit',
     );
-  }
+  });
 
   for (const id of ['8-0', '6-0', '7-1', '07-0', '7', '1795209633123-0', '']) {
-    refuses(`the id ${JSON.stringify(id)} where 7-0 is expected`, entry({ id }));
+    it(`is unreadable with the id ${JSON.stringify(id)} where 7-0 is expected`, () =>
+      expect(() => decodeEntry(entry({ id }), 7, codec)).to.throw(UnreadableHistory, `entry ${id} `));
   }
+});
 
-  const fields = {
-    'no field': [],
-    'a missing field': ['type', 'Noted', 'data', FERN],
-    'an additional field': [...entry()[1], 'user', 'alice'],
-    'a duplicate field': ['type', 'Noted', 'data', FERN, 'data', FERN],
-    'the fields in another order': ['data', FERN, 'type', 'Noted', 'commit', COMMIT],
-    'a field with another name': ['Type', 'Noted', 'data', FERN, 'commit', COMMIT],
-    'another name for the data': ['type', 'Noted', 'json', FERN, 'commit', COMMIT],
-    'another name for the commit': ['type', 'Noted', 'data', FERN, 'id', COMMIT],
-  };
-  for (const [what, list] of Object.entries(fields)) refuses(what, ['7-0', list]);
+/** As the scripts pack an entry. */
+function packed(...texts: readonly (string | Buffer)[]): Buffer {
+  return Buffer.concat(
+    texts.flatMap((text) => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(Buffer.byteLength(text));
+      return [length, Buffer.from(text)];
+    }),
+  );
+}
+
+describe('Packed entries', () => {
+  it('are unpacked, with texts of any length and character', () => {
+    const texts = ['', ' ', 'a\n0', 'ü€🌿', '\ufffd', 'x'.repeat(70_000)];
+    for (const data of texts) {
+      const bytes = Buffer.concat([packed('7-0', 'Noted', data, COMMIT), packed('8-0', '', '', '')]);
+      expect(unpackEntries(bytes)).to.deep.equal([
+        entry({ data }),
+        { id: '8-0', recorded: { type: '', data: '', commit: '' } },
+      ]);
+    }
+  });
+
+  it('are none in an empty page', () => expect(unpackEntries(Buffer.alloc(0))).to.deep.equal([]));
+
+  it('are unreadable with a text that is not UTF-8', () => {
+    const bytes = packed('7-0', 'Noted', Buffer.from('F\xc3', 'latin1'), COMMIT);
+    expect(() => unpackEntries(bytes)).to.throw(UnreadableHistory, /^entry 7-0 is not UTF-8$/);
+  });
 });

@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { unpackEntries } from '../../../src/adapters/redis/entry';
+import { type PackedPage, READ, executeScript } from '../../../src/adapters/redis/scripts';
+import { describeRedis } from '../../support/redis';
+
+const MAX_BYTES = 10_000;
+
+describeRedis('The read script', (redis) => {
+  let key: string;
+  beforeEach(async () => {
+    key = `${redis.prefix}:{ada}:events`;
+    await redis.admin.del(key);
+  });
+
+  /** Adds entries with data of these lengths. */
+  async function add(...lengths: readonly number[]): Promise<void> {
+    for (const length of lengths) {
+      const data = 'x'.repeat(length);
+      await redis.admin.xadd(key, `${++version}-0`, 'type', 'Noted', 'data', data, 'commit', 'c');
+    }
+  }
+  let version = 0;
+  beforeEach(() => (version = 0));
+
+  async function page(first: number, limit: number, bytes = MAX_BYTES) {
+    const reply = await executeScript(redis.admin, READ, key, [first, limit, bytes]);
+    const [more, packed] = reply as PackedPage;
+    return [unpackEntries(packed).map(({ id }) => parseInt(id)), more];
+  }
+
+  const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+  it('returns nothing for a stream that does not exist', async () => {
+    expect(await page(0, 10)).to.deep.equal([[], 0]);
+  });
+
+  it('returns at most as many entries as requested, and whether there are more', async () => {
+    await add(...Array.from({ length: 50 }, () => 1));
+    for (const limit of [1, 2, 3, 7, 8, 9, 10, 11, 42, 43, 49])
+      expect(await page(0, limit), `limit ${limit}`).to.deep.equal([upTo(limit), 1]);
+    for (const limit of [50, 51, 1000])
+      expect(await page(0, limit), `limit ${limit}`).to.deep.equal([upTo(50), 0]);
+  });
+
+  it('starts at the entry of the version', async () => {
+    await add(1, 1, 1, 1, 1);
+    expect(await page(3, 2)).to.deep.equal([[3, 4], 1]);
+    expect(await page(5, 9)).to.deep.equal([[5], 0]);
+    expect(await page(6, 9)).to.deep.equal([[], 0]);
+  });
+
+  it('returns as many entries as fit into the size', async () => {
+    await add(...Array.from({ length: 40 }, () => 1000));
+    // Each has 16 bytes of lengths, and its id, type and commit.
+    const [ids, more] = await page(0, 40);
+    expect(ids).to.deep.equal(upTo(9));
+    expect(more).to.equal(1);
+  });
+
+  it('returns two entries at least, however large they are', async () => {
+    await add(MAX_BYTES, 2 * MAX_BYTES, 1);
+    expect(await page(0, 40)).to.deep.equal([[1, 2], 1]);
+    expect(await page(2, 40)).to.deep.equal([[2, 3], 0]);
+  });
+
+  it('returns a large entry after small ones in the next page', async () => {
+    await add(1, 1, 1, MAX_BYTES, 1);
+    expect(await page(0, 40)).to.deep.equal([[1, 2, 3], 1]);
+  });
+
+  it('marks an entry with other fields', async () => {
+    await add(1);
+    await redis.admin.xadd(key, '2-0', 'type', 'Noted', 'json', '{}', 'commit', 'c');
+    const [, packed] = (await executeScript(redis.admin, READ, key, [0, 9, MAX_BYTES])) as PackedPage;
+    const [first, second] = unpackEntries(packed);
+    expect(first?.recorded).to.deep.equal({ type: 'Noted', data: 'x', commit: 'c' });
+    expect(second).to.deep.equal({ id: '2-0' });
+  });
+
+  it('is executed after SCRIPT FLUSH', async () => {
+    await add(1);
+    await redis.admin.script('FLUSH');
+    expect(await page(0, 1)).to.deep.equal([[1], 0]);
+  });
+});
