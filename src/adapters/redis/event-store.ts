@@ -4,7 +4,6 @@ import {
   type Codec,
   type EventStore,
   type Head,
-  type NewerEvents,
   type ReadResult,
   type StreamName,
 } from '../../event-sourcing';
@@ -64,7 +63,7 @@ export class RedisEventStore<Event> implements EventStore<Event> {
         executeScript(this.reader.client, READ, key, [after.version, ...pageBounds(after, this.#pageEvents)]),
         this.reader.mustBePrimary(),
       ]);
-      return this.#newerEvents(after, reply as unknown as PackedPage);
+      return this.#newerEvents(after, reply as PackedPage);
     } catch (error) {
       throw readFault(error);
     }
