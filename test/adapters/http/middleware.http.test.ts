@@ -18,6 +18,7 @@ import {
   createApp,
   listen,
 } from '../../../src/adapters/http';
+import { LeanKoa } from '../../../src/adapters/http/lean-koa';
 import { MemoryEventStore } from '../../../src/adapters/memory';
 import { system } from '../../../src/adapters/system';
 import { PlantStore, type User, parseUser } from '../../../src/application';
@@ -413,6 +414,37 @@ describe('An application around the app, under listen,', () => {
 });
 
 describe('What the app overrides of Koa', () => {
+  const settings: readonly (readonly [what: string, set: (ctx: Koa.Context) => void])[] = [
+    ['a field', (ctx) => ctx.set('X-One', 'text')],
+    ['a field of the response', (ctx) => ctx.response.set('X-One', 'text')],
+    ['a field twice', (ctx) => ['one', 'two'].forEach((value) => ctx.set('X-One', value))],
+    ['an empty value', (ctx) => ctx.set('X-One', '')],
+    ['several lines', (ctx) => ctx.set('X-One', ['one', 'two'])],
+    ['a number', (ctx) => ctx.set('X-One', 7 as never)],
+    ['several fields', (ctx) => ctx.set({ 'X-One': '1', 'X-Two': '2' })],
+    ['a field without a name', (ctx) => ctx.set('', 'text')],
+    ['a field of a response that was sent', (ctx) => (ctx.res.flushHeaders(), ctx.set('X-One', 'late'))],
+    ['a field, after appended ones', (ctx) => (ctx.append('X-One', 'one'), ctx.append('X-One', 'two'))],
+    ['a value that is no header', (ctx) => ctx.set('X-One', 'two\nlines')],
+  ];
+  for (const [what, set] of settings) {
+    it(`sets ${what} as Koa does`, async () => {
+      const [own, koas] = [new LeanKoa(), new Koa()];
+      const seen = [];
+      for (const app of [own, koas]) {
+        app.silent = true;
+        app.use((ctx) => {
+          set(ctx);
+          ctx.body = 'body';
+        });
+        const { status, headers, text } = await request(app.callback()).get('/');
+        delete headers['date'];
+        seen.push({ status, headers, text });
+      }
+      expect(seen[0]).to.deep.equal(seen[1]);
+    });
+  }
+
   it('is there: handleRequest, with the context and the composed middleware', async () => {
     const { handleRequest } = Koa.prototype as unknown as { handleRequest: (...args: unknown[]) => unknown };
     expect(handleRequest).to.be.a('function').with.lengthOf(2);
