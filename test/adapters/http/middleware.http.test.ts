@@ -423,8 +423,20 @@ describe('What the app overrides of Koa', () => {
     ['a number', (ctx) => ctx.set('X-One', 7 as never)],
     ['several fields', (ctx) => ctx.set({ 'X-One': '1', 'X-Two': '2' })],
     ['a field without a name', (ctx) => ctx.set('', 'text')],
-    ['a field of a response that was sent', (ctx) => (ctx.res.flushHeaders(), ctx.set('X-One', 'late'))],
-    ['a field, after appended ones', (ctx) => (ctx.append('X-One', 'one'), ctx.append('X-One', 'two'))],
+    [
+      'a field of a response that was sent',
+      (ctx) => {
+        ctx.res.flushHeaders();
+        ctx.set('X-One', 'late');
+      },
+    ],
+    [
+      'a field after it was appended to',
+      (ctx) => {
+        ctx.append('X-One', 'one');
+        ctx.set('X-One', 'two');
+      },
+    ],
     ['a value that is no header', (ctx) => ctx.set('X-One', 'two\nlines')],
   ];
   for (const [what, set] of settings) {
