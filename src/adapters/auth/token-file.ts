@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Authenticator, User } from '../../application';
 import type { Clock } from '../../event-sourcing';
 import { BrokenTokenFile, UnreadableTokenFile, parseTokenFile, usersByDigest } from './token-file-format';
-import { tokenDigest } from './token-digest';
+import { TokenTable } from './token-table';
 
 /** Observes a token file. No argument has a token or a digest. */
 export interface TokenFileObserver {
@@ -27,7 +27,7 @@ const ACCESS_BY_OTHERS = 0o027n;
  * that was removed is invalid after the next poll, or at once after {@link reload}.
  */
 export class TokenFile implements Authenticator {
-  #users: ReadonlyMap<string, User> = new Map();
+  #table = new TokenTable(new Map());
   #version = '';
   /** Why the content could not be read: each poll retries, and only the first one reports it. */
   #unreadable: string | undefined;
@@ -49,7 +49,7 @@ export class TokenFile implements Authenticator {
   }
 
   authenticate(token: string): User | undefined {
-    return this.#users.get(tokenDigest(token));
+    return this.#table.userOf(token);
   }
 
   /** Reads the file now. If it is invalid, the tokens read before stay valid, and the observer is notified. */
@@ -67,8 +67,8 @@ export class TokenFile implements Authenticator {
     // Before the content, so that the next poll detects a change in between.
     const found = statFile(this.path);
     this.#version = versionOf(found);
-    this.#users = readTokens(this.path);
-    this.observer.read({ tokens: this.#users.size });
+    this.#table = new TokenTable(readTokens(this.path));
+    this.observer.read({ tokens: this.#table.size });
     if (found.mode & ACCESS_BY_OTHERS && process.platform !== 'win32') this.observer.exposed();
   }
 
