@@ -189,9 +189,9 @@ describe('A list after any steps', () => {
   it('returns most of a long list in identical segments', () => {
     const past = Array.from({ length: 1000 }, (_, id) => created(id, 'Fern'));
     const list = PlantList.from(past);
-    const before = new Set(list.page().stretches.map(({ segment }) => segment));
+    const before = new Set(list.page().ranges.map(({ segment }) => segment));
     for (const event of [deleted(0), deleted(500), created(1000, 'Moss')]) list.evolve(event);
-    const pieces = list.page().stretches.map(({ segment }) => segment);
+    const pieces = list.page().ranges.map(({ segment }) => segment);
     expect(pieces.filter((piece) => !before.has(piece))).to.have.length(3);
     expect(pieces).to.have.length.above(12);
   });

@@ -6,8 +6,8 @@ import type { ListText } from './list-text';
 const MAX_EACH = 32;
 /** Bytes of unfinished texts. Beyond it one text is finished before the others go on, and further ones are refused. */
 const MAX_BYTES = 64 * 2 ** 20;
-/** Stretches of the lists whose texts are unfinished, some 64 bytes each. Further texts are refused. */
-const MAX_STRETCHES = 2 ** 19;
+/** Ranges of the lists whose texts are unfinished, some 64 bytes each. Further texts are refused. */
+const MAX_RANGES = 2 ** 19;
 
 interface Reader {
   readonly resolve: (text: Buffer) => void;
@@ -62,7 +62,7 @@ export class ListRenderer {
   readonly #lanes = new Map<User, Rendering[]>();
   #running = false;
   #bytes = 0;
-  #stretches = 0;
+  #ranges = 0;
 
   /** Of unfinished texts. */
   get bytes(): number {
@@ -82,7 +82,7 @@ export class ListRenderer {
     const [underWay] = this.#lanes.get(user) ?? [];
     if (underWay && !underWay.isRead) this.#remove(underWay);
     const others = this.#lanes.get(user)?.length ?? 0;
-    const full = this.#bytes > MAX_BYTES || this.#stretches + text.size > MAX_STRETCHES;
+    const full = this.#bytes > MAX_BYTES || this.#ranges + text.size > MAX_RANGES;
     if (others >= MAX_EACH || (full && this.#lanes.size > 0)) {
       throw new StoreUnavailable('too many long lists are wanted');
     }
@@ -92,7 +92,7 @@ export class ListRenderer {
       if (!late || this.#lanes.get(user)?.[0] !== rendering) this.#remove(rendering);
     });
     this.#bytes += text.bytes;
-    this.#stretches += text.size;
+    this.#ranges += text.size;
     const lane = this.#lanes.get(user);
     if (lane) lane.push(rendering);
     else this.#lanes.set(user, [rendering]);
@@ -148,7 +148,7 @@ export class ListRenderer {
     lane!.splice(index, 1);
     if (lane!.length === 0) this.#lanes.delete(user);
     this.#bytes -= text.bytes;
-    this.#stretches -= text.size;
+    this.#ranges -= text.size;
     ended(whole);
   }
 }

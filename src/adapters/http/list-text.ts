@@ -1,4 +1,4 @@
-import type { Plant, SegmentView, Stretch } from '../../domain';
+import type { Plant, SegmentView, SegmentRange } from '../../domain';
 
 /** In characters. A piece ends with the plant or the segment by which it becomes longer. */
 export const PIECE_LENGTH = 64 * 1024;
@@ -12,7 +12,7 @@ export class ListText {
   #plant: number | undefined;
 
   constructor(
-    private readonly stretches: readonly Stretch[],
+    private readonly ranges: readonly SegmentRange[],
     private readonly segments: SegmentTexts,
   ) {}
 
@@ -21,18 +21,18 @@ export class ListText {
     return this.#bytes;
   }
 
-  /** How many stretches the list has. */
+  /** How many ranges the list has. */
   get size(): number {
-    return this.stretches.length;
+    return this.ranges.length;
   }
 
   /** Makes the next piece. The whole text in UTF-8 where that was the last one, else `undefined`. */
   advance(): Buffer | undefined {
     let piece = '';
-    while (piece.length <= PIECE_LENGTH && this.#index < this.stretches.length) {
+    while (piece.length <= PIECE_LENGTH && this.#index < this.ranges.length) {
       piece += `${piece === '' && this.#bytes === 0 ? '[' : ','}${this.#next(PIECE_LENGTH - piece.length)}`;
     }
-    const whole = this.#index === this.stretches.length;
+    const whole = this.#index === this.ranges.length;
     if (whole) piece += piece === '' && this.#bytes === 0 ? '[]' : ']';
     const chunk = Buffer.from(piece);
     this.#chunks.push(chunk);
@@ -43,7 +43,7 @@ export class ListText {
 
   /** The text of the next stretch; of as many of its plants as it takes to exceed `length` where the stretch is long. */
   #next(length: number): string {
-    const { segment, from, to } = this.stretches[this.#index]!;
+    const { segment, from, to } = this.ranges[this.#index]!;
     const whole = to - from === segment.plants.length;
     let text = whole && this.#plant === undefined ? this.segments.get(segment) : undefined;
     if (

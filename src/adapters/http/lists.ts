@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { type PlantView, type User, pageOf } from '../../application';
 import { type Head, StoreUnavailable } from '../../event-sourcing';
-import type { Stretch } from '../../domain';
+import type { SegmentRange } from '../../domain';
 import { type PageQuery, canonical } from './list-query';
 import { ListRenderer, type Rendering } from './list-renderer';
 import { ListText, PIECE_LENGTH, SegmentTexts } from './list-text';
@@ -13,13 +13,13 @@ import { whenClosed } from './response';
 /** Bytes of kept pages, each counted with what it costs beside its text. The latest is kept however long it is. */
 const MAX_KEPT = 64 * 2 ** 20;
 const PAGE_BYTES = 1024;
-const STRETCH_BYTES = 64;
+const RANGE_BYTES = 64;
 /** Different queries of one user whose answers may be long, at a time. */
 const MAX_LONG_QUERIES = 32;
 /** A list of so many plants may be longer than one piece: a plant takes 13 characters at least. */
 const LONG_LIMIT = Math.floor(PIECE_LENGTH / 13);
-/** A list of so many stretches is: two neighbours hold more than 64 plants. */
-const LONG_STRETCHES = Math.ceil(LONG_LIMIT / 32) + 1;
+/** A list of so many ranges is: two neighbours hold more than 64 plants. */
+const LONG_RANGES = Math.ceil(LONG_LIMIT / 32) + 1;
 
 /**
  * All pages of lists that are known, by user and canonical query, each at the latest head that it was requested at.
@@ -77,10 +77,10 @@ export class Lists {
       const key = `${canonical(cut)} ${user}`;
       const known = this.#pages.get(key);
       if (known !== undefined && isSame(known.head, head)) return known;
-      const { stretches, next } = pageOf(list, cut);
+      const { ranges, next } = pageOf(list, cut);
       // With limit=0 a walk along the links would never end.
       const link = next === undefined || cut.limit === 0 ? undefined : canonical({ ...cut, after: next });
-      const page = new ListPage(key, user, head, link, stretches);
+      const page = new ListPage(key, user, head, link, ranges);
       this.#keep(page);
       return page;
     };
@@ -93,8 +93,8 @@ export class Lists {
   async text(page: ListPage, abandonment: () => AbortSignal): Promise<Buffer> {
     if (page.text !== undefined) return page.text;
     if (page.rendering === undefined) {
-      const text = new ListText(page.stretches, this.#segments);
-      const whole = text.size < LONG_STRETCHES ? text.advance() : undefined;
+      const text = new ListText(page.ranges, this.#segments);
+      const whole = text.size < LONG_RANGES ? text.advance() : undefined;
       if (whole !== undefined) return this.#finish(page, whole);
       page.rendering = this.#renderer.render(page.user, text, (rendered) => {
         page.rendering = undefined;
@@ -145,18 +145,18 @@ export class ListPage {
     readonly head: Head,
     /** The canonical query of the next page; absent at the end. */
     readonly next: string | undefined,
-    public stretches: readonly Stretch[],
+    public ranges: readonly SegmentRange[],
   ) {
     this.etag = entityTag(head);
   }
 
   get bytes(): number {
-    return PAGE_BYTES + STRETCH_BYTES * this.stretches.length + (this.text?.length ?? 0);
+    return PAGE_BYTES + RANGE_BYTES * this.ranges.length + (this.text?.length ?? 0);
   }
 
   finish(text: Buffer): void {
     this.text = text;
-    this.stretches = [];
+    this.ranges = [];
   }
 }
 

@@ -115,7 +115,7 @@ describe('The renderer of long lists', () => {
     expect(await render('ada', 'a', 1)).to.equal('a');
   });
 
-  it('refuses lists of too many stretches together, but not a single one', async () => {
+  it('refuses lists of too many ranges together, but not a single one', async () => {
     const first = render('ada', 'a', 1, { size: 2 ** 20 });
     expect(() => render('bob', 'b', 1)).to.throw(StoreUnavailable);
     expect(await first).to.equal('a');

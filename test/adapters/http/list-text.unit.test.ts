@@ -12,8 +12,8 @@ function listOf(count: number, name = 'Fern'): PlantList {
 }
 
 /** The whole text, and the bytes that each piece added. */
-function render({ stretches }: Page, segments = new SegmentTexts()): { text: string; pieces: number[] } {
-  const text = new ListText(stretches, segments);
+function render({ ranges }: Page, segments = new SegmentTexts()): { text: string; pieces: number[] } {
+  const text = new ListText(ranges, segments);
   const pieces: number[] = [];
   for (;;) {
     const before = text.bytes;
@@ -67,7 +67,7 @@ describe('The text of a list', () => {
     const list = listOf(MANY);
     const page = list.page();
     const then = JSON.stringify(page.plants);
-    const text = new ListText(page.stretches, new SegmentTexts());
+    const text = new ListText(page.ranges, new SegmentTexts());
     let whole = text.advance();
     for (let id = 0; id < MANY; id += 3) list.evolve(deleted(id));
     while (whole === undefined) whole = text.advance();
@@ -89,21 +89,19 @@ describe('The text of a list', () => {
 describe('The texts of segments', () => {
   it('are kept up to a bound in bytes, the latest of them', () => {
     const [segments, list] = [new SegmentTexts(100_000), listOf(MANY)];
-    const { stretches } = list.page();
-    for (const { segment } of stretches) {
+    const { ranges } = list.page();
+    for (const { segment } of ranges) {
       segments.set(segment, JSON.stringify(segment.plants));
       expect(segments.bytes).to.be.at.most(100_000);
     }
     expect(segments.bytes).to.be.above(30_000);
-    expect(segments.get(stretches.at(-1)!.segment)).to.equal(
-      JSON.stringify(stretches.at(-1)!.segment.plants),
-    );
-    expect(segments.get(stretches[0]!.segment)).to.equal(undefined);
+    expect(segments.get(ranges.at(-1)!.segment)).to.equal(JSON.stringify(ranges.at(-1)!.segment.plants));
+    expect(segments.get(ranges[0]!.segment)).to.equal(undefined);
   });
 
   it('are kept for as long as they are used, whatever else is', () => {
     const [segments, list] = [new SegmentTexts(100_000), listOf(MANY)];
-    const [used, ...others] = list.page().stretches.map(({ segment }) => segment);
+    const [used, ...others] = list.page().ranges.map(({ segment }) => segment);
     segments.set(used!, 'used');
     for (const segment of others) {
       segments.set(segment, 'x'.repeat(2000));
@@ -113,7 +111,7 @@ describe('The texts of segments', () => {
 
   it('are not kept where one alone exceeds the bound', () => {
     const [segments, list] = [new SegmentTexts(1000), listOf(1)];
-    const { segment } = list.page().stretches[0]!;
+    const { segment } = list.page().ranges[0]!;
     segments.set(segment, 'x'.repeat(1000));
     expect([segments.get(segment), segments.bytes]).to.deep.equal([undefined, 0]);
   });

@@ -170,7 +170,7 @@ describe('The text of a list', () => {
       const before = lists.bytes;
       expect(before).to.be.above(1000);
       const text = await lists.text(page, never);
-      // One stretch less, and the text in the page and in its segment.
+      // One range less, and the text in the page and in its segment.
       expect(lists.bytes).to.equal(before - 64 + text.length + 2 * (text.length - 2));
     });
   });
