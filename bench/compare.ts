@@ -32,7 +32,7 @@ export async function compare(own: Session, other: Session, { slices }: Conditio
 }
 
 /** What was compared several times, as if it had been once. */
-export function together(rounds: readonly Pairs[]): Pairs {
+export function poolRounds(rounds: readonly Pairs[]): Pairs {
   const all = METHODS.map((method) => [method, rounds.flatMap((pairs) => pairs[method])]);
   return Object.fromEntries(all) as Record<Method, Pair[]>;
 }

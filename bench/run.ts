@@ -3,7 +3,7 @@
  * an HTTP server on Node can do. docs/benchmark.md says how, and what it means.
  */
 import { compileServers, installPackages } from './build';
-import { METHODS, type Pairs, perSecond, rateRatio, together } from './compare';
+import { METHODS, type Pairs, perSecond, rateRatio, poolRounds } from './compare';
 import { contestants } from './contestants';
 import { has, machineText, placement, spin } from './machine';
 import { type Contestant, measure } from './measure';
@@ -105,7 +105,7 @@ async function allCompared(
       const pairs = await measure(contestant, bare, conditions);
       console.log(`round ${number}  ${contestant.name.padEnd(20)}  ${pairsText(pairs)}`);
       const before = compared.get(contestant.name);
-      compared.set(contestant.name, before ? together([before, pairs]) : pairs);
+      compared.set(contestant.name, before ? poolRounds([before, pairs]) : pairs);
     }
   }
   return compared;

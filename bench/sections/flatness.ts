@@ -1,5 +1,5 @@
 /** Whether the millionth plant costs what the hundredth does: a user with many and users with few, in turns, in one process. */
-import { type Pairs, compare, cpuRatio, rateRatio, together } from '../compare';
+import { type Pairs, compare, cpuRatio, rateRatio, poolRounds } from '../compare';
 import type { FilledUser } from '../servers/condition';
 import { type Conditions, Session } from '../session';
 import { ratiosTable } from '../table';
@@ -36,7 +36,7 @@ export async function flatness(conditions: Conditions, rounds: number, plants = 
     await server.stop();
   }
   // How much faster the one with few is, is how much dearer the one with many.
-  const all = together(compared);
+  const all = poolRounds(compared);
   const head = `a user with ${plants.toLocaleString('en-GB')} plants, to one with 100`;
   return ratiosTable(head, all, { time: rateRatio, processor: cpuRatio });
 }

@@ -1,6 +1,6 @@
 /** What it costs to keep the events in a Redis that syncs every write: the same service, in memory and on Redis, in turns. */
 import { startDurableRedis } from '../../scripts/durable-redis';
-import { type Pairs, cpuRatio, perSecond, rateRatio, together } from '../compare';
+import { type Pairs, cpuRatio, perSecond, rateRatio, poolRounds } from '../compare';
 import { ours } from '../contestants';
 import { pinned } from '../machine';
 import { measure } from '../measure';
@@ -32,7 +32,7 @@ export async function redis(conditions: Conditions, rounds: number): Promise<str
       await server.stop();
     }
   }
-  const table = ratiosTable('on Redis, to in memory', together(compared), {
+  const table = ratiosTable('on Redis, to in memory', poolRounds(compared), {
     'requests a second': rateRatio,
     processor: cpuRatio,
     p99: ({ own, other }) => own.p99Ms / other.p99Ms,

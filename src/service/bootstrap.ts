@@ -6,11 +6,11 @@ import { PlantStore } from '../application';
 import { type EventStore } from '../event-sourcing';
 import type { PlantEvent } from '../domain';
 import type { Config } from './config';
-import { alwaysThere, openEvents } from './events';
+import { alwaysAvailable, openEvents } from './events';
 import { openIdentity } from './identity';
-import { logCollections, openLog, userNames } from './log';
+import { logAggregates, openLog, userNames } from './log';
 import { type LogDestination, standardOutput } from './log-destination';
-import { together } from './observers';
+import { combineObservers } from './observers';
 import { readiness } from './readiness';
 import { logRequests } from './request-log';
 
@@ -47,7 +47,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
 
   const identity = openIdentity(config, log);
   const events = overrides.eventStore
-    ? alwaysThere(overrides.eventStore)
+    ? alwaysAvailable(overrides.eventStore)
     : await openEvents(config, log).catch((error: unknown) => {
         identity.close();
         throw error;
@@ -58,7 +58,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     timeoutMs: config.STORE_TIMEOUT_MS,
     cacheMaxBytes: config.CACHE_MAX_BYTES ?? heapShare(),
     cacheMaxItems: config.CACHE_MAX_PLANTS,
-    observer: together(metrics.collections, logCollections(log, nameOf)),
+    observer: combineObservers(metrics.aggregates, logAggregates(log, nameOf)),
   });
   const report = (request: RequestReport) => {
     metrics.request(request);

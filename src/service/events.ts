@@ -10,7 +10,7 @@ import type { Config } from './config';
 export type Events = Pick<OpenEventStore<PlantEvent>, 'store' | 'check' | 'status' | 'close'>;
 
 /** A store that is always available. */
-export function alwaysThere<T extends EventStore<PlantEvent>>(store: T): Events & { store: T } {
+export function alwaysAvailable<T extends EventStore<PlantEvent>>(store: T): Events & { store: T } {
   return { store, check: () => Promise.resolve({ writes: true }), close: () => {} };
 }
 
@@ -25,7 +25,7 @@ export async function openEvents(
 ): Promise<OpenEventStore<PlantEvent>> {
   if (config.EVENT_STORE === 'memory') {
     const store = new MemoryEventStore<PlantEvent>();
-    return { ...alwaysThere(store), catalogue: store };
+    return { ...alwaysAvailable(store), catalogue: store };
   }
   return openRedisEventStore({
     codec: plantCodec,

@@ -40,7 +40,7 @@ function given(options: Partial<PlantStoreOptions> = {}) {
 
 function held(store: PlantStore) {
   const { aggregates, items } = store.usage;
-  return { collections: aggregates, plants: items };
+  return { aggregates, plants: items };
 }
 
 describe('A plant store', () => {
@@ -138,7 +138,7 @@ describe('The cache of a plant store', () => {
     remove(ADA, 1);
     await quiet();
 
-    expect(held(plants)).to.deep.equal({ collections: 2, plants: 2 });
+    expect(held(plants)).to.deep.equal({ aggregates: 2, plants: 2 });
   });
 
   it('counts correctly after a failure', async () => {
@@ -149,7 +149,7 @@ describe('The cache of a plant store', () => {
     await store.sole.answer();
     await store.sole.refuse();
 
-    expect(held(plants)).to.deep.equal({ collections: 1, plants: 2 });
+    expect(held(plants)).to.deep.equal({ aggregates: 1, plants: 2 });
   });
 
   // A user costs as much as 10 plants, so 22 is room for two users with two plants in total.
@@ -161,7 +161,7 @@ describe('The cache of a plant store', () => {
     create(BOB, 1, 'Ivy');
     await quiet();
 
-    expect(held(plants)).to.deep.equal({ collections: 2, plants: 2 });
+    expect(held(plants)).to.deep.equal({ aggregates: 2, plants: 2 });
     expect(await projectedAnew(ADA)).to.be.false;
   });
 
@@ -188,7 +188,7 @@ describe('The cache of a plant store', () => {
     await quiet();
 
     // 10 + 18 for Cleo and 10 + 1 for Bob are 39; with 11 more for Ada they would be 50.
-    expect(held(plants)).to.deep.equal({ collections: 2, plants: 19 });
+    expect(held(plants)).to.deep.equal({ aggregates: 2, plants: 19 });
   });
 
   it('never evicts the most recently used user, for any number of plants', async () => {
@@ -196,7 +196,7 @@ describe('The cache of a plant store', () => {
     create(ADA, 1, 'Fern');
     await quiet();
 
-    expect(held(plants)).to.deep.equal({ collections: 1, plants: 1 });
+    expect(held(plants)).to.deep.equal({ aggregates: 1, plants: 1 });
     expect(await projectedAnew(ADA)).to.be.false;
   });
 
@@ -208,13 +208,13 @@ describe('The cache of a plant store', () => {
     await quiet();
     list(BOB);
     await quiet();
-    expect(held(plants)).to.deep.equal({ collections: 1, plants: 0 });
+    expect(held(plants)).to.deep.equal({ aggregates: 1, plants: 0 });
 
     const listed = list(ADA);
     await quiet();
 
     expect(listed.outcome).to.deep.equal(['Fern', 'Ivy', 'Moss']);
-    expect(held(plants)).to.deep.equal({ collections: 1, plants: 3 });
+    expect(held(plants)).to.deep.equal({ aggregates: 1, plants: 3 });
   });
 
   it('never evicts a user with requests in flight: later requests use the same aggregate', async () => {
@@ -224,7 +224,7 @@ describe('The cache of a plant store', () => {
     const adas = store.sole;
     list(BOB);
     await store.calls[1]!.answer();
-    expect(held(plants).collections).to.equal(2);
+    expect(held(plants).aggregates).to.equal(2);
 
     const second = create(ADA, 2, 'Ivy');
     expect(store.calls).to.deep.equal([adas]);
@@ -244,7 +244,7 @@ describe('The cache of a plant store', () => {
     await store.calls[1]!.answer();
     await adas.answer();
 
-    expect(held(plants)).to.deep.equal({ collections: 1, plants: 0 });
+    expect(held(plants)).to.deep.equal({ aggregates: 1, plants: 0 });
   });
 
   it('does not evict a user after a failed request while another one is in flight', async () => {
@@ -256,7 +256,7 @@ describe('The cache of a plant store', () => {
     list(BOB);
     await store.calls[1]!.answer();
 
-    expect(held(plants).collections).to.equal(2);
+    expect(held(plants).aggregates).to.equal(2);
   });
 
   it('evicts a user again when no request is in flight, also after failures', async () => {
@@ -267,6 +267,6 @@ describe('The cache of a plant store', () => {
     list(BOB);
     await store.sole.answer();
 
-    expect(held(plants).collections).to.equal(1);
+    expect(held(plants).aggregates).to.equal(1);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { chart } from '../../bench/chart';
-import { type Pairs, compare, rateRatio, together } from '../../bench/compare';
+import { type Pairs, compare, rateRatio, poolRounds } from '../../bench/compare';
 import { RanOut, resultOf } from '../../bench/load';
 import { placement } from '../../bench/machine';
 import type { Contestant } from '../../bench/measure';
@@ -32,7 +32,7 @@ const compared = new Map([
   ['bare', pairs([slice(100, 1), slice(100, 1)], [slice(50, 1), slice(50, 1)])],
   [
     'fern',
-    together([
+    poolRounds([
       pairs([slice(50, 0.8), slice(100, 1)], [slice(25, 0.8), slice(50, 1)]),
       pairs([slice(60, 1), slice(100, 1)], [slice(10, 1), slice(100, 1)], [slice(52, 1), slice(100, 1)]),
     ]),

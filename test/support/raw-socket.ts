@@ -83,7 +83,7 @@ export class RawSocket {
   }
 
   /** Goes away without a word, and without having read. */
-  vanish(): void {
+  reset(): void {
     this.socket.resetAndDestroy();
   }
 

@@ -334,7 +334,7 @@ describe('The app under a server of Node', () => {
     expect((await client.answer()).status).to.equal(100);
     client.send('{"id":1,"name":"Fern"}');
     expect((await client.answer()).status).to.equal(200);
-    client.vanish();
+    client.reset();
   });
 
   it('counts a user’s requests until they are answered', async () => {
@@ -398,7 +398,7 @@ describe('An application around the app, under listen,', () => {
     const client = await RawSocket.open(`http://127.0.0.1:${server.port}`);
     client.send(LIST.repeat(3));
     for (let i = 0; i < 3; i++) expect((await client.answer()).status).to.equal(200);
-    client.vanish();
+    client.reset();
   });
 
   it('answers bytes that are no request with the body of the contract', async () => {
@@ -408,7 +408,7 @@ describe('An application around the app, under listen,', () => {
     const { status, body } = await client.send('garbage\r\n\r\n').answer();
     expect([status, (JSON.parse(String(body)) as { error: number }).error]).to.deep.equal([400, 40000]);
     expect(reports.map((each) => each.status)).to.deep.equal([400]);
-    client.vanish();
+    client.reset();
   });
 });
 

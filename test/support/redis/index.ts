@@ -2,14 +2,14 @@
 // (of the image REDIS_IMAGE), or one from the redis-server on the PATH.
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
-import { RedisGround } from './ground';
+import { RedisProvider } from './provider';
 import { type NoRedis, RedisServer, hangUp, plainClient } from './server';
 
 export { type RedisServer, hangUp, plainClient } from './server';
 
-const ground = new RedisGround();
+const provider = new RedisProvider();
 // This file is loaded outside of any suite, so the hook is the whole run's.
-after(() => ground.close());
+after(() => provider.close());
 
 /** A suite's part of the Redis that all ordinary suites share. Readable in hooks and tests only: it is opened lazily. */
 export interface SharedRedis {
@@ -38,7 +38,7 @@ export function describeRedis(title: string, body: (redis: SharedRedis) => void)
     };
 
     needs(this, async () => {
-      const shared = await ground.shared();
+      const shared = await provider.shared();
       if ('reason' in shared) return shared;
       const admin = plainClient(shared.url);
       await admin.connect().catch((cause: unknown) => {
@@ -72,12 +72,12 @@ export function describeOwnRedis(title: string, body: (startRedis: StartRedis) =
     let running = ofTheSuite;
 
     needs(this, async () => {
-      const servers = await ground.servers();
+      const servers = await provider.servers();
       return 'reason' in servers ? servers : undefined;
     });
     beforeEach(() => (running = ofTheTest));
     body(async (...args) => {
-      const servers = await ground.servers();
+      const servers = await provider.servers();
       if ('reason' in servers) throw new Error(servers.reason);
       const server = await RedisServer.start(await servers.create(args));
       running.push(server);

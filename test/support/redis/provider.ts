@@ -2,7 +2,7 @@ import { dockerRedis } from './docker';
 import { localRedis } from './local';
 import { type NoRedis, RedisServer, type RedisSource } from './server';
 
-export type Place = () => Promise<RedisSource | NoRedis>;
+export type RedisLookup = () => Promise<RedisSource | NoRedis>;
 
 /**
  * What the Redis suites of one test run stand on. Nothing is looked for before
@@ -11,13 +11,13 @@ export type Place = () => Promise<RedisSource | NoRedis>;
  * Ordinary suites share one Redis: REDIS_URL, or else a server from the first
  * place that has one. Suites that kill and configure never get REDIS_URL.
  */
-export class RedisGround {
+export class RedisProvider {
   #servers: Promise<RedisSource | NoRedis> | undefined;
   #shared: Promise<{ url: string } | NoRedis> | undefined;
 
   constructor(
     private readonly url = process.env.REDIS_URL,
-    private readonly places: readonly Place[] = [dockerRedis, localRedis],
+    private readonly lookups: readonly RedisLookup[] = [dockerRedis, localRedis],
     private readonly print: (line: string) => void = console.log,
   ) {}
 
@@ -49,7 +49,7 @@ export class RedisGround {
 
   async #findServers(): Promise<RedisSource | NoRedis> {
     const reasons: string[] = [];
-    for (const look of this.places) {
+    for (const look of this.lookups) {
       const found = await look();
       if (!('reason' in found)) {
         this.print(`Redis servers for the tests: ${[found.name, ...reasons].join('; ')}`);

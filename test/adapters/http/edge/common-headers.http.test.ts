@@ -38,7 +38,7 @@ describe('every answer', () => {
   async function ask(bytes: string): Promise<Answer> {
     const client = await RawSocket.open(service.url);
     const answer = await client.send(bytes).answer();
-    client.vanish();
+    client.reset();
     return answer;
   }
 

@@ -22,12 +22,12 @@ describe('a client that goes away', () => {
     store.delayMs = 0;
     const client = await RawSocket.open(service.url);
     const { body } = await client.send(LIST).answer();
-    client.vanish();
+    client.reset();
     return (JSON.parse(body.toString()) as { name: string }[]).map(({ name }) => name);
   }
 
   const WAYS: Readonly<Record<string, (client: RawSocket) => unknown>> = {
-    'with a reset': (client) => client.vanish(),
+    'with a reset': (client) => client.reset(),
     'with a proper end': (client) => client.socket.destroy(),
   };
   for (const [how, go] of Object.entries(WAYS)) {
@@ -67,7 +67,7 @@ describe('a client that goes away', () => {
         const client = await RawSocket.open(service.url);
         client.send(i % 2 === 0 ? LIST : create(i).slice(0, -3));
         await delay(i % 10);
-        client.vanish();
+        client.reset();
       }),
     );
 

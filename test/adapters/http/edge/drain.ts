@@ -61,7 +61,7 @@ export function drains(environment: () => Readonly<Record<string, string>>): voi
 
   async function refusesConnections(): Promise<boolean> {
     const client = await RawSocket.open(service.url).catch(() => undefined);
-    client?.vanish();
+    client?.reset();
     return client === undefined;
   }
 
@@ -103,7 +103,7 @@ export function drains(environment: () => Readonly<Record<string, string>>): voi
     await until(refusesConnections);
 
     expect((await half.client.send(half.rest).answer()).status).to.equal(200);
-    half.client.vanish();
+    half.client.reset();
     expect(await service.exitCode()).to.equal(0);
   }).slow(5000);
 

@@ -43,7 +43,7 @@ describe(`${CONNECTIONS} connections that send the next request as soon as they 
         const before = await flood.answers();
         const client = await RawSocket.open(service.url);
         const { status } = await client.send(LIST).answer();
-        client.vanish();
+        client.reset();
         expect(status).to.be.oneOf([200, 503]);
         waits.push((await flood.answers()) - before);
       }

@@ -13,7 +13,7 @@ describe('health', () => {
     client = await RawSocket.open(service.url);
   });
   afterEach(async () => {
-    client.vanish();
+    client.reset();
     await service.stop();
   });
 
@@ -53,16 +53,16 @@ describe('health', () => {
   it('while it ends, the service is live but not ready', async () => {
     const stopped = service.stop(300);
     const live = await ask('GET', '/health/live');
-    client.vanish();
+    client.reset();
     client = await RawSocket.open(service.url);
     const ready = await ask('GET', '/health/ready');
-    client.vanish();
+    client.reset();
     client = await RawSocket.open(service.url);
     const head = await ask('HEAD', '/health/ready');
 
     expect([live.status, ready.status, head.status]).to.deep.equal([200, 503, 503]);
     expect(errorOf(ready)).to.equal(50300);
-    client.vanish();
+    client.reset();
     await stopped;
   });
 });

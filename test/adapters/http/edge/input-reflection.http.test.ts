@@ -63,7 +63,7 @@ describe('nothing that a client sends comes back', () => {
     service = await startWatched();
     const client = await RawSocket.open(service.url);
     await client.send(create(1)).answer();
-    client.vanish();
+    client.reset();
   });
   after(() => service.stop());
 
@@ -72,7 +72,7 @@ describe('nothing that a client sends comes back', () => {
       const client = await RawSocket.open(service.url);
       const before = service.log.length;
       const answer = await client.send(bytes).answer();
-      client.vanish();
+      client.reset();
       // A request that broke off in mid-body is told of once its reader has noticed.
       await until(() => service.log.length > before);
 

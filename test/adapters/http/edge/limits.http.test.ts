@@ -54,7 +54,7 @@ describe('the limits of a request', () => {
       expect((await client.answer()).status).to.equal(200);
       client.send(request('GET', '/plants', `X-Large: ${'x'.repeat(15 * 1024)}\r\n`));
       expect((await client.answer()).status).to.equal(200);
-      client.vanish();
+      client.reset();
     });
 
     const LARGE_BODIES: Readonly<Record<string, string[]>> = {
@@ -92,7 +92,7 @@ describe('the limits of a request', () => {
       expect((await client.answer()).status).to.equal(200);
       client.send(request('POST', '/plants', '', body + ' '.repeat(BODY_LIMIT + 1 - body.length)));
       expect((await client.answer()).status).to.equal(413);
-      client.vanish();
+      client.reset();
     });
 
     it('reach a client who goes on sending his large body', async () => {
@@ -167,7 +167,7 @@ describe('the limits of a request', () => {
       await client.send(LIST).answer();
       await delay(IDLE_MS);
       const { status } = await client.send(LIST).answer();
-      client.vanish();
+      client.reset();
       return status;
     }
 
@@ -199,7 +199,7 @@ describe('the limits of a request', () => {
       };
       expect(await statuses()).to.deep.equal([]);
 
-      taken.forEach((client) => client.vanish());
+      taken.forEach((client) => client.reset());
       await until(async () => (await statuses())[0] === 200);
     });
   });

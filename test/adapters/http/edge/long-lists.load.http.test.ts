@@ -43,7 +43,7 @@ describe(`a user with ${PLANTS.alice} plants who asks for many different long li
       const client = await RawSocket.open(service.url);
       for (let i = id; i < id + 500; i++) client.send(bytes(i, NAME));
       for (let i = id; i < id + 500; i++) expect((await client.answer('POST')).status).to.equal(200);
-      client.vanish();
+      client.reset();
     }
   }
 
@@ -63,7 +63,7 @@ describe(`a user with ${PLANTS.alice} plants who asks for many different long li
       meanwhile.push(count() - before);
       await delay(10);
     }
-    client.vanish();
+    client.reset();
     return { p99: took.sort((a, b) => a - b)[Math.floor(took.length * 0.99)], meanwhile };
   }
 
@@ -115,7 +115,7 @@ describe(`a user with ${PLANTS.alice} plants who asks for many different long li
         .answer();
       expect([status, body.length > 2 ** 20]).to.deep.equal([200, true]);
     }
-    client.vanish();
+    client.reset();
     expect((await valueOf('http_list_text_bytes')) - before).to.be.below(
       3 * PLANTS.alice * (NAME.length + 12),
     );
@@ -130,7 +130,7 @@ describe(`a user with ${PLANTS.alice} plants who asks for many different long li
           const client = await RawSocket.open(service.url);
           client.send(request('GET', `/plants?limit=${limit++}`));
           await delay(20);
-          client.vanish();
+          client.reset();
         }
       }),
     ).then(() => (open = false));

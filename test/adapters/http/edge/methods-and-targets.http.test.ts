@@ -13,7 +13,7 @@ describe('methods, targets and expectations', () => {
   before(async () => (service = await startWatched()));
   after(() => service.stop());
   beforeEach(async () => (client = await RawSocket.open(service.url)));
-  afterEach(() => client.vanish());
+  afterEach(() => client.reset());
 
   async function ask(bytes: string, method = 'GET') {
     const answer = await client.send(bytes).answer(method);

@@ -87,14 +87,14 @@ describe('/metrics', () => {
     const before = (await valueOf('plant_store_rounds_total'))!;
     for (const { status } of await askAll()) expect(status).to.equal(200);
     expect((await valueOf('plant_store_rounds_total'))! - before).to.be.within(1, 10);
-    for (const client of clients) client.vanish();
+    for (const client of clients) client.reset();
   });
 
   it('tells of open connections, the event loop and the process', async () => {
     await metrics();
     const clients = await Promise.all(Array.from({ length: 10 }, () => RawSocket.open(service.url)));
     await until(async () => (await valueOf('http_connections'))! > 10);
-    for (const client of clients) client.vanish();
+    for (const client of clients) client.reset();
     await until(async () => (await valueOf('http_connections'))! <= 10);
     const all = await metrics();
     for (const name of ['nodejs_eventloop_lag_p99_seconds', 'process_resident_memory_bytes'])
@@ -112,7 +112,7 @@ describe('/metrics', () => {
     const client = await RawSocket.open(service.url);
     for (const method of ['PROPFIND', 'LINK', 'PURGE'])
       await client.send(`${method} /Canary7 HTTP/1.1\r\n${HOST}${END}`).answer(method);
-    client.vanish();
+    client.reset();
     // Those of 404 are one already; what a method that is not served is answered with may be one more.
     expect(await series()).to.be.at.most(before + 1);
     const all = await metrics();

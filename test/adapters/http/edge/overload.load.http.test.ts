@@ -28,7 +28,7 @@ describe('with more requests than the store can take', function () {
     while (clients.length < CLIENTS) clients.push(await RawSocket.open(service.url));
   });
   after(async () => {
-    clients.forEach((client) => client.vanish());
+    clients.forEach((client) => client.reset());
     await service.stop();
   });
 

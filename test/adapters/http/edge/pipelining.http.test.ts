@@ -106,7 +106,7 @@ describe('the requests of one connection', () => {
       const { trips } = store;
       client.send('x'.repeat(bytes.includes('70000') ? 70_000 : 0) + LIST + create(1));
       await delay(50);
-      client.vanish();
+      client.reset();
 
       expect(store.trips).to.equal(trips);
     });
@@ -140,7 +140,7 @@ describe('the requests of one connection', () => {
     const client = await RawSocket.open(service.url);
     client.send(LIST.repeat(1000));
     for (let i = 0; i < 1000; i++) expect((await client.answer()).status).to.equal(200);
-    client.vanish();
+    client.reset();
   });
 
   it('may not be more: who brings them is cut off, and nobody else', async () => {
@@ -152,7 +152,7 @@ describe('the requests of one connection', () => {
     await greedy.ended();
     await delay(50);
     expect(modest.socket.destroyed).to.equal(false);
-    modest.vanish();
+    modest.reset();
   });
 
   it('may wait in line on all connections together in large numbers, but not without bound: who then brings more is cut off', async () => {
@@ -169,7 +169,7 @@ describe('the requests of one connection', () => {
     const left = crowd.length - cut;
     const other = await RawSocket.open(service.url);
     const { status } = await other.send(small).answer();
-    [...crowd, other].forEach((client) => client.vanish());
+    [...crowd, other].forEach((client) => client.reset());
 
     expect(left).to.be.within(5, 25);
     expect(status).to.equal(404);

@@ -52,7 +52,7 @@ describe('The log', () => {
     );
     await pause(50);
     expect((await client.send('no chunk\r\n').answer()).status).to.equal(400);
-    client.vanish();
+    client.reset();
     await until(() => linesOf(service).length > 0);
     expect(linesOf(service)).to.have.length(1);
     expect(linesOf(service)[0]).to.include({ status: 400, route: '/plants' });

@@ -34,7 +34,7 @@ describe('clients that are slow', function () {
     await ask(request('GET', '/plants?limit=0'));
   }
   afterEach(async () => {
-    for (const client of clients.splice(0)) client.vanish();
+    for (const client of clients.splice(0)) client.reset();
     await service.stop();
   });
 
@@ -51,7 +51,7 @@ describe('clients that are slow', function () {
     const since = performance.now();
     const client = await RawSocket.open(service.url);
     const { status } = await client.send(bytes.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')).answer();
-    client.vanish();
+    client.reset();
     expect(status).to.equal(200);
     return performance.now() - since;
   }

@@ -23,7 +23,7 @@ describe('more requests of one user in flight than MAX_USER_REQUESTS', () => {
   });
   afterEach(async () => {
     store.delayMs = 0;
-    for (const client of clients.splice(0)) client.vanish();
+    for (const client of clients.splice(0)) client.reset();
     await service.stop();
   });
 
@@ -69,7 +69,7 @@ describe('more requests of one user in flight than MAX_USER_REQUESTS', () => {
 
   it('count until their work has ended, also where the client has gone', async () => {
     const sent = await fill();
-    for (const client of sent) client.vanish();
+    for (const client of sent) client.reset();
     expect((await ask(LIST)).status).to.equal(429);
     store.delayMs = 0;
     await until(async () => (await ask(LIST)).status === 200);
