@@ -6,9 +6,6 @@ import { join } from 'node:path';
 /** Files, and folders with every page and module in them. */
 const PLACES = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md', 'docs', 'src'];
 
-/** Pages that are still to be rewritten. One without such a word is removed from here. */
-const TO_BE_REWRITTEN = ['docs/decisions/0007-lists-and-answers.md'];
-
 const NAME_THE_ACTOR = 'name it: the client, the caller, the operator, the instance';
 const NAME_THE_VALUE = 'name the values: any input, all bytes, every response';
 const ACTIVE = 'say who does what: it returns, reports, logs, requests';
@@ -62,12 +59,7 @@ function filesIn(place: string): string[] {
 
 describe('The language of the project', () => {
   for (const file of PLACES.flatMap(filesIn)) {
-    const rewritten = !TO_BE_REWRITTEN.includes(file);
-    it(`${rewritten ? 'uses' : 'does not yet use'} the terms of the field in ${file}`, () => {
-      const words = wordsOf(textOf(file));
-      if (rewritten) expect(words).to.deep.equal([]);
-      else expect(words).to.not.deep.equal([]);
-    });
+    it(`uses the terms of the field in ${file}`, () => expect(wordsOf(textOf(file))).to.deep.equal([]));
   }
 
   it('is checked word by word, across lines and in any case', () => {
