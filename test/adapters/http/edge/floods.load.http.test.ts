@@ -18,7 +18,7 @@ const FLOODS: Readonly<Record<string, string>> = {
   POST: request('POST', '/plants', '', '{"id":1,"name":"Fern"}'),
 };
 
-describe(`${CONNECTIONS} connections that send the next request as soon as they have an answer`, function () {
+describe(`${CONNECTIONS} connections that send the next request as soon as they get a response`, function () {
   this.slow(20_000);
   let service: ServiceApart;
   let flood: Flood;
@@ -36,7 +36,7 @@ describe(`${CONNECTIONS} connections that send the next request as soon as they 
   });
 
   for (const [what, bytes] of Object.entries(FLOODS)) {
-    it(`get a few answers each, and no more, before a new client gets its first one: ${what}`, async () => {
+    it(`get only a few responses each before a new client gets its first one: ${what}`, async () => {
       flood = await Flood.start({ url: service.url, request: bytes, connections: CONNECTIONS });
       const waits: number[] = [];
       for (let i = 0; i < TRIES; i++) {
@@ -47,7 +47,7 @@ describe(`${CONNECTIONS} connections that send the next request as soon as they 
         expect(status).to.be.oneOf([200, 503]);
         waits.push((await flood.answers()) - before);
       }
-      expect(Math.max(...waits) / CONNECTIONS, `answers meanwhile: ${waits.join()}`).to.be.below(4);
+      expect(Math.max(...waits) / CONNECTIONS, `responses meanwhile: ${waits.join()}`).to.be.below(4);
     });
   }
 });

@@ -10,7 +10,7 @@ const AT_ONCE = 10;
 const SEED = process.env['SEED'] ? Number(process.env['SEED']) : randomInt(2 ** 31);
 const MIB = 2 ** 20;
 
-describe('whatever bytes arrive', function () {
+describe('arbitrary bytes on a connection', function () {
   this.timeout(300_000).slow(60_000);
   let service: ServiceApart;
   const met = new Map<number, number>();
@@ -38,7 +38,7 @@ describe('whatever bytes arrive', function () {
       { numRuns: connections / AT_ONCE, seed, endOnFailure: true },
     );
 
-  it(`the service lives, keeps the contract, finds no fault and holds on to nothing (SEED=${SEED})`, async () => {
+  it(`leave the service running, within its contract, without a fault and without leaked memory (SEED=${SEED})`, async () => {
     await fuzz(CONNECTIONS / 10, SEED);
     const { heap } = await service.condition();
     await fuzz(CONNECTIONS, SEED + 1);

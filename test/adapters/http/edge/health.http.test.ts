@@ -33,7 +33,7 @@ describe('health', () => {
       expect(answer.body.toString()).to.equal(body);
     });
 
-    it(`/health/${state} answers to HEAD and OPTIONS, and to nothing else`, async () => {
+    it(`/health/${state} allows HEAD and OPTIONS, and no other method`, async () => {
       expect((await ask('HEAD', `/health/${state}`)).status).to.equal(200);
       expect((await ask('OPTIONS', `/health/${state}`)).status).to.equal(204);
       for (const method of ['POST', 'DELETE', 'PUT', 'TRACE']) {
@@ -45,12 +45,12 @@ describe('health', () => {
   }
 
   for (const path of ['/health', '/health/', '/health/live/', '/Health/live', '/health/other', '/healthz']) {
-    it(`there is nothing at ${path}`, async () => {
+    it(`answers 404 at ${path}`, async () => {
       expect(errorOf(await ask('GET', path))).to.equal(40400);
     });
   }
 
-  it('while it ends, the service is live but not ready', async () => {
+  it('reports live but not ready during a shutdown', async () => {
     const stopped = service.stop(300);
     const live = await ask('GET', '/health/live');
     client.reset();
