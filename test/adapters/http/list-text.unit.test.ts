@@ -11,7 +11,7 @@ function listOf(count: number, name = 'Fern'): PlantList {
   return PlantList.from(Array.from({ length: count }, (_, id) => created(id, `${name} ${id}`)));
 }
 
-/** The whole text, and the bytes that each piece added. */
+/** The complete text, and the number of bytes of each piece. */
 function render({ ranges }: Page, segments = new SegmentTexts()): { text: string; pieces: number[] } {
   const text = new ListText(ranges, segments);
   const pieces: number[] = [];
@@ -24,7 +24,7 @@ function render({ ranges }: Page, segments = new SegmentTexts()): { text: string
 }
 
 describe('The text of a list', () => {
-  it('is the JSON of its plants, whatever was written between two of them', () => {
+  it('is the JSON of its plants, with any writes between two lists', () => {
     const name = fc.string({ minLength: 1, unit: 'grapheme' });
     const write = fc.record({ id: fc.nat(300), count: fc.nat(80), name, tag: fc.option(name) });
     const look = fc.record({ limit: fc.nat(200), after: fc.nat(400) });
@@ -44,7 +44,7 @@ describe('The text of a list', () => {
     );
   });
 
-  it('is one piece where it is short', () => {
+  it('has one piece if it is short', () => {
     expect(render(new PlantList().page())).to.deep.equal({ text: '[]', pieces: [2] });
     expect(render(listOf(1000).page()).pieces).to.have.length(1);
   });
@@ -54,7 +54,7 @@ describe('The text of a list', () => {
     'long names': listOf(300, 'long name '.repeat(2000)),
     'a page that begins and ends within a segment': listOf(3000, 'long name '.repeat(200)),
   })) {
-    it(`is made in pieces where it is long: ${what}`, () => {
+    it(`has several pieces if it is long: ${what}`, () => {
       const page = what.startsWith('a page') ? list.page(2950, 30) : list.page();
       const { text, pieces } = render(page);
       expect(text).to.equal(JSON.stringify(page.plants));
@@ -63,7 +63,7 @@ describe('The text of a list', () => {
     });
   }
 
-  it('is that of the moment when it was begun, however long it takes', () => {
+  it('is that of the moment when rendering began', () => {
     const list = listOf(MANY);
     const page = list.page();
     const then = JSON.stringify(page.plants);
@@ -74,7 +74,7 @@ describe('The text of a list', () => {
     expect(whole.toString()).to.equal(then);
   });
 
-  it('costs no more than the segments that a write has changed', () => {
+  it('costs only the segments that a write has changed', () => {
     const [segments, list] = [new SegmentTexts(), listOf(MANY)];
     const first = stringified(() => render(list.page(), segments));
     list.evolve(created(MANY, 'Moss'));
@@ -86,8 +86,8 @@ describe('The text of a list', () => {
   });
 });
 
-describe('The texts of segments', () => {
-  it('are kept up to a bound in bytes, the latest of them', () => {
+describe('The cache of segment texts', () => {
+  it('keeps the latest texts, up to a bound in bytes', () => {
     const [segments, list] = [new SegmentTexts(100_000), listOf(MANY)];
     const { ranges } = list.page();
     for (const { segment } of ranges) {
@@ -99,7 +99,7 @@ describe('The texts of segments', () => {
     expect(segments.get(ranges[0]!.segment)).to.equal(undefined);
   });
 
-  it('are kept for as long as they are used, whatever else is', () => {
+  it('keeps a text that is used while others are added', () => {
     const [segments, list] = [new SegmentTexts(100_000), listOf(MANY)];
     const [used, ...others] = list.page().ranges.map(({ segment }) => segment);
     segments.set(used!, 'used');
@@ -109,7 +109,7 @@ describe('The texts of segments', () => {
     }
   });
 
-  it('are not kept where one alone exceeds the bound', () => {
+  it('does not keep a text that alone exceeds the bound', () => {
     const [segments, list] = [new SegmentTexts(1000), listOf(1)];
     const { segment } = list.page().ranges[0]!;
     segments.set(segment, 'x'.repeat(1000));
@@ -117,7 +117,7 @@ describe('The texts of segments', () => {
   });
 });
 
-/** How many plants were turned into JSON while `work` was done. */
+/** The number of plants that `work` serializes. */
 function stringified(work: () => unknown): number {
   const stringify = JSON.stringify;
   let plants = 0;

@@ -15,7 +15,7 @@ describe('Retry-After', () => {
     [3500, 4, 6],
     [10_000, 10, 15],
   ] as const) {
-    it(`of ${ms ?? 'an unknown number of'} ms is ${least} to ${most} seconds, each of them at times`, () => {
+    it(`for ${ms ?? 'an unknown number of'} ms is random from ${least} to ${most} seconds`, () => {
       const seen = new Set<number>();
       for (let random = 0; random < 1; random += 0.01) seen.add(secondsOf(ms, random));
       expect(Math.min(...seen)).to.equal(least);
