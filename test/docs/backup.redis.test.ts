@@ -9,7 +9,7 @@ import { openRedisEventStore } from '../../src/adapters/redis';
 import { BEGINNING, type EventStore, type Head } from '../../src/event-sourcing';
 import { compiledCli } from '../support/compiled-cli';
 import { created } from '../support/given';
-import { describeOwnRedis, hangUp, needsLocalServers, plainClient } from '../support/redis';
+import { describeOwnRedis, disconnect, needsLocalServers, plainClient } from '../support/redis';
 import { endWithProcess } from '../support/redis/end-with-process';
 import { freePort } from '../support/redis/free-port';
 import { temporaryDirectory } from '../support/temporary-directory';
@@ -72,7 +72,7 @@ describeOwnRedis('A backup', (startRedis) => {
         () => client.ping(),
         () => '',
       );
-      hangUp(client);
+      disconnect(client);
       return answer === 'PONG';
     });
   }
@@ -169,7 +169,7 @@ describeOwnRedis('Redis at appendfsync always', (startRedis) => {
         acknowledged++;
       }
     })().catch(() => {});
-    hangUp(client);
+    disconnect(client);
     expect(await full.ended).to.deep.equal([1, null]);
     expect(acknowledged).to.be.greaterThan(5);
 
@@ -182,7 +182,7 @@ describeOwnRedis('Redis at appendfsync always', (startRedis) => {
       ),
     );
     expect(await later.xlen('plants')).to.equal(acknowledged);
-    hangUp(later);
+    disconnect(later);
     again.child.kill('SIGKILL');
     await again.ended;
   });

@@ -38,7 +38,7 @@ describeOwnRedis(`One user with long lists of ${LIMITS} different limits, and an
     await writeHistories(redis.admin, ['victim'], { events: PLANTS_OF_VICTIM });
   });
 
-  for (const [how, clientsPerUser, hangUp] of [
+  for (const [how, clientsPerUser, disconnect] of [
     ['reads them', LIMITS, {}],
     ['hangs up after 20 ms', 100, { hangUpAfterMs: 20 }],
   ] as const) {
@@ -52,7 +52,7 @@ describeOwnRedis(`One user with long lists of ${LIMITS} different limits, and an
         users: ['attacker'],
         get: DIFFERENT_LISTS,
         clientsPerUser,
-        ...hangUp,
+        ...disconnect,
       };
       const attacking = play(service.url, 15_000, [attack]);
       const during = (await play(service.url, 15_000, [{ ...victim, name: 'victim, meanwhile' }], 1)).groups;

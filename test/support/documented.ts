@@ -5,13 +5,13 @@ import type { Header, Method, PathItem, Response, Responses } from '../../src/ad
 import { METHODS as SERVED } from '../../src/adapters/http/routes';
 
 /** A request, as it stood on the wire. */
-export interface Asked {
+export interface WireRequest {
   readonly method: string;
   readonly target: string;
 }
 
 /** An answer to it. */
-export interface Told {
+export interface WireResponse {
   readonly status: number;
   /** By lower-case name. */
   readonly fields: ReadonlyMap<string, string>;
@@ -22,7 +22,7 @@ export interface Told {
 const PLUMBING = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive']);
 
 /** What is wrong with an answer; nothing, where it is as documented. */
-type Check = (told: Told, bodiless: boolean) => string[];
+type Check = (response: WireResponse, bodiless: boolean) => string[];
 
 /** Holds answers to the OpenAPI document: their status, all of their header fields, their body. */
 class Documentation {
@@ -40,29 +40,29 @@ class Documentation {
   /** By place of the responses, and status. */
   readonly #checks = new Map<string, Check>();
 
-  complaints({ method, target }: Asked, told: Told): string[] {
+  complaints({ method, target }: WireRequest, response: WireResponse): string[] {
     const sent = pathOf(target);
     const at =
       this.#paths.find(({ path }) => path === sent) ?? this.#paths.find(({ matches }) => matches.test(sent));
     const own = at?.methods.find((each) => each.toUpperCase() === method);
     const responses = at && own ? responsesOf(at.path, own) : OTHER;
     return [
-      ...this.#check(responses, told.status)(told, method === 'HEAD'),
+      ...this.#check(responses, response.status)(response, method === 'HEAD'),
       // A method that no HTTP parser knows is refused before there is a path.
       ...wrongAllow(
-        told,
+        response,
         at && method !== 'CONNECT' && METHODS.includes(method) ? at.methods : this.#allMethods(),
       ),
     ];
   }
 
-  /** The same where nobody can tell what was asked: it then has to be the answer to something. */
-  complaintsOfAny(told: Told): string[] {
+  /** The same where nobody can tell what was request: it then has to be the answer to something. */
+  complaintsOfAny(response: WireResponse): string[] {
     const operations = this.#paths.flatMap(({ path, methods }) =>
       methods.map((method) => responsesOf(path, method)),
     );
     const each = [...operations, OTHER].map((responses) =>
-      this.#check(responses, told.status)(told, told.body === ''),
+      this.#check(responses, response.status)(response, response.body === ''),
     );
     return each.some((complaints) => complaints.length === 0) ? [] : each.at(-1)!;
   }
@@ -98,16 +98,16 @@ class Documentation {
       ]),
     );
 
-    return (told, bodiless) => [
-      ...[...told.fields.keys()]
+    return (response, bodiless) => [
+      ...[...response.fields.keys()]
         .filter((name) => !names.has(name))
         .map((name) => `${name} is not documented`),
       ...fields.flatMap(({ name, required, invalid }) => {
-        const value = told.fields.get(name);
+        const value = response.fields.get(name);
         if (value !== undefined) return invalid(value);
         return required ? [`${name} is missing`] : [];
       }),
-      ...wrongBody(told, bodiless, content),
+      ...wrongBody(response, bodiless, content),
     ];
   }
 
@@ -136,15 +136,15 @@ class Documentation {
 const OTHER = '/x-other-requests/responses';
 const responsesOf = (path: string, method: Method) => `/paths/${escaped(path)}/${method}/responses`;
 
-function wrongAllow({ fields }: Told, methods: readonly Method[]): string[] {
-  const [told, documented] = [fields.get('allow'), methods.join(', ').toUpperCase()];
-  return told === undefined || told === documented
+function wrongAllow({ fields }: WireResponse, methods: readonly Method[]): string[] {
+  const [response, documented] = [fields.get('allow'), methods.join(', ').toUpperCase()];
+  return response === undefined || response === documented
     ? []
-    : [`allow is ${told}, and ${documented} are documented`];
+    : [`allow is ${response}, and ${documented} are documented`];
 }
 
 function wrongBody(
-  { fields, body }: Told,
+  { fields, body }: WireResponse,
   bodiless: boolean,
   content: ReadonlyMap<string, (value: unknown) => string[]>,
 ): string[] {
@@ -180,11 +180,13 @@ const unescaped = (key: string) => key.replaceAll('~1', '/').replaceAll('~0', '~
 
 let documentation: Documentation | undefined;
 
-/** Throws where an answer is not as documented. `asked`: absent where nobody can tell. */
-export function expectDocumented(asked: Asked | undefined, told: Told): void {
+/** Throws where an answer is not as documented. `request`: absent where nobody can tell. */
+export function expectDocumented(request: WireRequest | undefined, response: WireResponse): void {
   documentation ??= new Documentation();
-  const complaints = asked ? documentation.complaints(asked, told) : documentation.complaintsOfAny(told);
+  const complaints = request
+    ? documentation.complaints(request, response)
+    : documentation.complaintsOfAny(response);
   if (complaints.length === 0) return;
-  const what = asked ? `${asked.method} ${asked.target}` : 'a request that nobody can make out';
-  throw new Error(`not as documented: ${told.status} to ${what}: ${complaints.join('; ')}`);
+  const what = request ? `${request.method} ${request.target}` : 'a request that nobody can make out';
+  throw new Error(`not as documented: ${response.status} to ${what}: ${complaints.join('; ')}`);
 }

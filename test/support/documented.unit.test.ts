@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { METHODS } from '../../src/adapters/http';
-import { type Asked, type Told, expectDocumented } from './documented';
+import { type WireRequest, type WireResponse, expectDocumented } from './documented';
 
-const POST: Asked = { method: 'POST', target: '/plants' };
-const LIST: Asked = { method: 'GET', target: '/plants?limit=1' };
-const DELETE: Asked = { method: 'DELETE', target: '/plants/7' };
+const POST: WireRequest = { method: 'POST', target: '/plants' };
+const LIST: WireRequest = { method: 'GET', target: '/plants?limit=1' };
+const DELETE: WireRequest = { method: 'DELETE', target: '/plants/7' };
 
 const EVERY = { 'x-request-id': '7', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
 const JSON_FIELDS = { ...EVERY, 'content-type': 'application/json', 'content-length': '1', date: 'today' };
@@ -16,16 +16,16 @@ const PAGE = told(
 );
 const GONE = told(204, EVERY, '');
 
-function told(status: number, fields: Readonly<Record<string, string>>, body: string): Told {
+function told(status: number, fields: Readonly<Record<string, string>>, body: string): WireResponse {
   return { status, fields: new Map(Object.entries(fields)), body };
 }
 
-function failure(status: number, error: number, more: Readonly<Record<string, string>> = {}): Told {
+function failure(status: number, error: number, more: Readonly<Record<string, string>> = {}): WireResponse {
   return told(status, { ...JSON_FIELDS, ...more }, JSON.stringify({ error, message: 'why' }));
 }
 
 /** The same answer but for some fields; one that is `undefined` is left out. */
-function but(answer: Told, change: Readonly<Record<string, string | undefined>>): Told {
+function but(answer: WireResponse, change: Readonly<Record<string, string | undefined>>): WireResponse {
   const fields = Object.entries({ ...Object.fromEntries(answer.fields), ...change });
   return {
     ...answer,
@@ -34,7 +34,7 @@ function but(answer: Told, change: Readonly<Record<string, string | undefined>>)
 }
 
 describe('the check against the OpenAPI document', () => {
-  const good: Readonly<Record<string, [Asked | undefined, Told]>> = {
+  const good: Readonly<Record<string, [WireRequest | undefined, WireResponse]>> = {
     'a Plant': [POST, FERN],
     'a page of a list': [LIST, but(PAGE, { link: '</plants?limit=1&cursor=djEuMQ>; rel="next"' })],
     'a list that is still the same': [
@@ -64,7 +64,7 @@ describe('the check against the OpenAPI document', () => {
     it(`lets pass ${what}`, () => expectDocumented(asked, answer));
   }
 
-  const bad: Readonly<Record<string, [Asked | undefined, Told, RegExp]>> = {
+  const bad: Readonly<Record<string, [WireRequest | undefined, WireResponse, RegExp]>> = {
     'an undocumented status': [POST, { ...FERN, status: 201 }, /201 is not documented/],
     'a status of another operation': [POST, GONE, /204 is not documented/],
     'a number of another operation': [POST, failure(400, 40005), /equal to one of the allowed values/],

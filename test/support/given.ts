@@ -58,7 +58,7 @@ export function newPlant(id: number | string, name: string, tag?: string): NewPl
 }
 
 /** What has to be created for `event` to be recorded. */
-export function planting({ id, name, tag }: PlantCreated): NewPlant {
+export function newPlantOf({ id, name, tag }: PlantCreated): NewPlant {
   return newPlant(id, name, tag);
 }
 

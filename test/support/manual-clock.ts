@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/event-sourcing';
 
 /** Resolves once nothing more can happen until time passes or somebody outside answers. */
-export function quiet(): Promise<void> {
+export function untilIdle(): Promise<void> {
   // An immediate runs only after every promise that can settle has settled.
   return new Promise((resolve) => void setImmediate(resolve));
 }
@@ -30,12 +30,12 @@ export class ManualClock implements Clock {
   /** Lets `ms` pass: each alarm goes off at its own time, and all that it brings about happens before the next. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
-    await quiet();
+    await untilIdle();
     for (let alarm = this.#next(end); alarm !== undefined; alarm = this.#next(end)) {
       this.#alarms.delete(alarm);
       this.#now = alarm.at;
       alarm.action();
-      await quiet();
+      await untilIdle();
     }
     this.#now = end;
   }

@@ -11,7 +11,7 @@ import {
   StoreUnavailable,
 } from '../../src/event-sourcing';
 import type { PlantEvent } from '../../src/domain';
-import { quiet } from './manual-clock';
+import { untilIdle } from './manual-clock';
 
 interface CallRequest {
   readonly kind: 'read' | 'append';
@@ -46,27 +46,27 @@ export class Call {
   /** It reaches the store and is carried out, once; also long after its caller gave up. */
   async execute(): Promise<void> {
     this.#executed ??= this.run();
-    await quiet();
+    await untilIdle();
   }
 
   /** Carried out, where it was not yet, and answered to its caller. */
   async answer(): Promise<void> {
     this.onSettled(this);
     this.resolve(await (this.#executed ??= this.run()));
-    await quiet();
+    await untilIdle();
   }
 
   /** Answered without having been carried out: the store tells a tale. */
   async answerWith(answer: Answer): Promise<void> {
     this.onSettled(this);
     this.resolve(answer);
-    await quiet();
+    await untilIdle();
   }
 
   async fail(error: unknown): Promise<void> {
     this.onSettled(this);
     this.reject(error);
-    await quiet();
+    await untilIdle();
   }
 
   /** Carried out, but the reply is lost. */

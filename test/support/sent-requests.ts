@@ -1,4 +1,4 @@
-import type { Asked } from './documented';
+import type { WireRequest } from './documented';
 
 const NOTHING = Buffer.alloc(0);
 const HEAD_END = '\r\n\r\n';
@@ -18,13 +18,13 @@ export class SentRequests {
   }
 
   /** The next one, also where its body has not been sent whole. `undefined` where nobody can tell. */
-  next(): Asked | undefined {
+  next(): WireRequest | undefined {
     const request = this.#doubtful ? undefined : this.#take();
     if (request === undefined) this.#doubtful = true;
     return request;
   }
 
-  #take(): Asked | undefined {
+  #take(): WireRequest | undefined {
     // Empty lines before a request line are ignored (RFC 9112, 2.2).
     let start = 0;
     while (this.#bytes.toString('latin1', start, start + 2) === '\r\n') start += 2;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Redis } from 'ioredis';
-import { describeRedis, hangUp, plainClient } from './redis';
+import { describeRedis, disconnect, plainClient } from './redis';
 import { TcpProxy } from './tcp-proxy';
 
 describeRedis('a TCP proxy in front of Redis', (redis) => {
@@ -20,7 +20,7 @@ describeRedis('a TCP proxy in front of Redis', (redis) => {
   });
 
   afterEach(async () => {
-    hangUp(client);
+    disconnect(client);
     await proxy.close();
   });
 

@@ -3,9 +3,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { RedisProvider } from './provider';
-import { type NoRedis, RedisServer, hangUp, plainClient } from './server';
+import { type NoRedis, RedisServer, disconnect, plainClient } from './server';
 
-export { type RedisServer, hangUp, plainClient } from './server';
+export { type RedisServer, disconnect, plainClient } from './server';
 
 const provider = new RedisProvider();
 // This file is loaded outside of any suite, so the hook is the whole run's.
@@ -59,7 +59,7 @@ export function describeRedis(title: string, body: (redis: SharedRedis) => void)
     after(async () => {
       if (!opened) return;
       await removeKeys(opened.admin, prefix);
-      hangUp(opened.admin);
+      disconnect(opened.admin);
     });
   });
 }

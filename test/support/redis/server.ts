@@ -85,7 +85,7 @@ export class RedisServer {
 
   /** Ends it for good, and its data with it. */
   async stop(): Promise<void> {
-    hangUp(this.admin);
+    disconnect(this.admin);
     await this.process.remove();
   }
 }
@@ -99,6 +99,6 @@ export function plainClient(url: string): Redis {
 }
 
 /** Ends a client's connection. A second `disconnect` would set a timer that keeps the process for two seconds. */
-export function hangUp(client: Redis): void {
+export function disconnect(client: Redis): void {
   if (client.status !== 'end') client.disconnect();
 }

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Flood } from '../../../support/flood';
 import { RawSocket } from '../../../support/raw-socket';
 import { AUTH, END, HOST, LIST, request } from '../../../support/requests';
-import { ServiceApart } from '../../../support/service-apart';
+import { IsolatedService } from '../../../support/isolated-service';
 
 const LONG = process.env['LONG'] === '1';
 const CONNECTIONS = LONG ? 4000 : 1500;
@@ -20,11 +20,11 @@ const FLOODS: Readonly<Record<string, string>> = {
 
 describe(`${CONNECTIONS} connections that send the next request as soon as they get a response`, function () {
   this.slow(20_000);
-  let service: ServiceApart;
+  let service: IsolatedService;
   let flood: Flood;
 
   beforeEach(async () => {
-    service = await ServiceApart.start({
+    service = await IsolatedService.start({
       MAX_CONNECTIONS: '10000',
       MAX_USER_REQUESTS: '10000',
       LOG_LEVEL: 'warn',

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type Answer, errorOf } from '../../../support/http-answer';
 import { RawSocket } from '../../../support/raw-socket';
 import { END, HOST, LIST, create } from '../../../support/requests';
-import { ServiceApart } from '../../../support/service-apart';
+import { IsolatedService } from '../../../support/isolated-service';
 import { until } from '../../../support/until';
 
 const LONG = process.env['LONG'] === '1';
@@ -20,11 +20,11 @@ const HEALTH = `GET /health/live HTTP/1.1\r\n${HOST}${END}`;
 
 describe('more requests than the store can handle', function () {
   this.timeout(600_000).slow(60_000);
-  let service: ServiceApart;
+  let service: IsolatedService;
   const clients: RawSocket[] = [];
 
   before(async () => {
-    service = await ServiceApart.start({ STORE_TIMEOUT_MS: String(STORE_TIMEOUT_MS) });
+    service = await IsolatedService.start({ STORE_TIMEOUT_MS: String(STORE_TIMEOUT_MS) });
     while (clients.length < CLIENTS) clients.push(await RawSocket.open(service.url));
   });
   after(async () => {
@@ -48,15 +48,15 @@ describe('more requests than the store can handle', function () {
 
   /** Fills the queue of a store that does not reply. Then the store replies, or the waiting requests time out. */
   async function overload(storeReplies: boolean): Promise<void> {
-    const { trips } = await service.condition({ storeDelayMs: FOR_EVER_MS });
+    const { trips } = await service.status({ storeDelayMs: FOR_EVER_MS });
     const [first, ...others] = clients;
     const answers: Answer[] = [];
     const alone = wave(() => LIST, [first!]);
-    await until(async () => (await service.condition()).trips > trips);
+    await until(async () => (await service.status()).trips > trips);
     const waves = wave((client) => (client % 2 === 0 ? LIST : create(client)), others, answers);
 
     await until(() => answers.length >= EXCESS);
-    if (storeReplies) await service.condition({ storeDelayMs: 0 });
+    if (storeReplies) await service.status({ storeDelayMs: 0 });
     await waves;
     const excess = answers.slice(0, EXCESS);
     expectUnavailable(excess);
@@ -64,7 +64,7 @@ describe('more requests than the store can handle', function () {
     const waited = [...(await alone), ...answers.slice(EXCESS)];
     if (storeReplies) expect(waited.filter(({ status }) => status === 503)).to.deep.equal([]);
     else expectUnavailable(waited);
-    expect((await service.condition({ storeDelayMs: 0 })).trips - trips).to.be.below(10);
+    expect((await service.status({ storeDelayMs: 0 })).trips - trips).to.be.below(10);
   }
 
   async function recovery(): Promise<void> {
@@ -78,7 +78,7 @@ describe('more requests than the store can handle', function () {
     for (let i = 0; i < WAVES; i++) {
       await overload(i % 4 !== 1);
       await recovery();
-      const { heap, faults } = await service.condition();
+      const { heap, faults } = await service.status();
       expect(faults).to.deep.equal([]);
       heaps.push(heap);
     }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { endWithProcess } from './redis/end-with-process';
 
 /** What the service tells of itself when asked. */
-export interface Condition {
+export interface ServiceStatus {
   /** Bytes that its objects still hold after a garbage collection; none of them are the test's. */
   readonly heap: number;
   /** How often the store was asked. */
@@ -13,7 +13,7 @@ export interface Condition {
 }
 
 /** Asks for the condition, and may say how slow the store is to be from now on. */
-export interface Question {
+export interface StatusRequest {
   readonly storeDelayMs?: number;
 }
 
@@ -22,31 +22,31 @@ export interface Question {
  * want to know whether it lives, and what it holds on to, whatever they hold
  * on to themselves.
  */
-export class ServiceApart {
+export class IsolatedService {
   private constructor(
     private readonly child: ChildProcess,
     readonly url: string,
   ) {}
 
   /** Resolves once it listens. */
-  static async start(environment: Readonly<Record<string, string>> = {}): Promise<ServiceApart> {
-    const child = fork(`${__dirname}/service-apart.child.ts`, {
+  static async start(environment: Readonly<Record<string, string>> = {}): Promise<IsolatedService> {
+    const child = fork(`${__dirname}/isolated-service.child.ts`, {
       execArgv: ['-r', 'ts-node/register'],
       env: { PATH: process.env['PATH'], ...environment },
     });
     const forgotten = endWithProcess(() => child.kill('SIGKILL'));
     child.once('exit', forgotten);
     const [url] = (await once(child, 'message')) as [string];
-    return new ServiceApart(child, url);
+    return new IsolatedService(child, url);
   }
 
-  get lives(): boolean {
+  get running(): boolean {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  async condition(question: Question = {}): Promise<Condition> {
-    this.child.send(question);
-    return ((await once(this.child, 'message')) as [Condition])[0];
+  async status(request: StatusRequest = {}): Promise<ServiceStatus> {
+    this.child.send(request);
+    return ((await once(this.child, 'message')) as [ServiceStatus])[0];
   }
 
   async stop(): Promise<void> {
