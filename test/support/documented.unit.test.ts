@@ -24,7 +24,7 @@ function failure(status: number, error: number, more: Readonly<Record<string, st
   return told(status, { ...JSON_FIELDS, ...more }, JSON.stringify({ error, message: 'why' }));
 }
 
-/** The same answer but for some fields; one that is `undefined` is left out. */
+/** The same response with other fields; a field that is `undefined` is omitted. */
 function but(answer: WireResponse, change: Readonly<Record<string, string | undefined>>): WireResponse {
   const fields = Object.entries({ ...Object.fromEntries(answer.fields), ...change });
   return {
@@ -37,10 +37,7 @@ describe('the check against the OpenAPI document', () => {
   const good: Readonly<Record<string, [WireRequest | undefined, WireResponse]>> = {
     'a Plant': [POST, FERN],
     'a page of a list': [LIST, but(PAGE, { link: '</plants?limit=1&cursor=djEuMQ>; rel="next"' })],
-    'a list that is still the same': [
-      LIST,
-      { ...but(PAGE, { 'content-type': undefined }), status: 304, body: '' },
-    ],
+    'an unchanged list': [LIST, { ...but(PAGE, { 'content-type': undefined }), status: 304, body: '' }],
     'HEAD, without the body': [
       { ...LIST, method: 'HEAD' },
       { ...PAGE, body: '' },
@@ -52,16 +49,16 @@ describe('the check against the OpenAPI document', () => {
       { method: 'PUT', target: '/plants' },
       failure(405, 40500, { allow: 'GET, HEAD, POST, OPTIONS' }),
     ],
-    'a method that there is nowhere': [
+    'an unknown method': [
       { method: 'FLOURISH', target: '/plants' },
       failure(405, 40500, { allow: METHODS.join(', ') }),
     ],
     'a malformed target': [{ method: 'GET', target: 'plants' }, failure(400, 40000)],
-    'what nobody can make out': [undefined, failure(400, 40000)],
-    'an answer that some request gets': [undefined, GONE],
+    'the response to an unknown request': [undefined, failure(400, 40000)],
+    'a documented response to an unknown request': [undefined, GONE],
   };
   for (const [what, [asked, answer]] of Object.entries(good)) {
-    it(`lets pass ${what}`, () => expectDocumented(asked, answer));
+    it(`accepts ${what}`, () => expectDocumented(asked, answer));
   }
 
   const bad: Readonly<Record<string, [WireRequest | undefined, WireResponse, RegExp]>> = {
@@ -69,7 +66,7 @@ describe('the check against the OpenAPI document', () => {
     'a status of another operation': [POST, GONE, /204 is not documented/],
     'a number of another operation': [POST, failure(400, 40005), /equal to one of the allowed values/],
     'a number of another status': [POST, failure(500, 40000), /equal to one of the allowed values/],
-    'a number that is no int32': [undefined, failure(400, 2 ** 40), /int32/],
+    'a number that is not an int32': [undefined, failure(400, 2 ** 40), /int32/],
     'a missing field': [POST, but(FERN, { 'x-request-id': undefined }), /x-request-id is missing/],
     'a missing field of this status': [LIST, failure(503, 50300), /retry-after is missing/],
     'an undocumented field': [POST, but(FERN, { server: 'x' }), /server is not documented/],
@@ -82,21 +79,25 @@ describe('the check against the OpenAPI document', () => {
     ],
     'an id in a Plant': [POST, { ...FERN, body: '{"name":"Fern","id":1}' }, /must NOT have additional/],
     'a Plant in a list without a name': [LIST, { ...PAGE, body: '[{}]' }, /required property 'name'/],
-    'a body behind 204': [
+    'a body after 204': [
       DELETE,
       but({ ...GONE, body: 'x' }, { 'content-type': 'text/plain' }),
       /none is documented/,
     ],
-    'a body behind HEAD': [{ ...LIST, method: 'HEAD' }, PAGE, /a body behind HEAD/],
-    'methods that there are not': [
+    'a body after HEAD': [{ ...LIST, method: 'HEAD' }, PAGE, /a body after HEAD/],
+    'methods that do not exist': [
       { method: 'PUT', target: '/plants' },
       failure(405, 40500, { allow: 'GET, PUT' }),
       /GET, HEAD, POST, OPTIONS are documented/,
     ],
-    'success where there is nothing': [{ method: 'GET', target: '/plants/' }, FERN, /200 is not documented/],
-    'an answer that no request gets': [undefined, failure(402, 40200), /402 is not documented/],
+    'success at an unknown path': [{ method: 'GET', target: '/plants/' }, FERN, /200 is not documented/],
+    'an undocumented response to an unknown request': [
+      undefined,
+      failure(402, 40200),
+      /402 is not documented/,
+    ],
   };
   for (const [what, [asked, answer, why]] of Object.entries(bad)) {
-    it(`complains of ${what}`, () => expect(() => expectDocumented(asked, answer)).to.throw(why));
+    it(`refuses ${what}`, () => expect(() => expectDocumented(asked, answer)).to.throw(why));
   }
 });

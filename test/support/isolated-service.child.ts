@@ -1,4 +1,4 @@
-/** The far side of {@link IsolatedService}: the service, and what it answers to the test that started it. */
+/** The child process of {@link IsolatedService}: runs the service, and reports its status to the test. */
 import { pino } from 'pino';
 import { bootstrap } from '../../src/service/bootstrap';
 import { readConfig } from '../../src/service/config';

@@ -2,25 +2,25 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { endWithProcess } from './redis/end-with-process';
 
-/** What the service tells of itself when asked. */
+/** The status of the service. */
 export interface ServiceStatus {
-  /** Bytes that its objects still hold after a garbage collection; none of them are the test's. */
+  /** Bytes of the objects of the service after a garbage collection, without those of the test. */
   readonly heap: number;
-  /** How often the store was asked. */
+  /** The number of calls to the store. */
   readonly trips: number;
-  /** Log lines that tell of a fault of the service's own, or are not as they must be. */
+  /** Log lines that report a fault of the service, or are malformed. */
   readonly faults: readonly string[];
 }
 
-/** Asks for the condition, and may say how slow the store is to be from now on. */
+/** Requests the status, and can set the delay of the store. */
 export interface StatusRequest {
   readonly storeDelayMs?: number;
 }
 
 /**
- * The service on a {@link SlowStore} in a process of its own: for tests that
- * want to know whether it lives, and what it holds on to, whatever they hold
- * on to themselves.
+ * The service on a {@link SlowStore} in a separate process, for tests that
+ * check whether it runs and how much memory it uses, without the memory of the
+ * test.
  */
 export class IsolatedService {
   private constructor(

@@ -1,8 +1,8 @@
 import { type MochaOptions, type Runner, reporters } from 'mocha';
 
 /**
- * Quiet on success, useful on failure: prints what failed and why, what was
- * left out and why, and one closing line `N passed, N failed[, N skipped]`.
+ * Quiet on success, useful on failure: prints each failure and its reason, each
+ * skipped suite and its reason, and one last line `N passed, N failed[, N skipped]`.
  */
 class QuietReporter extends reporters.Base {
   constructor(runner: Runner, options?: MochaOptions) {
@@ -22,7 +22,7 @@ class QuietReporter extends reporters.Base {
   }
 }
 
-/** A suite that cannot run on this machine says why in its own `pendingReason`. */
+/** A suite that cannot run on this machine has the reason in its `pendingReason`. */
 function pendingReason(suite: (Mocha.Suite & { pendingReason?: string }) | undefined): string | undefined {
   return suite && (suite.pendingReason ?? pendingReason(suite.parent));
 }

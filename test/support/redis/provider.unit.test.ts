@@ -31,12 +31,12 @@ describe('the provider of the Redis suites', () => {
     return new RedisProvider(url, lookups, (line) => printed.push(line));
   }
 
-  it('looks for nothing unless a suite asks', async () => {
+  it('searches only if a suite requests a server', async () => {
     await provider(undefined, has('Docker')).close();
     expect([looked, printed, closed]).to.deep.equal([[], [], []]);
   });
 
-  it('takes servers from the first place that has them, whoever asks and how often', async () => {
+  it('uses the first lookup that finds servers for all requests', async () => {
     const it = provider(undefined, has('Docker'), has('redis-server'));
     const [one, other] = await Promise.all([it.servers(), it.servers()]);
     expect(one).to.include({ name: 'Docker' });
@@ -45,13 +45,13 @@ describe('the provider of the Redis suites', () => {
     expect(printed).to.deep.equal(['Redis servers for the tests: Docker']);
   });
 
-  it('goes on to the next place, and prints why', async () => {
+  it('tries the next lookup, and prints why', async () => {
     const it = provider(undefined, lacks('no Docker'), has('redis-server'));
     expect(await it.servers()).to.include({ name: 'redis-server' });
     expect(printed).to.deep.equal(['Redis servers for the tests: redis-server; no Docker']);
   });
 
-  it('gives all reasons where no place has any', async () => {
+  it('gives all reasons if no lookup finds servers', async () => {
     const it = provider(undefined, lacks('no Docker'), lacks('no redis-server'));
     const reason = 'no Redis here: no Docker; no redis-server';
     expect(await it.servers()).to.deep.equal({ reason });
@@ -60,24 +60,24 @@ describe('the provider of the Redis suites', () => {
     await it.close();
   });
 
-  it('starts the shared Redis in that place', async () => {
+  it('starts the shared Redis from the lookup that it uses', async () => {
     const it = provider(undefined, has('Docker'));
     const failure: unknown = await it.shared().catch((error: unknown) => error);
     expect(String(failure)).to.equal('Error: started in Docker');
   });
 
-  it('shares REDIS_URL where it is given, and prints its host but no password', async () => {
+  it('shares REDIS_URL if it is set, and prints its host but no password', async () => {
     const url = 'redis://ada:secret@db.example:6380/3';
     expect(await provider(url, has('Docker')).shared()).to.deep.equal({ url });
     expect(looked).to.deep.equal([]);
     expect(printed).to.deep.equal(['Redis shared by the suites: REDIS_URL (db.example:6380)']);
   });
 
-  it('never hands out REDIS_URL to be killed', async () => {
+  it('never uses REDIS_URL for suites that kill servers', async () => {
     expect(await provider('redis://db.example', has('Docker')).servers()).to.include({ name: 'Docker' });
   });
 
-  it('leaves its place in the end', async () => {
+  it('closes the source that it has used', async () => {
     const it = provider(undefined, has('Docker'));
     await it.servers();
     await it.close();
