@@ -50,15 +50,15 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
   it('passes bytes in both directions', async () => {
     const client = await dial();
     client.send('one');
-    await client.heard('one!');
+    await client.received('one!');
     client.send('two');
-    await client.heard('one!two!');
+    await client.received('one!two!');
   });
 
   it('passes the end of one direction, and keeps the other open', async () => {
     const client = await dial();
     client.socket.end('last');
-    await client.heard('last!.');
+    await client.received('last!.');
     await client.closed();
 
     const other = await dial();
@@ -72,7 +72,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
     const [first, second] = [await dial(), await dial()];
     first.send('1');
     second.send('2');
-    await Promise.all([first.heard('1!'), second.heard('2!')]);
+    await Promise.all([first.received('1!'), second.received('2!')]);
     expect([proxy.accepted, proxy.open]).to.deep.equal([2, 2]);
 
     first.socket.end();
@@ -90,7 +90,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
     const [first, second] = [await dial(), await dial()];
     first.send('1');
     second.send('2');
-    await Promise.all([first.heard('1!'), second.heard('2!')]);
+    await Promise.all([first.received('1!'), second.received('2!')]);
 
     proxy.cut();
     expect(proxy.open).to.equal(0);
@@ -98,7 +98,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
 
     const third = await dial();
     third.send('3');
-    await third.heard('3!');
+    await third.received('3!');
   });
 
   it('delays bytes in each direction, and keeps their order', async () => {
@@ -121,7 +121,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
     it('accepts connections, drops bytes, and closes nothing', async () => {
       const old = await dial();
       old.send('seen');
-      await old.heard('seen!');
+      await old.received('seen!');
       proxy.blackhole();
       const young = await dial();
       old.send('lost');
@@ -153,7 +153,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
       proxy.heal();
       await loser.closed();
       keeper.send('kept');
-      await keeper.heard('kept!');
+      await keeper.received('kept!');
       expect(received).to.equal('kept');
     });
   });
@@ -165,7 +165,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
       const client = await dial();
       const lost = proxy.loseReply(isCommit, 'cut');
       client.send('read');
-      await client.heard('read!');
+      await client.received('read!');
       client.send('commit');
 
       expect((await lost).toString()).to.equal('commit!');
@@ -204,7 +204,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
       await lost;
       const second = await dial();
       second.send('commit 2');
-      await second.heard('commit 2!');
+      await second.received('commit 2!');
     });
 
     it('affects no request if it was healed before', async () => {
@@ -212,7 +212,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
       proxy.heal();
       const client = await dial();
       client.send('commit');
-      await client.heard('commit!');
+      await client.received('commit!');
     });
 
     it('affects two requests if set twice', async () => {
@@ -229,7 +229,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
   it('closes a connection within a request: the server gets the first bytes and then the end', async () => {
     const client = await dial();
     client.send('read');
-    await client.heard('read!');
+    await client.received('read!');
     const cut = proxy.cutRequest((bytes) => bytes.includes('commit'), 3);
     client.send('commit');
     await cut;
@@ -256,7 +256,7 @@ class Client {
   }
 
   /** Resolves once it has received as much as `expected`. Fails if the bytes differ. */
-  async heard(text: string): Promise<void> {
+  async received(text: string): Promise<void> {
     await until(() => this.text.length >= text.length);
     expect(this.text).to.equal(text);
   }
