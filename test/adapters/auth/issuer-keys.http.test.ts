@@ -125,11 +125,11 @@ describe('JWTs of an issuer that publishes its keys', () => {
     it('are not rejected by a fetch that started before they arrived', async () => {
       await open();
       const answer = issuer.hold();
-      const early = ask(await signed(second, {}, { kid: 'nobody' }));
+      const early = ask(await signed(second, {}, { kid: 'unknown' }));
       await issuer.asked(2);
       const late = ask(await signed(second));
       await untilIdle();
-      answer(); // What the issuer published when it was asked: not yet the second key.
+      answer(); // The keys at the time of the request, without the second key.
       expect(await early).to.be.undefined;
       issuer.publish(first.jwk, second.jwk);
       await clock.pass(COOL_DOWN_MS);
