@@ -1,19 +1,19 @@
 import { expect } from 'chai';
 import { chart } from '../../bench/chart';
 import { type Pairs, compare, rateRatio, poolRounds } from '../../bench/compare';
-import { RanOut, resultOf } from '../../bench/load';
+import { OutOfIds, resultOf } from '../../bench/load';
 import { placement } from '../../bench/machine';
 import type { Contestant } from '../../bench/measure';
 import { readOptions } from '../../bench/options';
 import { reportText, withFigures } from '../../bench/report';
 import { tripsOf } from '../../bench/sections/redis';
-import { type Conditions, type Session, type Slice, behind } from '../../bench/session';
+import { type Conditions, type Session, type Slice, idsAfter } from '../../bench/session';
 import { median, quantile, spread } from '../../bench/statistics';
 import { figureTable, ratioTable, rowsOf } from '../../bench/table';
 
 /** A slice of one second in which a server answers this many requests. */
 function slice(requests: number, cpuSeconds?: number): Slice {
-  return { requests, seconds: 1, p99Ms: 2, mostMs: 3, cpuSeconds };
+  return { requests, seconds: 1, p99Ms: 2, maxMs: 3, cpuSeconds };
 }
 
 /** The same pairs for all methods. */
@@ -145,9 +145,9 @@ describe("The benchmark's chart", () => {
 });
 
 describe("The benchmark's load", () => {
-  const good = { requests: 10, seconds: 2, p99Ms: 2, mostMs: 3 };
+  const good = { requests: 10, seconds: 2, p99Ms: 2, maxMs: 3 };
   const said = (more: object) =>
-    `Running 2s test\n${JSON.stringify({ ...good, refused: 0, cutOff: 0, ranOut: 0, ...more })}\n`;
+    `Running 2s test\n${JSON.stringify({ ...good, refused: 0, unanswered: 0, outOfIds: 0, ...more })}\n`;
 
   it('reports its result in the last line', () => {
     expect(resultOf(said({}), 'GET')).to.deep.equal(good);
@@ -158,8 +158,8 @@ describe("The benchmark's load", () => {
     expect(() => resultOf(said({ refused: 1 }), 'GET /plants')).to.throw(
       'GET /plants: 1 of 10 requests were refused',
     );
-    expect(() => resultOf(said({ cutOff: 1 }), 'GET')).to.throw('1 not answered, so the figure is void');
-    expect(() => resultOf(said({ ranOut: 1, refused: 3 }), 'DELETE')).to.throw(RanOut);
+    expect(() => resultOf(said({ unanswered: 1 }), 'GET')).to.throw('1 not answered, so the figure is void');
+    expect(() => resultOf(said({ outOfIds: 1, refused: 3 }), 'DELETE')).to.throw(OutOfIds);
     expect(() => resultOf(said({ requests: 0 }), 'GET')).to.throw('nothing was answered');
   });
 
@@ -168,9 +168,9 @@ describe("The benchmark's load", () => {
       { first: 1, count: 5 },
       { first: 10, count: 5 },
     ];
-    expect(behind(ids, 3)).to.deep.equal([{ first: 4, count: 2 }, ids[1]]);
-    expect(behind(ids, 7)).to.deep.equal([{ first: 12, count: 3 }]);
-    expect(behind(ids, 99)).to.deep.equal([]);
+    expect(idsAfter(ids, 3)).to.deep.equal([{ first: 4, count: 2 }, ids[1]]);
+    expect(idsAfter(ids, 7)).to.deep.equal([{ first: 12, count: 3 }]);
+    expect(idsAfter(ids, 99)).to.deep.equal([]);
   });
 });
 
@@ -178,9 +178,9 @@ describe("The benchmark's placement", () => {
   it('separates server and load, and Redis as well if there are enough cores', () => {
     expect(placement(1, true).server).to.equal(undefined);
     expect(placement(8, false).server).to.equal(undefined);
-    expect(placement(2, true)).to.include({ server: '1', load: '0', redis: '0', redisHasItsOwn: false });
-    expect(placement(3, true)).to.include({ server: '2', load: '0', redis: '1', redisHasItsOwn: true });
-    expect(placement(8, true)).to.include({ server: '7', load: '0-5', redis: '6', redisHasItsOwn: true });
+    expect(placement(2, true)).to.include({ server: '1', load: '0', redis: '0', redisHasOwnCore: false });
+    expect(placement(3, true)).to.include({ server: '2', load: '0', redis: '1', redisHasOwnCore: true });
+    expect(placement(8, true)).to.include({ server: '7', load: '0-5', redis: '6', redisHasOwnCore: true });
   });
 });
 

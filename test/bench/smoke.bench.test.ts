@@ -88,7 +88,7 @@ describe('npm run bench', function () {
 
     it('measures a large list, and the memory of plants', async () => {
       expect(await largeList(conditions, 5_000)).to.match(
-        /\| behind a write, with it \| [\d.]+ \| [\d.]+ \|/,
+        /\| after a write, including it \| [\d.]+ \| [\d.]+ \|/,
       );
       expect(await heap(conditions, 20_000)).to.match(/takes [1-9]\d+ bytes/);
     });

@@ -30,7 +30,7 @@ describeOwnRedis('Creates with names of 64 KiB and more', (startRedis) => {
       { ...creates, name: 'large', clientsPerUser: 8, requests: MANY / 8 },
       ...NEIGHBOURS_AND_PROBES,
     ]);
-    const survived = first.lives;
+    const survived = first.running;
     const memory = survived ? `resident: ${mebibytes(residentBytes(first.pid))}` : 'the process ended';
     await first.kill();
 
@@ -44,10 +44,10 @@ describeOwnRedis('Creates with names of 64 KiB and more', (startRedis) => {
     };
     const after = await play(second.url, 8000, [list, ...NEIGHBOURS_AND_PROBES]);
     report(`Creates of 64 KiB, a heap of ${SMALL_HEAP_MIB} MiB, ${memory}`, Object.values(before.groups));
-    report(`After a restart, which ${second.lives ? 'goes on' : 'ended'}`, Object.values(after.groups));
+    report(`After a restart, which ${second.running ? 'goes on' : 'ended'}`, Object.values(after.groups));
     expectGoals(
       { what: 'the process lives', is: Number(survived), atLeast: 1 },
-      { what: 'the process lives after a restart', is: Number(second.lives), atLeast: 1 },
+      { what: 'the process lives after a restart', is: Number(second.running), atLeast: 1 },
       { what: 'creates refused', is: before.groups['large']!.outcomes['50300'], atLeast: 1 },
       ...undisturbed(before),
       ...undisturbed(after, ' after a restart'),
@@ -76,7 +76,7 @@ describeOwnRedis('Creates with names of 64 KiB and more', (startRedis) => {
       report(`${count} creates of ${size}, at once`, Object.values(figures.groups));
       const { succeeded, outcomes } = figures.groups['large']!;
       expectGoals(
-        { what: 'the process lives', is: Number(service.lives), atLeast: 1 },
+        { what: 'the process lives', is: Number(service.running), atLeast: 1 },
         { what: 'created', is: succeeded.count, atLeast: created },
         ...(inTime
           ? [{ what: 'unknown outcomes', is: outcomes['50301'] ?? 0, atMost: 0 }, ...undisturbed(figures)]

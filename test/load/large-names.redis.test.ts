@@ -62,12 +62,12 @@ describeOwnRedis('Histories with names of 64 KiB', (startRedis) => {
     do played.push(await play(service.url, LONG ? 20_000 : 6000, [loading, ...NEIGHBOURS_AND_PROBES]));
     while (!inLog() && played.length < 8);
     report(
-      `${MORE_THAN_FITS} plants of 64 KiB and a heap of ${SMALL_HEAP_MIB} MiB, which the process ${service.lives ? 'survives' : 'does not survive'}`,
+      `${MORE_THAN_FITS} plants of 64 KiB and a heap of ${SMALL_HEAP_MIB} MiB, which the process ${service.running ? 'survives' : 'does not survive'}`,
       played.flatMap(({ groups }) => Object.values(groups)),
     );
     const refused = played.map(({ groups }) => groups['large']!);
     expectGoals(
-      { what: 'the process lives', is: Number(service.lives), atLeast: 1 },
+      { what: 'the process lives', is: Number(service.running), atLeast: 1 },
       {
         what: 'answers to the large user other than 503/50300',
         is: Math.max(...refused.map(({ requests, outcomes }) => requests - (outcomes['50300'] ?? 0))),

@@ -58,7 +58,7 @@ describeOwnRedis(`One user with long lists of ${LIMITS} different limits, and an
       const during = (await play(service.url, 15_000, [{ ...victim, name: 'victim, meanwhile' }], 1)).groups;
       const { groups } = await attacking;
       const after = (await play(service.url, 3000, [{ ...victim, name: 'victim, afterwards' }], 1)).groups;
-      const memory = service.lives
+      const memory = service.running
         ? `resident: ${mebibytes(residentBytes(service.pid))}`
         : 'the process ended';
       report(`Long lists of ${PLANTS_OF_ATTACKER} plants, heap of ${HEAP_MIB} MiB, ${memory}`, [
@@ -67,7 +67,7 @@ describeOwnRedis(`One user with long lists of ${LIMITS} different limits, and an
         ...Object.values(after),
       ]);
       expectGoals(
-        { what: 'the process lives', is: Number(service.lives), atLeast: 1 },
+        { what: 'the process lives', is: Number(service.running), atLeast: 1 },
         ...[during['victim, meanwhile']!, after['victim, afterwards']!].flatMap(
           ({ name, failures, succeeded }) => [
             { what: `failures of ${name}`, is: failures, atMost: 0 },

@@ -47,7 +47,7 @@ export class ServiceProcess {
     return this.child.pid!;
   }
 
-  get lives(): boolean {
+  get running(): boolean {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
