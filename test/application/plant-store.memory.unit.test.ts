@@ -78,7 +78,7 @@ describe('The memory of a plant store', () => {
     expect(plants.usage.aggregates).to.equal(1);
   });
 
-  it('serves two users alternately who do not fit together', async () => {
+  it('serves two users alternately that do not fit together', async () => {
     const { store, list } = given({ cacheMaxBytes: MIB });
     for (const user of [ADA, BOB]) await store.record(user, ...largeEvents(12));
     for (let turn = 0; turn < 5; turn++) {

@@ -16,7 +16,7 @@ class QuietReporter extends reporters.Base {
     runner.once('end', () => {
       const { passes, failures, pending } = this.stats;
       if (failures > 0) reporters.Base.list(this.failures);
-      for (const [reason, count] of left) console.log(`left out (${count}): ${reason}`);
+      for (const [reason, count] of left) console.log(`skipped (${count}): ${reason}`);
       console.log(`${passes} passed, ${failures} failed${pending > 0 ? `, ${pending} skipped` : ''}`);
     });
   }

@@ -235,11 +235,11 @@ describe('Middleware after the app', () => {
     const app = appWith();
     app.use((ctx, next) => {
       if (ctx.path !== '/hello') return next();
-      ctx.body = { hello: 'world' };
+      ctx.body = { answer: 'by middleware' };
       return undefined;
     });
     const { body, headers } = await request(app.callback()).get('/hello').expect(200);
-    expect(body).to.deep.equal({ hello: 'world' });
+    expect(body).to.deep.equal({ answer: 'by middleware' });
     expect(headers).to.include.keys('x-request-id');
     expect((await request(app.callback()).get('/nothing').expect(404)).body).to.have.property('error', 40400);
     await request(app.callback()).put('/plants').set(BEARER).expect(405);

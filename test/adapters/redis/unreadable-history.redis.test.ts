@@ -64,7 +64,7 @@ const DAMAGES: readonly Damage[] = [
     done: (redis, key) => redis.xadd(key, '*', ...ivy),
   },
   {
-    what: 'a version left out at the end',
+    what: 'a version missing at the end',
     entry: '5-0',
     inTheTail: true,
     done: (redis, key) => redis.xadd(key, '5-0', ...ivy),

@@ -26,7 +26,7 @@ describe('Redis suites', () => {
 
   it('are pending on a machine without Redis, with the reason', async () => {
     const { code, lines } = await runTwoSuites(nowhere);
-    expect(lines).to.deep.equal([`left out (3): ${reason}`, '0 passed, 0 failed, 3 skipped']);
+    expect(lines).to.deep.equal([`skipped (3): ${reason}`, '0 passed, 0 failed, 3 skipped']);
     expect(code).to.equal(0);
   });
 
@@ -41,7 +41,7 @@ describe('Redis suites', () => {
     const { lines } = await runTwoSuites({ ...nowhere, REDIS_URL: 'redis://127.0.0.1:1' });
     expect(lines[0]).to.equal('Redis shared by the suites: REDIS_URL (127.0.0.1:1)');
     expect(lines.join('\n')).to.contain('no Redis answers at 127.0.0.1:1');
-    expect(lines.slice(-2)).to.deep.equal([`left out (1): ${reason}`, '0 passed, 1 failed, 1 skipped']);
+    expect(lines.slice(-2)).to.deep.equal([`skipped (1): ${reason}`, '0 passed, 1 failed, 1 skipped']);
   });
 
   describe('with a Docker daemon that has no image and cannot pull it', () => {

@@ -17,7 +17,7 @@ const REQUESTS: readonly (readonly [status: number, bytes: string])[] = [
   [400, 'garbage\r\n\r\n'],
   [400, `GET /plants HTTP/1.1\r\n${AUTH}${END}`],
   [401, LIST.replace(AUTH, '')],
-  [401, LIST.replace(AUTH, 'Authorization: Bearer nobody\r\n')],
+  [401, LIST.replace(AUTH, 'Authorization: Bearer unknown\r\n')],
   [404, request('GET', '/nothing')],
   [404, request('DELETE', '/plants/9')],
   [405, request('PUT', '/plants')],
