@@ -133,7 +133,7 @@ describe('The service, started', () => {
   it('checks the configuration on --check-config and starts nothing', async () => {
     const [good, bad] = [start({}, '--check-config'), start({ PORT: 'x' }, '--check-config')];
     expect([await good.exited(), await bad.exited()]).to.deep.equal([0, 2]);
-    expect(good.output).to.equal('The configuration is good.\n');
+    expect(good.output).to.equal('The configuration is valid.\n');
   });
 
   it('prints the configuration on --print-config, masked, and starts nothing', async () => {
