@@ -1,4 +1,4 @@
-import { Broken } from './parsers';
+import { InvalidValue } from './parsers';
 import type { ConfigProblem } from './problem';
 import { rules } from './rules';
 import { unknownVariables } from './unknown-variables';
@@ -35,7 +35,7 @@ export function readConfig(
     try {
       values[name] = parse(written);
     } catch (error) {
-      if (!(error instanceof Broken)) throw error;
+      if (!(error instanceof InvalidValue)) throw error;
       problems.push({ variable: name, rule: error.message, fix: error.fix });
     }
   }

@@ -12,7 +12,7 @@ export interface Variable<T> {
   readonly fallback?: string;
   /** What may be shown of the value; absent where it holds no secret. */
   readonly mask?: (written: string) => string;
-  /** Throws `Broken` where the text breaks the variable's rule. */
+  /** Throws `InvalidValue` where the text breaks the variable's rule. */
   readonly parse: (text: string) => T;
 }
 
