@@ -112,7 +112,7 @@ export class StreamState<Command, Event, Rejection, State> {
     this.observer.appended(events.length);
   }
 
-  /** Applies what is newer. True where nothing newer was left at some moment after the call began. */
+  /** Applies newer events. True if none was left at some moment after the call began. */
   async catchUp(): Promise<boolean> {
     if (!this.#caughtUp) return this.load();
     const result = await this.calls.read(this.head);

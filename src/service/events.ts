@@ -15,8 +15,8 @@ export function alwaysAvailable<T extends EventStore<PlantEvent>>(store: T): Eve
 }
 
 /**
- * Opens the event store. Rejects with `StoreUnavailable`, whose message says what to do, where Redis answers and must
- * not be used, and, unless `allowUnreachable`, where Redis does not answer.
+ * Opens the event store. Rejects with `StoreUnavailable`, whose message says what to do, if Redis answers and must
+ * not be used, and, unless `allowUnreachable`, if Redis does not answer.
  */
 export async function openEvents(
   config: Config,

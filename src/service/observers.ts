@@ -1,6 +1,6 @@
 import type { AggregateObserver } from '../event-sourcing';
 
-/** Combines observers into one. */
+/** Combines observers into one that notifies all of them. */
 export function combineObservers(...all: readonly AggregateObserver[]): AggregateObserver {
   return {
     round: (...args) => all.forEach((each) => each.round?.(...args)),

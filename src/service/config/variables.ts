@@ -8,11 +8,11 @@ import { addresses, integer, jwksUrl, jwtSecret, keyPrefix, oneOf, redisUrl, tex
 export interface Variable<T> {
   /** For people; with range and unit. */
   readonly meaning: string;
-  /** As written in the environment; absent where the variable is unset by default. */
+  /** As written in the environment; absent if the variable is unset by default. */
   readonly fallback?: string;
-  /** What may be shown of the value; absent where it holds no secret. */
+  /** What may be shown of the value; absent if it holds no secret. */
   readonly mask?: (written: string) => string;
-  /** Throws `InvalidValue` where the text breaks the variable's rule. */
+  /** Throws `InvalidValue` if the text breaks the variable's rule. */
   readonly parse: (text: string) => T;
 }
 
