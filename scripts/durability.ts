@@ -224,18 +224,18 @@ const LINES: readonly (readonly [topology: string, fault: string, round: () => P
   ['the same, `REDIS_WAIT_REPLICAS=1`', 'primary killed, replica promoted', failover(1, 1)],
   [
     `two replicas, one ${LAG_MS} ms behind, \`REDIS_WAIT_REPLICAS=1\``,
-    'primary killed, the one behind promoted',
+    'primary killed, the late one promoted',
     failover(1, 2),
   ],
-  ['the same, `REDIS_WAIT_REPLICAS=2`', 'primary killed, the one behind promoted', failover(2, 2)],
+  ['the same, `REDIS_WAIT_REPLICAS=2`', 'primary killed, the late one promoted', failover(2, 2)],
   [
     'two replicas, `REDIS_WAIT_REPLICAS=1`',
-    'one cut off and promoted, the primary goes on for 0.5 s',
+    'one disconnected and promoted, the primary continues for 0.5 s',
     splitBrain(1),
   ],
   [
     'two replicas, `REDIS_WAIT_REPLICAS=2`',
-    'one cut off and promoted, the primary goes on for 0.5 s',
+    'one disconnected and promoted, the primary continues for 0.5 s',
     splitBrain(2),
   ],
   ['three Sentinels, a replica', 'planned: `SENTINEL FAILOVER`', sentinelFailover(0)],
