@@ -17,7 +17,7 @@ module.exports = {
       to: { pathNot: '^src/(application|domain|event-sourcing)/' },
     },
     {
-      name: 'layers-meet-at-their-face',
+      name: 'layers-are-imported-through-their-index',
       comment: 'A layer is imported through its index.',
       severity: 'error',
       from: { path: '^src/([^/]+)' },
@@ -28,14 +28,15 @@ module.exports = {
     },
     {
       name: 'stores-know-no-plant',
-      comment: 'An event store keeps the events of any domain.',
+      comment: 'An event store stores the events of any domain.',
       severity: 'error',
       from: { path: '^src/adapters/(redis|memory)/' },
       to: { path: '^src/(domain|application)/' },
     },
     {
-      name: 'adapters-are-strangers',
-      comment: 'An adapter knows the ports, not its neighbours; only the composition root knows them all.',
+      name: 'adapters-are-independent',
+      comment:
+        'An adapter imports the ports and no other adapter; only the composition root imports several.',
       severity: 'error',
       from: { path: '^src/adapters/([^/]+)/' },
       to: { path: '^src/(?!domain/|event-sourcing/|application/)', pathNot: '^src/adapters/$1/' },
@@ -78,15 +79,15 @@ module.exports = {
     },
     {
       name: 'configuration-does-no-io',
-      comment: 'What reads a file or asks the network is handed in by the composition root.',
+      comment: 'The composition root passes functions that read files or use the network.',
       severity: 'error',
       from: { path: '^src/service/config/' },
       to: { path: '^(fs|net|tls|dns|https?|child_process)(/|$)', reachable: true },
     },
-    { name: 'no-circles', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
     {
       name: 'no-orphans',
-      comment: 'A file that nothing reaches is dead.',
+      comment: 'A file that no other file imports is dead code.',
       severity: 'error',
       from: { orphan: true, path: '^src/', pathNot: '^src/(main|cli)[.]ts$|[.]json$' },
       to: {},

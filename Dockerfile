@@ -1,12 +1,12 @@
-# The service and nothing else: node, the libraries it needs, the compiled code and its packages. No shell, no npm,
-# no root. docs/operations.md says how to run it.
+# An image of the service alone: Node, its libraries, the compiled code and its packages. No shell, no npm,
+# no root. docs/operations.md explains how to run it.
 #
-# Any image with Node 20.19 or newer, npm and a GNU C library will do.
+# Any image with Node 20.19 or newer, npm and glibc works.
 ARG NODE_IMAGE=node:24-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
-# By themselves, so that a change of the source leaves the packages as they are.
+# A separate layer, so that a change of the source does not install the packages again.
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
@@ -28,7 +28,7 @@ COPY --from=build /app/dist dist
 ENV PATH=/usr/bin NODE_ENV=production HOST=0.0.0.0 PORT=3000
 EXPOSE 3000
 USER 65532:65532
-# Alive, not ready: a service whose Redis is away is not mended by a restart.
+# Liveness, not readiness: a restart does not help while Redis is unavailable.
 HEALTHCHECK --interval=5s --timeout=3s --start-period=10s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health/live`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "/app/dist/cli.js"]

@@ -18,7 +18,7 @@ export default tseslint.config(
   {
     languageOptions: { parserOptions: { project: './tsconfig.json', tsconfigRootDir: import.meta.dirname } },
     rules: {
-      // An index that the surrounding lines prove to be in range is asserted with `!`; noUncheckedIndexedAccess asks for it.
+      // `!` asserts an index that the surrounding lines prove to be in range, as noUncheckedIndexedAccess requires.
       '@typescript-eslint/no-non-null-assertion': 'off',
       '@typescript-eslint/restrict-template-expressions': [
         'error',

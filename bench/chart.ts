@@ -1,4 +1,4 @@
-/** The table as a bar chart in SVG, legible on light and dark pages, on paper and to a screen reader. */
+/** The table as a bar chart in SVG, for light and dark pages, for paper and for screen readers. */
 import { METHODS } from './compare';
 import type { Row } from './table';
 
@@ -9,7 +9,7 @@ const TOP = 74;
 const BAR = 9;
 const ROW = METHODS.length * BAR + 13;
 
-/** @param date of the figures, as it is to be read. */
+/** @param date of the figures, as text. */
 export function chart(rows: readonly Row[], date: string): string {
   const most = Math.max(
     1,

@@ -1,10 +1,10 @@
-/** Two servers measured side by side. */
+/** Measures two servers in turns. */
 import type { Method } from './load';
 import type { Conditions, Session, Slice } from './session';
 
 export const METHODS = ['GET', 'POST', 'DELETE'] as const satisfies readonly Method[];
 
-/** One slice of a server, and the slice beside it of the one that it is compared with. */
+/** One slice of a server, and the adjacent slice of the server that it is compared with. */
 export interface Pair {
   readonly own: Slice;
   readonly other: Slice;
@@ -13,7 +13,7 @@ export interface Pair {
 export type Pairs = Readonly<Record<Method, readonly Pair[]>>;
 
 /**
- * In turns, slice by slice: a machine that others use as well is another one
+ * Measures in turns, slice by slice: the speed of a shared machine changes
  * from minute to minute, but seldom from one second to the next.
  */
 export async function compare(own: Session, other: Session, { slices }: Conditions): Promise<Pairs> {
@@ -22,7 +22,7 @@ export async function compare(own: Session, other: Session, { slices }: Conditio
     await own.warmUp(method);
     await other.warmUp(method);
     for (let turn = 0; turn < slices; turn++) {
-      // Whoever comes second this time comes first the next.
+      // The server that is second this time is first the next time.
       const [first, second] = turn % 2 === 0 ? [own, other] : [other, own];
       const [one, two] = [await first.slice(method), await second.slice(method)];
       pairs[method].push(first === own ? { own: one, other: two } : { own: two, other: one });
@@ -31,8 +31,8 @@ export async function compare(own: Session, other: Session, { slices }: Conditio
   return pairs;
 }
 
-/** What was compared several times, as if it had been once. */
-export function together(rounds: readonly Pairs[]): Pairs {
+/** Joins the pairs of several rounds. */
+export function poolRounds(rounds: readonly Pairs[]): Pairs {
   const all = METHODS.map((method) => [method, rounds.flatMap((pairs) => pairs[method])]);
   return Object.fromEntries(all) as Record<Method, Pair[]>;
 }
@@ -41,17 +41,17 @@ export function perSecond({ requests, seconds }: Slice): number {
   return requests / seconds;
 }
 
-/** Processor time of the server for one request, in µs; nothing where the system does not tell. */
+/** Processor time of the server per request, in µs; `undefined` if the system does not report it. */
 export function cpuMicroseconds({ requests, cpuSeconds }: Slice): number | undefined {
   return cpuSeconds && (cpuSeconds * 1e6) / requests;
 }
 
-/** Of requests a second: 1 is as fast as the other. */
+/** Ratio of the throughputs: 1 is as fast as the other. */
 export function rateRatio({ own, other }: Pair): number {
   return perSecond(own) / perSecond(other);
 }
 
-/** Of the processor time of a request: what {@link rateRatio} would be, if nothing else were waited for. */
+/** Ratio of the processor times per request: equals {@link rateRatio} if the processor is the only bottleneck. */
 export function cpuRatio({ own, other }: Pair): number | undefined {
   const [mine, theirs] = [cpuMicroseconds(own), cpuMicroseconds(other)];
   return mine && theirs ? theirs / mine : undefined;

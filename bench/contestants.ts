@@ -1,4 +1,4 @@
-/** Who is measured, in the order of the table. */
+/** The measured servers, in the order of the table. */
 import { join } from 'node:path';
 import { compiledMain } from '../test/support/compiled';
 import type { Contestant } from './measure';
@@ -20,8 +20,8 @@ export function contestants(): Contestant[] {
     peer('json-server', 'json-server in memory', { notInQuick: true }),
     ...[10, 1_000, 10_000].map((events) => eventSourced('emmett', 'Emmett', events)),
     ...[10, 1_000, 10_000].map((events) => eventSourced('castore', 'Castore', events)),
-    ours('plant-store', 'plant-store, in memory', { LOG_LEVEL: 'warn' }),
-    ours('plant-store-logged', 'plant-store, in memory, a log line a request', { LOG_LEVEL: 'info' }),
+    plantStore('plant-store', 'plant-store, in memory', { LOG_LEVEL: 'warn' }),
+    plantStore('plant-store-logged', 'plant-store, in memory, a log line a request', { LOG_LEVEL: 'info' }),
   ];
 }
 
@@ -37,18 +37,18 @@ function peer(name: string, title: string, more: Partial<Contestant> = {}): Cont
   };
 }
 
-/** It brings the plants that it lists. */
+/** It has initial plants. */
 function eventSourced(library: string, title: string, events: number): Contestant {
   const name = `${library}-${events}`;
   return peer(name, `${title} on Koa, streams of ${events.toLocaleString('en-GB')} events`, {
     command: { args: [join(__dirname, 'dist', `${library}.js`), String(events)] },
     listed: Math.min(LISTED, events),
-    bringsItsOwn: true,
+    hasInitialPlants: true,
     notInQuick: events !== 1_000,
   });
 }
 
-export function ours(name: string, title: string, env: Readonly<Record<string, string>>): Contestant {
+export function plantStore(name: string, title: string, env: Readonly<Record<string, string>>): Contestant {
   return {
     name,
     title,

@@ -1,29 +1,29 @@
-/** The machine the benchmark runs on: what it is, and how processes are kept apart on it. */
+/** The machine of the benchmark: its description, and the placement of processes on its cores. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 
 export const CORES = cpus().length;
 
-/** Who gets which core. The load takes all that is left; with two cores Redis has to share with it. */
+/** The cores of each process. The load has all other cores; with two cores Redis shares one with it. */
 export interface Placement {
   readonly server: string | undefined;
   readonly load: string | undefined;
   readonly redis: string | undefined;
-  readonly redisHasItsOwn: boolean;
+  readonly redisHasOwnCore: boolean;
 }
 
 export function placement(cores = CORES, pinning = has('taskset')): Placement {
   if (!pinning || cores < 2) {
-    return { server: undefined, load: undefined, redis: undefined, redisHasItsOwn: false };
+    return { server: undefined, load: undefined, redis: undefined, redisHasOwnCore: false };
   }
   const last = cores - 1;
-  if (cores === 2) return { server: '1', load: '0', redis: '0', redisHasItsOwn: false };
+  if (cores === 2) return { server: '1', load: '0', redis: '0', redisHasOwnCore: false };
   return {
     server: String(last),
     load: cores === 3 ? '0' : `0-${last - 2}`,
     redis: String(last - 1),
-    redisHasItsOwn: true,
+    redisHasOwnCore: true,
   };
 }
 
@@ -42,10 +42,10 @@ export function has(program: string): boolean {
   }
 }
 
-/** Processor seconds that a process has used so far, or nothing where there is no /proc. */
+/** Processor seconds that a process has used so far; `undefined` without /proc. */
 export function cpuSeconds(pid: number): number | undefined {
   try {
-    // The second field is the name in brackets, which may hold anything.
+    // The second field is the name in brackets, which may contain any character.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ');
@@ -56,9 +56,9 @@ export function cpuSeconds(pid: number): number | undefined {
 }
 
 /**
- * Keeps every core awake with a process that runs only where nothing else
- * would: on a virtual machine a core that has fallen asleep takes long to wake.
- * Returns what ends it; it also ends with this process.
+ * Keeps every core awake with a process that runs only on an idle core:
+ * on a virtual machine a sleeping core takes long to wake.
+ * Returns a function that ends these processes; they also end with this process.
  */
 export function spin(): () => void {
   if (!has('chrt') || !has('taskset')) throw new Error('--spin needs chrt and taskset');
@@ -80,7 +80,7 @@ export function machineText(): string {
   return `${CORES} × ${model}${kind}, ${memory} GB, ${process.platform} ${process.arch}, Node ${process.version}`;
 }
 
-/** By what the processor says of itself, where there is /proc. */
+/** The name of the processor from /proc, if there is one. */
 function isVirtual(): boolean {
   try {
     return readFileSync('/proc/cpuinfo', 'utf8').includes(' hypervisor ');

@@ -1,20 +1,20 @@
-/** Two servers in one round: started afresh, compared, stopped. */
+/** Measures two servers in one round: starts both, compares them, stops both. */
 import { type Pairs, compare } from './compare';
 import { type Command, RunningServer } from './server';
-import { type Asking, type Conditions, Session } from './session';
+import { type Target, type Conditions, Session } from './session';
 
-export interface Contestant extends Asking {
+export interface Contestant extends Target {
   readonly name: string;
   readonly title: string;
   readonly command: Command;
-  /** Left out of a quick run, which has to end within two minutes. */
+  /** Not part of a quick run, which must end within two minutes. */
   readonly notInQuick?: boolean;
 }
 
 /**
- * Starts both, compares the one with the other, and stops them.
+ * Starts both servers, compares the first with the other, and stops them.
  *
- * @param look what else is to be learned from the one before it is stopped, told where it listens.
+ * @param look reads further figures from the URL of the first server before it is stopped.
  */
 export async function measure(
   contestant: Contestant,
@@ -36,7 +36,7 @@ export async function measure(
   }
 }
 
-/** Starts it, sees that it does as it should, and stops it behind `work`, whatever comes of that. */
+/** Starts a server, checks that it works, and stops it after `work`, also after a failure. */
 async function started<T>(
   contestant: Contestant,
   conditions: Conditions,

@@ -1,4 +1,4 @@
-/** What `npm run bench -- …` understands. */
+/** The options of `npm run bench -- …`. */
 import { parseArgs } from 'node:util';
 import type { Generator } from './load';
 

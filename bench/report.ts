@@ -1,4 +1,4 @@
-/** Puts the figures into the page, between its markers, and the chart beside it. */
+/** Writes the figures into the page, between its markers, and the chart next to it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { chart } from './chart';
@@ -9,12 +9,12 @@ export type Part = readonly [heading: string, text: string];
 
 export interface Report {
   readonly date: string;
-  /** Sentences on the machine, the conditions and the versions, without their full stops. */
+  /** Sentences about the machine, the conditions and the versions, without full stops. */
   readonly about: readonly string[];
   readonly parts: readonly Part[];
 }
 
-/** @param directory where benchmark.md is. */
+/** @param directory the folder of benchmark.md. */
 export function writeReport(directory: string, report: Report, rows: readonly Row[]): void {
   const page = join(directory, 'benchmark.md');
   writeFileSync(page, withFigures(readFileSync(page, 'utf8'), reportText(report)));
@@ -22,7 +22,7 @@ export function writeReport(directory: string, report: Report, rows: readonly Ro
   console.log(`\nwritten: ${page}`);
 }
 
-/** Throws where the page has no place for them. */
+/** Throws if the page has no markers. */
 export function withFigures(page: string, figures: string): string {
   const place = /(<!-- figures: npm run bench -->\n)[^]*?(<!-- \/figures -->)/;
   if (!place.test(page)) throw new Error('benchmark.md has lost its markers');
@@ -34,7 +34,7 @@ export function reportText({ date, about, parts }: Report): string {
   return [`Of ${date}. ${about.join('. ')}.`, ...sections].join('\n\n');
 }
 
-/** The peers', as they are locked. */
+/** The locked versions of the other servers' packages. */
 export function versionsText(): string {
   const { packages } = JSON.parse(readFileSync(join(__dirname, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, { version?: string; dependencies?: Record<string, string> }>;

@@ -1,9 +1,9 @@
 /**
- * `npm run bench`: plant-store beside others, each as a ratio to the least that
- * an HTTP server on Node can do. docs/benchmark.md says how, and what it means.
+ * `npm run bench`: measures plant-store and other servers, each as a ratio to a minimal
+ * HTTP server on Node. docs/benchmark.md explains the method and the ratios.
  */
 import { compileServers, installPackages } from './build';
-import { METHODS, type Pairs, perSecond, rateRatio, together } from './compare';
+import { METHODS, type Pairs, perSecond, rateRatio, poolRounds } from './compare';
 import { contestants } from './contestants';
 import { has, machineText, placement, spin } from './machine';
 import { type Contestant, measure } from './measure';
@@ -18,7 +18,7 @@ import { type Row, figureTable, ratioTable, rowsOf, thousands } from './table';
 
 type Section = readonly [heading: string, work: (conditions: Conditions, rounds: number) => Promise<string>];
 
-/** What is measured besides the table, by name. */
+/** The further sections, by name. */
 const SECTIONS: Readonly<Record<string, Section>> = {
   flatness: ['Flatness', flatness],
   'large-list': [
@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   const measured: Part[] = [];
   for (const name of sections) {
     const [heading, work] = SECTIONS[name]!;
-    // What took half an hour is not lost with the rest.
+    // The other figures, which took half an hour, are not lost.
     const failed = (error: unknown) => {
       process.exitCode = 1;
       return `Not measured: ${String(error)}`;
@@ -75,7 +75,7 @@ function tables(rows: readonly Row[]): Part[] {
   ];
 }
 
-/** Those named, else all of the table and, where there is time, the sections. Bare goes with any other. */
+/** The named servers and sections; by default all servers and, in a full run, all sections. Bare is always included. */
 function choose({ only, quick }: Options): { contestants: Contestant[]; sections: string[] } {
   const all = contestants();
   const names = [...all.map(({ name }) => name), ...Object.keys(SECTIONS)];
@@ -92,7 +92,7 @@ function choose({ only, quick }: Options): { contestants: Contestant[]; sections
   };
 }
 
-/** Each with a bare server as young as itself: one that had served for minutes was found to have grown slower. By name. */
+/** By name. Each server is compared with a new bare server, because a bare server becomes slower after some minutes. */
 async function allCompared(
   chosen: readonly Contestant[],
   rounds: number,
@@ -105,7 +105,7 @@ async function allCompared(
       const pairs = await measure(contestant, bare, conditions);
       console.log(`round ${number}  ${contestant.name.padEnd(20)}  ${pairsText(pairs)}`);
       const before = compared.get(contestant.name);
-      compared.set(contestant.name, before ? together([before, pairs]) : pairs);
+      compared.set(contestant.name, before ? poolRounds([before, pairs]) : pairs);
     }
   }
   return compared;
@@ -126,7 +126,7 @@ function conditionsText({ generator, placement: { server, load } }: Conditions, 
   return `${generator}, ${times}; ${cores}${options.spin ? '; idle cores kept awake' : ''}`;
 }
 
-// By way of exit, so that nothing that was started is left behind.
+// By `exit`, whose handlers end all started processes.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 main().catch((error: unknown) => {

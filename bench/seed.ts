@@ -1,10 +1,10 @@
-/** Creates plants fast and exactly: pipelined, and every answer is counted. */
+/** Creates plants fast and exactly: pipelined, with every response counted. */
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 
 const SOCKETS = 16;
 const PIPELINED = 32;
-/** Batches on one connection: behind more requests than that a server may end it. */
+/** Batches per connection. After more requests a server may close it. */
 const BATCHES = 100;
 
 export interface Seeding {

@@ -1,4 +1,4 @@
-/** A server under measurement: a process of its own, on a core of its own. */
+/** A measured server: a separate process on a separate core. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { cpuSeconds, pinned } from './machine';
-import type { Condition } from './servers/condition';
+import type { ServerStatus } from './servers/status';
 
 const START_MS = 60_000;
 
@@ -22,7 +22,7 @@ export class RunningServer {
     private readonly directory: string,
   ) {}
 
-  /** Resolves once it says where it listens. What it prints goes into a file, as the log of a service may. */
+  /** Resolves once it prints its address. Its output goes into a file, as the log of a service may. */
   static async start({ args, env = {} }: Command, core: string | undefined): Promise<RunningServer> {
     const directory = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
     const log = join(directory, 'log');
@@ -30,7 +30,7 @@ export class RunningServer {
     const [program, all] = pinned(core, [process.execPath, ...args]);
     const child = spawn(program, all, {
       env: { PATH: process.env['PATH'], NODE_ENV: 'production', PORT: '0', ...env },
-      // The channel is for those that tell of themselves.
+      // The channel is for servers that report their status.
       stdio: ['ignore', output, output, 'ipc'],
     });
     closeSync(output);
@@ -38,7 +38,7 @@ export class RunningServer {
     process.once('exit', kill);
     child.once('exit', () => process.off('exit', kill));
     const began = performance.now();
-    while (lives(child) && performance.now() - began < START_MS) {
+    while (isRunning(child) && performance.now() - began < START_MS) {
       await delay(20);
       const url = /listens on (\S+)/.exec(readFileSync(log, 'utf8'))?.[1];
       if (url !== undefined) return new RunningServer(url, child, directory);
@@ -53,10 +53,10 @@ export class RunningServer {
     return this.child.pid!;
   }
 
-  /** Asks servers/filled.ts how it is, and has it begin to watch anew. */
-  async condition(): Promise<Condition> {
+  /** Requests the status of servers/filled.ts, which then resets its measurement of the event loop. */
+  async status(): Promise<ServerStatus> {
     this.child.send('?');
-    return ((await once(this.child, 'message')) as [Condition])[0];
+    return ((await once(this.child, 'message')) as [ServerStatus])[0];
   }
 
   /** Processor seconds used so far. */
@@ -65,7 +65,7 @@ export class RunningServer {
   }
 
   async stop(): Promise<void> {
-    if (lives(this.child)) {
+    if (isRunning(this.child)) {
       const ended = once(this.child, 'exit');
       this.child.kill('SIGKILL');
       await ended;
@@ -74,6 +74,6 @@ export class RunningServer {
   }
 }
 
-function lives(child: ChildProcess): boolean {
+function isRunning(child: ChildProcess): boolean {
   return child.exitCode === null && child.signalCode === null;
 }

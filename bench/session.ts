@@ -1,75 +1,77 @@
-/** What is asked of one server: checked, warmed up, and measured a slice of time at a time. */
+/** The measurement of one server: check, warm-up, and slices of load. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { CONNECTIONS, type Generator, type Ids, type Method, RanOut, type Result, run } from './load';
+import { CONNECTIONS, type Generator, type Ids, type Method, OutOfIds, type Result, run } from './load';
 import type { Placement } from './machine';
 import { seed } from './seed';
 import type { RunningServer } from './server';
 
-/** The ids of the plants that a list shows are 1 to this. */
+/** A list has the plants with the ids from 1 to this. */
 export const LISTED = 100;
 
-/** Who asks, and what there is. */
-export interface Asking {
-  /** The token of whoever asks for lists, and of whoever writes. */
+/** The properties of a server that its session must know. */
+export interface Target {
+  /** The tokens for lists and for writes. */
   readonly reader: string;
   readonly writer: string;
-  /** Whether it keeps what is created, so that only this can be deleted. */
+  /** Whether it stores plants, so that only a created plant can be deleted. */
   readonly remembers: boolean;
-  /** Whether the list has its plants from the beginning; others are given 100. */
-  readonly bringsItsOwn?: boolean;
-  /** How many plants the list shows, where not 100. */
+  /** Whether it starts with plants; otherwise the session creates 100. */
+  readonly hasInitialPlants?: boolean;
+  /** Number of plants in the list; 100 by default. */
   readonly listed?: number;
-  /** Behind the path of the list, from the question mark on. */
+  /** The query of the list, with the question mark. */
   readonly query?: string;
-  /** Ids from here on are free. */
+  /** Ids from this one on are free. */
   readonly firstId?: number;
 }
 
 export interface Conditions {
   readonly generator: Generator;
   readonly placement: Placement;
-  /** How long each kind of request is sent before it is measured. */
+  /** Duration of the warm-up of each method. */
   readonly warmUpSeconds: number;
-  /** How often it is measured, in turns with what it is compared with, */
+  /** Number of measured slices, in turns with the other server. */
   readonly slices: number;
-  /** and for how long each time. */
+  /** Duration of a slice. */
   readonly seconds: number;
 }
 
-/** What came of one slice. */
+/** The result of one slice. */
 export interface Slice extends Result {
-  /** Processor time of the server, in seconds; nothing where the system does not tell. */
+  /** Processor time of the server, in seconds; `undefined` if the system does not report it. */
   readonly cpuSeconds: number | undefined;
 }
 
 export class Session {
   readonly #url: string;
-  /** Plants that are there to be deleted. */
+  /** Plants that can be deleted. */
   #living: Ids[] = [];
-  /** How many of them it may take a second, by what is known so far. */
+  /** Estimated maximum number of deletions per second. */
   #deletionsPerSecond = 0;
   #nextId: number;
 
   constructor(
-    private readonly asking: Asking,
+    private readonly target: Target,
     private readonly server: RunningServer,
     private readonly conditions: Conditions,
   ) {
     this.#url = `${server.url}/plants`;
-    this.#nextId = asking.firstId ?? LISTED + 1;
+    this.#nextId = target.firstId ?? LISTED + 1;
   }
 
-  /** The list is as long as it should be, and what is created can be deleted: else there is nothing to compare. */
+  /** Checks that the list has the right length and that a created plant can be deleted. */
   async prepare(): Promise<void> {
-    const { reader, writer, remembers, bringsItsOwn, listed = LISTED, query = '' } = this.asking;
-    if (remembers && !bringsItsOwn) await seed({ url: this.#url, token: reader, firstId: 1, count: LISTED });
+    const { reader, writer, remembers, hasInitialPlants, listed = LISTED, query = '' } = this.target;
+    if (remembers && !hasInitialPlants)
+      await seed({ url: this.#url, token: reader, firstId: 1, count: LISTED });
     const list = await this.#answerTo('GET', query, reader);
     if (!Array.isArray(list) || list.length !== listed || !(list[0] as { name?: string }).name) {
       throw new Error(`the list is not one of ${listed} plants`);
     }
     const id = this.#nextId++;
     const plant = await this.#answerTo('POST', '', writer, { id, name: 'Fern', tag: 'indoor' });
-    if ((plant as { name?: string }).name !== 'Fern') throw new Error('what was created is not answered');
+    if ((plant as { name?: string }).name !== 'Fern')
+      throw new Error('a POST did not return the created plant');
     await this.#answerTo('DELETE', `/${id}`, writer);
   }
 
@@ -84,73 +86,73 @@ export class Session {
     return text === '' ? undefined : JSON.parse(text);
   }
 
-  /** Behind it nothing is in the way of as many slices as the conditions say. */
+  /** Warms up a method, and creates the plants that all slices will delete. */
   async warmUp(method: Method): Promise<void> {
     const { warmUpSeconds, slices, seconds } = this.conditions;
-    if (warmUpSeconds > 0) await this.#ask(method, warmUpSeconds);
+    if (warmUpSeconds > 0) await this.#load(method, warmUpSeconds);
     if (method === 'DELETE') await this.#provide(slices * seconds);
   }
 
   slice(method: Method): Promise<Slice> {
-    return this.#ask(method, this.conditions.seconds);
+    return this.#load(method, this.conditions.seconds);
   }
 
-  async #ask(method: Method, seconds: number): Promise<Slice> {
-    if (method === 'GET') return this.#run(method, this.asking.reader, [], seconds);
+  async #load(method: Method, seconds: number): Promise<Slice> {
+    if (method === 'GET') return this.#run(method, this.target.reader, [], seconds);
     return method === 'POST' ? this.#post(seconds) : this.#delete(seconds);
   }
 
   async #post(seconds: number): Promise<Slice> {
     const first = this.#nextId;
-    const slice = await this.#run('POST', this.asking.writer, [{ first, count: 1e9 }], seconds);
+    const slice = await this.#run('POST', this.target.writer, [{ first, count: 1e9 }], seconds);
     this.#nextId += slice.requests + 2 * CONNECTIONS;
-    // Of the last it is not known whether they came to be: those sent within one longest answer of the end.
-    const uncertain = Math.ceil((2 * slice.mostMs * slice.requests) / (1000 * slice.seconds));
+    // It is unknown whether the last plants exist: those requested within the longest latency before the end.
+    const uncertain = Math.ceil((2 * slice.maxMs * slice.requests) / (1000 * slice.seconds));
     const count = slice.requests - CONNECTIONS - uncertain;
     if (count > 0) this.#living.push({ first, count });
-    // A guess, until it is known.
+    // An estimate, until deletions are measured.
     this.#deletionsPerSecond = Math.max(this.#deletionsPerSecond, (2 * slice.requests) / slice.seconds);
     return slice;
   }
 
-  /** Each id once. Where that was quicker than ever before: again, with twice as many, none of those. */
+  /** Deletes each id once. If the ids run out, it repeats the slice with twice as many new ids. */
   async #delete(seconds: number): Promise<Slice> {
-    if (!this.asking.remembers)
-      return this.#run('DELETE', this.asking.writer, [{ first: 1, count: 1e9 }], seconds);
+    if (!this.target.remembers)
+      return this.#run('DELETE', this.target.writer, [{ first: 1, count: 1e9 }], seconds);
     await this.#provide(seconds);
     try {
-      const slice = await this.#run('DELETE', this.asking.writer, this.#living, seconds);
-      this.#living = behind(this.#living, slice.requests + 2 * CONNECTIONS);
+      const slice = await this.#run('DELETE', this.target.writer, this.#living, seconds);
+      this.#living = idsAfter(this.#living, slice.requests + 2 * CONNECTIONS);
       this.#deletionsPerSecond = Math.max(this.#deletionsPerSecond, (1.5 * slice.requests) / slice.seconds);
       return slice;
     } catch (error) {
-      if (!(error instanceof RanOut)) throw error;
+      if (!(error instanceof OutOfIds)) throw error;
       this.#living = [];
       this.#deletionsPerSecond *= 2;
       return this.#delete(seconds);
     }
   }
 
-  /** As many plants as are deleted in `seconds`. */
+  /** Creates the plants that can be deleted in `seconds`. */
   async #provide(seconds: number): Promise<void> {
-    if (!this.asking.remembers) return;
+    if (!this.target.remembers) return;
     const there = this.#living.reduce((sum, { count }) => sum + count, 0);
-    // The generators do not end on the dot.
+    // The generators do not stop exactly on time.
     const needed = this.#deletionsPerSecond * (seconds + 0.2) + 10 * CONNECTIONS;
     const count = Math.ceil(needed - there);
     if (count <= 0) return;
     const ids = { first: this.#nextId, count };
-    await seed({ url: this.#url, token: this.asking.writer, firstId: ids.first, count });
+    await seed({ url: this.#url, token: this.target.writer, firstId: ids.first, count });
     this.#nextId += count;
     this.#living.push(ids);
   }
 
   async #run(method: Method, token: string, ids: readonly Ids[], seconds: number): Promise<Slice> {
     const { generator, placement } = this.conditions;
-    const url = method === 'GET' ? this.#url + (this.asking.query ?? '') : this.#url;
+    const url = method === 'GET' ? this.#url + (this.target.query ?? '') : this.#url;
     const before = this.server.cpu();
     const result = await run({ method, url, token, ids, seconds }, generator, placement.load);
-    // What was under way at the end is still being answered.
+    // Requests in flight at the end still get their responses.
     await delay(50);
     const after = this.server.cpu();
     const known = before !== undefined && after !== undefined;
@@ -158,13 +160,13 @@ export class Session {
   }
 }
 
-/** What is left of the ids behind the first `count`. */
-export function behind(ids: readonly Ids[], count: number): Ids[] {
+/** The ids without the first `count`. */
+export function idsAfter(ids: readonly Ids[], count: number): Ids[] {
   const left: Ids[] = [];
   for (const range of ids) {
-    const gone = Math.min(range.count, count);
-    count -= gone;
-    if (gone < range.count) left.push({ first: range.first + gone, count: range.count - gone });
+    const deleted = Math.min(range.count, count);
+    count -= deleted;
+    if (deleted < range.count) left.push({ first: range.first + deleted, count: range.count - deleted });
   }
   return left;
 }

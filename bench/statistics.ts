@@ -1,4 +1,4 @@
-/** The value that a share of them, from 0 to 1, does not exceed; between two of them in proportion. Of at least one. */
+/** The value that a share of the numbers, from 0 to 1, does not exceed, with linear interpolation. At least one number. */
 export function quantile(numbers: readonly number[], share: number): number {
   const sorted = numbers.toSorted((a, b) => a - b);
   const place = share * (sorted.length - 1);
@@ -10,14 +10,14 @@ export function median(numbers: readonly number[]): number {
   return quantile(numbers, 0.5);
 }
 
-/** The middle, and the quarters below and above which are the rest. */
+/** The median and the quartiles. */
 export interface Spread {
   readonly median: number;
   readonly lower: number;
   readonly upper: number;
 }
 
-/** Of those that are known, where any is. */
+/** The spread of the known numbers; `undefined` if none is known. */
 export function spread(numbers: readonly (number | undefined)[]): Spread | undefined {
   const known = numbers.filter((value) => value !== undefined);
   if (known.length === 0) return undefined;

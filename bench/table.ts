@@ -1,4 +1,4 @@
-/** From the figures of all rounds to the tables that are printed. */
+/** Makes the printed tables from the figures of all rounds. */
 import { METHODS, type Pair, type Pairs, cpuMicroseconds, cpuRatio, perSecond, rateRatio } from './compare';
 import type { Method } from './load';
 import type { Contestant } from './measure';
@@ -12,9 +12,9 @@ export interface Row {
 
 export interface Cell {
   readonly perSecond: number;
-  /** Of requests a second, to bare in the second beside: 1 is as fast. */
+  /** Ratio of the throughput to that of bare in the adjacent second: 1 is as fast. */
   readonly rate: Spread;
-  /** Of bare's processor time for a request, in the second beside, to its own: 1 is as little. */
+  /** Ratio of bare's processor time per request in the adjacent second to its own: 1 is as little. */
   readonly cpu: Spread | undefined;
   readonly cpuMicroseconds: number | undefined;
   readonly p99Ms: number;
@@ -77,7 +77,7 @@ export function ratiosTable(
   return markdown([head, ...Object.keys(ratios)], rows);
 }
 
-/** A ratio with its spread; a dash where there is none. */
+/** A ratio with its spread; a dash if there is none. */
 export function ratioText(ratio: Spread | undefined): string {
   if (ratio === undefined) return '–';
   const { median, lower, upper } = ratio;

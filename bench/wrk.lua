@@ -1,7 +1,7 @@
--- One load of the benchmark, told by its arguments: GET, POST or DELETE; the
+-- One load of the benchmark. Its arguments: GET, POST or DELETE; the
 -- bearer token; ids as first:count,first:count …
 -- POST creates a plant of the next id with every request, DELETE deletes the next.
--- Where the ids run out, the request is one that every server refuses.
+-- After the last id, the request is one that every server refuses.
 local kind, token, id, left
 local tried = false
 local mine
@@ -57,7 +57,7 @@ end
 function done(summary, latency)
   local e = summary.errors
   io.write(string.format(
-    '\n{"requests":%d,"seconds":%.6f,"refused":%d,"cutOff":%d,"ranOut":%d,"p99Ms":%.4f,"mostMs":%.4f}\n',
+    '\n{"requests":%d,"seconds":%.6f,"refused":%d,"unanswered":%d,"outOfIds":%d,"p99Ms":%.4f,"maxMs":%.4f}\n',
     summary.requests, summary.duration / 1e6, e.status, e.connect + e.read + e.write + e.timeout, mine:get("ran_out"),
     latency:percentile(99) / 1e3, latency.max / 1e3))
 end

@@ -1,5 +1,5 @@
-// What `npm test` checks before it runs the tests: types, the domain's purity,
-// lint, layer rules, format. All at once, quiet unless something is wrong.
+// The checks that `npm test` runs before the tests: types, the domain's purity,
+// lint, layer rules, format. They run in parallel and print only failures.
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
@@ -11,7 +11,7 @@ const checks = [
   ['the engine compiles alone', 'tsc', '-p', 'src/event-sourcing'],
   ['layer rules', 'depcruise', 'src', '--config', '--output-type', 'err'],
   ['docs', 'ts-node', 'scripts/docs.ts', '--check'],
-  ['format (npm run format mends it)', 'prettier', '--check', '--cache', '--log-level=warn', '.'],
+  ['format (npm run format fixes it)', 'prettier', '--check', '--cache', '--log-level=warn', '.'],
 ];
 
 function run([name, command, ...args]) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes, out of this machine's own programs, the images that Dockerfile and compose.yaml begin with, for machines
-# where none can be pulled: Node with npm and a shell, Redis, HAProxy.
+# Builds the base images of Dockerfile and compose.yaml from the programs of this machine, for machines
+# without a registry: Node with npm and a shell, Redis, HAProxy.
 #
 #   scripts/container-images.sh
 #   docker build --network host --build-arg NODE_IMAGE=plant-store-node:local -t plant-store .

@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: two instances on one Redis (REDIS_URL, or a redis-server of
- * the demo's own), or one instance in memory where there is none. Puts some
- * plants in through the first, and shows what to try. Ctrl-C ends all of it.
+ * `npm run demo`: two instances on one Redis (REDIS_URL, or a redis-server that
+ * the demo starts), or one instance in memory if there is no Redis. It creates some
+ * plants through the first instance, and prints commands to try. Ctrl-C ends it.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -55,7 +55,7 @@ async function plant({ url }: Service, token: string): Promise<void> {
   for (const body of PLANTS) {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     const { status } = await fetch(`${url}/plants`, { method: 'POST', headers, body: JSON.stringify(body) });
-    // On a Redis of the caller's they may be there from last time, and are then refused with 400.
+    // On the caller's Redis they may exist from an earlier run, and are then refused with 400.
     if (status !== 200 && status !== 400) throw new Error(`planting was answered with ${status}`);
   }
 }
@@ -86,7 +86,7 @@ function whatToTry(instances: readonly Service[], redis: Redis | undefined, toke
   ].join('\n');
 }
 
-/** The caller's, one of our own, or none. */
+/** The caller's Redis, a started one, or none. */
 async function findRedis(): Promise<Redis | undefined> {
   const url = process.env['REDIS_URL'];
   if (url) return { url, where: 'that of REDIS_URL', stop: async () => {} };

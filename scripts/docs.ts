@@ -1,5 +1,5 @@
-// Fills in what the pages show of the code: the layers as the imports draw them, and the configuration.
-// `--check` changes nothing and fails where a page shows something else.
+// Generates the parts of the pages that show the code: the graph of the imports, and the configuration.
+// `--check` changes nothing, and fails if a page is out of date.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { variables } from '../src/service/config';
@@ -38,6 +38,6 @@ const stale = PAGES.filter((page) => {
 });
 
 if (process.argv.includes('--check') && stale.length > 0) {
-  console.error(`what ${stale.join(' and ')} show of the code is out of date: npm run docs`);
+  console.error(`the generated parts of ${stale.join(' and ')} are out of date: npm run docs`);
   process.exitCode = 1;
 }

@@ -1,6 +1,6 @@
-// Measures what survives what, on this machine: the table in docs/operations.md. Each round serves clients
-// over HTTP from a Redis of its own, has a fault happen to that, and counts the writes that were acknowledged
-// and are not there afterwards. Needs a redis-server on the PATH, and strace for the power losses.
+// Measures which faults lose acknowledged writes: the table in docs/operations.md. Each round serves clients
+// over HTTP from its own Redis, causes a fault, and counts the acknowledged writes that
+// are lost afterwards. Needs a redis-server on the PATH, and strace for the power losses.
 //
 // Usage: npx ts-node scripts/durability.ts [rounds per line [part of the fault's name]]
 import { spawn } from 'node:child_process';
@@ -19,7 +19,7 @@ import { TcpProxy } from '../test/support/tcp-proxy';
 import { until } from '../test/support/until';
 
 const ROUNDS = Number(process.argv[2] ?? 20);
-/** How far behind a replica is whose link goes through a proxy. */
+/** The replication lag of a replica whose link has a proxy. */
 const LAG_MS = 20;
 
 interface Outcome {
@@ -27,7 +27,7 @@ interface Outcome {
   readonly lost: number;
 }
 
-/** Serves from `redis` for about a second, until `fault` has happened; resolves to the writes that were acknowledged. */
+/** Serves from `redis` for about a second, until `fault` has happened. Resolves with the acknowledged writes. */
 async function serve(
   redis: { readonly url: string },
   waitReplicas: number,
@@ -42,7 +42,7 @@ async function serve(
   };
   const instances = await Promise.all([startInstance(environment), startInstance(environment)]);
   const load = new Load({ urls: instances.map(({ url }) => url), users: ['alice'], clients: 8 });
-  // At any point of the second that passes between two fsyncs.
+  // At a random moment of the second between two fsyncs.
   await pause(1000 + 1000 * Math.random());
   await fault();
   await load.stop();
@@ -92,8 +92,8 @@ const alone =
     });
 
 /**
- * A kill, and then all is taken from the append-only file that no fsync had
- * confirmed: the worst that a power loss at that moment could have done.
+ * Kills Redis, and then truncates the append-only file to the part that an fsync had
+ * confirmed: the worst possible effect of a power loss at that moment.
  */
 const powerLoss = (fsync: 'always' | 'everysec') => () =>
   withServers(async (start) => {
@@ -116,7 +116,7 @@ const powerLoss = (fsync: 'always' | 'everysec') => () =>
     return lostFrom(redis, acknowledged);
   });
 
-/** How much of the file was written before the last fsync that ended. */
+/** The bytes that were written before the last complete fsync. */
 function bytesSynced(trace: string): number {
   let written = 0;
   let synced = 0;
@@ -140,7 +140,7 @@ const failover = (waitReplicas: number, replicas: 1 | 2) => () =>
     await follow(primary, replicas);
     link.delayMs = LAG_MS;
     const acknowledged = await serve(primary, waitReplicas, async () => {
-      // What is still on its way dies with the machine that sent it.
+      // Bytes in flight are lost with the machine that sent them.
       link.cut();
       await primary.kill9();
       await far.admin.replicaof('NO', 'ONE');
@@ -149,7 +149,7 @@ const failover = (waitReplicas: number, replicas: 1 | 2) => () =>
     return lostFrom(far, acknowledged);
   });
 
-/** The far replica is cut off and promoted by those who cannot see the primary, which goes on for half a second. */
+/** A network partition: the far replica is promoted while the primary continues for half a second. */
 const splitBrain = (waitReplicas: number) => () =>
   withServers(async (start) => {
     const primary = await start();
@@ -167,7 +167,7 @@ const splitBrain = (waitReplicas: number) => () =>
     return lostFrom(far, acknowledged);
   });
 
-/** `SENTINEL FAILOVER`, while the old primary can go on as long as its Sentinels let it. */
+/** `SENTINEL FAILOVER`, while the old primary continues until its Sentinels demote it. */
 const sentinelFailover = (waitReplicas: number) => () =>
   withServers(async (start) => {
     const primary = await start();
@@ -180,7 +180,7 @@ const sentinelFailover = (waitReplicas: number) => () =>
     };
     const failover = async () => {
       await sentinels[0]!.failover();
-      // Demoting it, Sentinel cuts all its connections.
+      // Sentinel closes all connections of the old primary when it demotes it.
       await until(() => primary.admin.status === 'end', 30_000);
     };
     const acknowledged = await serve(primary, waitReplicas, failover, environment);
@@ -189,7 +189,7 @@ const sentinelFailover = (waitReplicas: number) => () =>
     return lostFrom(replica, acknowledged);
   });
 
-/** `FAILOVER`, which stops writes until the replica has all of them; then the address leads to the new primary. */
+/** `FAILOVER`, which stops writes until the replica has all of them. Then the address is that of the new primary. */
 const plannedFailover = () =>
   withServers(async (start) => {
     const primary = await start();
@@ -224,18 +224,18 @@ const LINES: readonly (readonly [topology: string, fault: string, round: () => P
   ['the same, `REDIS_WAIT_REPLICAS=1`', 'primary killed, replica promoted', failover(1, 1)],
   [
     `two replicas, one ${LAG_MS} ms behind, \`REDIS_WAIT_REPLICAS=1\``,
-    'primary killed, the one behind promoted',
+    'primary killed, the late one promoted',
     failover(1, 2),
   ],
-  ['the same, `REDIS_WAIT_REPLICAS=2`', 'primary killed, the one behind promoted', failover(2, 2)],
+  ['the same, `REDIS_WAIT_REPLICAS=2`', 'primary killed, the late one promoted', failover(2, 2)],
   [
     'two replicas, `REDIS_WAIT_REPLICAS=1`',
-    'one cut off and promoted, the primary goes on for 0.5 s',
+    'one disconnected and promoted, the primary continues for 0.5 s',
     splitBrain(1),
   ],
   [
     'two replicas, `REDIS_WAIT_REPLICAS=2`',
-    'one cut off and promoted, the primary goes on for 0.5 s',
+    'one disconnected and promoted, the primary continues for 0.5 s',
     splitBrain(2),
   ],
   ['three Sentinels, a replica', 'planned: `SENTINEL FAILOVER`', sentinelFailover(0)],
@@ -244,7 +244,7 @@ const LINES: readonly (readonly [topology: string, fault: string, round: () => P
 ];
 
 async function main(): Promise<void> {
-  // The servers are not waited for by Node, and at times nothing else is there to wait for.
+  // Keeps the process alive, because the servers alone do not.
   const awake = setInterval(() => {}, 1000);
   console.log('| Redis | fault | rounds | acknowledged | lost | rounds with a loss | most lost in one |');
   console.log('| --- | --- | --- | --- | --- | --- | --- |');

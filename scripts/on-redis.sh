@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the Redis suites on another server than the one that is installed: `bash scripts/on-redis.sh valkey`, or `redis`.
-# On Debian. The packages of the next Debian bring it, with the libraries that it needs, into a directory of this run.
+# Runs the Redis suites on another server than the installed one: `bash scripts/on-redis.sh valkey`, or `redis`.
+# On Debian only. It installs the server and its libraries from the next Debian into a temporary directory.
 set -euo pipefail
 server=${1:?'which server? redis or valkey'}
 readonly release=trixie
@@ -19,18 +19,18 @@ apt=(
   -o Debug::NoLocking=true -o APT::Sandbox::User= -o APT::Install-Recommends=false -o Acquire::Retries=3
 )
 "${apt[@]}" update
-# Nothing counts as installed, so whatever it needs comes along.
+# Nothing counts as installed, so all dependencies are downloaded.
 "${apt[@]}" install --download-only --yes "$server-server" >/dev/null
 for package in "$place"/archives/*.deb; do dpkg-deb --extract "$package" "$place/root"; done
 
-# By the loader that came with it, for the libraries beside it.
+# Started by the downloaded loader, which finds the downloaded libraries.
 libraries=$(dirname "$place"/root/usr/lib/*/libc.so.6)
 loader=$(echo "$libraries"/ld-linux-*)
 printf '#!/bin/sh\nexec %s --library-path %s %s "$@"\n' \
   "$loader" "$libraries" "$place/root/usr/bin/$server-server" >"$place/bin/redis-server"
 chmod +x "$place/bin/redis-server"
 
-# The tests would rather take the Redis at REDIS_URL, or one in Docker.
+# Otherwise the tests would use the Redis at REDIS_URL, or one in Docker.
 unset REDIS_URL
 export PATH="$place/bin:$PATH" DOCKER_HOST="unix://$place/no-docker.sock"
 redis-server --version

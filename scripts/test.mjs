@@ -1,7 +1,7 @@
-// `npm test`: first what check.mjs checks, then all tests in two runs of mocha
-// side by side, since most of them wait most of the time. The one has the suites
-// that wait for a Redis or a browser, the other all the rest. What is said behind
-// `npm test --` is handed to both.
+// `npm test`: first the checks of check.mjs, then all tests in two parallel runs
+// of mocha, because most tests mostly wait. One run has the suites
+// that need a Redis or a browser, the other has all others. Arguments after
+// `npm test --` are passed to both.
 import { spawn } from 'node:child_process';
 
 const APART = ['--ignore', 'test/{package,bench,container,load}/*.{package,bench,container,long}.test.ts'];
@@ -9,7 +9,7 @@ const WAITING = 'test/**/*.{redis,fault,browser}.test.ts';
 const runs = [[WAITING], ['test/**/*.test.ts', '--ignore', WAITING]];
 const CLOSING = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\n$/m;
 
-/** Its closing line, if it came to that, and its exit code. The rest is printed in one piece. */
+/** The closing line of the run, if it printed one, and its exit code. Prints the rest at the end. */
 function mocha(args) {
   return new Promise((resolve) => {
     const child = spawn('node_modules/.bin/mocha', [...args, ...APART, ...process.argv.slice(2)], {
@@ -31,7 +31,7 @@ if (checked !== 0) process.exit(1);
 const sum = [0, 0, 0];
 for (const { closing, code } of await Promise.all(runs.map(mocha))) {
   for (const i of sum.keys()) sum[i] += Number(closing?.[i + 1] ?? 0);
-  // What fails besides the tests, such as a run that did not come to its end, is one failure more.
+  // A failure other than a test, such as a run that did not finish, adds one failure.
   if (closing === null || (code !== 0 && closing[2] === '0')) sum[1] += 1;
 }
 const [passed, failed, skipped] = sum;

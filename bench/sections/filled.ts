@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { compiled } from '../../test/support/compiled';
 import { RunningServer } from '../server';
-import type { FilledUser, Filling } from '../servers/condition';
+import type { FilledUser, InitialData } from '../servers/status';
 
-/** The service in memory, with these users from the beginning; their names are their tokens. */
+/** The service in memory, with these initial users. Their names are their tokens. */
 export function startFilled(
   users: readonly FilledUser[],
   core: string | undefined,
   ...nodeOptions: string[]
 ): Promise<RunningServer> {
-  const filling: Filling = { service: compiled(), users };
+  const initialData: InitialData = { service: compiled(), users };
   const script = join(__dirname, '../dist/filled.js');
-  return RunningServer.start({ args: [...nodeOptions, script, JSON.stringify(filling)] }, core);
+  return RunningServer.start({ args: [...nodeOptions, script, JSON.stringify(initialData)] }, core);
 }

@@ -1,4 +1,4 @@
-/** What a list of very many plants costs: how long it holds others up, what it costs to ask again, and the memory it lives in. */
+/** Measures a very long list: how long it blocks the event loop, the cost of a repeated list, and the memory of a plant. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RunningServer } from '../server';
 import type { Conditions } from '../session';
@@ -10,15 +10,15 @@ const USER = 'big';
 const AGAIN = 20;
 
 export async function largeList({ placement }: Conditions, plants = 100_000): Promise<string> {
-  const server = await startFilled([{ name: USER, plants, gone: 0 }], placement.server);
+  const server = await startFilled([{ name: USER, plants, deleted: 0 }], placement.server);
   try {
     let id = plants;
     const list = async () => read(server, '/plants');
     const write = async () => read(server, '/plants', JSON.stringify({ id: ++id, name: 'Fern' }));
-    // So that it is not the compiler which is measured; and what is kept is made anew below.
+    // A warm-up, so that the figures do not contain compilation. The texts are rendered again below.
     for (let count = 0; count < 5; count++) await Promise.all([write(), list()]);
     const again = await repeated(server, list);
-    const behindAWrite = await repeated(server, async () => {
+    const afterWrite = await repeated(server, async () => {
       await write();
       await list();
     });
@@ -29,11 +29,11 @@ export async function largeList({ placement }: Conditions, plants = 100_000): Pr
       [
         `a list of ${plants.toLocaleString('en-GB')} plants`,
         'processor, ms',
-        'event loop held up, ms at most',
+        'event loop blocked, ms at most',
       ],
       [
         ['again, nothing written', ...again],
-        ['behind a write, with it', ...behindAWrite],
+        ['after a write, including it', ...afterWrite],
         ['four at once, and a write', ...fourAtOnce],
       ],
     );
@@ -43,11 +43,11 @@ export async function largeList({ placement }: Conditions, plants = 100_000): Pr
 }
 
 export async function heap({ placement }: Conditions, plants = 1_000_000): Promise<string> {
-  const server = await startFilled([{ name: USER, plants, gone: 0 }], placement.server, '--expose-gc');
+  const server = await startFilled([{ name: USER, plants, deleted: 0 }], placement.server, '--expose-gc');
   try {
-    const { heap: events } = await server.condition();
+    const { heap: events } = await server.status();
     await read(server, '/plants?limit=100');
-    const { heap: all } = await server.condition();
+    const { heap: all } = await server.status();
     const bytes = (all! - events!) / plants;
     return `At ${plants.toLocaleString('en-GB')} plants, a plant takes ${bytes.toFixed(0)} bytes of heap beyond its event in the in-memory store.`;
   } finally {
@@ -55,9 +55,9 @@ export async function heap({ placement }: Conditions, plants = 1_000_000): Promi
   }
 }
 
-/** Processor time of one, in ms, and for how long the event loop stood still at most. */
+/** Processor time of one repetition and the longest block of the event loop, in ms. */
 async function repeated(server: RunningServer, work: () => Promise<void>): Promise<[string, string]> {
-  await server.condition();
+  await server.status();
   await delay(100);
   const times: number[] = [];
   const before = server.cpu();
@@ -67,7 +67,7 @@ async function repeated(server: RunningServer, work: () => Promise<void>): Promi
     times.push(performance.now() - began);
   }
   const after = server.cpu();
-  const { longestDelayMs } = await server.condition();
+  const { longestDelayMs } = await server.status();
   const each =
     before === undefined || after === undefined ? median(times) : ((after - before) * 1000) / AGAIN;
   return [each.toFixed(1), longestDelayMs.toFixed(1)];

@@ -1,7 +1,7 @@
-/** What it costs to keep the events in a Redis that syncs every write: the same service, in memory and on Redis, in turns. */
+/** Compares the service on a Redis that syncs every write with the service in memory, in turns. */
 import { startDurableRedis } from '../../scripts/durable-redis';
-import { type Pairs, cpuRatio, perSecond, rateRatio, together } from '../compare';
-import { ours } from '../contestants';
+import { type Pairs, cpuRatio, perSecond, rateRatio, poolRounds } from '../compare';
+import { plantStore } from '../contestants';
 import { pinned } from '../machine';
 import { measure } from '../measure';
 import type { Conditions } from '../session';
@@ -20,8 +20,8 @@ export async function redis(conditions: Conditions, rounds: number): Promise<str
   for (let round = 1; round <= rounds; round++) {
     const server = await startDurableRedis((command) => pinned(conditions.placement.redis, command).flat());
     const env = { LOG_LEVEL: 'warn' };
-    const inMemory = ours('memory', '', env);
-    const onRedis = ours('redis', '', { ...env, EVENT_STORE: 'redis', REDIS_URL: server.url });
+    const inMemory = plantStore('memory', '', env);
+    const onRedis = plantStore('redis', '', { ...env, EVENT_STORE: 'redis', REDIS_URL: server.url });
     try {
       const pairs = await measure(onRedis, inMemory, conditions, async (url) => {
         trips.push(tripsOf(await (await fetch(`${url}/metrics`)).text()));
@@ -32,16 +32,16 @@ export async function redis(conditions: Conditions, rounds: number): Promise<str
       await server.stop();
     }
   }
-  const table = ratiosTable('on Redis, to in memory', together(compared), {
+  const table = ratiosTable('on Redis, to in memory', poolRounds(compared), {
     'requests a second': rateRatio,
     processor: cpuRatio,
     p99: ({ own, other }) => own.p99Ms / other.p99Ms,
   });
-  const { redisHasItsOwn, server } = conditions.placement;
+  const { redisHasOwnCore, server } = conditions.placement;
   const where =
     server === undefined
       ? 'Nothing was pinned.'
-      : `Redis ${redisHasItsOwn ? 'had a core of its own' : 'shared a core with the load'}.`;
+      : `Redis ${redisHasOwnCore ? 'had a core of its own' : 'shared a core with the load'}.`;
   const sum = (pick: (trip: Trips) => number) => trips.reduce((total, trip) => total + pick(trip), 0);
   const perRound = sum((trip) => trip.requests) / sum((trip) => trip.rounds);
   const perAppend = sum((trip) => trip.events) / sum((trip) => trip.appends);

@@ -1,18 +1,18 @@
-/** Where there is no wrk: the same load from autocannon. Told by one argument, a `Load`; prints its result. */
+/** The same load from autocannon, for machines without wrk. Its argument is a `Load`; it prints the result. */
 import autocannon from 'autocannon';
 import { CONNECTIONS, type Load } from './load';
 
 const { method, url, token, ids, seconds } = JSON.parse(process.argv[2]!) as Load;
 const left = ids.map(({ first, count }) => ({ first, count }));
 
-let ranOut = 0;
+let outOfIds = 0;
 
-/** Where the ids run out, the request is one that every server refuses. */
+/** After the last id, the request is one that every server refuses. */
 function nextId(): string {
   while (left[0]?.count === 0) left.shift();
   const range = left[0];
   if (!range) {
-    ranOut = 1;
+    outOfIds = 1;
     return 'none';
   }
   range.count--;
@@ -50,12 +50,12 @@ const running = autocannon(options, (error: Error | null, result) => {
       requests: result['2xx'] + non2xx,
       seconds: duration,
       refused: non2xx,
-      cutOff: errors,
-      ranOut,
+      unanswered: errors,
+      outOfIds,
       p99Ms: latency.p99,
-      mostMs: latency.max,
+      maxMs: latency.max,
     }),
   );
 });
-// By itself it looks at the clock once a second.
+// By default it checks the time once a second.
 setTimeout(() => running.stop?.(), seconds * 1000).unref();

@@ -1,4 +1,4 @@
-/** Plants in a Map behind `node:http`: no router, no framework, no check of what is sent; the list is stringified. */
+/** `node:http` and a Map: no router, no framework, no validation. The list is serialized for each request. */
 import { type ServerResponse, createServer } from 'node:http';
 import { type NewPlant, type Plant, readJson, serve } from './shared';
 

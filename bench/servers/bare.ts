@@ -1,4 +1,4 @@
-/** The least that an HTTP server on Node can do: a fixed answer to GET and DELETE, JSON read and written on POST. */
+/** A minimal HTTP server on Node: a fixed response to GET and DELETE, JSON parsed and written on POST. */
 import { type ServerResponse, createServer } from 'node:http';
 import { LIST, serve } from './shared';
 
@@ -11,7 +11,7 @@ serve(
     } else if (request.method === 'DELETE') {
       response.writeHead(204).end();
     } else {
-      // Not through a promise, which would cost.
+      // Without a promise, because that would cost time.
       let text = '';
       request.setEncoding('utf8');
       request.on('data', (chunk: string) => (text += chunk));

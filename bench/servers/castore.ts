@@ -1,4 +1,4 @@
-/** Castore with its in-memory storage adapter, behind the Koa stack: the aggregate is read, then the event pushed. */
+/** Castore with its in-memory storage adapter and the Koa stack: it reads the aggregate, then pushes the event. */
 import { type EventDetail, EventStore, EventType } from '@castore/core';
 import { InMemoryEventStorageAdapter } from '@castore/event-storage-adapter-in-memory';
 import { EVENTS, type PlantEvent, Projection, STREAMS, history } from './history';
@@ -20,7 +20,7 @@ const plants = new EventStore({
   reducer: (aggregate: PlantsAggregate, { aggregateId, version, type, payload }): PlantsAggregate => ({
     aggregateId,
     version,
-    // Nobody else has the aggregate, which is made anew for every request.
+    // The aggregate is not shared: each request builds its own.
     projection: ((aggregate as PlantsAggregate | undefined)?.projection ?? new Projection()).with({
       type,
       data: payload,

@@ -1,7 +1,7 @@
 /**
- * Emmett with its in-memory event store, behind the Koa stack: its command
- * handler reads the stream, decides, and appends. Each stream has a store of
- * its own, since an append in this store counts the events of all its streams.
+ * Emmett with its in-memory event store and the Koa stack: its command
+ * handler reads the stream, decides, and appends. Each stream has its own
+ * store, because an append to this store counts the events of all its streams.
  */
 import { CommandHandler, IllegalStateError, getInMemoryEventStore } from '@event-driven-io/emmett';
 import { EVENTS, type PlantEvent, Projection, STREAMS, history } from './history';

@@ -1,4 +1,4 @@
-/** Fastify 5 on a Map, with schemas for what comes in and what goes out: both are compiled. */
+/** Fastify 5 on a Map, with compiled schemas for requests and responses. */
 import { fastify } from 'fastify';
 import type { AddressInfo } from 'node:net';
 import { PlantMap } from './map';

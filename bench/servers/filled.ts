@@ -1,9 +1,9 @@
 /**
- * plant-store in memory, with a long history from the beginning, and telling
- * of its event loop and its heap. The service itself is the compiled one.
+ * plant-store in memory, with an initial history. It reports the status
+ * of its event loop and its heap. It runs the compiled service.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { Condition, FilledUser, Filling } from './condition';
+import type { ServerStatus, FilledUser, InitialData } from './status';
 import { PLANT, announce } from './shared';
 
 interface Head {
@@ -22,8 +22,8 @@ interface Store {
 
 const AT_ONCE = 1_000;
 
-async function main({ service, users }: Filling): Promise<void> {
-  // By the path it is told: what it is made from is not part of this compilation.
+async function main({ service, users }: InitialData): Promise<void> {
+  // Loaded from the given folder, because its sources are not part of this compilation.
   const part = (name: string) => require(`${service}/dist/${name}`);
   const eventStore: Store = new (part('adapters/memory').MemoryEventStore)();
   for (const user of users) await fill(eventStore, user);
@@ -41,29 +41,29 @@ async function main({ service, users }: Filling): Promise<void> {
   process.on('message', () => {
     globalThis.gc?.();
     const heap = globalThis.gc && process.memoryUsage().heapUsed;
-    const condition: Condition = { longestDelayMs: delays.max / 1e6, heap };
-    process.send!(condition);
-    // Behind the collection, which would count.
+    const status: ServerStatus = { longestDelayMs: delays.max / 1e6, heap };
+    process.send!(status);
+    // After the garbage collection, which would count as a block.
     setTimeout(() => delays.reset(), 20);
   });
   process.on('disconnect', () => process.exit(0));
   announce(Number(new URL(url).port));
 }
 
-/** Straight into the event store: over HTTP it would take minutes. */
-async function fill(store: Store, { name, plants, gone }: FilledUser): Promise<void> {
+/** Writes to the event store directly, because over HTTP it would take minutes. */
+async function fill(store: Store, { name, plants, deleted }: FilledUser): Promise<void> {
   let head: Head = { version: 0, commit: '' };
-  for (let first = 0; first < gone + plants; first += AT_ONCE) {
+  for (let first = 0; first < deleted + plants; first += AT_ONCE) {
     const events: object[] = [];
-    for (let id = first; id < Math.min(first + AT_ONCE, gone + plants); id++) {
-      // As text that is made of parts: so do ids come out of a request.
+    for (let id = first; id < Math.min(first + AT_ONCE, deleted + plants); id++) {
+      // A concatenated text, as the ids of requests are.
       events.push({ type: 'PlantCreated', id: `${id}`, ...PLANT });
-      if (id < gone) events.push({ type: 'PlantDeleted', id: `${id}` });
+      if (id < deleted) events.push({ type: 'PlantDeleted', id: `${id}` });
     }
     const appended = await store.append(name, head, `commit-${first}`, events);
-    if (appended.status !== 'appended') throw new Error(`the history was not taken: ${appended.status}`);
+    if (appended.status !== 'appended') throw new Error(`the history was not recorded: ${appended.status}`);
     head = appended.head;
   }
 }
 
-void main(JSON.parse(process.argv[2]!) as Filling);
+void main(JSON.parse(process.argv[2]!) as InitialData);

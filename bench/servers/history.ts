@@ -1,8 +1,8 @@
 /**
- * What the event-sourced peers begin with: streams of so many events each, one
- * stream a user. A list shows 100 plants, or as many as there are events where
- * these are fewer. Requests go round all streams, so that what is appended
- * while measuring makes none of them much longer.
+ * The initial history of the event-sourced servers: streams of a given number of events, one
+ * stream per user. A list has 100 plants, or one plant per event if
+ * there are fewer events. Requests use all streams in turn, so that the appends
+ * of the measurement make no stream much longer.
  */
 import { PLANT, type NewPlant } from './shared';
 
@@ -15,10 +15,10 @@ export type PlantEvent =
 /** From the command line. */
 export const EVENTS = Number(process.argv[2]);
 
-/** As many as hold 400,000 events together, so that all take about the same memory; 20,000 at most. */
+/** As many streams as have 400,000 events in total, so that memory is about the same; at most 20,000. */
 export const STREAMS = Math.min(20_000, 400_000 / EVENTS);
 
-/** Ids below 0: those above are the benchmark's. */
+/** Negative ids, because the benchmark creates positive ones. */
 export function* history(): Generator<PlantEvent> {
   const living = Math.min(LIVING, EVENTS);
   let id = -1;
@@ -29,7 +29,7 @@ export function* history(): Generator<PlantEvent> {
   for (let left = living; left > 0; left--, id--) yield { type: 'PlantCreated', data: { id, ...PLANT } };
 }
 
-/** Of one user: the projection that is made anew from the stream for every request. */
+/** The projection of one user, built from the stream for every request. */
 export class Projection {
   readonly plants = new Map<number, NewPlant>();
 

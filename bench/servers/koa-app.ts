@@ -1,4 +1,4 @@
-/** The usual Koa stack: router, koa-bodyparser, ajv. What keeps the plants is handed in. */
+/** The usual Koa stack: router, koa-bodyparser, ajv. `plants` stores the plants. */
 import { createServer } from 'node:http';
 import Router from '@koa/router';
 import Ajv from 'ajv';
@@ -10,7 +10,7 @@ export interface Plants {
   list(): Plant[] | Promise<Plant[]>;
   /** Whether the id was free. */
   create(plant: NewPlant): boolean | Promise<boolean>;
-  /** Whether it was there. */
+  /** Whether it existed. */
   delete(id: number): boolean | Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-/** The least that Koa can do: what `bare` does, in one middleware. */
+/** A minimal Koa server: the same as `bare`, in one middleware. */
 import { createServer } from 'node:http';
 import Koa from 'koa';
 import { LIST, type NewPlant, readJson, serve } from './shared';

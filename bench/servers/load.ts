@@ -1,4 +1,4 @@
-/** What a load generator is told to do. */
+/** The argument of a load generator. */
 export const CONNECTIONS = 64;
 
 export type Method = 'GET' | 'POST' | 'DELETE';
@@ -11,7 +11,7 @@ export interface Ids {
 
 export interface Load {
   readonly method: Method;
-  /** The list; a plant is behind it under its id. */
+  /** The URL of the list; that of a plant appends `/` and its id. */
   readonly url: string;
   readonly token: string;
   /** POST creates these one after the other, DELETE deletes them. */

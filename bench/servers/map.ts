@@ -1,7 +1,7 @@
 import type { Plants } from './koa-app';
 import type { NewPlant, Plant } from './shared';
 
-/** What a tutorial keeps its plants in. */
+/** Plants in a Map, as in a tutorial. */
 export class PlantMap implements Plants {
   readonly #plants = new Map<number, Plant>();
 

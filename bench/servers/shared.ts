@@ -1,17 +1,17 @@
-/** What every server of the benchmark has in common: the plants, and how it says where it listens. */
+/** The common parts of the servers: the plants, and the line with the address. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// Types rather than interfaces: Emmett wants of events that they could have any member.
+// Types instead of interfaces, because Emmett requires an index signature of events.
 export type Plant = { readonly name: string; readonly tag?: string };
 export type NewPlant = Plant & { readonly id: number };
 
 export const PLANT: Plant = { name: 'Monstera deliciosa', tag: 'indoor' };
 
-/** The answer to a list of 100 plants, 4.4 KB. */
+/** The response to a list of 100 plants, 4.4 KB. */
 export const LIST = Buffer.from(JSON.stringify(Array.from({ length: 100 }, () => PLANT)));
 
-/** As JSON Schema: what a POST must bring. */
+/** The body of a POST, as JSON Schema. */
 export const newPlantSchema = {
   type: 'object',
   required: ['id', 'name'],

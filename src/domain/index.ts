@@ -16,4 +16,4 @@ export {
 } from './decider';
 export { plantBytes } from './plant-size';
 export { ImpossibleHistory, Page, PlantList } from './plant-list';
-export type { SegmentView, Stretch } from './segment';
+export type { SegmentRange, SegmentView } from './segment';

@@ -2,31 +2,31 @@ import type { PlantEvent } from './events';
 import type { Plant } from './plant';
 import type { PlantId } from './plant-id';
 import { SHORT_ID, plantBytes } from './plant-size';
-import { Segment, type Stretch } from './segment';
+import { Segment, type SegmentRange } from './segment';
 
-/** A stretch of the list, in order of creation, as it was at one moment: what happens later does not show in it. */
+/** Consecutive plants of the list, in order of creation. Later events do not change it. */
 export class Page {
   constructor(
-    /** The same plants in the pieces that the list keeps them in. */
-    readonly stretches: readonly Stretch[],
-    /** Where the next page starts (a `page` call's `after`); `undefined` where this one reached the end. */
+    /** The same plants, as ranges of the list's segments. */
+    readonly ranges: readonly SegmentRange[],
+    /** The `after` of the next page; `undefined` at the end of the list. */
     readonly next: number | undefined,
   ) {}
 
   get plants(): Plant[] {
-    return this.stretches.flatMap(({ segment, from, to }) => segment.plants.slice(from, to));
+    return this.ranges.flatMap(({ segment, from, to }) => segment.plants.slice(from, to));
   }
 }
 
-/** A history that the rules could not have produced. A fault, never a client's doing. */
+/** A history that the rules cannot have produced. A fault, never caused by a client. */
 export class ImpossibleHistory extends Error {
   override readonly name = 'ImpossibleHistory';
 }
 
-/** What a plant is found by: its id, or, where that is short, the number that it spells. */
+/** The key of a plant in the map: the number that a short id spells, else the id. V8 looks a small number up faster. */
 type Key = PlantId | number;
 
-/** No two ids have the same: they are canonical. */
+/** Injective, because ids are canonical. */
 function keyOf(id: PlantId): Key {
   return id.length <= SHORT_ID ? Number(id) : id;
 }
@@ -34,29 +34,29 @@ function keyOf(id: PlantId): Key {
 /**
  * One user's living plants, projected from that user's events.
  *
- * Every event has a position, 1, 2, 3 …; a plant's position is that of the
- * event which created it. Positions only grow, so they also serve as cursors: a
- * walk through all pages meets each plant that lives all the while exactly once,
- * also if others are created or deleted meanwhile.
+ * Every event has a position, 1, 2, 3 …; the position of a plant is that of the
+ * event that created it. Positions only grow, so they also serve as cursors: paging
+ * through the list returns each plant that lives all the while exactly once, even
+ * if other plants are created or deleted meanwhile.
  *
- * The plants are kept in segments of up to {@link Segment.CAPACITY}. Two neighbours
- * that fit into one segment are merged. So a page is a few whole segments, an
+ * The plants are stored in segments of up to {@link Segment.CAPACITY}. Two adjacent
+ * segments that fit into one are merged. So a page is a few whole segments, an
  * event changes one or two of them, and a long list is never rebuilt as a whole.
  *
- * Costs, n living plants: `has` O(1); `evolve` O(log n), and where that leaves a
- * segment less up to n / 32 numbers are moved by one place; a page of k plants
+ * Costs with n living plants: `has` O(1); `evolve` O(log n), and if it removes a
+ * segment, up to n / 32 numbers move by one place; a page of k plants
  * O(k / capacity + log n), wherever it starts, also after deletions.
  */
 export class PlantList {
   readonly #positionOf = new Map<Key, number>();
-  /** The positions at which segments began, ascending: what is searched. The plant from there may be gone. */
+  /** The first positions of the segments, ascending, for the binary search. The plant created there may be deleted. */
   readonly #starts: number[] = [];
-  /** By these, none of them empty. (In a long array of their own, dropping one would cost some 20 times as much.) */
+  /** The segments by first position; none is empty. A Map, because removing from the middle of a long array of objects is slow. */
   readonly #segments = new Map<number, Segment>();
   #version = 0;
   #bytes = 0;
 
-  /** The history's plants. Throws {@link ImpossibleHistory}. */
+  /** The living plants after `history`. Throws {@link ImpossibleHistory}. */
   static from(history: Iterable<PlantEvent>): PlantList {
     const list = new PlantList();
     for (const event of history) list.evolve(event);
@@ -82,7 +82,7 @@ export class PlantList {
     return this.#positionOf.has(keyOf(id));
   }
 
-  /** Takes the next event in. Throws {@link ImpossibleHistory}, and is then as it was before. */
+  /** Applies the next event. Throws {@link ImpossibleHistory}, and then has not changed. */
   evolve(event: PlantEvent): void {
     const key = keyOf(event.id);
     const position = this.#positionOf.get(key);
@@ -92,7 +92,7 @@ export class PlantList {
         this.#version++;
         this.#positionOf.set(key, this.#version);
         this.#bytes += plantBytes(event.id, event);
-        // A plant of its own, so that neither id nor event can slip out with it.
+        // A new object, so that no reader of the plant reaches the id or the event.
         this.#add(event.tag === undefined ? { name: event.name } : { name: event.name, tag: event.tag });
         return;
       case 'PlantDeleted':
@@ -112,7 +112,7 @@ export class PlantList {
    * (0 is the beginning), in order of creation.
    */
   page(limit = Infinity, after = 0): Page {
-    const stretches: Stretch[] = [];
+    const ranges: SegmentRange[] = [];
     let index = Math.max(0, this.#indexOf(after));
     let from = this.#at(index)?.countUpTo(after) ?? 0;
     let last = after;
@@ -120,14 +120,14 @@ export class PlantList {
       const segment = this.#at(index)!;
       const to = Math.min(segment.size, from + left);
       if (to > from) {
-        stretches.push(segment.stretch(from, to));
+        ranges.push(segment.range(from, to));
         last = segment.positions[to - 1]!;
         left -= to - from;
       }
-      if (to < segment.size) return new Page(stretches, last);
+      if (to < segment.size) return new Page(ranges, last);
       from = 0;
     }
-    return new Page(stretches, undefined);
+    return new Page(ranges, undefined);
   }
 
   #add(plant: Plant): void {
@@ -146,16 +146,16 @@ export class PlantList {
     const segment = this.#at(index)!;
     const slot = segment.slotOf(position);
     const removed = segment.plants[slot]!;
-    const left = segment.without(slot);
-    const [before, behind] = [this.#at(index - 1), this.#at(index + 1)];
-    if (left.size === 0) this.#drop(index);
-    else if (before?.hasRoomFor(left)) {
-      this.#set(index - 1, before.and(left));
+    const remaining = segment.without(slot);
+    const [before, after] = [this.#at(index - 1), this.#at(index + 1)];
+    if (remaining.size === 0) this.#drop(index);
+    else if (before?.hasRoomFor(remaining)) {
+      this.#set(index - 1, before.concat(remaining));
       this.#drop(index);
-    } else if (behind?.hasRoomFor(left)) {
-      this.#set(index, left.and(behind));
+    } else if (after?.hasRoomFor(remaining)) {
+      this.#set(index, remaining.concat(after));
       this.#drop(index + 1);
-    } else this.#set(index, left);
+    } else this.#set(index, remaining);
     return removed;
   }
 
@@ -172,7 +172,7 @@ export class PlantList {
     this.#starts.splice(index, 1);
   }
 
-  /** Binary search: the last segment that begins at or before `position`; -1 where none does. */
+  /** Binary search: the last segment that begins at or before `position`; -1 if there is none. */
   #indexOf(position: number): number {
     let low = 0;
     let high = this.#starts.length;

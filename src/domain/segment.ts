@@ -1,33 +1,33 @@
 import type { Plant } from './plant';
 
-/** The plants number `from` to `to` - 1 of a segment; at least one. */
-export interface Stretch {
+/** The plants `from` to `to` - 1 of a segment; at least one. */
+export interface SegmentRange {
   readonly segment: SegmentView;
   readonly from: number;
   readonly to: number;
 }
 
 /**
- * A segment that the list has returned. It never changes from then on, so a value
- * derived from it may be cached for as long as the segment lives (in a WeakMap, say).
+ * A segment that the list has returned. It never changes again, so a value derived
+ * from it may be cached for as long as the segment lives (for example in a WeakMap).
  */
 export interface SegmentView {
   readonly plants: readonly Plant[];
 }
 
 /**
- * Consecutive plants, with the positions of their creation. Until a segment is
- * returned for the first time it is changed in place, which makes the replay of a
- * long history cheap. After that a change makes a new segment.
+ * Consecutive plants, with the positions of their creation. A segment changes in place
+ * until `range` returns it for the first time, which keeps the replay of a long history
+ * cheap. After that it is shared, and a change makes a new segment.
  */
 export class Segment implements SegmentView {
-  /** Small enough to be copied at every write, large enough that a page is made of few. */
+  /** In plants: small enough to copy at every write, large enough that a page has few segments. */
   static readonly CAPACITY = 64;
-  #shown = false;
+  #shared = false;
 
   constructor(
     readonly plants: Plant[],
-    /** Ascending; beside `plants`. */
+    /** Ascending; the position of `plants[i]` is `positions[i]`. */
     readonly positions: number[],
   ) {}
 
@@ -35,12 +35,12 @@ export class Segment implements SegmentView {
     return this.plants.length;
   }
 
-  stretch(from: number, to: number): Stretch {
-    this.#shown = true;
+  range(from: number, to: number): SegmentRange {
+    this.#shared = true;
     return { segment: this, from, to };
   }
 
-  /** How many of its plants were created at or before `position`. */
+  /** The number of its plants created at or before `position`. */
   countUpTo(position: number): number {
     const count = this.positions.findIndex((later) => later > position);
     return count === -1 ? this.size : count;
@@ -57,7 +57,7 @@ export class Segment implements SegmentView {
     return changed;
   }
 
-  /** Where the plant created at `position` stands. */
+  /** The index of the plant created at `position`. */
   slotOf(position: number): number {
     return this.positions.indexOf(position);
   }
@@ -69,11 +69,11 @@ export class Segment implements SegmentView {
     return changed;
   }
 
-  and(next: Segment): Segment {
+  concat(next: Segment): Segment {
     return new Segment([...this.plants, ...next.plants], [...this.positions, ...next.positions]);
   }
 
   #changeable(): Segment {
-    return this.#shown ? new Segment(this.plants.slice(), this.positions.slice()) : this;
+    return this.#shared ? new Segment(this.plants.slice(), this.positions.slice()) : this;
   }
 }

@@ -181,7 +181,7 @@ export class Aggregate<Command, Event, Rejection, State> {
           current = await this.#state.applyNewer(result);
           continue;
         case 'reset':
-          this.#state.lose();
+          this.#state.loseHistory();
           current = false;
       }
     }

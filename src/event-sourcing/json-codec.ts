@@ -14,13 +14,13 @@ export type EventChecks<Event extends { readonly type: string }> = {
  * Writes an event as a JSON object of its members, in the order of their checks; one that is `undefined` is left out.
  * For events whose members JSON holds exactly.
  *
- * `encode` throws TypeError where a check fails, since the event could not be read again. Exactly what `encode` writes
+ * `encode` throws TypeError if a check fails, since the event could not be read again. Exactly what `encode` writes
  * is decoded.
  */
 export function jsonCodec<Event extends { readonly type: string }>(checks: EventChecks<Event>): Codec<Event> {
   const types = new Map(Object.entries<MemberChecks<Event>>(checks));
 
-  /** The members of an event of this type; `undefined` where there is no such type, or a check fails. */
+  /** The members of an event of this type; `undefined` if there is no such type, or a check fails. */
   function membersOf(type: string, source: Readonly<Record<string, unknown>>): object | undefined {
     const names = types.get(type);
     if (names === undefined) return undefined;

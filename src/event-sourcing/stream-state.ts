@@ -48,7 +48,7 @@ export class StreamState<Command, Event, Rejection, State> {
       head: () => this.head,
       read: (after) => store.read(stream, after),
       apply: (page) => this.#apply(page),
-      reset: () => this.lose(),
+      reset: () => this.loseHistory(),
       wanted: owner.wanted,
       ended: (complete) => {
         this.#caughtUp ||= complete;
@@ -112,12 +112,12 @@ export class StreamState<Command, Event, Rejection, State> {
     this.observer.appended(events.length);
   }
 
-  /** Applies what is newer. True where nothing newer was left at some moment after the call began. */
+  /** Applies newer events. True if none was left at some moment after the call began. */
   async catchUp(): Promise<boolean> {
     if (!this.#caughtUp) return this.load();
     const result = await this.calls.read(this.head);
     if (result.status === 'read') return this.applyNewer(result);
-    this.lose();
+    this.loseHistory();
     return false;
   }
 
@@ -135,7 +135,7 @@ export class StreamState<Command, Event, Rejection, State> {
   }
 
   /** The store no longer has this history. */
-  lose(): void {
+  loseHistory(): void {
     this.observer.historyLost(this.owner.stream, this.head);
     this.startOver();
   }

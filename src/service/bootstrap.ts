@@ -6,20 +6,20 @@ import { PlantStore } from '../application';
 import { type EventStore } from '../event-sourcing';
 import type { PlantEvent } from '../domain';
 import type { Config } from './config';
-import { alwaysThere, openEvents } from './events';
+import { alwaysAvailable, openEvents } from './events';
 import { openIdentity } from './identity';
-import { logCollections, openLog, userNames } from './log';
+import { logAggregates, openLog, userNames } from './log';
 import { type LogDestination, standardOutput } from './log-destination';
-import { together } from './observers';
+import { combineObservers } from './observers';
 import { readiness } from './readiness';
 import { logRequests } from './request-log';
 
 export interface Service {
   /** Base URL, e.g. http://127.0.0.1:3000. */
   readonly url: string;
-  /** The token of the user `dev`, made at start where no authentication is configured. */
+  /** The token of the user `dev`, minted at the start if no authentication is configured. */
   readonly developmentToken: string | undefined;
-  /** Reads AUTH_TOKENS_FILE again, where it is set, and logs the result. */
+  /** Reads AUTH_TOKENS_FILE again, if it is set, and logs the result. */
   readonly reload: (() => void) | undefined;
   /**
    * Drains and stops. Resolves with whether all requests were answered. For `noticeMs` new connections are still
@@ -28,7 +28,7 @@ export interface Service {
   stop(noticeMs?: number): Promise<boolean>;
 }
 
-/** Used in place of what the configuration chooses; by tests. */
+/** Parts that tests use instead of those of the configuration. */
 export interface Overrides {
   readonly eventStore?: EventStore<PlantEvent>;
   readonly log?: Logger;
@@ -36,7 +36,7 @@ export interface Overrides {
   readonly jsonDestination?: LogDestination | undefined;
 }
 
-/** The composition root: starts the service from its configuration. Rejects where it cannot listen at the address. */
+/** The composition root: starts the service from its configuration. Rejects if it cannot listen at the address. */
 export async function bootstrap(config: Config, overrides: Overrides = {}): Promise<Service> {
   const log = overrides.log ?? (await openLog(config));
   warnOfFewOpenFiles(log, config.MAX_CONNECTIONS);
@@ -47,7 +47,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
 
   const identity = openIdentity(config, log);
   const events = overrides.eventStore
-    ? alwaysThere(overrides.eventStore)
+    ? alwaysAvailable(overrides.eventStore)
     : await openEvents(config, log).catch((error: unknown) => {
         identity.close();
         throw error;
@@ -58,7 +58,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     timeoutMs: config.STORE_TIMEOUT_MS,
     cacheMaxBytes: config.CACHE_MAX_BYTES ?? heapShare(),
     cacheMaxItems: config.CACHE_MAX_PLANTS,
-    observer: together(metrics.collections, logCollections(log, nameOf)),
+    observer: combineObservers(metrics.aggregates, logAggregates(log, nameOf)),
   });
   const report = (request: RequestReport) => {
     metrics.request(request);

@@ -10,13 +10,13 @@ import type { Config } from './config';
 export type Events = Pick<OpenEventStore<PlantEvent>, 'store' | 'check' | 'status' | 'close'>;
 
 /** A store that is always available. */
-export function alwaysThere<T extends EventStore<PlantEvent>>(store: T): Events & { store: T } {
+export function alwaysAvailable<T extends EventStore<PlantEvent>>(store: T): Events & { store: T } {
   return { store, check: () => Promise.resolve({ writes: true }), close: () => {} };
 }
 
 /**
- * Opens the event store. Rejects with `StoreUnavailable`, whose message says what to do, where Redis answers and must
- * not be used, and, unless `allowUnreachable`, where Redis does not answer.
+ * Opens the event store. Rejects with `StoreUnavailable`, whose message says what to do, if Redis answers and must
+ * not be used, and, unless `allowUnreachable`, if Redis does not answer.
  */
 export async function openEvents(
   config: Config,
@@ -25,7 +25,7 @@ export async function openEvents(
 ): Promise<OpenEventStore<PlantEvent>> {
   if (config.EVENT_STORE === 'memory') {
     const store = new MemoryEventStore<PlantEvent>();
-    return { ...alwaysThere(store), catalogue: store };
+    return { ...alwaysAvailable(store), catalogue: store };
   }
   return openRedisEventStore({
     codec: plantCodec,

@@ -13,16 +13,16 @@ import { type Config, authenticates } from './config';
 /** Authentication of callers: all sources of tokens that the configuration names, as one. */
 export interface Identity {
   readonly authenticator: Authenticator;
-  /** The token of the user `dev`, made here where no source is configured. */
+  /** The token of the user `dev`, minted here if no source is configured. */
   readonly developmentToken: string | undefined;
-  /** Reads the token file again, where there is one. */
+  /** Reads the token file again, if there is one. */
   readonly reload: (() => void) | undefined;
   close(): void;
 }
 
 const DEVELOPER: User = parseUser('dev')!;
 
-/** Throws only where the token file cannot be used. */
+/** Throws only if the token file cannot be used. */
 export function openIdentity(config: Config, log: Logger): Identity {
   const developmentToken = authenticates(config) ? undefined : randomBytes(24).toString('base64url');
   const file =

@@ -17,7 +17,7 @@ const NOTHING = Buffer.alloc(0);
 export interface LogDestinationOptions {
   /**
    * Writes without blocking and returns how many bytes were taken, as
-   * `fs.writeSync` does. Throws EAGAIN where the reader is slow.
+   * `fs.writeSync` does. Throws EAGAIN if the reader is slow.
    */
   readonly write: (bytes: Uint8Array) => number;
   readonly maxWaitingBytes?: number;

@@ -73,7 +73,7 @@ export function userNames(): UserNames {
 }
 
 /** Logs what an operator has to know or repair. */
-export function logCollections(log: Logger, nameOf: UserNames): AggregateObserver {
+export function logAggregates(log: Logger, nameOf: UserNames): AggregateObserver {
   return {
     historyLost: (stream, known) =>
       log.error(

@@ -1,7 +1,7 @@
 import type { AggregateObserver } from '../event-sourcing';
 
-/** Combines observers into one. */
-export function together(...all: readonly AggregateObserver[]): AggregateObserver {
+/** Combines observers into one that notifies all of them. */
+export function combineObservers(...all: readonly AggregateObserver[]): AggregateObserver {
   return {
     round: (...args) => all.forEach((each) => each.round?.(...args)),
     appended: (...args) => all.forEach((each) => each.appended?.(...args)),

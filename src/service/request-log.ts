@@ -118,7 +118,7 @@ class RepeatedFailures {
     });
   }
 
-  /** False where there were none. */
+  /** False if there were none. */
   #logCounted(kind: string): boolean {
     const counted = this.#kinds.get(kind)!;
     if (counted.failures === 0) return false;

@@ -6,8 +6,8 @@ import { standardOutput } from './log-destination';
 import { startEvent, startSentence, welcome } from './start-text';
 
 /**
- * Runs the service until `stopRequested` resolves. Resolves with the exit code: 0 after a complete drain, 1 where
- * requests were aborted. Rejects where the service cannot start.
+ * Runs the service until `stopRequested` resolves. Resolves with the exit code: 0 after a complete drain, 1 if
+ * requests were aborted. Rejects if the service cannot start.
  */
 export async function runService(
   config: Config,
@@ -19,14 +19,14 @@ export async function runService(
   process.once('uncaughtExceptionMonitor', (err) => log.fatal({ err }, 'a fault ends the process'));
   const json = logFormat(config) === 'json';
   const service = await bootstrap(config, { log, jsonDestination: json ? standardOutput() : undefined });
-  // Without a token file SIGHUP ends the service, as is its default.
+  // Without a token file, SIGHUP has its default action and ends the service.
   if (service.reload) process.on('SIGHUP', service.reload);
   if (json) lifecycle.info(startEvent(service, config, settings), startSentence(service, config));
   else standardOutput().write(`${welcome(service, config)}\n`);
   logEnd(lifecycle);
 
   const signal = await stopRequested;
-  // An orchestrator sends clients here until it sees that readiness fails; a person at a terminal waits for nothing.
+  // An orchestrator sends clients here until it notices that readiness fails. A person at a terminal need not wait.
   const noticeMs = signal === 'SIGTERM' ? config.SHUTDOWN_NOTICE_MS : 0;
   lifecycle.info({ signal, noticeMs, timeoutMs: config.SHUTDOWN_TIMEOUT_MS }, 'draining');
   return (await service.stop(noticeMs)) ? 0 : 1;

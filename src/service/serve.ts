@@ -2,7 +2,7 @@ import { tokenFileProblem } from '../adapters/auth/token-file';
 import { readConfig, settings } from './config';
 import { configText, help, problemsText, startFailureText } from './start-text';
 
-/** Runs the service to its end. Resolves with the exit code: 0 stopped; 1 not started, or requests aborted; 2 bad configuration or usage. */
+/** Runs the service to its end. Resolves with the exit code: 0 stopped; 1 not started, or requests aborted; 2 wrong usage or configuration. */
 export async function serve(args: readonly string[]): Promise<number> {
   if (args.includes('--help') || args.includes('-h')) {
     console.log(help());
@@ -22,14 +22,14 @@ export async function serve(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (args.includes('--check-config')) {
-    console.log('The configuration is good.');
+    console.log('The configuration is valid.');
     return 0;
   }
 
   try {
     // Before the service logs that it listens: a signal may follow at once.
     const stopRequested = stopRequest();
-    // Loaded here, so that --help and a problem of the configuration need not wait for it.
+    // Loaded here, so that --help and problems of the configuration do not wait for it.
     // eslint-disable-next-line @typescript-eslint/no-require-imports -- import() wants a file ending, which ts-node does not have
     const { runService } = require('./run-service') as typeof import('./run-service');
     return await runService(config, settings(process.env), stopRequested);
@@ -39,7 +39,7 @@ export async function serve(args: readonly string[]): Promise<number> {
   }
 }
 
-/** Under npm one Ctrl-C arrives twice, from the terminal and from npm: within this time it is the same one. */
+/** Within this time a second signal counts as the first: under npm one Ctrl-C arrives twice, from the terminal and from npm. */
 const SAME_REQUEST_MS = 500;
 
 /** Resolves at SIGINT (Ctrl-C) or SIGTERM (from orchestrators). At a second one the process exits at once. */

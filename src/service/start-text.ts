@@ -116,7 +116,7 @@ export function startFailureText(error: unknown, { HOST, PORT }: Config): string
   }
 }
 
-/** What to do where the service's optional packages are not installed, as a user of the core alone may choose. */
+/** What to do if the service's optional packages are not installed, as a user of the core alone may choose. */
 export function missingPackageText({ message }: Error): string {
   const [what] = message.split('\n');
   return `${what!}: the service needs the packages that npm leaves out on --omit=optional.`;

@@ -82,10 +82,10 @@ class Workload<Event> {
 
     switch (this.#random(8)) {
       case 0:
-        await this.#read(step, stream, this.#strange(head));
+        await this.#read(step, stream, this.#unknownHead(head));
         return;
       case 1:
-        await this.#append(step, { ...fresh, expected: this.#strange(head) });
+        await this.#append(step, { ...fresh, expected: this.#unknownHead(head) });
         return;
       case 2:
         await this.#append(step, this.#appends[this.#random(this.#appends.length)] ?? fresh);
@@ -137,7 +137,7 @@ class Workload<Event> {
   }
 
   /** A head that the stream almost certainly never had. */
-  #strange({ version, commit }: Head): Head {
+  #unknownHead({ version, commit }: Head): Head {
     return this.#random(2) === 0
       ? { version, commit: mintCommit() }
       : { version: version + 1 + this.#random(3), commit };

@@ -92,7 +92,7 @@ export function eventStoreContract(
   ];
 }
 
-/** A store that never answers must not hang its test, also where the test framework has no timeout. */
+/** A store that never answers must not hang its test, also if the test framework has no timeout. */
 async function within(ms: number, work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -137,14 +137,14 @@ export const writingExamples: Cases = {
   },
 
   'an unknown head results in a reset of a read': async (subject) => {
-    const { stream, heads } = await strangeHeads(subject);
+    const { stream, heads } = await unknownHeads(subject);
     for (const [what, head] of heads) {
       assert.deepEqual([what, await stream.read(head)], [what, { status: 'reset' }]);
     }
   },
 
   'an unknown head results in a reset of an append, which writes nothing': async (subject) => {
-    const { stream, end, heads, d } = await strangeHeads(subject);
+    const { stream, end, heads, d } = await unknownHeads(subject);
     const history = await stream.history();
     for (const [what, head] of heads) {
       const result = await stream.append(head, mintCommit(), [d]);
@@ -157,7 +157,7 @@ export const writingExamples: Cases = {
   'an unknown head results in a reset even for a commit that was recorded elsewhere in the stream': async (
     subject,
   ) => {
-    const { stream, first, end, b, c } = await strangeHeads(subject);
+    const { stream, first, end, b, c } = await unknownHeads(subject);
     const strange = { version: 1, commit: mintCommit() };
     assert.deepEqual(await stream.append(strange, end.commit, [b, c]), { status: 'reset' });
     assert.equal((await stream.history(first)).length, 2);
@@ -175,7 +175,7 @@ export const writingExamples: Cases = {
 };
 
 /** A stream of three events, by two commits; and heads that it never had. */
-async function strangeHeads<Event>(subject: Subject<Event>) {
+async function unknownHeads<Event>(subject: Subject<Event>) {
   const stream = subject.aStream();
   const [a, b, c, d] = subject.few;
 

@@ -10,7 +10,7 @@ const FERN = '{"id":1,"name":"Fern"}';
 const { encode, decode } = plantCodec;
 
 describe('The codec of plant events', () => {
-  /** By type, so that a new one cannot be left out. They never change: histories have them. */
+  /** By type, so that the compiler requires each new type. They never change, because histories contain them. */
   const WRITTEN: Readonly<Record<PlantEvent['type'], readonly [event: PlantEvent, data: string]>> = {
     PlantCreated: [
       created(plantId('9007199254740993'), 'Fern', 'indoor'),
@@ -79,12 +79,12 @@ describe('The codec of plant events does not read', () => {
     'no JSON': 'Fern',
     'JSON that breaks off': '{"id":1,"name":"Fern"',
     'nothing at all': '',
-    'a value that is no object': '1',
+    'a value that is not an object': '1',
     null: 'null',
     'a list': '[1,"Fern"]',
     'no id': '{"name":"Fern"}',
     'an id that is a string': '{"id":"1","name":"Fern"}',
-    'an id that is no integer': '{"id":1.5,"name":"Fern"}',
+    'an id that is not an integer': '{"id":1.5,"name":"Fern"}',
     'an id with a fraction of zero': '{"id":1.0,"name":"Fern"}',
     'an id with a leading zero': '{"id":01,"name":"Fern"}',
     'the id -0': '{"id":-0,"name":"Fern"}',
@@ -92,7 +92,7 @@ describe('The codec of plant events does not read', () => {
     'the id in another place': '{"name":"Fern","id":1}',
     'the id twice': '{"id":1,"id":1,"name":"Fern"}',
     'no name': '{"id":1}',
-    'a name that is no string': '{"id":1,"name":7}',
+    'a name that is not a string': '{"id":1,"name":7}',
     'an empty name': '{"id":1,"name":""}',
     'a name that is not well-formed': '{"id":1,"name":"\\ud800"}',
     'a tag that is not well-formed': '{"id":1,"name":"Fern","tag":"\\udc00"}',

@@ -30,7 +30,7 @@ describe('A call of the plant store with an invalid argument', () => {
     'an empty user': () => plants.list('' as User),
     'no user': () => plants.create(undefined as unknown as User, newPlant(1, 'Fern')),
     'a negative limit': () => plants.list(ADA, { limit: -1 }),
-    'a limit that is no number': () => plants.list(ADA, { limit: NaN }),
+    'a limit that is NaN': () => plants.list(ADA, { limit: NaN }),
     'a place before the beginning': () => plants.list(ADA, { after: -1 }),
     'a null query': () => plants.list(ADA, null as unknown as object),
     'no view': () => plants.query(ADA, undefined as unknown as () => void),

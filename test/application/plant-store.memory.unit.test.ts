@@ -4,7 +4,7 @@ import { PlantStore, type PlantStoreOptions, type User, parseUser } from '../../
 import { StoreUnavailable } from '../../src/event-sourcing';
 import type { PlantEvent } from '../../src/domain';
 import { newPlant, plantId } from '../support/given';
-import { ManualClock, quiet } from '../support/manual-clock';
+import { ManualClock, untilIdle } from '../support/manual-clock';
 import { ScriptedStore } from '../support/scripted-store';
 import { PendingRequest, created } from '../event-sourcing/pending-request';
 
@@ -42,13 +42,13 @@ describe('The memory of a plant store', () => {
     for (const user of [ADA, BOB, CLEO])
       for (let id = 0; id < 6; id++) {
         create(user, id);
-        await quiet();
+        await untilIdle();
       }
     expect(plants.usage).to.include({ aggregates: 2, items: 12, evictions: 1 });
     expect(plants.usage.bytes).to.be.within(12 * 64 * KIB, MIB);
 
     const listed = list(ADA);
-    await quiet();
+    await untilIdle();
     expect(listed.outcome).to.have.length(6);
     expect(plants.usage.bytes).to.be.at.most(MIB);
   });
@@ -64,12 +64,12 @@ describe('The memory of a plant store', () => {
     const secondPage = store.sole;
     store.held = false;
     create(BOB, 1);
-    await quiet();
+    await untilIdle();
     await secondPage.answer();
 
     store.requests.length = 0;
     const later = list(ADA);
-    await quiet();
+    await untilIdle();
     expect(later.outcome).to.deep.equal(['Fern', 'Ivy']);
     expect(
       store.requests.map(({ after }) => after.version),
@@ -78,13 +78,13 @@ describe('The memory of a plant store', () => {
     expect(plants.usage.aggregates).to.equal(1);
   });
 
-  it('serves two users alternately who do not fit together', async () => {
+  it('serves two users alternately that do not fit together', async () => {
     const { store, list } = given({ cacheMaxBytes: MIB });
     for (const user of [ADA, BOB]) await store.record(user, ...largeEvents(12));
     for (let turn = 0; turn < 5; turn++) {
       for (const user of [ADA, BOB]) {
         const listed = list(user);
-        await quiet();
+        await untilIdle();
         expect(listed.outcome).to.have.length(12);
       }
     }
@@ -94,7 +94,7 @@ describe('The memory of a plant store', () => {
     const { clock, store, plants, tooLarge, create, list } = given({ cacheMaxBytes: MIB });
     await store.record(ADA, ...largeEvents(20));
     const refused = list(ADA);
-    await quiet();
+    await untilIdle();
     expect(refused.error).to.be.instanceOf(StoreUnavailable);
     expect((refused.error as StoreUnavailable).retryAfterMs).to.be.at.least(1000);
     expect(plants.usage.items).to.equal(0);
@@ -102,7 +102,7 @@ describe('The memory of a plant store', () => {
     const reads = store.requests.length;
     const again = [list(ADA), create(ADA, 100)];
     const others = create(BOB, 1);
-    await quiet();
+    await untilIdle();
     expect(again.map(({ outcome }) => outcome)).to.deep.equal(['StoreUnavailable', 'StoreUnavailable']);
     expect(others.outcome).to.equal('created');
     expect(store.requests.length, 'it is not loaded for each request').to.equal(reads + 1);
@@ -110,7 +110,7 @@ describe('The memory of a plant store', () => {
 
     await clock.pass(60_000);
     list(ADA);
-    await quiet();
+    await untilIdle();
     expect(tooLarge).to.deep.equal([ADA, ADA]);
   });
 
@@ -119,7 +119,7 @@ describe('The memory of a plant store', () => {
     const pending: PendingRequest[] = [];
     for (let id = 0; id < 40; id++) {
       pending.push(create(ADA, id));
-      await quiet();
+      await untilIdle();
     }
     const acknowledged = pending.filter(({ outcome }) => outcome === 'created').length;
     expect(acknowledged).to.be.within(10, 15);
@@ -128,12 +128,12 @@ describe('The memory of a plant store', () => {
     expect(tooLarge).to.deep.equal([ADA]);
 
     const listed = list(ADA);
-    await quiet();
+    await untilIdle();
     expect(listed.outcome).to.have.length(acknowledged);
     for (let id = 0; id < 5; id++) await plants.delete(ADA, plantId(id));
     await clock.pass(60_000);
     const room = create(ADA, 100);
-    await quiet();
+    await untilIdle();
     expect(room.outcome).to.equal('created');
 
     const restarted = new PlantStore({ store, clock, mintCommit: () => 'commit', cacheMaxBytes: MIB });
@@ -145,7 +145,7 @@ describe('Waiting commands', () => {
   it('are recorded in several appends if they are large', async () => {
     const { store, create } = given({ cacheMaxBytes: 64 * MIB });
     const pending = Array.from({ length: 40 }, (_, id) => create(ADA, id));
-    await quiet();
+    await untilIdle();
     const appends = store.requests.filter(({ kind }) => kind === 'append').slice(1);
     expect(pending.every(({ outcome }) => outcome === 'created')).to.be.true;
     expect(appends.length).to.be.at.least(2);
@@ -156,14 +156,14 @@ describe('Waiting commands', () => {
     const { store, plants, create } = given({ cacheMaxBytes: 4 * MIB });
     store.held = true;
     const pending = Array.from({ length: 40 }, (_, id) => create(id % 2 === 0 ? ADA : BOB, id));
-    await quiet();
+    await untilIdle();
     const refused = pending.filter(({ outcome }) => outcome === 'StoreUnavailable');
     expect(refused.length).to.be.within(24, 26);
     expect(plants.usage.commandBytes).to.be.within(900 * KIB, MIB);
 
     store.held = false;
     for (const call of [...store.calls]) await call.answer();
-    await quiet();
+    await untilIdle();
     expect(plants.usage.commandBytes).to.equal(0);
   });
 });
@@ -185,13 +185,13 @@ describe('An observer that throws', () => {
     };
     const { store, create, list } = given({ observer });
     const first = create(ADA, 1);
-    await quiet();
+    await untilIdle();
     await store.record(ADA, created(2, 'Ivy'));
     const second = create(ADA, 3);
-    await quiet();
+    await untilIdle();
     await store.loseTail(ADA, 1);
     const third = list(ADA);
-    await quiet();
+    await untilIdle();
     expect([first.outcome, second.outcome]).to.deep.equal(['created', 'created']);
     expect(third.outcome).to.have.length(1);
   });

@@ -2,7 +2,7 @@ import type { PlantEvent } from '../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import { PlantStore, type PlantStoreOptions, type User, parseUser } from '../../src/application';
-import { ManualClock, quiet } from '../support/manual-clock';
+import { ManualClock, untilIdle } from '../support/manual-clock';
 import { ScriptedStore } from '../support/scripted-store';
 import { PendingRequest, created, plant, plantId } from '../event-sourcing/pending-request';
 
@@ -32,7 +32,7 @@ function given(options: Partial<PlantStoreOptions> = {}) {
   const projectedAnew = async (user: User) => {
     store.requests.length = 0;
     list(user);
-    await quiet();
+    await untilIdle();
     return store.requests[0]?.after.version === 0;
   };
   return { store, plants, create, remove, list, projectedAnew };
@@ -40,7 +40,7 @@ function given(options: Partial<PlantStoreOptions> = {}) {
 
 function held(store: PlantStore) {
   const { aggregates, items } = store.usage;
-  return { collections: aggregates, plants: items };
+  return { aggregates, plants: items };
 }
 
 describe('A plant store', () => {
@@ -49,12 +49,12 @@ describe('A plant store', () => {
     const fern = create(ADA, 1, 'Fern');
     const ivy = create(ADA, 2, 'Ivy');
     const again = create(ADA, 2, 'Moss');
-    await quiet();
+    await untilIdle();
     const removed = remove(ADA, 1);
     const missing = remove(ADA, 3);
-    await quiet();
+    await untilIdle();
     const listed = list(ADA);
-    await quiet();
+    await untilIdle();
 
     expect([fern, ivy, again].map(({ outcome }) => outcome)).to.deep.equal([
       'created',
@@ -68,7 +68,7 @@ describe('A plant store', () => {
   it('lists up to the limit, after the given position', async () => {
     const { plants, create } = given();
     for (const [index, name] of ['Fern', 'Ivy', 'Moss'].entries()) create(ADA, index, name);
-    await quiet();
+    await untilIdle();
 
     const first = await plants.list(ADA, { limit: 2, after: 0 });
     const rest = await plants.list(ADA, { limit: 2, after: first.next! });
@@ -80,11 +80,11 @@ describe('A plant store', () => {
   it('stores the plants of each user in a separate stream', async () => {
     const { store, create, remove, list } = given();
     const [adas, bobs] = [create(ADA, 1, 'Fern'), create(BOB, 1, 'Ivy')];
-    await quiet();
+    await untilIdle();
     const removed = remove(BOB, 1);
-    await quiet();
+    await untilIdle();
     const lists = [list(ADA), list(BOB)];
-    await quiet();
+    await untilIdle();
 
     expect([adas, bobs, removed].map(({ outcome }) => outcome)).to.deep.equal([
       'created',
@@ -134,11 +134,11 @@ describe('The cache of a plant store', () => {
     create(ADA, 1, 'Fern');
     create(ADA, 2, 'Ivy');
     create(BOB, 1, 'Moss');
-    await quiet();
+    await untilIdle();
     remove(ADA, 1);
-    await quiet();
+    await untilIdle();
 
-    expect(held(plants)).to.deep.equal({ collections: 2, plants: 2 });
+    expect(held(plants)).to.deep.equal({ aggregates: 2, plants: 2 });
   });
 
   it('counts correctly after a failure', async () => {
@@ -149,7 +149,7 @@ describe('The cache of a plant store', () => {
     await store.sole.answer();
     await store.sole.refuse();
 
-    expect(held(plants)).to.deep.equal({ collections: 1, plants: 2 });
+    expect(held(plants)).to.deep.equal({ aggregates: 1, plants: 2 });
   });
 
   // A user costs as much as 10 plants, so 22 is room for two users with two plants in total.
@@ -159,22 +159,22 @@ describe('The cache of a plant store', () => {
     const { plants, create, projectedAnew } = given(ROOM_FOR_TWO);
     create(ADA, 1, 'Fern');
     create(BOB, 1, 'Ivy');
-    await quiet();
+    await untilIdle();
 
-    expect(held(plants)).to.deep.equal({ collections: 2, plants: 2 });
+    expect(held(plants)).to.deep.equal({ aggregates: 2, plants: 2 });
     expect(await projectedAnew(ADA)).to.be.false;
   });
 
   it('evicts the least recently used user first', async () => {
     const { create, list, projectedAnew } = given(ROOM_FOR_TWO);
     create(ADA, 1, 'Fern');
-    await quiet();
+    await untilIdle();
     create(BOB, 1, 'Ivy');
-    await quiet();
+    await untilIdle();
     list(ADA);
-    await quiet();
+    await untilIdle();
     list(CLEO);
-    await quiet();
+    await untilIdle();
 
     expect(await projectedAnew(ADA)).to.be.false;
     expect(await projectedAnew(BOB)).to.be.true;
@@ -183,20 +183,20 @@ describe('The cache of a plant store', () => {
   it('evicts by the number of plants, not of users, and no more than needed', async () => {
     const { plants, create } = given({ cacheMaxItems: 40 });
     for (const user of [ADA, BOB]) create(user, 1, 'Fern');
-    await quiet();
+    await untilIdle();
     for (let id = 1; id <= 18; id++) create(CLEO, id, `Moss ${id}`);
-    await quiet();
+    await untilIdle();
 
     // 10 + 18 for Cleo and 10 + 1 for Bob are 39; with 11 more for Ada they would be 50.
-    expect(held(plants)).to.deep.equal({ collections: 2, plants: 19 });
+    expect(held(plants)).to.deep.equal({ aggregates: 2, plants: 19 });
   });
 
   it('never evicts the most recently used user, for any number of plants', async () => {
     const { plants, create, projectedAnew } = given({ cacheMaxItems: 0 });
     create(ADA, 1, 'Fern');
-    await quiet();
+    await untilIdle();
 
-    expect(held(plants)).to.deep.equal({ collections: 1, plants: 1 });
+    expect(held(plants)).to.deep.equal({ aggregates: 1, plants: 1 });
     expect(await projectedAnew(ADA)).to.be.false;
   });
 
@@ -205,16 +205,16 @@ describe('The cache of a plant store', () => {
     create(ADA, 1, 'Fern');
     create(ADA, 2, 'Ivy');
     create(ADA, 3, 'Moss');
-    await quiet();
+    await untilIdle();
     list(BOB);
-    await quiet();
-    expect(held(plants)).to.deep.equal({ collections: 1, plants: 0 });
+    await untilIdle();
+    expect(held(plants)).to.deep.equal({ aggregates: 1, plants: 0 });
 
     const listed = list(ADA);
-    await quiet();
+    await untilIdle();
 
     expect(listed.outcome).to.deep.equal(['Fern', 'Ivy', 'Moss']);
-    expect(held(plants)).to.deep.equal({ collections: 1, plants: 3 });
+    expect(held(plants)).to.deep.equal({ aggregates: 1, plants: 3 });
   });
 
   it('never evicts a user with requests in flight: later requests use the same aggregate', async () => {
@@ -224,7 +224,7 @@ describe('The cache of a plant store', () => {
     const adas = store.sole;
     list(BOB);
     await store.calls[1]!.answer();
-    expect(held(plants).collections).to.equal(2);
+    expect(held(plants).aggregates).to.equal(2);
 
     const second = create(ADA, 2, 'Ivy');
     expect(store.calls).to.deep.equal([adas]);
@@ -244,7 +244,7 @@ describe('The cache of a plant store', () => {
     await store.calls[1]!.answer();
     await adas.answer();
 
-    expect(held(plants)).to.deep.equal({ collections: 1, plants: 0 });
+    expect(held(plants)).to.deep.equal({ aggregates: 1, plants: 0 });
   });
 
   it('does not evict a user after a failed request while another one is in flight', async () => {
@@ -256,7 +256,7 @@ describe('The cache of a plant store', () => {
     list(BOB);
     await store.calls[1]!.answer();
 
-    expect(held(plants).collections).to.equal(2);
+    expect(held(plants).aggregates).to.equal(2);
   });
 
   it('evicts a user again when no request is in flight, also after failures', async () => {
@@ -267,6 +267,6 @@ describe('The cache of a plant store', () => {
     list(BOB);
     await store.sole.answer();
 
-    expect(held(plants).collections).to.equal(1);
+    expect(held(plants).aggregates).to.equal(1);
   });
 });

@@ -1,22 +1,22 @@
 import { expect } from 'chai';
 import { chart } from '../../bench/chart';
-import { type Pairs, compare, rateRatio, together } from '../../bench/compare';
-import { RanOut, resultOf } from '../../bench/load';
+import { type Pairs, compare, rateRatio, poolRounds } from '../../bench/compare';
+import { OutOfIds, resultOf } from '../../bench/load';
 import { placement } from '../../bench/machine';
 import type { Contestant } from '../../bench/measure';
 import { readOptions } from '../../bench/options';
 import { reportText, withFigures } from '../../bench/report';
 import { tripsOf } from '../../bench/sections/redis';
-import { type Conditions, type Session, type Slice, behind } from '../../bench/session';
+import { type Conditions, type Session, type Slice, idsAfter } from '../../bench/session';
 import { median, quantile, spread } from '../../bench/statistics';
 import { figureTable, ratioTable, rowsOf } from '../../bench/table';
 
-/** One second of a server that answers this many requests. */
+/** A slice of one second in which a server answers this many requests. */
 function slice(requests: number, cpuSeconds?: number): Slice {
-  return { requests, seconds: 1, p99Ms: 2, mostMs: 3, cpuSeconds };
+  return { requests, seconds: 1, p99Ms: 2, maxMs: 3, cpuSeconds };
 }
 
-/** All methods alike. */
+/** The same pairs for all methods. */
 function pairs(...all: readonly (readonly [own: Slice, other: Slice])[]): Pairs {
   const each = all.map(([own, other]) => ({ own, other }));
   return { GET: each, POST: each, DELETE: each };
@@ -27,12 +27,12 @@ const contestants = [
   { name: 'fern', title: 'Fern & <Moss>' },
 ] as Contestant[];
 
-// A machine that is half as fast in one of the seconds, and three seconds of which one was lost to something else.
+// A machine that is half as fast in one of the seconds, and three seconds of which one was lost to other work.
 const compared = new Map([
   ['bare', pairs([slice(100, 1), slice(100, 1)], [slice(50, 1), slice(50, 1)])],
   [
     'fern',
-    together([
+    poolRounds([
       pairs([slice(50, 0.8), slice(100, 1)], [slice(25, 0.8), slice(50, 1)]),
       pairs([slice(60, 1), slice(100, 1)], [slice(10, 1), slice(100, 1)], [slice(52, 1), slice(100, 1)]),
     ]),
@@ -40,12 +40,12 @@ const compared = new Map([
 ]);
 
 describe("The benchmark's figures", () => {
-  it('has the middle one as the median, or what is between the middle two', () => {
+  it('have the middle number as the median, or the mean of the middle two', () => {
     expect(median([3, 1, 2])).to.equal(2);
     expect(median([10, 1, 3, 2])).to.equal(2.5);
   });
 
-  it('has the quarters as the spread, of what is known', () => {
+  it('have the quartiles of the known numbers as the spread', () => {
     expect(quantile([5, 1, 4, 2, 3], 0)).to.equal(1);
     expect(quantile([5, 1, 4, 2, 3], 1)).to.equal(5);
     expect(quantile([1, 2], 0.25)).to.equal(1.25);
@@ -53,14 +53,14 @@ describe("The benchmark's figures", () => {
     expect(spread([undefined])).to.equal(undefined);
   });
 
-  it('compares with bare in the second beside, not across them', () => {
+  it('compare each second with the adjacent second of bare', () => {
     const [bare, fern] = rowsOf(contestants, compared);
     expect(bare!.byMethod.GET.rate).to.deep.equal({ median: 1, lower: 1, upper: 1 });
     expect(fern!.byMethod.POST.rate).to.deep.equal({ median: 0.5, lower: 0.5, upper: 0.52 });
     expect(fern!.byMethod.POST.perSecond).to.equal(50);
   });
 
-  it('has processor time the same way round: less is more', () => {
+  it('have a higher ratio for less processor time', () => {
     const [, fern] = rowsOf(
       contestants,
       new Map([...compared, ['fern', pairs([slice(50, 2), slice(100, 1)])]]),
@@ -69,13 +69,13 @@ describe("The benchmark's figures", () => {
     expect(fern!.byMethod.DELETE.cpuMicroseconds).to.equal(40_000);
   });
 
-  it('leaves processor time out where the system does not tell', () => {
+  it('omit processor time if the system does not report it', () => {
     const rows = rowsOf(contestants, new Map([...compared, ['fern', pairs([slice(50), slice(100)])]]));
     expect(rows[1]!.byMethod.GET.cpu).to.equal(undefined);
     expect(ratioTable(rows)).to.contain('| Fern & <Moss> | 0.50 | 0.50 | 0.50 | – | – | – |');
   });
 
-  it('shows ratios with their spread, and the figures behind them', () => {
+  it('show ratios with their spread, and the figures from which they come', () => {
     const rows = rowsOf(contestants, compared);
     expect(ratioTable(rows)).to.contain('| Fern & <Moss> | 0.50 (0.50–0.52) |');
     expect(figureTable(rows)).to.contain('| Fern & <Moss> | 50, 19230.8, 2.0 |');
@@ -85,27 +85,27 @@ describe("The benchmark's figures", () => {
 describe("The benchmark's comparison", () => {
   const conditions = { slices: 3 } as Conditions;
 
-  /** Two that write down who is asked for what. */
-  function sessions(): { asked: string[]; own: Session; other: Session } {
-    const asked: string[] = [];
+  /** Two sessions that record the order of their calls. */
+  function sessions(): { calls: string[]; own: Session; other: Session } {
+    const calls: string[] = [];
     const session = (name: string, requests: number) => ({
-      warmUp: async (method: string) => void asked.push(`${name} warms up for ${method}`),
+      warmUp: async (method: string) => void calls.push(`${name} warms up for ${method}`),
       slice: async (method: string) => {
-        asked.push(`${name} ${method}`);
+        calls.push(`${name} ${method}`);
         return slice(requests);
       },
     });
     return {
-      asked,
+      calls,
       own: session('own', 10) as unknown as Session,
       other: session('other', 20) as unknown as Session,
     };
   }
 
-  it('takes turns, and turns at being first', async () => {
-    const { asked, own, other } = sessions();
+  it('alternates the servers, and which one is first', async () => {
+    const { calls, own, other } = sessions();
     await compare(own, other, conditions);
-    expect(asked.slice(0, 8)).to.deep.equal([
+    expect(calls.slice(0, 8)).to.deep.equal([
       'own warms up for GET',
       'other warms up for GET',
       'own GET',
@@ -117,7 +117,7 @@ describe("The benchmark's comparison", () => {
     ]);
   });
 
-  it('keeps apart whose slice was whose', async () => {
+  it('assigns each slice to its server', async () => {
     const { own, other } = sessions();
     const { DELETE } = await compare(own, other, conditions);
     expect(DELETE.map(rateRatio)).to.deep.equal([0.5, 0.5, 0.5]);
@@ -127,39 +127,39 @@ describe("The benchmark's comparison", () => {
 describe("The benchmark's chart", () => {
   const svg = chart(rowsOf(contestants, compared), '2001-02-03');
 
-  it('has a bar for every figure, as long as it says', () => {
+  it('has a bar for every figure, of the right length', () => {
     const widths = [...svg.matchAll(/<rect class="GET" x="340" y="\d+" width="([\d.]+)"/g)].map(
       ([, width]) => width,
     );
     expect(widths).to.deep.equal(['500.0', '250.0']);
   });
 
-  it('tells its date, and all figures to who cannot see it', () => {
+  it('has its date, and all figures as text for screen readers', () => {
     expect(svg).to.match(/<title id="title">[^<]*2001-02-03<\/title>/);
     expect(svg).to.contain('Fern &amp; &lt;Moss>: GET 0.50, POST 0.50, DELETE 0.50.');
   });
 
-  it('is legible in the dark', () => {
+  it('is legible in dark mode', () => {
     expect(svg).to.contain('@media (prefers-color-scheme: dark)');
   });
 });
 
 describe("The benchmark's load", () => {
-  const good = { requests: 10, seconds: 2, p99Ms: 2, mostMs: 3 };
+  const good = { requests: 10, seconds: 2, p99Ms: 2, maxMs: 3 };
   const said = (more: object) =>
-    `Running 2s test\n${JSON.stringify({ ...good, refused: 0, cutOff: 0, ranOut: 0, ...more })}\n`;
+    `Running 2s test\n${JSON.stringify({ ...good, refused: 0, unanswered: 0, outOfIds: 0, ...more })}\n`;
 
-  it('has its result in the last line', () => {
+  it('reports its result in the last line', () => {
     expect(resultOf(said({}), 'GET')).to.deep.equal(good);
     expect(() => resultOf('no such program', 'GET')).to.throw('printed no result');
   });
 
-  it('is void with a single failure, and where nothing was answered', () => {
+  it('is void with a single failure, and without any response', () => {
     expect(() => resultOf(said({ refused: 1 }), 'GET /plants')).to.throw(
       'GET /plants: 1 of 10 requests were refused',
     );
-    expect(() => resultOf(said({ cutOff: 1 }), 'GET')).to.throw('1 not answered, so the figure is void');
-    expect(() => resultOf(said({ ranOut: 1, refused: 3 }), 'DELETE')).to.throw(RanOut);
+    expect(() => resultOf(said({ unanswered: 1 }), 'GET')).to.throw('1 not answered, so the figure is void');
+    expect(() => resultOf(said({ outOfIds: 1, refused: 3 }), 'DELETE')).to.throw(OutOfIds);
     expect(() => resultOf(said({ requests: 0 }), 'GET')).to.throw('nothing was answered');
   });
 
@@ -168,31 +168,31 @@ describe("The benchmark's load", () => {
       { first: 1, count: 5 },
       { first: 10, count: 5 },
     ];
-    expect(behind(ids, 3)).to.deep.equal([{ first: 4, count: 2 }, ids[1]]);
-    expect(behind(ids, 7)).to.deep.equal([{ first: 12, count: 3 }]);
-    expect(behind(ids, 99)).to.deep.equal([]);
+    expect(idsAfter(ids, 3)).to.deep.equal([{ first: 4, count: 2 }, ids[1]]);
+    expect(idsAfter(ids, 7)).to.deep.equal([{ first: 12, count: 3 }]);
+    expect(idsAfter(ids, 99)).to.deep.equal([]);
   });
 });
 
 describe("The benchmark's placement", () => {
-  it('keeps server and load apart, and Redis as well where there are cores', () => {
+  it('separates server and load, and Redis as well if there are enough cores', () => {
     expect(placement(1, true).server).to.equal(undefined);
     expect(placement(8, false).server).to.equal(undefined);
-    expect(placement(2, true)).to.include({ server: '1', load: '0', redis: '0', redisHasItsOwn: false });
-    expect(placement(3, true)).to.include({ server: '2', load: '0', redis: '1', redisHasItsOwn: true });
-    expect(placement(8, true)).to.include({ server: '7', load: '0-5', redis: '6', redisHasItsOwn: true });
+    expect(placement(2, true)).to.include({ server: '1', load: '0', redis: '0', redisHasOwnCore: false });
+    expect(placement(3, true)).to.include({ server: '2', load: '0', redis: '1', redisHasOwnCore: true });
+    expect(placement(8, true)).to.include({ server: '7', load: '0-5', redis: '6', redisHasOwnCore: true });
   });
 });
 
 describe("The benchmark's options", () => {
-  it('writes the page after a full run, and into a directory that is given', () => {
+  it('write the page after a full run, and to a given directory', () => {
     expect(readOptions([]).write).to.equal(true);
     expect(readOptions(['--quick']).write).to.equal(false);
     expect(readOptions(['--only', 'bare']).write).to.equal(false);
     expect(readOptions(['--quick', '--into', 'elsewhere']).write).to.equal(true);
   });
 
-  it('refuses what it does not know', () => {
+  it('refuse unknown values', () => {
     expect(() => readOptions(['--load', 'siege'])).to.throw('--load is wrk or autocannon');
     expect(() => readOptions(['--rounds', 'many'])).to.throw('--rounds is a number');
     expect(() => readOptions(['--fast'])).to.throw();
@@ -200,19 +200,19 @@ describe("The benchmark's options", () => {
 });
 
 describe("The benchmark's page", () => {
-  const page = 'before\n<!-- figures: npm run bench -->\nold\n<!-- /figures -->\nbehind\n';
+  const page = 'before\n<!-- figures: npm run bench -->\nold\n<!-- /figures -->\nafter\n';
 
-  it('has the figures between its markers, and the rest as it was', () => {
+  it('has the figures between its markers, and is otherwise unchanged', () => {
     const text = reportText({ date: '2001-02-03', about: ['2 cores', 'wrk'], parts: [['Redis', '$& 1.0']] });
     expect(withFigures(page, text)).to.equal(
-      'before\n<!-- figures: npm run bench -->\nOf 2001-02-03. 2 cores. wrk.\n\n### Redis\n\n$& 1.0\n<!-- /figures -->\nbehind\n',
+      'before\n<!-- figures: npm run bench -->\nOf 2001-02-03. 2 cores. wrk.\n\n### Redis\n\n$& 1.0\n<!-- /figures -->\nafter\n',
     );
     expect(() => withFigures('no place', text)).to.throw('markers');
   });
 });
 
 describe("The benchmark's view of /metrics", () => {
-  it('counts rounds and appends, whatever came of them', () => {
+  it('counts rounds and appends with any result', () => {
     const append = (outcome: string, count: number) =>
       `plant_store_event_store_duration_seconds_count{operation="append",outcome="${outcome}"} ${count}`;
     const metrics = [

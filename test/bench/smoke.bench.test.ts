@@ -1,4 +1,4 @@
-/** `npm run test:bench`: that the benchmark works. Its figures, of a fraction of a second, are of no interest. */
+/** `npm run test:bench`: tests that the benchmark works. Its figures, of a fraction of a second, mean nothing. */
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { until } from '../support/until';
 const run = promisify(execFile);
 
 describe('npm run bench', function () {
-  // A minute on a machine of its own.
+  // Takes a minute on an idle machine.
   this.timeout(300_000);
   this.slow(300_000);
   let directory: string;
@@ -38,8 +38,8 @@ describe('npm run bench', function () {
     return stdout;
   }
 
-  it('starts and measures everybody, and writes page and chart', async () => {
-    // Of those that differ in the length of their streams only, one.
+  it('starts and measures all servers, and writes page and chart', async () => {
+    // One of those that differ only in the length of their streams.
     const all = contestants().filter(({ name }) => !/-10(000)?$/.test(name));
     const names = all.map(({ name }) => name).join(',');
     const printed = await bench('autocannon', '--only', names, '--into', directory);
@@ -52,17 +52,17 @@ describe('npm run bench', function () {
     }
   });
 
-  it('does so with wrk', async function () {
+  it('can use wrk', async function () {
     if (!has('wrk')) return this.skip();
     expect(await bench('wrk', '--only', 'koa,plant-store')).to.match(/\| plant-store, in memory \| \d/);
   });
 
-  it('knows who there is', async () => {
-    const failure = await bench('wrk', '--only', 'nobody').then(String, (error: unknown) => String(error));
-    expect(failure).to.contain('there is no nobody; there are bare, ');
+  it('lists the servers if the name of one is unknown', async () => {
+    const failure = await bench('wrk', '--only', 'unknown').then(String, (error: unknown) => String(error));
+    expect(failure).to.contain('there is no unknown; there are bare, ');
   });
 
-  it('keeps every core awake, until it ends', async function () {
+  it('keeps every core awake until it ends', async function () {
     if (!has('chrt') || !has('taskset')) return this.skip();
     const end = spin();
     try {
@@ -73,7 +73,7 @@ describe('npm run bench', function () {
     await until(() => spinners() === 0);
   });
 
-  describe('beside the table', () => {
+  describe('in its further sections', () => {
     const conditions: Conditions = {
       generator: 'autocannon',
       placement: placement(),
@@ -86,9 +86,9 @@ describe('npm run bench', function () {
       expect(await flatness(conditions, 1, 5_000)).to.match(/\| DELETE \| [\d.]+ \| /);
     });
 
-    it('asks for a large list, and weighs plants', async () => {
+    it('measures a large list, and the memory of plants', async () => {
       expect(await largeList(conditions, 5_000)).to.match(
-        /\| behind a write, with it \| [\d.]+ \| [\d.]+ \|/,
+        /\| after a write, including it \| [\d.]+ \| [\d.]+ \|/,
       );
       expect(await heap(conditions, 20_000)).to.match(/takes [1-9]\d+ bytes/);
     });
@@ -102,7 +102,7 @@ describe('npm run bench', function () {
   });
 });
 
-/** How many processes there are that only keep a core awake, for as long as this one lives. */
+/** The number of processes that keep a core awake for this process. */
 function spinners(): number {
   const own = `process.ppid === ${process.pid}`;
   const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
@@ -114,7 +114,7 @@ function commandLine(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
-    // Gone meanwhile.
+    // It has ended meanwhile.
     return '';
   }
 }

@@ -16,7 +16,7 @@ describeDocker('compose.yaml, brought up', suite, async () => {
 
 let command: readonly string[] | undefined;
 
-/** The plugin of today, or the program of old. */
+/** The plugin, or the older stand-alone program. */
 async function composeCommand(): Promise<readonly string[] | undefined> {
   for (const command of [['docker', 'compose'], ['docker-compose']]) {
     const answers = await say(command[0]!, [...command.slice(1), 'version']).then(
@@ -47,7 +47,7 @@ function suite(): void {
       ...(IMAGES.haproxy && { HAPROXY_IMAGE: IMAGES.haproxy }),
       ...(IMAGES.redis && { REDIS_IMAGE: IMAGES.redis }),
     };
-    // --scale: the program of old does not know of replicas.
+    // --scale, because the older program ignores replicas.
     up = true;
     await compose('up', '--detach', '--no-build', '--scale', 'plants=2');
     client = new Client(`http://127.0.0.1:${port}`);
@@ -57,7 +57,7 @@ function suite(): void {
     if (up) await compose('down', '--volumes', '--timeout', '5');
   });
 
-  it('serves through the proxy, from both instances, and keeps the metrics to itself', async () => {
+  it('serves from both instances through the proxy, which does not expose the metrics', async () => {
     expect(await client.create(1, 'Fern')).to.include({ status: 200 });
     for (let i = 0; i < 10; i++) expect((await client.list()).names).to.deep.equal(['Fern']);
     for (const id of await containers('plants'))
@@ -65,7 +65,7 @@ function suite(): void {
     expect((await fetch(`http://127.0.0.1:${settings['PORT']}/metrics`)).status).to.equal(404);
   });
 
-  it('goes on without a failed request while one instance is stopped and started again', async () => {
+  it('fails no request while one instance is stopped and started again', async () => {
     const [first] = await containers('plants');
     const writer = new Writer(client, 100);
     await docker('stop', first!);
@@ -76,10 +76,10 @@ function suite(): void {
     expect([...writer.statuses]).to.deep.equal([200]);
   });
 
-  it('answers in the words of the contract where no instance is ready', async () => {
+  it('answers with the body of the contract if no instance is ready', async () => {
     const instances = await containers('plants');
     await docker('stop', ...instances);
-    // The client holds each answer against the document of the interface.
+    // The client checks each response against the OpenAPI document.
     await until(async () => (await client.list()).error === 50300);
     expect(await client.create(2, 'Moss')).to.include({ status: 503, error: 50300 });
     const answer = await fetch(`http://127.0.0.1:${settings['PORT']}/plants`, {
@@ -105,7 +105,7 @@ function suite(): void {
   });
 }
 
-/** Creates one plant after the other until it is told to stop. */
+/** Creates one plant after the other until it is stopped. */
 class Writer {
   readonly statuses = new Set<number>();
   readonly acknowledged: string[] = [];

@@ -4,13 +4,13 @@ import { dockerAnswers, dockerHost } from '../support/redis/docker-daemon';
 
 const execute = promisify(execFile);
 
-/** What `command` says on stdout, without the last line end. Rejects with all it said where it fails. */
+/** The standard output of `command`, without the last line end. Rejects with all output if it fails. */
 export async function say(
   command: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Promise<string> {
-  // The builder that comes with every Docker: BuildKit's is a plugin. And the local base image knows the host's network.
+  // The builder of every Docker installation: BuildKit is a plugin. The local base image needs the host's network.
   const environment = { ...process.env, DOCKER_BUILDKIT: '0', ...env };
   const { stdout } = await execute(command, args, { env: environment, maxBuffer: 2 ** 26 }).catch(
     (error: unknown) => {
@@ -25,14 +25,14 @@ export function docker(...args: readonly string[]): Promise<string> {
   return say('docker', args);
 }
 
-/** What the suites' containers are made of; see scripts/container-images.sh. */
+/** The images of the suites' containers; see scripts/container-images.sh. */
 export const IMAGES = {
   node: process.env.NODE_IMAGE,
   haproxy: process.env.HAPROXY_IMAGE,
   redis: process.env.REDIS_IMAGE,
 };
 
-/** The image of this state of the project, made by the first suite that asks for it. */
+/** The image of the present source, built by the first suite that needs it. */
 export function image(): Promise<string> {
   return (built ??= build());
 }
@@ -45,7 +45,7 @@ async function build(): Promise<string> {
   return 'plant-store:test';
 }
 
-/** A suite that needs a Docker daemon, and `more`. Without, it is pending, or a failure where one is promised (REQUIRE_DOCKER). */
+/** A suite that needs a Docker daemon, and `more`. Without them it is pending, or fails if REQUIRE_DOCKER is set. */
 export function describeDocker(
   title: string,
   body: () => void,

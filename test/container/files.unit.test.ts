@@ -30,12 +30,12 @@ interface Compose {
 }
 
 describe('The files for containers', () => {
-  it('have a Dockerfile that a linter has nothing to say about', () => {
+  it('have a Dockerfile that passes a linter', () => {
     expect(validate(readFileSync('Dockerfile', 'utf8'), STRICT)).to.deep.equal([]);
     expect(validate('FROM scratch\nworkdir here\n', STRICT)).to.have.length(2);
   });
 
-  it('set what the service knows, in the Dockerfile', () => {
+  it('set only variables of the service, in the Dockerfile', () => {
     const [, set] = /^ENV PATH=\S+ (.+)$/m.exec(readFileSync('Dockerfile', 'utf8'))!;
     const environment = Object.fromEntries(set!.split(' ').map((one) => one.split('=') as [string, string]));
     const known = ['NODE_ENV', ...variables.map(({ name }) => name)];
@@ -47,7 +47,7 @@ describe('The files for containers', () => {
     });
   });
 
-  it('set what the service knows, in compose.yaml', () => {
+  it('set only variables of the service, in compose.yaml', () => {
     const { services } = parse(readFileSync('compose.yaml', 'utf8')) as Compose;
     const environment = Object.fromEntries(
       Object.entries(services['plants']!.environment!).map(([name, value]) => [
@@ -62,7 +62,7 @@ describe('The files for containers', () => {
     });
   });
 
-  it('have Redis write to a volume before it answers, in compose.yaml', () => {
+  it('let Redis sync every write to a volume, in compose.yaml', () => {
     const { command, volumes } = (parse(readFileSync('compose.yaml', 'utf8')) as Compose).services['redis']!;
     expect(command!.join(' ')).to.contain('--appendonly yes --appendfsync always');
     expect(volumes).to.deep.equal(['events:/data']);

@@ -7,7 +7,7 @@ import { describeDocker, docker, image } from './docker';
 
 const TOKENS = ['--env', `AUTH_TOKENS=alice:${tokenOf('alice')}`];
 const PAGE = blocks().find(({ kind }) => kind === 'sh container')!.text;
-/** As docs/operations.md says. In bytes; a base image of another version of Node shifts it by a few megabytes. */
+/** As docs/operations.md says, in bytes. It differs by a few megabytes between versions of Node. */
 const AT_MOST = 145e6;
 const OURS_AT_MOST = 30e6;
 
@@ -18,7 +18,7 @@ describeDocker('The image', () => {
   before(async () => void (name = await image()));
   afterEach(() => Promise.all(containers.splice(0).map((id) => docker('rm', '--force', '--volumes', id))));
 
-  /** The page's own command, on a free port, with the tests' token. */
+  /** The command of the page, on a free port, with a token of the tests. */
   async function start(...options: string[]): Promise<{ id: string; url: string }> {
     const [, , ...args] = PAGE.split('\n')[1]!
       .replace(/127.0.0.1:3000:/, '127.0.0.1::')
@@ -33,7 +33,7 @@ describeDocker('The image', () => {
   const healthy = (id: string) =>
     until(async () => (await inspect(id, '.State.Health.Status')) === 'healthy');
 
-  it('is small: node and its libraries, and little of ours', async () => {
+  it('contains Node, its libraries and the service, within its documented size', async () => {
     expect(Number(await inspect(name, '.Size'))).to.be.below(AT_MOST);
     const layers = (
       await docker('history', '--human=false', '--no-trunc', '--format', '{{.Size}} {{.CreatedBy}}', name)
@@ -45,7 +45,7 @@ describeDocker('The image', () => {
     expect(ours.reduce((sum, size) => sum + size, 0)).to.be.within(1e6, OURS_AT_MOST);
   });
 
-  it('serves without root, without anything else to run, and without a place to write to', async () => {
+  it('serves without root, without other programs, on a read-only file system', async () => {
     const { id, url } = await start('--cap-drop', 'ALL');
     await healthy(id);
     const client = new Client(url);
@@ -62,14 +62,14 @@ describeDocker('The image', () => {
     }
   });
 
-  it('takes no request any more and ends with 0 on SIGTERM', async () => {
+  it('accepts no request after SIGTERM, and ends with 0', async () => {
     const { id } = await start();
     await healthy(id);
     await docker('stop', '--time', '20', id);
     expect(await inspect(id, '.State.ExitCode')).to.equal('0');
   });
 
-  it('says what is wrong with its settings, and is the command line, too', async () => {
+  it('reports problems of its configuration, and is also the command line', async () => {
     const error: unknown = await docker('run', '--rm', ...TOKENS, '--env', 'PORT=many', name).catch(
       (error: unknown) => error,
     );

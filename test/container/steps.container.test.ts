@@ -6,12 +6,12 @@ import { freePort } from '../support/redis/free-port';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
 
-/** For machines without Docker: what the Dockerfile's first stage does, in a folder instead of an image. */
+/** For machines without Docker: runs the first stage of the Dockerfile in a folder. */
 describe('The steps of the Dockerfile, in a clean folder', () => {
   const inFolder = temporaryDirectory();
   const lines = readFileSync('Dockerfile', 'utf8').replaceAll('\\\n', '').split('\n');
 
-  it('make a service that its own healthcheck finds alive', async function () {
+  it('build a service that passes its health check', async function () {
     this.timeout(240_000);
     const folder = inFolder('app');
     mkdirSync(folder);

@@ -9,14 +9,14 @@ import { openRedisEventStore } from '../../src/adapters/redis';
 import { BEGINNING, type EventStore, type Head } from '../../src/event-sourcing';
 import { compiledCli } from '../support/compiled-cli';
 import { created } from '../support/given';
-import { describeOwnRedis, hangUp, needsLocalServers, plainClient } from '../support/redis';
+import { describeOwnRedis, disconnect, needsLocalServers, plainClient } from '../support/redis';
 import { endWithProcess } from '../support/redis/end-with-process';
 import { freePort } from '../support/redis/free-port';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
 import { blocks } from './blocks';
 
-/** As the page shows it. */
+/** The command of the page. */
 function commands(kind: string): string {
   const found = blocks().filter(
     (block) => block.page === 'docs/operations.md' && block.kind === `sh ${kind}`,
@@ -64,7 +64,7 @@ describeOwnRedis('A backup', (startRedis) => {
     await started();
   }
 
-  /** A server that was started in the background is not there at once. */
+  /** A server in the background needs some time to start. */
   async function started(): Promise<void> {
     await until(async () => {
       const client = plainClient(environment['REDIS_URL']!);
@@ -72,7 +72,7 @@ describeOwnRedis('A backup', (startRedis) => {
         () => client.ping(),
         () => '',
       );
-      hangUp(client);
+      disconnect(client);
       return answer === 'PONG';
     });
   }
@@ -82,7 +82,7 @@ describeOwnRedis('A backup', (startRedis) => {
     return use(opened.store).finally(() => opened.close());
   }
 
-  /** Appends events, one a commit, to what `alice` and `bob` have. */
+  /** Appends events to the streams of `alice` and `bob`, one per commit. */
   async function write(heads: Map<string, Head>, count: number): Promise<void> {
     await withStore(async (store) => {
       for (const user of ['alice', 'bob'])
@@ -108,7 +108,7 @@ describeOwnRedis('A backup', (startRedis) => {
     ['backup rdb', 'restore rdb'],
     ['backup export', 'restore import'],
   ] as const) {
-    it(`by "${backup}" and "${restore}" brings back every event, and keeps what is written then`, async () => {
+    it(`by "${backup}" and "${restore}" restores every event, and keeps later writes`, async () => {
       const heads = new Map<string, Head>();
       await write(heads, 20);
       const saved = await histories();
@@ -122,13 +122,13 @@ describeOwnRedis('A backup', (startRedis) => {
 
       await write(atBackup, 1);
       const written = await histories();
-      // The configuration of every later start is that of the file.
+      // Later starts use the configuration of the file.
       await run('redis-cli -u "$REDIS_URL" SHUTDOWN; redis-server "$CONF"');
       expect(await histories()).to.deep.equal(written);
     });
   }
 
-  it('by a snapshot is not read where the append-only file is on, as the page warns', async () => {
+  it('by a snapshot is ignored if the append-only file is on, as the page warns', async () => {
     await write(new Map(), 3);
     await run(commands('backup rdb'));
     await run(
@@ -143,12 +143,12 @@ describeOwnRedis('A backup', (startRedis) => {
 describeOwnRedis('Redis at appendfsync always', (startRedis) => {
   const path = temporaryDirectory();
 
-  it('ends where its file cannot grow, and starts again with all that it acknowledged', async function () {
+  it('exits if its file cannot grow, and starts again with all acknowledged writes', async function () {
     needsLocalServers(this, await startRedis(), 'a limit of file sizes');
     const port = await freePort();
     const start = (limit: string) => {
       const server = `exec redis-server --port ${port} --bind 127.0.0.1 --dir ${path('.')} --save '' --appendonly yes --appendfsync always`;
-      // Ignored, the signal of the limit leaves the error of the write: as of a full disk.
+      // With SIGXFSZ ignored, the write fails as on a full disk.
       const child = spawn('bash', ['-c', `trap '' XFSZ; ulimit -f ${limit}; ${server}`], { stdio: 'ignore' });
       const forgotten = endWithProcess(() => child.kill('SIGKILL'));
       return { child, ended: once(child, 'exit').finally(forgotten) };
@@ -169,7 +169,7 @@ describeOwnRedis('Redis at appendfsync always', (startRedis) => {
         acknowledged++;
       }
     })().catch(() => {});
-    hangUp(client);
+    disconnect(client);
     expect(await full.ended).to.deep.equal([1, null]);
     expect(acknowledged).to.be.greaterThan(5);
 
@@ -182,7 +182,7 @@ describeOwnRedis('Redis at appendfsync always', (startRedis) => {
       ),
     );
     expect(await later.xlen('plants')).to.equal(acknowledged);
-    hangUp(later);
+    disconnect(later);
     again.child.kill('SIGKILL');
     await again.ended;
   });

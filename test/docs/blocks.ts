@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Every page there is, from the project's folder. */
+/** All pages, relative to the project's folder. */
 export const PAGES: readonly string[] = [
   ...readdirSync('.').filter((name) => name.endsWith('.md')),
   ...readdirSync('docs', { recursive: true, encoding: 'utf8' })
@@ -12,9 +12,9 @@ export const PAGES: readonly string[] = [
 /** A fenced block of code in a page. */
 export interface Block {
   readonly page: string;
-  /** Where it begins, 1 or more. */
+  /** The number of its first line, 1 or more. */
   readonly line: number;
-  /** What stands behind the fence: a language, and perhaps a mark that says how it is run. */
+  /** The info string: a language, and optionally a mark that selects how the block is run. */
   readonly kind: string;
   readonly text: string;
 }

@@ -7,7 +7,7 @@ import { until } from '../support/until';
 const bash = promisify(execFile);
 const hasRedis = spawnSync('redis-server', ['--version']).error === undefined;
 
-/** `npm run demo` until it shows what to try, and what it said. */
+/** Runs `npm run demo` until it prints the commands to try. Returns its output. */
 async function demo(environment: Readonly<Record<string, string>>) {
   const child = spawn(process.execPath, ['-r', 'ts-node/register', 'scripts/demo.ts'], { env: environment });
   const said = { text: '' };
@@ -18,7 +18,7 @@ async function demo(environment: Readonly<Record<string, string>>) {
   return { said: said.text, interrupt: () => child.kill('SIGINT') && ended };
 }
 
-/** The commands that it shows to try, run one after the other as they stand there. */
+/** Runs the printed commands, one after the other, unchanged. */
 async function tried(said: string): Promise<string> {
   const commands = said.split('\n').filter((line) => line.startsWith('  curl'));
   let output = '';
@@ -29,7 +29,7 @@ async function tried(said: string): Promise<string> {
 describe('npm run demo', function () {
   this.slow(10_000);
 
-  it('shows one instance in memory where there is no Redis, and what it says to try works', async () => {
+  it('starts one instance in memory if there is no Redis, and the commands that it prints work', async () => {
     const { said, interrupt } = await demo({ PATH: '/nowhere' });
     expect(said).to.contain('in memory').and.to.contain('[{"name":"Boston fern"');
     const output = await tried(said);
@@ -37,7 +37,7 @@ describe('npm run demo', function () {
     expect(await interrupt()).to.equal(0);
   });
 
-  it('shows two instances on a Redis of its own, and ends all of it', async function () {
+  it('starts two instances on its own Redis, and ends all of them', async function () {
     if (!hasRedis) this.skip();
     const { said, interrupt } = await demo({ PATH: process.env['PATH']! });
     const [, one, other, port] = /instances, (\S+) and (\S+), on one Redis \(.*port (\d+)\)/.exec(said)!;

@@ -13,12 +13,12 @@ describe('Every code block of the pages is run or compiled', () => {
         );
       }
       if ('check' in runner) runner.check(block);
-      // Whoever takes the blocks of a kind takes them by that name.
+      // A test that runs the blocks of a kind contains the name of the kind.
       if ('by' in runner) expect(readFileSync(runner.by, 'utf8')).to.contain(runner.saying ?? block.kind);
     });
   }
 
-  it('there are no runners without a block, but for plain text', () => {
+  it('there is no runner without a block, except for plain text', () => {
     const used = new Set(blocks().map(runnerOf));
     const idle = Object.entries(RUNNERS).filter(([kind, runner]) => kind !== 'text' && !used.has(runner));
     expect(idle.map(([kind]) => kind)).to.deep.equal([]);

@@ -26,10 +26,10 @@ describe('The pages', () => {
     });
     after(() => service.stop());
 
-    it('show a tour of several steps', () => expect(steps).to.have.length.above(5));
+    it('have a tour of several steps', () => expect(steps).to.have.length.above(5));
 
     for (const [command, output] of steps) {
-      it(`show what is printed by ${command}`, async () => {
+      it(`show the output of ${command}`, async () => {
         const { stdout } = await run('sh', ['-c', command.replaceAll('http://127.0.0.1:3000', service.url)], {
           env: { ...process.env, TOKEN: service.developmentToken },
         });
@@ -38,14 +38,14 @@ describe('The pages', () => {
     }
   });
 
-  it('list each status and error number of the catalogue, and no other', () => {
+  it('list every status and error number of the catalogue, and no other', () => {
     const rows = [...read('docs/http-api.md').matchAll(/^\| (\d{3}) \| (\d{5}) \|/gm)].map(
       ([, status, error]) => `${status} ${error}`,
     );
     expect(rows).to.have.members(Object.values(PROBLEMS).map(({ status, error }) => `${status} ${error}`));
   });
 
-  it('list each operation on plants with its parameters, and no other', () => {
+  it('list every operation on plants with its parameters, and no other', () => {
     const rows = [...read('docs/http-api.md').matchAll(/^\| \w+ \| `([A-Z]+ \/plants[^`]*)`(.*?) \|/gm)].map(
       ([, operation, rest = '']) => [operation, ...[...rest.matchAll(/`\?(\w+)=`/g)].map(([, name]) => name)],
     );
@@ -77,7 +77,7 @@ describe('The pages', () => {
     }
   });
 
-  it('name a test that exists for every promise', () => {
+  it('name an existing test for every promise', () => {
     const lines = read('docs/promises.md').match(/^\|(?! promise | ---).*$/gm)!;
     expect(lines).to.have.length.above(20);
     for (const line of lines) {

@@ -1,7 +1,7 @@
 /**
- * How the code blocks of the pages are held to what they show, by their kind:
- * what stands behind the fence. This is the one place that knows. A page that
- * needs a kind of its own adds a line here.
+ * How the code blocks of the pages are run or compiled, by their kind, which is
+ * the info string of the fence. This is the only list. A page that
+ * needs a new kind adds a line here.
  */
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
@@ -9,11 +9,11 @@ import { readConfig } from '../../src/service/config';
 import type { Block } from './blocks';
 
 export type Runner =
-  /** It can be judged at once. */
+  /** Checks the block at once. */
   | { readonly check: (block: Block) => void }
-  /** Another file takes the blocks of this kind from the pages and runs them. It names the kind, or else says this. */
+  /** Another file runs the blocks of this kind. It contains the name of the kind, or this text. */
   | { readonly by: string; readonly saying?: string }
-  /** It is no code. */
+  /** The block is not code. */
   | { readonly notCode: string };
 
 export const RUNNERS: Readonly<Record<string, Runner>> = {
@@ -65,7 +65,7 @@ export function runnerOf({ kind }: Block): Runner | undefined {
   return Object.hasOwn(RUNNERS, name) ? RUNNERS[name] : undefined;
 }
 
-/** The file compiles and runs; what the page shows of it is in there, word for word. */
+/** The file compiles and runs, and contains the block word for word. */
 function standsInItsFile({ kind, text }: Block): void {
   const file = /file=(\S+)$/.exec(kind)?.[1] ?? '';
   expect(readFileSync(file, 'utf8')).to.contain(text);
@@ -81,7 +81,7 @@ function isGoodConfiguration({ text }: Block): void {
   expect(readConfig(environment).problems ?? []).to.deep.equal([]);
 }
 
-/** `.ci/run` begins with just these. */
+/** `.ci/run` starts with these commands. */
 function isWhatTheCheckRuns({ text }: Block): void {
   const script = readFileSync('.ci/run', 'utf8');
   for (const command of text.trim().split(' && ')) {

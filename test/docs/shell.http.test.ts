@@ -8,17 +8,17 @@ import { temporaryDirectory } from '../support/temporary-directory';
 import { type WatchedService, startWatched } from '../support/watched-service';
 import { paste, theBlock } from './shell';
 
-describe('What the pages say to type', () => {
+describe('The shell commands of the pages', () => {
   const inDirectory = temporaryDirectory();
 
-  it('starts the service (sh start)', async () => {
-    // `npm ci` is what .ci/run begins with: these tests run on what it has installed.
+  it('start the service (sh start)', async () => {
+    // `.ci/run` starts with `npm ci`, so these tests run on its installation.
     const command = theBlock('sh start').text.replace('npm ci && ', '');
     const output = await paste(command, { PORT: '0', LOG_FORMAT: 'pretty' }, /Try it:[^]*\n\n/);
     expect(output).to.contain('plant-store listens on http://127.0.0.1:');
   });
 
-  it('makes a token (sh token)', async () => {
+  it('add a token (sh token)', async () => {
     const file = inDirectory('tokens.json');
     const output = await paste(theBlock('sh token').text.replace('/etc/plant-store/tokens.json', file));
     expect(output).to.match(/^plants_\S+$/m);
@@ -56,12 +56,12 @@ describe('What the pages say to type', () => {
       await service.stop();
     });
 
-    it('gets a token from it, and lists plants with that (sh issuer)', async () => {
+    it('get a token from it, and list plants with that token (sh issuer)', async () => {
       const command = theBlock('sh issuer')
         .text.replace('https://id.example.com', `http://127.0.0.1:${(issuer.address() as AddressInfo).port}`)
         .replace('https://plants.example.com', service.url)
         .replace('curl https', 'curl -s https');
-      // Where there is no jq, Node does the one thing that the page has it do.
+      // Without jq, Node does the only operation that the page uses it for.
       const jq = `command -v jq >/dev/null || jq() { node -p 'JSON.parse(fs.readFileSync(0))["access_token"]'; }`;
       const output = await paste(`${jq}\n${command.replace('\ncurl ', '\ncurl -s ')}`, {
         SECRET: 's3cret',

@@ -5,15 +5,15 @@ import { newPlant, plantId } from '../support/given';
 import { describeRedis } from '../support/redis';
 import { paste, theBlock } from './shell';
 
-describeRedis('What the pages show of Redis', (redis) => {
-  it('starts the service on it (sh start redis)', async () => {
+describeRedis('The blocks of the pages about Redis', (redis) => {
+  it('start the service on it (sh start redis)', async () => {
     const command = theBlock('sh start redis').text.replace('redis://127.0.0.1:6379', redis.url);
     expect(command).to.contain(redis.url);
     const output = await paste(command, { PORT: '0', LOG_LEVEL: 'warn' }, /listens on/);
     expect(output).to.contain('(events in Redis)');
   });
 
-  it('is how events stand there, but for their commit ids (console redis)', async () => {
+  it('show how events are stored, except for their commit ids (console redis)', async () => {
     const { store, close } = await openStore(redis.url, { keyPrefix: redis.prefix });
     const alice = parseUser('alice')!;
     const id = plantId('9007199254740993');

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type Block, blocks } from './blocks';
 
-/** The one block of this kind. */
+/** The only block of this kind. */
 export function theBlock(kind: string): Block {
   const [block, another] = blocks().filter((each) => each.kind === kind);
   if (block === undefined || another !== undefined)
@@ -10,7 +10,7 @@ export function theBlock(kind: string): Block {
   return block;
 }
 
-/** What a shell prints that this text is pasted into. Ended as soon as `until` has appeared. */
+/** The output of a shell into which this text is pasted. The shell ends as soon as `until` has appeared. */
 export async function paste(
   text: string,
   environment: Readonly<Record<string, string>> = {},
@@ -22,7 +22,7 @@ export async function paste(
   const note = (chunk: Buffer) => {
     const before = output;
     output += chunk.toString();
-    // As Ctrl-C does: the shell and all that it started.
+    // Like Ctrl-C: signals the shell and all its children.
     if (until?.test(output) && !until.test(before)) process.kill(-shell.pid!, 'SIGINT');
   };
   shell.stdout.on('data', note);

@@ -94,7 +94,7 @@ describe('A plant id from a JSON number', () => {
     });
   }
 
-  it('is no fraction, however close to an integer', () => {
+  it('is undefined for a fraction, however close to an integer', () => {
     const fractions = [
       '0.5',
       '7.5',
@@ -192,7 +192,7 @@ describe('A plant id from a JSON number', () => {
 /** Any number that JSON allows, around the size of an int64. */
 const anyLiteral = fc.stringMatching(/^-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?$/);
 
-/** An integer around the bounds of int64, its point moved and put right by the exponent (or almost). */
+/** An integer around the bounds of int64, with a moved decimal point and the matching exponent (or almost). */
 const disguisedInteger = fc
   .record({
     value: fc.oneof(
@@ -228,7 +228,7 @@ function exactInteger(literal: string): string | undefined {
 }
 
 describe('The text of an id', () => {
-  it('keeps no longer text in memory', () => {
+  it('does not keep the longer text in memory', () => {
     const ids: unknown[] = [];
     const before = heapAfterGc();
     for (let index = 0; index < 100; index++) {

@@ -54,7 +54,11 @@ describe('An impossible history', () => {
     ['creates an id that is taken', [created(1, 'Fern')], created(1, 'Moss')],
     ['deletes an id that nothing ever had', [created(1, 'Fern')], deleted(2)],
     ['deletes a plant twice', [created(1, 'Fern'), created(2, 'Moss'), deleted(1)], deleted(1)],
-    ['holds what is no event', [created(1, 'Fern')], { ...deleted(1), type: 'PlantMoved' as 'PlantDeleted' }],
+    [
+      'contains an unknown event',
+      [created(1, 'Fern')],
+      { ...deleted(1), type: 'PlantMoved' as 'PlantDeleted' },
+    ],
   ];
   for (const [what, history, next] of taken) {
     it(`is rejected without a change: ${what}`, () => {
@@ -111,7 +115,7 @@ type Happening =
   | { readonly kind: PlantEvent['type']; readonly first: number; readonly count: number }
   | { readonly kind: 'look'; readonly limit: number; readonly after: number };
 
-/** By type, so that a new type of event cannot be left out: number `n` of several events, from plant `first` on. */
+/** By type, so that a new type of event cannot be forgotten: number `n` of several events, from plant `first` on. */
 const NEXT_EVENT: Readonly<
   Record<PlantEvent['type'], (naive: NaiveList, first: number, n: number) => PlantEvent | undefined>
 > = {
@@ -133,7 +137,7 @@ const one = fc.constant(1);
 const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ kind: anyType, first: fc.nat(60), count: one }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('PlantCreated'), first: fc.nat(60), count: one }) },
-  // The oldest ones, so that long stretches of nothing arise at the start of the list.
+  // The oldest ones, so that long gaps arise at the start of the list.
   {
     weight: 2,
     arbitrary: fc.record({ kind: fc.constant('PlantDeleted'), first: fc.constant(0), count: one }),
@@ -189,9 +193,9 @@ describe('A list after any steps', () => {
   it('returns most of a long list in identical segments', () => {
     const past = Array.from({ length: 1000 }, (_, id) => created(id, 'Fern'));
     const list = PlantList.from(past);
-    const before = new Set(list.page().stretches.map(({ segment }) => segment));
+    const before = new Set(list.page().ranges.map(({ segment }) => segment));
     for (const event of [deleted(0), deleted(500), created(1000, 'Moss')]) list.evolve(event);
-    const pieces = list.page().stretches.map(({ segment }) => segment);
+    const pieces = list.page().ranges.map(({ segment }) => segment);
     expect(pieces.filter((piece) => !before.has(piece))).to.have.length(3);
     expect(pieces).to.have.length.above(12);
   });

@@ -18,7 +18,7 @@ describe('NewPlant.from', () => {
   const invalid: Record<string, PlantParts> = {
     'an empty name': { id: '1', name: '' },
     'an ill-formed name': { id: '1', name: '\ud800' },
-    'a name that is no string': { id: '1', name: 7 },
+    'a name that is not a string': { id: '1', name: 7 },
     'an ill-formed tag': { id: '1', name: 'Fern', tag: 'a\udfff' },
     'a tag that is null': { id: '1', name: 'Fern', tag: null },
     'an id that is not canonical': { id: '01', name: 'Fern' },

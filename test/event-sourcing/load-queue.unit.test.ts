@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Load, LoadQueue } from '../../src/event-sourcing/load-queue';
-import { ManualClock, quiet } from '../support/manual-clock';
+import { ManualClock, untilIdle } from '../support/manual-clock';
 
 const PAGE_TIMEOUT_MS = 4000;
 
@@ -41,7 +41,7 @@ class Given {
   async arrives(): Promise<string> {
     const name = this.underWay.shift()!;
     this.#arrivals.shift()!();
-    await quiet();
+    await untilIdle();
     return name;
   }
 

@@ -25,7 +25,7 @@ export interface Schedule {
 
 const nth = fc.nat({ max: 11 });
 const id = fc.integer({ min: 1, max: 3 });
-/** By the type of the command that it leads to, so that a new type cannot be left out. */
+/** By the type of the command that it leads to, so that a new type cannot be forgotten. */
 const writes: Readonly<Record<Command['type'], fc.WeightedArbitrary<Request>>> = {
   // The simulation assigns unique names, so that a list shows which requests took effect.
   CreatePlant: {

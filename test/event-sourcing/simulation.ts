@@ -2,7 +2,7 @@ import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import { type Listing, PlantStore, type User, parseUser } from '../../src/application';
 import { type EventStore, type Head, type RecordedEvent } from '../../src/event-sourcing';
 import type { Decision, PlantEvent } from '../../src/domain';
-import { ManualClock, quiet } from '../support/manual-clock';
+import { ManualClock, untilIdle } from '../support/manual-clock';
 import { type Call, ScriptedStore } from '../support/scripted-store';
 import { PendingRequest, type Outcome, type Request, plant, plantId } from './pending-request';
 import type { Move, Schedule } from './schedule';
@@ -104,7 +104,7 @@ class Simulation {
       const idle = this.#clients.filter(({ busy }) => !busy);
       const client = pick(idle, move.nth);
       if (client !== undefined) this.#ask(client, USERS[move.user]!, this.#named(move.request));
-      return quiet();
+      return untilIdle();
     }
     if (move.type === 'failover') return this.#store.loseTail(USERS[0]!, move.keep);
     if (move.type === 'land') return pick(this.#lost, move.nth)?.execute();
@@ -131,7 +131,7 @@ class Simulation {
     this.#store.held = false;
     for (const instance of this.#instances) {
       for (const user of USERS) this.#ask({ instance, busy: false }, user, { type: 'list' });
-      await quiet();
+      await untilIdle();
     }
     const lists = this.#attempts.slice(before);
 

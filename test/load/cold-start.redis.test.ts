@@ -6,9 +6,9 @@ import { LONG, READINESS } from './service';
 
 const USERS = LONG ? 2000 : 300;
 const EVENTS = 1000;
-/** In this time all users arrive. */
+/** All users arrive within this time. */
 const ARRIVAL_MS = 1000;
-/** A run that makes no progress is ended after so many times the time of the reference. */
+/** A run without progress ends after this multiple of the time of the reference. */
 const PATIENCE = 3;
 
 describeOwnRedis(
@@ -26,7 +26,7 @@ describeOwnRedis(
       await writeHistories(redis.admin, all, { events: EVENTS });
     });
 
-    it('serves all within twice the time of one after the other, and stays ready', async function () {
+    it('serves all of them within twice the time of one after the other, and stays ready', async function () {
       this.timeout(300_000).slow(180_000);
       const list = { get: ['/plants'], requests: 1 };
       const often = { users: live, get: ['/plants?limit=10'], everyMs: 50, arriveWithinMs: 50 };
@@ -36,7 +36,7 @@ describeOwnRedis(
       const reference = await play(first.url, 60_000, [inTurn]);
       await first.kill();
 
-      // However fast the machine is, the herd takes longer than a request may.
+      // On any machine, the herd takes longer than a request may take.
       const shorter = { STORE_TIMEOUT_MS: String(Math.max(50, Math.round(reference.tookMs / 4))) };
       const { url } = await start(redis.url, all, LONG ? {} : shorter);
       await play(url, 10_000, [{ name: 'warm up', users: live, clientsPerUser: 0, ...list }]);

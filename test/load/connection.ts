@@ -1,6 +1,6 @@
 import { type Socket, connect } from 'node:net';
 
-/** An answer: its status, and of an error its number. */
+/** A response: its status, and the number of an error. */
 export interface Received {
   readonly status: number;
   readonly error?: number;
@@ -8,7 +8,7 @@ export interface Received {
   readonly retryAfter?: number;
 }
 
-/** Why there was no answer. */
+/** Why there is no response. */
 export type Missing = 'closed' | 'timeout' | 'hang-up' | 'unanswered';
 
 interface Exchange {
@@ -17,18 +17,18 @@ interface Exchange {
 }
 
 const END_OF_HEAD = Buffer.from('\r\n\r\n');
-/** Error bodies are read for their number, all others only counted. */
+/** Error bodies are read for their number. Other bodies are only counted. */
 const LONGEST_ERROR = 1024;
 
 /**
  * A keep-alive connection for one request at a time, cheap enough for
- * thousands in one process: it reads the head, and skips bodies unseen. It
+ * thousands in one process: it reads the header, and skips bodies. It
  * reconnects for the next request after it was closed.
  */
 export class Connection {
   #socket: Socket | undefined;
   #exchange: Exchange | undefined;
-  /** What has arrived of the head, or of the body of an error. */
+  /** The received part of the header, or of the body of an error. */
   #held: Buffer | undefined;
   #received: Received | undefined;
   #bodyLeft = 0;
@@ -36,7 +36,7 @@ export class Connection {
 
   constructor(private readonly url: URL) {}
 
-  /** Gives up after `timeoutMs`, which is a hang-up if `hangsUp`: either way the connection is closed. */
+  /** Closes the connection after `timeoutMs`, with the outcome `hang-up` if `hangsUp`, else `timeout`. */
   send(request: string | Buffer, timeoutMs: number, hangsUp: boolean): Promise<Received | Missing> {
     return new Promise((resolve) => {
       const timer = setTimeout(() => this.close(hangsUp ? 'hang-up' : 'timeout'), timeoutMs);
@@ -45,7 +45,7 @@ export class Connection {
     });
   }
 
-  /** A request in flight gets this outcome. */
+  /** Settles a request in flight with this outcome. */
   close(outcome: Missing = 'closed'): void {
     const socket = this.#socket;
     this.#reset();

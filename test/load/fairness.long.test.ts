@@ -10,7 +10,7 @@ const ALLOWED = 16;
 const MEASURED_MS = 5000;
 const FACTOR = 3;
 
-/** What the flood consists of, and whether it waits as the service asks it to. */
+/** The requests of the flood, and whether it waits as Retry-After says. */
 const FLOODS: readonly (Omit<ClientGroup, 'name' | 'users'> & { readonly of: string })[] = [
   { of: 'lists', get: ['/plants?limit=100'] },
   { of: 'lists, honouring Retry-After', get: ['/plants?limit=100'], honourRetryAfter: true },
@@ -19,7 +19,7 @@ const FLOODS: readonly (Omit<ClientGroup, 'name' | 'users'> & { readonly of: str
 
 describeOwnRedis(`One user with ${CONNECTIONS} connections, and another`, (startRedis) => {
   const report = reportFigures();
-  // The flood would keep a generator from measuring anything else.
+  // A generator that runs the flood cannot measure anything else.
   const { start, play } = loadFixture({ generators: 2 });
   const users = ['flooding', 'measured'];
   let redis: RedisServer;

@@ -4,9 +4,9 @@ import { SEED, startService } from './service';
 import type { ClientGroup, Figures, GroupFigures } from './workload';
 
 export interface LoadFixture {
-  /** Lives until {@link ServiceProcess.kill}, or until the test ends. */
+  /** Runs until {@link ServiceProcess.kill}, or until the test ends. */
   start(...args: Parameters<typeof startService>): Promise<ServiceProcess>;
-  /** From a process of clients. A second workload at the same time needs another `generator`. */
+  /** Plays it in a generator process. A second workload at the same time needs another `generator`. */
   play(
     url: string,
     endsAfterMs: number,
@@ -34,7 +34,7 @@ export function loadFixture({ generators = 1 } = {}): LoadFixture {
     },
     play(url, endsAfterMs, groups, generator = 0) {
       const figures = started[generator]!.play({ url, seed: SEED, endsAfterMs, groups });
-      // A test that failed meanwhile does not wait for it.
+      // If the test fails meanwhile, this rejection is handled.
       figures.catch(() => {});
       return figures;
     },

@@ -8,7 +8,7 @@ const CONNECTIONS = 1500;
 const FLOOD_MS = 5000;
 const FIRST_ANSWER_MS = 500;
 const STORE_TIMEOUT_MS = 2000;
-/** How late an answer may be that the service gives as its deadline passes. */
+/** How late a response may be that the service sends at its deadline. */
 const LATE_MS = 250;
 
 type Flood = Omit<ClientGroup, 'name'>;
@@ -23,7 +23,7 @@ const FLOODS: Readonly<Record<string, Flood>> = {
 
 describeOwnRedis(`A flood from ${CONNECTIONS} connections`, (startRedis) => {
   const report = reportFigures();
-  // The flood would keep a generator from measuring anything else.
+  // A generator that runs the flood cannot measure anything else.
   const { start, play } = loadFixture({ generators: 2 });
   const users = ['flooding', 'newcomer'];
   let redis: RedisServer;
@@ -33,7 +33,7 @@ describeOwnRedis(`A flood from ${CONNECTIONS} connections`, (startRedis) => {
     await writeHistories(redis.admin, users, { events: 10 });
   });
 
-  it(`of any kind leaves a new client its first answer within ${FIRST_ANSWER_MS} ms`, async function () {
+  it(`of any kind does not delay the first response to a new client beyond ${FIRST_ANSWER_MS} ms`, async function () {
     this.timeout(120_000);
     const rows: GroupFigures[] = [];
     const goals: Goal[] = [];

@@ -4,7 +4,7 @@ import { userNames, writeHistories } from './histories';
 import { expectGoals, reportFigures, seconds } from './report';
 import { LONG, READINESS } from './service';
 
-/** Half of them are deletions, so that few plants are left. */
+/** Half of them are deletions, so that few plants remain. */
 const EVENTS = LONG ? 600_000 : 100_000;
 const NEIGHBOURS = 20;
 const PLANTS_OF_A_NEIGHBOUR = 1000;
@@ -32,7 +32,7 @@ describeOwnRedis(`A history of ${EVENTS} events, while the cache is full of othe
     const { url } = await start(redis.url, users, {
       // Half of the neighbours fit.
       CACHE_MAX_PLANTS: String((NEIGHBOURS * PLANTS_OF_A_NEIGHBOUR) / 2),
-      // However fast the machine is, one request does not live to see it loaded.
+      // On any machine, the load takes longer than one request.
       STORE_TIMEOUT_MS: String(Math.max(50, Math.round(reference.tookMs / 4))),
     });
     const others = {

@@ -1,4 +1,4 @@
-/** The other end of {@link LoadGenerator}: plays one workload after the other. */
+/** The child process of {@link LoadGenerator}: plays one workload after the other. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { tokenOf } from '../support/token';
 import { randomFrom } from '../support/random';
@@ -8,18 +8,18 @@ import type { ClientGroup, Figures, Workload } from './workload';
 
 /** Above every deadline of the service. */
 const ANSWER_TIMEOUT_MS = 60_000;
-/** For the answers to what was in flight at the end. */
+/** Time for the responses to requests in flight at the end. */
 const LAST_ANSWERS_MS = 20_000;
-/** Where the service did not say when to try again. */
+/** Pause if the service sent no Retry-After. */
 const RETRY_MS = 1000;
-/** No two generators ever create the same id. */
+/** Unique to this generator, so that no other creates the same ids. */
 let nextId = process.pid * 1_000_000_000;
 
 interface Play {
   readonly url: string;
   readonly startedAt: number;
   readonly random: () => number;
-  /** Resolves when the clients must end. */
+  /** Resolves when the clients must stop. */
   readonly ended: Promise<void>;
   over: boolean;
 }

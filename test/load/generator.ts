@@ -4,7 +4,7 @@ import { endWithProcess } from '../support/redis/end-with-process';
 import type { Figures, Workload } from './workload';
 
 /**
- * Plays workloads from a process of its own, so that neither the test nor the
+ * Plays workloads from a separate process, so that neither the test nor the
  * service shares an event loop with the clients.
  */
 export class LoadGenerator {
@@ -20,7 +20,7 @@ export class LoadGenerator {
     return new LoadGenerator(child);
   }
 
-  /** After those before it. Rejects if the process ends. */
+  /** Plays a workload after the earlier ones. Rejects if the process ends. */
   play(workload: Workload): Promise<Figures> {
     const figures = this.#playing.then(() => this.#playNow(workload));
     this.#playing = figures.catch(() => {});

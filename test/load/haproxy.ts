@@ -6,14 +6,14 @@ import { endWithProcess } from '../support/redis/end-with-process';
 export interface HaproxyOptions {
   readonly port: number;
   readonly servers: readonly number[];
-  /** Where the adapted configuration is written. */
+  /** The path of the adapted configuration. */
   readonly file: string;
 }
 
-/** HAProxy with deploy/haproxy.cfg, where instances have ports of this machine instead of a name in Docker's DNS. */
+/** HAProxy with deploy/haproxy.cfg, adapted to instances on ports of this machine. */
 export class Haproxy {
   readonly url: string;
-  /** The lines that say that a server went up or down. */
+  /** The log lines about servers that went up or down. */
   readonly transitions: string[] = [];
   #output = '';
 
@@ -27,7 +27,7 @@ export class Haproxy {
       this.#output = lines.pop()!;
       this.transitions.push(...lines.filter((line) => /Server \S+ is (UP|DOWN)/.test(line)));
     };
-    // On stderr it says the same again.
+    // Standard error has the same lines again.
     child.stdout!.on('data', note);
   }
 
@@ -40,12 +40,12 @@ export class Haproxy {
     return new Haproxy(child, port);
   }
 
-  /** How often a server went down. */
+  /** Number of times that a server went down. */
   get downs(): number {
     return this.transitions.filter((line) => line.includes('is DOWN')).length;
   }
 
-  /** How often one came up again. */
+  /** Number of times that a server came up again. */
   get ups(): number {
     return this.transitions.length - this.downs;
   }

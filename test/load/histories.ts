@@ -2,18 +2,18 @@ import { streamName } from '../../src/testing/a-stream';
 import type { Redis } from 'ioredis';
 import { streamKey } from '../../src/adapters/redis/stream-key';
 
-/** What the stream of each user holds. */
+/** The content of each user's stream. */
 export interface History {
   readonly events: number;
   /** Characters of each name; 12 by default. */
   readonly nameLength?: number;
-  /** Every n-th event deletes the plant that the event before it created; absent: none does. */
+  /** Every n-th event deletes the plant that the previous event created; absent: none does. */
   readonly deletionEvery?: number;
 }
 
-/** So that Redis is never busy for long with one call. */
+/** Small, so that no call keeps Redis busy for long. */
 const EVENTS_PER_CALL = 10_000;
-/** A script may not take longer than a socket waits. */
+/** A script must take less than the socket timeout. */
 const BYTES_PER_CALL = 8 * 2 ** 20;
 
 /** Writes entries as scripts.ts and plant-codec.ts do; the service reads them in the test, so a difference shows. */
@@ -30,7 +30,7 @@ for version = first, last do
 end
 `;
 
-/** Gives each of these users this history, in a store of the default key prefix. About 400,000 events a second. */
+/** Writes this history for each of these users, under the default key prefix. About 400,000 events per second. */
 export async function writeHistories(
   redis: Redis,
   users: readonly string[],

@@ -8,7 +8,7 @@ const KIB = 1024;
 const SMALL_HEAP_MIB = 256;
 /** More than fit into the small heap. */
 const MANY = 5000;
-/** What a body holds besides the name. */
+/** The size of a body without the name. */
 const REST_OF_BODY = 64;
 
 describeOwnRedis('Creates with names of 64 KiB and more', (startRedis) => {
@@ -16,7 +16,7 @@ describeOwnRedis('Creates with names of 64 KiB and more', (startRedis) => {
   const { start, play } = loadFixture();
   const users = ['large', ...NEIGHBOURS];
 
-  it('are refused before the heap is full, and neighbours go on, before and after a restart', async function () {
+  it('are refused before the heap is full, and neighbours are served, before and after a restart', async function () {
     this.timeout(120_000);
     const redis = await startRedis('--appendonly', 'no');
     const heap = { NODE_OPTIONS: `--max-old-space-size=${SMALL_HEAP_MIB}` };
@@ -30,7 +30,7 @@ describeOwnRedis('Creates with names of 64 KiB and more', (startRedis) => {
       { ...creates, name: 'large', clientsPerUser: 8, requests: MANY / 8 },
       ...NEIGHBOURS_AND_PROBES,
     ]);
-    const survived = first.lives;
+    const survived = first.running;
     const memory = survived ? `resident: ${mebibytes(residentBytes(first.pid))}` : 'the process ended';
     await first.kill();
 
@@ -44,10 +44,13 @@ describeOwnRedis('Creates with names of 64 KiB and more', (startRedis) => {
     };
     const after = await play(second.url, 8000, [list, ...NEIGHBOURS_AND_PROBES]);
     report(`Creates of 64 KiB, a heap of ${SMALL_HEAP_MIB} MiB, ${memory}`, Object.values(before.groups));
-    report(`After a restart, which ${second.lives ? 'goes on' : 'ended'}`, Object.values(after.groups));
+    report(
+      `After a restart, in which the process ${second.running ? 'survives' : 'ended'}`,
+      Object.values(after.groups),
+    );
     expectGoals(
-      { what: 'the process lives', is: Number(survived), atLeast: 1 },
-      { what: 'the process lives after a restart', is: Number(second.lives), atLeast: 1 },
+      { what: 'the process survives', is: Number(survived), atLeast: 1 },
+      { what: 'the process survives a restart', is: Number(second.running), atLeast: 1 },
       { what: 'creates refused', is: before.groups['large']!.outcomes['50300'], atLeast: 1 },
       ...undisturbed(before),
       ...undisturbed(after, ' after a restart'),
@@ -56,11 +59,11 @@ describeOwnRedis('Creates with names of 64 KiB and more', (startRedis) => {
 
   for (const [count, size, bodyLimit, created, inTime] of [
     [1000, '64 KiB', 64 * KIB, 1000, true],
-    // All of it may be more than what may wait, and than what a user may take of the heap; and reading it takes longer
-    // than a request waits.
+    // The total may exceed the limit of waiting commands and the memory limit of a user; and reading the bodies takes longer
+    // than a request may wait.
     [600, '1 MiB, more than Redis takes in one command', KIB * KIB, 1, false],
   ] as const) {
-    it(`are taken or refused, ${count} of ${size}, at once, and the process lives on`, async function () {
+    it(`are accepted or refused, ${count} of ${size} at once, and the process survives`, async function () {
       this.timeout(120_000);
       const redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
       const service = await start(redis.url, users, { BODY_LIMIT: String(bodyLimit) });
@@ -76,7 +79,7 @@ describeOwnRedis('Creates with names of 64 KiB and more', (startRedis) => {
       report(`${count} creates of ${size}, at once`, Object.values(figures.groups));
       const { succeeded, outcomes } = figures.groups['large']!;
       expectGoals(
-        { what: 'the process lives', is: Number(service.lives), atLeast: 1 },
+        { what: 'the process survives', is: Number(service.running), atLeast: 1 },
         { what: 'created', is: succeeded.count, atLeast: created },
         ...(inTime
           ? [{ what: 'unknown outcomes', is: outcomes['50301'] ?? 0, atMost: 0 }, ...undisturbed(figures)]

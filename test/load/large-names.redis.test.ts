@@ -7,14 +7,14 @@ import { expectGoals, mebibytes, reportFigures } from './report';
 import { LONG, residentBytes } from './service';
 import type { Figures } from './workload';
 
-/** With the rest of the request's body 64 KiB, the default of BODY_LIMIT. */
+/** Together with the rest of the body 64 KiB, the default of BODY_LIMIT. */
 const LONGEST_NAME = 65_536 - 64;
 const LARGE_USERS = 6;
 const PLANTS = LONG ? 2000 : 1000;
 const SMALL_HEAP_MIB = 256;
 const MORE_THAN_FITS = 5000;
 
-/** The default, in which a neighbour is answered however overcommitted the machine is. */
+/** The default, within which neighbours get responses even on an overcommitted machine. */
 const inTime = () => ({ STORE_TIMEOUT_MS: patient(2000).toFixed() });
 
 describeOwnRedis('Histories with names of 64 KiB', (startRedis) => {
@@ -29,7 +29,7 @@ describeOwnRedis('Histories with names of 64 KiB', (startRedis) => {
     await writeHistories(redis.admin, NEIGHBOURS, { events: 100 });
   });
 
-  it(`are loaded, ${LARGE_USERS} of ${PLANTS} plants, while neighbours go on`, async function () {
+  it(`are loaded, ${LARGE_USERS} of ${PLANTS} plants, while neighbours are served`, async function () {
     this.timeout(240_000).slow(60_000);
     await writeHistories(redis.admin, large, { events: PLANTS, nameLength: LONGEST_NAME });
     const { url, pid } = await start(redis.url, users, inTime());
@@ -49,7 +49,7 @@ describeOwnRedis('Histories with names of 64 KiB', (startRedis) => {
     );
   });
 
-  it('that do not fit into the heap are refused with a line in the log, and neighbours go on', async function () {
+  it('are refused with a log line if they do not fit into the heap, and neighbours are served', async function () {
     this.timeout(240_000).slow(60_000);
     const [user] = large;
     await writeHistories(redis.admin, [user!], { events: MORE_THAN_FITS, nameLength: LONGEST_NAME });
@@ -58,16 +58,16 @@ describeOwnRedis('Histories with names of 64 KiB', (startRedis) => {
     const loading = { name: 'large', users: [user!], get: ['/plants?limit=1'], everyMs: 500 };
     const inLog = () => /"msg":"[^"]*(?:too large|memory|heap)/.test(service.output);
     const played: Figures[] = [];
-    // It takes several requests to read as much as does not fit; how many depends on the machine.
+    // Several requests are necessary until the limit is exceeded; their number depends on the machine.
     do played.push(await play(service.url, LONG ? 20_000 : 6000, [loading, ...NEIGHBOURS_AND_PROBES]));
     while (!inLog() && played.length < 8);
     report(
-      `${MORE_THAN_FITS} plants of 64 KiB and a heap of ${SMALL_HEAP_MIB} MiB, which the process ${service.lives ? 'survives' : 'does not survive'}`,
+      `${MORE_THAN_FITS} plants of 64 KiB and a heap of ${SMALL_HEAP_MIB} MiB, which the process ${service.running ? 'survives' : 'does not survive'}`,
       played.flatMap(({ groups }) => Object.values(groups)),
     );
     const refused = played.map(({ groups }) => groups['large']!);
     expectGoals(
-      { what: 'the process lives', is: Number(service.lives), atLeast: 1 },
+      { what: 'the process survives', is: Number(service.running), atLeast: 1 },
       {
         what: 'answers to the large user other than 503/50300',
         is: Math.max(...refused.map(({ requests, outcomes }) => requests - (outcomes['50300'] ?? 0))),

@@ -5,7 +5,7 @@ import { expectGoals, mebibytes, reportFigures, seconds } from './report';
 import { READINESS, residentBytes } from './service';
 
 const PLANTS = 600_000;
-/** Of the requests of users that were loaded once. */
+/** Required share of successful requests after a user was loaded once. */
 const MOST = 0.95;
 
 describeOwnRedis(`Two users of ${PLANTS} plants, with the default configuration`, (startRedis) => {
@@ -19,7 +19,7 @@ describeOwnRedis(`Two users of ${PLANTS} plants, with the default configuration`
     await writeHistories(redis.admin, users, { events: PLANTS });
   });
 
-  it('both get answers, within twice the time of one after the other, and from then on', async function () {
+  it('are both served within twice the time of one after the other, and afterwards', async function () {
     this.timeout(120_000);
     const page = { users, get: ['/plants?limit=100'], honourRetryAfter: true };
     const first = await start(redis.url, users);

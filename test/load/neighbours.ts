@@ -3,7 +3,7 @@ import type { Goal } from './report';
 import { LONG, READINESS } from './service';
 import type { ClientGroup, Figures } from './workload';
 
-/** Small users that go on listing and creating while others make trouble. */
+/** Small users that list and create while other users cause load. */
 export const NEIGHBOURS = userNames('neighbour', 3);
 
 export const NEIGHBOURS_AND_PROBES: readonly ClientGroup[] = [
@@ -11,10 +11,10 @@ export const NEIGHBOURS_AND_PROBES: readonly ClientGroup[] = [
   READINESS,
 ];
 
-/** In a long run: a short one may share the machine with other tests. */
+/** Bound in a long run. A short run may share the machine with other tests. */
 const P99_MS = LONG ? 1000 : Infinity;
 
-/** Every request of neighbours and probes succeeds, that of a neighbour soon. */
+/** All requests of neighbours and probes succeed, and those of neighbours quickly. */
 export function undisturbed({ groups }: Figures, when = ''): Goal[] {
   const { neighbours, readiness } = groups;
   return [

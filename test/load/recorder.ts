@@ -1,13 +1,13 @@
 import type { Missing, Received } from './connection';
 import type { ClientGroup, GroupFigures, Latencies } from './workload';
 
-/** Counts what became of the requests of one group. */
+/** Counts the outcomes of the requests of one group. */
 export class Recorder {
   readonly #outcomes: Record<string, number> = {};
   readonly #succeeded: number[] = [];
   readonly #failed: number[] = [];
   #failures = 0;
-  /** User → time of the first success, in ms since the start. */
+  /** Time of the first success by user, in ms since the start. */
   readonly #served = new Map<string, number>();
 
   constructor(

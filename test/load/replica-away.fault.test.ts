@@ -28,7 +28,7 @@ describeOwnRedis(`With REDIS_WAIT_REPLICAS=1 and the replica away for ${AWAY_MS 
     await until(async () => (await primary.admin.info('replication')).includes('state=online'));
   });
 
-  /** What Redis holds for the clients of the service: queries not executed yet, and answers not taken yet. */
+  /** Bytes in Redis for the clients of the service: queries before execution, and replies that were not read. */
   async function clientBuffers(): Promise<number> {
     const list = (await primary.admin.client('LIST')) as string;
     const ours = list.split('\n').filter((line) => line.includes('name=plant-store'));
@@ -37,7 +37,7 @@ describeOwnRedis(`With REDIS_WAIT_REPLICAS=1 and the replica away for ${AWAY_MS 
     return sum(/ qbuf=(\d+)/) + sum(/ omem=(\d+)/);
   }
 
-  it('what waits is bounded, in the service and in Redis, and every answer comes in time', async function () {
+  it('the service answers in time, and bounds its memory and that of Redis', async function () {
     this.timeout(120_000).slow(60_000);
     const service = await start(primary.url, users, {
       REDIS_WAIT_REPLICAS: '1',
@@ -98,7 +98,7 @@ describeOwnRedis(`With REDIS_WAIT_REPLICAS=1 and the replica away for ${AWAY_MS 
       {
         what: 'the slowest answer, in ms',
         is: Math.max(failed.max, succeeded.max),
-        // By as much as the clients, Redis and the service hinder one another without any fault.
+        // Longer by the delay that clients, Redis and service cause each other without a fault.
         atMost: patient(STORE_TIMEOUT_MS + 500) + unhindered.succeeded.max,
       },
       { what: 'failures of readers', is: groups['readers, replica away']!.failures, atMost: 0 },

@@ -7,7 +7,7 @@ import type { GroupFigures, Latencies } from './workload';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Prints the figures of each test of the suite whose body calls this: always in a long run, else where the test failed. */
+/** Prints the figures of each test of the suite whose body calls this: always in a long run, otherwise if the test failed. */
 export function reportFigures(): (title: string, rows: readonly (GroupFigures | Row)[]) => void {
   const tables: { readonly title: string; readonly rows: readonly Row[] }[] = [];
   afterEach(function () {
@@ -22,17 +22,17 @@ export function reportFigures(): (title: string, rows: readonly (GroupFigures | 
     tables.push({ title, rows: rows.map((row) => (isGroup(row) ? groupRow(row) : row)) });
 }
 
-/** One figure and its bounds. An absent figure misses every bound. */
+/** A figure and its bounds. An absent figure misses every bound. */
 export interface Goal {
   readonly what: string;
   readonly is: number | undefined;
   readonly atLeast?: number;
   readonly atMost?: number;
-  /** A time: it grows with how much the machine is overcommitted. */
+  /** A time, whose bound grows with the load of the machine. */
   readonly latency?: boolean;
 }
 
-/** The clients, Redis and the service take time from one another, too, on fewer than four cores. */
+/** On fewer than four cores, clients, Redis and service also delay each other. */
 const CORES_SLACK = availableParallelism() < 4 ? 3 : 1;
 
 /** Fails with all goals that were missed, not only the first. */

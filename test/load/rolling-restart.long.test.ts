@@ -56,7 +56,7 @@ describeOwnRedis(
         await instances[index]!.exitCode();
         const { ups } = haproxy;
         await instance(port);
-        // As orchestrators do: the next as soon as this one is ready.
+        // Like orchestrators: the next instance restarts as soon as this one is ready.
         await until(() => haproxy!.ups > ups);
       }
       const { groups } = await playing;
@@ -70,7 +70,7 @@ describeOwnRedis(
       const { requests, failures } = groups['during']!;
       expectGoals(
         { what: 'share of requests that failed', is: failures / requests, atMost: 0.02 },
-        // Each goes down once, as it is told to end.
+        // Each goes down once, when it gets the signal.
         { what: 'how often a server went down', is: downs, atMost: ports.length },
       );
     });

@@ -3,12 +3,12 @@ import { ServiceProcess } from '../support/service-process';
 import { tokenOf } from '../support/token';
 import type { ClientGroup } from './workload';
 
-/** Of this test run; print it with what fails. `SEED` plays one again. */
+/** The seed of this test run, to be printed with a failure. `SEED` repeats a run. */
 export const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 32);
 
 export const LONG = process.env['LONG'] === '1';
 
-/** Starts the service as a process of its own on this Redis, with its default configuration but for `environment`. */
+/** Starts the service as a separate process on this Redis, with the default configuration except for `environment`. */
 export function startService(
   redisUrl: string,
   users: readonly string[],
@@ -24,7 +24,7 @@ export function startService(
   });
 }
 
-/** Asks for readiness every second, as an orchestrator does. */
+/** Probes readiness every second, like an orchestrator. */
 export const READINESS: ClientGroup = {
   name: 'readiness',
   users: ['orchestrator'],

@@ -1,10 +1,10 @@
-/** What a load generator plays, and what it reports: plain data, since both cross a process boundary. */
+/** The input and the report of a load generator: plain data, because both cross a process boundary. */
 export interface Workload {
-  /** Where the service listens, e.g. `http://127.0.0.1:3000`. */
+  /** The URL of the service, e.g. `http://127.0.0.1:3000`. */
   readonly url: string;
-  /** Random choices (arrival times) follow from it. */
+  /** The seed of the random arrival times. */
   readonly seed: number;
-  /** In ms; after it everything ends, finished or not. */
+  /** In ms. Then everything ends, finished or not. */
   readonly endsAfterMs: number;
   /** Played at the same time. */
   readonly groups: readonly ClientGroup[];
@@ -13,9 +13,9 @@ export interface Workload {
 /** Clients that behave alike. A client has one connection and at most one request in flight. */
 export interface ClientGroup {
   readonly name: string;
-  /** Where its requests go, if not where those of the workload do. */
+  /** The URL of its requests, if different from that of the workload. */
   readonly url?: string;
-  /** Every request carries `tokenOf(user)`. */
+  /** Every request has `tokenOf(user)`. */
   readonly users: readonly string[];
   /** Clients of each user; 1 by default. 0: one client for all users, which serves them one after the other. */
   readonly clientsPerUser?: number;
@@ -27,20 +27,20 @@ export interface ClientGroup {
   readonly requests?: number;
   /** The clients' first requests are spread over this time at random, in ms; 0 by default. */
   readonly arriveWithinMs?: number;
-  /** From the start of one request to the start of the next, in ms; absent: at once after the answer. */
+  /** From the start of one request to the start of the next, in ms; absent: at once after the response. */
   readonly everyMs?: number;
   /** Whether a client waits as `Retry-After` says before its next request, to the millisecond. */
   readonly honourRetryAfter?: boolean;
-  /** Each request is abandoned after so many ms: the client closes its connection. */
+  /** Each request is abandoned after this many ms: the client closes its connection. */
   readonly hangUpAfterMs?: number;
-  /** Each request on a connection of its own, as the probes of orchestrators are. */
+  /** Each request has its own connection, like the probes of orchestrators. */
   readonly connectionPerRequest?: boolean;
 }
 
-/** What became of requests: an HTTP status, the number of an error answer, or the reason why there is none. */
+/** Number of requests by outcome: an HTTP status, an error number, or the reason why there is no response. */
 export type Outcomes = Readonly<Record<string, number>>;
 
-/** In ms, of the answers that there were; 0 where there were none. */
+/** Latencies in ms; 0 if there are no responses. */
 export interface Latencies {
   readonly count: number;
   readonly p50: number;
@@ -52,11 +52,11 @@ export interface GroupFigures {
   readonly name: string;
   readonly requests: number;
   readonly outcomes: Outcomes;
-  /** Requests with any outcome but 2xx and 304. */
+  /** Requests with an outcome other than 2xx and 304. */
   readonly failures: number;
   readonly succeeded: Latencies;
   readonly failed: Latencies;
-  /** How many users the group has, and how many of them were answered with success at least once. */
+  /** The number of users in the group, and of those with at least one success. */
   readonly users: number;
   readonly served: number;
   /** From the start until the last user's first success, in ms; absent unless all users were served. */

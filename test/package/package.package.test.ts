@@ -1,6 +1,6 @@
 /**
- * The package as a stranger has it: packed, installed into a project of his
- * own, imported, compiled against, extended. Takes the registry and a minute:
+ * The package from a user's point of view: packed, installed into another
+ * project, imported, compiled against, extended. Needs the registry and a minute:
  * `npm run test:package`.
  */
 import { expect } from 'chai';
@@ -13,7 +13,7 @@ import { Workshop } from './workshop';
 const MANIFEST = JSON.parse(readFileSync('package.json', 'utf8')) as {
   exports: Record<string, { types: string; default: string } | string>;
 };
-const FACES = Object.keys(MANIFEST.exports)
+const ENTRY_POINTS = Object.keys(MANIFEST.exports)
   .filter((name) => name !== './package.json')
   .map((name) => name.replace('./', 'plant-store/'));
 const WITHOUT_OPTIONAL = [
@@ -22,10 +22,10 @@ const WITHOUT_OPTIONAL = [
   'application',
   'adapters/memory',
   'adapters/system',
-].map((face) => `plant-store/${face}`);
-/** Its types name Koa's, which a project has to have; those of all others need no other package's. */
+].map((entryPoint) => `plant-store/${entryPoint}`);
+/** The only entry point whose types need those of Koa. All others need no types of other packages. */
 const WITH_KOA = 'plant-store/adapters/http';
-/** Each is a project of its own. */
+/** Each example is a separate project. */
 const EXAMPLES = readdirSync('docs/examples');
 const DEVELOPMENT = ['@types/mocha@10', 'mocha@11', 'vitest@4'];
 const bin = (name: string) => resolve('node_modules/.bin', name);
@@ -42,10 +42,9 @@ describe('The package', function () {
     it('offers types and code to require and import alike (attw)', () =>
       workshop.run('.', bin('attw'), workshop.tarball, '--profile', 'node16'));
 
-    it('is put together as packages are (publint)', () =>
-      workshop.run('.', bin('publint'), 'run', workshop.tarball, '--strict'));
+    it('passes publint', () => workshop.run('.', bin('publint'), 'run', workshop.tarball, '--strict'));
 
-    it('holds what was built of each source, the pages and the examples, and nothing else', async () => {
+    it('contains the build of each source, the pages and the examples, and nothing else', async () => {
       const files = (await workshop.run('.', 'tar', 'tzf', workshop.tarball))
         .trim()
         .split('\n')
@@ -79,10 +78,10 @@ describe('The package', function () {
     });
 
     for (const [how, load] of [
-      ['required', (face: string) => `require('${face}')`],
-      ['imported', (face: string) => `await import('${face}')`],
+      ['required', (entryPoint: string) => `require('${entryPoint}')`],
+      ['imported', (entryPoint: string) => `await import('${entryPoint}')`],
     ] as const) {
-      it(`loads nothing but the domain where the domain is ${how}, not even a part of Node`, async () => {
+      it(`loads only the domain if the domain is ${how}, and no module of Node`, async () => {
         const { modules, builtins } = await loadedBy(load('plant-store/domain'));
         expect(modules).to.include('dist/domain/index.js');
         for (const module of modules) expect(module).to.match(/^dist\/domain\//);
@@ -90,15 +89,15 @@ describe('The package', function () {
       });
     }
 
-    for (const face of WITHOUT_OPTIONAL) {
-      it(`${face} works`, async () => {
-        const { modules } = await loadedBy(`await import('${face}')`);
+    for (const entryPoint of WITHOUT_OPTIONAL) {
+      it(`${entryPoint} works`, async () => {
+        const { modules } = await loadedBy(`await import('${entryPoint}')`);
         for (const module of modules)
           expect(module).to.match(/^dist\/(domain|event-sourcing|application|adapters)\//);
       });
     }
 
-    it('does the first example of docs/write-a-transport.md', async () => {
+    it('runs the first example of docs/write-a-transport.md', async () => {
       const example = blocks().find(
         ({ page, kind }) => page === 'docs/write-a-transport.md' && kind === 'ts',
       )!;
@@ -106,7 +105,7 @@ describe('The package', function () {
       await workshop.run('core', 'node', 'first.mjs');
     });
 
-    it('explains its command line, and says what is missing where that cannot be carried out', async () => {
+    it('has a command line with help, which names the missing packages', async () => {
       const typed = (text: string) =>
         workshop.run(
           'core',
@@ -124,14 +123,14 @@ describe('The package', function () {
       expect(await typed(list)).to.match(new RegExp(`^plant-store: ${lacks}\\.\nexit 2\n$`));
     });
 
-    it('can be imported by its faces only', async () => {
+    it('can be imported only by its entry points', async () => {
       for (const name of ['plant-store', 'plant-store/dist/main.js', 'plant-store/dist/domain/index.js']) {
         const program = `import('${name}').catch(({ code }) => console.log(code))`;
         expect(await workshop.run('core', 'node', '-e', program)).to.equal('ERR_PACKAGE_PATH_NOT_EXPORTED\n');
       }
     });
 
-    /** Which modules of the package, and of Node, are loaded by this expression and were not before. */
+    /** The modules of the package and of Node that this expression loads. */
     async function loadedBy(expression: string): Promise<{ modules: string[]; builtins: string[] }> {
       const program = `
         import { createRequire } from 'node:module';
@@ -154,7 +153,7 @@ describe('The package', function () {
   });
 
   for (const name of EXAMPLES) {
-    it(`compiles and drives docs/examples/${name}, as its README says`, async () => {
+    it(`compiles and tests docs/examples/${name}, as its README says`, async () => {
       const example = join('docs/examples', name);
       cpSync(example, join(workshop.directory, name), { recursive: true });
       const commands = commandsOf(join(example, 'README.md')).replaceAll('path/to/', '../');
@@ -191,7 +190,7 @@ describe('The package', function () {
     });
 
     describeOwnRedis('and on Redis', (startRedis) => {
-      it('does the same', async function () {
+      it('prints the same', async function () {
         this.timeout(60_000);
         const { url } = await startRedis('--appendonly', 'no');
         const page = blocksOf('docs/write-a-domain.md');
@@ -205,25 +204,25 @@ describe('The package', function () {
     });
   });
 
-  describe("in a stranger's project", () => {
+  describe('in another project', () => {
     before(async () => {
-      workshop.project('stranger');
-      await workshop.run('stranger', 'sh', '-ec', commandsOf('docs/write-a-store.md'));
-      await workshop.run('stranger', 'npm', 'install', '--save-dev', ...DEVELOPMENT);
+      workshop.project('project');
+      await workshop.run('project', 'sh', '-ec', commandsOf('docs/write-a-store.md'));
+      await workshop.run('project', 'npm', 'install', '--save-dev', ...DEVELOPMENT);
     });
 
-    it('gives every name of every face to require and to import, the same one', async () => {
+    it('exports the same names and values to require and import, at every entry point', async () => {
       const program = `
-        const faces = ${JSON.stringify(FACES)};
+        const entryPoints = ${JSON.stringify(ENTRY_POINTS)};
         const names = [];
-        for (const face of faces) {
-          const required = require(face);
-          const imported = await import(face);
-          for (const name of Object.keys(required)) names.push([face + ' ' + name, imported[name] === required[name]]);
+        for (const entryPoint of entryPoints) {
+          const required = require(entryPoint);
+          const imported = await import(entryPoint);
+          for (const name of Object.keys(required)) names.push([entryPoint + ' ' + name, imported[name] === required[name]]);
         }
         console.log(JSON.stringify(names));`;
-      workshop.write('stranger/names.cjs', `(async () => {${program}})()`);
-      const names = JSON.parse(await workshop.run('stranger', 'node', 'names.cjs')) as [string, boolean][];
+      workshop.write('project/names.cjs', `(async () => {${program}})()`);
+      const names = JSON.parse(await workshop.run('project', 'node', 'names.cjs')) as [string, boolean][];
       expect(names.map(([name]) => name)).to.include.members([
         'plant-store/domain PlantList',
         'plant-store/application PlantStore',
@@ -238,23 +237,25 @@ describe('The package', function () {
       for (const [name, same] of names) expect(same, name).to.equal(true);
     });
 
-    it('is typed without the types of Koa, but for the HTTP adapter, which names them as missing', async () => {
-      await isTyped(FACES.filter((face) => face !== WITH_KOA));
+    it('has types without those of Koa, except for the HTTP adapter, where the compiler names them as missing', async () => {
+      await isTyped(ENTRY_POINTS.filter((entryPoint) => entryPoint !== WITH_KOA));
       const complaint = await isTyped([WITH_KOA]).catch((error: unknown) => String(error));
       expect(complaint).to.contain("Could not find a declaration file for module 'koa'");
     });
 
-    it('is typed in every face with the packages that docs/write-a-transport.md names', async () => {
-      await workshop.run('stranger', 'sh', '-ec', commandsOf('docs/write-a-transport.md', 'sh package http'));
-      await isTyped(FACES);
+    it('has types at every entry point with the packages that docs/write-a-transport.md names', async () => {
+      await workshop.run('project', 'sh', '-ec', commandsOf('docs/write-a-transport.md', 'sh package http'));
+      await isTyped(ENTRY_POINTS);
     });
 
     /** For NodeNext and bundlers, as CommonJS and as a module, with every library checked. */
-    async function isTyped(faces: readonly string[]): Promise<void> {
-      const source = faces.map((face, index) => `import * as face${index} from '${face}';`).join('\n');
-      const use = `\nexport const all: object[] = [${faces.map((_, index) => `face${index}`).join(', ')}];\n`;
-      workshop.write('stranger/types/consumer.mts', source + use);
-      workshop.write('stranger/types/consumer.cts', source + use);
+    async function isTyped(entryPoints: readonly string[]): Promise<void> {
+      const source = entryPoints
+        .map((entryPoint, index) => `import * as entryPoint${index} from '${entryPoint}';`)
+        .join('\n');
+      const use = `\nexport const all: object[] = [${entryPoints.map((_, index) => `entryPoint${index}`).join(', ')}];\n`;
+      workshop.write('project/types/consumer.mts', source + use);
+      workshop.write('project/types/consumer.cts', source + use);
       const strict = [
         '--strict',
         '--exactOptionalPropertyTypes',
@@ -265,7 +266,7 @@ describe('The package', function () {
         'es2023',
       ];
       const tsc = (...options: string[]) =>
-        workshop.run('stranger/types', 'npx', 'tsc', ...strict, ...options);
+        workshop.run('project/types', 'npx', 'tsc', ...strict, ...options);
       await tsc('--module', 'nodenext', 'consumer.mts', 'consumer.cts');
       await tsc('--module', 'esnext', '--moduleResolution', 'bundler', 'consumer.mts');
     }
@@ -276,35 +277,35 @@ describe('The package', function () {
         `block-${programs.indexOf(block)}${block.kind === 'ts vitest' ? '.test' : ''}`;
 
       before(async () => {
-        for (const block of programs) workshop.write(`stranger/pages/${nameOf(block)}.mts`, block.text);
+        for (const block of programs) workshop.write(`project/pages/${nameOf(block)}.mts`, block.text);
         const compilerOptions = {
           target: 'es2023',
           lib: ['es2023', 'esnext.string'],
           module: 'nodenext',
           strict: true,
-          // vitest's own types do not stand a check.
+          // vitest's own types do not pass this check.
           skipLibCheck: true,
           types: ['node'],
         };
-        workshop.write('stranger/pages/tsconfig.json', JSON.stringify({ compilerOptions }));
+        workshop.write('project/pages/tsconfig.json', JSON.stringify({ compilerOptions }));
       });
 
-      it('compile', () => workshop.run('stranger/pages', 'npx', 'tsc'));
+      it('compile', () => workshop.run('project/pages', 'npx', 'tsc'));
 
       for (const block of programs) {
         it(`run: ${placeOf(block)}`, async () => {
           const file = `${nameOf(block)}.mjs`;
           switch (block.kind) {
             case 'ts mocha':
-              expect(await workshop.run('stranger/pages', 'npx', 'mocha', file)).to.match(/\b[23]\d passing/);
+              expect(await workshop.run('project/pages', 'npx', 'mocha', file)).to.match(/\b[23]\d passing/);
               break;
             case 'ts vitest':
               expect(
-                await workshop.run('stranger/pages', 'npx', 'vitest', 'run', '--no-color', file),
+                await workshop.run('project/pages', 'npx', 'vitest', 'run', '--no-color', file),
               ).to.match(/Tests +[23]\d passed/);
               break;
             default:
-              await workshop.run('stranger/pages', 'node', file);
+              await workshop.run('project/pages', 'node', file);
           }
         });
       }
@@ -312,7 +313,7 @@ describe('The package', function () {
   });
 });
 
-/** What a page says to type. */
+/** The commands of a page. */
 function commandsOf(page: string, kind = 'sh package'): string {
   return blocksOf(page)
     .filter((block) => block.kind === kind)

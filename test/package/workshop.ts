@@ -16,11 +16,11 @@ const execute = promisify(execFile);
 
 const QUIET = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_prefer_offline: 'true' };
 
-/** A stranger's shell: his way to the registry, and none of what npm and this project set. */
+/** The environment of a user's shell: access to the registry, without the variables of npm and this project. */
 const A_STRANGERS =
   /^(?:PATH|HOME|\w+_PROXY|NODE_EXTRA_CA_CERTS|npm_config_(?:registry|cafile|cache|userconfig))$/i;
 
-/** A project as a stranger has it: the packed tarball and projects of his own to install it in. */
+/** The packed tarball, and projects in which it is installed. */
 export class Workshop {
   private constructor(
     readonly directory: string,
@@ -34,13 +34,13 @@ export class Workshop {
     return new Workshop(directory, join(directory, filename));
   }
 
-  /** A project called `name`: an ES module, as the pages ask for. */
+  /** A project called `name`: an ES module, as the pages require. */
   project(name: string, manifest: object = {}): void {
     this.folder(name);
     this.write(join(name, 'package.json'), JSON.stringify({ private: true, type: 'module', ...manifest }));
   }
 
-  /** A folder called `name` that holds nothing but the package. */
+  /** A folder called `name` that contains only the package. */
   folder(name: string): void {
     mkdirSync(join(this.directory, name));
     copyFileSync(this.tarball, join(this.directory, name, basename(this.tarball)));
@@ -57,7 +57,7 @@ export class Workshop {
     writeFileSync(join(this.directory, path), text);
   }
 
-  /** What a command says, all of it. Rejects with that where it fails. */
+  /** The complete output of a command. Rejects with it if the command fails. */
   async run(where: string, command: string, ...args: readonly string[]): Promise<string> {
     const cwd = join(this.directory, where);
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => A_STRANGERS.test(name)));

@@ -15,7 +15,7 @@ function problemsOf(environment: Environment): readonly ConfigProblem[] {
   return readConfig(environment).problems ?? [];
 }
 
-/** That this variable alone is refused. */
+/** Expects that this variable alone is refused. */
 function expectRefused(environment: Environment, variable: string): ConfigProblem {
   const problems = problemsOf(environment);
   expect(problems.map((problem) => problem.variable)).to.deep.equal([variable]);
@@ -135,7 +135,7 @@ describe('The configuration', () => {
     });
   }
 
-  it('ignores what Kubernetes and Docker set for a service that is called redis', () => {
+  it('ignores the variables that Kubernetes and Docker set for a service named redis', () => {
     const theirs = [
       'SERVICE_HOST',
       'SERVICE_PORT',

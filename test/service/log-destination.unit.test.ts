@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { LogDestination } from '../../src/service/log-destination';
 import { until } from '../support/until';
 
-/** Standard output as the test has it: takes at most `room` bytes, then fails with `code`. */
+/** A fake standard output: accepts at most `room` bytes, then fails with `code`. */
 class Sink {
   text = '';
   writes = 0;
@@ -26,7 +26,7 @@ describe('LogDestination', () => {
     sink = new Sink();
     destination = new LogDestination({ write: sink.write, maxWaitingBytes: 1000 });
   });
-  // Of what a test left waiting.
+  // Discards what a test has not written.
   afterEach(() => {
     sink.room = Infinity;
     destination.flushSync();
@@ -37,7 +37,7 @@ describe('LogDestination', () => {
     Array.from({ length: count }, (_, index) => `${String(first + index).padStart(9, '0')}\n`);
   const log = (count: number, first = 0) => lines(count, first).forEach((line) => destination.write(line));
 
-  it('writes the lines of a few milliseconds as one batch, in their order', async () => {
+  it('writes the lines of a few milliseconds as one batch, in order', async () => {
     log(50);
     expect(sink.writes).to.equal(0);
     await until(() => sink.writes > 0);
@@ -52,7 +52,7 @@ describe('LogDestination', () => {
     expect(sink.text).to.equal(line);
   });
 
-  it('keeps the lines of a slow reader, and writes them once it reads on', async () => {
+  it('buffers the lines for a slow reader, and writes them once it reads again', async () => {
     sink.room = 25;
     log(50);
     await until(() => sink.room === 0);
@@ -63,7 +63,7 @@ describe('LogDestination', () => {
     expect(destination.dropped).to.equal(0);
   });
 
-  it('holds a bounded number of bytes for it, drops further lines, counts them, and says so later', async () => {
+  it('buffers a bounded number of bytes, drops and counts further lines, and logs the count later', async () => {
     const recovered: number[] = [];
     destination.recovered = (dropped) => recovered.push(dropped);
     sink.room = 0;
@@ -84,7 +84,7 @@ describe('LogDestination', () => {
   });
 
   for (const code of ['ENOSPC', 'EPIPE', 'EIO']) {
-    it(`drops and counts what cannot be written (${code}), and writes again once it can`, () => {
+    it(`drops and counts lines that cannot be written (${code}), and writes again once it can`, () => {
       const recovered: number[] = [];
       destination.recovered = (dropped) => recovered.push(dropped);
       sink.code = code;
@@ -104,7 +104,7 @@ describe('LogDestination', () => {
     });
   }
 
-  it('completes the line that a full disk has cut', () => {
+  it('completes a line that a full disk has truncated', () => {
     sink.code = 'ENOSPC';
     sink.room = 25;
     log(20);
@@ -116,7 +116,7 @@ describe('LogDestination', () => {
     expect(sink.text).to.equal([...lines(3), ...lines(1, 20)].join(''));
   });
 
-  it('writes what waits when it is closed, and waits for a slow reader only so long', () => {
+  it('writes the waiting lines when it is closed, and waits a limited time for a slow reader', () => {
     log(10);
     destination.close(0);
     expect(sink.text).to.equal(lines(10).join(''));

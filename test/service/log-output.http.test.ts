@@ -94,7 +94,7 @@ describe('The log of the service', function () {
     expect(await exitCode()).to.equal(0);
   });
 
-  it('has every line and the fault where a fault ends the process', async () => {
+  it('has every line and the fault if a fault ends the process', async () => {
     writeFileSync(path('fault.js'), "process.on('SIGUSR2', () => { throw new Error('a bug'); });");
     await start('pipe', '-r', path('fault.js'));
     const ended = once(child, 'exit');

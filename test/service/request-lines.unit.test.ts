@@ -52,7 +52,7 @@ const anyLine: fc.Arbitrary<RequestLine> = fc
   .map(({ trace, ...line }) => ({ ...line, ...trace }));
 
 describe('The lines of requests', () => {
-  it('are, but for the time, those that pino writes', () => {
+  it('equal those of pino, except for the time', () => {
     const { log, lines, requests } = opened();
     fc.assert(
       fc.property(fc.array(anyLine, { minLength: 1, maxLength: 20 }), (several) => {
@@ -64,7 +64,7 @@ describe('The lines of requests', () => {
     );
   });
 
-  it('bear the time at which they are written', async () => {
+  it('have the time at which they are written', async () => {
     const { lines, requests } = opened();
     for (let request = 0; request < 2; request++) {
       const start = Date.now();
@@ -77,11 +77,11 @@ describe('The lines of requests', () => {
 
   for (const [what, options] of Object.entries<LoggerOptions>({
     'a redacted member': { redact: ['user', 'durationMs'] },
-    'a time of another form': { timestamp: pino.stdTimeFunctions.isoTime },
+    'another format of the time': { timestamp: pino.stdTimeFunctions.isoTime },
     'no time': { timestamp: false },
-    'another name of the message': { messageKey: 'message' },
+    'another key of the message': { messageKey: 'message' },
   })) {
-    it(`keep to the configuration of pino: ${what}`, () => {
+    it(`follow the configuration of pino: ${what}`, () => {
       const { log, lines, requests } = opened(options);
       const plain = (text: string) => withoutTime(text).replaceAll(/"time":"[^"]+"/g, '');
       log.info(LINE, 'request');
@@ -93,7 +93,7 @@ describe('The lines of requests', () => {
     });
   }
 
-  it('are written in order with all others', () => {
+  it('are written in order with all other lines', () => {
     const { log, lines, requests } = opened();
     requests.write(LINE);
     log.warn('between');

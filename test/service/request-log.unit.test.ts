@@ -15,7 +15,7 @@ describe('The request log, while requests fail with 503', () => {
     return { lines, clock, fail, requests };
   }
 
-  it('has a line for the first failure, and then one a second with the count and the latest reason', async () => {
+  it('has a line for the first failure, and then one per second with the count and the latest reason', async () => {
     const { lines, clock, fail } = opened();
     for (let tenth = 0; tenth < 25; tenth++) {
       for (let request = 0; request < 100; request++) fail(new StoreUnavailable(`away since ${tenth}`));

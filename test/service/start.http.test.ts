@@ -12,7 +12,7 @@ import { until } from '../support/until';
 
 const run = promisify(execFile);
 
-/** A start of the service in a process of its own: compiled, but where it is npm that starts it. */
+/** The service as a separate process: compiled, unless npm starts it. */
 class Start {
   output = '';
   readonly #exited: Promise<number | null>;
@@ -30,7 +30,7 @@ class Start {
     return new Start(spawn(process.execPath, [compiledMain(), ...args], { env: environmentOf(environment) }));
   }
 
-  /** What it prints once it serves: the event of its start, or a text that ends in an empty line. */
+  /** Its output once it serves: the start event, or a text that ends in an empty line. */
   async serving(): Promise<{ url: string; token: string }> {
     while (!/ listens on .*\}\n| listens on [^]*\n\n/.test(this.output)) {
       if (this.child.exitCode !== null) throw new Error(`it ended: ${this.output}`);
@@ -42,7 +42,7 @@ class Start {
     };
   }
 
-  /** Its output, where that is JSON and nothing else. */
+  /** Its output, which must be JSON lines only. */
   get events(): readonly Readonly<Record<string, unknown>>[] {
     const lines = this.output.split('\n').slice(0, -1);
     return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -68,7 +68,7 @@ describe('The service, started', () => {
     for (const { child } of running.splice(0)) if (child.exitCode === null) child.kill('SIGKILL');
   });
 
-  it('prints its address, a token, and curls that work when pasted', async () => {
+  it('prints its address, a token, and curl commands that work when pasted', async () => {
     const service = start({ LOG_FORMAT: 'pretty' });
     await service.serving();
     const curls = service.output.match(/^ +curl .*$/gm)!;
@@ -77,14 +77,14 @@ describe('The service, started', () => {
     expect(answers).to.deep.equal(['{"name":"Fern","tag":"indoor"}', '[{"name":"Fern","tag":"indoor"}]']);
   });
 
-  it('logs a curl that works when pasted where its output is JSON', async () => {
+  it('logs a curl command that works when pasted if its output is JSON', async () => {
     const service = start({ LOG_FORMAT: 'json' });
     await service.serving();
     const [, curl] = /"try":"([^"]+)"/.exec(service.output)!;
     expect((await run('sh', ['-c', curl!])).stdout).to.equal('[]');
   });
 
-  it('makes a new development token at each start', async () => {
+  it('mints a new development token at each start', async () => {
     const tokens = await Promise.all(
       [start(), start()].map(async (service) => (await service.serving()).token),
     );
@@ -102,7 +102,7 @@ describe('The service, started', () => {
     });
   }
 
-  it('starts and ends under npm, from source, and leaves nothing behind', async () => {
+  it('starts and ends under npm, from source, and leaves no process', async () => {
     const npm = new Start(spawn('npm', ['start'], { env: environmentOf({ SHUTDOWN_NOTICE_MS: '0' }) }));
     const { url } = await npm.serving();
     npm.child.kill('SIGTERM');
@@ -114,7 +114,7 @@ describe('The service, started', () => {
     expect(refused).to.equal(true);
   });
 
-  it('reports a port in use in one line, exit code 1', async () => {
+  it('reports a port in use in one line, with exit code 1', async () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const service = start({ PORT: String((other.address() as AddressInfo).port) });
@@ -123,7 +123,7 @@ describe('The service, started', () => {
     other.close();
   });
 
-  it('reports all problems of the configuration, without a stack, exit code 2', async () => {
+  it('reports all problems of the configuration without a stack, with exit code 2', async () => {
     const service = start({ PORT: 'x', AUTH_TOKEN: 'alice:s3cret', NODE_ENV: 'production' });
     expect(await service.exited()).to.equal(2);
     expect(service.output).to.contain('2 problems').and.to.contain('PORT').and.to.contain('AUTH_TOKEN');
@@ -133,7 +133,7 @@ describe('The service, started', () => {
   it('checks the configuration on --check-config and starts nothing', async () => {
     const [good, bad] = [start({}, '--check-config'), start({ PORT: 'x' }, '--check-config')];
     expect([await good.exited(), await bad.exited()]).to.deep.equal([0, 2]);
-    expect(good.output).to.equal('The configuration is good.\n');
+    expect(good.output).to.equal('The configuration is valid.\n');
   });
 
   it('prints the configuration on --print-config, masked, and starts nothing', async () => {
@@ -145,7 +145,7 @@ describe('The service, started', () => {
     expect(printed.output).not.to.contain('s3cret');
   });
 
-  it('logs JSON where standard output is no terminal, and for people where configured', async () => {
+  it('logs JSON if standard output is not a terminal, and text if configured', async () => {
     for (const [format, shape] of [
       ['', /^\{"level":30,.*"route":"\/".*\}$/m],
       ['pretty', /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: request \{.*"route":"\/".*\}$/m],
@@ -183,18 +183,18 @@ describe('The service, started', () => {
     }
   });
 
-  it('has the development token in the event of the start', async () => {
+  it('has the development token in the start event', async () => {
     const { url, token } = await start({ LOG_FORMAT: 'json' }).serving();
     const answer = await exchange(url, { path: '/plants', headers: { Authorization: `Bearer ${token}` } });
     expect(answer.status).to.equal(200);
   });
 
-  it('logs the end where a second signal cuts it short, exit code 1', async () => {
+  it('logs the exit after a second signal, with exit code 1', async () => {
     const service = start({ SHUTDOWN_NOTICE_MS: '5000' });
     await service.serving();
     service.child.kill('SIGTERM');
     await until(() => service.output.includes('"msg":"draining"'));
-    // Within half a second two signals are taken for one.
+    // Two signals within half a second count as one.
     await pause(600);
     service.child.kill('SIGTERM');
     expect(await service.exited()).to.equal(1);

@@ -1,6 +1,6 @@
 import { ManualClock } from './manual-clock';
 
-/** Also tells how many alarms are set: whoever goes on in his own time has come to rest when he waits for the next. */
+/** Also counts the alarms that are set: code that repeats work at intervals is idle while it waits for the next alarm. */
 export class AlarmClock extends ManualClock {
   waiting = 0;
 

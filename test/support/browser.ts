@@ -30,7 +30,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** A suite that needs a browser. Without one it is pending, or fails where CI is set. */
+/** A suite that needs a browser. Without one it is pending, or fails if CI is set. */
 export function describeBrowser(title: string, body: (browser: () => Browser) => void): void {
   describe(title, function () {
     this.slow(30_000);

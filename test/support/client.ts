@@ -7,7 +7,7 @@ import { until } from './until';
 
 export interface HttpRequest {
   readonly method?: string;
-  /** Sent as it is, without normalization. */
+  /** Sent as given, without normalization. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Several pieces are sent as chunks, without Content-Length. */
@@ -27,7 +27,7 @@ export interface HttpResponse {
   readonly took: number;
 }
 
-/** Sends one request, below the path of `url`. Rejects where the response is not as the OpenAPI document says. */
+/** Sends one request, below the path of `url`. Rejects if the response is not as the OpenAPI document says. */
 export async function exchange(url: string, request: HttpRequest): Promise<HttpResponse> {
   const { method = 'GET', path, headers = {}, body } = request;
   const { hostname, port, pathname } = new URL(url);
@@ -75,7 +75,7 @@ function contentOf(
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-/** A client of one user. Where there are several instances, each request goes to the next one. */
+/** A client of one user. If there are several instances, requests go to them in turn. */
 export class Client {
   readonly #urls: readonly string[];
   #requests = 0;
@@ -103,7 +103,7 @@ export class Client {
     return this.send({ method: 'POST', path: '/plants', headers, body: raw ? body : JSON.stringify(body) });
   }
 
-  /** The id as it is to stand in the JSON text. */
+  /** The id, as written in the JSON text. */
   create(id: number | string, name: string): Promise<HttpResponse> {
     return this.post(`{"id":${id},"name":${JSON.stringify(name)}}`);
   }
@@ -129,24 +129,24 @@ export class Client {
   }
 }
 
-/** The target of `Link: <…>; rel="next"`, from the path of the service on; `undefined` where there is none. */
+/** The target of `Link: <…>; rel="next"`, relative to the path of the service; `undefined` if there is none. */
 export function nextPage({ headers }: HttpResponse): string | undefined {
   const link = headers.link as string | undefined;
   if (link === undefined) return undefined;
   return /^<[^?>]*(\/plants\?limit=\d+&cursor=[\w-]+)>; rel="next"$/.exec(link)![1];
 }
 
-/** Sends until the response is not 503 any more. Resolves with how long that took, in ms. */
+/** Sends until the response is not 503. Resolves with the time that took, in ms. */
 export async function untilServed(send: () => Promise<HttpResponse>): Promise<number> {
   const start = performance.now();
   await until(async () => (await send()).status !== 503);
   return performance.now() - start;
 }
 
-/** Within how long of Redis being back the service must serve. */
+/** The time within which the service must serve after Redis is back. */
 export const SERVES_WITHIN_MS = 2000;
 
-/** Sends until it is served, which must not take longer than the service may once Redis is back. */
+/** Sends until it is served, which must happen within {@link SERVES_WITHIN_MS}. */
 export async function servedInTime(send: () => Promise<HttpResponse>, when = ''): Promise<void> {
   expect(await untilServed(send), `until served, in ms ${when}`).to.be.below(patient(SERVES_WITHIN_MS));
 }

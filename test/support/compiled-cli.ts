@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compiled } from './compiled';
 
-/** Where the command is found; made once for the whole run, by the first suite that needs it. */
+/** The folder of the command, created once for the whole run by the first suite that needs it. */
 let bin: string | undefined;
 // This file is loaded outside of any suite, so the hook is the whole run's.
 after(() => {
@@ -13,8 +13,8 @@ after(() => {
 });
 
 /**
- * `plant-store` as it is installed: compiled, as a process of its own. For the
- * suite whose body calls this; what still runs behind a test is ended.
+ * `plant-store` as it is installed: compiled, in a separate process. For the
+ * suite whose body calls this. Processes that still run after a test are ended.
  */
 export function compiledCli() {
   const running = new Set<ChildProcess>();
@@ -26,7 +26,7 @@ export function compiledCli() {
     for (const child of running) child.kill('SIGKILL');
   });
 
-  /** `command` in a shell that finds `plant-store`. */
+  /** Runs `command` in a shell with `plant-store` on its PATH. */
   return (command: string, environment: Readonly<Record<string, string>> = {}, cwd = '.') => {
     const PATH = `${bin!}:${process.env['PATH']!}`;
     const child = spawn('bash', ['--norc', '-c', command], {
@@ -46,7 +46,7 @@ export function compiledCli() {
   };
 }
 
-/** What npm makes of "bin". */
+/** Does what npm does with "bin". */
 function install(): string {
   const bin = mkdtempSync(join(tmpdir(), 'plant-store-bin-'));
   const command = `#!/bin/sh\nexec '${process.execPath}' '${join(compiled(), 'dist/cli.js')}' "$@"\n`;

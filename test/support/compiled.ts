@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** Within the project, so that its packages are found. */
+/** Inside the project, so that Node finds its packages. */
 const CACHE = 'node_modules/.cache/plant-store';
 
 /** The service's main script, see {@link compiled}. */
@@ -13,8 +13,8 @@ export function compiledMain(): string {
 
 /**
  * A folder with the project compiled as for production, for tests that start
- * processes: so they are there in a fifth of the time that it takes from source.
- * Made once for each state of the source; types are checked elsewhere.
+ * processes: they start much faster than from source.
+ * Created once for each state of the source. Types are checked elsewhere.
  */
 export function compiled(): string {
   const state = stateOfSource();
@@ -31,7 +31,7 @@ export function compiled(): string {
     try {
       renameSync(making, out);
     } catch (error) {
-      // Another run was making it as well, and was first.
+      // Another run created it first.
       if (!existsSync(out)) throw error;
       rmSync(making, { recursive: true });
     }

@@ -4,27 +4,27 @@ import { openApiDocument } from '../../src/adapters/http/openapi/document';
 import type { Header, Method, PathItem, Response, Responses } from '../../src/adapters/http/openapi/parts';
 import { METHODS as SERVED } from '../../src/adapters/http/routes';
 
-/** A request, as it stood on the wire. */
-export interface Asked {
+/** A request as sent. */
+export interface WireRequest {
   readonly method: string;
   readonly target: string;
 }
 
-/** An answer to it. */
-export interface Told {
+/** The response to it, as received. */
+export interface WireResponse {
   readonly status: number;
   /** By lower-case name. */
   readonly fields: ReadonlyMap<string, string>;
   readonly body: string;
 }
 
-/** What HTTP itself asks for, or OpenAPI tells of in another place. */
+/** Fields that HTTP requires itself, or that OpenAPI describes elsewhere. */
 const PLUMBING = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive']);
 
-/** What is wrong with an answer; nothing, where it is as documented. */
-type Check = (told: Told, bodiless: boolean) => string[];
+/** Returns the deviations of a response from the document; empty if there are none. */
+type Check = (response: WireResponse, bodiless: boolean) => string[];
 
-/** Holds answers to the OpenAPI document: their status, all of their header fields, their body. */
+/** Checks responses against the OpenAPI document: status, all header fields, body. */
 class Documentation {
   readonly #document = openApiDocument();
   readonly #paths = Object.entries<PathItem>(this.#document.paths).map(([path, item]) => ({
@@ -37,32 +37,32 @@ class Documentation {
     strict: false,
     formats: { int32: { type: 'number', validate: isInt32 }, int64: true },
   }).addSchema(this.#document, 'document', false);
-  /** By place of the responses, and status. */
+  /** By JSON pointer of the responses, and status. */
   readonly #checks = new Map<string, Check>();
 
-  complaints({ method, target }: Asked, told: Told): string[] {
+  complaints({ method, target }: WireRequest, response: WireResponse): string[] {
     const sent = pathOf(target);
     const at =
       this.#paths.find(({ path }) => path === sent) ?? this.#paths.find(({ matches }) => matches.test(sent));
     const own = at?.methods.find((each) => each.toUpperCase() === method);
     const responses = at && own ? responsesOf(at.path, own) : OTHER;
     return [
-      ...this.#check(responses, told.status)(told, method === 'HEAD'),
-      // A method that no HTTP parser knows is refused before there is a path.
+      ...this.#check(responses, response.status)(response, method === 'HEAD'),
+      // A method that Node's parser does not know is refused before the path is read.
       ...wrongAllow(
-        told,
+        response,
         at && method !== 'CONNECT' && METHODS.includes(method) ? at.methods : this.#allMethods(),
       ),
     ];
   }
 
-  /** The same where nobody can tell what was asked: it then has to be the answer to something. */
-  complaintsOfAny(told: Told): string[] {
+  /** The same for an unknown request: the response must be documented for any request. */
+  complaintsOfAny(response: WireResponse): string[] {
     const operations = this.#paths.flatMap(({ path, methods }) =>
       methods.map((method) => responsesOf(path, method)),
     );
     const each = [...operations, OTHER].map((responses) =>
-      this.#check(responses, told.status)(told, told.body === ''),
+      this.#check(responses, response.status)(response, response.body === ''),
     );
     return each.some((complaints) => complaints.length === 0) ? [] : each.at(-1)!;
   }
@@ -81,8 +81,8 @@ class Documentation {
   #newCheck(responses: string, status: number): Check {
     if (!(this.#at(responses) as Responses)[String(status)])
       return () => [`${status} is not documented at ${responses}`];
-    const [place, response] = this.#found(`${responses}/${status}`) as [string, Response];
-    const fields = Object.keys(response.headers).map((name) => {
+    const [place, documented] = this.#found(`${responses}/${status}`) as [string, Response];
+    const fields = Object.keys(documented.headers).map((name) => {
       const [at, header] = this.#found(`${place}/headers/${name}`) as [string, Header];
       return {
         name: name.toLowerCase(),
@@ -92,22 +92,22 @@ class Documentation {
     });
     const names = new Set([...fields.map(({ name }) => name), ...PLUMBING]);
     const content = new Map(
-      Object.keys(response.content ?? {}).map((type) => [
+      Object.keys(documented.content ?? {}).map((type) => [
         type,
         this.#invalid(`${place}/content/${escaped(type)}/schema`, 'the body'),
       ]),
     );
 
-    return (told, bodiless) => [
-      ...[...told.fields.keys()]
+    return (response, bodiless) => [
+      ...[...response.fields.keys()]
         .filter((name) => !names.has(name))
         .map((name) => `${name} is not documented`),
       ...fields.flatMap(({ name, required, invalid }) => {
-        const value = told.fields.get(name);
+        const value = response.fields.get(name);
         if (value !== undefined) return invalid(value);
         return required ? [`${name} is missing`] : [];
       }),
-      ...wrongBody(told, bodiless, content),
+      ...wrongBody(response, bodiless, content),
     ];
   }
 
@@ -118,7 +118,7 @@ class Documentation {
     return (value) => (validate(value) ? [] : [`${what}: ${this.#ajv.errorsText(validate.errors)}`]);
   }
 
-  /** What stands at a place, or where that refers to. */
+  /** The node at a JSON pointer, with its reference resolved. */
   #found(place: string): [place: string, node: unknown] {
     const node = this.#at(place) as { $ref?: string };
     return node.$ref === undefined ? [place, node] : this.#found(node.$ref.slice(1));
@@ -136,15 +136,15 @@ class Documentation {
 const OTHER = '/x-other-requests/responses';
 const responsesOf = (path: string, method: Method) => `/paths/${escaped(path)}/${method}/responses`;
 
-function wrongAllow({ fields }: Told, methods: readonly Method[]): string[] {
-  const [told, documented] = [fields.get('allow'), methods.join(', ').toUpperCase()];
-  return told === undefined || told === documented
+function wrongAllow({ fields }: WireResponse, methods: readonly Method[]): string[] {
+  const [actual, documented] = [fields.get('allow'), methods.join(', ').toUpperCase()];
+  return actual === undefined || actual === documented
     ? []
-    : [`allow is ${told}, and ${documented} are documented`];
+    : [`allow is ${actual}, and ${documented} are documented`];
 }
 
 function wrongBody(
-  { fields, body }: Told,
+  { fields, body }: WireResponse,
   bodiless: boolean,
   content: ReadonlyMap<string, (value: unknown) => string[]>,
 ): string[] {
@@ -152,7 +152,7 @@ function wrongBody(
   if (content.size === 0) return type === undefined && body === '' ? [] : ['a body, and none is documented'];
   const invalid = content.get(type ?? '');
   if (!invalid) return [`the type ${type ?? 'unknown'} is not documented`];
-  if (bodiless) return body === '' ? [] : ['a body behind HEAD'];
+  if (bodiless) return body === '' ? [] : ['a body after HEAD'];
   return invalid(type === 'application/json' ? JSON.parse(body) : body);
 }
 
@@ -180,11 +180,13 @@ const unescaped = (key: string) => key.replaceAll('~1', '/').replaceAll('~0', '~
 
 let documentation: Documentation | undefined;
 
-/** Throws where an answer is not as documented. `asked`: absent where nobody can tell. */
-export function expectDocumented(asked: Asked | undefined, told: Told): void {
+/** Throws if a response is not as documented. `request`: absent if it is unknown. */
+export function expectDocumented(request: WireRequest | undefined, response: WireResponse): void {
   documentation ??= new Documentation();
-  const complaints = asked ? documentation.complaints(asked, told) : documentation.complaintsOfAny(told);
+  const complaints = request
+    ? documentation.complaints(request, response)
+    : documentation.complaintsOfAny(response);
   if (complaints.length === 0) return;
-  const what = asked ? `${asked.method} ${asked.target}` : 'a request that nobody can make out';
-  throw new Error(`not as documented: ${told.status} to ${what}: ${complaints.join('; ')}`);
+  const what = request ? `${request.method} ${request.target}` : 'an unknown request';
+  throw new Error(`not as documented: ${response.status} to ${what}: ${complaints.join('; ')}`);
 }

@@ -1,4 +1,4 @@
-/** The far side of {@link Flood}. */
+/** The child process of {@link Flood}. */
 import { connect } from 'node:net';
 import type { FloodOptions } from './flood';
 

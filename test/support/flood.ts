@@ -4,16 +4,16 @@ import { endWithProcess } from './redis/end-with-process';
 
 export interface FloodOptions {
   readonly url: string;
-  /** The request that each connection repeats as soon as it has its answer. */
+  /** The request that each connection repeats as soon as it gets a response. */
   readonly request: string;
   readonly connections: number;
 }
 
-/** Many busy connections, from a process of their own. */
+/** Many busy connections, from a separate process. */
 export class Flood {
   private constructor(private readonly child: ChildProcess) {}
 
-  /** Resolves once each connection has had an answer. */
+  /** Resolves once each connection has got a response. */
   static async start(options: FloodOptions): Promise<Flood> {
     const child = fork(`${__dirname}/flood.child.ts`, {
       execArgv: ['-r', 'ts-node/register/transpile-only'],
@@ -25,7 +25,7 @@ export class Flood {
     return new Flood(child);
   }
 
-  /** How many answers there were so far. */
+  /** The number of responses so far. */
   async answers(): Promise<number> {
     this.child.send('answers');
     return ((await once(this.child, 'message')) as [number])[0];

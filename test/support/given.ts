@@ -1,5 +1,5 @@
 /**
- * The words that the tests of the rules are written in:
+ * The functions with which the tests of the rules are written:
  *
  *     given(created(7, 'Fern')).when(remove(7)).then(deleted(7));
  *     given(created(7, 'Fern')).when(create(7, 'Moss')).then('id-taken');
@@ -30,7 +30,7 @@ export function given(...history: PlantEvent[]) {
     when(command: Command) {
       const decision = past.when(command);
       return {
-        /** Either the one event that is due, or the rule that the command breaks. */
+        /** Either the one expected event, or the rule that the command breaks. */
         then: (outcome: PlantEvent | Rejection) =>
           typeof outcome === 'string' ? decision.thenRejected(outcome) : decision.then(outcome),
       };
@@ -57,8 +57,8 @@ export function newPlant(id: number | string, name: string, tag?: string): NewPl
   return made;
 }
 
-/** What has to be created for `event` to be recorded. */
-export function planting({ id, name, tag }: PlantCreated): NewPlant {
+/** The NewPlant whose creation records `event`. */
+export function newPlantOf({ id, name, tag }: PlantCreated): NewPlant {
   return newPlant(id, name, tag);
 }
 

@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 setFlagsFromString('--expose-gc');
 const gc = runInNewContext('gc') as () => void;
 
-/** Bytes of JavaScript objects that something still holds. */
+/** Bytes of reachable JavaScript objects. */
 export function heapAfterGc(): number {
   gc();
   return process.memoryUsage().heapUsed;

@@ -4,7 +4,7 @@ import type { JWK } from 'jose';
 
 type Reply = (response: ServerResponse) => void;
 
-/** An issuer's key address on 127.0.0.1 that rotates its keys, dies, and answers garbage or nothing, as it is told. */
+/** A JWKS server on 127.0.0.1 under the control of a test: it rotates keys, stops, and sends garbage or nothing. */
 export class JwksServer {
   #server: Server | undefined;
   #port = 0;
@@ -23,7 +23,7 @@ export class JwksServer {
     return new URL(`http://127.0.0.1:${this.#port}/keys`);
   }
 
-  /** How often it was asked so far. */
+  /** The number of requests so far. */
   get questions(): number {
     return this.#questions;
   }
@@ -35,7 +35,7 @@ export class JwksServer {
     });
   }
 
-  /** Resolves once it was asked `count` times in all. */
+  /** Resolves after `count` requests in total. */
   async asked(count: number): Promise<void> {
     while (this.#questions < count) await new Promise<void>((resolve) => (this.#onQuestion = resolve));
   }
@@ -48,17 +48,17 @@ export class JwksServer {
     this.#reply = (response) => response.writeHead(status, headers).end(body);
   }
 
-  /** Takes questions, and never answers. */
+  /** Accepts requests, and never responds. */
   fallSilent(): void {
     this.#reply = () => {};
   }
 
-  /** Sends the beginning of an answer, and never the rest. */
+  /** Sends the start of a response, and never the rest. */
   stopHalfway(): void {
     this.#reply = (response) => response.writeHead(200).write('{"keys":[');
   }
 
-  /** Answers without an end. */
+  /** Sends an endless response. */
   ramble(): void {
     this.#reply = (response) => {
       const more = () => {
@@ -69,7 +69,7 @@ export class JwksServer {
     };
   }
 
-  /** Answers what is set now, but only when the returned function is called. */
+  /** Sends the current response, but only when the returned function is called. */
   hold(): () => void {
     const reply = this.#reply;
     const held: ServerResponse[] = [];

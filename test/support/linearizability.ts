@@ -1,33 +1,33 @@
 import type { PlantEvent, Rejection } from '../../src/domain';
 
 /**
- * The linearizability oracle: decides whether what concurrent clients of one
- * user were answered can have come from one copy of the plants that serves one
+ * The linearizability oracle: decides whether the responses to concurrent clients of
+ * one user can have come from one copy of the plants that serves one
  * request at a time, each at a moment between its start and its end (Herlihy
  * and Wing, 1990), and that recorded exactly these events.
  *
  * The stream gives the order of the writes, so no search is needed. At each
- * version every request in flight whose answer is true there is served: that
- * changes nothing for the others. Where there is none, the next event is given
+ * version every request in flight whose response is true there is served: that
+ * changes nothing for the others. If there is none, the next event is assigned
  * to the request that can have caused it and ends first: any other choice
  * could be exchanged for this one. So the oracle finds an order if there is one.
  */
 export interface Operation {
   readonly request: PlantRequest;
-  /** Start and end, on one clock of all clients. */
+  /** Start and end, on one clock for all clients. */
   readonly asked: number;
   readonly answered: number;
   /**
-   * `created`, `deleted`, `id-taken`, `no-such-plant` or the names of a list; `unknown` where the request may have
-   * taken effect at any time since its start, may still do so, or never will. Any other answer is never true.
-   * A request that certainly changed nothing is left out.
+   * `created`, `deleted`, `id-taken`, `no-such-plant` or the names of a list; `unknown` if the request may have
+   * taken effect at any time since its start, may still do so, or never will. Any other response is never true.
+   * A request that certainly changed nothing is omitted.
    */
   readonly answer: string | readonly string[];
 }
 
 export type PlantRequest =
   | { readonly type: 'create'; readonly id: number; readonly name: string }
-  /** The name is for the reader of a problem. */
+  /** The name is shown in a problem. */
   | { readonly type: 'delete'; readonly id: number; readonly name?: string }
   | { readonly type: 'list' };
 
@@ -35,16 +35,16 @@ type Write = Exclude<PlantRequest, { type: 'list' }>;
 
 interface WriteRule {
   readonly event: PlantEvent['type'];
-  /** The answers where it takes effect, and where it does not. */
+  /** The responses if it takes effect, and if it does not. */
   readonly acknowledged: string;
   readonly rejected: Rejection;
-  /** Whether it takes effect on a plant that lives, or on an id that is free. */
+  /** Whether it takes effect on a living plant, or on a free id. */
   readonly onLiving: boolean;
-  /** The name of the plant after it; `undefined` where it lives no longer. */
+  /** The name of the plant after it; `undefined` if the plant is deleted. */
   readonly nameAfter: (write: Write) => string | undefined;
 }
 
-/** By type, so that a new type of write cannot be left out. */
+/** By type, so that the compiler requires each new type of write. */
 export const WRITES: Readonly<Record<Write['type'], WriteRule>> = {
   create: {
     event: 'PlantCreated',
@@ -69,7 +69,7 @@ export interface StreamEvent {
   readonly name?: string;
 }
 
-/** Why there is no such order: the version up to which there is one, and what cannot follow. `undefined` if there is. */
+/** Why there is no such order: the version up to which there is one, and what cannot follow. `undefined` if there is one. */
 export function linearizationProblem(
   operations: readonly Operation[],
   stream: readonly StreamEvent[],
@@ -80,7 +80,7 @@ export function linearizationProblem(
   const plants = new Map<number, string>();
 
   for (let version = 0; ;) {
-    // A request that started after the answer to another one comes after it.
+    // A request that started after the response to another one comes after it.
     let firstAnswer = firstAnswerOf(inFlight);
     for (; next.value !== undefined && next.value.asked <= firstAnswer; next = waiting.next()) {
       inFlight.add(next.value);
@@ -117,7 +117,7 @@ function firstAnswerOf(operations: Iterable<Operation>): number {
   return Math.min(...[...operations].filter(isOwed).map(({ answered }) => answered));
 }
 
-/** Whether the answer follows from this state, and leaves it as it is. */
+/** Whether the response follows from this state without changing it. */
 function isTrue({ request, answer }: Operation, plants: ReadonlyMap<number, string>, names: string): boolean {
   if (request.type === 'list') return Array.isArray(answer) && answer.join() === names;
   const { rejected, onLiving } = WRITES[request.type];

@@ -167,7 +167,7 @@ describe('The linearizability oracle', () => {
       stream('+7 Fern'),
       /^after version 0 .*list/,
     ],
-    'an answer that no request can get': [
+    'an impossible response': [
       [operation(1, 2, list, '500/50000')],
       stream(),
       /^at version 0, the last, .*50000/,
@@ -189,7 +189,7 @@ describe('The linearizability oracle', () => {
     { maxLength: 60 },
   );
 
-  it('accepts whatever requests one instance serves one at a time, however they overlap', () => {
+  it('accepts any overlapping requests that one instance serves one at a time', () => {
     fc.assert(
       fc.property(wishes, (all) => {
         const { operations, events } = serveInOrder(all);
@@ -198,7 +198,7 @@ describe('The linearizability oracle', () => {
     );
   });
 
-  it('accepts no such history from which one event was taken', () => {
+  it('rejects such a history if one event is removed', () => {
     fc.assert(
       fc.property(wishes, fc.nat(), (all, nth) => {
         const known = all.map((wish) => ({ ...wish, unknown: false }));
@@ -211,7 +211,7 @@ describe('The linearizability oracle', () => {
   });
 });
 
-/** Each request takes effect at ten times its place; it starts before that and ends behind it. */
+/** Each request takes effect at ten times its index; it starts before that time and ends after it. */
 function serveInOrder(
   wishes: readonly {
     readonly type: PlantRequest['type'];

@@ -3,7 +3,7 @@ import { Client, type HttpResponse } from './client';
 import { type Operation, type PlantRequest, WRITES } from './linearizability';
 import { randomFrom } from './random';
 
-/** One request with its response. Start and end are on the one clock of this process. */
+/** One request with its response. Start and end are on the clock of this process. */
 export interface LoadRequest {
   readonly user: string;
   readonly request: PlantRequest;
@@ -12,7 +12,7 @@ export interface LoadRequest {
   readonly response: HttpResponse;
 }
 
-/** The requests of one user as the oracle of linearizability takes them: all but those that certainly changed nothing. */
+/** The requests of one user in the form of the linearizability oracle, without those that certainly changed nothing. */
 export function operationsOf(requests: readonly LoadRequest[]): Operation[] {
   return requests.flatMap(({ request, asked, answered, response }) => {
     if (response.error === 50300) return [];
@@ -32,22 +32,22 @@ function answerOf(
 }
 
 export interface LoadOptions {
-  /** Where the instances listen; each request goes to any of them. */
+  /** The URLs of the instances; each request goes to any of them. */
   readonly urls: readonly string[];
   readonly users: readonly string[];
-  /** How many clients, spread over the users. */
+  /** The number of clients, spread over the users. */
   readonly clients?: number;
   readonly seed?: number;
 }
 
 const PACE_MS = 4;
 const AFTER_A_FAULT_MS = 20;
-/** Beyond that a client deletes before it creates, so that lists stay short. */
+/** Beyond this number of plants a client deletes before it creates, so that lists stay short. */
 const MOST_PLANTS = 6;
 
 /**
- * Clients that create, delete and list, and record all of it. Most ids are a
- * client's own; for others all clients of a user compete. The client that
+ * Clients that create, delete and list, and record every request. Most ids belong to
+ * one client; for the others all clients of a user compete. The client that
  * created a plant deletes it.
  */
 export class Load {
@@ -102,7 +102,7 @@ export class Load {
     }
   }
 
-  /** Few at any time and new ones all the time: one that was lost to an unknown outcome may stay taken. */
+  /** Few at any time, and new ones all the time: an id may stay taken after an unknown outcome. */
   #contendedId(random: () => number): number {
     return -1 - 3 * Math.floor((performance.now() - this.#since) / 100) - Math.floor(random() * 3);
   }

@@ -4,14 +4,14 @@ import type { AppendResult, EventStore, Head, ReadResult } from '../../src/event
 import { created, deleted } from './given';
 
 /**
- * A store whose every stream has a long history already, made up as it is read:
- * a plant that comes and goes, and in the end is there. Takes no appends.
+ * A store in which every stream has a long history, generated as it is read:
+ * one plant is created and deleted again and again, and exists at the end. Refuses appends.
  */
 export class LongHistory implements EventStore<PlantEvent> {
-  /** The versions behind which it was asked to read, in order. */
+  /** The versions after which pages were read, in order. */
   readonly asked: number[] = [];
 
-  /** @param length odd, so that the plant is there. */
+  /** @param length odd, so that the plant exists at the end. */
   constructor(
     private readonly length: number,
     private readonly pageSize: number,

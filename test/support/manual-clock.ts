@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/event-sourcing';
 
-/** Resolves once nothing more can happen until time passes or somebody outside answers. */
-export function quiet(): Promise<void> {
+/** Resolves once nothing more can happen until time passes or I/O completes. */
+export function untilIdle(): Promise<void> {
   // An immediate runs only after every promise that can settle has settled.
   return new Promise((resolve) => void setImmediate(resolve));
 }
@@ -11,9 +11,9 @@ interface Alarm {
   readonly action: () => void;
 }
 
-/** Time that stands still until the test lets some pass. */
+/** A clock that stands still until the test advances it. */
 export class ManualClock implements Clock {
-  // Not 0, so that whoever takes a time for a duration is found out.
+  // Not 0, so that code that confuses a time with a duration fails.
   #now = 1_000_000;
   readonly #alarms = new Set<Alarm>();
 
@@ -27,15 +27,15 @@ export class ManualClock implements Clock {
     return () => void this.#alarms.delete(alarm);
   }
 
-  /** Lets `ms` pass: each alarm goes off at its own time, and all that it brings about happens before the next. */
+  /** Lets `ms` pass: each alarm fires at its own time, and all its effects happen before the next alarm. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
-    await quiet();
+    await untilIdle();
     for (let alarm = this.#next(end); alarm !== undefined; alarm = this.#next(end)) {
       this.#alarms.delete(alarm);
       this.#now = alarm.at;
       alarm.action();
-      await quiet();
+      await untilIdle();
     }
     this.#now = end;
   }

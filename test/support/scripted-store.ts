@@ -11,7 +11,7 @@ import {
   StoreUnavailable,
 } from '../../src/event-sourcing';
 import type { PlantEvent } from '../../src/domain';
-import { quiet } from './manual-clock';
+import { untilIdle } from './manual-clock';
 
 interface CallRequest {
   readonly kind: 'read' | 'append';
@@ -25,8 +25,8 @@ interface CallRequest {
 type Answer = ReadResult<PlantEvent> | AppendResult<PlantEvent>;
 
 /**
- * A call on its way: the test says when it reaches the store, and what the
- * caller gets to hear and when. The two are independent, as on a network.
+ * A call in flight. The test decides when it reaches the store, and when and how
+ * the caller gets its result. The two are independent, as on a network.
  */
 export class Call {
   #executed: Promise<Answer> | undefined;
@@ -43,73 +43,73 @@ export class Call {
     return this.#executed !== undefined;
   }
 
-  /** It reaches the store and is carried out, once; also long after its caller gave up. */
+  /** The call reaches the store and is executed, once; possibly long after its timeout. */
   async execute(): Promise<void> {
     this.#executed ??= this.run();
-    await quiet();
+    await untilIdle();
   }
 
-  /** Carried out, where it was not yet, and answered to its caller. */
+  /** Executes the call, unless it was executed before, and returns the result to the caller. */
   async answer(): Promise<void> {
     this.onSettled(this);
     this.resolve(await (this.#executed ??= this.run()));
-    await quiet();
+    await untilIdle();
   }
 
-  /** Answered without having been carried out: the store tells a tale. */
+  /** Returns a false result to the caller, without executing the call. */
   async answerWith(answer: Answer): Promise<void> {
     this.onSettled(this);
     this.resolve(answer);
-    await quiet();
+    await untilIdle();
   }
 
   async fail(error: unknown): Promise<void> {
     this.onSettled(this);
     this.reject(error);
-    await quiet();
+    await untilIdle();
   }
 
-  /** Carried out, but the reply is lost. */
+  /** Executes the call and loses the reply. */
   async loseReply(): Promise<void> {
     await this.execute();
     await this.lose();
   }
 
-  /** The caller learns that the connection broke; whether `execute` follows is up to the test. */
+  /** Breaks the connection of the caller. The test decides whether `execute` follows. */
   lose(): Promise<void> {
     return this.fail(new OutcomeUnknown('the connection broke'));
   }
 
-  /** Not carried out, and never will be. */
+  /** Fails the call as unavailable: it is not executed, and never will be. */
   refuse(): Promise<void> {
-    if (this.executed) throw new Error('a call that was carried out cannot be refused any more');
+    if (this.executed) throw new Error('a call that was executed cannot be refused');
     return this.fail(new StoreUnavailable('the store refuses'));
   }
 
-  /** A bug, met after the call was carried out or before: the caller cannot tell. */
+  /** Fails the call with a bug, before or after its execution: the caller cannot know which. */
   failWithBug(): Promise<void> {
     return this.fail(new TypeError('undefined is not a plant'));
   }
 
-  /** The caller never hears anything. */
+  /** The caller never gets a result. */
   hang(): void {
     this.onSettled(this);
   }
 }
 
-/** An event store whose calls do only what the test says: the network between a service and its store. */
+/** An event store whose calls the test controls one by one, as if it were the network. */
 export class ScriptedStore implements EventStore<PlantEvent> {
-  /** Waiting for the test's word, in order of arrival. */
+  /** The calls that wait for the test, in order of arrival. */
   readonly calls: Call[] = [];
-  /** Every call there ever was. */
+  /** All calls so far. */
   readonly requests: CallRequest[] = [];
-  /** While false, every call is carried out and answered at once. */
+  /** While false, every call is executed and answered at once. */
   held = true;
 
   #store: EventStore<PlantEvent>;
   #foreignCommits = 0;
 
-  /** @param open makes the store behind, empty. */
+  /** @param open creates the empty store that executes the calls. */
   constructor(
     private readonly open: () => EventStore<PlantEvent> = () => new MemoryEventStore<PlantEvent>(),
   ) {
@@ -131,25 +131,25 @@ export class ScriptedStore implements EventStore<PlantEvent> {
     );
   }
 
-  /** The one call that is waiting. */
+  /** The only waiting call. */
   get sole(): Call {
     if (this.calls.length !== 1) throw new Error(`${this.calls.length} calls are waiting, not one`);
     return this.calls[0]!;
   }
 
-  /** All that `stream` holds. */
+  /** All events of `stream`. */
   async history(stream: string): Promise<RecordedEvent<PlantEvent>[]> {
     const history: RecordedEvent<PlantEvent>[] = [];
     for (let more = true; more;) {
       const page = await this.#store.read(streamName(stream), history.at(-1) ?? BEGINNING);
-      if (page.status === 'reset') throw new Error('a history that was just read is gone');
+      if (page.status === 'reset') throw new Error('a history that was just read is lost');
       history.push(...page.events);
       more = page.more;
     }
     return history;
   }
 
-  /** Another writer, somewhere else, records `events`, each by an append of its own. */
+  /** Another writer records `events`, one append for each. */
   async record(stream: string, ...events: readonly PlantEvent[]): Promise<void> {
     for (const event of events) {
       const head = (await this.history(stream)).at(-1) ?? BEGINNING;
@@ -157,7 +157,7 @@ export class ScriptedStore implements EventStore<PlantEvent> {
     }
   }
 
-  /** A failover to a replica that has only the first `version` events of `stream` (and of no other stream any). */
+  /** A failover to a replica that has only the first `version` events of `stream`, and no other stream. */
   async loseTail(stream: string, version: number): Promise<void> {
     const kept = (await this.history(stream)).slice(0, version);
     this.#store = this.open();
@@ -174,7 +174,7 @@ export class ScriptedStore implements EventStore<PlantEvent> {
     return new Promise<T>((resolve, reject) => {
       const onSettled = (call: Call) => {
         const index = this.calls.indexOf(call);
-        if (index === -1) throw new Error('this call has had its answer');
+        if (index === -1) throw new Error('this call is settled');
         this.calls.splice(index, 1);
       };
       this.calls.push(new Call(request, run, resolve as (answer: Answer) => void, reject, onSettled));

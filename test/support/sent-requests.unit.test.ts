@@ -13,8 +13,8 @@ function requestsOf(...bytes: string[]) {
   return [sent.next(), sent.next(), sent.next()];
 }
 
-describe('the requests that somebody sent', () => {
-  it('are told apart, whatever pieces they came in', () => {
+describe('the requests in sent bytes', () => {
+  it('are separated, in any pieces', () => {
     expect(requestsOf(GET + GET.slice(0, 9), GET.slice(9) + GET)).to.deep.equal([list, list, list]);
   });
 
@@ -26,7 +26,7 @@ describe('the requests that somebody sent', () => {
     ['a length', 'Content-Length: 5\r\n\r\nGET /'],
     ['chunks', 'Transfer-Encoding: chunked\r\n\r\n5;x=y\r\nGET /\r\n0\r\nTrailer: x\r\n\r\n'],
   ] as const) {
-    it(`may have a body with ${how}, which is none of them`, () => {
+    it(`may have a body with ${how}, which is not a request`, () => {
       expect(requestsOf(POST + body + GET)).to.deep.equal([create, list, undefined]);
     });
   }
@@ -34,16 +34,16 @@ describe('the requests that somebody sent', () => {
   for (const [what, bytes] of Object.entries({
     garbage: '\0garbage\r\n\r\n',
     'another protocol': 'GET / HTTP/2.0\r\n\r\n',
-    'a body of doubtful length': `${POST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`,
+    'a body of ambiguous length': `${POST}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`,
     'a malformed length': `${POST}Content-Length: 5, 5\r\n\r\n`,
     'a malformed chunk': `${POST}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
   })) {
-    it(`are in doubt from there on where there is ${what}`, () => {
+    it(`are unknown after ${what}`, () => {
       expect(requestsOf(GET + bytes + GET)).to.deep.equal([list, undefined, undefined]);
     });
   }
 
-  it('end where half a head has been sent', () => {
+  it('end before an incomplete header', () => {
     expect(requestsOf(GET + POST)).to.deep.equal([list, undefined, undefined]);
   });
 });

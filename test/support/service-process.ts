@@ -5,7 +5,7 @@ import { endWithProcess } from './redis/end-with-process';
 import { noteOutput } from './suite-log';
 import { TOKENS } from './watched-service';
 
-/** The service as a process of its own: something to send signals to. */
+/** The service as a separate process, to which a test can send signals. */
 export class ServiceProcess {
   #output = '';
   #url: string | undefined;
@@ -22,7 +22,7 @@ export class ServiceProcess {
     child.stderr!.on('data', note);
   }
 
-  /** Resolves once it listens. Logs all that it can. */
+  /** Resolves once it listens. Logs at all levels. */
   static async start(environment: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
     const child = spawn(process.execPath, [compiledMain()], {
       env: {
@@ -47,11 +47,11 @@ export class ServiceProcess {
     return this.child.pid!;
   }
 
-  get lives(): boolean {
+  get running(): boolean {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** All that it has written so far. */
+  /** Its output so far. */
   get output(): string {
     return this.#output;
   }

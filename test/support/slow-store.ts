@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import type { EventStore, Head, StreamName } from '../../src/event-sourcing';
 
-/** The in-memory store at the end of a slow line: what has been asked is done at once, but the reply takes its time. */
+/** The in-memory store behind a slow network: it executes calls at once, but delays the replies. */
 export class SlowStore implements EventStore<PlantEvent> {
-  /** Of every reply, in ms. Takes effect on replies that are under way, too. */
+  /** Delay of every reply in ms, also of replies in flight. */
   delayMs = 0;
-  /** How many times it was asked. */
+  /** The number of calls. */
   trips = 0;
   readonly #store = new MemoryEventStore<PlantEvent>();
 

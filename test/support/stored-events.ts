@@ -9,7 +9,7 @@ export interface StoredEvent {
   readonly name?: string;
 }
 
-/** The events of a stream that was never trimmed. Throws where the id of an entry is not its version. */
+/** The events of a stream that was never trimmed. Throws if the id of an entry is not its version. */
 export async function storedEvents(redis: Pick<Redis, 'xrange'>, key: string): Promise<StoredEvent[]> {
   const entries = await redis.xrange(key, '-', '+');
   return entries.map(([entry, [, type, , data]], index) => {

@@ -1,14 +1,14 @@
 /**
- * The log of the whole run: whatever a service writes, in this process or in
- * one that a test started, passes through here and is held to what every line
- * of a log must be. hooks.ts fails the run over what was found.
+ * The log of the whole run: every line that a service writes, in this process or in
+ * one that a test started, is checked here against the rules for all
+ * log lines. hooks.ts fails the run if a line breaks them.
  */
 import { type Logger, pino } from 'pino';
 
-/** How every token of every test begins, those that are signed included. */
+/** The first characters of every token in the tests, also of signed ones. */
 const TOKEN = /alice-token|bob-token|token-of-|token-\d|other-\d|plants_[\w-]{20}|eyJ[\w-]{10}|bearer /i;
 
-/** The start event shows the development token: nothing else does. */
+/** Only the start event may contain the development token. */
 const START_CURL = /"try":"curl \S+ -H 'Authorization: Bearer [\w-]{32}'",/;
 
 const unclean: string[] = [];
@@ -30,18 +30,18 @@ export function noteLine(line: string): void {
   }
 }
 
-/** Of a process whose log goes to its standard output, among what it tells a person. Only whole lines are judged. */
+/** For a process that writes its log to standard output, together with text for people. Checks only complete lines. */
 export function noteOutput(output: string): void {
   const whole = output.slice(0, output.lastIndexOf('\n') + 1);
   for (const line of whole.split('\n').slice(0, -1)) if (line.startsWith('{')) noteLine(`${line}\n`);
 }
 
-/** For a service whose log nobody looks into but this. */
+/** For a service whose log is checked only here. */
 export function notedLog(): Logger {
   return pino({ level: 'trace' }, { write: noteLine });
 }
 
-/** How many lines there were, and what was wrong with any of them. */
+/** The number of lines, and the lines that break the rules. */
 export function found(): { readonly lines: number; readonly unclean: readonly string[] } {
   return { lines, unclean };
 }

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { Redis } from 'ioredis';
-import { describeRedis, hangUp, plainClient } from './redis';
+import { describeRedis, disconnect, plainClient } from './redis';
 import { TcpProxy } from './tcp-proxy';
 
 describeRedis('a TCP proxy in front of Redis', (redis) => {
@@ -20,11 +20,11 @@ describeRedis('a TCP proxy in front of Redis', (redis) => {
   });
 
   afterEach(async () => {
-    hangUp(client);
+    disconnect(client);
     await proxy.close();
   });
 
-  it('has a command executed and its reply lost', async () => {
+  it('can lose the reply to an executed command', async () => {
     const lost = proxy.loseReply(is('incr'), 'cut');
     const failure = await client.incr(key).catch((error: unknown) => error);
 
@@ -33,7 +33,7 @@ describeRedis('a TCP proxy in front of Redis', (redis) => {
     expect(await redis.admin.get(key)).to.equal('1');
   });
 
-  it('keeps a command that was cut off from being executed', async () => {
+  it('can truncate a command, which is then not executed', async () => {
     const cut = proxy.cutRequest(is('incr'), 20);
     const failure = await client.incr(key).catch((error: unknown) => error);
 

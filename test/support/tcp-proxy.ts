@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Looks at a request, that is at bytes the client wrote at once: over the loopback they come as one piece up to 64 KiB. */
+/** Tests a request: the bytes of one write of the client, which arrive in one piece over the loopback, up to 64 KiB. */
 export type RequestMatch = (bytes: Buffer) => boolean;
 
 /**
- * The network between a client and a server on this machine, with the faults of
- * a real one. It loses bytes only as TCP can: all of those behind a certain one,
- * never some in between. So a direction that lost any carries none any more.
+ * A proxy between a client and a server on this machine, with the faults of
+ * a real network. It loses bytes only as TCP can: all bytes after a certain one,
+ * never some in between. So a direction that lost bytes carries no more.
  */
 export class TcpProxy {
-  /** How many connections have been accepted. */
+  /** The number of accepted connections. */
   accepted = 0;
-  /** How many milliseconds late bytes arrive, in either direction. */
+  /** Delay of bytes in each direction, in milliseconds. */
   delayMs = 0;
   #blackhole = false;
   #strikes: Strike[] = [];
@@ -37,22 +37,22 @@ export class TcpProxy {
     return (this.listener.address() as AddressInfo).port;
   }
 
-  /** How many of the accepted connections the client still has. */
+  /** The number of accepted connections that the client has not closed. */
   get open(): number {
     return [...this.#connections].filter(({ client }) => !client.destroyed).length;
   }
 
-  /** Cuts all connections there are. New ones pass. */
+  /** Closes all open connections. New ones pass. */
   cut(): void {
     for (const connection of this.#connections) connection.cut();
   }
 
-  /** From now on connections are accepted and bytes swallowed, and neither side is told of anything. */
+  /** From now on it accepts connections and drops all bytes, and closes nothing. */
   blackhole(): void {
     this.#blackhole = true;
   }
 
-  /** No fault any more: connections that lost bytes are cut, the others and new ones pass. */
+  /** Ends all faults: connections that lost bytes are closed, the others and new ones pass. */
   heal(): void {
     this.#blackhole = false;
     this.#strikes = [];
@@ -61,11 +61,11 @@ export class TcpProxy {
   }
 
   /**
-   * "Executed, and the reply lost": the next request that matches reaches the
-   * server, and nothing that the server says from then on reaches the client.
-   * With its first word the connection is cut, or else left open and silent.
-   * Resolves then, with that word. A reply to an earlier request that was still
-   * under way counts as such.
+   * Loses the reply to an executed request: the next request that matches reaches the
+   * server, and nothing that the server sends afterwards reaches the client.
+   * At the first byte of the reply the connection is closed, or left open and silent.
+   * Resolves then, with the lost bytes. A reply to an earlier request that was still
+   * in flight counts, too.
    */
   loseReply(matches: RequestMatch, connection: 'cut' | 'left open'): Promise<Buffer> {
     return new Promise((resolve) => {
@@ -82,7 +82,7 @@ export class TcpProxy {
     });
   }
 
-  /** Of the next request that matches, the server gets only the first `length` bytes, and then the connection is cut. */
+  /** The server gets only the first `length` bytes of the next request that matches. Then the connection is closed. */
   cutRequest(matches: RequestMatch, length: number): Promise<void> {
     return new Promise((resolve) => {
       this.#strikes.push({
@@ -123,7 +123,7 @@ export class TcpProxy {
     });
   }
 
-  /** One direction. News arrive in order, each of them late by the delay; in a blackhole none does. */
+  /** One direction. Bytes and ends arrive in order, each after the delay; in a blackhole none does. */
   #pass(connection: Connection, from: Socket, news: { bytes(bytes: Buffer): void; end(): void }): void {
     let arrived = Promise.resolve();
     const send = (arrive: () => void) => {
@@ -143,14 +143,14 @@ export class TcpProxy {
   }
 }
 
-/** A fault for the next request that matches, and for no other. */
+/** A fault for the next matching request only. */
 interface Strike {
   readonly matches: RequestMatch;
   hit(connection: Connection, request: Buffer): void;
 }
 
 class Connection {
-  /** Set where one of the sides does not know of what it lost. */
+  /** Set if a side has lost bytes without noticing. */
   lossy = false;
   #withheld: ((reply: Buffer) => void) | undefined;
 
@@ -158,7 +158,7 @@ class Connection {
     readonly client: Socket,
     readonly server: Socket,
   ) {
-    // An error closes the socket; that is what the other side gets to know.
+    // An error closes the socket, which the other side notices.
     client.on('error', () => {});
     server.on('error', () => {});
   }
@@ -181,7 +181,7 @@ class Connection {
     this.#withheld = withheld;
   }
 
-  /** Whatever was sent on to the server still gets there: a reset could make its kernel throw that away. */
+  /** Bytes that were passed to the server still arrive there: a reset could make its kernel drop them. */
   cut(): void {
     this.client.destroy();
     this.server.end();

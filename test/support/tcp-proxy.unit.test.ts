@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { TcpProxy } from './tcp-proxy';
 import { until } from './until';
 
-/** Long enough for bytes to cross the loopback twice, if they come at all. */
+/** Long enough for bytes to cross the loopback twice. */
 const A_WHILE_MS = 30;
 
 describe('a TCP proxy in front of a server that answers each piece by `<piece>!`', () => {
@@ -50,15 +50,15 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
   it('passes bytes in both directions', async () => {
     const client = await dial();
     client.send('one');
-    await client.heard('one!');
+    await client.received('one!');
     client.send('two');
-    await client.heard('one!two!');
+    await client.received('one!two!');
   });
 
-  it('passes the end of one direction and keeps the other open', async () => {
+  it('passes the end of one direction, and keeps the other open', async () => {
     const client = await dial();
     client.socket.end('last');
-    await client.heard('last!.');
+    await client.received('last!.');
     await client.closed();
 
     const other = await dial();
@@ -68,11 +68,11 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
     await until(() => received === 'lastbyebut');
   });
 
-  it('counts the connections it has accepted, and those still open', async () => {
+  it('counts accepted and open connections', async () => {
     const [first, second] = [await dial(), await dial()];
     first.send('1');
     second.send('2');
-    await Promise.all([first.heard('1!'), second.heard('2!')]);
+    await Promise.all([first.received('1!'), second.received('2!')]);
     expect([proxy.accepted, proxy.open]).to.deep.equal([2, 2]);
 
     first.socket.end();
@@ -80,17 +80,17 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
     expect([proxy.accepted, proxy.open]).to.deep.equal([2, 1]);
   });
 
-  it('closes a connection whose server is not there', async () => {
+  it('closes a connection if the server is not running', async () => {
     server.close();
     await once(server, 'close');
     await (await dial()).closed();
   });
 
-  it('cuts all connections, and lets new ones pass', async () => {
+  it('closes all connections, and passes new ones', async () => {
     const [first, second] = [await dial(), await dial()];
     first.send('1');
     second.send('2');
-    await Promise.all([first.heard('1!'), second.heard('2!')]);
+    await Promise.all([first.received('1!'), second.received('2!')]);
 
     proxy.cut();
     expect(proxy.open).to.equal(0);
@@ -98,10 +98,10 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
 
     const third = await dial();
     third.send('3');
-    await third.heard('3!');
+    await third.received('3!');
   });
 
-  it('is late by its delay in each direction, and keeps the order', async () => {
+  it('delays bytes in each direction, and keeps their order', async () => {
     const client = await dial();
     proxy.delayMs = 40;
     const sent = performance.now();
@@ -118,10 +118,10 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
   });
 
   describe('as a blackhole', () => {
-    it('accepts connections, swallows bytes, and tells nobody', async () => {
+    it('accepts connections, drops bytes, and closes nothing', async () => {
       const old = await dial();
       old.send('seen');
-      await old.heard('seen!');
+      await old.received('seen!');
       proxy.blackhole();
       const young = await dial();
       old.send('lost');
@@ -135,7 +135,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
       expect([old.isClosed, young.isClosed]).to.deep.equal([false, false]);
     });
 
-    it('swallows answers that were under way', async () => {
+    it('drops replies in flight', async () => {
       const client = await dial();
       proxy.delayMs = 20;
       client.send('asked');
@@ -145,7 +145,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
       expect(client.text).to.equal('');
     });
 
-    it('once healed has cut the connections that lost bytes, and no others', async () => {
+    it('closes, once healed, the connections that lost bytes, and no others', async () => {
       const [loser, keeper] = [await dial(), await dial()];
       proxy.blackhole();
       loser.send('lost');
@@ -153,7 +153,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
       proxy.heal();
       await loser.closed();
       keeper.send('kept');
-      await keeper.heard('kept!');
+      await keeper.received('kept!');
       expect(received).to.equal('kept');
     });
   });
@@ -161,11 +161,11 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
   describe('losing the reply to one request', () => {
     const isCommit = (bytes: Buffer) => bytes.includes('commit');
 
-    it('lets the server have the request, and cuts the connection when it answers', async () => {
+    it('passes the request to the server, and closes the connection when it answers', async () => {
       const client = await dial();
       const lost = proxy.loseReply(isCommit, 'cut');
       client.send('read');
-      await client.heard('read!');
+      await client.received('read!');
       client.send('commit');
 
       expect((await lost).toString()).to.equal('commit!');
@@ -174,7 +174,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
       expect(client.text).to.equal('read!');
     });
 
-    it('or leaves the connection open, and silent for ever', async () => {
+    it('can leave the connection open and silent', async () => {
       const client = await dial();
       const lost = proxy.loseReply(isCommit, 'left open');
       client.send('commit');
@@ -188,7 +188,7 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
       expect(client.isClosed).to.equal(false);
     });
 
-    it('until it is healed: then that connection is cut', async () => {
+    it('closes such a connection when it is healed', async () => {
       const client = await dial();
       const lost = proxy.loseReply(isCommit, 'left open');
       client.send('commit');
@@ -197,25 +197,25 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
       await client.closed();
     });
 
-    it('strikes once', async () => {
+    it('affects one request', async () => {
       const lost = proxy.loseReply(isCommit, 'cut');
       const first = await dial();
       first.send('commit 1');
       await lost;
       const second = await dial();
       second.send('commit 2');
-      await second.heard('commit 2!');
+      await second.received('commit 2!');
     });
 
-    it('and never, when it was healed before', async () => {
+    it('affects no request if it was healed before', async () => {
       void proxy.loseReply(isCommit, 'cut');
       proxy.heal();
       const client = await dial();
       client.send('commit');
-      await client.heard('commit!');
+      await client.received('commit!');
     });
 
-    it('strikes two requests if asked twice', async () => {
+    it('affects two requests if set twice', async () => {
       const both = [proxy.loseReply(isCommit, 'cut'), proxy.loseReply(isCommit, 'cut')];
       for (const text of ['commit 1', 'commit 2']) {
         const client = await dial();
@@ -226,10 +226,10 @@ describe('a TCP proxy in front of a server that answers each piece by `<piece>!`
     });
   });
 
-  it('cuts a connection in mid-request: the server gets the first bytes, and then the end', async () => {
+  it('closes a connection within a request: the server gets the first bytes and then the end', async () => {
     const client = await dial();
     client.send('read');
-    await client.heard('read!');
+    await client.received('read!');
     const cut = proxy.cutRequest((bytes) => bytes.includes('commit'), 3);
     client.send('commit');
     await cut;
@@ -255,8 +255,8 @@ class Client {
     this.socket.write(text);
   }
 
-  /** Resolves once it has received this much; it must be this. */
-  async heard(text: string): Promise<void> {
+  /** Resolves once it has received as much as `expected`. Fails if the bytes differ. */
+  async received(text: string): Promise<void> {
     await until(() => this.text.length >= text.length);
     expect(this.text).to.equal(text);
   }

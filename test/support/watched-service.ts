@@ -4,7 +4,7 @@ import { readConfig } from '../../src/service/config';
 import { problemsText } from '../../src/service/start-text';
 import { noteLine } from './suite-log';
 
-/** User → token. */
+/** The tokens by user. */
 export const TOKENS = { alice: 'alice-token.0123456789', bob: 'bob-token_0123456789' } as const;
 
 /** The whole service in this process, with the lines of its log. */
@@ -13,8 +13,8 @@ export interface WatchedService extends Service {
 }
 
 /**
- * Starts the service as `main` does, on a free port, in memory and for the users of {@link TOKENS}; `environment`
- * overrides that. The level of the log is `trace`, unless given.
+ * Starts the service like `main`, on a free port, in memory and for the users of {@link TOKENS}; `environment`
+ * overrides that. The default log level is `trace`.
  */
 export async function startWatched(
   environment: Readonly<Record<string, string>> = {},

@@ -65,11 +65,11 @@ describe('The MCP server', () => {
     });
   }
 
-  it('refuses a name that is empty or no text', async () => {
+  it('refuses a name that is empty or not well-formed', async () => {
     for (const name of ['', '\ud800']) assert((await call('create_plant', { id: '1', name })).isError);
   });
 
-  it('does not start without knowing whose plants', () => {
+  it('does not start without PLANT_USER', () => {
     const { status, stderr } = spawnSync(process.execPath, [SERVER], { env: {} });
     assert.deepEqual(
       [status, stderr.toString()],

@@ -35,7 +35,7 @@ describe('NdjsonEventStore', () => {
   });
   afterEach(() => rm(directory, { recursive: true }));
 
-  it('cuts off what a crash left of the last line, wherever it was torn, and goes on', async () => {
+  it('removes the part of the last line that a crash left, and continues', async () => {
     const first = await withStore(path, (store) => add(store, fern));
     const whole = (await stat(path)).size;
     await withStore(path, (store) => store.append(alice, first, 'second', [fern, moss]));
@@ -64,22 +64,25 @@ describe('NdjsonEventStore', () => {
     for (const delay of [1, 30]) {
       await rm(path, { force: true });
       const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'pipe' });
-      let told = '';
+      let output = '';
       child.stdout.on('data', (chunk: Buffer) => {
-        if (told === '') setTimeout(() => child.kill('SIGKILL'), delay);
-        told += chunk.toString();
+        if (output === '') setTimeout(() => child.kill('SIGKILL'), delay);
+        output += chunk.toString();
       });
       await once(child, 'close');
-      const acknowledged = Number(told.split('\n').at(-2));
+      const acknowledged = Number(output.split('\n').at(-2));
       assert(acknowledged > 0);
       await withStore(path, async (store) => {
         const { length } = await history(store);
-        assert(length >= acknowledged && length % 2 === 0, `${acknowledged} told, ${length} there`);
+        assert(
+          length >= acknowledged && length % 2 === 0,
+          `${acknowledged} acknowledged, ${length} recorded`,
+        );
       });
     }
   });
 
-  it('refuses a second opener, and not the next', async () => {
+  it('refuses a second opener, and accepts the next one', async () => {
     await withStore(path, async () => {
       await assert.rejects(NdjsonEventStore.open(path, plantCodec), /has this store open/);
       const other = `import(${JSON.stringify(new URL('./store.js', import.meta.url).href)})
@@ -97,7 +100,7 @@ describe('NdjsonEventStore', () => {
     append({ type: 'PlantCreated', data: '{"id":1}' }),
     JSON.stringify({ ...JSON.parse(append(plantCodec.encode(fern))), expected: { version: 7, commit: 'x' } }),
   ]) {
-    it(`refuses a file with a line that it did not write so, and says which: ${strange}`, async () => {
+    it(`refuses a file with a line that it did not write, and names the line: ${strange}`, async () => {
       await withStore(path, (store) => add(store, fern));
       await writeFile(path, `${strange}\n`, { flag: 'a' });
       await assert.rejects(NdjsonEventStore.open(path, plantCodec), (error) => {
@@ -152,7 +155,7 @@ async function history(store: EventStore<PlantEvent>) {
   return result.events;
 }
 
-/** Makes this method of every file fail during `work`, after an append has written a part. */
+/** Makes this method of every file fail during `work`, after an append has written a part of its line. */
 async function failing(method: 'appendFile' | 'datasync', work: () => Promise<void>): Promise<void> {
   const any = await open('/dev/null');
   const prototype = Object.getPrototypeOf(any) as typeof any;

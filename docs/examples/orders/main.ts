@@ -7,7 +7,7 @@ const { store, close } = await openStore('orders');
 const orders = new Aggregates(orderDecider, { ...system(), store });
 const order = parseStreamName('order 1')!;
 
-/** Repeats a command whose outcome is unknown: none of them changes anything the second time. */
+/** Repeats a command whose outcome is unknown. All commands are idempotent. */
 async function execute(command: OrderCommand) {
   const { events, rejection } = await orders.execute(order, command).catch((error: unknown) => {
     if (error instanceof OutcomeUnknown) return orders.execute(order, command);

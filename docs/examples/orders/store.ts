@@ -1,4 +1,4 @@
-/** How the events of orders are written, and where. */
+/** The codec and the store of the events of orders. */
 import { MemoryEventStore } from 'plant-store/adapters/memory';
 import { openRedisEventStore } from 'plant-store/adapters/redis';
 import { jsonCodec } from 'plant-store/event-sourcing';
@@ -11,7 +11,7 @@ export const codec = jsonCodec<OrderEvent>({
   OrderCancelled: {},
 });
 
-/** In Redis at REDIS_URL, or else in memory. */
+/** A store in Redis at REDIS_URL, or in memory. */
 export async function openStore(keyPrefix: string, pageSize?: number) {
   const url = process.env['REDIS_URL'];
   if (url) return openRedisEventStore({ url, codec, keyPrefix, pageSize });

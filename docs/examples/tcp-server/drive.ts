@@ -99,7 +99,7 @@ describe('The TCP server', () => {
     assert.deepEqual((answers[4] as { plants: unknown }).plants, []);
   });
 
-  it('ends a conversation that is no JSON, no UTF-8 or far too long', async () => {
+  it('closes a connection after a line that is not JSON, not UTF-8 or too long', async () => {
     for (const rubbish of ['hello\n', Buffer.from([0xff, 0x0a]), 'x'.repeat(100_000), '{"do":']) {
       const answers = await tell(alice, rubbish);
       assert.equal((answers.at(-1) as { error: string }).error, 'bad-line');

@@ -35,12 +35,12 @@ export function mintToken(): string {
  */
 export async function addToken(path: string, { user, note }: NewToken): Promise<string> {
   // Of a symbolic link, the target is replaced.
-  const target = await orIfAbsent(realpath(path), path);
+  const target = await unlessMissing(realpath(path), path);
   const draftPath = `${target}.new`;
   const token = mintToken();
   const draft = await openDraft(draftPath);
   try {
-    const before = await orIfAbsent(readFile(target).then(parseTokenFile), { users: [] });
+    const before = await unlessMissing(readFile(target).then(parseTokenFile), { users: [] });
     const after = withToken(before, user, {
       sha256: tokenDigest(token),
       ...(note === undefined ? {} : { note }),
@@ -91,7 +91,7 @@ const SAFE_MODE = 0o640;
  * could read or change it, only the owner keeps access.
  */
 async function keepReaders(draft: FileHandle, target: string): Promise<void> {
-  const before = await orIfAbsent(stat(target), undefined);
+  const before = await unlessMissing(stat(target), undefined);
   if (before === undefined) return;
   if (process.getuid?.() === 0) await draft.chown(before.uid, before.gid);
   const mode = before.mode & 0o777;
@@ -105,7 +105,7 @@ async function syncDirectory(path: string): Promise<void> {
   await directory?.close();
 }
 
-async function orIfAbsent<T>(found: Promise<T>, absent: T): Promise<T> {
+async function unlessMissing<T>(found: Promise<T>, absent: T): Promise<T> {
   try {
     return await found;
   } catch (error) {

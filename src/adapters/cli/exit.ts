@@ -1,13 +1,13 @@
 import { OutcomeUnknown, StoreUnavailable, UnreadableHistory } from '../../event-sourcing';
 
-/** The exit codes. Stable: scripts rely on them. docs/command-line.md lists them, too. */
+/** The exit codes. They never change, because scripts rely on them. docs/command-line.md has the same list. */
 export const EXIT = {
   done: { code: 0, description: 'done' },
   refused: { code: 1, description: 'refused by a rule, or a problem was found; the message says which' },
   usage: { code: 2, description: 'wrong usage or configuration; nothing was done' },
-  unavailable: { code: 3, description: 'the event store is unavailable; repeat the command' },
+  unavailable: { code: 3, description: 'the event store is unavailable: repeat the command' },
   unknown: { code: 4, description: 'the outcome is unknown: check, or repeat the command' },
-  bug: { code: 70, description: 'a bug in plant-store' },
+  bug: { code: 70, description: 'a bug in plant-store; standard error has the stack' },
   interrupted: { code: 130, description: 'interrupted by Ctrl-C or SIGTERM' },
   brokenPipe: { code: 141, description: 'the reader of the output closed the pipe' },
 } as const;

@@ -13,10 +13,10 @@ import { type Context, otherMethods, routeOf } from './routes';
 import { serviceRouter } from './service';
 import { users } from './users';
 
-/** The app, and how much its lists take. */
+/** The app, with the memory of its lists. */
 export interface App extends Koa {
   readonly lists: {
-    /** Bytes of list texts: kept ones, those of segments, and unfinished ones. */
+    /** Bytes of list texts: cached ones, those of segments, and unfinished ones. */
     readonly bytes: number;
     /** Long texts that are unfinished. */
     readonly waiting: number;
@@ -24,9 +24,9 @@ export interface App extends Koa {
 }
 
 /**
- * The HTTP interface as a Koa application. `listen` serves it, and so does any HTTP/1 server of Node by its
- * `callback()`; koa-mount puts it under a path of another application. A request that it does not know goes on to the
- * middleware behind it, and is answered with 404 where none of that answers.
+ * The HTTP interface as a Koa application. `listen` serves it, and so does any HTTP/1 server of Node with its
+ * `callback()`. koa-mount mounts it under a path of another application. A request with an unknown path is passed to
+ * the next middleware, and gets a 404 if none answers it.
  */
 export function createApp(options: AppOptions): App {
   const { plants, authenticator, metrics, random = Math.random } = options;
@@ -41,7 +41,7 @@ export function createApp(options: AppOptions): App {
     docsRouter(findSwaggerUi()),
   ];
   const app = Object.assign(new LeanKoa(), { lists });
-  app.use(everyAnswer(report, random));
+  app.use(commonResponse(report, random));
   app.use(users(authenticator, maxUserRequests));
   for (const router of routers) app.use(router.routes());
   app.use(otherMethods(...routers));
@@ -50,16 +50,16 @@ export function createApp(options: AppOptions): App {
 
 type Report = (request: RequestReport, ctx: Context) => void;
 
-/** As Koa does: without a listener it prints the error. */
+/** Emits the error like Koa, which prints it if there is no listener. */
 const emitFault: Report = ({ error }, ctx) => {
   if (error !== undefined) ctx.app.emit('error', error, ctx);
 };
 
 /**
- * What all answers have in common: their header fields, a problem where the request failed or nothing has answered
- * it, a bound on long bodies, and a report.
+ * The common part of all responses: header fields, the problem of a failed or unanswered request, a bound on long
+ * bodies, and a report.
  */
-function everyAnswer(report: Report, random: () => number) {
+function commonResponse(report: Report, random: () => number) {
   const longBodies = new LongBodies();
 
   return async (ctx: Context, next: () => Promise<unknown>): Promise<void> => {
@@ -76,7 +76,7 @@ function everyAnswer(report: Report, random: () => number) {
       if (!isAnswered(ctx)) throw new HttpProblem(PROBLEMS.noSuchPath);
     } catch (error) {
       if (error instanceof Koa.HttpError) {
-        // Thrown by middleware behind, which speaks to Koa: `ctx.throw(403)`.
+        // Thrown for Koa by the next middleware: `ctx.throw(403)`.
         ({ status } = error);
         if (status >= 500) fault = error;
         throw error;
@@ -85,7 +85,7 @@ function everyAnswer(report: Report, random: () => number) {
     } finally {
       const { body } = ctx.response as { readonly body: unknown };
       if (Buffer.isBuffer(body)) longBodies.track(body, res);
-      // An answer that may be cached says so itself.
+      // Responses that may be cached have set the field.
       if (!res.hasHeader('Cache-Control')) ctx.set('Cache-Control', 'no-store');
       const { user } = ctx.state;
       const client = clientOf(res);
@@ -111,7 +111,7 @@ function isAnswered(ctx: Context): boolean {
   return ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null) || ctx.respond === false;
 }
 
-/** Answers with the problem of `error`, which it returns where the service is to blame. */
+/** Sets the problem of `error` as the response. Returns `error` if it is a fault of the service. */
 function fail(ctx: Context, error: unknown, random: () => number): unknown {
   const failed = problemOf(error);
   const { status } = failed.problem;

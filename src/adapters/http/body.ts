@@ -7,23 +7,23 @@ import { parseJson } from './json';
 import { HttpProblem, PROBLEMS, bodyTooLarge, malformedHttp } from './problems';
 import type { Context } from './routes';
 
-// The type, then parameters, each a token or a quoted string, or nothing at all (RFC 9110, 5.6.6 and 8.3.1).
+// The type, then parameters: each is empty, a token or a quoted string (RFC 9110, 5.6.6 and 8.3.1).
 const JSON_TYPE =
   /^application\/json[ \t]*((?:;[ \t]*(?:[\w!#$%&'*+.^`|~-]+=(?:[\w!#$%&'*+.^`|~-]+|"[^"\\]*")[ \t]*)?)*)$/i;
 const CHARSET = /;[ \t]*charset=("?)([^";\t ]*)\1/gi;
 
 /**
- * Reads a body of at most `limit` bytes, and gives its JSON value. Throws {@link HttpProblem}.
+ * Reads a body of at most `limit` bytes, and returns its JSON value. Throws {@link HttpProblem}.
  *
- * koa-bodyparser only reads: it is given no encoding and hands over the bytes, for its own decoding and parsing
- * would replace ill-formed UTF-8, round large integers and let the last of two equal members win.
+ * koa-bodyparser only reads the bytes. Its own decoding and parsing would replace ill-formed UTF-8, round large
+ * integers and keep the last of two members with the same name.
  */
 export function jsonReader(limit: number): (ctx: Context) => Promise<unknown> {
   const parseBody = bodyParser({
     enableTypes: ['text'],
     extendTypes: { text: ['application/json'] },
     textLimit: String(limit),
-    // Hand over the bytes. (An option of raw-body's, which koa-bodyparser passes on and its types leave out.)
+    // Returns bytes. (An option of raw-body that koa-bodyparser passes on, but that its types do not have.)
     ...{ encoding: null },
   });
 
@@ -32,22 +32,22 @@ export function jsonReader(limit: number): (ctx: Context) => Promise<unknown> {
       await parseBody(ctx, async () => {});
     } catch (error) {
       if ((error as { status?: number }).status !== 413) throw error;
-      // The reader has paused it, and bytes that are never read would be answered with a reset.
+      // The reader has paused the socket, and the system resets a connection that is closed with unread bytes.
       ctx.req.resume();
       throw bodyTooLarge(limit);
     }
-    // Absent where there was no body at all.
+    // Absent if there was no body.
     return ctx.request.rawBody ?? '';
   };
 
   return async (ctx) => {
     const { headers } = ctx.req;
     requireJson(headers);
-    // koa-bodyparser knows `identity` in lower case only, and fewer ways to write the type than HTTP has.
+    // koa-bodyparser accepts `identity` only in lower case, and the type only in some of its valid forms.
     delete headers['content-encoding'];
     headers['content-type'] = 'application/json';
     const body = await readWhole(ctx, limit, readBytes);
-    // A text where a body parser in front has read the body.
+    // A text if earlier middleware has parsed the body.
     return jsonValue(typeof body === 'string' ? Buffer.from(body) : (body as Buffer));
   };
 }
@@ -83,7 +83,7 @@ const WHY: Readonly<Record<string, string>> = {
   RangeError: 'the body is nested too deep',
 };
 
-/** Waits for the end of a body that means nothing to the operation, and drops it. Throws {@link HttpProblem}. */
+/** Reads and drops a body that the operation ignores. Throws {@link HttpProblem}. */
 export async function dropBody(ctx: Context, limit: number): Promise<void> {
   // RFC 9112, 6.3.
   const { 'content-length': length, 'transfer-encoding': coding } = ctx.req.headers;
@@ -102,13 +102,13 @@ async function drop(body: IncomingMessage, limit: number): Promise<void> {
   });
 }
 
-/** Made once: every answer closes, and nearly always behind its body. */
+/** Created once, because every response closes, nearly always after its body. */
 const ANSWERED = new Error('the request was answered before its body had ended');
 
 /**
- * Reads a body of at most `limit` bytes to its end with `read`, which minds the limit where no length was announced.
- * Until then a request may still turn out malformed or late, and be answered so past the app; it then must not be
- * carried out any more, for a refused request has changed nothing.
+ * Reads a body of at most `limit` bytes to its end with `read`, which checks the limit if there is no Content-Length.
+ * Until then the request may turn out malformed or late, and get its response without the app. Then it must not be
+ * executed, because a refused request changes nothing.
  */
 async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) => Promise<T>): Promise<T> {
   const { req, res } = ctx;
@@ -117,7 +117,7 @@ async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) =>
   clientOf(res)?.expectBody(res);
   try {
     const body = await new Promise<T>((resolve, reject) => {
-      // Answered past the app: no event tells any more how the body ends.
+      // Answered without the app: no event reports the end of the body any more.
       res.on('close', () => reject(ANSWERED));
       read(ctx).then(resolve, reject);
     });
@@ -132,7 +132,7 @@ function requireUnanswered(res: ServerResponse): void {
   if (res.writableEnded || !(res.socket?.writable ?? true)) throw incomplete();
 }
 
-/** Reaches no client: it has gone away, or was answered already. */
+/** Reaches no client, because the client has disconnected or got another response. */
 function incomplete(): HttpProblem {
   return malformedHttp('the body ended before its announced length');
 }

@@ -5,7 +5,7 @@ import type { Headers, HttpProblem } from './problems';
 import type { RequestScheduler, Startable } from './request-scheduler';
 import { requestIdOf } from './request';
 
-/** How many requests are served. Clients then come again, and so learn of new instances. */
+/** Requests per connection. Clients then reconnect, and so discover new instances. */
 const MAX_SERVED = 10_000;
 /**
  * Queue limits for requests, some 1.5 KB each, per connection and in total. Beyond them the connection is closed.
@@ -13,22 +13,22 @@ const MAX_SERVED = 10_000;
  */
 const MAX_QUEUED_EACH = 1000;
 const MAX_QUEUED = 20_000;
-/** For how long a connection that got its last answer is read and dropped, so that a sender gets to see it. */
+/** Time for which input is dropped after the last response, so that a client that is still sending can read it. */
 const LINGER_MS = 1000;
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 
-/** A connection that `listen` has accepted, as the app sees it. */
+/** A connection that `listen` has accepted, as seen by the app. */
 export interface Client {
-  /** The user of its latest request; `undefined` where that had none. Set by the app. */
+  /** The user of its latest request; `undefined` if that had none. Set by the app. */
   user: User | undefined;
-  /** Whether the server is ending. */
+  /** Whether the server drains. */
   readonly draining: boolean;
-  /** Tells a client that waits for it that the body is going to be read (`Expect: 100-continue`). */
+  /** Sends 100 Continue to a client that waits for it, because the body will be read. */
   expectBody(response: ServerResponse): void;
 }
 
-/** The connection of `response`; `undefined` where another server than `listen` has accepted it. */
+/** The connection of `response`; `undefined` under another server than `listen`. */
 export function clientOf(response: ServerResponse): Client | undefined {
   return isServed(response) ? response.client : undefined;
 }
@@ -38,8 +38,8 @@ function isServed(response: ServerResponse): response is ServedResponse {
 }
 
 /**
- * A response on a {@link Connection}, sent by any middleware: it says `Connection: close` where it is the last one, and its
- * client is disconnected where it stops reading.
+ * A response on a {@link Connection}, sent by any middleware. The last one has `Connection: close`. A client that stops
+ * reading is disconnected.
  */
 export class ServedResponse<
   Request extends IncomingMessage = IncomingMessage,
@@ -53,39 +53,39 @@ export class ServedResponse<
 
   override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
     super.end(chunk, encoding as BufferEncoding, callback);
-    // Most clients have taken all of it by now.
+    // Most clients have read the complete response by now.
     if (this.client && !this.writableFinished && !this.destroyed) this.setTimeout(this.client.readTimeoutMs);
     return this;
   }
 }
 
-/** What a connection needs of its server. */
+/** The server, as seen by a connection. */
 export interface ConnectionServer {
   readonly scheduler: RequestScheduler;
-  /** The responses that wait behind others, on all connections. */
+  /** The queued responses of all connections: each waits for an earlier one. */
   readonly queued: Set<ServerResponse>;
   readonly draining: boolean;
-  /** For how long a client may stop reading its answer. */
+  /** The time for which a client may stop reading its response. */
   readonly readTimeoutMs: number;
   readonly handle: Handle;
-  /** Answers where there is no request. */
+  /** Responds if there is no request. */
   readonly answerRaw: (socket: Socket, refusal: HttpProblem) => void;
 }
 
-/** The lanes of connections that speak for no user (yet). */
+/** The lanes of connections without a known user. */
 const FIRST_REQUESTS = Symbol('first requests');
 const WITHOUT_USER = Symbol('without user');
 
 /**
- * One client's connection. Its requests are served one after the other: so no
- * request is carried out behind an answer that closes the connection, whose
- * own answer would then be lost, and however many a client sends at once, only
- * one at a time costs memory and the event store's time.
+ * One client's connection. It serves its requests one after the other. So no
+ * request is executed after a response that closes the connection, which would
+ * lose its own response. And only one request at a time takes memory and store
+ * calls, however many a client sends at once.
  */
 export class Connection implements Client, Startable {
   user: User | undefined;
   lane: Startable['lane'] = FIRST_REQUESTS;
-  /** The answers that are owed, in the order of their requests. The first one is under way. */
+  /** The pending responses, in the order of their requests. The first one is in progress. */
   readonly #owed: ServerResponse[] = [];
   #latest: IncomingMessage | undefined;
   #served = 0;
@@ -95,10 +95,10 @@ export class Connection implements Client, Startable {
     private readonly socket: Socket,
     private readonly server: ConnectionServer,
   ) {
-    // By this method Node ends a connection behind its last answer: at once, and where the client is
-    // still sending, the reset that it then gets can overtake the answer.
-    socket.destroySoon = () => this.#endGently();
-    // Node takes its own listener away when it hands a CONNECT over.
+    // Node closes a connection with this method after its last response. If the client is still
+    // sending, the reset that follows can overtake the response.
+    socket.destroySoon = () => this.#closeGracefully();
+    // Node removes its own listener when it emits `connect`.
     socket.on('error', () => socket.destroy());
     socket.once('close', () => {
       server.scheduler.cancel(this);
@@ -110,23 +110,23 @@ export class Connection implements Client, Startable {
     return this.server.draining;
   }
 
-  /** For how long the client may stop reading its answer. */
+  /** The time for which the client may stop reading its response. */
   get readTimeoutMs(): number {
     return this.server.readTimeoutMs;
   }
 
   expectBody(response: ServerResponse): void {
     const { headers, httpVersionMinor } = response.req;
-    // HTTP/1.0 does not know of 100 (RFC 9110, 10.1.1).
+    // HTTP/1.0 has no status 100 (RFC 9110, 10.1.1).
     if (headers.expect !== undefined && httpVersionMinor === 1) response.writeContinue();
   }
 
-  /** Whether the connection ends behind the answer under way. Called when the answer is decided. */
+  /** Whether the connection closes after the current response. Called when its header is written. */
   isLast(): boolean {
     return (
       this.#served >= MAX_SERVED ||
       (this.draining && this.#owed.length <= 1) ||
-      // Node's parser drops what came in one packet with a request for an upgrade: no answer may be taken for one to that.
+      // Node's parser drops bytes in the same packet as an upgrade, so a later response could be assigned to a dropped request.
       this.#owed[0]?.req.headers.upgrade !== undefined
     );
   }
@@ -134,7 +134,7 @@ export class Connection implements Client, Startable {
   take(response: ServerResponse): void {
     if (isServed(response)) response.client = this;
     this.#latest = response.req;
-    // Its last answer is on its way already: this one would have none.
+    // The last response has been sent, so this request gets none.
     if (!this.socket.writable) return;
     const queued = this.#owed.length;
     if (queued > MAX_QUEUED_EACH || (queued > 0 && this.server.queued.size >= MAX_QUEUED)) {
@@ -156,21 +156,21 @@ export class Connection implements Client, Startable {
   }
 
   /**
-   * What came is no request, or one that goes wrong on its way. The answer to
-   * that must not be taken for the answer to an earlier request: while one of
-   * those is owed, the connection is cut instead.
+   * Refuses bytes that are not a request, or a request whose body is malformed. The
+   * response must not be read as that of an earlier request: while one of those is
+   * pending, the connection is reset instead.
    */
   refuse(refusal: HttpProblem): void {
-    // Its last answer is on its way already.
+    // The last response has been sent.
     if (!this.socket.writable) return;
     const [underWay] = this.#owed;
     const inBody = this.#latest?.complete === false;
     if (underWay === undefined) {
-      // A body that goes wrong behind its answer gets no second one.
+      // A body that turns out malformed after its response gets no second one.
       if (!inBody) this.server.answerRaw(this.socket, refusal);
-      this.#endGently();
+      this.#closeGracefully();
     } else if (inBody && underWay.req === this.#latest && !underWay.headersSent) {
-      // Started in any case, so that it is logged and counted as other requests are.
+      // Started in any case, so that it is logged and counted like other requests.
       if (this.server.scheduler.cancel(this)) this.start();
       answer(underWay, refusal);
     } else {
@@ -178,14 +178,14 @@ export class Connection implements Client, Startable {
     }
   }
 
-  /** From now on the connection ends as soon as nothing is owed. */
+  /** From now on, the connection closes as soon as no response is pending. */
   endWhenIdle(): void {
     this.#ending = true;
-    if (this.#owed.length === 0) this.#endGently();
+    if (this.#owed.length === 0) this.#closeGracefully();
   }
 
-  /** True where an answer was owed. */
-  cut(): boolean {
+  /** Resets the connection. True if a response was pending. */
+  abort(): boolean {
     this.socket.destroy();
     return this.#owed.length > 0;
   }
@@ -194,39 +194,39 @@ export class Connection implements Client, Startable {
     this.#owed.shift();
     const [next] = this.#owed;
     if (next === undefined) {
-      if (this.#ending) this.#endGently();
+      if (this.#ending) this.#closeGracefully();
     } else if (this.socket.writable) {
-      // How long the last answer could be read has nothing to do with how long this one may take.
+      // Ends the read timeout of the last response.
       this.socket.setTimeout(0);
       this.server.queued.delete(next);
       this.#schedule();
     }
   }
 
-  /** Has the scheduler start the first request that an answer is owed to. */
+  /** Schedules the start of the first pending request. */
   #schedule(): void {
     this.lane = this.user ?? (this.#served === 0 ? FIRST_REQUESTS : WITHOUT_USER);
     this.server.scheduler.schedule(this);
   }
 
-  #endGently(): void {
+  #closeGracefully(): void {
     this.socket.end();
     this.socket.resume();
     setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
   }
 }
 
-/** Answers a request past the app, which may have begun to serve it. */
+/** Answers a request without the app, which may have started to serve it. */
 function answer(response: ServerResponse, refusal: HttpProblem): void {
   const { 'X-Request-Id': requestId, ...fields } = fieldsOf(refusal, requestIdOf(response.req));
-  // Of what the app has set only the id stays: the log has it.
+  // Of the fields that the app has set only the id remains, because the log has it.
   for (const name of response.getHeaderNames()) if (name !== 'x-request-id') response.removeHeader(name);
   if (!response.hasHeader('X-Request-Id')) response.setHeader('X-Request-Id', requestId!);
   const { status } = refusal.problem;
   response.writeHead(status, STATUS_CODES[status], fields).end(refusal.body);
 }
 
-/** The header of an answer that is sent past the app. Its connection ends behind it. */
+/** The header fields of a response that is sent without the app. It closes the connection. */
 export function fieldsOf({ headers, body }: HttpProblem, requestId: string): Headers {
   return {
     'X-Request-Id': requestId,

@@ -9,8 +9,8 @@ import { RequestScheduler } from './request-scheduler';
 import { methodNotAllowed } from './routes';
 
 /**
- * A server's connections, and what Node would answer on them by itself, without the contract's body: bytes that its
- * parser refuses, requests that do not arrive in time, CONNECT, expectations.
+ * The connections of a server. Replaces the responses that Node would send itself, without the contract's body: to
+ * bytes that its parser refuses, requests that do not arrive in time, CONNECT, and expectations.
  */
 export class Connections implements ConnectionServer {
   readonly scheduler = new RequestScheduler();
@@ -33,9 +33,9 @@ export class Connections implements ConnectionServer {
     const take = ({ socket }: IncomingMessage, response: ServerResponse) =>
       this.#open.get(socket)?.take(response);
     server.on('request', take);
-    // Instead of Node's 100 for every request: only a body that will be read is expected.
+    // Replaces Node's 100 for every request: the app sends it only before it reads a body.
     server.on('checkContinue', take);
-    // Any other expectation is refused as a malformed request is; see requireWellFormed.
+    // Any other expectation is refused like a malformed request; see requireWellFormed.
     server.on('checkExpectation', take);
 
     server.on('clientError', (error, socket) => {
@@ -47,12 +47,12 @@ export class Connections implements ConnectionServer {
     server.on('connect', (_, socket) => this.#open.get(socket)?.refuse(methodNotAllowed()));
   }
 
-  /** How many there are, idle or not. */
+  /** The number of open connections, idle or not. */
   get open(): number {
     return this.#open.size;
   }
 
-  /** How many requests wait for their turn of the event loop. */
+  /** The number of requests that wait for their turn of the event loop. */
   get waiting(): number {
     return this.scheduler.waiting;
   }
@@ -61,19 +61,19 @@ export class Connections implements ConnectionServer {
     return this.#draining;
   }
 
-  /** From now on every answer closes its connection. */
-  closeBehindAnswers(): void {
+  /** From now on, every response closes its connection. */
+  closeAfterResponses(): void {
     this.#draining = true;
   }
 
-  /** From now on connections to which no answer is owed end. */
+  /** From now on, connections without a pending response are closed. */
   endIdle(): void {
     for (const connection of this.#open.values()) connection.endWhenIdle();
   }
 
-  /** Closes all connections. True where an answer was owed. */
-  cut(): boolean {
-    return [...this.#open.values()].map((connection) => connection.cut()).includes(true);
+  /** Resets all connections. True if a response was pending. */
+  abort(): boolean {
+    return [...this.#open.values()].map((connection) => connection.abort()).includes(true);
   }
 
   readonly answerRaw = (socket: Socket, refusal: HttpProblem): void => {
@@ -86,17 +86,17 @@ export class Connections implements ConnectionServer {
   };
 }
 
-/** With the bytes that Node's parser rejected. */
+/** An error with the bytes that Node's parser refused. */
 interface ParserError extends NodeJS.ErrnoException {
   readonly rawPacket?: Buffer;
 }
 
-/** What came behind a request with `Connection: close`, and so is no request. */
+/** Whether the bytes follow a request with `Connection: close`, and so are not a request. */
 function isSurplus(error: ParserError): boolean {
   return error.code === 'HPE_CLOSED_CONNECTION';
 }
 
-/** The problem of a `clientError` of Node's; `undefined` where the connection itself is broken. */
+/** The problem of Node's `clientError`; `undefined` if the connection itself is broken. */
 function refusalOf(error: ParserError): HttpProblem | undefined {
   switch (error.code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
@@ -113,12 +113,12 @@ function refusalOf(error: ParserError): HttpProblem | undefined {
   }
 }
 
-/** A request line with which nothing is wrong but the method (a token; RFC 9110, 5.6.2). */
+/** A request line that is valid except for its unknown method (a token; RFC 9110, 5.6.2). */
 const REQUEST_LINE = /^(?:\r\n)*[\w!#$%&'*+.^`|~-]+ [!-~]+ HTTP\/1\.[01]\r\n/;
 
 /**
- * Tells a method that Node does not know from bytes that are no HTTP at all, over both of which its parser stops at
- * the first odd letter. The packet begins with them: behind a request in the same packet they would get no answer.
+ * Distinguishes a method that Node does not know from bytes that are not HTTP. Node's parser reports both at the first
+ * unexpected character. The packet must begin with them: after another request in it they would get no response.
  */
 function isRequest(packet: Buffer | undefined): boolean {
   return packet !== undefined && REQUEST_LINE.test(packet.toString('latin1'));

@@ -1,4 +1,4 @@
-/** The interface, described: for programs at `/openapi.json`, for people at `/docs`. */
+/** The description of the interface: for programs at `/openapi.json`, for people at `/docs`. */
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type Router from '@koa/router';
@@ -12,7 +12,7 @@ import { type Context, type State, newRouter } from './routes';
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 
-/** Where the files of Swagger UI are; `undefined` where the package, which is optional, was left out. */
+/** The folder of Swagger UI; `undefined` if the optional package is not installed. */
 export function findSwaggerUi(): string | undefined {
   try {
     return dirname(require.resolve('swagger-ui-dist/package.json'));
@@ -46,7 +46,7 @@ export function docsRouter(swaggerUi: string | undefined): Router<State> {
   return router;
 }
 
-/** The document says where the app is mounted. The latest such text is kept. */
+/** The document contains the mount path. The latest text is cached. */
 function openApi(): (ctx: Context) => Promise<void> {
   let mountPath: string | undefined;
   let answer: ReturnType<typeof constant>;
@@ -60,10 +60,10 @@ function openApi(): (ctx: Context) => Promise<void> {
   };
 }
 
-/** React sets styles through the CSSOM, which a policy does not concern: neither inline styles nor scripts are needed. */
+/** React sets styles through the CSSOM, which the policy permits, so neither inline styles nor scripts are allowed. */
 const POLICY = ["script-src 'self'", "style-src 'self'", "connect-src 'self'"];
 
-/** A file of its own, for the policy allows no script within the page. */
+/** A separate file, because the policy allows no inline script. */
 const INITIALIZER = `'use strict';
 
 const ui = SwaggerUIBundle({
@@ -72,14 +72,14 @@ const ui = SwaggerUIBundle({
   deepLinking: true,
   tryItOutEnabled: true,
   displayRequestDuration: true,
-  // The badge of a validator outside.
+  // No badge of an external validator.
   validatorUrl: null,
-  // For the curious: it would fill the page.
+  // Collapsed, because it would fill the page.
   onComplete: () => ui.layoutActions.show(['operations-tag', '${TAGS.http}'], false),
 });
 `;
 
-/** Its links are relative, so that they hold wherever the app is mounted. */
+/** Its links are relative, so that they work under any mount path. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>

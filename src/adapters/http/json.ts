@@ -184,7 +184,7 @@ interface Decimal {
 
 const ZERO: Decimal = { coefficient: '0', exponent: 0n };
 
-/** `undefined` where the exponent is too long. */
+/** `undefined` if the exponent is too long. */
 function decimal(literal: string): Decimal | undefined {
   const [, sign = '', whole = '', fraction = '', written = '0'] = DECIMAL.exec(literal)!;
   const digits = whole + fraction;

@@ -10,14 +10,14 @@ const respond = (Koa.prototype as unknown as { readonly handleRequest: ResponseS
 const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
- * Koa with a shorter response step: a text, a Buffer and an answer without a body are ended directly. All other
- * bodies are sent by Koa's own step, which also tells an application of a response that failed (`on-finished`).
- * This is the one place that relies on how Koa is made inside: it overrides `handleRequest`.
+ * Koa with a shorter response step: a text, a Buffer and a response without a body are ended directly. Koa's own step
+ * sends all other bodies, and also reports failed responses (`on-finished`). This is the only place that relies on
+ * Koa's internals: it overrides `handleRequest`.
  */
 export class LeanKoa extends Koa {
   constructor() {
     super();
-    // The prototypes of all its contexts and responses, which Koa offers for such additions.
+    // The prototypes of all its responses and contexts. Koa offers them for additions.
     Object.assign(this.response, { set });
     Object.assign(this.context, { set: delegateSet });
   }
@@ -39,7 +39,7 @@ export class LeanKoa extends Koa {
   #respond(ctx: Koa.Context): Promise<void> {
     const { statusCode } = ctx.res;
     return respond.call(this, ctx, async () => {
-      // Koa's step begins with 404.
+      // Koa's step starts with 404.
       ctx.res.statusCode = statusCode;
     });
   }
@@ -50,7 +50,7 @@ function isEndable(body: unknown, status: number): body is string | Buffer | nul
   return typeof body === 'string' || Buffer.isBuffer(body);
 }
 
-/** What one field and its value mean to Koa's `set`, without the arrays that it makes of them. */
+/** Koa's `set` for one field with one value, without its intermediate arrays. */
 function set(this: Koa.Response, field: string | Fields, value?: Value): void {
   if (typeof field === 'string' && typeof value === 'string') {
     if (!this.res.headersSent && field !== '') this.res.setHeader(field, value);

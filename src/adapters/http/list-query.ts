@@ -1,28 +1,28 @@
 import type { ListQuery } from '../../application';
 import { HttpProblem, PROBLEMS } from './problems';
 
-/** What a list is requested with. */
+/** The parameters of a list request, all present. */
 export type PageQuery = Required<ListQuery>;
 
 type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
 
-/** How one member of the query stands in a URL. */
+/** How one member of the query is written in a URL. */
 interface Parameter {
   readonly name: string;
   /** Throws {@link HttpProblem}. */
   readonly read: (query: Mutable<PageQuery>, text: string) => void;
-  /** `name=value`; empty where the value is that of an absent parameter. */
+  /** `name=value`; empty if the value is that of an absent parameter. */
   readonly write: (query: PageQuery) => string;
 }
 
-/** In the order in which a URL has them. */
+/** In their order in a URL. */
 const PARAMETERS = Object.values<Parameter>({
   limit: parameter('limit', 'limit', Infinity, parseLimit, String),
   after: parameter('cursor', 'after', 0, parseCursor, cursorOf),
 } satisfies Record<keyof PageQuery, Parameter>);
 const ALL: PageQuery = { limit: Infinity, after: 0 };
 
-/** @param format gives the one text of a value, with what a URL does not allow escaped. */
+/** @param format returns the canonical text of a value, escaped for a URL. */
 function parameter<Member extends keyof PageQuery>(
   name: string,
   member: Member,
@@ -39,7 +39,7 @@ function parameter<Member extends keyof PageQuery>(
 
 export const PARAMETER_NAMES: readonly string[] = PARAMETERS.map(({ name }) => name);
 
-/** `limit[]` and its like are how some frameworks write a list. */
+/** Some frameworks write a list as `limit[]`. */
 const NAME_OF_LIST = new RegExp(`^(?:${PARAMETER_NAMES.join('|')})\\[`);
 
 /** Throws {@link HttpProblem}. Unknown parameters are ignored. */
@@ -60,8 +60,8 @@ export function parseQuery(querystring: string): PageQuery {
 }
 
 /**
- * The one text of a query, as it stands in a URL behind the question mark: two queries for the same page have the
- * same one. The key of every cache of pages, and what `Link` leads to.
+ * The canonical text of a query, without the question mark: equal for all queries of the same page. It is the key of
+ * the page cache and the query of `Link`.
  */
 export function canonical(query: PageQuery): string {
   let text = '';
@@ -81,7 +81,7 @@ function parseLimit(text: string): number {
 
 const CURSOR_PREFIX = 'v1.';
 
-/** A place in the list, opaque to clients. */
+/** A position in the list, opaque to clients. */
 function cursorOf(position: number): string {
   return Buffer.from(`${CURSOR_PREFIX}${position}`).toString('base64url');
 }

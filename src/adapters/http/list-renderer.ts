@@ -4,26 +4,26 @@ import type { ListText } from './list-text';
 
 /** Unfinished texts of one user. Further ones are refused. */
 const MAX_EACH = 32;
-/** Bytes of unfinished texts. Beyond it one text is finished before the others go on, and further ones are refused. */
+/** Bytes of unfinished texts. Beyond it, one text is finished before others continue, and further ones are refused. */
 const MAX_BYTES = 64 * 2 ** 20;
-/** Stretches of the lists whose texts are unfinished, some 64 bytes each. Further texts are refused. */
-const MAX_STRETCHES = 2 ** 19;
+/** Ranges of the lists whose texts are unfinished, some 64 bytes each. Further texts are refused. */
+const MAX_RANGES = 2 ** 19;
 
 interface Reader {
   readonly resolve: (text: Buffer) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** A long text that is wanted, and its readers. */
+/** A long text in progress, and its readers. */
 export class Rendering {
   readonly #readers = new Set<Reader>();
 
   constructor(
     readonly user: User,
     readonly text: ListText,
-    /** Called once: with the whole text, or without where it was cancelled or a fault prevented it. */
+    /** Called once: with the complete text, or without it after a cancellation or a fault. */
     readonly ended: (text?: Buffer) => void,
-    /** Called when no reader is left, with the reason of the last one. */
+    /** Called when the last reader has left, with its reason. */
     private readonly abandoned: (reason: unknown) => void,
   ) {}
 
@@ -31,7 +31,7 @@ export class Rendering {
     return this.#readers.size > 0;
   }
 
-  /** The whole text; rejects with the reason of `signal` where that comes first, or with a fault. */
+  /** The complete text. Rejects with the reason of `signal` if that aborts first, or with a fault. */
   read(signal: AbortSignal): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       const reader = { resolve, reject };
@@ -53,38 +53,38 @@ export class Rendering {
 }
 
 /**
- * Renders long texts, one piece per turn of the event loop. Users take turns, piece by piece; of one user one text is
- * under way at a time. A text that has no reader any more is cancelled, but for one under way whose readers ran out of
- * time: they retry, and would never get a text that takes longer. That one goes on until its user wants another.
+ * Renders long texts, one piece per turn of the event loop. Users take turns, piece by piece, with one text of each
+ * user at a time. A text without readers is cancelled. The exception is a current text whose readers timed out: they
+ * retry, and would never get a text that takes longer. It continues until its user requests another one.
  */
 export class ListRenderer {
-  /** Each user's texts, the first of them under way; the user whose turn is next comes first. None is empty. */
+  /** The texts of each user, the current one first. The user of the next turn is first. No lane is empty. */
   readonly #lanes = new Map<User, Rendering[]>();
   #running = false;
   #bytes = 0;
-  #stretches = 0;
+  #ranges = 0;
 
-  /** Of unfinished texts. */
+  /** Bytes of unfinished texts. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many texts are unfinished. */
+  /** The number of unfinished texts. */
   get waiting(): number {
     return [...this.#lanes.values()].reduce((sum, { length }) => sum + length, 0);
   }
 
   /**
-   * Takes a text on. Throws {@link StoreUnavailable} where too much is wanted already.
-   * @param ended of the {@link Rendering}.
+   * Starts to render a text. Throws {@link StoreUnavailable} if there are too many.
+   * @param ended see {@link Rendering}.
    */
   render(user: User, text: ListText, ended: (text?: Buffer) => void): Rendering {
     const [underWay] = this.#lanes.get(user) ?? [];
     if (underWay && !underWay.isRead) this.#remove(underWay);
     const others = this.#lanes.get(user)?.length ?? 0;
-    const full = this.#bytes > MAX_BYTES || this.#stretches + text.size > MAX_STRETCHES;
+    const full = this.#bytes > MAX_BYTES || this.#ranges + text.size > MAX_RANGES;
     if (others >= MAX_EACH || (full && this.#lanes.size > 0)) {
-      throw new StoreUnavailable('too many long lists are wanted');
+      throw new StoreUnavailable('too many long lists are requested');
     }
 
     const rendering = new Rendering(user, text, ended, (reason) => {
@@ -92,7 +92,7 @@ export class ListRenderer {
       if (!late || this.#lanes.get(user)?.[0] !== rendering) this.#remove(rendering);
     });
     this.#bytes += text.bytes;
-    this.#stretches += text.size;
+    this.#ranges += text.size;
     const lane = this.#lanes.get(user);
     if (lane) lane.push(rendering);
     else this.#lanes.set(user, [rendering]);
@@ -126,15 +126,15 @@ export class ListRenderer {
     }
     this.#bytes += text.bytes - before;
     if (whole === undefined) {
-      if (this.#bytes <= MAX_BYTES) this.#makeLast(user);
+      if (this.#bytes <= MAX_BYTES) this.#moveToEnd(user);
     } else {
-      this.#makeLast(user);
+      this.#moveToEnd(user);
       this.#remove(rendering, whole);
       rendering.settle(({ resolve }) => resolve(whole));
     }
   }
 
-  #makeLast(user: User): void {
+  #moveToEnd(user: User): void {
     const lane = this.#lanes.get(user)!;
     this.#lanes.delete(user);
     this.#lanes.set(user, lane);
@@ -148,7 +148,7 @@ export class ListRenderer {
     lane!.splice(index, 1);
     if (lane!.length === 0) this.#lanes.delete(user);
     this.#bytes -= text.bytes;
-    this.#stretches -= text.size;
+    this.#ranges -= text.size;
     ended(whole);
   }
 }

@@ -1,38 +1,38 @@
-import type { Plant, SegmentView, Stretch } from '../../domain';
+import type { Plant, SegmentView, SegmentRange } from '../../domain';
 
-/** In characters. A piece ends with the plant or the segment by which it becomes longer. */
+/** In characters. A piece ends with the plant or the segment that exceeds it. */
 export const PIECE_LENGTH = 64 * 1024;
 
-/** The JSON text of one list, made piece by piece. */
+/** The JSON text of one list, rendered piece by piece. */
 export class ListText {
   readonly #chunks: Buffer[] = [];
   #bytes = 0;
-  /** The next stretch, and the next plant of it. */
+  /** The next range, and its next plant. */
   #index = 0;
   #plant: number | undefined;
 
   constructor(
-    private readonly stretches: readonly Stretch[],
+    private readonly ranges: readonly SegmentRange[],
     private readonly segments: SegmentTexts,
   ) {}
 
-  /** Of the pieces made so far. */
+  /** Bytes of the pieces so far. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many stretches the list has. */
+  /** The number of ranges in the list. */
   get size(): number {
-    return this.stretches.length;
+    return this.ranges.length;
   }
 
-  /** Makes the next piece. The whole text in UTF-8 where that was the last one, else `undefined`. */
+  /** Renders the next piece. Returns the complete text in UTF-8 after the last one, otherwise `undefined`. */
   advance(): Buffer | undefined {
     let piece = '';
-    while (piece.length <= PIECE_LENGTH && this.#index < this.stretches.length) {
+    while (piece.length <= PIECE_LENGTH && this.#index < this.ranges.length) {
       piece += `${piece === '' && this.#bytes === 0 ? '[' : ','}${this.#next(PIECE_LENGTH - piece.length)}`;
     }
-    const whole = this.#index === this.stretches.length;
+    const whole = this.#index === this.ranges.length;
     if (whole) piece += piece === '' && this.#bytes === 0 ? '[]' : ']';
     const chunk = Buffer.from(piece);
     this.#chunks.push(chunk);
@@ -41,9 +41,9 @@ export class ListText {
     return this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
   }
 
-  /** The text of the next stretch; of as many of its plants as it takes to exceed `length` where the stretch is long. */
+  /** The text of the next range; of a long range, only the plants up to the first one that exceeds `length`. */
   #next(length: number): string {
-    const { segment, from, to } = this.stretches[this.#index]!;
+    const { segment, from, to } = this.ranges[this.#index]!;
     const whole = to - from === segment.plants.length;
     let text = whole && this.#plant === undefined ? this.segments.get(segment) : undefined;
     if (
@@ -78,7 +78,7 @@ function characters(plants: readonly Plant[], from: number, to: number): number 
   return sum;
 }
 
-/** Without the brackets around them. */
+/** The JSON of the plants without the brackets. */
 function members(plants: readonly Plant[]): string {
   return JSON.stringify(plants).slice(1, -1);
 }
@@ -87,8 +87,8 @@ function members(plants: readonly Plant[]): string {
 const MAX_SEGMENT_BYTES = 32 * 2 ** 20;
 
 /**
- * A cache of the texts of whole segments: a write leaves all but one or two of a list's segments as they are. It has
- * two generations of half of the bound each. When the young one is full, the old one is dropped.
+ * Caches the texts of whole segments, because a write changes only one or two segments of a list. It has two
+ * generations, each with half of the bound. When the young one is full, the old one is dropped.
  */
 export class SegmentTexts {
   #young = new WeakMap<SegmentView, string>();
@@ -98,7 +98,7 @@ export class SegmentTexts {
 
   constructor(private readonly maxBytes = MAX_SEGMENT_BYTES) {}
 
-  /** Upper bound of what the texts take: those of segments that no list has any more are counted, too. */
+  /** Upper bound of their memory in bytes: it includes texts of segments that no list has any more. */
   get bytes(): number {
     return this.#youngBytes + this.#oldBytes;
   }

@@ -1,55 +1,55 @@
-/** The texts of lists: made when they are wanted, kept for as long as the list is the same. */
+/** The texts of lists, rendered on request and cached until the list changes. */
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { type PlantView, type User, pageOf } from '../../application';
 import { type Head, StoreUnavailable } from '../../event-sourcing';
-import type { Stretch } from '../../domain';
+import type { SegmentRange } from '../../domain';
 import { type PageQuery, canonical } from './list-query';
 import { ListRenderer, type Rendering } from './list-renderer';
 import { ListText, PIECE_LENGTH, SegmentTexts } from './list-text';
 import { malformedHttp } from './problems';
 import { whenClosed } from './response';
 
-/** Bytes of kept pages, each counted with what it costs beside its text. The latest is kept however long it is. */
+/** Bytes of cached pages, including their overhead. The latest page is cached at any length. */
 const MAX_KEPT = 64 * 2 ** 20;
 const PAGE_BYTES = 1024;
-const STRETCH_BYTES = 64;
-/** Different queries of one user whose answers may be long, at a time. */
+const RANGE_BYTES = 64;
+/** Different queries of one user with possibly long responses, in progress at a time. */
 const MAX_LONG_QUERIES = 32;
-/** A list of so many plants may be longer than one piece: a plant takes 13 characters at least. */
+/** A list of more plants may be longer than one piece, because a plant takes at least 13 characters. */
 const LONG_LIMIT = Math.floor(PIECE_LENGTH / 13);
-/** A list of so many stretches is: two neighbours hold more than 64 plants. */
-const LONG_STRETCHES = Math.ceil(LONG_LIMIT / 32) + 1;
+/** A list of this many ranges is longer than one piece, because two adjacent segments have more than 64 plants. */
+const LONG_RANGES = Math.ceil(LONG_LIMIT / 32) + 1;
 
 /**
- * All pages of lists that are known, by user and canonical query, each at the latest head that it was requested at.
- * Beyond the bound the oldest are dropped. A short text is made at once, a long one by the {@link ListRenderer}.
+ * Caches pages of lists by user and canonical query, each at the head of its latest request. Beyond the bound it drops
+ * the oldest ones. It renders a short text at once, and a long one with the {@link ListRenderer}.
  */
 export class Lists {
   readonly #segments = new SegmentTexts();
   readonly #renderer = new ListRenderer();
   /** The oldest first. */
   readonly #pages = new Map<string, ListPage>();
-  /** Each user's queries whose texts may be long, with how many requests wait for each. */
+  /** For each user, the queries with possibly long texts, and the number of requests in progress for each. */
   readonly #long = new Map<User, Map<string, number>>();
   #size = 0;
 
   constructor(private readonly maxKept = MAX_KEPT) {}
 
-  /** Bytes held: pages, texts of segments, and texts under way. */
+  /** Bytes of pages, texts of segments, and unfinished texts. */
   get bytes(): number {
     return this.#size + this.#segments.bytes + this.#renderer.bytes;
   }
 
-  /** How many long texts are unfinished. */
+  /** The number of unfinished long texts. */
   get waiting(): number {
     return this.#renderer.waiting;
   }
 
   /**
-   * Admits a request before its list is known: a long list takes memory from then on. Throws {@link StoreUnavailable}
-   * where the user requests too many different ones.
-   * @returns to be called when the request has its answer; `undefined` where the limit makes the answer short.
+   * Admits a request before its list is read, because a long list takes memory from then on. Throws
+   * {@link StoreUnavailable} if the user requests too many different ones.
+   * @returns a function to call when the request has its response; `undefined` if the limit makes the response short.
    */
   admit(user: User, query: PageQuery): (() => void) | undefined {
     if (query.limit <= LONG_LIMIT) return undefined;
@@ -57,7 +57,7 @@ export class Lists {
     const queries = this.#long.get(user) ?? new Map<string, number>();
     const requests = queries.get(key) ?? 0;
     if (requests === 0 && queries.size >= MAX_LONG_QUERIES) {
-      throw new StoreUnavailable('too many different long lists are wanted by one user');
+      throw new StoreUnavailable('one user requests too many different long lists');
     }
     queries.set(key, requests + 1);
     this.#long.set(user, queries);
@@ -69,32 +69,32 @@ export class Lists {
     };
   }
 
-  /** The view of a user's list that gives the page which `query` leads to. */
+  /** A view of a user's list that returns the page of `query`. */
   page(user: User, query: PageQuery): PlantView<ListPage> {
     return (list, head) => {
-      // A limit that cuts nothing is none: all of them share one text.
+      // A limit beyond the end is ignored, so that all such queries share one text.
       const cut = query.limit < list.size ? query : withoutLimit(query);
       const key = `${canonical(cut)} ${user}`;
       const known = this.#pages.get(key);
       if (known !== undefined && isSame(known.head, head)) return known;
-      const { stretches, next } = pageOf(list, cut);
-      // With limit=0 a walk along the links would never end.
+      const { ranges, next } = pageOf(list, cut);
+      // With limit=0 the links would never end.
       const link = next === undefined || cut.limit === 0 ? undefined : canonical({ ...cut, after: next });
-      const page = new ListPage(key, user, head, link, stretches);
+      const page = new ListPage(key, user, head, link, ranges);
       this.#keep(page);
       return page;
     };
   }
 
   /**
-   * The text of a page that {@link page} gave. Rejects with {@link StoreUnavailable} where too much is wanted.
-   * @param abandonment called where the text takes its time: aborts when the client has gone, or the time is up.
+   * The text of a page from {@link page}. Rejects with {@link StoreUnavailable} if too many texts are requested.
+   * @param abandonment called for a long text: its signal aborts when the client disconnects or the request times out.
    */
   async text(page: ListPage, abandonment: () => AbortSignal): Promise<Buffer> {
     if (page.text !== undefined) return page.text;
     if (page.rendering === undefined) {
-      const text = new ListText(page.stretches, this.#segments);
-      const whole = text.size < LONG_STRETCHES ? text.advance() : undefined;
+      const text = new ListText(page.ranges, this.#segments);
+      const whole = text.size < LONG_RANGES ? text.advance() : undefined;
       if (whole !== undefined) return this.#finish(page, whole);
       page.rendering = this.#renderer.render(page.user, text, (rendered) => {
         page.rendering = undefined;
@@ -108,7 +108,7 @@ export class Lists {
     const kept = this.#pages.get(page.key) === page;
     if (kept) this.#forget(page);
     page.finish(text);
-    // Not where a page of a newer head has taken its place.
+    // Unless a page at a newer head has replaced it.
     if (kept) this.#keep(page);
     return text;
   }
@@ -120,7 +120,7 @@ export class Lists {
     this.#size += page.bytes;
     for (const oldest of this.#pages.values()) {
       if (this.#size <= this.maxKept || oldest === page) break;
-      // The renderer bounds those under way; without them their texts would be made twice.
+      // The renderer bounds unfinished ones. If they were dropped, their texts would be rendered twice.
       if (oldest.rendering === undefined) this.#forget(oldest);
     }
   }
@@ -131,12 +131,12 @@ export class Lists {
   }
 }
 
-/** What a query leads to at one head. */
+/** The page of a query at one head. */
 export class ListPage {
   readonly etag: string;
-  /** JSON, in UTF-8. Absent until it is made. */
+  /** JSON in UTF-8; absent until it is rendered. */
   text: Buffer | undefined;
-  /** Present while the text is being made. */
+  /** Present while the text is being rendered. */
   rendering: Rendering | undefined;
 
   constructor(
@@ -145,18 +145,18 @@ export class ListPage {
     readonly head: Head,
     /** The canonical query of the next page; absent at the end. */
     readonly next: string | undefined,
-    public stretches: readonly Stretch[],
+    public ranges: readonly SegmentRange[],
   ) {
     this.etag = entityTag(head);
   }
 
   get bytes(): number {
-    return PAGE_BYTES + STRETCH_BYTES * this.stretches.length + (this.text?.length ?? 0);
+    return PAGE_BYTES + RANGE_BYTES * this.ranges.length + (this.text?.length ?? 0);
   }
 
   finish(text: Buffer): void {
     this.text = text;
-    this.stretches = [];
+    this.ranges = [];
   }
 }
 
@@ -168,18 +168,18 @@ function isSame(one: Head, other: Head): boolean {
   return one.version === other.version && one.commit === other.commit;
 }
 
-/** RFC 9110, 8.8.3, without what is not ASCII. Our own commit ids are of this kind; those of another store need not be. */
+/** RFC 9110, 8.8.3, ASCII only. Our commit ids match; those of another store need not. */
 const TAG_CHARACTERS = /^[!#-~]{1,128}$/;
 
-/** Strong: the commit names one state of this user's list, and the URL one page of it. */
+/** A strong tag: the commit identifies one state of this user's list, and the URL one page of it. */
 function entityTag({ version, commit }: Head): string {
   if (version === 0 || TAG_CHARACTERS.test(commit)) return `"${version}-${commit}"`;
   return `"${version}-${createHash('sha256').update(commit, 'utf16le').digest('base64url')}"`;
 }
 
 /**
- * Aborts when the work for `response` has become useless: when that is closed, or at `deadline` (by
- * `performance.now()`), then with a {@link StoreUnavailable}.
+ * Aborts when the work for `response` is useless: when it is closed, or at `deadline` (of `performance.now()`) with a
+ * {@link StoreUnavailable}.
  */
 export function abandonmentOf(response: ServerResponse, deadline: number): AbortSignal {
   const abandonment = new AbortController();

@@ -26,7 +26,7 @@ const isNewPlant = ajv.compile<ExactNewPlant>({
 
 /** The published rule of a member, for values of `parseJson`: numbers are exact, and strings may be ill-formed. */
 function exact(rule: { readonly type: string; readonly format?: string }): object {
-  // Whether it is in range shows when the id is made of it.
+  // `plantIdFromJsonNumber` checks the range.
   if (rule.format === 'int64') return { number: true };
   return rule.type === 'string' ? { ...rule, wellFormed: true } : rule;
 }
@@ -38,14 +38,14 @@ const RULES: Readonly<Record<string, string>> = {
   '/tag': 'tag, where given, must be a string in well-formed Unicode',
 };
 
-/** The NewPlant that a JSON value is; other members are ignored. Throws {@link HttpProblem}, naming member and rule. */
+/** Makes a NewPlant from a JSON value, and ignores other members. Throws {@link HttpProblem} that names member and rule. */
 export function newPlantFrom(value: unknown): NewPlant {
   // For ajv, a JsonNumber is an object.
   if (value instanceof JsonNumber) throw new HttpProblem(PROBLEMS.invalidPlant, RULES['']);
   if (!isNewPlant(value)) throw new HttpProblem(PROBLEMS.invalidPlant, rule(isNewPlant.errors![0]!));
   const { name, tag } = value;
   const plant = NewPlant.from({ id: plantIdFromJsonNumber(value.id.literal), name, tag });
-  // All but the id has been checked.
+  // The schema has checked everything except the id.
   if (plant === undefined) throw new HttpProblem(PROBLEMS.invalidPlant, RULES['/id']);
   return plant;
 }

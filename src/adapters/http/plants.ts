@@ -16,29 +16,29 @@ export interface PlantsOptions {
   readonly lists: Lists;
   /** Bytes. */
   readonly bodyLimit: number;
-  /** Milliseconds from the start of a list's request to its answer. */
+  /** Maximum time from the start of a list request to its response, in milliseconds. */
   readonly storeTimeoutMs: number;
 }
 
-/** Behind `users`: each of these requests has a user. */
+/** The routes under `/plants`. They come after `users`, so each request has a user. */
 export function plantsRouter({ plants, lists, bodyLimit, storeTimeoutMs }: PlantsOptions): Router<State> {
   const readJson = jsonReader(bodyLimit);
   const router = newRouter();
 
   router.get('/plants', async (ctx) => {
     const [user, query] = [userOf(ctx), parseQuery(ctx.querystring)];
-    const leave = lists.admit(user, query);
+    const release = lists.admit(user, query);
     try {
       const deadline = performance.now() + storeTimeoutMs;
       const abandonment = () => abandonmentOf(ctx.res, deadline);
       const page = await plants.query(user, lists.page(user, query));
       const known = isNotModified(ctx, page.etag);
       const text = known ? undefined : (page.text ?? (await lists.text(page, abandonment)));
-      // Not before the text: where that fails, the answer is no list.
+      // After the text, because without it the response is not a list.
       setListFields(ctx, page);
       if (text !== undefined) json(ctx, text);
     } finally {
-      leave?.();
+      release?.();
     }
   });
 
@@ -51,7 +51,7 @@ export function plantsRouter({ plants, lists, bodyLimit, storeTimeoutMs }: Plant
 
   router.delete('/plants/:id', async (ctx) => {
     await dropBody(ctx, bodyLimit);
-    // As it was sent: `params` would have %31 as 1.
+    // The id as sent: `params` would decode %31 to 1.
     const { rejection } = await plants.delete(userOf(ctx), idFrom(ctx.captures![0]!));
     if (rejection) throw rejected(rejection);
     ctx.status = 204;

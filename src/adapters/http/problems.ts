@@ -1,4 +1,4 @@
-/** How requests fail: the error catalogue, and which problem an error is answered with. */
+/** The error catalogue, and the mapping of errors to it. */
 import { AuthenticationUnavailable } from '../../application';
 import { OutcomeUnknown, StoreUnavailable } from '../../event-sourcing';
 import type { Rejection } from '../../domain';
@@ -9,7 +9,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Every way in which a request can fail. The numbers are part of the interface and never change. */
+/** Every possible failure of a request. The numbers are part of the interface and never change. */
 export const PROBLEMS = {
   malformedHttp: { status: 400, error: 40000, message: 'the request is not well-formed HTTP' },
   malformedJson: { status: 400, error: 40001, message: 'the body is not well-formed JSON in UTF-8' },
@@ -60,8 +60,8 @@ export const PROBLEMS = {
 export type Headers = Readonly<Record<string, string>>;
 
 /**
- * A request that ends in `problem`. The message reaches the client: it names the member and the rule, and never
- * repeats what was sent.
+ * The failure of a request with `problem`. The message is sent to the client: it names the member and the rule, and
+ * never reflects input.
  */
 export class HttpProblem extends Error {
   override readonly name = 'HttpProblem';
@@ -74,35 +74,35 @@ export class HttpProblem extends Error {
     super(message);
   }
 
-  /** The Error of the contract, as JSON. */
+  /** The body of the response: the contract's Error as JSON. */
   get body(): string {
     return JSON.stringify({ error: this.problem.error, message: this.message });
   }
 }
 
-/** The rest of the body is not read: the connection ends behind the answer. */
+/** Closes the connection after the response, because the rest of the body is not read. */
 export function bodyTooLarge(limit: number): HttpProblem {
   const message = `the body is larger than ${limit} bytes`;
   return new HttpProblem(PROBLEMS.bodyTooLarge, message, { Connection: 'close' });
 }
 
-/** It is doubtful where the next request begins: the connection ends behind the answer. */
+/** Closes the connection after the response, because the start of the next request is unknown. */
 export function malformedHttp(message?: string): HttpProblem {
   return new HttpProblem(PROBLEMS.malformedHttp, message, { Connection: 'close' });
 }
 
-/** Made once: the rules refuse often, and a stack costs more than the answer. */
+/** Created once, because rejections are frequent and a stack costs more than the response. */
 const REJECTED: Readonly<Record<Rejection, HttpProblem>> = {
   'id-taken': new HttpProblem(PROBLEMS.idTaken),
   'no-such-plant': new HttpProblem(PROBLEMS.noSuchPlant),
 };
 
-/** The problem of a command that the rules of the domain refuse. */
+/** The problem of a command that the domain rejects. */
 export function rejected(rejection: Rejection): HttpProblem {
   return REJECTED[rejection];
 }
 
-/** The problem that an error is answered with. */
+/** The problem of an error. */
 export function problemOf(error: unknown): HttpProblem {
   if (error instanceof HttpProblem) return error;
   if (error instanceof OutcomeUnknown) return new HttpProblem(PROBLEMS.outcomeUnknown);
@@ -111,12 +111,12 @@ export function problemOf(error: unknown): HttpProblem {
   return new HttpProblem(PROBLEMS.bug);
 }
 
-/** A store that is back serves again within two seconds. */
+/** In ms. A store that is available again is used within two seconds. */
 const RETRY_AFTER_MS = 1000;
 
 /**
- * Seconds of the `Retry-After` that an error is answered with: whole ones, rounded up, plus jitter of up to a half of
- * them and of at least up to one second. Clients that were refused together do not retry together.
+ * The `Retry-After` of an error in whole seconds, rounded up, plus random jitter of up to half of it, and of up to at
+ * least one second. So clients that were refused together do not retry together.
  * @param random from 0 to below 1.
  */
 export function retryAfterSeconds(error: unknown, random: () => number): number {

@@ -10,7 +10,7 @@ const PER_TURN = 16;
 /** The same in a turn that accepted a connection: Node accepts one per turn, and more may wait in the backlog. */
 const PER_ACCEPTING_TURN = 4;
 
-/** The waiting requests of one lane, and a live iterator over them. */
+/** The waiting requests of one lane, and an iterator that sees later ones, too. */
 interface Lane {
   readonly requests: Set<Startable>;
   readonly order: Iterator<Startable, undefined>;
@@ -19,19 +19,19 @@ interface Lane {
 /**
  * Starts a bounded number of requests per turn of the event loop.
  *
- * A request that is answered in the poll phase lets its client send the next one while libuv still polls. libuv then
- * polls again, up to 48 times for 1,024 events, before timers, new connections and rounds get their turn. Here all
- * requests beyond the bound wait until the poll phase has ended.
+ * After a response in the poll phase, the client can send its next request while libuv still polls. libuv then polls
+ * again, up to 48 times for 1,024 events, before timers, new connections and rounds run. So requests beyond the bound
+ * wait here until the poll phase has ended.
  */
 export class RequestScheduler {
-  /** The next one first. None is empty. */
+  /** The next lane first. No lane is empty. */
   readonly #lanes = new Map<Startable['lane'], Lane>();
-  /** How many requests may still start in this turn. */
+  /** Requests that may still start in this turn. */
   #left = PER_TURN;
   #accepted = false;
   #turnScheduled = false;
 
-  /** How many requests wait. */
+  /** The number of waiting requests. */
   get waiting(): number {
     return [...this.#lanes.values()].reduce((sum, { requests }) => sum + requests.size, 0);
   }
@@ -42,7 +42,7 @@ export class RequestScheduler {
     else this.#enqueue(request);
   }
 
-  /** Removes `request` from its lane. False where it did not wait. */
+  /** Removes `request` from its lane. False if it did not wait. */
   cancel(request: Startable): boolean {
     const lane = this.#lanes.get(request.lane);
     if (!lane?.requests.delete(request)) return false;
@@ -50,7 +50,7 @@ export class RequestScheduler {
     return true;
   }
 
-  /** Shortens this turn, since a connection was accepted in it. */
+  /** Shortens this turn, because a connection was accepted in it. */
   shortenTurn(): void {
     this.#accepted = true;
   }
@@ -83,7 +83,7 @@ export class RequestScheduler {
       const request = lane.order.next().value!;
       lane.requests.delete(request);
       this.#lanes.delete(name);
-      // The iteration meets the lane again, after the others.
+      // Moves the lane to the end of the iteration.
       if (lane.requests.size > 0) this.#lanes.set(name, lane);
       this.#start(request);
     }

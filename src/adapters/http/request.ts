@@ -1,34 +1,34 @@
-/** What a request says of itself: its target, its id, its trace, and whether it is well-formed HTTP. */
+/** Reads the target, the id and the trace of a request, and checks that it is well-formed HTTP. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { HttpProblem, PROBLEMS, malformedHttp } from './problems';
 import type { Context } from './routes';
 
-/** What a caller may name a request: short, and harmless wherever it is written. */
+/** A valid X-Request-Id: short, and safe in any log or page. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** The caller's `X-Request-Id`, where it is well-formed, or a new one. */
+/** The caller's `X-Request-Id` if it is well-formed, otherwise a new one. */
 export function requestIdOf({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && REQUEST_ID.test(sent) ? sent : randomUUID();
 }
 
-/** W3C Trace Context, 3.2: version, trace, parent and flags in lower-case hex; all zeros, and version ff, are none. */
+/** W3C Trace Context, 3.2: version, trace, parent and flags in lower-case hex. Zeros and version ff are invalid. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** The trace that the request is part of, where its header field is well-formed. */
+/** The `traceparent` of the request, if it is well-formed. */
 export function traceparentOf({ headers: { traceparent } }: IncomingMessage): string | undefined {
   return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined;
 }
 
-/** A path and perhaps a query of ASCII characters: Koa's `path` and `querystring` are then exactly what was sent. */
+/** A path with an optional query, in ASCII: Koa's `path` and `querystring` are then exactly as sent. */
 const PLAIN_TARGET = /^\/[!"$-~]*$/;
-/** Origin-form or absolute-form (RFC 9112, 3.2). Neither has a place for a fragment. */
+/** Origin-form or absolute-form (RFC 9112, 3.2), without a fragment. */
 const TARGET = /^(?:https?:\/\/([^/?#]+))?(\/[^?#]*)?(?:\?([^#]*))?$/i;
-/** A name or an address, and perhaps a port (RFC 3986, 3.2, without its user part: RFC 9110, 4.2.4). Empty is allowed. */
+/** A name or an address with an optional port (RFC 3986, 3.2, without userinfo: RFC 9110, 4.2.4). May be empty. */
 const AUTHORITY = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
 
-/** Throws {@link HttpProblem} where the request is malformed. Afterwards the context's URL is a path and a query. */
+/** Throws {@link HttpProblem} if the request is malformed. Afterwards the URL of the context is a path and a query. */
 export function requireWellFormed(ctx: Context): void {
   requireWellFormedHeader(ctx.req);
   const { url } = ctx;
@@ -37,28 +37,28 @@ export function requireWellFormed(ctx: Context): void {
   if (!TARGET.test(url) || !AUTHORITY.test(authority)) {
     throw malformedHttp('the request target must be a path, or a URL of http');
   }
-  // Any authority names this service. Koa's parser trims and escapes what is not ASCII, each byte
-  // of which is one character here.
+  // Any authority is accepted. Non-ASCII bytes, each of which is one character here, are escaped
+  // before Koa's parser would change them.
   ctx.url = (query === undefined ? path : `${path}?${query}`).replace(
     /[\x80-\xff]/g,
     (byte) => `%${byte.charCodeAt(0).toString(16)}`,
   );
 }
 
-/** The path under which the app is mounted; empty where it is not. Links within the app begin with it. */
+/** The mount path of the app; empty if it is not mounted. Links of the app begin with it. */
 export function mountPathOf(ctx: Context): string {
   if (ctx.originalUrl === ctx.url) return '';
   const whole = TARGET.exec(ctx.originalUrl)?.[2] ?? '';
   if (whole.endsWith(ctx.path)) return whole.slice(0, -ctx.path.length);
-  // Mounted at /v1, the app sees / for a request of /v1.
+  // Mounted at /v1, the app gets / for a request to /v1.
   return ctx.path === '/' ? whole : '';
 }
 
 const MAX_HEADER_FIELDS = 100;
-/** Fields that mean nothing when given twice; Node keeps the first and drops the others silently. */
+/** Fields that must not occur twice. Node keeps the first one and drops the others without an error. */
 const SINGLE = ['host', 'authorization', 'content-type', 'content-length'];
 
-/** Refuses what Node's parser accepts although HTTP/1.1 forbids it. The connection ends behind the answer. */
+/** Refuses headers that Node's parser accepts but HTTP/1.1 forbids. The connection closes after the response. */
 function requireWellFormedHeader(request: IncomingMessage): void {
   const { rawHeaders, headers, httpVersionMajor, httpVersionMinor } = request;
   if (httpVersionMajor !== 1) throw malformedHttp('the protocol must be HTTP/1.1 or HTTP/1.0');

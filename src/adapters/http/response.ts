@@ -1,4 +1,4 @@
-/** How answers are set on the context, and what long ones cost while they are read. */
+/** Sets responses on the context, and bounds the memory of long ones. */
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Context } from './routes';
@@ -39,7 +39,7 @@ export function page(ctx: Context, html: string, allowed: readonly string[]): vo
 }
 
 /**
- * A body that stays the same while the service runs. It is loaded on the first request and shared by all readers.
+ * A body that does not change while the service runs. It is loaded on the first request and shared by all responses.
  * Clients may cache it and revalidate it with its `ETag`.
  */
 export function constant(type: string, load: () => Promise<Buffer>): (ctx: Context) => Promise<void> {
@@ -65,8 +65,8 @@ function sha256(bytes: Buffer): string {
 }
 
 /**
- * Answers 304 where `If-None-Match` names the ETag (RFC 9110, 13.1.2, with its weak comparison). Koa's `fresh` would
- * let a `Cache-Control: no-cache` overrule it.
+ * Sets 304 if `If-None-Match` contains the ETag (RFC 9110, 13.1.2, weak comparison). Koa's `fresh` would ignore the
+ * condition if the request has `Cache-Control: no-cache`.
  */
 export function isNotModified(ctx: Context, etag: string): boolean {
   const condition = ctx.req.headers['if-none-match'];
@@ -77,28 +77,28 @@ export function isNotModified(ctx: Context, etag: string): boolean {
   return true;
 }
 
-/** Calls `then` once the response has been read or its connection was closed: at once where that is so already. */
+/** Calls `then` once the response was read or its connection closed; at once if that has happened already. */
 export function whenClosed(response: ServerResponse, then: () => void): void {
   if (response.destroyed) then();
-  // Before other listeners: the connection starts its next request from one. A response closes once.
+  // Before other listeners, because one of them starts the next request of the connection. A response closes once.
   else response.prependListener('close', then);
 }
 
-/** In bytes: shorter bodies fit into what the system takes off a response at once. */
+/** In bytes: shorter bodies fit into the send buffer of the system. */
 const LONG = 64 * 1024;
-/** How many bytes may be on their way at a time. */
+/** Maximum number of bytes of bodies that are being sent. */
 const MAX_BYTES = 128 * 2 ** 20;
 
 /**
- * Long bodies on their way to their readers. A slow reader keeps its body in memory for as long as its connection
- * lives. Readers of the same bytes share them; beyond the bound the readers of the oldest are disconnected.
+ * The long bodies that are being sent. A slow reader keeps its body in memory until its connection closes. Readers of
+ * the same Buffer share it. Beyond the bound, the readers of the oldest body are disconnected.
  */
 export class LongBodies {
   /** The oldest body first. */
   readonly #readers = new Map<Buffer, Set<ServerResponse>>();
   #bytes = 0;
 
-  /** Counts `body`, where it is long, until `response` is closed. */
+  /** Counts `body`, if it is long, until `response` closes. */
   track(body: Buffer, response: ServerResponse): void {
     if (body.length < LONG || response.destroyed) return;
     let readers = this.#readers.get(body);
@@ -118,7 +118,7 @@ export class LongBodies {
     if (readers?.size === 0) this.#forget(body);
   }
 
-  /** The newest body is sent, however long it is. */
+  /** The newest body is always sent. */
   #makeRoom(newest: Buffer): void {
     for (const [body, readers] of this.#readers) {
       if (this.#bytes <= MAX_BYTES) return;

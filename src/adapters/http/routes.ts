@@ -6,14 +6,14 @@ import { HttpProblem, PROBLEMS } from './problems';
 /** All methods that any path serves, in the order in which `Allow` lists them. */
 export const METHODS = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'] as const;
 
-/** What becomes known of a request on its way. */
+/** The state of a request in `ctx.state`. */
 export interface State {
   user?: User;
 }
 
 export type Context = ParameterizedContext<State>;
 
-/** The pattern of the route that served a request; `undefined` where none did. */
+/** The pattern of the route that served a request; `undefined` if there is none. */
 export function routeOf(ctx: Context): string | undefined {
   return (ctx as { readonly _matchedRoute?: string })._matchedRoute;
 }
@@ -24,8 +24,8 @@ export function newRouter(): Router<State> {
 }
 
 /**
- * Behind the routes: a path of theirs asked for with another method answers 204 to OPTIONS, else 405, both with
- * `Allow`. (The router's own `allowedMethods` answers 501 to methods that it does not know, and 200 to OPTIONS.)
+ * Middleware after the routes. To other methods of their paths it answers 204 (OPTIONS) or 405, both with `Allow`.
+ * (The router's own `allowedMethods` answers 501 to unknown methods, and 200 to OPTIONS.)
  */
 export function otherMethods(...routers: readonly Router<State>[]) {
   return (ctx: Context, next: () => Promise<unknown>): unknown => {
@@ -41,7 +41,7 @@ export function otherMethods(...routers: readonly Router<State>[]) {
   };
 }
 
-/** @param allowed where the path is unknown, the methods that there are anywhere. */
+/** @param allowed by default, for an unknown path, the methods of all paths. */
 export function methodNotAllowed(allowed: readonly string[] = METHODS): HttpProblem {
   return new HttpProblem(PROBLEMS.methodNotAllowed, undefined, { Allow: allowed.join(', ') });
 }

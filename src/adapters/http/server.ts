@@ -10,32 +10,32 @@ import type { HttpServerOptions } from './options';
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
-  /** Open ones, idle or not. */
+  /** The number of open connections, idle or not. */
   readonly connections: () => number;
-  /** Requests that wait for their turn of the event loop. */
+  /** The number of requests that wait for their turn of the event loop. */
   readonly waitingRequests: () => number;
-  /** Drains, and ends. True where nothing had to be cut. */
+  /** Drains and closes. True if no request was aborted. */
   close(times: DrainTimes): Promise<boolean>;
 }
 
 export interface DrainTimes {
-  /** For how long new connections are still taken. At most half of `timeoutMs` is. */
+  /** The time for which new connections are still accepted; at most half of `timeoutMs`. */
   readonly noticeMs: number;
-  /** Connections that are open then are closed. */
+  /** After this time, all remaining connections are closed. */
   readonly timeoutMs: number;
 }
 
 const HEADERS_TIMEOUT_MS = 10_000;
-/** Above the 60 s for which common load balancers keep idle connections: closing first is theirs. */
+/** Above the 60 s after which common load balancers close idle connections, so that they close first. */
 const KEEP_ALIVE_TIMEOUT_MS = 65_000;
-/** Within this, requests that had arrived before are read. */
+/** Time in which requests that have arrived are read. */
 const SETTLE_MS = 100;
-/** How many connections the system keeps until they are accepted: Node's own default. */
+/** Length of the accept queue: Node's default. */
 const BACKLOG = 511;
 
 /**
- * Serves an app: the one of `createApp`, or one that it is mounted in. Rejects with the system's error (EADDRINUSE,
- * EACCES …) where it cannot listen.
+ * Serves an app: that of `createApp`, or one in which it is mounted. Rejects with the system's error (EADDRINUSE,
+ * EACCES …) if it cannot listen.
  */
 export async function listen(app: Koa, options: HttpServerOptions = {}): Promise<HttpServer> {
   const { host = HTTP_DEFAULTS.host, port = 0, report = () => {} } = options;
@@ -43,7 +43,7 @@ export async function listen(app: Koa, options: HttpServerOptions = {}): Promise
   const { requestTimeoutMs = HTTP_DEFAULTS.requestTimeoutMs } = options;
   const server = createServer({
     ServerResponse: ServedResponse,
-    // Checked by the app, which answers with a body.
+    // The app checks it, and answers with a body.
     requireHostHeader: false,
     connectionsCheckingInterval: 1000,
     headersTimeout: Math.min(HEADERS_TIMEOUT_MS, requestTimeoutMs),
@@ -52,9 +52,9 @@ export async function listen(app: Koa, options: HttpServerOptions = {}): Promise
     maxHeaderSize: 16 * 1024,
   });
   server.maxConnections = maxConnections;
-  // Node would drop the fields beyond its limit silently; the app counts and refuses.
+  // Node would drop the fields beyond its limit without an error. The app counts and refuses them.
   server.maxHeadersCount = 0;
-  // Node's own switch, which its types leave out: a client that has sent all it will send still gets its answers.
+  // Missing in Node's types. A client that has ended its side of the connection still gets its responses.
   Object.assign(server, { httpAllowHalfOpen: true });
   const connections = new Connections(server, app.callback(), requestTimeoutMs, report);
 
@@ -76,30 +76,30 @@ export async function listen(app: Koa, options: HttpServerOptions = {}): Promise
 }
 
 /**
- * First readiness fails and every answer closes its connection, while new connections are still served; then no new
- * ones are accepted; then each connection ends as soon as no answer is owed on it.
+ * First readiness fails and every response closes its connection, while new connections are still accepted. Then the
+ * listener closes. Then each connection closes as soon as it has no pending response.
  */
 async function drain(server: Server, connections: Connections, times: DrainTimes): Promise<boolean> {
-  let cut = false;
+  let aborted = false;
   const deadline = setTimeout(() => {
-    cut = connections.cut();
+    aborted = connections.abort();
   }, times.timeoutMs);
-  connections.closeBehindAnswers();
+  connections.closeAfterResponses();
   await delay(Math.min(times.noticeMs, times.timeoutMs / 2));
   await drainAcceptQueue(server);
 
-  // http's own close() would at once cut connections on which the next request has arrived but was not read
-  // yet, and such as are still being written to.
+  // http's own close() would at once close connections with an unread request, or with a response that is
+  // still being written.
   const closed = new Promise<void>((resolve) => void NetServer.prototype.close.call(server, () => resolve()));
   await Promise.race([closed, delay(SETTLE_MS)]);
   connections.endIdle();
   await closed;
   clearTimeout(deadline);
   server.close();
-  return !cut;
+  return !aborted;
 }
 
-/** Closing the listener resets all connections that the system has taken and Node has not. It takes one a turn. */
+/** Accepts the queued connections, one per turn, because closing the listener would reset them. */
 async function drainAcceptQueue(server: Server): Promise<void> {
   let accepted = true;
   const note = () => (accepted = true);

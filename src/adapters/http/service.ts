@@ -1,4 +1,4 @@
-/** What the service says of itself, without a token: what it is, its health, its metrics. */
+/** The routes without a token: about, health and metrics. */
 import { createHash } from 'node:crypto';
 import type Router from '@koa/router';
 import { clientOf } from './connection';
@@ -26,10 +26,10 @@ export function serviceRouter({ metrics, ready }: ServiceOptions): Router<State>
     else json(ctx, JSON.stringify(aboutAt(at)));
   });
 
-  // The process answers, so there is no reason to restart it.
+  // A process that answers need not be restarted.
   router.get('/health/live', (ctx) => json(ctx, JSON.stringify({ status: 'live' } satisfies HealthBody)));
 
-  // Ready where it answers reads. Whether writes work the body says: no other instance can do what the store refuses.
+  // Ready if reads work. The body says whether writes work: no other instance can write what the store refuses.
   router.get('/health/ready', async (ctx) => {
     const { reads, writes } = clientOf(ctx.res)?.draining === true ? NOTHING_WORKS : await ready();
     if (!reads) throw new HttpProblem(PROBLEMS.storeUnavailable, 'the service takes no requests now');
@@ -65,7 +65,7 @@ code { font-size: 0.95em; }
 a { color: light-dark(#1a6b3c, #7fd6a3); }
 ul { padding-left: 1.2rem; }
 `;
-/** The one style there is, named by its hash. */
+/** The only style, allowed by its hash. */
 const PAGE_POLICY = [`style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`];
 
 function pageAt(mountPath: string): string {

@@ -1,4 +1,4 @@
-/** Who is calling: under `/plants` every request has a user, and each user a bounded number of requests. */
+/** Authentication and admission: under `/plants` every request has a user, and each user a bounded number of requests. */
 import type { Middleware } from 'koa';
 import type { Authenticator, User } from '../../application';
 import { type Headers, HttpProblem, PROBLEMS } from './problems';
@@ -6,7 +6,7 @@ import { whenClosed } from './response';
 import type { State } from './routes';
 
 /**
- * Sets `state.user` on each request under `/plants`, and passes all other requests on.
+ * Sets `state.user` on each request under `/plants`, and passes on all other requests.
  * @param maxRequests of one user in flight at a time; at least 1.
  */
 export function users(authenticator: Authenticator, maxRequests: number): Middleware<State> {
@@ -25,7 +25,7 @@ export function users(authenticator: Authenticator, maxRequests: number): Middle
     try {
       await next();
     } finally {
-      // It has ended once its work is done and its answer was read.
+      // It ends when its work is done and its response was read.
       whenClosed(ctx.res, () => admission.leave(user));
     }
   };
@@ -35,7 +35,7 @@ const SCHEME = /^bearer(?: |$)/i;
 // RFC 6750, 2.1: the scheme in any case, one or more spaces, then a token68.
 const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
-/** The user that an `Authorization` speaks for, at once where the authenticator says so at once. 401 where it speaks for none. */
+/** The user of an `Authorization` field; synchronously if the authenticator is synchronous. Throws a 401 without a user. */
 function authenticate(authenticator: Authenticator, authorization = ''): User | Promise<User> {
   const token = CREDENTIALS.exec(authorization)?.[1];
   const user = token === undefined ? undefined : authenticator.authenticate(token);
@@ -61,7 +61,7 @@ class Admission {
 
   constructor(private readonly max: number) {}
 
-  /** Counts a request, which {@link leave} ends. Throws {@link HttpProblem} where `max` are in flight. */
+  /** Counts a request until {@link leave}. Throws {@link HttpProblem} if `max` are in flight. */
   enter(user: User): void {
     const inFlight = this.#inFlight.get(user) ?? 0;
     if (inFlight >= this.max) throw new HttpProblem(PROBLEMS.tooManyRequests);

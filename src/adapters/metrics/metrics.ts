@@ -162,7 +162,7 @@ export class Metrics {
     this.#requests.observe(durationMs / 1000, known, route ?? 'none', String(status));
   };
 
-  readonly collections: AggregateObserver = {
+  readonly aggregates: AggregateObserver = {
     round: (requests, storeCalls) => {
       this.#rounds.inc();
       this.#roundRequests.observe(requests);

@@ -1,4 +1,4 @@
-import { Broken } from './parsers';
+import { InvalidValue } from './parsers';
 import type { ConfigProblem } from './problem';
 import { rules } from './rules';
 import { unknownVariables } from './unknown-variables';
@@ -14,7 +14,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface ReadOptions {
   /** Whether AUTH_… is read and checked; true by default. The command line needs no authentication. */
   readonly authentication?: boolean;
-  /** Why the file of AUTH_TOKENS_FILE cannot be used; `undefined` where it can. By default the file is not checked. */
+  /** Why the file of AUTH_TOKENS_FILE cannot be used; `undefined` if it can. By default the file is not checked. */
   readonly tokenFileProblem?: (path: string) => string | undefined;
 }
 
@@ -35,7 +35,7 @@ export function readConfig(
     try {
       values[name] = parse(written);
     } catch (error) {
-      if (!(error instanceof Broken)) throw error;
+      if (!(error instanceof InvalidValue)) throw error;
       problems.push({ variable: name, rule: error.message, fix: error.fix });
     }
   }

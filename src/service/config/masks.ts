@@ -1,4 +1,4 @@
-/** Stands in place of a secret where a value is shown. The functions here expect well-formed values. */
+/** Replaces a secret in a shown value. The functions here expect well-formed values. */
 export const MASK = '***';
 
 /** Masks the password of a URL, and its query, which may contain another secret. */

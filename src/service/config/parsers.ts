@@ -2,7 +2,7 @@ import { MIN_SECRET_LENGTH } from '../../adapters/auth/jwt-keys';
 import { type User, USER_RULE, parseUser } from '../../application';
 
 /** Thrown by every parser here for a value that breaks its variable's rule. */
-export class Broken extends Error {
+export class InvalidValue extends Error {
   constructor(
     rule: string,
     readonly fix: string,
@@ -19,7 +19,7 @@ export function integer(least: number, most: number) {
   return (written: string): number => {
     const value = Number(written);
     if (!/^[0-9]+$/.test(written) || value < least || value > most) {
-      throw new Broken(
+      throw new InvalidValue(
         `must be a whole number from ${least} to ${most}`,
         `write decimal digits only, ${least} … ${most}`,
       );
@@ -32,7 +32,7 @@ export function oneOf<T extends string>(...allowed: readonly T[]) {
   return (written: string): T => {
     const found = allowed.find((value) => value === written);
     if (found === undefined)
-      throw new Broken(`must be one of: ${allowed.join(', ')}`, `write ${allowed[0]!}, for example`);
+      throw new InvalidValue(`must be one of: ${allowed.join(', ')}`, `write ${allowed[0]!}, for example`);
     return found;
   };
 }
@@ -45,7 +45,7 @@ export function redisUrl(written: string): string {
     url.hostname === '' ||
     !/^(?:\/[0-9]*)?$/.test(url.pathname)
   ) {
-    throw new Broken(
+    throw new InvalidValue(
       'must be redis://[user:password@]host[:port][/db], or rediss:// for TLS',
       'write redis://127.0.0.1:6379, for example; escape special characters in a password as %XX',
     );
@@ -58,7 +58,7 @@ export function addresses(written: string): readonly { readonly host: string; re
     const [, host, port] =
       /^\s*(?:\[([^\]]+)\]|([^:\s]+)):([0-9]{1,5})\s*$/.exec(address)?.filter(Boolean) ?? [];
     if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
-      throw new Broken(
+      throw new InvalidValue(
         `entry ${index + 1}: must be host:port`,
         'write host:port,host:port; an IPv6 host in brackets',
       );
@@ -69,7 +69,7 @@ export function addresses(written: string): readonly { readonly host: string; re
 
 export function keyPrefix(written: string): string {
   if (!/^[\w.:-]{1,100}$/.test(written)) {
-    throw new Broken('must be 1 to 100 letters, digits and . _ : -', 'write plant-store, for example');
+    throw new InvalidValue('must be 1 to 100 letters, digits and . _ : -', 'write plant-store, for example');
   }
   return written;
 }
@@ -85,16 +85,19 @@ export function tokens(written: string): ReadonlyMap<string, User> {
     const user = parseUser(pair.slice(0, Math.max(colon, 0)).trim());
     const token = pair.slice(colon + 1).trim();
     if (colon === -1 || user === undefined) {
-      throw new Broken(`${where}: must be user:token, the user ${USER_RULE}`, 'write user:token,user:token');
+      throw new InvalidValue(
+        `${where}: must be user:token, the user ${USER_RULE}`,
+        'write user:token,user:token',
+      );
     }
     if (!TOKEN68.test(token)) {
-      throw new Broken(
+      throw new InvalidValue(
         `${where}: the token may contain only letters, digits and - . _ ~ + /, with = at its end`,
         'make one with: openssl rand -hex 32',
       );
     }
     if (users.has(token))
-      throw new Broken(`${where}: the token is given twice`, 'give each token to one user only');
+      throw new InvalidValue(`${where}: the token is given twice`, 'give each token to one user only');
     users.set(token, user);
   });
   return users;
@@ -106,7 +109,7 @@ export function jwksUrl(written: string): URL {
   const url = URL.canParse(written) ? new URL(written) : undefined;
   const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname));
   if (url === undefined || !safe || url.username !== '' || url.password !== '') {
-    throw new Broken(
+    throw new InvalidValue(
       'must be an https URL without user and password: plain http lets an attacker replace the keys',
       'write https://…; plain http only to this machine itself',
     );
@@ -117,7 +120,10 @@ export function jwksUrl(written: string): URL {
 export function jwtSecret(written: string): Uint8Array {
   const secret = Buffer.from(written);
   if (secret.length < MIN_SECRET_LENGTH) {
-    throw new Broken(`must be at least ${MIN_SECRET_LENGTH} bytes`, 'make one with: openssl rand -base64 48');
+    throw new InvalidValue(
+      `must be at least ${MIN_SECRET_LENGTH} bytes`,
+      'make one with: openssl rand -base64 48',
+    );
   }
   return secret;
 }

@@ -8,18 +8,18 @@ import { addresses, integer, jwksUrl, jwtSecret, keyPrefix, oneOf, redisUrl, tex
 export interface Variable<T> {
   /** For people; with range and unit. */
   readonly meaning: string;
-  /** As written in the environment; absent where the variable is unset by default. */
+  /** As written in the environment; absent if the variable is unset by default. */
   readonly fallback?: string;
-  /** What may be shown of the value; absent where it holds no secret. */
+  /** What may be shown of the value; absent if it holds no secret. */
   readonly mask?: (written: string) => string;
-  /** Throws `Broken` where the text breaks the variable's rule. */
+  /** Throws `InvalidValue` if the text breaks the variable's rule. */
   readonly parse: (text: string) => T;
 }
 
-/** Every variable of the service: the one list behind `readConfig`, `--help` and the README's table. */
+/** Every variable of the service, for `readConfig`, `--help` and the README's table. */
 const VARIABLES = {
   HOST: withDefault(HTTP_DEFAULTS.host, 'address to listen on', text),
-  PORT: numberWithDefault(3000, 'port to listen on; 0 picks a free one', 0, 65_535),
+  PORT: numberWithDefault(3000, 'port to listen on; 0 selects a free one', 0, 65_535),
   EVENT_STORE: withDefault('memory', '`memory` (lost at exit) or `redis`', oneOf('memory', 'redis')),
   REDIS_URL: withDefault(
     'redis://127.0.0.1:6379',
@@ -29,7 +29,7 @@ const VARIABLES = {
   ),
   REDIS_CLUSTER_NODES: optional('`host:port,host:port` … of a Redis Cluster', addresses),
   REDIS_SENTINELS: optional('`host:port,host:port` … of the Sentinels', addresses),
-  REDIS_SENTINEL_MASTER: optional('name under which the Sentinels know the primary', text),
+  REDIS_SENTINEL_MASTER: optional('name of the primary at the Sentinels', text),
   REDIS_KEY_PREFIX: withDefault(
     REDIS_DEFAULTS.keyPrefix,
     'prefix of all keys: letters, digits, `. _ : -`',
@@ -37,7 +37,7 @@ const VARIABLES = {
   ),
   REDIS_WAIT_REPLICAS: numberWithDefault(
     REDIS_DEFAULTS.waitReplicas,
-    'replicas that must hold a write before it is acknowledged',
+    'replicas that must have a write before it is acknowledged',
     0,
     16,
   ),
@@ -46,7 +46,11 @@ const VARIABLES = {
     'JSON file of users and the SHA-256 of their tokens; read again when it changes',
     text,
   ),
-  AUTH_JWKS_URL: optional('where the issuer of signed JWTs publishes its keys', jwksUrl, withoutQuery),
+  AUTH_JWKS_URL: optional(
+    'address at which the issuer of signed JWTs publishes its keys',
+    jwksUrl,
+    withoutQuery,
+  ),
   AUTH_JWT_SECRET: optional(
     `instead of \`AUTH_JWKS_URL\`: the secret shared with the issuer, at least ${MIN_SECRET_LENGTH} bytes`,
     jwtSecret,
@@ -69,7 +73,7 @@ const VARIABLES = {
   BODY_LIMIT: numberWithDefault(HTTP_DEFAULTS.bodyLimit, 'largest request body, in bytes', 1, 16_777_216),
   REQUEST_TIMEOUT_MS: numberWithDefault(
     HTTP_DEFAULTS.requestTimeoutMs,
-    'time for a request to arrive whole, and longest pause of a client that reads its answer, in ms',
+    'time for a complete request to arrive, and longest pause of a client in reading its response, in ms',
     100,
     3_600_000,
   ),
@@ -81,23 +85,23 @@ const VARIABLES = {
   ),
   SHUTDOWN_NOTICE_MS: numberWithDefault(
     1000,
-    'time after SIGTERM in which readiness fails and new connections are still accepted, in ms; at most half of the next',
+    'time after SIGTERM in which readiness fails and connections are still accepted, in ms; at most half of the next',
     0,
     600_000,
   ),
   SHUTDOWN_TIMEOUT_MS: numberWithDefault(
     20_000,
-    'time from the signal until open connections are closed by force, in ms',
+    'time from the signal until all remaining connections are closed, in ms',
     0,
     3_600_000,
   ),
   CACHE_MAX_BYTES: optionalNumber(
-    `memory for plants, approximately, in bytes; one user may use all of it; unset, ${100 * HEAP_SHARE} % of the heap limit`,
+    `approximate memory for plants, in bytes; one user may use all of it; if unset, ${100 * HEAP_SHARE} % of the heap limit`,
     2 ** 20,
     2 ** 40,
   ),
   CACHE_MAX_PLANTS: optionalNumber(
-    'plants kept in memory between requests, each user counted as ten more; unset, only bytes count',
+    'plants in memory, with ten more for each user; if unset, only bytes are limited',
     0,
     1_000_000_000,
   ),
@@ -107,7 +111,7 @@ const VARIABLES = {
     oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),
   ),
   LOG_FORMAT: optional(
-    '`json` or `pretty`; unset, pretty on a terminal and json elsewhere',
+    '`json` or `pretty`; if unset, `pretty` on a terminal, otherwise `json`',
     oneOf('json', 'pretty'),
   ),
 };

@@ -55,11 +55,11 @@ describe('The configuration of authentication', () => {
         { AUTH_JWKS_URL: 'http://id.example/keys', ...claims },
         /^AUTH_JWKS_URL must be an https URL/,
       ],
-      'keys over http from a name that only begins like this machine’s': [
+      'keys over http from a name that only starts like that of this machine': [
         { AUTH_JWKS_URL: 'http://localhost.example/keys', ...claims },
         /^AUTH_JWKS_URL must be an https URL/,
       ],
-      'keys over http from an address that only begins like this machine’s': [
+      'keys over http from an address that only starts like that of this machine': [
         { AUTH_JWKS_URL: 'http://127.0.0.1.example/keys', ...claims },
         /^AUTH_JWKS_URL must be an https URL/,
       ],

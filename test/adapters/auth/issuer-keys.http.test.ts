@@ -13,7 +13,7 @@ import { JsonWebTokens } from '../../../src/adapters/auth/json-web-tokens';
 import { AuthenticationUnavailable } from '../../../src/application';
 import { JwksServer } from '../../support/jwks-server';
 import { AlarmClock } from '../../support/alarm-clock';
-import { quiet } from '../../support/manual-clock';
+import { untilIdle } from '../../support/manual-clock';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
 import { AUDIENCE, ISSUER, NOW, type SigningKey, goodClaims, part, signed, signingKey } from './signing';
@@ -55,7 +55,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
     });
     tokens = new JsonWebTokens(keys, { issuer: ISSUER, audience: AUDIENCE, calendar: () => NOW });
     await until(() => notifications.length > 0);
-    await quiet();
+    await untilIdle();
   }
 
   const ask = (token: string) => tokens.authenticate(token);
@@ -77,7 +77,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
     tokens = new JsonWebTokens(keys, { issuer: ISSUER, audience: AUDIENCE, calendar: () => NOW });
     await issuer.asked(1);
     const asked = ask(await signed(first));
-    await quiet();
+    await untilIdle();
     answer();
     expect(await asked).to.equal('alice');
   });
@@ -125,11 +125,11 @@ describe('JWTs of an issuer that publishes its keys', () => {
     it('are not rejected by a fetch that started before they arrived', async () => {
       await open();
       const answer = issuer.hold();
-      const early = ask(await signed(second, {}, { kid: 'nobody' }));
+      const early = ask(await signed(second, {}, { kid: 'unknown' }));
       await issuer.asked(2);
       const late = ask(await signed(second));
-      await quiet();
-      answer(); // What the issuer published when it was asked: not yet the second key.
+      await untilIdle();
+      answer(); // The keys at the time of the request, without the second key.
       expect(await early).to.be.undefined;
       issuer.publish(first.jwk, second.jwk);
       await clock.pass(COOL_DOWN_MS);
@@ -164,7 +164,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
       await Promise.allSettled(flood);
       expect(await ask(await signed(first, { jti: 'next' }))).to.equal('alice');
       const next = ask(token);
-      await quiet();
+      await untilIdle();
       await clock.pass(COOL_DOWN_MS);
       expect(await next).to.be.undefined;
     });
@@ -275,7 +275,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
     await clock.pass(COOL_DOWN_MS);
     expect(await ask(await signed(second))).to.be.undefined;
     const asked = ask(await signed(second));
-    await quiet();
+    await untilIdle();
     await clock.pass(COOL_DOWN_MS);
     expect(await asked).to.be.undefined;
   });
@@ -367,7 +367,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
       const sign = (input: string) => Buffer.from(input).subarray(0, 64);
       for (const kid of ['__proto__', 'constructor', '', null, 7, ['first'], { toString: 'first' }]) {
         const asked = ask(forged({ alg: 'ES256', kid }, sign));
-        await quiet();
+        await untilIdle();
         await clock.pass(COOL_DOWN_MS);
         expect(await asked, JSON.stringify(kid)).to.be.undefined;
       }

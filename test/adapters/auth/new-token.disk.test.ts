@@ -20,7 +20,7 @@ import { temporaryDirectory } from '../../support/temporary-directory';
 
 const alice = parseUser('alice')!;
 const bob = parseUser('bob')!;
-const NOBODY = 65_534;
+const NOBODY_UID = 65_534;
 
 describe('A new token', () => {
   const path = temporaryDirectory();
@@ -73,9 +73,9 @@ describe('A new token', () => {
 
   it('is returned even if the directory cannot be synced', async () => {
     const isRoot = process.getuid!() === 0;
-    if (isRoot) chownSync(dirname(file()), NOBODY, NOBODY);
+    if (isRoot) chownSync(dirname(file()), NOBODY_UID, NOBODY_UID);
     chmodSync(dirname(file()), 0o300);
-    if (isRoot) process.seteuid!(NOBODY);
+    if (isRoot) process.seteuid!(NOBODY_UID);
     try {
       expect(whose(await addToken(file(), { user: alice }))).to.equal('alice');
     } finally {

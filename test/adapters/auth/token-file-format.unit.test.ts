@@ -38,8 +38,8 @@ describe('A token file', () => {
     'is null': ['null', 'the file must be an object'],
     'has no users': [{}, 'users must be a list'],
     'has another member': [{ users: [], tokens: [] }, 'the file may have no members but users'],
-    'tries to have a prototype': ['{"users":[],"__proto__":{}}', 'the file may have no members but users'],
-    'has a user that is no object': [{ users: ['alice'] }, 'users[0] must be an object'],
+    'has a member __proto__': ['{"users":[],"__proto__":{}}', 'the file may have no members but users'],
+    'has a user that is not an object': [{ users: ['alice'] }, 'users[0] must be an object'],
     'has a user with an unknown member': [
       { users: [good, { ...good, expires: '2027-01-01' }] },
       'users[1] may have no members but name and tokens',
@@ -52,7 +52,7 @@ describe('A token file', () => {
       { users: [{ ...good, name: 'n'.repeat(256) }] },
       'users[0].name must be 1 to 255 characters of well-formed Unicode',
     ],
-    'has half a character in a name': [
+    'has a lone surrogate in a name': [
       '{"users":[{"name":"\\ud800","tokens":[]}]}',
       'users[0].name must be 1 to 255 characters of well-formed Unicode',
     ],
@@ -73,7 +73,7 @@ describe('A token file', () => {
       { users: [{ name: 'alice', tokens: [{ sha256: A, expires: 1 }] }] },
       'users[0].tokens[0] may have no members but sha256 and note',
     ],
-    'has a note that is no text': [
+    'has a note that is not text': [
       { users: [{ name: 'alice', tokens: [{ sha256: A, note: 1 }] }] },
       'users[0].tokens[0].note must be text',
     ],

@@ -7,7 +7,7 @@ import { describeBrowser } from '../../support/browser';
 describeBrowser('In a browser', (browser) => {
   let service: Service;
   let page: Page;
-  /** Requests to anywhere else, and whatever the browser complains of. */
+  /** Requests to other origins, and complaints of the browser. */
   let strange: string[];
 
   before(async () => {
@@ -24,22 +24,22 @@ describeBrowser('In a browser', (browser) => {
     page.on('pageerror', (error) => strange.push(error.message));
     await page.goto(`${service.url}/`);
   });
-  // Without a browser it was never started.
+  // Absent if there is no browser.
   after(() => (service as Service | undefined)?.stop());
 
   const operation = (id: string) => page.locator(`#operations-Plants-${id}`);
 
-  /** What an operation was answered with once its button was clicked: status and body. */
+  /** Status and body of the response after a click on the button of an operation. */
   async function execute(at: Locator): Promise<{ status: string; body: string }> {
     await at.getByRole('button', { name: 'Execute' }).click();
     const answer = at.locator('.live-responses-table');
     const status = await answer.locator('td.response-col_status').nth(1).innerText();
-    // Shown together with the status, or not at all: nothing to wait for.
+    // Shown together with the status or not at all, so there is no need to wait.
     const [body = ''] = await answer.locator('.highlight-code code').allInnerTexts();
     return { status: status.trim(), body };
   }
 
-  it('/ leads to the docs', async () => {
+  it('the page at / has a link to the docs', async () => {
     expect(await page.title()).to.equal('plant-store');
     await page.getByRole('link', { name: 'Read and try the interface' }).click();
     await operation('createPlant').waitFor();
@@ -49,7 +49,7 @@ describeBrowser('In a browser', (browser) => {
       .and.to.contain('1.0.0');
   });
 
-  it('a person gives the development token, and creates, lists and deletes a plant by clicking', async () => {
+  it('a person can enter the development token, and create, list and delete a plant', async () => {
     await page.locator('.auth-wrapper .authorize').first().click();
     await page.locator('.auth-container input').fill(service.developmentToken!);
     await page.locator('.auth-btn-wrapper .authorize').click();
@@ -74,7 +74,7 @@ describeBrowser('In a browser', (browser) => {
     expect((await execute(remove)).status).to.equal('204');
   });
 
-  it('nothing was asked of anybody else, and nothing hurt the policy of the page', () => {
+  it('the pages send no request to another origin, and nothing violates their policy', () => {
     expect(strange).to.deep.equal([]);
   });
 });

@@ -33,7 +33,7 @@ describe('The description of the interface', () => {
     expect(JSON.parse((await ask('/openapi.json')).text)).to.deep.equal(openApiDocument());
   });
 
-  it('tells of nothing that there is not', async () => {
+  it('lists only operations that exist', async () => {
     const authorization = `Bearer ${service.developmentToken!}`;
     for (const [path, item] of Object.entries(openApiDocument().paths)) {
       for (const method of methodsOf(item)) {
@@ -49,7 +49,7 @@ describe('The description of the interface', () => {
   });
 
   for (const [path, type] of Object.entries(KEPT)) {
-    it(`may be kept, and asked for again: ${path}`, async () => {
+    it(`may be cached and revalidated: ${path}`, async () => {
       const first = await ask(path);
       expect(first).to.include({ status: 200 });
       expect(first.headers['content-type']).to.equal(type);
@@ -64,7 +64,7 @@ describe('The description of the interface', () => {
     expect((await ask('/docs/swagger-ui-bundle.js')).text).to.equal(published);
   });
 
-  it('is a page that may load nothing from outside and run no script within it', async () => {
+  it('is a page that may not load from other origins nor run inline scripts', async () => {
     const { headers, text } = await ask('/docs');
     expect(headers['content-security-policy']).to.equal(
       "default-src 'none'; img-src 'self' data:; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -73,7 +73,7 @@ describe('The description of the interface', () => {
   });
 
   for (const path of ['/', '/docs', ...Object.keys(KEPT)]) {
-    it(`answers GET, HEAD and OPTIONS at ${path}, and nothing else`, async () => {
+    it(`allows GET, HEAD and OPTIONS at ${path}, and no other method`, async () => {
       for (const method of ['POST', 'PUT', 'DELETE']) {
         const { status, headers } = await ask(path, { method });
         expect({ status, allow: headers.allow }).to.deep.equal({ status: 405, allow: 'GET, HEAD, OPTIONS' });
@@ -91,12 +91,12 @@ describe('The description of the interface', () => {
     '/docs/%73wagger-ui.css',
     '/openapi.json/',
   ]) {
-    it(`there is nothing at ${path}`, async () => {
+    it(`answers 404 at ${path}`, async () => {
       expect(await ask(path)).to.include({ status: 404, error: 40400 });
     });
   }
 
-  it('says what to install where Swagger UI was left out', async () => {
+  it('says what to install if Swagger UI is not installed', async () => {
     let failed: unknown;
     const app = new Koa().use((_, next) => next().catch((error: unknown) => void (failed = error)));
     app.use(docsRouter(undefined).routes());
@@ -107,7 +107,7 @@ describe('The description of the interface', () => {
 
   describe('begins at /', () => {
     for (const accept of [undefined, '*/*', 'application/json', 'application/json, text/html']) {
-      it(`with JSON for whoever takes ${accept ?? 'whatever there is'}`, async () => {
+      it(`with JSON for Accept: ${accept ?? '(none)'}`, async () => {
         const { text } = await ask('/', { headers: accept === undefined ? {} : { accept } });
         expect(JSON.parse(text)).to.deep.equal({
           name: 'plant-store',
@@ -118,7 +118,7 @@ describe('The description of the interface', () => {
       });
     }
 
-    it('with a page for a browser, which leads on', async () => {
+    it('with a page for a browser, with links', async () => {
       const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
       const { headers, text } = await ask('/', { headers: { accept } });
       expect(headers['content-type']).to.equal('text/html; charset=utf-8');

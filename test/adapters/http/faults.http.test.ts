@@ -7,7 +7,7 @@ import { readConfig } from '../../../src/service/config';
 import { Client } from '../../support/client';
 import { notedLog } from '../../support/suite-log';
 
-/** A memory store whose next calls fail as the test says. */
+/** A memory store whose next calls fail with the given error. */
 class FailingStore extends MemoryEventStore<PlantEvent> {
   failure: (() => Error) | undefined;
 
@@ -24,7 +24,7 @@ class FailingStore extends MemoryEventStore<PlantEvent> {
   }
 }
 
-describe('Where the event store fails, the service', () => {
+describe('The service, while the event store fails,', () => {
   const store = new FailingStore();
   const SECRET = 'secret of the store';
   let service: Service;
@@ -46,7 +46,7 @@ describe('Where the event store fails, the service', () => {
     expect(await user.names(), 'serves again').to.deep.equal(['Fern']);
   });
 
-  it('answers 503/50300 where nothing happened, to reads, writes and rejections alike', async () => {
+  it('answers 503/50300 to reads, writes and rejections if nothing was written', async () => {
     store.failure = () => new StoreUnavailable(SECRET);
     for (const ask of [
       user.get('/plants'),
@@ -60,14 +60,14 @@ describe('Where the event store fails, the service', () => {
     }
   });
 
-  it('answers 503/50301 to the write whose outcome stays unknown, and 50300 to a read', async () => {
+  it('answers 503/50301 to a write whose outcome is unknown, and 50300 to a read', async () => {
     store.failure = () => new OutcomeUnknown(SECRET);
     const [write, read] = await Promise.all([user.post({ id: 2, name: 'Moss' }), user.get('/plants')]);
     expect(write).to.include({ status: 503, error: 50301 });
     expect(read).to.include({ status: 503, error: 50300 });
   });
 
-  it('answers 500/50000 to its own bugs, and tells the client nothing of them', async () => {
+  it('answers 500/50000 to a bug, without its details', async () => {
     store.failure = () => new TypeError(SECRET);
     const { status, error, text } = await user.get('/plants');
     expect({ status, error }).to.deep.equal({ status: 500, error: 50000 });

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { JsonNumber, parseJson } from '../../../src/adapters/http/json';
 import { compiled } from '../../support/compiled';
 
-/** What a parser can confuse: structure, escapes, white space, and the characters of numbers. */
+/** Characters that a parser can confuse: structure, escapes, white space, and the characters of numbers. */
 const PIECES = [
   ...Array.from('{}[]:,"\\ \n\t\u00a0\u0001/bfnrtue0123456789+-.E'),
   ...[
@@ -35,7 +35,7 @@ function rounded(value: unknown): unknown {
 /** The outcome of a parser: a value, or the error's name. */
 function outcome(parse: () => unknown): unknown {
   try {
-    // The text of the value, in which -0 is 0 and the prototype does not show.
+    // Compared as text, in which -0 is 0 and prototypes do not occur.
     return JSON.stringify(parse());
   } catch (error) {
     return (error as Error).name;
@@ -51,7 +51,7 @@ function expectSameAsJsonParse(text: string): void {
 }
 
 describe('The value of a JSON text', () => {
-  it('is that of JSON.parse but for exact numbers, for any value and layout', () => {
+  it('equals that of JSON.parse except for exact numbers, for any value and layout', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom(0, 1, '\t', '\r\n'), (value, layout) => {
         expectSameAsJsonParse(JSON.stringify(value, null, layout));
@@ -60,7 +60,7 @@ describe('The value of a JSON text', () => {
     );
   });
 
-  it('is refused where JSON.parse refuses it: a value with a piece taken out, put in or replaced', () => {
+  it('is refused if JSON.parse refuses it: a value with a piece removed, inserted or replaced', () => {
     const edit = fc.record({
       at: fc.double({ min: 0, max: 1, noNaN: true }),
       drop: fc.integer({ min: 0, max: 2 }),
@@ -83,7 +83,7 @@ describe('The value of a JSON text', () => {
     );
   });
 
-  it('is refused where JSON.parse refuses it: pieces in any order', () => {
+  it('is refused if JSON.parse refuses it: pieces in any order', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...PIECES), { maxLength: 8 }), (pieces) => {
         const text = pieces.join('');
@@ -117,12 +117,12 @@ describe('The value of a JSON text', () => {
     ' ',
     '\ufeff1',
   ]) {
-    it(`is that of JSON.parse, or refused as there: ${JSON.stringify(text)}`, () => {
+    it(`is accepted or refused like by JSON.parse: ${JSON.stringify(text)}`, () => {
       expectSameAsJsonParse(text);
     });
   }
 
-  it('has each number as its literal, exact to the last digit', () => {
+  it('has each number as its literal, with all digits', () => {
     const literals = [
       '-9223372036854775808',
       '9223372036854775807.0',
@@ -135,7 +135,7 @@ describe('The value of a JSON text', () => {
     expect(numbers.map(({ literal }) => literal)).to.deep.equal(literals);
   });
 
-  it('has equal duplicates where their exponents have up to 1,000 digits, and beyond where the literals are the same', () => {
+  it('may have equal duplicates with exponents of up to 1,000 digits, and beyond that only equal literals', () => {
     const accepts = (a: string, b: string) =>
       outcome(() => rounded(parseJson(Buffer.from(`{"x":${a},"x":${b}}`)))) !== 'SyntaxError';
     const [long, longer] = ['9'.repeat(1000), '9'.repeat(1001)];
@@ -143,7 +143,7 @@ describe('The value of a JSON text', () => {
     expect(accepts(`1e${long}`, `1.1e${long}`)).to.equal(false);
     expect(accepts(`1e${longer}`, `1e${longer}`)).to.equal(true);
     expect(accepts(`1e${longer}`, `1.0e${longer}`)).to.equal(false);
-    // Zero is zero, and leading zeros of an exponent do not count.
+    // Zero with any exponent is zero, and leading zeros of an exponent are ignored.
     expect(accepts(`0e${longer}`, '-0.0')).to.equal(true);
     expect(accepts(`7e${'0'.repeat(2000)}1`, '70')).to.equal(true);
     expect(accepts(`7e-${'0'.repeat(2000)}1`, '0.7')).to.equal(true);
@@ -160,13 +160,13 @@ describe('The value of a JSON text', () => {
   });
 });
 
-/** Whether a member may occur twice, which JSON.parse allows. */
+/** Whether a member may occur twice. JSON.parse allows it. */
 function repeats(text: string): boolean {
   const names = [...text.matchAll(/"((?:[^"\\]|\\.)*)"\s*:/gs)].map(([, name]) => name!);
   return names.some((name) => name.includes('\\')) || new Set(names).size < names.length;
 }
 
-/** Keeps the plants of 2,000 long bodies, and prints by how many bytes the heap has grown. */
+/** Keeps the plants of 2,000 long bodies, and prints the growth of the heap in bytes. */
 const KEEP_NAMES = `
   const { parseJson } = require('./adapters/http/json');
   const { newPlantFrom } = require('./adapters/http/new-plant');

@@ -13,7 +13,7 @@ const never = () => new AbortController().signal;
 
 describe('The renderer of long lists', () => {
   let renderer: ListRenderer;
-  /** What was advanced, in order. */
+  /** The names of the advanced texts, in order. */
   let order: string[];
   let ended: string[];
 
@@ -22,7 +22,7 @@ describe('The renderer of long lists', () => {
     [order, ended] = [[], []];
   });
 
-  /** Stands for a text of some pieces, each of `bytes`. */
+  /** A fake text of some pieces, each of `bytes`. */
   function textOf(name: string, pieces: number, bytes = 10, size = 200): ListText {
     let made = 0;
     const text = {
@@ -39,7 +39,7 @@ describe('The renderer of long lists', () => {
     };
     return text as unknown as ListText;
   }
-  /** The text as a reader gets it, who is there from the beginning. */
+  /** The text for a reader that reads from the beginning. */
   function render(
     user: string,
     name: string,
@@ -57,7 +57,7 @@ describe('The renderer of long lists', () => {
     );
   }
 
-  it('lets users take turns, piece by piece, and makes one text of each user at a time', async () => {
+  it('lets users take turns, piece by piece, and renders one text of each user at a time', async () => {
     const texts = [
       render('ada', 'a1', 3),
       render('ada', 'a2', 2),
@@ -76,7 +76,7 @@ describe('The renderer of long lists', () => {
     expect(one).to.equal(two);
   });
 
-  it('cancels a text when its last reader has gone, and frees it', async () => {
+  it('cancels a text when its last reader has disconnected, and frees its memory', async () => {
     const [one, two] = [new AbortController(), new AbortController()];
     const rendering = begin('ada', textOf('a', 1000));
     const reads = [rendering.read(one.signal), rendering.read(two.signal)].map(rejection);
@@ -88,12 +88,12 @@ describe('The renderer of long lists', () => {
     expect(await Promise.all(reads)).to.deep.equal([GONE, GONE]);
   });
 
-  it('cancels it also where the reader had gone before', async () => {
+  it('cancels a text whose reader had disconnected before', async () => {
     expect(await rejection(render('ada', 'a', 1000, { signal: AbortSignal.abort(GONE) }))).to.equal(GONE);
     expect(ended).to.deep.equal(['a cancelled']);
   });
 
-  it('goes on with a text whose readers ran out of time, until its user wants another', async () => {
+  it('continues a text whose readers timed out, until its user requests another one', async () => {
     const time = new AbortController();
     const reads = ['a1', 'a2'].map((name) => rejection(render('ada', name, 1e6, { signal: time.signal })));
     await until(() => order.length > 3);
@@ -115,14 +115,14 @@ describe('The renderer of long lists', () => {
     expect(await render('ada', 'a', 1)).to.equal('a');
   });
 
-  it('refuses lists of too many stretches together, but not a single one', async () => {
+  it('refuses lists of too many ranges together, but not a single one', async () => {
     const first = render('ada', 'a', 1, { size: 2 ** 20 });
     expect(() => render('bob', 'b', 1)).to.throw(StoreUnavailable);
     expect(await first).to.equal('a');
     expect(await render('bob', 'b', 1)).to.equal('b');
   });
 
-  it('finishes one text before the others go on where they take too much memory, and refuses more', async () => {
+  it('finishes one text before it continues others if they take too much memory, and refuses further ones', async () => {
     const bytes = 33 * 2 ** 20;
     const texts = [render('ada', 'a', 4, { bytes }), render('bob', 'b', 3, { bytes }), render('cy', 'c', 2)];
     while (renderer.bytes <= 64 * 2 ** 20) await turn();
@@ -132,7 +132,7 @@ describe('The renderer of long lists', () => {
     expect(order.join('')).to.equal('abbbcaaac');
   });
 
-  it('goes on after a text that failed', async () => {
+  it('continues after a text that failed', async () => {
     const broken = rejection(render('ada', 'broken', 3));
     const next = render('ada', 'next', 3);
     expect(((await broken) as Error).message).to.equal('broken');

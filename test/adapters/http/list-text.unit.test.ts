@@ -11,9 +11,9 @@ function listOf(count: number, name = 'Fern'): PlantList {
   return PlantList.from(Array.from({ length: count }, (_, id) => created(id, `${name} ${id}`)));
 }
 
-/** The whole text, and the bytes that each piece added. */
-function render({ stretches }: Page, segments = new SegmentTexts()): { text: string; pieces: number[] } {
-  const text = new ListText(stretches, segments);
+/** The complete text, and the number of bytes of each piece. */
+function render({ ranges }: Page, segments = new SegmentTexts()): { text: string; pieces: number[] } {
+  const text = new ListText(ranges, segments);
   const pieces: number[] = [];
   for (;;) {
     const before = text.bytes;
@@ -24,7 +24,7 @@ function render({ stretches }: Page, segments = new SegmentTexts()): { text: str
 }
 
 describe('The text of a list', () => {
-  it('is the JSON of its plants, whatever was written between two of them', () => {
+  it('is the JSON of its plants, with any writes between two lists', () => {
     const name = fc.string({ minLength: 1, unit: 'grapheme' });
     const write = fc.record({ id: fc.nat(300), count: fc.nat(80), name, tag: fc.option(name) });
     const look = fc.record({ limit: fc.nat(200), after: fc.nat(400) });
@@ -44,7 +44,7 @@ describe('The text of a list', () => {
     );
   });
 
-  it('is one piece where it is short', () => {
+  it('has one piece if it is short', () => {
     expect(render(new PlantList().page())).to.deep.equal({ text: '[]', pieces: [2] });
     expect(render(listOf(1000).page()).pieces).to.have.length(1);
   });
@@ -54,7 +54,7 @@ describe('The text of a list', () => {
     'long names': listOf(300, 'long name '.repeat(2000)),
     'a page that begins and ends within a segment': listOf(3000, 'long name '.repeat(200)),
   })) {
-    it(`is made in pieces where it is long: ${what}`, () => {
+    it(`has several pieces if it is long: ${what}`, () => {
       const page = what.startsWith('a page') ? list.page(2950, 30) : list.page();
       const { text, pieces } = render(page);
       expect(text).to.equal(JSON.stringify(page.plants));
@@ -63,18 +63,18 @@ describe('The text of a list', () => {
     });
   }
 
-  it('is that of the moment when it was begun, however long it takes', () => {
+  it('is that of the moment when rendering began', () => {
     const list = listOf(MANY);
     const page = list.page();
     const then = JSON.stringify(page.plants);
-    const text = new ListText(page.stretches, new SegmentTexts());
+    const text = new ListText(page.ranges, new SegmentTexts());
     let whole = text.advance();
     for (let id = 0; id < MANY; id += 3) list.evolve(deleted(id));
     while (whole === undefined) whole = text.advance();
     expect(whole.toString()).to.equal(then);
   });
 
-  it('costs no more than the segments that a write has changed', () => {
+  it('costs only the segments that a write has changed', () => {
     const [segments, list] = [new SegmentTexts(), listOf(MANY)];
     const first = stringified(() => render(list.page(), segments));
     list.evolve(created(MANY, 'Moss'));
@@ -86,24 +86,22 @@ describe('The text of a list', () => {
   });
 });
 
-describe('The texts of segments', () => {
-  it('are kept up to a bound in bytes, the latest of them', () => {
+describe('The cache of segment texts', () => {
+  it('keeps the latest texts, up to a bound in bytes', () => {
     const [segments, list] = [new SegmentTexts(100_000), listOf(MANY)];
-    const { stretches } = list.page();
-    for (const { segment } of stretches) {
+    const { ranges } = list.page();
+    for (const { segment } of ranges) {
       segments.set(segment, JSON.stringify(segment.plants));
       expect(segments.bytes).to.be.at.most(100_000);
     }
     expect(segments.bytes).to.be.above(30_000);
-    expect(segments.get(stretches.at(-1)!.segment)).to.equal(
-      JSON.stringify(stretches.at(-1)!.segment.plants),
-    );
-    expect(segments.get(stretches[0]!.segment)).to.equal(undefined);
+    expect(segments.get(ranges.at(-1)!.segment)).to.equal(JSON.stringify(ranges.at(-1)!.segment.plants));
+    expect(segments.get(ranges[0]!.segment)).to.equal(undefined);
   });
 
-  it('are kept for as long as they are used, whatever else is', () => {
+  it('keeps a text that is used while others are added', () => {
     const [segments, list] = [new SegmentTexts(100_000), listOf(MANY)];
-    const [used, ...others] = list.page().stretches.map(({ segment }) => segment);
+    const [used, ...others] = list.page().ranges.map(({ segment }) => segment);
     segments.set(used!, 'used');
     for (const segment of others) {
       segments.set(segment, 'x'.repeat(2000));
@@ -111,15 +109,15 @@ describe('The texts of segments', () => {
     }
   });
 
-  it('are not kept where one alone exceeds the bound', () => {
+  it('does not keep a text that alone exceeds the bound', () => {
     const [segments, list] = [new SegmentTexts(1000), listOf(1)];
-    const { segment } = list.page().stretches[0]!;
+    const { segment } = list.page().ranges[0]!;
     segments.set(segment, 'x'.repeat(1000));
     expect([segments.get(segment), segments.bytes]).to.deep.equal([undefined, 0]);
   });
 });
 
-/** How many plants were turned into JSON while `work` was done. */
+/** The number of plants that `work` serializes. */
 function stringified(work: () => unknown): number {
   const stringify = JSON.stringify;
   let plants = 0;

@@ -14,10 +14,10 @@ import { rejection } from '../../support/rejection';
 
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
 const ALL = { limit: Infinity, after: 0 };
-/** No client goes away, and the time is never up. */
+/** A signal that never aborts: no client disconnects, and no request times out. */
 const never = () => new AbortController().signal;
 
-/** The page of a list, as a collection would show it. */
+/** The page of a list, as the view of an aggregate returns it. */
 function pageOf(lists: Lists, user: User, list: PlantList, query = ALL, commit = 'c'): ListPage {
   return lists.page(user, query)(list, { version: list.version, commit });
 }
@@ -28,7 +28,7 @@ function textOf(lists: Lists, user: User, list: PlantList, query = ALL, commit =
 }
 
 describe('The text of a list', () => {
-  it('is the very one of before for as long as nothing is written', async () => {
+  it('is the same Buffer while nothing is written', async () => {
     const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern')])];
     const first = await textOf(lists, ADA, list);
     expect(await textOf(lists, ADA, list)).to.equal(first);
@@ -39,7 +39,7 @@ describe('The text of a list', () => {
     expect(await textOf(lists, ADA, list)).to.equal(second);
   });
 
-  it('is another one for another user, another page, and another history of the same length', async () => {
+  it('differs for another user, another page, and another history of the same length', async () => {
     const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern'), created(2, 'Moss')])];
     const other = PlantList.from([created(1, 'Aloe'), created(2, 'Palm')]);
     const texts = [];
@@ -60,7 +60,7 @@ describe('The text of a list', () => {
     ]);
   });
 
-  /** By member, a query that differs from {@link ALL} in it, and the names that it selects. */
+  /** For each member, a query that differs from {@link ALL} in it, and the names that it selects. */
   const SELECTED: Readonly<Record<keyof PageQuery, readonly [query: PageQuery, names: readonly string[]]>> = {
     limit: [{ ...ALL, limit: 1 }, ['Fern']],
     after: [{ ...ALL, after: 1 }, ['Moss']],
@@ -74,7 +74,7 @@ describe('The text of a list', () => {
     });
   }
 
-  it('has an entity tag of its own for each commit, which every header may bear', () => {
+  it('has a different entity tag for each commit, valid in a header', () => {
     const list = PlantList.from([created(1, 'Fern')]);
     const commits = [
       'c',
@@ -97,7 +97,7 @@ describe('The text of a list', () => {
     expect(tags).to.include('"1-c"');
   });
 
-  it('is made once for all requests that come while a long one is being made', async () => {
+  it('is rendered once for all requests that arrive while it is being rendered', async () => {
     const list = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`)));
     const lists = new Lists();
     const [first, second] = await Promise.all([textOf(lists, ADA, list), textOf(lists, ADA, list)]);
@@ -105,7 +105,7 @@ describe('The text of a list', () => {
     expect(await textOf(lists, ADA, list)).to.equal(first);
   });
 
-  it('of an older head does not replace the one of a newer head that was requested meanwhile', async () => {
+  it('does not replace the text of a newer head that was requested meanwhile', async () => {
     const list = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`)));
     const lists = new Lists();
     const older = textOf(lists, ADA, list);
@@ -115,13 +115,13 @@ describe('The text of a list', () => {
     expect(await textOf(lists, ADA, list)).to.equal(newer);
   });
 
-  it('is one page for all requests of a round, made once', () => {
+  it('is rendered once for all requests of a round', () => {
     const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern')])];
     expect(pageOf(lists, ADA, list)).to.equal(pageOf(lists, ADA, list));
   });
 
   describe('within its bound', () => {
-    /** Enough for three of those below, each with what it costs beside its text. */
+    /** Enough for three of the texts below, each with its overhead. */
     const THREE = 3300;
     const list = () => PlantList.from([created(1, 'Fern')]);
     const asking =
@@ -129,7 +129,7 @@ describe('The text of a list', () => {
       (user: string, of = list()) =>
         textOf(lists, user as User, of);
 
-    it('is forgotten when there are too many of them, the first one first, and no more than need be', async () => {
+    it('is dropped when there are too many, the oldest first, and not more than necessary', async () => {
       const ask = asking(new Lists(THREE));
       const made = [];
       for (const user of ['1', '2', '3', '4', '5']) made.push(await ask(user));
@@ -139,7 +139,7 @@ describe('The text of a list', () => {
       expect(await ask('2')).not.to.equal(second);
     });
 
-    it('makes room for its next: however often one user writes, the texts of others stay', async () => {
+    it('replaces the earlier text of its page, so that writes of one user do not evict the texts of others', async () => {
       const ask = asking(new Lists(THREE));
       const bobs = await ask('bob');
       const [short, long] = [list(), list()];
@@ -148,13 +148,13 @@ describe('The text of a list', () => {
         short.evolve(created(i + 2, ''));
         await ask('ada', short);
       }
-      expect(await ask('bob'), 'behind ten texts for Ada').to.equal(bobs);
+      expect(await ask('bob'), 'after ten texts for Ada').to.equal(bobs);
       await ask('ada', long);
-      expect(await ask('bob'), 'behind one that is long').not.to.equal(bobs);
+      expect(await ask('bob'), 'after a long one').not.to.equal(bobs);
     });
 
     for (const length of [30_000, 100_000]) {
-      it(`is kept while it is the newest, however long it is (${length})`, async () => {
+      it(`is cached while it is the newest, however long it is (${length})`, async () => {
         const ask = asking(new Lists(THREE));
         const long = PlantList.from([created(1, 'x'.repeat(length))]);
         const first = await ask('ada', long);
@@ -164,18 +164,18 @@ describe('The text of a list', () => {
       });
     }
 
-    it('counts what pages hold before and after their texts are made', async () => {
+    it('is counted in bytes, together with its page', async () => {
       const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern')])];
       const page = pageOf(lists, ADA, list);
       const before = lists.bytes;
       expect(before).to.be.above(1000);
       const text = await lists.text(page, never);
-      // One stretch less, and the text in the page and in its segment.
+      // One range less, and the text in the page and in its segment.
       expect(lists.bytes).to.equal(before - 64 + text.length + 2 * (text.length - 2));
     });
   });
 
-  it('is the same for every limit at or beyond the end, and another one for a limit before it', async () => {
+  it('is the same for every limit at or beyond the end, and differs for a limit before it', async () => {
     const list = PlantList.from([created(1, 'Fern'), created(2, 'Moss')]);
     const lists = new Lists();
     const all = pageOf(lists, ADA, list);
@@ -186,7 +186,7 @@ describe('The text of a list', () => {
     expect(cut.next).to.equal('limit=1&cursor=djEuMQ');
   });
 
-  it('ends with the reason of its abandonment where it is long', async () => {
+  it('rejects with the reason of its abandonment if it is long', async () => {
     const list = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`)));
     const lists = new Lists();
     const late = new StoreUnavailable('late');
@@ -194,13 +194,13 @@ describe('The text of a list', () => {
     expect(await rejection(text)).to.equal(late);
   });
 
-  it('is refused where a user requests too many different ones that may be long, whatever others do', () => {
+  it('is refused if its user requests too many different ones that may be long, regardless of other users', () => {
     const lists = new Lists();
     const admit = (user: User, limit: number, after = 0) => lists.admit(user, { limit, after });
     const ends = Array.from({ length: 32 }, (_, i) => admit(ADA, 10_000 + i));
     expect(() => admit(ADA, Infinity)).to.throw(StoreUnavailable);
     expect(() => admit(ADA, 10_000, 1)).to.throw(StoreUnavailable);
-    // One that is requested already, a short one, and one of another user.
+    // Accepted: one that is already requested, a short one, and one of another user.
     ends.push(admit(ADA, 10_000), admit(BOB, Infinity));
     expect(admit(ADA, 100)).to.equal(undefined);
     ends[0]!();
@@ -213,7 +213,7 @@ describe('The text of a list', () => {
 });
 
 describe('The canonical text of a query', () => {
-  it('is the same for all ways to write the query, and leads to the same page', () => {
+  it('is the same for all ways to write the query, and selects the same page', () => {
     for (const [sent, text] of [
       ['', ''],
       ['other=1', ''],

@@ -1,4 +1,4 @@
-/** The HTTP adapter as a Koa application among middleware of others, under servers of others and under `listen`. */
+/** The HTTP adapter as a Koa application with other middleware, under other servers and under `listen`. */
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -41,7 +41,7 @@ function appWith(
 }
 
 /** An application that runs `middleware` in front of the app. */
-function behind(middleware: Koa.Middleware, app = appWith()): Koa {
+function withMiddleware(middleware: Koa.Middleware, app = appWith()): Koa {
   return new Koa().use(middleware).use(mount(app));
 }
 
@@ -74,7 +74,7 @@ httpContract({
 describe('The app, mounted with koa-mount,', () => {
   const mounted = (prefix: string) => new Koa().use(mount(prefix, appWith()));
 
-  it('names its pages and documents below its path', async () => {
+  it('links to its pages and documents under its path', async () => {
     const app = mounted('/v1');
     for (const root of ['/v1', '/v1/']) {
       const { body, text } = await request(app.callback()).get(root).expect(200);
@@ -87,7 +87,7 @@ describe('The app, mounted with koa-mount,', () => {
     for (const link of links) await request(app.callback()).get(link).expect(200);
   });
 
-  it('has its place in the OpenAPI document, also where it has several', async () => {
+  it('has its mount path in the OpenAPI document, also with several mount paths', async () => {
     const app = appWith();
     const both = new Koa().use(mount('/v1', app)).use(mount('/v2', app));
     for (const at of ['/v1', '/v2', '/v1']) {
@@ -96,7 +96,7 @@ describe('The app, mounted with koa-mount,', () => {
     }
   });
 
-  it('has a page of docs whose files are found', async () => {
+  it('serves the docs page and its files', async () => {
     const app = mounted('/v1');
     const { text } = await request(app.callback()).get('/v1/docs').expect(200);
     const files = [...text.matchAll(/(?:href|src)="(?!data:)([^"]+)"/g)].map(([, file]) => file!);
@@ -107,7 +107,7 @@ describe('The app, mounted with koa-mount,', () => {
     }
   });
 
-  it('follows the whole path where mounts are nested, and an absolute target', async () => {
+  it('links with the complete path if mounts are nested, and for an absolute target', async () => {
     const app = new Koa().use(mount('/api', mounted('/v1')));
     await create(app, 1, 'Fern', '/api/v1');
     await create(app, 2, 'Moss', '/api/v1');
@@ -124,7 +124,7 @@ describe('The app, mounted with koa-mount,', () => {
     server.close().closeAllConnections();
   });
 
-  it('leaves other paths to the middleware behind it', async () => {
+  it('passes other paths to the next middleware', async () => {
     const app = new Koa().use(mount('/v1', appWith())).use((ctx) => void (ctx.body = 'mine'));
     expect((await request(app.callback()).get('/v10/plants')).text).to.equal('mine');
     await request(app.callback()).get('/v1/plants').expect(401);
@@ -132,8 +132,8 @@ describe('The app, mounted with koa-mount,', () => {
 });
 
 describe('Middleware in front of the app', () => {
-  it('may be @koa/cors: it answers preflights, and adds its fields to all other answers', async () => {
-    const app = behind(cors({ origin: 'https://garden.example', exposeHeaders: 'ETag,Link' }));
+  it('may be @koa/cors, which answers preflights and adds its fields to all other responses', async () => {
+    const app = withMiddleware(cors({ origin: 'https://garden.example', exposeHeaders: 'ETag,Link' }));
     const origin = { Origin: 'https://garden.example' };
     const preflight = await request(app.callback())
       .options('/plants')
@@ -155,8 +155,8 @@ describe('Middleware in front of the app', () => {
     expect(headers['vary']!.split(', ')).to.have.members(['Origin', 'Authorization']);
   });
 
-  it('may be koa-helmet: its fields stand beside those of the app, which keeps its own policy', async () => {
-    const app = behind(helmet());
+  it('may be koa-helmet, which adds its fields and keeps the policy of the app', async () => {
+    const app = withMiddleware(helmet());
     const answer = await list(app).expect(200);
     expect(answer.headers).to.include.keys('strict-transport-security', 'x-frame-options');
     expect(answer.headers).to.include({
@@ -169,8 +169,8 @@ describe('Middleware in front of the app', () => {
     );
   });
 
-  it('may be koa-compress: long bodies are compressed, and 304 and 204 stay as they are', async () => {
-    const app = behind(compress({ threshold: 1024 }));
+  it('may be koa-compress, which compresses long bodies and does not change 304 and 204', async () => {
+    const app = withMiddleware(compress({ threshold: 1024 }));
     for (let id = 1; id <= 50; id++) await create(app, id, `a plant with a long name, number ${id}`);
     const plain = await list(app).set('Accept-Encoding', 'identity').expect(200);
     const zipped = await list(app).set('Accept-Encoding', 'gzip').expect(200);
@@ -185,8 +185,8 @@ describe('Middleware in front of the app', () => {
     expect((await list(app).set('Accept-Encoding', 'gzip')).body).to.have.length(49);
   });
 
-  it('may be a body parser: the app takes the text that it has read', async () => {
-    const app = behind(bodyParser());
+  it('may be a body parser, whose text the app uses', async () => {
+    const app = withMiddleware(bodyParser());
     await create(app, 1, 'Fern');
     const exact = '{"id":9007199254740993,"name":"Moss"}';
     const post = () =>
@@ -196,9 +196,9 @@ describe('Middleware in front of the app', () => {
     expect((await list(app)).body).to.deep.equal([{ name: 'Fern' }, { name: 'Moss' }]);
   });
 
-  it('may answer by itself', async () => {
+  it('may answer requests itself', async () => {
     const reports: RequestReport[] = [];
-    const app = behind(
+    const app = withMiddleware(
       (ctx) => {
         ctx.status = 503;
         ctx.body = { closed: 'for the winter' };
@@ -210,9 +210,9 @@ describe('Middleware in front of the app', () => {
     expect(reports).to.deep.equal([]);
   });
 
-  it('sees status and body of every answer behind it, and may change them', async () => {
+  it('can read and change status and body of every response of the app', async () => {
     const seen: [number, unknown][] = [];
-    const app = behind(async (ctx, next) => {
+    const app = withMiddleware(async (ctx, next) => {
       await next();
       const { body } = ctx as { body: unknown };
       seen.push([ctx.status, Buffer.isBuffer(body) ? String(body) : body]);
@@ -231,22 +231,22 @@ describe('Middleware in front of the app', () => {
   });
 });
 
-describe('Middleware behind the app', () => {
+describe('Middleware after the app', () => {
   it('gets the requests that the app does not know, and no others', async () => {
     const app = appWith();
     app.use((ctx, next) => {
       if (ctx.path !== '/hello') return next();
-      ctx.body = { hello: 'world' };
+      ctx.body = { answer: 'by middleware' };
       return undefined;
     });
     const { body, headers } = await request(app.callback()).get('/hello').expect(200);
-    expect(body).to.deep.equal({ hello: 'world' });
+    expect(body).to.deep.equal({ answer: 'by middleware' });
     expect(headers).to.include.keys('x-request-id');
     expect((await request(app.callback()).get('/nothing').expect(404)).body).to.have.property('error', 40400);
     await request(app.callback()).put('/plants').set(BEARER).expect(405);
   });
 
-  it('may fail as Koa has it, and is reported so', async () => {
+  it('may throw an HTTP error of Koa, which is reported', async () => {
     const reports: RequestReport[] = [];
     const app = appWith({ report: (each) => reports.push(each) });
     app.on('error', () => {});
@@ -261,7 +261,7 @@ describe('Middleware behind the app', () => {
     );
   });
 
-  it('that throws anything else is a fault, answered with 50000', async () => {
+  it('causes a 500/50000 if it throws another error', async () => {
     const app = appWith();
     app.use(() => {
       throw new TypeError('a bug');
@@ -274,7 +274,7 @@ describe('Middleware behind the app', () => {
     ['a stream', () => Readable.from(['one ', 'two']), 'one two'],
     ['a text', 'text', 'text'],
     ['a Buffer', Buffer.from('bytes'), 'bytes'],
-    ['nothing, with a status of its own', undefined, 'OK'],
+    ['a status without a body', undefined, 'OK'],
   ] as const) {
     it(`may answer with ${what}`, async () => {
       const app = appWith();
@@ -290,7 +290,7 @@ describe('Middleware behind the app', () => {
     });
   }
 
-  it('may answer past Koa', async () => {
+  it('may answer without Koa', async () => {
     const app = appWith();
     app.use((ctx) => {
       ctx.respond = false;
@@ -328,14 +328,14 @@ describe('The app under a server of Node', () => {
     await request(app.callback()).get('/metrics').expect(404);
   });
 
-  it('lets Node answer an expectation, once', async () => {
+  it('lets Node send 100 Continue, once', async () => {
     const url = await serve(appWith());
     const client = await RawSocket.open(url);
     client.send(bytesOf('POST', '/plants', `${JSON_TYPE}Expect: 100-continue\r\nContent-Length: 22\r\n`));
     expect((await client.answer()).status).to.equal(100);
     client.send('{"id":1,"name":"Fern"}');
     expect((await client.answer()).status).to.equal(200);
-    client.vanish();
+    client.reset();
   });
 
   it('counts a user’s requests until they are answered', async () => {
@@ -347,7 +347,7 @@ describe('The app under a server of Node', () => {
     }
   });
 
-  it('emits what the service is to blame for as an error of the app, where there is no report', async () => {
+  it('emits a fault of the service as an error of the app if there is no report', async () => {
     const store = new MemoryEventStore<PlantEvent>();
     store.read = () => Promise.reject(new TypeError('a bug'));
     const plants = new PlantStore({ ...system(), store });
@@ -364,8 +364,8 @@ describe('An application around the app, under listen,', () => {
   let server: HttpServer | undefined;
   afterEach(() => server?.close({ noticeMs: 0, timeoutMs: 1000 }));
 
-  it('drains as the app does: readiness fails, and each answer closes its connection', async () => {
-    server = await listen(behind(cors()));
+  it('drains like the app: readiness fails, and each response closes its connection', async () => {
+    server = await listen(withMiddleware(cors()));
     const url = `http://127.0.0.1:${server.port}`;
     const ready = async () => {
       const answer = await fetch(`${url}/health/ready`);
@@ -379,7 +379,7 @@ describe('An application around the app, under listen,', () => {
     server = undefined;
   });
 
-  it('takes an option that is undefined for one that was left out', async () => {
+  it('treats an undefined option as absent', async () => {
     // As a caller in JavaScript passes it: `{ maxConnections: process.env.LIMIT }`.
     const unset = { bodyLimit: undefined, maxUserRequests: undefined, storeTimeoutMs: undefined };
     const unsetToo = { host: undefined, maxConnections: undefined, requestTimeoutMs: undefined };
@@ -394,22 +394,22 @@ describe('An application around the app, under listen,', () => {
     expect([listed.status, await listed.text()]).to.deep.equal([200, '[]']);
   });
 
-  it('counts the requests of one connection one at a time, however many are sent at once', async () => {
+  it('counts one request of a connection at a time, however many are sent at once', async () => {
     server = await listen(appWith({ maxUserRequests: 1 }));
     const client = await RawSocket.open(`http://127.0.0.1:${server.port}`);
     client.send(LIST.repeat(3));
     for (let i = 0; i < 3; i++) expect((await client.answer()).status).to.equal(200);
-    client.vanish();
+    client.reset();
   });
 
-  it('answers bytes that are no request with the body of the contract', async () => {
+  it('answers bytes that are not HTTP with the body of the contract', async () => {
     const reports: RequestReport[] = [];
-    server = await listen(behind(cors()), { report: (each) => reports.push(each) });
+    server = await listen(withMiddleware(cors()), { report: (each) => reports.push(each) });
     const client = await RawSocket.open(`http://127.0.0.1:${server.port}`);
     const { status, body } = await client.send('garbage\r\n\r\n').answer();
     expect([status, (JSON.parse(String(body)) as { error: number }).error]).to.deep.equal([400, 40000]);
     expect(reports.map((each) => each.status)).to.deep.equal([400]);
-    client.vanish();
+    client.reset();
   });
 });
 

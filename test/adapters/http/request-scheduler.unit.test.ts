@@ -14,7 +14,7 @@ describe('The request scheduler', () => {
   });
 
   function request(name: string, lane = 'lane'): Startable {
-    // Of this test, also where the request starts after it.
+    // The array of this test, even if the request starts after the test.
     const into = started;
     return { lane, start: () => into.push(name) };
   }
@@ -22,7 +22,7 @@ describe('The request scheduler', () => {
     for (let i = 0; i < count; i++) scheduler.schedule(request(`${lane} ${i}`, lane));
   }
 
-  it('starts requests at once, up to the bound of a turn, and the others in the next turns in their order', async () => {
+  it('starts requests at once up to the bound of a turn, and the others in order in the next turns', async () => {
     schedule(2 * PER_TURN + 1);
     for (const expected of [PER_TURN, 2 * PER_TURN, 2 * PER_TURN + 1]) {
       expect([started.length, scheduler.waiting]).to.deep.equal([expected, 2 * PER_TURN + 1 - expected]);
@@ -31,7 +31,7 @@ describe('The request scheduler', () => {
     expect(started).to.deep.equal(Array.from({ length: 2 * PER_TURN + 1 }, (_, i) => `lane ${i}`));
   });
 
-  it('counts the requests of each turn anew', async () => {
+  it('counts the requests of each turn separately', async () => {
     for (let i = 1; i <= 3; i++) {
       schedule(PER_TURN);
       expect(started).to.have.length(i * PER_TURN);
@@ -39,7 +39,7 @@ describe('The request scheduler', () => {
     }
   });
 
-  it('does not start a request before those that wait', async () => {
+  it('does not start a request before waiting ones', async () => {
     schedule(3 * PER_TURN);
     await turn();
     scheduler.schedule(request('late'));
@@ -49,7 +49,7 @@ describe('The request scheduler', () => {
     expect(started.at(-1)).to.equal('late');
   });
 
-  it('bounds also what a request that is answered at once brings on', async () => {
+  it('bounds also requests that follow an immediate response', async () => {
     const again: Startable = {
       lane: 'lane',
       start: () => {
@@ -64,7 +64,7 @@ describe('The request scheduler', () => {
     scheduler.cancel(again);
   });
 
-  it('lets lanes take turns, however many requests one of them has', async () => {
+  it('lets lanes take turns, however many requests one lane has', async () => {
     schedule(1000, 'many');
     schedule(3, 'few');
     await turn();
@@ -78,7 +78,7 @@ describe('The request scheduler', () => {
     ]);
   });
 
-  it('starts fewer in a turn that accepted a connection, for others may wait to be accepted', async () => {
+  it('starts fewer requests in a turn that accepted a connection', async () => {
     schedule(100);
     scheduler.shortenTurn();
     await turn();

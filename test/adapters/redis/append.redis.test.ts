@@ -8,7 +8,7 @@ import { APPEND } from '../../../src/adapters/redis/scripts';
 import { plantCodec } from '../../../src/application';
 import { type PlantStore, parseUser } from '../../../src/application';
 import { BEGINNING, type Head, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
-import { created, ferns, planting } from '../../support/given';
+import { created, ferns, newPlantOf } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { openStore, plantsOver } from './open-store';
@@ -62,7 +62,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
       it('is retried, recorded once, and acknowledged', async () => {
         const lost = proxy.loseReply(isAppend, connection);
-        const creation = plants.create(ALICE, planting(fern));
+        const creation = plants.create(ALICE, newPlantOf(fern));
 
         expect((await lost).toString()).to.include('appended');
         expect(await creation).to.deep.equal({ events: [fern] });
@@ -71,7 +71,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
       it('is idempotent even if another writer has appended after it', async () => {
         const lost = proxy.loseReply(isAppend, connection);
-        const creation = plants.create(ALICE, planting(fern));
+        const creation = plants.create(ALICE, newPlantOf(fern));
         await lost;
         const { commit } = await headOfStream();
         await others.append(streamName('alice'), { version: 1, commit }, 'theirs', [moss, ivy]);
@@ -82,7 +82,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
       });
 
       it('is idempotent even if every reply but the last is lost', async () => {
-        const creation = plants.create(ALICE, planting(fern));
+        const creation = plants.create(ALICE, newPlantOf(fern));
         for (let lost = 0; lost < 2; lost++) await proxy.loseReply(isAppend, connection);
 
         expect(await creation).to.deep.equal({ events: [fern] });
@@ -125,7 +125,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
       it(`${where} is retried by the service, and recorded once`, async () => {
         const cut = proxy.cutRequest(isAppend, length);
 
-        expect(await plants.create(ALICE, planting(fern))).to.deep.equal({ events: [fern] });
+        expect(await plants.create(ALICE, newPlantOf(fern))).to.deep.equal({ events: [fern] });
         await cut;
         expect(await stored()).to.deep.equal(['1-0 {"id":1,"name":"Fern"}']);
       });
@@ -185,17 +185,17 @@ describeOwnRedis('An append to Redis', (startRedis) => {
   });
 
   it('is retried with the script after SCRIPT FLUSH', async () => {
-    await plants.create(ALICE, planting(fern));
+    await plants.create(ALICE, newPlantOf(fern));
     await redis.admin.script('FLUSH');
 
-    expect(await plants.create(ALICE, planting(moss))).to.deep.equal({ events: [moss] });
+    expect(await plants.create(ALICE, newPlantOf(moss))).to.deep.equal({ events: [moss] });
     expect(await stored()).to.have.lengthOf(2);
   });
 
   it('is recorded once if the reply to the EVAL of the script is lost', async () => {
     await redis.admin.script('FLUSH');
     const lost = proxy.loseReply((bytes) => bytes.includes(APPEND.text), 'cut');
-    const creation = plants.create(ALICE, planting(fern));
+    const creation = plants.create(ALICE, newPlantOf(fern));
 
     expect((await lost).toString()).to.include('appended');
     expect(await creation).to.deep.equal({ events: [fern] });
@@ -225,8 +225,8 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
   describe('at a version whose entry was deleted', () => {
     it('is refused: no version is assigned twice', async () => {
-      await plants.create(ALICE, planting(fern));
-      await plants.create(ALICE, planting(moss));
+      await plants.create(ALICE, newPlantOf(fern));
+      await plants.create(ALICE, newPlantOf(moss));
       await redis.admin.xdel(KEY, '2-0');
       const known = await headOfStream();
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { type PlantStore, parseUser } from '../../../src/application';
 import { BEGINNING } from '../../../src/event-sourcing';
 import { Client } from '../../support/client';
-import { created, newPlant, plantId, planting } from '../../support/given';
+import { created, newPlant, plantId, newPlantOf } from '../../support/given';
 import { startInstance } from '../../support/instance';
 import { describeRedis } from '../../support/redis';
 import { openStore, plantsOver } from './open-store';
@@ -55,9 +55,9 @@ describeRedis('An instance whose Redis lost acknowledged events', (redis) => {
 
   /** Fern survives; Moss, which was acknowledged after it, does not. */
   async function loseMoss(): Promise<void> {
-    await plants.create(ALICE, planting(fern));
+    await plants.create(ALICE, newPlantOf(fern));
     const older = await redis.admin.dumpBuffer(key);
-    await plants.create(ALICE, planting(moss));
+    await plants.create(ALICE, newPlantOf(moss));
     expect(await names()).to.deep.equal(['Fern', 'Moss']);
     await redis.admin.restore(key, 0, older, 'REPLACE');
   }
@@ -83,7 +83,7 @@ describeRedis('An instance whose Redis lost acknowledged events', (redis) => {
     it('appends after the current events, and logs the loss once', async () => {
       await loseMoss();
 
-      expect(await plants.create(ALICE, planting(ivy))).to.deep.equal({ events: [ivy] });
+      expect(await plants.create(ALICE, newPlantOf(ivy))).to.deep.equal({ events: [ivy] });
       expect(await stored()).to.deep.equal(['1-0 {"id":1,"name":"Fern"}', '2-0 {"id":3,"name":"Ivy"}']);
       expect(await names()).to.deep.equal(['Fern', 'Ivy']);
       expect(notifications).to.deep.equal(['alice lost version 2']);
@@ -92,16 +92,16 @@ describeRedis('An instance whose Redis lost acknowledged events', (redis) => {
     it('decides against the current events: the lost id is free again', async () => {
       await loseMoss();
       expect(await plants.delete(ALICE, plantId(2))).to.deep.equal({ rejection: 'no-such-plant' });
-      expect(await plants.create(ALICE, planting(moss))).to.deep.equal({ events: [moss] });
+      expect(await plants.create(ALICE, newPlantOf(moss))).to.deep.equal({ events: [moss] });
     });
 
     it('lists with a new head, so that no client treats an old list as current', async () => {
-      await plants.create(ALICE, planting(fern));
+      await plants.create(ALICE, newPlantOf(fern));
       const older = await redis.admin.dumpBuffer(key);
-      await plants.create(ALICE, planting(moss));
+      await plants.create(ALICE, newPlantOf(moss));
       const before = await plants.list(ALICE, WHOLE);
       await redis.admin.restore(key, 0, older, 'REPLACE');
-      await others.create(ALICE, planting(ivy));
+      await others.create(ALICE, newPlantOf(ivy));
       const after = await plants.list(ALICE, WHOLE);
 
       expect(after.head.version).to.equal(before.head.version);
@@ -116,7 +116,7 @@ describeRedis('An instance whose Redis lost acknowledged events', (redis) => {
     describe(`and where another history has reached ${reached} since`, () => {
       beforeEach(async () => {
         await loseMoss();
-        for (const plant of theirPlants) await others.create(ALICE, planting(plant));
+        for (const plant of theirPlants) await others.create(ALICE, newPlantOf(plant));
       });
       const theirNames = theirPlants.map(({ name }) => name);
 
@@ -126,14 +126,14 @@ describeRedis('An instance whose Redis lost acknowledged events', (redis) => {
       });
 
       it('appends after its events', async () => {
-        expect(await plants.create(ALICE, planting(moss))).to.deep.equal({ events: [moss] });
+        expect(await plants.create(ALICE, newPlantOf(moss))).to.deep.equal({ events: [moss] });
         expect(await names()).to.deep.equal(['Fern', ...theirNames, 'Moss']);
         expect(await stored()).to.have.lengthOf(1 + theirPlants.length + 1);
         expect(notifications).to.deep.equal(['alice lost version 2']);
       });
 
       it('decides against its events', async () => {
-        expect(await plants.create(ALICE, planting(ivy))).to.deep.equal({ rejection: 'id-taken' });
+        expect(await plants.create(ALICE, newPlantOf(ivy))).to.deep.equal({ rejection: 'id-taken' });
         expect(notifications).to.deep.equal(['alice lost version 2']);
       });
     });
@@ -144,7 +144,7 @@ describeRedis('An instance whose Redis lost acknowledged events', (redis) => {
     await redis.admin.del(key);
 
     expect(await names()).to.deep.equal([]);
-    expect(await plants.create(ALICE, planting(ivy))).to.deep.equal({ events: [ivy] });
+    expect(await plants.create(ALICE, newPlantOf(ivy))).to.deep.equal({ events: [ivy] });
     expect(await stored()).to.deep.equal(['1-0 {"id":3,"name":"Ivy"}']);
     expect(notifications).to.deep.equal(['alice lost version 2']);
   });
@@ -164,7 +164,7 @@ describeRedis('An instance whose Redis lost acknowledged events', (redis) => {
     for (const id of [1, 2, 3, 4, 5]) await others.create(ALICE, newPlant(id, `Fern ${id}`));
     const older = await redis.admin.dumpBuffer(key);
     await redis.admin.del(key);
-    await others.create(ALICE, planting(moss));
+    await others.create(ALICE, newPlantOf(moss));
     const newer = await redis.admin.dumpBuffer(key);
     await redis.admin.restore(key, 0, older, 'REPLACE');
 

@@ -23,7 +23,7 @@ describeRedis('A stream of the service in Redis', (redis) => {
     expect(await redis.admin.type(key)).to.equal('stream');
     expect(await redis.admin.ttl(key), 'time to live').to.equal(-1);
 
-    // As `redis-cli --raw XRANGE … - +` prints it, but for the commit ids.
+    // As `redis-cli --raw XRANGE … - +` prints it, except for the commit ids.
     const lines = (await redis.admin.xrange(key, '-', '+')).flat(2);
     const commits = lines.filter((_, index) => lines[index - 1] === 'commit');
     expect(lines.map((line) => (commits.includes(line) ? '…' : line))).to.deep.equal([

@@ -148,7 +148,7 @@ describe('A Redis', () => {
       ['above it by what does not count', { info: { maxmemory: '999999', mem_not_counted_for_evict: '1' } }],
       ['that takes no snapshots', { info: { rdb_last_bgsave_status: 'err' } }],
       [
-        'that goes on without snapshots',
+        'that accepts writes without snapshots',
         {
           info: { rdb_last_bgsave_status: 'err' },
           config: { save: '3600 1', 'stop-writes-on-bgsave-error': 'no' },

@@ -248,7 +248,7 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
   });
 });
 
-/** `npm start`, until it ends by itself. */
+/** Runs `npm start` until it ends by itself. */
 function main(environment: Readonly<Record<string, string>>): Promise<{ code: unknown; stderr: string }> {
   const env = {
     PATH: process.env['PATH'],

@@ -14,12 +14,12 @@ describeRedis('On one Redis', (redis) => {
   });
 
   describe('a foreign key', () => {
-    /** What the catalogue finds beside alice's stream after `put`. */
+    /** The findings of the catalogue besides alice's stream, after `put`. */
     async function foundBeside(...keys: string[]) {
       const keyPrefix = `${redis.prefix}:x`;
       const { store, catalogue, close } = await openStore(redis.url, { keyPrefix });
       await store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]);
-      for (const key of keys) await redis.admin.set(`${keyPrefix}${key}`, 'of somebody else');
+      for (const key of keys) await redis.admin.set(`${keyPrefix}${key}`, 'of another service');
       const found = [];
       for await (const one of catalogue.streams())
         found.push('foreign' in one ? one.foreign.replaceAll(keyPrefix, '') : one.stream);

@@ -15,7 +15,7 @@ interface Damage {
   readonly inTheTail: boolean;
 }
 
-const ivy = ['type', 'PlantCreated', 'data', '{"id":3,"name":"Ivy"}', 'commit', 'somebody'];
+const ivy = ['type', 'PlantCreated', 'data', '{"id":3,"name":"Ivy"}', 'commit', 'another'];
 
 const DAMAGES: readonly Damage[] = [
   {
@@ -43,12 +43,12 @@ const DAMAGES: readonly Damage[] = [
     done: (redis, key) => redis.xadd(key, '4-0', ...ivy.with(3, '{"id":3}')),
   },
   {
-    what: 'a name that is no UTF-8',
+    what: 'a name that is not UTF-8',
     entry: '4-0',
     inTheTail: true,
     done: (redis, key) => {
       const data = Buffer.from('{"id":3,"name":"F\xc3"}', 'latin1');
-      return redis.xadd(key, '4-0', 'type', 'PlantCreated', 'data', data, 'commit', 'somebody');
+      return redis.xadd(key, '4-0', 'type', 'PlantCreated', 'data', data, 'commit', 'another');
     },
   },
   {
@@ -58,13 +58,13 @@ const DAMAGES: readonly Damage[] = [
     done: (redis, key) => redis.xadd(key, '3-1', ...ivy),
   },
   {
-    what: 'an entry under an id that Redis made up',
+    what: 'an entry with an id that Redis generated',
     entry: '',
     inTheTail: true,
     done: (redis, key) => redis.xadd(key, '*', ...ivy),
   },
   {
-    what: 'a version left out at the end',
+    what: 'a version missing at the end',
     entry: '5-0',
     inTheTail: true,
     done: (redis, key) => redis.xadd(key, '5-0', ...ivy),
@@ -76,7 +76,7 @@ const DAMAGES: readonly Damage[] = [
     done: (redis, key) => redis.xdel(key, '2-0'),
   },
   {
-    what: 'the beginning trimmed off',
+    what: 'a trimmed beginning',
     entry: '3-0',
     inTheTail: false,
     done: (redis, key) => redis.xtrim(key, 'MAXLEN', 1),

@@ -23,8 +23,8 @@ describe('The system’s clock', () => {
   it('runs an action once, not too early, and not if it was cancelled', async () => {
     const called: string[] = [];
     const start = systemClock.now();
-    const callOff = systemClock.after(5, () => called.push('called off'));
-    callOff();
+    const cancel = systemClock.after(5, () => called.push('cancelled'));
+    cancel();
     await new Promise<void>((resolve) => {
       systemClock.after(20, () => called.push('called'));
       // Keeps the process alive, which the clock itself does not.

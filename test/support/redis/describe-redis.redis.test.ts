@@ -6,7 +6,7 @@ let former: { url: string; prefix: string };
 const stranger = `stranger-${randomUUID()}`;
 
 describeRedis('a suite on the shared Redis', (redis) => {
-  it('finds it under a prefix of its own', async () => {
+  it('has its own prefix', async () => {
     former = { url: redis.url, prefix: redis.prefix };
     await redis.admin.set(`${redis.prefix}:{fern}:events`, '1');
     await redis.admin.set(stranger, '1');
@@ -15,7 +15,7 @@ describeRedis('a suite on the shared Redis', (redis) => {
 });
 
 describeRedis('the next suite', (redis) => {
-  it('finds the same Redis under another prefix, without the keys of the suite before, but with all others', async () => {
+  it('has the same Redis and another prefix, without the keys of the suite before, but with all others', async () => {
     expect(redis.url).to.equal(former.url);
     expect(redis.prefix).not.to.equal(former.prefix);
     expect(await redis.admin.keys(`${former.prefix}*`)).to.deep.equal([]);
@@ -23,7 +23,7 @@ describeRedis('the next suite', (redis) => {
   });
 });
 
-describe('while the tests are loaded', () => {
+describe('before its hooks', () => {
   let asking: () => string;
 
   describeRedis('a suite', (redis) => {
@@ -36,24 +36,24 @@ describe('while the tests are loaded', () => {
   });
 });
 
-describeOwnRedis('a suite with Redis servers of its own', (startRedis) => {
+describeOwnRedis('a suite with its own Redis servers', (startRedis) => {
   let ofTheSuite: RedisServer;
   let ofTheTest: RedisServer;
   before(async () => {
     ofTheSuite = await startRedis();
   });
 
-  it('has them for a test', async () => {
+  it('has a server for one test', async () => {
     ofTheTest = await startRedis();
     expect(await ofTheTest.admin.ping()).to.equal('PONG');
   });
 
-  it('or for the suite', async () => {
+  it('has a server for the whole suite', async () => {
     expect(await ofTheSuite.admin.ping()).to.equal('PONG');
     expect(ofTheTest.admin.status).to.equal('end');
   });
 
-  describe('also for a suite in it', () => {
+  describe('and a nested suite', () => {
     let ofTheInnerSuite: RedisServer;
     before(async () => {
       ofTheInnerSuite = await startRedis();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 
-/** Two suites on the shared Redis, one with a server of its own, in a mocha run of their own. */
+/** Two suites on the shared Redis and one with its own server, in a separate mocha run. */
 async function runTwoSuites(env: NodeJS.ProcessEnv): Promise<{ code: number; lines: string[] }> {
   const mocha = [require.resolve('mocha/bin/mocha.js'), '--no-config', '--require', 'ts-node/register'];
   const reporter = ['--reporter', join(__dirname, '../reporter.ts')];
@@ -24,24 +24,24 @@ describe('Redis suites', () => {
   const reason =
     'no Redis here: no Docker daemon answers at unix:///nowhere/docker.sock; no redis-server is on the PATH';
 
-  it('are pending on a machine that has none, and say why', async () => {
+  it('are pending on a machine without Redis, with the reason', async () => {
     const { code, lines } = await runTwoSuites(nowhere);
-    expect(lines).to.deep.equal([`left out (3): ${reason}`, '0 passed, 0 failed, 3 skipped']);
+    expect(lines).to.deep.equal([`skipped (3): ${reason}`, '0 passed, 0 failed, 3 skipped']);
     expect(code).to.equal(0);
   });
 
-  it('fail there under CI', async () => {
+  it('fail on such a machine if CI is set', async () => {
     const { code, lines } = await runTwoSuites({ ...nowhere, CI: 'true' });
     expect(lines.filter((line) => line.includes(reason))).to.have.lengthOf(2);
     expect(lines.at(-1)).to.equal('0 passed, 2 failed');
     expect(code).not.to.equal(0);
   });
 
-  it('fail where REDIS_URL does not answer, but those that kill servers never use it', async () => {
+  it('fail if REDIS_URL does not answer, but those that kill servers never use it', async () => {
     const { lines } = await runTwoSuites({ ...nowhere, REDIS_URL: 'redis://127.0.0.1:1' });
     expect(lines[0]).to.equal('Redis shared by the suites: REDIS_URL (127.0.0.1:1)');
     expect(lines.join('\n')).to.contain('no Redis answers at 127.0.0.1:1');
-    expect(lines.slice(-2)).to.deep.equal([`left out (1): ${reason}`, '0 passed, 1 failed, 1 skipped']);
+    expect(lines.slice(-2)).to.deep.equal([`skipped (1): ${reason}`, '0 passed, 1 failed, 1 skipped']);
   });
 
   describe('with a Docker daemon that has no image and cannot pull it', () => {
@@ -66,7 +66,7 @@ describe('Redis suites', () => {
       await rm(directory, { recursive: true });
     });
 
-    it('go on to the next place, and say so', async () => {
+    it('try the next provider, and print why', async () => {
       const { lines } = await runTwoSuites({
         PATH: '/nowhere',
         DOCKER_HOST: `unix://${directory}/docker.sock`,

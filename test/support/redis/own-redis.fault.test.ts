@@ -10,7 +10,7 @@ import { dockerRedis } from './docker';
 import { localRedis } from './local';
 import { RedisServer, type RedisSource } from './server';
 
-describe('a Redis server of a test’s own', () => {
+describe('the Redis server of one test', () => {
   promises('as a local process', 'local', localRedis);
   promises('as a container', 'docker', dockerRedis);
 });
@@ -38,7 +38,7 @@ function promises(title: string, place: string, look: typeof localRedis): void {
       return server;
     }
 
-    it('is configured by its arguments, and listens on 127.0.0.1 only', async () => {
+    it('is configured by its arguments and listens on 127.0.0.1 only', async () => {
       const redis = await start('--maxmemory', '5mb');
 
       expect(await redis.admin.config('GET', 'maxmemory')).to.deep.equal(['maxmemory', '5242880']);
@@ -46,7 +46,7 @@ function promises(title: string, place: string, look: typeof localRedis): void {
       expect(await reachable({ host: '127.0.0.2', port: redis.port })).to.equal(false);
     });
 
-    it('killed by -9 is gone, and started again has its address and its acknowledged writes', async () => {
+    it('has its address and acknowledged writes again after a kill -9 and a restart', async () => {
       const redis = await start('--appendonly', 'yes', '--appendfsync', 'always');
       const { run_id: before } = await info(redis);
       await redis.admin.set('plant', 'fern');
@@ -60,7 +60,7 @@ function promises(title: string, place: string, look: typeof localRedis): void {
       expect(await redis.admin.get('plant')).to.equal('fern');
     });
 
-    it('frozen accepts a command but does not answer, and thawed executes it', async () => {
+    it('accepts a command but does not answer while it is frozen, and executes it after the thaw', async () => {
       const redis = await start();
       await redis.freeze();
       let answered = false;
@@ -89,7 +89,7 @@ function promises(title: string, place: string, look: typeof localRedis): void {
       expect(await replica.admin.get('plant')).to.equal('fern');
     });
 
-    it('stopped is gone with its data, also out of a freeze', async () => {
+    it('is removed with its data by stop, also while it is frozen', async () => {
       const redis = await start();
       const [, directory] = (await redis.admin.config('GET', 'dir')) as [string, string];
       await redis.freeze();
@@ -99,15 +99,15 @@ function promises(title: string, place: string, look: typeof localRedis): void {
       expect(existsSync(directory)).to.equal(false);
     });
 
-    // A container that ends at once is only believed to have ended after ten seconds.
+    // testcontainers waits ten seconds before it reports that a container has ended.
     if (place === 'local') {
-      it('that cannot start with its arguments says why', async () => {
+      it('reports why it cannot start with its arguments', async () => {
         const failure: unknown = await start('--no-such-option', '1').catch((error: unknown) => error);
         expect(String(failure)).to.match(/did not start.*no-such-option/s);
       });
     }
 
-    it('does not survive the process that started it, when that is told to end', async () => {
+    it('ends with the process that started it, on SIGTERM', async () => {
       const script = join(__dirname, 'start-and-stay.ts');
       const owner = spawn(process.execPath, ['-r', 'ts-node/register', script, place], {
         stdio: ['ignore', 'pipe', 'inherit'],

@@ -51,14 +51,14 @@ export class Sentinel {
     return ((await this.admin.call('SENTINEL', 'SENTINELS', 'plants')) as unknown[]).length;
   }
 
-  /** Has the replica promoted, and waits until it is. */
+  /** Starts a failover, and waits until the replica is promoted. */
   async failover(): Promise<void> {
     const before = await this.primary();
     while (!(await this.#accepts('SENTINEL', 'FAILOVER', 'plants'))) await pause(50);
     while ((await this.primary()) === before) await pause(50);
   }
 
-  /** No replica is good enough before the Sentinel has heard of it. */
+  /** The Sentinel promotes no replica before it has discovered it. */
   async #accepts(...command: [string, ...string[]]): Promise<boolean> {
     return this.admin.call(...command).then(
       () => true,

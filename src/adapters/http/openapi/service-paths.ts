@@ -50,7 +50,7 @@ const openApi = (): Page => ({
   summary: 'This document',
   parameters: [IF_NONE_MATCH],
   responses: {
-    ...kept('The OpenAPI document.', { 'application/json': { schema: { type: 'object' } } }),
+    ...revalidated('The OpenAPI document.', { 'application/json': { schema: { type: 'object' } } }),
     ...failures(...ANYWHERE),
   },
 });
@@ -73,7 +73,7 @@ const docsFile = (): Page => ({
   summary: 'What that page is made of',
   parameters: [IF_NONE_MATCH],
   responses: {
-    ...kept('The file.', {
+    ...revalidated('The file.', {
       'text/javascript; charset=utf-8': { schema: TEXT },
       'text/css; charset=utf-8': { schema: TEXT },
     }),
@@ -124,7 +124,7 @@ const FILE: Parameter = {
 };
 
 /** What may be kept, and asked for again with `If-None-Match`. */
-function kept(description: string, content: NonNullable<Response['content']>) {
+function revalidated(description: string, content: NonNullable<Response['content']>) {
   const headers = headersOf({ 'Cache-Control': 'NoCache', ETag: 'ETag' });
   return {
     200: { description, headers, content },

@@ -4,7 +4,7 @@ import { type HttpRequest, exchange } from '../../../support/client';
 import type { Subject } from './http-contract';
 
 export function answering(service: Subject): void {
-  // The rest of what every answer promises is checked with every exchange; see client.ts.
+  // The other promises about responses are checked with every exchange; see client.ts.
   describe('A response', () => {
     it('carries the request id of the request if it is well-formed, and else a new one', async () => {
       const user = service.user();

@@ -23,14 +23,14 @@ export function callers(service: Subject): void {
     }
 
     for (const [what, authorization] of [
-      ['an unknown token', 'Bearer nobody'],
-      ['an unknown token behind the scheme in lower case', 'bearer nobody'],
-      ['an unknown token behind the scheme in capitals', 'BEARER nobody'],
-      ['no token behind the scheme', 'Bearer'],
+      ['an unknown token', 'Bearer unknown'],
+      ['an unknown token with the scheme in lower case', 'bearer unknown'],
+      ['an unknown token with the scheme in capitals', 'BEARER unknown'],
+      ['the scheme without a token', 'Bearer'],
       ['two tokens', 'Bearer token-0 token-0'],
-      ['a token with odd characters', 'Bearer tok"en'],
+      ['a token with invalid characters', 'Bearer tok"en'],
       ['padding alone', 'Bearer ==='],
-      ['a token of other case', 'Bearer TOKEN-0'],
+      ['a token in capitals', 'Bearer TOKEN-0'],
       ['the beginning of a token', 'Bearer token-'],
       ['a very long token', `Bearer ${'x'.repeat(10_000)}`],
     ] as const) {

@@ -1,7 +1,7 @@
 /**
- * The contract of the HTTP interface (docs/http-api.md), executable, over real
- * HTTP and whatever event store the started instances keep their events in.
- * Every test is a user of its own, so instances and stores may be shared.
+ * The executable contract of the HTTP interface (docs/http-api.md), over real
+ * HTTP and with any event store.
+ * Every test has its own user, so tests may share instances and stores.
  */
 import { Client } from '../../../support/client';
 import { answering } from './answering';
@@ -15,7 +15,7 @@ import { resources } from './resources';
 
 export interface Candidate {
   readonly name: string;
-  /** Starts one or more instances over one store with these variables set; called once. */
+  /** Starts one or more instances on one store with these environment variables; called once. */
   start(environment: Readonly<Record<string, string>>): Promise<Started>;
 }
 
@@ -24,10 +24,10 @@ export interface Started {
   stop(): Promise<unknown>;
 }
 
-/** What the suites know of the service under test. There only while tests run. */
+/** The service under test. Available only while tests run. */
 export interface Subject {
   readonly url: string;
-  /** A user whom no other test has. */
+  /** A user that no other test has. */
   user(): Client;
   /** One user with two tokens. */
   twin(): readonly [Client, Client];

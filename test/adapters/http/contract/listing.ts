@@ -95,7 +95,7 @@ export function listing(service: Subject): void {
           expect(again.text).to.equal('');
           expect(again.headers.etag).to.equal(etag);
         }
-        // As fetch sends it, which adds the second by itself.
+        // As `fetch` sends it, which adds Cache-Control by itself.
         expect(
           (await user.get('/plants', { 'If-None-Match': etag, 'Cache-Control': 'no-cache' })).status,
         ).to.equal(304);

@@ -1,3 +1,3 @@
 import { drains } from './drain';
 
-describe('the end of the service, in memory', () => drains(() => ({})));
+describe('the shutdown of the service, in memory', () => drains(() => ({})));

@@ -7,14 +7,14 @@ import { ServiceProcess } from '../../../support/service-process';
 import { until } from '../../../support/until';
 
 const NOTICE_MS = 2000;
-/** Longer than any test may take: where a test ends, it was not by this. */
+/** Longer than any test may take, so that this timeout never ends a test. */
 const SHUTDOWN_TIMEOUT_MS = 120_000;
-/** So soon after the first signal a second one is taken for the same; see main. */
+/** Within this time a second signal counts as the first one; see `stopRequest` in serve.ts. */
 const SAME_REQUEST_MS = 500;
 const CLIENTS = 20;
 const READINESS = `GET /health/ready HTTP/1.1\r\n${HOST}Connection: close\r\n${END}`;
 
-/** How the service ends at a signal, with any event store. Called in a suite's body. */
+/** The tests of a graceful shutdown, for any event store. Called in the body of a suite. */
 export function drains(environment: () => Readonly<Record<string, string>>): void {
   let service: ServiceProcess;
   let id = 0;
@@ -29,7 +29,7 @@ export function drains(environment: () => Readonly<Record<string, string>>): voi
   }
   afterEach(() => service.kill());
 
-  /** Creates and lists on one connection until an answer closes it. Rejects where an answer is missing. */
+  /** Creates and lists on one connection until a response closes it. Rejects if a response is missing. */
   async function keepAlive(answers: Answer[]): Promise<void> {
     const client = await RawSocket.open(service.url);
     do {
@@ -39,11 +39,11 @@ export function drains(environment: () => Readonly<Record<string, string>>): voi
     expect(await client.ended()).to.equal('end');
   }
 
-  /** Requests, each on a new connection, until none is accepted any more. */
+  /** Sends requests, each on a new connection, until none is accepted. */
   async function watchReadiness(statuses: number[]): Promise<void> {
     for (;;) {
       const client = await RawSocket.open(service.url).catch(() => undefined);
-      // None where it was reset: it came in the very moment in which the listener closed.
+      // No response if the connection was reset, because it arrived at the moment when the listener closed.
       const [answer] = (await client?.send(READINESS).answers())?.answers ?? [];
       if (answer === undefined) return;
       statuses.push(answer.status);
@@ -51,7 +51,7 @@ export function drains(environment: () => Readonly<Record<string, string>>): voi
     }
   }
 
-  /** Sends all but the end of a request, and waits until the service reads its body. */
+  /** Sends a request without its last bytes, and waits until the service reads the body. */
   async function halfRequest(): Promise<{ rest: string; client: RawSocket }> {
     const whole = create(id++, 'Fern', 'Expect: 100-continue\r\n');
     const client = await RawSocket.open(service.url);
@@ -61,11 +61,11 @@ export function drains(environment: () => Readonly<Record<string, string>>): voi
 
   async function refusesConnections(): Promise<boolean> {
     const client = await RawSocket.open(service.url).catch(() => undefined);
-    client?.vanish();
+    client?.reset();
     return client === undefined;
   }
 
-  it('on SIGTERM readiness fails, every request is answered and its connection closed, and the exit code is 0', async () => {
+  it('fails readiness on SIGTERM, answers every request, closes its connection and exits with 0', async () => {
     await start(NOTICE_MS);
     const idle = await RawSocket.open(service.url);
     await idle.send(LIST).answer();
@@ -96,18 +96,18 @@ export function drains(environment: () => Readonly<Record<string, string>>): voi
     expect(code).to.equal(0);
   }).slow(5000);
 
-  it('on SIGINT no connection is accepted any more, without the notice, for a person waits', async () => {
+  it('accepts no connection after SIGINT, without a notice', async () => {
     await start(SHUTDOWN_TIMEOUT_MS);
     const half = await halfRequest();
     service.signal('SIGINT');
     await until(refusesConnections);
 
     expect((await half.client.send(half.rest).answer()).status).to.equal(200);
-    half.client.vanish();
+    half.client.reset();
     expect(await service.exitCode()).to.equal(0);
   }).slow(5000);
 
-  it('a second signal ends it at once', async () => {
+  it('ends at once on a second signal', async () => {
     await start(0);
     await halfRequest();
     service.signal('SIGTERM');

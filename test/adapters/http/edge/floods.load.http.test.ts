@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { Flood } from '../../../support/flood';
 import { RawSocket } from '../../../support/raw-socket';
 import { AUTH, END, HOST, LIST, request } from '../../../support/requests';
-import { ServiceApart } from '../../../support/service-apart';
+import { IsolatedService } from '../../../support/isolated-service';
 
 const LONG = process.env['LONG'] === '1';
 const CONNECTIONS = LONG ? 4000 : 1500;
@@ -18,13 +18,13 @@ const FLOODS: Readonly<Record<string, string>> = {
   POST: request('POST', '/plants', '', '{"id":1,"name":"Fern"}'),
 };
 
-describe(`${CONNECTIONS} connections that send the next request as soon as they have an answer`, function () {
+describe(`${CONNECTIONS} connections that send the next request as soon as they get a response`, function () {
   this.slow(20_000);
-  let service: ServiceApart;
+  let service: IsolatedService;
   let flood: Flood;
 
   beforeEach(async () => {
-    service = await ServiceApart.start({
+    service = await IsolatedService.start({
       MAX_CONNECTIONS: '10000',
       MAX_USER_REQUESTS: '10000',
       LOG_LEVEL: 'warn',
@@ -36,18 +36,18 @@ describe(`${CONNECTIONS} connections that send the next request as soon as they 
   });
 
   for (const [what, bytes] of Object.entries(FLOODS)) {
-    it(`get a few answers each, and no more, before a new client gets its first one: ${what}`, async () => {
+    it(`get only a few responses each before a new client gets its first one: ${what}`, async () => {
       flood = await Flood.start({ url: service.url, request: bytes, connections: CONNECTIONS });
       const waits: number[] = [];
       for (let i = 0; i < TRIES; i++) {
         const before = await flood.answers();
         const client = await RawSocket.open(service.url);
         const { status } = await client.send(LIST).answer();
-        client.vanish();
+        client.reset();
         expect(status).to.be.oneOf([200, 503]);
         waits.push((await flood.answers()) - before);
       }
-      expect(Math.max(...waits) / CONNECTIONS, `answers meanwhile: ${waits.join()}`).to.be.below(4);
+      expect(Math.max(...waits) / CONNECTIONS, `responses meanwhile: ${waits.join()}`).to.be.below(4);
     });
   }
 });

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { RawSocket } from '../../../support/raw-socket';
-import { ServiceApart } from '../../../support/service-apart';
+import { IsolatedService } from '../../../support/isolated-service';
 import { oddBytes } from './odd-bytes';
 
 const CONNECTIONS = process.env['LONG'] === '1' ? 100_000 : 2000;
@@ -10,12 +10,12 @@ const AT_ONCE = 10;
 const SEED = process.env['SEED'] ? Number(process.env['SEED']) : randomInt(2 ** 31);
 const MIB = 2 ** 20;
 
-describe('whatever bytes arrive', function () {
+describe('arbitrary bytes on a connection', function () {
   this.timeout(300_000).slow(60_000);
-  let service: ServiceApart;
+  let service: IsolatedService;
   const met = new Map<number, number>();
 
-  before(async () => (service = await ServiceApart.start({ BODY_LIMIT: '2000' })));
+  before(async () => (service = await IsolatedService.start({ BODY_LIMIT: '2000' })));
   after(() => service.stop());
 
   async function exchange(writes: readonly Buffer[]): Promise<void> {
@@ -38,13 +38,13 @@ describe('whatever bytes arrive', function () {
       { numRuns: connections / AT_ONCE, seed, endOnFailure: true },
     );
 
-  it(`the service lives, keeps the contract, finds no fault and holds on to nothing (SEED=${SEED})`, async () => {
+  it(`leave the service running, within its contract, without a fault and without leaked memory (SEED=${SEED})`, async () => {
     await fuzz(CONNECTIONS / 10, SEED);
-    const { heap } = await service.condition();
+    const { heap } = await service.status();
     await fuzz(CONNECTIONS, SEED + 1);
-    const after = await service.condition();
+    const after = await service.status();
 
-    expect(service.lives).to.equal(true);
+    expect(service.running).to.equal(true);
     expect(after.faults).to.deep.equal([]);
     expect((after.heap - heap) / MIB).to.be.below(5);
     expect([...met.keys()]).to.include.members([200, 204, 400, 401, 404, 405, 413, 415]);

@@ -13,7 +13,7 @@ describe('health', () => {
     client = await RawSocket.open(service.url);
   });
   afterEach(async () => {
-    client.vanish();
+    client.reset();
     await service.stop();
   });
 
@@ -33,7 +33,7 @@ describe('health', () => {
       expect(answer.body.toString()).to.equal(body);
     });
 
-    it(`/health/${state} answers to HEAD and OPTIONS, and to nothing else`, async () => {
+    it(`/health/${state} allows HEAD and OPTIONS, and no other method`, async () => {
       expect((await ask('HEAD', `/health/${state}`)).status).to.equal(200);
       expect((await ask('OPTIONS', `/health/${state}`)).status).to.equal(204);
       for (const method of ['POST', 'DELETE', 'PUT', 'TRACE']) {
@@ -45,24 +45,24 @@ describe('health', () => {
   }
 
   for (const path of ['/health', '/health/', '/health/live/', '/Health/live', '/health/other', '/healthz']) {
-    it(`there is nothing at ${path}`, async () => {
+    it(`answers 404 at ${path}`, async () => {
       expect(errorOf(await ask('GET', path))).to.equal(40400);
     });
   }
 
-  it('while it ends, the service is live but not ready', async () => {
+  it('reports live but not ready during a shutdown', async () => {
     const stopped = service.stop(300);
     const live = await ask('GET', '/health/live');
-    client.vanish();
+    client.reset();
     client = await RawSocket.open(service.url);
     const ready = await ask('GET', '/health/ready');
-    client.vanish();
+    client.reset();
     client = await RawSocket.open(service.url);
     const head = await ask('HEAD', '/health/ready');
 
     expect([live.status, ready.status, head.status]).to.deep.equal([200, 503, 503]);
     expect(errorOf(ready)).to.equal(50300);
-    client.vanish();
+    client.reset();
     await stopped;
   });
 });

@@ -21,7 +21,7 @@ describe('the limits of a request', () => {
     after(() => service.stop());
   };
 
-  /** The one answer to these bytes, behind which the service has to end the connection. */
+  /** The only response to these bytes. The service must close the connection after it. */
   async function last(...bytes: string[]) {
     const client = await RawSocket.open(service.url);
     const { answers, ending } = await client.send(...bytes).answers();
@@ -35,32 +35,36 @@ describe('the limits of a request', () => {
     limitedBy({ BODY_LIMIT: String(BODY_LIMIT) });
 
     const TOO_LARGE: Readonly<Record<string, string>> = {
-      'a header field': request('GET', '/plants', `X-Large: ${'x'.repeat(17_000)}\r\n`),
-      'many header fields together': request('GET', '/plants', `X-Large: ${'x'.repeat(150)}\r\n`.repeat(99)),
+      'the size of a header field': request('GET', '/plants', `X-Large: ${'x'.repeat(17_000)}\r\n`),
+      'the size of all header fields': request(
+        'GET',
+        '/plants',
+        `X-Large: ${'x'.repeat(150)}\r\n`.repeat(99),
+      ),
       'a target': request('GET', `/plants?${'x'.repeat(17_000)}`),
       'the number of header fields': request('GET', '/plants', 'X-Small: x\r\n'.repeat(99)),
     };
     for (const [what, bytes] of Object.entries(TOO_LARGE)) {
-      it(`answer with 431 what goes beyond them: ${what}`, async () => {
+      it(`refuse with 431 a header that exceeds ${what}`, async () => {
         const answer = await last(bytes);
         expect(answer.status).to.equal(431);
         expect(errorOf(answer)).to.equal(43100);
       });
     }
 
-    it('let a hundred header fields and 15 KiB of header pass', async () => {
+    it('allow a hundred header fields and 15 KiB of header', async () => {
       const client = await RawSocket.open(service.url);
       client.send(request('GET', '/plants', 'X-Small: x\r\n'.repeat(98)));
       expect((await client.answer()).status).to.equal(200);
       client.send(request('GET', '/plants', `X-Large: ${'x'.repeat(15 * 1024)}\r\n`));
       expect((await client.answer()).status).to.equal(200);
-      client.vanish();
+      client.reset();
     });
 
     const LARGE_BODIES: Readonly<Record<string, string[]>> = {
-      'by its length, before any of it is sent': [`${POST}Content-Length: ${BODY_LIMIT + 1}\r\n\r\n`],
-      'by its length, which no number can hold': [`${POST}Content-Length: 9007199254740993\r\n\r\n`],
-      'by its chunks, before the last of them': [
+      'by its length, before the body is sent': [`${POST}Content-Length: ${BODY_LIMIT + 1}\r\n\r\n`],
+      'by a length that is not a safe integer': [`${POST}Content-Length: 9007199254740993\r\n\r\n`],
+      'by its chunks, before the last chunk': [
         CHUNKED,
         '200\r\n',
         'x'.repeat(512),
@@ -70,7 +74,7 @@ describe('the limits of a request', () => {
       'by the extensions of its chunks': [CHUNKED, `1;${'x'.repeat(20_000)}`],
     };
     for (const [how, bytes] of Object.entries(LARGE_BODIES)) {
-      it(`answer with 413 a body that is too large ${how}`, async () => {
+      it(`refuse with 413 a body that is too large ${how}`, async () => {
         const answer = await last(...bytes);
         expect(answer.status).to.equal(413);
         expect(errorOf(answer)).to.equal(41300);
@@ -80,22 +84,22 @@ describe('the limits of a request', () => {
     const ENORMOUS = request('DELETE', '/plants/1', `Content-Length: ${BODY_LIMIT + 1}\r\n`);
     const UNENDING = request('DELETE', '/plants/1', 'Transfer-Encoding: chunked\r\n');
     for (const bytes of [[ENORMOUS], [UNENDING, `3e9\r\n${'x'.repeat(1001)}`]]) {
-      it(`hold for a body that means nothing, too: ${bytes[0] === ENORMOUS ? 'by its length' : 'by its chunks'}`, async () => {
+      it(`apply to an ignored body, too: ${bytes[0] === ENORMOUS ? 'by its length' : 'by its chunks'}`, async () => {
         expect(errorOf(await last(...bytes))).to.equal(41300);
       });
     }
 
-    it('let a body of just the limit pass', async () => {
+    it('allow a body of exactly the limit', async () => {
       const body = JSON.stringify({ id: 1, name: 'x' });
       const client = await RawSocket.open(service.url);
       client.send(request('POST', '/plants', '', body + ' '.repeat(BODY_LIMIT - body.length)));
       expect((await client.answer()).status).to.equal(200);
       client.send(request('POST', '/plants', '', body + ' '.repeat(BODY_LIMIT + 1 - body.length)));
       expect((await client.answer()).status).to.equal(413);
-      client.vanish();
+      client.reset();
     });
 
-    it('reach a client who goes on sending his large body', async () => {
+    it('send the 413 to a client that continues to send its large body', async () => {
       const client = await RawSocket.open(service.url);
       client.send(`${POST}Content-Length: 1000000\r\n\r\n`);
       for (let i = 0; i < 100; i++) client.send('x'.repeat(10_000));
@@ -105,10 +109,10 @@ describe('the limits of a request', () => {
       expect(ending).to.equal('end');
     });
 
-    it('reach a client who reads only when he has sent his large body, in chunks', async () => {
+    it('send the 413 to a client that reads only after it has sent its large body in chunks', async () => {
       const client = await RawSocket.open(service.url);
       client.socket.pause();
-      // More than all buffers on the way hold.
+      // More than all buffers between client and service hold.
       const megabyte = `100000\r\n${'x'.repeat(2 ** 20)}\r\n`;
       client.send(CHUNKED, megabyte.repeat(16));
       client.socket.write('0\r\n\r\n', () => client.socket.resume());
@@ -118,7 +122,7 @@ describe('the limits of a request', () => {
       expect(ending).to.equal('end');
     });
 
-    it('hold for whoever sends without end: the connection is cut', async () => {
+    it('close the connection of a client that sends without end', async () => {
       const client = await RawSocket.open(service.url);
       client.send(`${POST}Content-Length: 9000000000\r\n\r\n`);
       const sending = setInterval(() => client.send('x'.repeat(100_000)), 5);
@@ -132,10 +136,10 @@ describe('the limits of a request', () => {
     limitedBy({ REQUEST_TIMEOUT_MS: String(LIMIT_MS) });
 
     const SLOW: Readonly<Record<string, { say: string; then?: string }>> = {
-      'a client who says nothing': { say: '' },
+      'a client that sends nothing': { say: '' },
       'a header that stops': { say: `GET /plants HTTP/1.1\r\n${HOST}` },
       'a header that trickles': { say: `GET /plants HTTP/1.1\r\n${HOST}X-Slow: `, then: 'x' },
-      'empty lines for ever': { say: END, then: END },
+      'endless empty lines': { say: END, then: END },
       'a body that stops': { say: create(7).slice(0, -5) },
       'a body that trickles': { say: `${POST}Content-Length: 500\r\n\r\n`, then: ' ' },
       'chunks that trickle': { say: CHUNKED, then: '1\r\nx\r\n' },
@@ -144,7 +148,7 @@ describe('the limits of a request', () => {
     const outcomes = new Map<string, Awaited<ReturnType<typeof slow>>>();
     let afterIdling: number;
 
-    // All at once, for each takes more than a second.
+    // In parallel, because each takes more than a second.
     before(async () => {
       await Promise.all([
         ...Object.entries(SLOW).map(async ([what, way]) => outcomes.set(what, await slow(way))),
@@ -167,12 +171,12 @@ describe('the limits of a request', () => {
       await client.send(LIST).answer();
       await delay(IDLE_MS);
       const { status } = await client.send(LIST).answer();
-      client.vanish();
+      client.reset();
       return status;
     }
 
     for (const what of Object.keys(SLOW)) {
-      it(`are noticed, and answered with 408: ${what}`, () => {
+      it(`answer 408 to ${what}`, () => {
         const { answers, ending, took } = outcomes.get(what)!;
 
         expect(answers.map(({ status }) => status)).to.deep.equal([408]);
@@ -182,13 +186,13 @@ describe('the limits of a request', () => {
       });
     }
 
-    it('do not concern a connection between two requests', () => expect(afterIdling).to.equal(200));
+    it('do not apply to a connection between two requests', () => expect(afterIdling).to.equal(200));
   });
 
   describe('of number', () => {
     limitedBy({ MAX_CONNECTIONS: '20' });
 
-    it('refuse more connections at once, and take them again when others have gone', async () => {
+    it('refuse further connections at once, and accept connections again after others have closed', async () => {
       const taken = await Promise.all(Array.from({ length: 20 }, () => RawSocket.open(service.url)));
       for (const client of taken) expect((await client.send(LIST).answer()).status).to.equal(200);
 
@@ -199,7 +203,7 @@ describe('the limits of a request', () => {
       };
       expect(await statuses()).to.deep.equal([]);
 
-      taken.forEach((client) => client.vanish());
+      taken.forEach((client) => client.reset());
       await until(async () => (await statuses())[0] === 200);
     });
   });

@@ -16,14 +16,14 @@ const HEAP_MB = LONG ? 512 : 64;
 const ABANDONED = LONG ? 10_000 : 4000;
 const ATTACKERS = 100;
 
-/** Bob's: longer than what is made at once. */
+/** The length of Bob's list: longer than one piece. */
 const LIST = asBob(request('GET', '/plants'));
 
 function asBob(bytes: string): string {
   return bytes.replace(AUTH, `Authorization: Bearer ${TOKENS.bob}\r\n`);
 }
 
-describe(`a user with ${PLANTS.alice} plants who asks for many different long lists`, function () {
+describe(`a user with ${PLANTS.alice} plants that requests many different long lists`, function () {
   this.timeout(300_000).slow(60_000);
   let service: ServiceProcess;
   let bobs = PLANTS.bob;
@@ -43,18 +43,18 @@ describe(`a user with ${PLANTS.alice} plants who asks for many different long li
       const client = await RawSocket.open(service.url);
       for (let i = id; i < id + 500; i++) client.send(bytes(i, NAME));
       for (let i = id; i < id + 500; i++) expect((await client.answer('POST')).status).to.equal(200);
-      client.vanish();
+      client.reset();
     }
   }
 
-  /** Lists for Bob until `over`; after how many ms each answer came, and what `count` rose by meanwhile. */
+  /** Lists for Bob until `over`. Returns the latency of each response in ms, and the increase of `count` meanwhile. */
   async function listForBob(over: () => boolean, count = () => 0) {
     const took: number[] = [];
     const meanwhile: number[] = [];
     const client = await RawSocket.open(service.url);
     // At least a few: the attack may be short.
     while (!over() || took.length < 5) {
-      // So that his list is another one each time.
+      // So that Bob's list differs each time.
       expect((await client.send(asBob(create(bobs++, NAME))).answer('POST')).status).to.equal(200);
       const [since, before] = [performance.now(), count()];
       const { status, body } = await client.send(LIST).answer();
@@ -63,11 +63,11 @@ describe(`a user with ${PLANTS.alice} plants who asks for many different long li
       meanwhile.push(count() - before);
       await delay(10);
     }
-    client.vanish();
+    client.reset();
     return { p99: took.sort((a, b) => a - b)[Math.floor(took.length * 0.99)], meanwhile };
   }
 
-  /** The status of the one answer to `bytes`, of which nothing else is looked at: it is long. */
+  /** The status of the response to `bytes`. Its long body is not parsed. */
   async function statusOf(bytes: string): Promise<number> {
     const { hostname, port } = new URL(service.url);
     const socket = connect({ host: hostname, port: Number(port) });
@@ -83,7 +83,7 @@ describe(`a user with ${PLANTS.alice} plants who asks for many different long li
     return Number(new RegExp(`^${metric} (\\S+)$`, 'm').exec(text)![1]);
   }
 
-  it('gets one after the other or 503, and no other user waits for them', async () => {
+  it('gets one list after the other or 503, and no other user waits for them', async () => {
     let open = true;
     let answers = 0;
     const statuses = Promise.all(
@@ -97,8 +97,8 @@ describe(`a user with ${PLANTS.alice} plants who asks for many different long li
       () => !open,
       () => answers,
     );
-    // A list of Bob's takes one piece more than what is made at once, one of hers twenty.
-    expect(Math.max(...meanwhile), `her answers while he waits: ${meanwhile.join()}`).to.be.below(20);
+    // Bob's list takes two pieces, Alice's takes twenty.
+    expect(Math.max(...meanwhile), `responses to Alice while Bob waits: ${meanwhile.join()}`).to.be.below(20);
     for (const status of await statuses) expect(status).to.be.oneOf([200, 503]);
     expect(await statuses)
       .to.include(200)
@@ -115,13 +115,13 @@ describe(`a user with ${PLANTS.alice} plants who asks for many different long li
         .answer();
       expect([status, body.length > 2 ** 20]).to.deep.equal([200, true]);
     }
-    client.vanish();
+    client.reset();
     expect((await valueOf('http_list_text_bytes')) - before).to.be.below(
       3 * PLANTS.alice * (NAME.length + 12),
     );
   });
 
-  it('leaves no work behind when it hangs up, and does not end the process', async () => {
+  it('leaves no work after it disconnects, and does not crash the process', async () => {
     let limit = PLANTS.alice / 2;
     const last = limit + ABANDONED;
     const attack = Promise.all(
@@ -130,7 +130,7 @@ describe(`a user with ${PLANTS.alice} plants who asks for many different long li
           const client = await RawSocket.open(service.url);
           client.send(request('GET', `/plants?limit=${limit++}`));
           await delay(20);
-          client.vanish();
+          client.reset();
         }
       }),
     ).then(() => (open = false));

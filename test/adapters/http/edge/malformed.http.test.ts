@@ -13,10 +13,10 @@ const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 const MALFORMED: Readonly<Record<string, string | Buffer>> = {
   'no Host': GET + AUTH + END,
   'two Hosts': GET + HOST + HOST + AUTH + END,
-  'a Host that is none': `${GET}Host: a b/c\r\n${AUTH}${END}`,
+  'a Host that is not a host': `${GET}Host: a b/c\r\n${AUTH}${END}`,
   'two Authorizations': GET + HOST + AUTH + AUTH + END,
-  'two Content-Lengths that agree': `${POST}Content-Length: 22\r\nContent-Length: 22\r\n\r\n${PLANT}`,
-  'two Content-Lengths that do not': `${POST}Content-Length: 22\r\nContent-Length: 5\r\n\r\n${PLANT}`,
+  'two equal Content-Lengths': `${POST}Content-Length: 22\r\nContent-Length: 22\r\n\r\n${PLANT}`,
+  'two different Content-Lengths': `${POST}Content-Length: 22\r\nContent-Length: 5\r\n\r\n${PLANT}`,
   'a list of Content-Lengths': `${POST}Content-Length: 22, 22\r\n\r\n${PLANT}`,
   'Content-Length with Transfer-Encoding': `${POST}Content-Length: 22\r\n${CHUNKED}\r\n16\r\n${PLANT}\r\n0\r\n\r\n`,
   'Transfer-Encoding with Content-Length': `${POST}${CHUNKED}Content-Length: 22\r\n\r\n16\r\n${PLANT}\r\n0\r\n\r\n`,
@@ -32,20 +32,20 @@ const MALFORMED: Readonly<Record<string, string | Buffer>> = {
   'Transfer-Encoding: chunked, twice': `${POST}${CHUNKED}${CHUNKED}\r\n16\r\n${PLANT}\r\n0\r\n\r\n`,
   'Transfer-Encoding in HTTP/1.0': `${POST.replace('1.1', '1.0')}${CHUNKED}\r\n16\r\n${PLANT}\r\n0\r\n\r\n`,
   'a folded header line': `${GET}${HOST}${AUTH}X-Long: a\r\n b\r\n\r\n`,
-  'blank before the colon': `${GET}${HOST}${AUTH}X-Blank : a\r\n\r\n`,
+  'a space before the colon': `${GET}${HOST}${AUTH}X-Blank : a\r\n\r\n`,
   'a header line without a colon': `${GET}${HOST}${AUTH}nothing\r\n\r\n`,
   'a header line without a name': `${GET}${HOST}${AUTH}: nothing\r\n\r\n`,
   'NUL in a header field': `${GET}${HOST}${AUTH}X-Nul: a\0b\r\n\r\n`,
-  'a bare LF behind the request line': `GET /plants HTTP/1.1\n${HOST}${AUTH}${END}`,
-  'a bare LF behind a header line': `${GET}Host: a\n${AUTH}${END}`,
+  'a bare LF after the request line': `GET /plants HTTP/1.1\n${HOST}${AUTH}${END}`,
+  'a bare LF after a header line': `${GET}Host: a\n${AUTH}${END}`,
   'a bare LF at the end': `${GET}${HOST}${AUTH}\n`,
   'a bare CR in a header line': `${GET}Host: a\rX-Smuggled: b\r\n${AUTH}${END}`,
-  'a chunk size that is none': `${POST}${CHUNKED}\r\nzz\r\n`,
+  'a chunk size that is not a number': `${POST}${CHUNKED}\r\nzz\r\n`,
   'a chunk that is longer than its size': `${POST}${CHUNKED}\r\n2\r\n${PLANT}\r\n0\r\n\r\n`,
   'a chunk size that ends in a bare LF': `${POST}${CHUNKED}\r\n16\n${PLANT}\r\n0\r\n\r\n`,
-  'a trailer that is none': `${POST}${CHUNKED}\r\n16\r\n${PLANT}\r\n0\r\nbad trailer: 1\r\n\r\n`,
+  'a malformed trailer': `${POST}${CHUNKED}\r\n16\r\n${PLANT}\r\n0\r\nbad trailer: 1\r\n\r\n`,
   garbage: '\0\x01\x02 garbage\r\n\r\n',
-  'words that are no request line': 'hello there\r\n\r\n',
+  'words that are not a request line': 'hello there\r\n\r\n',
   'a TLS hello': Buffer.from('160301005a0100005603036d7933c7', 'hex'),
   'the preface of HTTP/2': 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n',
   'HTTP/0.9': 'GET /plants\r\n\r\n',
@@ -54,7 +54,7 @@ const MALFORMED: Readonly<Record<string, string | Buffer>> = {
   'another protocol': `GET /plants HTTPS/1.1\r\n${HOST}${AUTH}${END}`,
   'a target that is neither path nor URL': `GET plants HTTP/1.1\r\n${HOST}${AUTH}${END}`,
   'a target of another scheme': request('GET', 'ftp://plants.example/plants'),
-  'a target whose authority is none': request('GET', 'http://[::1/plants'),
+  'a target with a malformed authority': request('GET', 'http://[::1/plants'),
   'a target with a fragment': request('GET', '/plants#first'),
   'a target in bytes beyond ASCII': Buffer.from(request('GET', '/plants\xa0'), 'latin1'),
   'an expectation that cannot be met': `${POST}Expect: 200-ok\r\nContent-Length: 22\r\n\r\n${PLANT}`,
@@ -66,10 +66,10 @@ const BROKEN_OFF: Readonly<Record<string, string>> = {
 };
 
 const UNKNOWN_METHODS: Readonly<Record<string, string>> = {
-  'a method that nobody knows': request('FLOURISH', '/plants'),
+  'an unknown method': request('FLOURISH', '/plants'),
   'a method in lower case': request('get', '/plants'),
-  'a method that begins like a known one': request('GETS', '/plants'),
-  'a method of odd characters': request('!#$', '/plants'),
+  'a method that starts with a known one': request('GETS', '/plants'),
+  'a method of special characters': request('!#$', '/plants'),
   'a method of another protocol': request('DESCRIBE', '/plants'),
 };
 
@@ -79,7 +79,7 @@ describe('malformed HTTP', () => {
   beforeEach(async () => (service = await startWatched()));
   afterEach(() => service.stop());
 
-  /** What these bytes are answered with until the service ends the connection. */
+  /** The responses to these bytes until the service closes the connection. */
   async function exchange(...bytes: (string | Buffer)[]) {
     const client = await RawSocket.open(service.url);
     return client.send(...bytes).answers();
@@ -106,7 +106,7 @@ describe('malformed HTTP', () => {
   }
 
   for (const [where, bytes] of Object.entries(BROKEN_OFF)) {
-    it(`is refused where the client says that no more will come ${where}`, async () => {
+    it(`is refused if the client ends its side of the connection ${where}`, async () => {
       const client = await RawSocket.open(service.url);
       const { answers, ending } = await client.send(bytes).finish().answers();
 
@@ -116,7 +116,7 @@ describe('malformed HTTP', () => {
   }
 
   for (const [what, bytes] of Object.entries(UNKNOWN_METHODS)) {
-    it(`is refused with 405 where only the method is unknown: ${what}`, async () => {
+    it(`is refused with 405 if only the method is wrong: ${what}`, async () => {
       const { answers, ending } = await exchange(bytes);
 
       expect(answers).to.have.length(1);
@@ -126,7 +126,7 @@ describe('malformed HTTP', () => {
     });
   }
 
-  it('is told from an unknown method also behind requests that were answered', async () => {
+  it('differs from an unknown method after answered requests, too', async () => {
     const [careless, confused] = [await RawSocket.open(service.url), await RawSocket.open(service.url)];
     await careless.send(LIST).answer();
     await confused.send(LIST).answer();
@@ -137,7 +137,7 @@ describe('malformed HTTP', () => {
     expect((await confused.send('FLOURISH\r\n\r\n').answers()).answers.map(errorOf)).to.deep.equal([40000]);
   });
 
-  it('is refused behind an answer that was given, in a second one', async () => {
+  it('gets a second response if it follows an answered request', async () => {
     const client = await RawSocket.open(service.url);
     const first = await client.send(LIST).answer();
     const { answers } = await client.send('\0garbage').answers();
@@ -146,21 +146,21 @@ describe('malformed HTTP', () => {
     expect(answers.map(errorOf)).to.deep.equal([40000]);
   });
 
-  it('hides no request behind it: what follows in the same bytes is never carried out', async () => {
+  it('hides no request: bytes after it are never executed', async () => {
     const { answers } = await exchange(GET + HOST + HOST + AUTH + END + create(1));
 
     expect(answers.map(errorOf)).to.deep.equal([40000]);
     expect(await list()).to.equal('[]');
   });
 
-  it('is answered in its turn where it was understood, behind the answers before it', async () => {
+  it('is answered after the responses to earlier requests if its request line could be parsed', async () => {
     const { answers } = await exchange(create(1) + LIST + GET + HOST + HOST + AUTH + END + create(2));
 
     expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 400]);
     expect(await list()).to.equal('[{"name":"Fern"}]');
   });
 
-  it('reaches whoever sends it also where he is still sending', async () => {
+  it('gets its response to a client that is still sending', async () => {
     const client = await RawSocket.open(service.url);
     client.send(`${POST}Content-Length: 22\r\nContent-Length: 22\r\n\r\n`);
     for (let i = 0; i < 50; i++) client.send('x'.repeat(10_000));
@@ -170,7 +170,7 @@ describe('malformed HTTP', () => {
     expect(ending).to.equal('end');
   });
 
-  it('does not delete, where it is the body of a DELETE that goes wrong', async () => {
+  it('deletes nothing if it is in the body of a DELETE', async () => {
     const client = await RawSocket.open(service.url);
     await client.send(create(1)).answer();
     const { answers } = await client.send(request('DELETE', '/plants/1', CHUNKED), 'zz\r\n').answers();

@@ -13,14 +13,14 @@ describe('methods, targets and expectations', () => {
   before(async () => (service = await startWatched()));
   after(() => service.stop());
   beforeEach(async () => (client = await RawSocket.open(service.url)));
-  afterEach(() => client.vanish());
+  afterEach(() => client.reset());
 
   async function ask(bytes: string, method = 'GET') {
     const answer = await client.send(bytes).answer(method);
     return answer;
   }
 
-  it('CONNECT is 405, and the connection ends', async () => {
+  it('answers 405 to CONNECT and closes the connection', async () => {
     const { answers, ending } = await client.send(request('CONNECT', 'plants.example:443')).answers();
 
     expect(answers.map(errorOf)).to.deep.equal([40500]);
@@ -28,7 +28,7 @@ describe('methods, targets and expectations', () => {
   });
 
   for (const method of ['TRACE', 'PUT', 'PATCH', 'PROPFIND', 'QUERY', 'DELETE']) {
-    it(`${method} /plants is 405 with what is allowed, and the connection goes on`, async () => {
+    it(`answers 405 with Allow to ${method} /plants and keeps the connection open`, async () => {
       const answer = await ask(request(method, '/plants'));
 
       expect(answer.status).to.equal(405);
@@ -37,7 +37,7 @@ describe('methods, targets and expectations', () => {
     });
   }
 
-  it('OPTIONS of a browser that asks before it sends is 401 without a token, and no answer has a CORS field', async () => {
+  it('answers 401 to the preflight of a browser, and no response has a CORS field', async () => {
     const preflight = `OPTIONS /plants HTTP/1.1\r\n${HOST}Origin: https://example.com\r\nAccess-Control-Request-Method: POST\r\n\r\n`;
     const answers = [
       await ask(preflight, 'OPTIONS'),
@@ -50,7 +50,7 @@ describe('methods, targets and expectations', () => {
     }
   });
 
-  it('HEAD is answered as GET, without the body', async () => {
+  it('answers HEAD like GET, without the body', async () => {
     const get = await ask(LIST);
     const head = await ask(request('HEAD', '/plants'), 'HEAD');
 
@@ -62,7 +62,7 @@ describe('methods, targets and expectations', () => {
   });
 
   for (const protocol of ['websocket', 'h2c', 'TLS/1.0']) {
-    it(`an upgrade is not taken up; nothing behind it is taken for HTTP, and the connection ends (${protocol})`, async () => {
+    it(`ignores an upgrade, executes no bytes after it and closes the connection (${protocol})`, async () => {
       const upgrade = `Connection: Upgrade\r\nUpgrade: ${protocol}\r\n`;
       const { answers, ending } = await client
         .send(request('GET', '/plants', upgrade) + create(40) + LIST)
@@ -75,7 +75,7 @@ describe('methods, targets and expectations', () => {
     });
   }
 
-  it('the body of a request that asks for an upgrade is its body', async () => {
+  it('reads the body of a request with an upgrade', async () => {
     const { answers } = await client
       .send(create(40, 'Fern', 'Connection: Upgrade\r\nUpgrade: h2c\r\n'))
       .answers();
@@ -85,7 +85,7 @@ describe('methods, targets and expectations', () => {
     expect((await ask(request('DELETE', '/plants/40'))).status).to.equal(204);
   });
 
-  it('a method in a header field overrides nothing', async () => {
+  it('ignores a method in a header field', async () => {
     await ask(create(41));
     for (const name of ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']) {
       expect((await ask(request('POST', '/plants/41', `${name}: DELETE\r\n`))).status).to.equal(405);
@@ -119,7 +119,7 @@ describe('methods, targets and expectations', () => {
       '/plants?%zz=%zz': [200],
     };
     for (const [target, [status, error]] of Object.entries(ANSWERS)) {
-      it(`means what it says to the letter: GET ${target} is ${status}`, async () => {
+      it(`is compared exactly: GET ${target} is ${status}`, async () => {
         const answer = await ask(request('GET', target));
         expect(answer.status).to.equal(status);
         if (error !== undefined) expect(errorOf(answer)).to.equal(error);
@@ -138,7 +138,7 @@ describe('methods, targets and expectations', () => {
       '__proto__',
       '1?x/y',
     ]) {
-      it(`means what it says to the letter: DELETE /plants/${id} deletes nothing`, async () => {
+      it(`is compared exactly: DELETE /plants/${id} deletes nothing`, async () => {
         await ask(create(1));
         const answer = await ask(request('DELETE', `/plants/${id}`));
         if (id === '1?x/y') expect(answer.status).to.equal(204);
@@ -152,13 +152,13 @@ describe('methods, targets and expectations', () => {
     const plant = '{"id":51,"name":"Fern"}';
     const [head, body] = [request('POST', '/plants', CONTINUE, plant).slice(0, -plant.length), plant];
 
-    it('is honoured: the body is asked for, then answered', async () => {
+    it('gets 100 Continue and then the response', async () => {
       expect((await ask(head)).status).to.equal(100);
       expect((await ask(body)).status).to.equal(200);
       expect((await ask(request('DELETE', '/plants/51'))).status).to.equal(204);
     });
 
-    it('is honoured before the body of a DELETE too', async () => {
+    it('gets 100 Continue before the body of a DELETE, too', async () => {
       expect(
         (await ask(request('DELETE', '/plants/52', `${CONTINUE}Content-Length: 3\r\n`))).status,
       ).to.equal(100);
@@ -172,13 +172,13 @@ describe('methods, targets and expectations', () => {
       'the method has no body': [head.replace('POST', 'PUT'), 405],
     };
     for (const [why, [bytes, status]] of Object.entries(REFUSED)) {
-      it(`gets the final answer at once where ${why}, and the connection ends`, async () => {
+      it(`gets the final response at once and the connection is closed if ${why}`, async () => {
         const { answers } = await client.send(bytes).answers();
         expect(answers.map((answer) => answer.status)).to.deep.equal([status]);
       });
     }
 
-    it('means nothing in HTTP/1.0', async () => {
+    it('is ignored in HTTP/1.0', async () => {
       const { answers } = await client
         .send(request('POST', '/plants', CONTINUE, '{"id":53,"name":"Fern"}').replace('HTTP/1.1', 'HTTP/1.0'))
         .answers();
@@ -186,7 +186,7 @@ describe('methods, targets and expectations', () => {
     });
   });
 
-  it('HTTP/1.0 is served, without a Host too, and the connection ends unless it is to be kept', async () => {
+  it('serves HTTP/1.0, also without Host, and closes the connection unless it has keep-alive', async () => {
     const old = LIST.replace('HTTP/1.1', 'HTTP/1.0').replace(HOST, '');
     const kept = await ask(old.replace(AUTH, `${AUTH}Connection: keep-alive\r\n`));
     expect(kept.fields.get('connection')).to.equal('keep-alive');

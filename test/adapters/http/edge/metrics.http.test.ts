@@ -28,13 +28,13 @@ describe('/metrics', () => {
   async function metrics(): Promise<string> {
     return (await fetch(`${service.url}/metrics`)).text();
   }
-  /** The value of the one series that is written so. */
+  /** The value of the series with this name and these labels. */
   async function valueOf(series: string): Promise<number | undefined> {
     const line = (await metrics()).split('\n').find((line) => line.startsWith(`${series} `));
     return line === undefined ? undefined : Number(line.slice(series.length + 1));
   }
 
-  it('needs no token, and is in Prometheus’ text format', async () => {
+  it('needs no token and has Prometheus’ text format', async () => {
     const answer = await fetch(`${service.url}/metrics`);
     expect(answer.status).to.equal(200);
     expect(answer.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
@@ -42,7 +42,7 @@ describe('/metrics', () => {
       expect(line).to.match(/^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{[^}]*\})? \S+|)$/);
   });
 
-  it('counts requests by method, route and status, with their durations', async () => {
+  it('counts requests and their durations by method, route and status', async () => {
     await create(1);
     const since = performance.now();
     await ask('/plants/7', 'DELETE');
@@ -56,13 +56,13 @@ describe('/metrics', () => {
     expect(await valueOf(series('sum', 'DELETE', '/plants/:id', 404))).to.be.within(0, seconds);
   });
 
-  it('names every method that any path serves, and calls all others other', async () => {
+  it('labels served methods with their name, and all other methods as other', async () => {
     for (const method of [...METHODS, 'PUT']) await ask('/nowhere', method);
     const counted = [...(await metrics()).matchAll(/_duration_seconds_count\{method="(\w+)",route="none"/g)];
     expect(counted.map(([, method]) => method)).to.have.members([...METHODS, 'other']);
   });
 
-  it('tells of rounds, appends, what is held, and how long the store took', async () => {
+  it('reports rounds, appends, the memory in use and the durations of store calls', async () => {
     await create(1);
     await create(2);
     await ask('/plants/1', 'DELETE');
@@ -79,29 +79,29 @@ describe('/metrics', () => {
     expect(await valueOf(`${store}{operation="read",outcome="read"}`)).to.equal(1);
   });
 
-  it('tells that requests which came at once shared a round', async () => {
+  it('shows that simultaneous requests shared a round', async () => {
     const clients = await Promise.all(Array.from({ length: 20 }, () => RawSocket.open(service.url)));
     const askAll = () => Promise.all(clients.map((client) => client.send(LIST).answer()));
-    // Node takes in one connection a turn.
+    // Node accepts one connection per turn.
     await askAll();
     const before = (await valueOf('plant_store_rounds_total'))!;
     for (const { status } of await askAll()) expect(status).to.equal(200);
     expect((await valueOf('plant_store_rounds_total'))! - before).to.be.within(1, 10);
-    for (const client of clients) client.vanish();
+    for (const client of clients) client.reset();
   });
 
-  it('tells of open connections, the event loop and the process', async () => {
+  it('reports open connections, the event loop and the process', async () => {
     await metrics();
     const clients = await Promise.all(Array.from({ length: 10 }, () => RawSocket.open(service.url)));
     await until(async () => (await valueOf('http_connections'))! > 10);
-    for (const client of clients) client.vanish();
+    for (const client of clients) client.reset();
     await until(async () => (await valueOf('http_connections'))! <= 10);
     const all = await metrics();
     for (const name of ['nodejs_eventloop_lag_p99_seconds', 'process_resident_memory_bytes'])
       expect(all).to.match(new RegExp(`^${name} [0-9.e+-]+$`, 'm'));
   });
 
-  it('bears nothing of a user, and no more series however odd the requests', async () => {
+  it('contains no user data, and has no new series after unusual requests', async () => {
     await ask('/plants');
     await metrics();
     const series = async () =>
@@ -112,8 +112,8 @@ describe('/metrics', () => {
     const client = await RawSocket.open(service.url);
     for (const method of ['PROPFIND', 'LINK', 'PURGE'])
       await client.send(`${method} /Canary7 HTTP/1.1\r\n${HOST}${END}`).answer(method);
-    client.vanish();
-    // Those of 404 are one already; what a method that is not served is answered with may be one more.
+    client.reset();
+    // The 404s have one series already. The response to an unknown method may add one.
     expect(await series()).to.be.at.most(before + 1);
     const all = await metrics();
     for (const secret of ['alice', 'Canary7', 'PROPFIND', TOKENS.alice]) expect(all).not.to.contain(secret);
@@ -121,7 +121,7 @@ describe('/metrics', () => {
 });
 
 describe('/metrics of a service whose store fails', () => {
-  it('tells what kind of fault it was, and of conflicts and lost histories', async () => {
+  it('reports the kind of each fault, conflicts and lost histories', async () => {
     const store = new ScriptedStore();
     store.held = false;
     const service = await startWatched({}, { eventStore: store });

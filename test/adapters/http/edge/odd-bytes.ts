@@ -1,17 +1,17 @@
-/** What the fuzzer sends: valid requests, valid requests with wounds, and bytes that never were a request. */
+/** The input of the fuzzer: valid requests, damaged requests, and bytes that are not HTTP. */
 import fc from 'fast-check';
 import { AUTH, END, HOST, JSON_TYPE } from '../../../support/requests';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 
-/** What means something to a parser, and so is worth putting where it does not belong. */
+/** Texts with a meaning for parsers, to be inserted in wrong places. */
 const WORDS = [
   '\r\n', '\n', '\r', '\0', ' ', '\t', ':', ',', ';', '%', '%00', '%2F', '/', '//', '?', '#', '"', '\\', '{', '}', '[', ']',
   '\xff', '\xa0', '\xed\xa0\x80', '\ufeff', 'chunked', 'close', '0\r\n\r\n', 'ffffffff\r\n', '-1', '+5',
   '1e400', '9223372036854775808', '\\ud800', '__proto__', 'null', 'GET ', 'POST /plants HTTP/1.1\r\n', ' HTTP/1.0\r\n',
 ]; // prettier-ignore
 
-/** Header lines that say something else than the request does. */
+/** Header lines that contradict the request. */
 const FIELDS = [
   'Host: b', 'Host: a b', 'Content-Length: 5', 'Content-Length: 0', 'Content-Length: 99999', 'Content-Length: -1',
   'Transfer-Encoding: chunked', 'Transfer-Encoding: gzip, chunked', 'Expect: 100-continue', 'Expect: 200-ok',
@@ -49,7 +49,7 @@ function withBody(text: string, chunked: boolean): string {
   return `${JSON_TYPE}Transfer-Encoding: chunked\r\n${END}${chunk}0\r\n\r\n`;
 }
 
-/** Never HEAD: what is no request line could not be told from one, nor an answer's body from the next answer. */
+/** Without HEAD: damaged bytes do not show which request is a HEAD, so its response could not be parsed. */
 const validRequest = fc.oneof(
   fc.tuple(body, fc.boolean()).map(([text, chunked]) => `POST /plants HTTP/1.1\r\n${HOST}${AUTH}${withBody(text, chunked)}`),
   id.map((i) => `DELETE /plants/${i} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
@@ -64,7 +64,7 @@ const oddField = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(fc.string({ maxLength: 10 }), fc.string({ unit: 'binary-ascii', maxLength: 20 })).map(([name, value]) => `${name}: ${value}`) },
 ); // prettier-ignore
 
-/** In place of a field, or beside the others. */
+/** Instead of a field, or in addition to the others. */
 const oddlyFieldedRequest = fc
   .tuple(validRequest, fc.constantFrom(HOST, AUTH, JSON_TYPE, ''), fc.array(oddField, { maxLength: 3 }))
   .map(([bytes, replaced, fields]) => {
@@ -77,7 +77,7 @@ const oddlyFieldedRequest = fc
 const someBytes = fc.uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => Buffer.from(bytes));
 const insertion = fc.oneof(fc.constantFrom(...WORDS).map(latin1), someBytes);
 
-/** Puts something in place of up to 20 bytes, somewhere. */
+/** Replaces up to 20 bytes at any place. */
 const wound = fc.record({
   at: fc.double({ min: 0, max: 1, noNaN: true }),
   over: fc.nat(20),
@@ -95,7 +95,7 @@ const neverARequest = fc
   .array(insertion, { minLength: 1, maxLength: 12 })
   .map((pieces) => Buffer.concat(pieces));
 
-/** What is written to one connection, write by write. */
+/** The writes to one connection, in order. */
 export const oddBytes: fc.Arbitrary<Buffer[]> = fc
   .tuple(
     fc.array(

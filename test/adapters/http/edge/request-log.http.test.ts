@@ -26,7 +26,7 @@ describe('The log', () => {
     return linesOf(service);
   }
 
-  it('has one line a request: its id, method, route, status, duration and a hash of the user', async () => {
+  it('has one line per request: id, method, route, status, duration and a hash of the user', async () => {
     service = await startWatched();
     const since = performance.now();
     const [line, ...others] = await ask('/plants/17', { 'X-Request-Id': 'mine' }, 'DELETE');
@@ -44,7 +44,7 @@ describe('The log', () => {
     expect(line!.durationMs).to.be.a('number').that.is.within(0, took);
   });
 
-  it('has a line also where the body turned out malformed while it was read', async () => {
+  it('has a line for a request whose body turned out malformed while it was read', async () => {
     service = await startWatched();
     const client = await RawSocket.open(service.url);
     client.send(
@@ -52,13 +52,13 @@ describe('The log', () => {
     );
     await pause(50);
     expect((await client.send('no chunk\r\n').answer()).status).to.equal(400);
-    client.vanish();
+    client.reset();
     await until(() => linesOf(service).length > 0);
     expect(linesOf(service)).to.have.length(1);
     expect(linesOf(service)[0]).to.include({ status: 400, route: '/plants' });
   });
 
-  it('names the route, and never the path, nor who is unknown', async () => {
+  it('names the route but never the path, and no unknown user', async () => {
     service = await startWatched();
     for (const path of ['/plants?limit=1', '/health/live', '/nowhere']) await ask(path);
     await ask('/plants', { Authorization: 'Bearer another' });
@@ -67,13 +67,13 @@ describe('The log', () => {
     expect(lines.map(({ user }) => user !== undefined)).to.deep.equal([true, false, false, false]);
   });
 
-  it('has requests for health and metrics at debug', async () => {
+  it('has requests for health and metrics at level debug', async () => {
     service = await startWatched();
     for (const path of ['/health/live', '/health/ready', '/metrics', '/']) await ask(path);
     expect(linesOf(service).map(({ level }) => level)).to.deep.equal([DEBUG, DEBUG, DEBUG, INFO]);
   });
 
-  it('has the traceparent of a request that bears a well-formed one, its trace_id and its span_id', async () => {
+  it('has traceparent, trace_id and span_id of a request with a well-formed traceparent', async () => {
     service = await startWatched();
     const others = [
       TRACE.toUpperCase(),
@@ -93,7 +93,7 @@ describe('The log', () => {
     for (const each of rest) expect(each).not.to.have.any.keys('traceparent', 'trace_id', 'span_id');
   });
 
-  it('has a bug as an error, with its stack and its causes', async () => {
+  it('has a bug at level error, with its stack and causes', async () => {
     service = await startWatched(
       {},
       { eventStore: failing(new TypeError('odd', { cause: new Error('the cable') })) },
@@ -104,7 +104,7 @@ describe('The log', () => {
     expect(line!.err).to.have.property('stack').that.contains('caused by: Error: the cable');
   });
 
-  it('has a 503 as a warning, with its reason and without a stack', async () => {
+  it('has a 503 at level warn, with its reason and without a stack', async () => {
     const away = new StoreUnavailable('away', { cause: new Error('the cable is out') });
     service = await startWatched({}, { eventStore: failing(away) });
     const [line] = await ask('/plants');
@@ -117,7 +117,7 @@ describe('The log', () => {
     expect(line).not.to.have.any.keys('err', 'error');
   });
 
-  it('has one line for the first of many 503, and one with the number of the others', async () => {
+  it('has one line for the first of many 503s, and one line with the number of the others', async () => {
     service = await startWatched({}, { eventStore: failing(new StoreUnavailable('away')) });
     for (let request = 0; request < 20; request++) await ask('/plants');
     await service.stop();
@@ -125,14 +125,14 @@ describe('The log', () => {
     const all = warnings.map((line) => JSON.parse(line) as Record<string, unknown>);
     const counted = all.reduce((sum, { failures = 1 }) => sum + Number(failures), 0);
     expect(counted).to.equal(20);
-    // Each second that the requests take adds a line.
+    // Each second of the test may add a line.
     expect(all).to.have.length.below(10);
     expect(all.at(-1)).to.include({ msg: 'more requests failed', status: 503 });
     expect(linesOf(service), 'with those at debug').to.have.length(20);
   });
 });
 
-/** A store whose reads fail like this. */
+/** A store whose reads fail with this error. */
 function failing(error: Error): EventStore<PlantEvent> {
   return Object.assign(new MemoryEventStore<PlantEvent>(), { read: () => Promise.reject(error) });
 }

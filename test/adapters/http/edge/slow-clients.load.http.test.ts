@@ -12,7 +12,7 @@ import { type WatchedService, startWatched } from '../../../support/watched-serv
 
 const LONG = process.env['LONG'] === '1';
 const SLOW_CLIENTS = 500;
-/** About 10 MiB of JSON either way, far more than a connection's buffers hold. */
+/** About 10 MiB of JSON in both cases, far more than the buffers of a connection hold. */
 const PLANTS = LONG ? 100_000 : 10_000;
 const NAME = 'long name '.repeat(LONG ? 8 : 98);
 const MIB = 2 ** 20;
@@ -21,7 +21,7 @@ const FOR_EVER_MS = 3_600_000;
 const SLOWLORIS = `GET /plants HTTP/1.1\r\n${HOST}`;
 const SLOW_BODY = `POST /plants HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}Content-Length: 60000\r\n\r\n`;
 
-describe('clients that are slow', function () {
+describe('slow clients', function () {
   this.slow(10_000);
   let service: WatchedService;
   const clients: RawSocket[] = [];
@@ -34,11 +34,11 @@ describe('clients that are slow', function () {
     await ask(request('GET', '/plants?limit=0'));
   }
   afterEach(async () => {
-    for (const client of clients.splice(0)) client.vanish();
+    for (const client of clients.splice(0)) client.reset();
     await service.stop();
   });
 
-  /** Sends this, and reads nothing of what comes back. */
+  /** Sends this, and does not read the response. */
   async function stall(bytes: string): Promise<RawSocket> {
     const client = await RawSocket.open(service.url);
     client.socket.pause();
@@ -46,17 +46,17 @@ describe('clients that are slow', function () {
     return client.send(bytes);
   }
 
-  /** How long an ordinary client waits for an ordinary answer, in ms. */
+  /** The latency of an ordinary request, in ms. */
   async function ask(bytes: string): Promise<number> {
     const since = performance.now();
     const client = await RawSocket.open(service.url);
     const { status } = await client.send(bytes.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')).answer();
-    client.vanish();
+    client.reset();
     expect(status).to.equal(200);
     return performance.now() - since;
   }
 
-  /** The same for fifty creations and fifty short lists, the shortest first. */
+  /** The same for fifty creates and fifty short lists, in ascending order. */
   async function waitsOf(firstId: number): Promise<number[]> {
     const waits: number[] = [];
     for (let id = firstId; id < firstId + 50; id++) {
@@ -66,13 +66,13 @@ describe('clients that are slow', function () {
     return waits.sort((a, b) => a - b);
   }
 
-  /** How many connections the service has, with the one that asks. */
+  /** The number of open connections, including the one that asks. */
   async function connections(): Promise<number> {
     const text = await (await fetch(`${service.url}/metrics`, { headers: { connection: 'close' } })).text();
     return Number(/^http_connections (\d+)$/m.exec(text)![1]);
   }
 
-  it(`do not keep others from being served, ${SLOW_CLIENTS} of them at once`, async () => {
+  it(`do not delay other clients, ${SLOW_CLIENTS} of them at once`, async () => {
     await start(5000);
     const alone = await waitsOf(PLANTS);
     for (let i = 0; i < SLOW_CLIENTS; i++) await stall([SLOWLORIS, SLOW_BODY, LIST][i % 3]!);
@@ -85,7 +85,7 @@ describe('clients that are slow', function () {
     expect(median(waits)).to.be.below(10 * median(alone) + 20);
   });
 
-  it('cost no more memory than one of them, where they have stopped reading the same large list', async () => {
+  it('share the memory of one response if all have stopped reading the same large list', async () => {
     await start(FOR_EVER_MS);
     await stall(LIST);
     await delay(100);
@@ -96,7 +96,7 @@ describe('clients that are slow', function () {
     expect((process.memoryUsage().rss - one) / MIB).to.be.below(LONG ? 200 : 100);
   });
 
-  it('cost bounded memory, where each has stopped reading another large list', async () => {
+  it('take bounded memory if each has stopped reading a different large list', async () => {
     await start(FOR_EVER_MS);
     const before = process.memoryUsage().arrayBuffers;
     const lists = LONG ? 80 : 48;
@@ -105,19 +105,19 @@ describe('clients that are slow', function () {
       await stall(LIST);
       await delay(5);
     }
-    // A long list is made piece by piece, between the requests of others.
+    // A long list is rendered piece by piece, between the requests of others.
     const grown = () => (process.memoryUsage().arrayBuffers - before) / MIB;
     await until(() => grown() > 50);
     await delay(1000);
 
-    // The bounds of docs/operations.md: 160 and 128, and a list more for each. Unbounded it would be ten for each list.
+    // The bounds of docs/operations.md are 160 and 128 MiB, plus one list for each. Without bounds it would be 10 MiB per list.
     expect(grown()).to.be.below(LONG ? 450 : 400);
     await ask(request('GET', '/plants?limit=10'));
   });
 
-  it('are cut off where they take nothing of their answer for too long', async () => {
+  it('are disconnected if they do not read their response for too long', async () => {
     await start(500);
-    // Made already, so that the time begins at once.
+    // Rendered before, so that the timeout starts at once.
     await ask(LIST);
     const reader = await stall(LIST);
     await until(() => reader.socket.readableLength > 0);

@@ -12,7 +12,7 @@ import { SlowStore } from '../../../support/slow-store';
 import { until } from '../../../support/until';
 import { type WatchedService, startWatched } from '../../../support/watched-service';
 
-/** Many times what a request takes. */
+/** Many times the duration of a request. */
 const NOTICE_MS = 1500;
 
 describe('a service that stops', () => {
@@ -27,7 +27,7 @@ describe('a service that stops', () => {
     return { clean: await service.stop(noticeMs), took: performance.now() - since };
   }
 
-  it('does so at once where nothing is under way, whatever connections there are', async () => {
+  it('stops at once if no request is in progress, also with open connections', async () => {
     await start({});
     const silent = await RawSocket.open(service.url);
     const idle = await RawSocket.open(service.url);
@@ -35,12 +35,12 @@ describe('a service that stops', () => {
     const halfway = (await RawSocket.open(service.url)).send(`GET /plants HTTP/1.1\r\n${HOST}`);
     const ends = Promise.all([silent.ended(), idle.ended(), halfway.ended()]);
 
-    // Clean: it did not wait for the deadline.
+    // True: it did not wait for the deadline.
     expect((await stop()).clean).to.equal(true);
     expect(await ends).to.deep.equal(['end', 'end', 'end']);
   });
 
-  it('answers all that has come, also requests that wait in line; the last answer closes the connection', async () => {
+  it('answers all requests that have arrived, also pipelined ones, and closes each connection after its last response', async () => {
     const store = new SlowStore();
     store.delayMs = 100;
     await start({ eventStore: store });
@@ -59,7 +59,7 @@ describe('a service that stops', () => {
     ]);
   });
 
-  it('answers a request that was sent on a connection it had yet to close', async () => {
+  it('answers a request that was sent on a connection that it had not closed yet', async () => {
     await start({});
     const client = await RawSocket.open(service.url);
     await client.send(LIST).answer();
@@ -71,8 +71,8 @@ describe('a service that stops', () => {
     expect((await stopped).clean).to.equal(true);
   });
 
-  it('answers a request that is on its way while it is told to', async function () {
-    // On a busy machine the request may set out too late, which proves nothing.
+  it('answers a request that is on the network when the signal arrives', async function () {
+    // On a busy machine the request may be sent too late, which proves nothing.
     this.retries(3);
     await start({});
     const client = await RawSocket.open(service.url);
@@ -86,7 +86,7 @@ describe('a service that stops', () => {
     expect(ending).to.equal('end');
   });
 
-  it('still takes new connections during the notice, and closes each behind its answer', async () => {
+  it('accepts new connections during the notice, and closes each after its response', async () => {
     await start({});
     const stopped = stop(NOTICE_MS);
     const client = await RawSocket.open(service.url);
@@ -97,22 +97,22 @@ describe('a service that stops', () => {
     expect(await RawSocket.open(service.url).catch(() => 'refused')).to.equal('refused');
   });
 
-  it('serves whoever has knocked by the end of the notice, however busy it was', async () => {
+  it('drains the accept queue at the end of the notice, however busy it was', async () => {
     await start({});
     const stopped = stop(50);
-    const knocking = Array.from({ length: 50 }, () => RawSocket.open(service.url));
+    const queued = Array.from({ length: 50 }, () => RawSocket.open(service.url));
     await new Promise(process.nextTick);
     const end = performance.now() + 80;
     while (performance.now() < end);
     const answered = await Promise.all(
-      knocking.map(async (client) => (await (await client).send(LIST).answers()).answers.length),
+      queued.map(async (client) => (await (await client).send(LIST).answers()).answers.length),
     );
 
     expect(answered).to.deep.equal(Array(50).fill(1));
     expect((await stopped).clean).to.equal(true);
   });
 
-  it('lets a large list be read to its end, however slowly', async () => {
+  it('sends a large list completely to a slow client', async () => {
     const store = new MemoryEventStore<PlantEvent>();
     const plants = Array.from({ length: 15_000 }, (_, id) => created(id, 'long name '.repeat(100)));
     await store.append(streamName('alice'), BEGINNING, 'a large list', plants);
@@ -132,7 +132,7 @@ describe('a service that stops', () => {
     expect(rest).to.have.length(0);
   });
 
-  it('cuts what takes longer than it may, and says so', async () => {
+  it('closes the connections that remain at the deadline, and reports that', async () => {
     await start({}, { SHUTDOWN_TIMEOUT_MS: '300' });
     const client = await RawSocket.open(service.url);
     client.send(create(1, 'Fern', 'Expect: 100-continue\r\n').slice(0, -1));

@@ -11,11 +11,11 @@ import { TOKENS } from '../../../support/watched-service';
 
 const LONG = process.env['LONG'] === '1';
 const CONNECTIONS = 256;
-/** Connections of the other user, and requests on each. */
+/** Connections of the busy user, and requests on each. */
 const OTHERS = 4;
 const REQUESTS = LONG ? 500 : 20;
 const ROUNDS = LONG ? 5 : 1;
-/** On two cores service, Redis, flood and client take each other's time. */
+/** On two cores, service, Redis, flood and client compete for processor time. */
 const MAX_RATIO = (availableParallelism() >= 4 ? 3 : 6) * goalSlack;
 
 const FLOODS = {
@@ -41,7 +41,7 @@ describeRedis(`beside a user with ${CONNECTIONS} busy connections`, (redis) => {
   });
   after(() => service.kill());
 
-  /** Of Bob's creates and lists, in ms. */
+  /** Latencies of Bob's creates and lists, in ms. */
   async function p99(): Promise<number> {
     const took: number[] = [];
     const ask = async () => {
@@ -54,14 +54,14 @@ describeRedis(`beside a user with ${CONNECTIONS} busy connections`, (redis) => {
         expect(status).to.equal(200);
         await delay(5);
       }
-      client.vanish();
+      client.reset();
     };
     await Promise.all(Array.from({ length: OTHERS }, ask));
     return took.sort((a, b) => a - b)[Math.floor(took.length * 0.99)]!;
   }
 
   for (const [what, bytes] of Object.entries(FLOODS)) {
-    it(`another one is served, with a few times its 99th percentile at most: ${what}`, async function () {
+    it(`another user has at most a few times its usual 99th percentile: ${what}`, async function () {
       this.timeout(180_000).slow(60_000);
       const ratios: number[] = [];
       for (let round = 0; round < ROUNDS; round++) {
@@ -71,7 +71,7 @@ describeRedis(`beside a user with ${CONNECTIONS} busy connections`, (redis) => {
         await flood.stop();
         ratios.push(beside / alone);
       }
-      // A median of several rounds, for a busy machine has other reasons as well.
+      // The median of several rounds, because a busy machine causes delays as well.
       ratios.sort((a, b) => a - b);
       if (LONG) expect(ratios[ROUNDS >> 1], ratios.join()).to.be.below(MAX_RATIO);
     });

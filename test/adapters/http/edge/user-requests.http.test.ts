@@ -9,7 +9,7 @@ import { TOKENS, type WatchedService, startWatched } from '../../../support/watc
 const MAX = 3;
 const OF_BOB = `Authorization: Bearer ${TOKENS.bob}\r\n`;
 
-describe('more requests of one user in flight than MAX_USER_REQUESTS', () => {
+describe('requests of one user beyond MAX_USER_REQUESTS', () => {
   let store: SlowStore;
   let service: WatchedService;
   const clients: RawSocket[] = [];
@@ -23,7 +23,7 @@ describe('more requests of one user in flight than MAX_USER_REQUESTS', () => {
   });
   afterEach(async () => {
     store.delayMs = 0;
-    for (const client of clients.splice(0)) client.vanish();
+    for (const client of clients.splice(0)) client.reset();
     await service.stop();
   });
 
@@ -35,7 +35,7 @@ describe('more requests of one user in flight than MAX_USER_REQUESTS', () => {
   async function ask(bytes: string) {
     return (await send(bytes)).answer(bytes.split(' ', 1)[0]);
   }
-  /** As many requests in flight as may be. */
+  /** As many requests in flight as the limit allows. */
   async function fill(): Promise<RawSocket[]> {
     const { trips } = store;
     store.delayMs = 60_000;
@@ -47,7 +47,7 @@ describe('more requests of one user in flight than MAX_USER_REQUESTS', () => {
     return sent;
   }
 
-  it('are refused with 429/42900 and Retry-After, and have changed nothing', async () => {
+  it('are refused with 429/42900 and Retry-After, and change nothing', async () => {
     const sent = await fill();
     for (const bytes of [LIST, create(1), `OPTIONS /plants HTTP/1.1\r\n${HOST}${AUTH}${END}`]) {
       const answer = await ask(bytes);
@@ -59,7 +59,7 @@ describe('more requests of one user in flight than MAX_USER_REQUESTS', () => {
     expect((await ask(LIST)).body.toString()).to.equal('[]');
   });
 
-  it('do not concern another user, nor requests without one', async () => {
+  it('do not affect other users, nor requests without a user', async () => {
     await fill();
     const of = await send(LIST.replace(AUTH, OF_BOB));
     expect((await ask(`GET /health/live HTTP/1.1\r\n${HOST}${END}`)).status).to.equal(200);
@@ -67,9 +67,9 @@ describe('more requests of one user in flight than MAX_USER_REQUESTS', () => {
     expect((await of.answer()).status).to.equal(200);
   });
 
-  it('count until their work has ended, also where the client has gone', async () => {
+  it('count until their work has ended, even if the client has disconnected', async () => {
     const sent = await fill();
-    for (const client of sent) client.vanish();
+    for (const client of sent) client.reset();
     expect((await ask(LIST)).status).to.equal(429);
     store.delayMs = 0;
     await until(async () => (await ask(LIST)).status === 200);
@@ -82,7 +82,7 @@ describe('more requests of one user in flight than MAX_USER_REQUESTS', () => {
     expect(metrics).to.match(/^http_refused_user_requests_total 1$/m);
   });
 
-  it('are free again, one for one, whatever the answers were', async () => {
+  it('are accepted again, one for each response of any status', async () => {
     for (let i = 0; i < 5 * MAX; i++) {
       expect((await ask(LIST)).status).to.equal(200);
       expect((await ask(create(1, ''))).status).to.equal(400);

@@ -21,12 +21,12 @@ describe('the OpenAPI document', () => {
   const document = openApiDocument();
   const text = JSON.stringify(document);
 
-  it('is of version 3.1, and the interface of version 1.0.0', () => {
+  it('has OpenAPI version 3.1 and interface version 1.0.0', () => {
     expect(document.openapi).to.match(/^3\.1\.\d$/);
     expect(document.info.version).to.equal('1.0.0');
   });
 
-  it('has nothing in it that a linter for OpenAPI would complain of', async () => {
+  it('passes a linter for OpenAPI', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] });
     const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
     expect(
@@ -34,7 +34,7 @@ describe('the OpenAPI document', () => {
     ).to.deep.equal([]);
   });
 
-  it('tells of every failure of the catalogue by status, number and message, and of no other', () => {
+  it('has every failure of the catalogue with status, number and message, and no other', () => {
     const told = responsesIn(document).flatMap(([status, { content }]) =>
       Object.values(content?.['application/json']?.examples ?? {})
         .map(({ value }) => value as ErrorBody)
@@ -47,13 +47,13 @@ describe('the OpenAPI document', () => {
     expect([...new Set(told)]).to.have.members(catalogue);
   });
 
-  it('has each parameter of a list, and no other', () => {
+  it('has every parameter of a list, and no other', () => {
     const { parameters = [] } = document.paths['/plants']!.get!;
     const inQuery = parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name);
     expect(inQuery).to.have.members(PARAMETER_NAMES);
   });
 
-  it('has for each number that an answer may carry an example, and the other way round', () => {
+  it('has an example for each error number of a response, and no other examples', () => {
     for (const [, { content }] of responsesIn(document)) {
       const { schema, examples = {} } = content?.['application/json'] ?? {};
       const { error } = (schema?.['properties'] ?? {}) as { error?: { enum: number[] } };
@@ -64,7 +64,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('takes for a NewPlant just what the service does', () => {
+  it('accepts the same NewPlants as the service', () => {
     const isNewPlant = new Ajv2020({ strict: false, formats: { int64: isInt64 } }).compile(
       document.components.schemas.NewPlant,
     );
@@ -90,8 +90,8 @@ describe('the OpenAPI document', () => {
     );
   });
 
-  it('gives the bodies their types', () => {
-    // What the compiler would not let pass, were they not the same.
+  it('has the types of the bodies', () => {
+    // The compiler refuses this if the types differ.
     const same: [
       Same<NewPlantBody, { readonly name: string; readonly id: number | bigint; readonly tag?: string }>,
       Same<PlantBody, { readonly [K in keyof Plant]: Plant[K] }>,
@@ -103,7 +103,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-/** `[A] extends [B]` and back tells all of these types apart but for `readonly` and a member that may be absent, hence `Required`. */
+/** `[A] extends [B]` in both directions does not detect `readonly` nor an optional member, so the types are `Required`. */
 type Same<A, B> = [A, Required<A>] extends [B, Required<B>]
   ? [B, Required<B>] extends [A, Required<A>]
     ? true
@@ -120,13 +120,13 @@ function takes(sent: string): boolean {
   }
 }
 
-/** Of those that JSON.parse reads. It writes -2^63 as a number below it. */
+/** As JSON.parse returns it. It returns -2^63 as a number below it. */
 const isInt64 = {
   type: 'number',
   validate: (value: number) => value > -(2 ** 63) && value < 2 ** 63,
 } as const;
 
-/** Every answer in the document, by its status. Those that operations share have it from their example. */
+/** Every response in the document with its status. A shared response has its status from its example. */
 function responsesIn({
   paths,
   components,

@@ -123,7 +123,7 @@ class TestCluster {
     await replica.admin.cluster('REPLICATE', await idOf(one));
 
     const admin = new Cluster([{ host: one.host, port: one.port }]);
-    // Whoever waits for a command hears of it.
+    // The pending commands reject.
     admin.on('error', () => {});
     const cluster = new TestCluster(nodes, replica, admin);
     await cluster.settle();
@@ -154,8 +154,8 @@ class TestCluster {
   }
 
   /**
-   * Gives the slot of `key`, and what is in it, to the other of the first two, step by step as `redis-cli --cluster
-   * reshard` does; `meanwhile` what is in it is there, but the slot is not.
+   * Migrates the slot of `key` with its keys to the other of the first two nodes, in the steps of `redis-cli --cluster
+   * reshard`. `meanwhile` runs when the target has the keys but not yet the slot.
    */
   async handOver(
     key: string,

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Instance } from '../../../support/instance';
 import { randomFrom } from '../../../support/random';
-import { type RedisServer, describeOwnRedis, hangUp } from '../../../support/redis';
+import { type RedisServer, describeOwnRedis, disconnect } from '../../../support/redis';
 import { TcpProxy } from '../../../support/tcp-proxy';
 import { allServeInTime, tally, underLoad } from './under-load';
 
@@ -131,7 +131,7 @@ async function keepBusy(redis: RedisServer): Promise<void> {
   void client
     .eval('while true do end', 0)
     .catch(() => {})
-    .finally(() => hangUp(client));
+    .finally(() => disconnect(client));
   // It could not be stopped earlier.
   await pause(100);
 }

@@ -48,7 +48,7 @@ describeOwnRedis('With REDIS_WAIT_REPLICAS=1 and a replica', (startRedis) => {
   async function clients(redisUrl = primary.url, how = environment): Promise<[alice: Client, bob: Client]> {
     const [instance] = await startInstances(1, { ...how, REDIS_URL: redisUrl });
     const [alice, bob] = [new Client(instance!.url, 'alice'), new Client(instance!.url, 'bob')];
-    // On a busy machine it may be 50301 at first; and whatever is still under way then, what comes next has to queue behind.
+    // On a busy machine it may be 50301 at first. Later requests then queue after the calls in flight.
     await Promise.all([untilServed(() => alice.create(1, 'Fern')), untilServed(() => bob.create(1, 'Aloe'))]);
     return [alice, bob];
   }
@@ -90,7 +90,7 @@ describeOwnRedis('With REDIS_WAIT_REPLICAS=1 and a replica', (startRedis) => {
 
       await back();
       await replicaFollows();
-      // What the client does who was told 50301.
+      // The client repeats its request after the 50301.
       await servedInTime(() => alice.create(2, 'Moss'));
       expect(await namesAt(primary)).to.deep.equal(['Fern', 'Moss']);
       await replicaFollows();
@@ -110,13 +110,13 @@ describeOwnRedis('With REDIS_WAIT_REPLICAS=1 and a replica', (startRedis) => {
     });
   }
 
-  // Redis from 7.2 on waits for what the connection itself wrote; before, for all that anybody had written.
+  // From 7.2 on, Redis waits for the writes of this connection; before, for the writes of all connections.
   it('does not acknowledge a retry that finds its write recorded on the primary only', async () => {
     const [alice] = await clients(`redis://127.0.0.1:${proxy.port}`);
     await replica.freeze();
     const creation = alice.create(2, 'Moss');
     await someoneWaits();
-    // The append is sent again, over a new connection on which nothing was written yet that WAIT could wait for.
+    // The append is sent again, over a new connection that has no write for WAIT yet.
     proxy.cut();
     unknown(await creation);
     expect(await namesAt(primary)).to.deep.equal(['Fern', 'Moss']);
@@ -148,7 +148,7 @@ describeOwnRedis('With REDIS_WAIT_REPLICAS=1 and a replica', (startRedis) => {
     await replica.freeze();
     const creation = alice.create(2, 'Moss');
     await someoneWaits();
-    // Whoever waits is sent an error now (UNBLOCKED).
+    // Blocked clients now get an error (UNBLOCKED).
     await primary.admin.replicaof(...replica.peer);
     unknown(await creation);
     expect(await namesAt(primary)).to.deep.equal(['Fern', 'Moss']);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { type Place, RedisGround } from './ground';
+import { type RedisLookup, RedisProvider } from './provider';
 
-describe('the ground of the Redis suites', () => {
+describe('the provider of the Redis suites', () => {
   let looked: string[];
   let printed: string[];
   let closed: string[];
@@ -9,7 +9,7 @@ describe('the ground of the Redis suites', () => {
     [looked, printed, closed] = [[], [], []];
   });
 
-  function has(name: string): Place {
+  function has(name: string): RedisLookup {
     return async () => {
       looked.push(name);
       return {
@@ -20,24 +20,24 @@ describe('the ground of the Redis suites', () => {
     };
   }
 
-  function lacks(reason: string): Place {
+  function lacks(reason: string): RedisLookup {
     return async () => {
       looked.push(reason);
       return { reason };
     };
   }
 
-  function ground(url: string | undefined, ...places: Place[]): RedisGround {
-    return new RedisGround(url, places, (line) => printed.push(line));
+  function provider(url: string | undefined, ...lookups: RedisLookup[]): RedisProvider {
+    return new RedisProvider(url, lookups, (line) => printed.push(line));
   }
 
-  it('looks for nothing unless a suite asks', async () => {
-    await ground(undefined, has('Docker')).close();
+  it('searches only if a suite requests a server', async () => {
+    await provider(undefined, has('Docker')).close();
     expect([looked, printed, closed]).to.deep.equal([[], [], []]);
   });
 
-  it('takes servers from the first place that has them, whoever asks and how often', async () => {
-    const it = ground(undefined, has('Docker'), has('redis-server'));
+  it('uses the first lookup that finds servers for all requests', async () => {
+    const it = provider(undefined, has('Docker'), has('redis-server'));
     const [one, other] = await Promise.all([it.servers(), it.servers()]);
     expect(one).to.include({ name: 'Docker' });
     expect(other).to.equal(one);
@@ -45,14 +45,14 @@ describe('the ground of the Redis suites', () => {
     expect(printed).to.deep.equal(['Redis servers for the tests: Docker']);
   });
 
-  it('goes on to the next place, and prints why', async () => {
-    const it = ground(undefined, lacks('no Docker'), has('redis-server'));
+  it('tries the next lookup, and prints why', async () => {
+    const it = provider(undefined, lacks('no Docker'), has('redis-server'));
     expect(await it.servers()).to.include({ name: 'redis-server' });
     expect(printed).to.deep.equal(['Redis servers for the tests: redis-server; no Docker']);
   });
 
-  it('gives all reasons where no place has any', async () => {
-    const it = ground(undefined, lacks('no Docker'), lacks('no redis-server'));
+  it('gives all reasons if no lookup finds servers', async () => {
+    const it = provider(undefined, lacks('no Docker'), lacks('no redis-server'));
     const reason = 'no Redis here: no Docker; no redis-server';
     expect(await it.servers()).to.deep.equal({ reason });
     expect(await it.shared()).to.deep.equal({ reason });
@@ -60,25 +60,25 @@ describe('the ground of the Redis suites', () => {
     await it.close();
   });
 
-  it('starts the shared Redis in that place', async () => {
-    const it = ground(undefined, has('Docker'));
+  it('starts the shared Redis from the lookup that it uses', async () => {
+    const it = provider(undefined, has('Docker'));
     const failure: unknown = await it.shared().catch((error: unknown) => error);
     expect(String(failure)).to.equal('Error: started in Docker');
   });
 
-  it('shares REDIS_URL where it is given, and prints its host but no password', async () => {
+  it('shares REDIS_URL if it is set, and prints its host but no password', async () => {
     const url = 'redis://ada:secret@db.example:6380/3';
-    expect(await ground(url, has('Docker')).shared()).to.deep.equal({ url });
+    expect(await provider(url, has('Docker')).shared()).to.deep.equal({ url });
     expect(looked).to.deep.equal([]);
     expect(printed).to.deep.equal(['Redis shared by the suites: REDIS_URL (db.example:6380)']);
   });
 
-  it('never hands out REDIS_URL to be killed', async () => {
-    expect(await ground('redis://db.example', has('Docker')).servers()).to.include({ name: 'Docker' });
+  it('never uses REDIS_URL for suites that kill servers', async () => {
+    expect(await provider('redis://db.example', has('Docker')).servers()).to.include({ name: 'Docker' });
   });
 
-  it('leaves its place in the end', async () => {
-    const it = ground(undefined, has('Docker'));
+  it('closes the source that it has used', async () => {
+    const it = provider(undefined, has('Docker'));
     await it.servers();
     await it.close();
     expect(closed).to.deep.equal(['Docker']);

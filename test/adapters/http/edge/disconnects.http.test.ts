@@ -5,10 +5,10 @@ import { LIST, create } from '../../../support/requests';
 import { SlowStore } from '../../../support/slow-store';
 import { type WatchedService, startWatched } from '../../../support/watched-service';
 
-/** Long enough for what has been sent to be read, and for what should not happen to happen. */
+/** Long enough for the service to read what was sent, and for a wrong effect to show. */
 const A_MOMENT_MS = 60;
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   let store: SlowStore;
   let service: WatchedService;
 
@@ -22,16 +22,16 @@ describe('a client that goes away', () => {
     store.delayMs = 0;
     const client = await RawSocket.open(service.url);
     const { body } = await client.send(LIST).answer();
-    client.vanish();
+    client.reset();
     return (JSON.parse(body.toString()) as { name: string }[]).map(({ name }) => name);
   }
 
   const WAYS: Readonly<Record<string, (client: RawSocket) => unknown>> = {
-    'with a reset': (client) => client.vanish(),
-    'with a proper end': (client) => client.socket.destroy(),
+    'with a reset': (client) => client.reset(),
+    'with a FIN': (client) => client.socket.destroy(),
   };
   for (const [how, go] of Object.entries(WAYS)) {
-    it(`in mid-body has nothing stored (${how})`, async () => {
+    it(`stores nothing if it disconnects within a body (${how})`, async () => {
       const whole = create(1);
       for (const length of [whole.length - 1, whole.length - 5, whole.indexOf('\r\n\r\n') + 4]) {
         const client = await RawSocket.open(service.url);
@@ -44,7 +44,7 @@ describe('a client that goes away', () => {
       expect(await names()).to.deep.equal([]);
     });
 
-    it(`behind its request, before the answer, has it stored once at most (${how})`, async () => {
+    it(`stores a plant at most once if it disconnects before the response (${how})`, async () => {
       store.delayMs = A_MOMENT_MS;
       for (const id of [1, 2, 3]) {
         const client = await RawSocket.open(service.url);
@@ -60,14 +60,14 @@ describe('a client that goes away', () => {
     });
   }
 
-  it('does not keep anybody else from being served', async () => {
+  it('does not delay other clients', async () => {
     store.delayMs = 20;
     await Promise.all(
       Array.from({ length: 100 }, async (_, i) => {
         const client = await RawSocket.open(service.url);
         client.send(i % 2 === 0 ? LIST : create(i).slice(0, -3));
         await delay(i % 10);
-        client.vanish();
+        client.reset();
       }),
     );
 

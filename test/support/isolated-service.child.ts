@@ -1,9 +1,9 @@
-/** The far side of {@link ServiceApart}: the service, and what it answers to the test that started it. */
+/** The child process of {@link IsolatedService}: runs the service, and reports its status to the test. */
 import { pino } from 'pino';
 import { bootstrap } from '../../src/service/bootstrap';
 import { readConfig } from '../../src/service/config';
 import { heapAfterGc } from './heap';
-import type { Condition, Question } from './service-apart';
+import type { ServiceStatus, StatusRequest } from './isolated-service';
 import { SlowStore } from './slow-store';
 import { found, noteLine } from './suite-log';
 import { TOKENS } from './watched-service';
@@ -20,14 +20,14 @@ async function main(): Promise<void> {
   const service = await bootstrap(config!, { eventStore, log });
 
   process.send!(service.url);
-  process.on('message', ({ storeDelayMs }: Question) => {
+  process.on('message', ({ storeDelayMs }: StatusRequest) => {
     eventStore.delayMs = storeDelayMs ?? eventStore.delayMs;
-    const condition: Condition = {
+    const status: ServiceStatus = {
       heap: heapAfterGc(),
       trips: eventStore.trips,
       faults: [...faults, ...found().unclean],
     };
-    process.send!(condition);
+    process.send!(status);
   });
   process.on('disconnect', () => process.exit(0));
 }

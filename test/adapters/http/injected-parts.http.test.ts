@@ -1,4 +1,4 @@
-/** The HTTP adapter with parts of somebody else's: whatever they do, it answers, and goes on. */
+/** The HTTP adapter with an event store or an authenticator of another author: it answers, and continues. */
 import { streamName } from '../../../src/testing/a-stream';
 import type { PlantEvent } from '../../../src/domain';
 import { runInNewContext } from 'node:vm';
@@ -12,7 +12,7 @@ import { created } from '../../support/given';
 
 const ALICE = parseUser('alice')!;
 
-describe('The HTTP adapter, with parts that somebody else has made,', () => {
+describe('The HTTP adapter with parts of another author', () => {
   let server: HttpServer | undefined;
   afterEach(() => server?.close({ noticeMs: 0, timeoutMs: 1000 }));
 
@@ -39,7 +39,7 @@ describe('The HTTP adapter, with parts that somebody else has made,', () => {
     return { get, faults };
   }
 
-  it('answers lists whose commit ids no header could bear', async () => {
+  it('lists plants whose commit ids cannot occur in a header', async () => {
     const store = new MemoryEventStore<PlantEvent>();
     await store.append(streamName('alice'), BEGINNING, '☃ "\n', [created(1, 'Fern')]);
     const { get, faults } = await start({ store });
@@ -50,7 +50,7 @@ describe('The HTTP adapter, with parts that somebody else has made,', () => {
     expect(faults).to.deep.equal([]);
   });
 
-  it('answers 500, tells of it and goes on where an answer cannot be sent', async () => {
+  it('answers 500, reports it and continues if a response cannot be sent', async () => {
     const { get, faults } = await start({ contentType: 'text/☃' });
     const broken = await get('/metrics');
     expect({ status: broken.status, body: await broken.json() })
@@ -61,12 +61,12 @@ describe('The HTTP adapter, with parts that somebody else has made,', () => {
   });
 
   for (const [what, promise, status] of [
-    ['another realm, of nobody', 'Promise.resolve(undefined)', 401],
-    ['another realm, of a user', 'Promise.resolve("alice")', 200],
-    ['another library, of nobody', '({ then: (resolve) => resolve(undefined) })', 401],
-    ['another library, of a user', '({ then: (resolve) => resolve("alice") })', 200],
+    ['another realm, without a user', 'Promise.resolve(undefined)', 401],
+    ['another realm, with a user', 'Promise.resolve("alice")', 200],
+    ['another library, without a user', '({ then: (resolve) => resolve(undefined) })', 401],
+    ['another library, with a user', '({ then: (resolve) => resolve("alice") })', 200],
   ] as const) {
-    it(`takes a promise for one that is of ${what}`, async () => {
+    it(`awaits a promise of ${what}`, async () => {
       const { get } = await start({
         authenticator: { authenticate: () => runInNewContext(promise) as Promise<undefined> },
       });

@@ -5,7 +5,7 @@ import { AUTH, END, HOST, LIST, create, request } from '../../../support/request
 import { SlowStore } from '../../../support/slow-store';
 import { type WatchedService, startWatched } from '../../../support/watched-service';
 
-/** Every status that is answered at once, by the request that causes it. */
+/** A request for every status that the service answers at once. */
 const REQUESTS: readonly (readonly [status: number, bytes: string])[] = [
   [200, create(1)],
   [200, LIST],
@@ -17,7 +17,7 @@ const REQUESTS: readonly (readonly [status: number, bytes: string])[] = [
   [400, 'garbage\r\n\r\n'],
   [400, `GET /plants HTTP/1.1\r\n${AUTH}${END}`],
   [401, LIST.replace(AUTH, '')],
-  [401, LIST.replace(AUTH, 'Authorization: Bearer nobody\r\n')],
+  [401, LIST.replace(AUTH, 'Authorization: Bearer unknown\r\n')],
   [404, request('GET', '/nothing')],
   [404, request('DELETE', '/plants/9')],
   [405, request('PUT', '/plants')],
@@ -28,17 +28,17 @@ const REQUESTS: readonly (readonly [status: number, bytes: string])[] = [
   [431, request('GET', '/plants', `X-Large: ${'x'.repeat(20_000)}\r\n`)],
 ];
 
-/** Has no end, and is answered with 408. */
+/** Incomplete, so the response is 408. */
 const LATE = `GET /plants HTTP/1.1\r\n${HOST}`;
 
-describe('every answer', () => {
+describe('every response', () => {
   let service: WatchedService;
   const answers: [status: number, answer: Answer][] = [];
 
   async function ask(bytes: string): Promise<Answer> {
     const client = await RawSocket.open(service.url);
     const answer = await client.send(bytes).answer();
-    client.vanish();
+    client.reset();
     return answer;
   }
 
@@ -49,7 +49,7 @@ describe('every answer', () => {
       { eventStore: store },
     );
     for (const [status, bytes] of REQUESTS) answers.push([status, await ask(bytes)]);
-    // All three run out of time, together.
+    // All three time out at the same moment.
     store.delayMs = 3_600_000;
     const [list, creation, late] = await Promise.all([ask(LIST), ask(create(3)), ask(LATE)]);
     answers.push([503, list], [503, creation], [408, late]);
@@ -59,11 +59,11 @@ describe('every answer', () => {
   });
   after(() => service.stop());
 
-  it('has the status that is due', () => {
+  it('has the documented status', () => {
     expect(answers.map(([, { status }]) => status)).to.deep.equal(answers.map(([status]) => status));
   });
 
-  it('has its fields and no others, none of which names what the service is made of', () => {
+  it('has the documented header fields and no others, and none names the software of the service', () => {
     const names = new Set(answers.flatMap(([, { fields }]) => [...fields.keys()]));
     expect([...names]).to.have.members([
       'accept',
@@ -85,12 +85,12 @@ describe('every answer', () => {
     expect(words).to.not.match(/node|koa|express|ajv|pino|redis|llhttp|HPE_|\/src\/|\n/i);
   });
 
-  it('has an X-Request-Id of its own', () => {
+  it('has a unique X-Request-Id', () => {
     const ids = answers.map(([, { fields }]) => fields.get('x-request-id'));
     expect(new Set(ids).size).to.equal(answers.length);
   });
 
-  it('stands in the log, under its X-Request-Id and with its status', () => {
+  it('has a log line with its X-Request-Id and status', () => {
     const logged = service.log.map((line) => JSON.parse(line) as { requestId?: string; status?: number });
     for (const [status, { fields }] of answers) {
       const lines = logged.filter(({ requestId }) => requestId === fields.get('x-request-id'));
@@ -99,14 +99,14 @@ describe('every answer', () => {
   });
 
   for (const id of ['7', 'a'.repeat(64), 'Ab9._-']) {
-    it(`carries the caller’s X-Request-Id where it is well-formed and short: ${id}`, async () => {
+    it(`repeats the X-Request-Id of the request if it is well-formed and short: ${id}`, async () => {
       const { fields } = await ask(request('GET', '/', `X-Request-Id: ${id}\r\n`));
       expect(fields.get('x-request-id')).to.equal(id);
     });
   }
 
   for (const id of ['', 'a'.repeat(65), 'a b', 'a"b', 'a,b', 'é', '<script>', 'a\r\nX-Request-Id: b']) {
-    it(`carries a new one instead of ${JSON.stringify(id)}`, async () => {
+    it(`has a new X-Request-Id instead of ${JSON.stringify(id)}`, async () => {
       const { fields } = await ask(request('GET', '/', `X-Request-Id: ${id}\r\n`));
       expect(fields.get('x-request-id')).to.match(/^[\da-f]{8}-[\da-f-]{27}$/);
     });
