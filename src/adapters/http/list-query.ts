@@ -1,4 +1,4 @@
-import type { ListQuery } from '../../application';
+import { type ListQuery, WHOLE_LIST } from '../../application';
 import { HttpProblem, PROBLEMS } from './problems';
 
 /** What a list is requested with. */
@@ -17,23 +17,21 @@ interface Parameter {
 
 /** In the order in which a URL has them. */
 const PARAMETERS = Object.values<Parameter>({
-  limit: parameter('limit', 'limit', Infinity, parseLimit, String),
-  after: parameter('cursor', 'after', 0, parseCursor, cursorOf),
+  limit: parameter('limit', 'limit', parseLimit, String),
+  after: parameter('cursor', 'after', parseCursor, cursorOf),
 } satisfies Record<keyof PageQuery, Parameter>);
-const ALL: PageQuery = { limit: Infinity, after: 0 };
 
 /** @param format gives the one text of a value, with what a URL does not allow escaped. */
 function parameter<Member extends keyof PageQuery>(
   name: string,
   member: Member,
-  absent: PageQuery[Member],
   parse: (text: string) => PageQuery[Member],
   format: (value: PageQuery[Member]) => string,
 ): Parameter {
   return {
     name,
     read: (query, text) => void (query[member] = parse(text)),
-    write: (query) => (query[member] === absent ? '' : `${name}=${format(query[member])}`),
+    write: (query) => (query[member] === WHOLE_LIST[member] ? '' : `${name}=${format(query[member])}`),
   };
 }
 
@@ -44,13 +42,13 @@ const NAME_OF_LIST = new RegExp(`^(?:${PARAMETER_NAMES.join('|')})\\[`);
 
 /** Throws {@link HttpProblem}. Unknown parameters are ignored. */
 export function parseQuery(querystring: string): PageQuery {
-  if (querystring === '') return ALL;
+  if (querystring === '') return WHOLE_LIST;
   const sent = new URLSearchParams(querystring);
   for (const name of sent.keys()) {
     if (NAME_OF_LIST.test(name))
       throw new HttpProblem(PROBLEMS.badQuery, `${PARAMETER_NAMES.join(' and ')} take one value each`);
   }
-  const query = { ...ALL };
+  const query = { ...WHOLE_LIST };
   for (const { name, read } of PARAMETERS) {
     const [value, second] = sent.getAll(name);
     if (second !== undefined) throw new HttpProblem(PROBLEMS.badQuery, `${name} must not be given twice`);
