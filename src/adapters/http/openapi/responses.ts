@@ -45,7 +45,7 @@ export const headers = {
     required: false,
     schema: {
       type: 'string',
-      pattern: '^<(?:/[^?>]*)?/plants\\?limit=[0-9]+&cursor=[A-Za-z0-9_-]+>; rel="next"$',
+      pattern: '^<(?:/[^?>]*)?/plants\\?[^ >]+>; rel="next"$',
       examples: ['</plants?limit=2&cursor=djEuMg>; rel="next"'],
     },
   },
