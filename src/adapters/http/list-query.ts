@@ -38,15 +38,15 @@ function parameter<Member extends keyof PageQuery>(
 export const PARAMETER_NAMES: readonly string[] = PARAMETERS.map(({ name }) => name);
 
 /** `limit[]` and its like are how some frameworks write a list. */
-const NAME_OF_LIST = new RegExp(`^(?:${PARAMETER_NAMES.join('|')})\\[`);
+const NAME_OF_LIST = new RegExp(`^(${PARAMETER_NAMES.join('|')})\\[`);
 
 /** Throws {@link HttpProblem}. Unknown parameters are ignored. */
 export function parseQuery(querystring: string): PageQuery {
   if (querystring === '') return WHOLE_LIST;
   const sent = new URLSearchParams(querystring);
   for (const name of sent.keys()) {
-    if (NAME_OF_LIST.test(name))
-      throw new HttpProblem(PROBLEMS.badQuery, `${PARAMETER_NAMES.join(' and ')} take one value each`);
+    const [, parameter] = NAME_OF_LIST.exec(name) ?? [];
+    if (parameter !== undefined) throw new HttpProblem(PROBLEMS.badQuery, `${parameter} takes one value`);
   }
   const query = { ...WHOLE_LIST };
   for (const { name, read } of PARAMETERS) {

@@ -109,7 +109,7 @@ const MEANINGS: Readonly<Record<keyof typeof PROBLEMS, string>> = {
     'The body is not well-formed JSON in UTF-8, gives a member twice with different values, or is nested too deep',
   invalidPlant: 'The body is not a NewPlant; the message names the member and the rule',
   idTaken: 'The id is taken by a living plant of this user',
-  badQuery: 'A bad limit or cursor',
+  badQuery: 'A parameter of the list is invalid; the message names it',
   badPathId: 'The id in the path is not a canonical int64',
   noCredentials: 'No credentials',
   badCredentials: 'Bad credentials',
