@@ -151,7 +151,8 @@ export class ListPage {
   }
 
   get bytes(): number {
-    return PAGE_BYTES + STRETCH_BYTES * this.stretches.length + (this.text?.length ?? 0);
+    const texts = this.key.length + (this.next?.length ?? 0) + (this.text?.length ?? 0);
+    return PAGE_BYTES + STRETCH_BYTES * this.stretches.length + texts;
   }
 
   finish(text: Buffer): void {

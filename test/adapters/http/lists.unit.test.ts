@@ -175,6 +175,19 @@ describe('The text of a list', () => {
     });
   });
 
+  it('is counted with the key of its page and the query of the next page', () => {
+    const list = PlantList.from([created(1, 'Fern'), created(2, 'Moss')]);
+    const bytesFor = (query: PageQuery, user = ADA) => {
+      const lists = new Lists();
+      pageOf(lists, user, list, query);
+      return lists.bytes;
+    };
+    const longer = `${ADA}${'a'.repeat(200)}` as User;
+    expect(bytesFor(ALL, longer) - bytesFor(ALL)).to.equal(200);
+    const [key, next] = ['limit=1', 'limit=1&cursor=djEuMQ'];
+    expect(bytesFor({ ...ALL, limit: 1 }) - bytesFor(ALL)).to.equal(key.length + next.length);
+  });
+
   it('is the same for every limit at or beyond the end, and another one for a limit before it', async () => {
     const list = PlantList.from([created(1, 'Fern'), created(2, 'Moss')]);
     const lists = new Lists();
