@@ -1,6 +1,6 @@
 /** The public interface of the application: use cases, ports, and the codec of plant events. */
 export { type Authenticator, AuthenticationUnavailable } from './authenticator';
-export { type ListQuery, type Listing, pageOf } from './listing';
+export { type ListQuery, type Listing, WHOLE_LIST, pageOf } from './listing';
 export { type Upcaster, plantCodec, plantCodecWith } from './plant-codec';
 export { type PlantStoreOptions, type PlantView, PlantStore } from './plant-store';
 export { type User, USER_RULE, parseUser } from './user';

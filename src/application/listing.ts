@@ -8,6 +8,19 @@ export interface ListQuery {
   readonly after?: number;
 }
 
+/** The query of a whole list: the value of each member that is absent. */
+export const WHOLE_LIST: Required<ListQuery> = { limit: Infinity, after: 0 };
+
+/** A query with all members. Throws TypeError if one is invalid. */
+export function completeQuery({
+  limit = WHOLE_LIST.limit,
+  after = WHOLE_LIST.after,
+}: ListQuery): Required<ListQuery> {
+  if (!(limit >= 0)) throw new TypeError('limit must be a number of plants, 0 or more');
+  if (!(after >= 0)) throw new TypeError("after must be a listing's next, or 0");
+  return { limit, after };
+}
+
 /** A page of a user's plants, in order of creation, at one head. */
 export interface Listing {
   readonly plants: readonly Plant[];

@@ -11,7 +11,7 @@ import {
   plantFootprint,
 } from '../domain';
 import { Aggregates, type AggregatesOptions, type AggregatesUsage, type View } from '../event-sourcing';
-import { type ListQuery, type Listing, pageOf } from './listing';
+import { type ListQuery, type Listing, completeQuery, pageOf } from './listing';
 import type { User } from './user';
 
 export type PlantStoreOptions = Omit<AggregatesOptions<Command, PlantEvent, PlantList>, 'footprint'>;
@@ -47,12 +47,11 @@ export class PlantStore {
     return this.#execute(user, { type: 'DeletePlant', id });
   }
 
-  /** Up to `limit` plants (all by default) from `after` (a listing's `next`; the beginning by default). */
-  async list(user: User, { limit = Infinity, after = 0 }: ListQuery = {}): Promise<Listing> {
-    if (!(limit >= 0)) throw new TypeError('limit must be a number of plants, 0 or more');
-    if (!(after >= 0)) throw new TypeError("after must be a listing's next, or 0");
+  /** The plants that the query selects; all by default. */
+  async list(user: User, query: ListQuery = {}): Promise<Listing> {
+    const complete = completeQuery(query);
     return this.query(user, (list, head) => {
-      const { plants, next } = pageOf(list, { limit, after });
+      const { plants, next } = pageOf(list, complete);
       return { plants, next, head };
     });
   }

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import { system } from '../../src/adapters/system';
-import { PlantStore, type User, parseUser } from '../../src/application';
+import { type ListQuery, PlantStore, type User, parseUser } from '../../src/application';
 import { NewPlant, type PlantId, plantIdFromJsonNumber } from '../../src/domain';
 import { RUNS } from '../domain/arbitraries';
 import { newPlant, plantId } from '../support/given';
@@ -29,15 +29,24 @@ describe('A call of the plant store with an invalid argument', () => {
     'an id that is a number': () => plants.delete(ADA, 1 as unknown as PlantId),
     'an empty user': () => plants.list('' as User),
     'no user': () => plants.create(undefined as unknown as User, newPlant(1, 'Fern')),
-    'a negative limit': () => plants.list(ADA, { limit: -1 }),
-    'a limit that is NaN': () => plants.list(ADA, { limit: NaN }),
-    'a place before the beginning': () => plants.list(ADA, { after: -1 }),
     'a null query': () => plants.list(ADA, null as unknown as object),
     'no view': () => plants.query(ADA, undefined as unknown as () => void),
   };
   for (const [what, call] of Object.entries(wrong))
     it(`rejects with a TypeError: ${what}`, async () => {
       expect(await errorOf(call())).to.be.instanceOf(TypeError);
+    });
+
+  /** For each member of a query, values that are invalid. */
+  const INVALID: Readonly<Record<keyof ListQuery, readonly unknown[]>> = {
+    limit: [-1, NaN],
+    after: [-1, NaN],
+  };
+  for (const [member, values] of Object.entries(INVALID))
+    it(`rejects with a TypeError: a query with an invalid ${member}`, async () => {
+      expect(values).not.to.deep.equal([]);
+      for (const value of values)
+        expect(await errorOf(plants.list(ADA, { [member]: value }))).to.be.instanceOf(TypeError);
     });
 
   it('fails no other call of the same round', async () => {

@@ -133,7 +133,7 @@ export class Client {
 export function nextPage({ headers }: HttpResponse): string | undefined {
   const link = headers.link as string | undefined;
   if (link === undefined) return undefined;
-  return /^<[^?>]*(\/plants\?limit=\d+&cursor=[\w-]+)>; rel="next"$/.exec(link)![1];
+  return /^<[^?>]*(\/plants\?[^>]+)>; rel="next"$/.exec(link)![1];
 }
 
 /** Sends until the response is not 503. Resolves with the time that took, in ms. */

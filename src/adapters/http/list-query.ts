@@ -1,4 +1,4 @@
-import type { ListQuery } from '../../application';
+import { type ListQuery, WHOLE_LIST } from '../../application';
 import { HttpProblem, PROBLEMS } from './problems';
 
 /** The parameters of a list request, all present. */
@@ -17,40 +17,38 @@ interface Parameter {
 
 /** In their order in a URL. */
 const PARAMETERS = Object.values<Parameter>({
-  limit: parameter('limit', 'limit', Infinity, parseLimit, String),
-  after: parameter('cursor', 'after', 0, parseCursor, cursorOf),
+  limit: parameter('limit', 'limit', parseLimit, String),
+  after: parameter('cursor', 'after', parseCursor, cursorOf),
 } satisfies Record<keyof PageQuery, Parameter>);
-const ALL: PageQuery = { limit: Infinity, after: 0 };
 
 /** @param format returns the canonical text of a value, escaped for a URL. */
 function parameter<Member extends keyof PageQuery>(
   name: string,
   member: Member,
-  absent: PageQuery[Member],
   parse: (text: string) => PageQuery[Member],
   format: (value: PageQuery[Member]) => string,
 ): Parameter {
   return {
     name,
     read: (query, text) => void (query[member] = parse(text)),
-    write: (query) => (query[member] === absent ? '' : `${name}=${format(query[member])}`),
+    write: (query) => (query[member] === WHOLE_LIST[member] ? '' : `${name}=${format(query[member])}`),
   };
 }
 
 export const PARAMETER_NAMES: readonly string[] = PARAMETERS.map(({ name }) => name);
 
 /** Some frameworks write a list as `limit[]`. */
-const NAME_OF_LIST = new RegExp(`^(?:${PARAMETER_NAMES.join('|')})\\[`);
+const NAME_OF_LIST = new RegExp(`^(${PARAMETER_NAMES.join('|')})\\[`);
 
 /** Throws {@link HttpProblem}. Unknown parameters are ignored. */
 export function parseQuery(querystring: string): PageQuery {
-  if (querystring === '') return ALL;
+  if (querystring === '') return WHOLE_LIST;
   const sent = new URLSearchParams(querystring);
   for (const name of sent.keys()) {
-    if (NAME_OF_LIST.test(name))
-      throw new HttpProblem(PROBLEMS.badQuery, `${PARAMETER_NAMES.join(' and ')} take one value each`);
+    const [, parameter] = NAME_OF_LIST.exec(name) ?? [];
+    if (parameter !== undefined) throw new HttpProblem(PROBLEMS.badQuery, `${parameter} takes one value`);
   }
-  const query = { ...ALL };
+  const query = { ...WHOLE_LIST };
   for (const { name, read } of PARAMETERS) {
     const [value, second] = sent.getAll(name);
     if (second !== undefined) throw new HttpProblem(PROBLEMS.badQuery, `${name} must not be given twice`);

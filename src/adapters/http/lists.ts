@@ -151,7 +151,8 @@ export class ListPage {
   }
 
   get bytes(): number {
-    return PAGE_BYTES + RANGE_BYTES * this.ranges.length + (this.text?.length ?? 0);
+    const texts = this.key.length + (this.next?.length ?? 0) + (this.text?.length ?? 0);
+    return PAGE_BYTES + RANGE_BYTES * this.ranges.length + texts;
   }
 
   finish(text: Buffer): void {

@@ -6,14 +6,14 @@ import {
   canonical,
   parseQuery,
 } from '../../../src/adapters/http/list-query';
-import { type User } from '../../../src/application';
+import { type User, WHOLE_LIST } from '../../../src/application';
 import { StoreUnavailable } from '../../../src/event-sourcing';
 import { PlantList } from '../../../src/domain';
 import { created } from '../../support/given';
 import { rejection } from '../../support/rejection';
 
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
-const ALL = { limit: Infinity, after: 0 };
+const ALL = WHOLE_LIST;
 /** A signal that never aborts: no client disconnects, and no request times out. */
 const never = () => new AbortController().signal;
 
@@ -43,7 +43,7 @@ describe('The text of a list', () => {
     const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern'), created(2, 'Moss')])];
     const other = PlantList.from([created(1, 'Aloe'), created(2, 'Palm')]);
     const texts = [];
-    for (const query of [ALL, { limit: 1, after: 0 }, { limit: 1, after: 1 }]) {
+    for (const query of [ALL, { ...ALL, limit: 1 }, { ...ALL, limit: 1, after: 1 }]) {
       texts.push(String(await textOf(lists, ADA, list, query)));
       texts.push(String(await textOf(lists, BOB, other, query)));
     }
@@ -175,13 +175,26 @@ describe('The text of a list', () => {
     });
   });
 
+  it('is counted with the key of its page and the query of the next page', () => {
+    const list = PlantList.from([created(1, 'Fern'), created(2, 'Moss')]);
+    const bytesFor = (query: PageQuery, user = ADA) => {
+      const lists = new Lists();
+      pageOf(lists, user, list, query);
+      return lists.bytes;
+    };
+    const longer = `${ADA}${'a'.repeat(200)}` as User;
+    expect(bytesFor(ALL, longer) - bytesFor(ALL)).to.equal(200);
+    const [key, next] = ['limit=1', 'limit=1&cursor=djEuMQ'];
+    expect(bytesFor({ ...ALL, limit: 1 }) - bytesFor(ALL)).to.equal(key.length + next.length);
+  });
+
   it('is the same for every limit at or beyond the end, and differs for a limit before it', async () => {
     const list = PlantList.from([created(1, 'Fern'), created(2, 'Moss')]);
     const lists = new Lists();
     const all = pageOf(lists, ADA, list);
-    for (const limit of [2, 3, 1e9]) expect(pageOf(lists, ADA, list, { limit, after: 0 })).to.equal(all);
+    for (const limit of [2, 3, 1e9]) expect(pageOf(lists, ADA, list, { ...ALL, limit })).to.equal(all);
     expect(all.next).to.equal(undefined);
-    const cut = pageOf(lists, ADA, list, { limit: 1, after: 0 });
+    const cut = pageOf(lists, ADA, list, { ...ALL, limit: 1 });
     expect([String(await lists.text(cut, never)), cut.etag]).to.deep.equal(['[{"name":"Fern"}]', all.etag]);
     expect(cut.next).to.equal('limit=1&cursor=djEuMQ');
   });
@@ -196,7 +209,7 @@ describe('The text of a list', () => {
 
   it('is refused if its user requests too many different ones that may be long, regardless of other users', () => {
     const lists = new Lists();
-    const admit = (user: User, limit: number, after = 0) => lists.admit(user, { limit, after });
+    const admit = (user: User, limit: number, after = 0) => lists.admit(user, { ...ALL, limit, after });
     const ends = Array.from({ length: 32 }, (_, i) => admit(ADA, 10_000 + i));
     expect(() => admit(ADA, Infinity)).to.throw(StoreUnavailable);
     expect(() => admit(ADA, 10_000, 1)).to.throw(StoreUnavailable);
@@ -228,24 +241,34 @@ describe('The canonical text of a query', () => {
     }
   });
 
+  /** For each member, values that differ. A text also has characters that a URL escapes. */
+  const values: { readonly [Member in keyof PageQuery]: readonly PageQuery[Member][] } = {
+    limit: [0, 1, 2, Infinity],
+    after: [0, 1, 12],
+  };
+  const queries = Object.entries<readonly unknown[]>(values).reduce<readonly PageQuery[]>(
+    (before, [member, each]) =>
+      before.flatMap((query) => each.map((value) => ({ ...query, [member]: value }))),
+    [ALL],
+  );
+
   it('differs between any two queries that differ in a member', () => {
-    const values: { readonly [Member in keyof PageQuery]: readonly PageQuery[Member][] } = {
-      limit: [0, 1, 2, Infinity],
-      after: [0, 1, 12],
-    };
-    const queries = Object.entries(values).reduce<readonly PageQuery[]>(
-      (before, [member, each]) =>
-        before.flatMap((query) => each.map((value) => ({ ...query, [member]: value }))),
-      [ALL],
-    );
     expect(queries).to.have.length.of.at.least(12);
     expect(new Set(queries.map(canonical))).to.have.property('size', queries.length);
   });
 
-  it('has no parameter with several values: the refusal names all parameters', () => {
-    for (const name of PARAMETER_NAMES)
-      expect(() => parseQuery(`${name}[]=1`)).to.throw(
-        `${PARAMETER_NAMES.join(' and ')} take one value each`,
-      );
+  it('is read as the same query, and may stand in a URL and in Link', () => {
+    for (const query of queries) {
+      const text = canonical(query);
+      expect(parseQuery(text), text).to.deep.equal(query);
+      expect(text).to.match(/^[\w.~!$&'()*+,;=:@/?%-]*$/);
+    }
+  });
+
+  it('has no parameter with several values: the refusal names the parameter', () => {
+    for (const name of PARAMETER_NAMES) {
+      expect(() => parseQuery(`${name}[]=1`)).to.throw(`${name} takes one value`);
+      expect(() => parseQuery(`${name}=1&${name}=1`)).to.throw(`${name} must not be given twice`);
+    }
   });
 });

@@ -45,7 +45,7 @@ export const headers = {
     required: false,
     schema: {
       type: 'string',
-      pattern: '^<(?:/[^?>]*)?/plants\\?limit=[0-9]+&cursor=[A-Za-z0-9_-]+>; rel="next"$',
+      pattern: '^<(?:/[^?>]*)?/plants\\?[^ >]+>; rel="next"$',
       examples: ['</plants?limit=2&cursor=djEuMg>; rel="next"'],
     },
   },
@@ -109,7 +109,7 @@ const MEANINGS: Readonly<Record<keyof typeof PROBLEMS, string>> = {
     'The body is not well-formed JSON in UTF-8, gives a member twice with different values, or is nested too deep',
   invalidPlant: 'The body is not a NewPlant; the message names the member and the rule',
   idTaken: 'The id is taken by a living plant of this user',
-  badQuery: 'A bad limit or cursor',
+  badQuery: 'A parameter of the list is invalid; the message names it',
   badPathId: 'The id in the path is not a canonical int64',
   noCredentials: 'No credentials',
   badCredentials: 'Bad credentials',

@@ -1,5 +1,6 @@
 /** The input of the fuzzer: valid requests, damaged requests, and bytes that are not HTTP. */
 import fc from 'fast-check';
+import { PARAMETER_NAMES } from '../../../../src/adapters/http/list-query';
 import { AUTH, END, HOST, JSON_TYPE } from '../../../support/requests';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
@@ -53,7 +54,7 @@ function withBody(text: string, chunked: boolean): string {
 const validRequest = fc.oneof(
   fc.tuple(body, fc.boolean()).map(([text, chunked]) => `POST /plants HTTP/1.1\r\n${HOST}${AUTH}${withBody(text, chunked)}`),
   id.map((i) => `DELETE /plants/${i} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
-  fc.tuple(fc.constantFrom('limit', 'cursor', 'x'), id).map(([name, value]) => `GET /plants?${name}=${value} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
+  fc.tuple(fc.constantFrom(...PARAMETER_NAMES, 'x'), id).map(([name, value]) => `GET /plants?${name}=${value} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
   fc.webPath().map((path) => `GET ${path || '/'} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
   fc.constantFrom('OPTIONS', 'PUT', 'CONNECT', 'PROPFIND', 'FLOURISH').map((method) => `${method} /plants HTTP/1.1\r\n${HOST}${AUTH}${END}`),
   fc.constant(`GET /health/ready HTTP/1.1\r\n${HOST}${END}`),
