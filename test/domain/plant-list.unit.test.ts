@@ -200,6 +200,18 @@ describe('A list after any steps', () => {
     expect(pieces).to.have.length.above(12);
   });
 
+  it('has merged all neighbouring segments that fit into one', () => {
+    fc.assert(
+      fc.property(happenings(200), (past) => {
+        const [list, naive] = [new PlantList(), new NaiveList()];
+        for (const what of past) happen(what, list, naive);
+        const sizes = list.page().ranges.map(({ segment }) => segment.plants.length);
+        for (const [index, size] of sizes.slice(1).entries()) expect(sizes[index]! + size).to.be.above(64);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
   it('equals a list that is rebuilt from its events', () => {
     fc.assert(
       fc.property(happenings(150), (past) => {

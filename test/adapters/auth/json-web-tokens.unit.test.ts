@@ -199,6 +199,29 @@ describe('A signed JWT', () => {
       expect(keys.verifications).to.equal(4);
     });
 
+    it('is not cached if the keys changed while it was verified', async () => {
+      const [withdrawn, other] = [await signed(SECRET), await signed(SECRET, { jti: '2' })];
+      const secret = sharedSecret(SECRET);
+      let verifications = 0;
+      const keys = {
+        ...secret,
+        generation: 0,
+        async find(...args: Parameters<typeof secret.find>) {
+          const key = await secret.find(...args);
+          if (++verifications === 1) {
+            keys.generation++;
+            await tokens.authenticate(other);
+          }
+          return key;
+        },
+      };
+      const tokens = new JsonWebTokens(keys, options);
+      await tokens.authenticate(withdrawn);
+      expect(verifications).to.equal(2);
+      await tokens.authenticate(withdrawn);
+      expect(verifications).to.equal(3);
+    });
+
     it('is not cached if it is invalid', async () => {
       const { keys, tokens } = counting();
       const early = await signed(SECRET, { nbf: SECOND + 60 });

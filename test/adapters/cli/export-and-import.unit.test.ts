@@ -1,8 +1,8 @@
 import { streamName } from '../../../src/testing/a-stream';
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
-import { lstatSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { lstatSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import type { PlantEvent } from '../../../src/domain';
@@ -178,7 +178,27 @@ describe('events export', () => {
         out: '',
       });
       expect(readFileSync(path('out'), 'utf8')).to.equal(await exported(store));
+      expect(statSync(path('out')).mode & 0o777).to.equal(0o600);
       expect(readdirSync(dirname(path('out')))).to.deep.equal(['out']);
+    });
+
+    it('flushes the export to the disk before it replaces the file', async () => {
+      writeFileSync(path('out'), 'an earlier export');
+      const file = await open(path('out'));
+      await file.close();
+      const handles = Object.getPrototypeOf(file) as FileHandle;
+      const { sync } = handles;
+      const atFlush: string[] = [];
+      handles.sync = function () {
+        atFlush.push(readFileSync(path('out'), 'utf8'));
+        return sync.call(this);
+      };
+      try {
+        await exported(await aStore(), '-o', path('out'));
+      } finally {
+        handles.sync = sync;
+      }
+      expect(atFlush).to.deep.equal(['an earlier export']);
     });
 
     it('leaves the earlier file unchanged when it fails', async () => {
@@ -279,6 +299,19 @@ describe('events import', () => {
     };
     await importInto(target, await exported(await aStore()));
     expect(sizes).to.deep.equal([1, 2, 3]);
+  });
+
+  it('appends a commit of any number of events as a whole', async () => {
+    const [source, target] = [new MemoryEventStore<PlantEvent>(), new MemoryEventStore<PlantEvent>()];
+    await source.append(streamName('alice'), BEGINNING, 'large', ferns(2500));
+    const sizes: number[] = [];
+    const append = target.append.bind(target);
+    target.append = (...args) => {
+      sizes.push(args[3].length);
+      return append(...args);
+    };
+    await importInto(target, await exported(source));
+    expect(sizes).to.deep.equal([2500]);
   });
 
   it('restores any recorded histories exactly', async () => {
@@ -512,6 +545,11 @@ describe('events import', () => {
         'an export with a wrong count',
         (out) => out.replace('"events":6', '"events":7'),
         /line 8 counts 7 events of 2 users, but the export has 6 of 2/,
+      ],
+      [
+        'an export with a wrong number of users',
+        (out) => out.replace('"streams":2', '"streams":3'),
+        /line 8 counts 6 events of 3 users, but the export has 6 of 2/,
       ],
       [
         'an id as a JSON number',

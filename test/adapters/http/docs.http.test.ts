@@ -6,6 +6,7 @@ import { docsRouter, findSwaggerUi } from '../../../src/adapters/http/docs';
 import { openApiDocument } from '../../../src/adapters/http/openapi/document';
 import type { Operation } from '../../../src/adapters/http/openapi/parts';
 import { HttpProblem, PROBLEMS } from '../../../src/adapters/http/problems';
+import { constant } from '../../../src/adapters/http/response';
 import { type Service, bootstrap } from '../../../src/service/bootstrap';
 import { readConfig } from '../../../src/service/config';
 import { type HttpRequest, exchange } from '../../support/client';
@@ -103,6 +104,18 @@ describe('The description of the interface', () => {
     await request(app.callback()).get('/docs');
     expect(failed).to.be.instanceOf(HttpProblem).and.to.have.property('problem', PROBLEMS.noSuchPath);
     expect((failed as HttpProblem).message).to.contain('swagger-ui-dist');
+  });
+
+  it('is loaded again by the next request if it could not be loaded', async () => {
+    let loads = 0;
+    const load = async () => {
+      if (++loads === 1) throw new Error('EMFILE');
+      return Buffer.from('a document');
+    };
+    const app = Object.assign(new Koa(), { silent: true }).use(constant('text/plain', load));
+    const answers = [];
+    for (let time = 0; time < 3; time++) answers.push((await request(app.callback()).get('/')).status);
+    expect({ answers, loads }).to.deep.equal({ answers: [500, 200, 200], loads: 2 });
   });
 
   describe('begins at /', () => {

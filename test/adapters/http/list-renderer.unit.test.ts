@@ -122,6 +122,12 @@ describe('The renderer of long lists', () => {
     expect(await render('bob', 'b', 1)).to.equal('b');
   });
 
+  it('counts the ranges of a list only until its text is made', async () => {
+    await render('ada', 'a', 1, { size: 2 ** 20 });
+    const texts = [render('bob', 'b', 1), render('cy', 'c', 1)];
+    expect(await Promise.all(texts)).to.deep.equal(['b', 'c']);
+  });
+
   it('finishes one text before it continues others if they take too much memory, and refuses further ones', async () => {
     const bytes = 33 * 2 ** 20;
     const texts = [render('ada', 'a', 4, { bytes }), render('bob', 'b', 3, { bytes }), render('cy', 'c', 2)];

@@ -82,6 +82,26 @@ describeOwnRedis('Appends without a reply of Redis', (startRedis) => {
       expect(await recorded()).to.have.length(50 - refused.length);
     });
 
+    it('have an unknown outcome while fewer replicas than required have confirmed them', async () => {
+      await startRedis('--replicaof', ...redis.peer);
+      await until(async () => {
+        await redis.admin.set('written', 'to be waited for');
+        return (await redis.admin.wait(1, 50)) === 1;
+      });
+      const store = await open({ waitReplicas: 2, timeoutMs: 2000 });
+      expect(await append(store, 'alice')).to.be.an.instanceOf(OutcomeUnknown);
+      expect(await recorded()).to.deep.equal(['alice']);
+    });
+
+    it('conflict without the confirmation of a replica: they have written nothing', async () => {
+      const others = await openStore(redis.url);
+      expect(await append(others.store, 'alice')).to.equal('appended');
+      await others.close();
+      const store = await open({ waitReplicas: 1, timeoutMs: 4000 });
+      const { status } = await store.append(streamName('alice'), BEGINNING, 'another commit', [fern]);
+      expect(status).to.equal('conflict');
+    });
+
     it('fail as unavailable when they are not sent in time', async () => {
       const store = await open({ waitReplicas: 1, timeoutMs: 600 });
       await redis.admin.script('FLUSH');

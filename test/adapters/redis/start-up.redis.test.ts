@@ -4,11 +4,12 @@ import { plantCodec } from '../../../src/application';
 import { execFile } from 'node:child_process';
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../../src/adapters/redis';
-import { BEGINNING } from '../../../src/event-sourcing';
+import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
 import { Client, type HttpResponse, servedInTime } from '../../support/client';
 import { compiledMain } from '../../support/compiled';
 import { instancesPerTest } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
@@ -48,6 +49,26 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
       expect(await refusalOf(replica))
         .to.include('is a replica')
         .and.to.include('REDIS_URL');
+    });
+
+    it('that is a replica, even if only the connection for reads leads to it', async () => {
+      const primary = await startRedis();
+      const replica = await startRedis('--replicaof', ...primary.peer);
+      const ports = [primary.port];
+      const proxy = await TcpProxy.to({
+        host: primary.host,
+        // The proxy reads it for each connection; the store opens the one for writes first.
+        get port() {
+          return ports.shift() ?? replica.port;
+        },
+      });
+      const url = `redis://127.0.0.1:${proxy.port}`;
+      const refusal = await rejection(openRedisEventStore({ codec: plantCodec, url, waitReplicas: 1 }));
+      await proxy.close();
+      expect(refusal)
+        .to.be.instanceOf(StoreUnavailable)
+        .and.to.have.property('message')
+        .that.includes('is a replica');
     });
 
     it('that does not have its database, and says which exist', async () => {
@@ -210,6 +231,20 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
 
       await primary.admin.replicaof('NO', 'ONE');
       await servedInTime(() => alice.create(2, 'Moss'));
+    });
+
+    it('on the same connection if it could not be examined: without the right to SELECT, until that is granted', async () => {
+      const redis = await startRedis();
+      await redis.admin.call('ACL', 'SETUSER', 'plants', 'on', '>pass', '~*', '+@all', '-select');
+      const { alice } = await start({ url: `${redis.url.replace('//', '//plants:pass@')}/3` });
+      expect(problemOf(await alice.list())).to.deep.equal(REFUSED);
+
+      const connected = async () =>
+        /total_connections_received:(\d+)/.exec(await redis.admin.info('stats'))![1];
+      const before = await connected();
+      await redis.admin.acl('SETUSER', 'plants', '+select');
+      await servedInTime(() => alice.create(1, 'Fern'));
+      expect(await connected()).to.equal(before);
     });
 
     it('and refuses a replica at the same address, until the primary is back', async () => {

@@ -1,10 +1,11 @@
 import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
 import { parseUser } from '../../../src/application';
-import { BEGINNING } from '../../../src/event-sourcing';
+import { BEGINNING, StoreUnavailable, type StreamCatalogue } from '../../../src/event-sourcing';
 import { streamCatalogueContract } from '../../contracts/stream-catalogue';
 import { created } from '../../support/given';
-import { describeRedis } from '../../support/redis';
+import { describeOwnRedis, describeRedis } from '../../support/redis';
+import { rejection } from '../../support/rejection';
 import { openStore } from './open-store';
 
 describeRedis('On one Redis', (redis) => {
@@ -58,4 +59,23 @@ describeRedis('On one Redis', (redis) => {
     expect(await redis.admin.keys(`${redis.prefix}:{erased}*`)).to.deep.equal([]);
     await close();
   });
+});
+
+describeOwnRedis('On a Redis that was demoted to a replica, and may be stale', (startRedis) => {
+  const calls: Record<string, (catalogue: StreamCatalogue) => Promise<unknown>> = {
+    'lists no stream': (catalogue) => catalogue.streams()[Symbol.asyncIterator]().next(),
+    'finds no stream': (catalogue) => catalogue.find(streamName('alice')),
+  };
+  for (const [does, call] of Object.entries(calls)) {
+    it(`the catalogue ${does}`, async () => {
+      const redis = await startRedis();
+      const { store, catalogue, close } = await openStore(redis.url);
+      await store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]);
+      // Of an unreachable primary, so that it keeps its data.
+      await redis.admin.replicaof('127.0.0.1', 1);
+      const failure = await rejection(call(catalogue));
+      await close();
+      expect(failure).to.be.instanceOf(StoreUnavailable);
+    });
+  }
 });

@@ -52,6 +52,12 @@ const DAMAGES: readonly Damage[] = [
     },
   },
   {
+    what: 'a commit that is no UTF-8',
+    entry: '4-0',
+    inTheTail: true,
+    done: (redis, key) => redis.xadd(key, '4-0', ...ivy.slice(0, -1), Buffer.from('F\xc3', 'latin1')),
+  },
+  {
     what: 'an entry between two versions',
     entry: '3-1',
     inTheTail: true,

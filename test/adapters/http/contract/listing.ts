@@ -116,6 +116,21 @@ export function listing(service: Subject): void {
         expect(status).to.equal(200);
       });
 
+      it('answers 200 to an entity tag that contains the current one, or a part of it', async () => {
+        const user = service.user();
+        await user.plants([1, 'Fern']);
+        const etag = (await user.get('/plants')).headers.etag!;
+        for (const condition of [
+          `"0${etag.slice(1)}`,
+          `${etag.slice(0, -1)}0"`,
+          `"${etag.slice(2)}`,
+          `"0${etag}0"`,
+        ]) {
+          const { status } = await user.get('/plants', { 'If-None-Match': condition });
+          expect(status, condition).to.equal(200);
+        }
+      });
+
       it('allows only a private cache, which has to revalidate each time', async () => {
         const { headers } = await service.user().get('/plants');
         expect(headers['cache-control']).to.equal('private, no-cache');

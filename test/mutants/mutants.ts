@@ -1,0 +1,460 @@
+/** A fault that `npm run test:mutants` plants into a copy of the code, and the test that must fail with it. */
+export interface Mutant {
+  /** What is wrong, as a sentence. */
+  readonly fault: string;
+  readonly file: string;
+  /** Occurs exactly once in the file. */
+  readonly code: string;
+  readonly replacement: string;
+  readonly test: {
+    readonly file: string;
+    /** A part of the test's title, which includes the titles of its suites. */
+    readonly title: string;
+  };
+}
+
+/** The code of its file with the fault. Throws if the file does not have the code to replace exactly once. */
+export function mutated(text: string, { file, code, replacement }: Mutant): string {
+  const [before, after, ...others] = text.split(code);
+  if (after === undefined || others.length > 0)
+    throw new Error(`${file} does not have this code exactly once: ${code}`);
+  return `${before!}${replacement}${after}`;
+}
+
+/** By layer. Snapshots and the archive of old events will have theirs: a snapshot believed, an archive trimmed early. */
+export const MUTANTS: readonly Mutant[] = [
+  // The engine.
+  {
+    fault: 'a query is answered without a read barrier',
+    file: 'src/event-sourcing/stream-state.ts',
+    code: 'const result = await this.calls.read(this.head);',
+    replacement: 'if (this.#caughtUp) return true;\n    const result = await this.calls.read(this.head);',
+    test: {
+      file: 'test/event-sourcing/aggregate.rounds.unit.test.ts',
+      title: 'never answers from memory alone',
+    },
+  },
+  {
+    fault: 'a load that an earlier round started is the read barrier of a later one',
+    file: 'src/event-sourcing/aggregate.ts',
+    code: '        await this.#state.load();\n        continue;',
+    replacement: '        current = await this.#state.load();\n        continue;',
+    test: {
+      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
+      title: 'is loaded across expired requests',
+    },
+  },
+  {
+    fault: 'events that were applied before a reset count as current',
+    file: 'src/event-sourcing/aggregate.ts',
+    code: '          this.#state.loseHistory();\n          current = false;',
+    replacement: '          this.#state.loseHistory();',
+    test: {
+      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
+      title: 'does not treat events applied before the loss as current',
+    },
+  },
+  {
+    fault: 'a reset is ignored by a read',
+    file: 'src/event-sourcing/stream-state.ts',
+    code: '    this.loseHistory();\n    return false;\n  }\n\n  /** Applies the newer events of a read',
+    replacement: '    return true;\n  }\n\n  /** Applies the newer events of a read',
+    test: {
+      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
+      title: 'reloads the stream and serves the events that are left',
+    },
+  },
+  {
+    fault: 'a reset in the middle of a load ends it as complete',
+    file: 'src/event-sourcing/history-loader.ts',
+    code: '        this.target.reset();\n        return false;',
+    replacement: '        return true;',
+    test: {
+      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
+      title: 'detects it between two pages of a load',
+    },
+  },
+  {
+    fault: 'an append without a reply counts as unavailable',
+    file: 'src/event-sourcing/stream-calls.ts',
+    code: '    setInDoubt(true);\n',
+    replacement: '',
+    test: {
+      file: 'test/event-sourcing/aggregate.lost-replies.unit.test.ts',
+      title: 'fails commands with events as unknown and the others as unavailable',
+    },
+  },
+  {
+    fault: 'an append counts as unavailable if its retry is refused',
+    file: 'src/event-sourcing/stream-calls.ts',
+    code: 'unknown ||= !(error instanceof StoreUnavailable);',
+    replacement: 'unknown = !(error instanceof StoreUnavailable);',
+    test: {
+      file: 'test/event-sourcing/aggregate.lost-replies.unit.test.ts',
+      title: 'keeps retrying while the store is unavailable',
+    },
+  },
+  {
+    fault: 'a repeated append has a new commit id',
+    file: 'src/event-sourcing/stream-calls.ts',
+    code: 'await this.#append(expected, commit, events);',
+    replacement: 'await this.#append(expected, `${commit}${this.made}`, events);',
+    test: {
+      file: 'test/event-sourcing/aggregate.lost-replies.unit.test.ts',
+      title: 'acknowledges what the first attempt recorded',
+    },
+  },
+  {
+    fault: 'the rejection of an unwanted page is unhandled in replay',
+    file: 'src/event-sourcing/replay.ts',
+    code: '      reading.catch(() => {});\n',
+    replacement: '',
+    test: {
+      file: 'test/event-sourcing/replay.unit.test.ts',
+      title: 'handles the rejection of a prefetched page',
+    },
+  },
+  {
+    fault: 'the rejection of an unwanted page is unhandled in a load',
+    file: 'src/event-sourcing/history-loader.ts',
+    code: '      next?.catch(() => {});\n',
+    replacement: '',
+    test: {
+      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
+      title: 'handles the rejection of a prefetched page',
+    },
+  },
+
+  // The memory store, which is the reference of the contract.
+  {
+    fault: 'the memory store does not compare commits',
+    file: 'src/adapters/memory/event-store.ts',
+    code: 'return (version === 0 ? BEGINNING.commit : history[version - 1]?.commit) === commit;',
+    replacement: 'return version <= history.length || commit === BEGINNING.commit;',
+    test: { file: 'test/adapters/memory/event-store.unit.test.ts', title: 'MemoryEventStore' },
+  },
+  {
+    fault: 'the memory store does not compare versions',
+    file: 'src/adapters/memory/event-store.ts',
+    code: 'if (next !== undefined && next.commit !== commit) {',
+    replacement: 'if (next !== undefined && next.commit === undefined) {',
+    test: { file: 'test/adapters/memory/event-store.unit.test.ts', title: 'MemoryEventStore' },
+  },
+
+  // The Redis store.
+  {
+    fault: 'the append script does not compare commits',
+    file: 'src/adapters/redis/scripts.ts',
+    code: "and entry[1] == version .. '-0' and entry[2][6]",
+    replacement: "and entry[1] == version .. '-0' and base",
+    test: { file: 'test/adapters/redis/event-store.redis.test.ts', title: 'RedisEventStore' },
+  },
+  {
+    fault: 'the append script does not compare versions',
+    file: 'src/adapters/redis/scripts.ts',
+    code: 'if entries[1][2][6] ~= commit then',
+    replacement: 'if false then',
+    test: { file: 'test/adapters/redis/event-store.redis.test.ts', title: 'RedisEventStore' },
+  },
+  {
+    fault: 'the append script does not detect a lost history',
+    file: 'src/adapters/redis/scripts.ts',
+    code: "if known ~= base then return {'reset'} end",
+    replacement: '',
+    test: { file: 'test/adapters/redis/event-store.redis.test.ts', title: 'RedisEventStore' },
+  },
+  {
+    fault:
+      'a repeated append writes nothing: a demoted server acknowledges it, and WAIT has nothing to wait for',
+    file: 'src/adapters/redis/scripts.ts',
+    code: "redis.call('XSETID', stream, facts[i + 1])",
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/append.redis.test.ts',
+      title: 'does not acknowledge a retry on a Redis that was demoted',
+    },
+  },
+  {
+    fault: 'a read of Redis does not compare commits',
+    file: 'src/adapters/redis/event-store.ts',
+    code: ' || known.recorded?.commit !== after.commit)',
+    replacement: ')',
+    test: { file: 'test/adapters/redis/lost-history.redis.test.ts', title: 'lists its plants' },
+  },
+  {
+    fault: 'an append that Redis did not confirm counts as unavailable',
+    file: 'src/adapters/redis/faults.ts',
+    code: "return new OutcomeUnknown('Redis did not confirm the append', { cause: error });",
+    replacement: 'return readFault(error);',
+    test: { file: 'test/adapters/redis/faults.unit.test.ts', title: 'has an unknown outcome' },
+  },
+  {
+    fault: 'WAIT is confirmed by one replica, however many are required',
+    file: 'src/adapters/redis/append-writer.ts',
+    code: "typeof answer === 'number' && answer >= waitReplicas",
+    replacement: "typeof answer === 'number' && answer >= Math.min(1, waitReplicas)",
+    test: {
+      file: 'test/adapters/redis/append-writer.redis.test.ts',
+      title: 'while fewer replicas than required have confirmed them',
+    },
+  },
+  {
+    fault: 'a conflict waits for the confirmation of replicas',
+    file: 'src/adapters/redis/append-writer.ts',
+    code: "if (reply[0] === 'appended') await confirmed;",
+    replacement: 'await confirmed;',
+    test: {
+      file: 'test/adapters/redis/append-writer.redis.test.ts',
+      title: 'conflict without the confirmation of a replica',
+    },
+  },
+  {
+    fault: 'WAIT may take longer than its command',
+    file: 'src/adapters/redis/connection.ts',
+    code: 'this.commandTimeoutMs * 0.8',
+    replacement: 'this.commandTimeoutMs * 1.2',
+    test: {
+      file: 'test/adapters/redis/append-writer.redis.test.ts',
+      title: 'conflict without the confirmation of a replica',
+    },
+  },
+  {
+    fault: 'a failed examination is not repeated',
+    file: 'src/adapters/redis/connection.ts',
+    code: 'if (this.#unavailableReason !== undefined) this.#later(() => void this.#examine());',
+    replacement: '',
+    test: { file: 'test/adapters/redis/start-up.redis.test.ts', title: 'if it could not be examined' },
+  },
+  {
+    fault: 'a refused server is not examined again',
+    file: 'src/adapters/redis/connection.ts',
+    code: 'if (this.#unavailableReason !== undefined) this.#later(() => this.#client.disconnect(true));',
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/examination.redis.test.ts',
+      title: 'refuses it when its eviction policy changes',
+    },
+  },
+  {
+    fault: 'the problem of the connection for reads is ignored at opening',
+    file: 'src/adapters/redis/open.ts',
+    code: 'const unavailableReason = writer.unavailableReason ?? reader.unavailableReason;',
+    replacement: 'const unavailableReason = writer.unavailableReason;',
+    test: {
+      file: 'test/adapters/redis/start-up.redis.test.ts',
+      title: 'even if only the connection for reads leads to it',
+    },
+  },
+  {
+    fault: 'streams are listed on a server that was demoted',
+    file: 'src/adapters/redis/stream-catalogue.ts',
+    code: "'COUNT', SCAN_COUNT),\n        this.connection.mustBePrimary(),",
+    replacement: "'COUNT', SCAN_COUNT),",
+    test: {
+      file: 'test/adapters/redis/stream-catalogue.redis.test.ts',
+      title: 'the catalogue lists no stream',
+    },
+  },
+  {
+    fault: 'a stream is found on a server that was demoted',
+    file: 'src/adapters/redis/stream-catalogue.ts',
+    code: 'streamKey(this.options.keyPrefix, stream)),\n        this.connection.mustBePrimary(),',
+    replacement: 'streamKey(this.options.keyPrefix, stream)),',
+    test: {
+      file: 'test/adapters/redis/stream-catalogue.redis.test.ts',
+      title: 'the catalogue finds no stream',
+    },
+  },
+  {
+    fault: 'a stream that SCAN returns twice is listed twice',
+    file: 'src/adapters/redis/stream-catalogue.ts',
+    code: '!seen.has(key) && seen.add(key)',
+    replacement: 'seen.add(key)',
+    test: { file: 'test/adapters/redis/stream-catalogue.unit.test.ts', title: 'lists a stream once' },
+  },
+  {
+    fault: 'only the data of an entry is checked for invalid UTF-8',
+    file: 'src/adapters/redis/entry.ts',
+    code: '(type === undefined || data === undefined || commit === undefined)',
+    replacement: '(data === undefined)',
+    test: {
+      file: 'test/adapters/redis/unreadable-history.redis.test.ts',
+      title: 'a commit that is no UTF-8',
+    },
+  },
+
+  // Authentication.
+  {
+    fault: 'the generation of the keys is read after a token was verified',
+    file: 'src/adapters/auth/json-web-tokens.ts',
+    code: 'this.#cache.set(digest, verified, generation);',
+    replacement: 'this.#cache.set(digest, verified, this.keys.generation);',
+    test: {
+      file: 'test/adapters/auth/json-web-tokens.unit.test.ts',
+      title: 'is not cached if the keys changed while it was verified',
+    },
+  },
+
+  // The command line.
+  {
+    fault: 'an export can be read by everyone',
+    file: 'src/adapters/cli/events-export.ts',
+    code: "open(path, 'w', 0o600)",
+    replacement: "open(path, 'w', 0o644)",
+    test: {
+      file: 'test/adapters/cli/export-and-import.unit.test.ts',
+      title: 'readable by its owner only',
+    },
+  },
+  {
+    fault: 'an export is not flushed to the disk before it replaces a file',
+    file: 'src/adapters/cli/events-export.ts',
+    code: 'createWriteStream({ flush: isFile })',
+    replacement: 'createWriteStream()',
+    test: {
+      file: 'test/adapters/cli/export-and-import.unit.test.ts',
+      title: 'flushes the export to the disk before it replaces the file',
+    },
+  },
+  {
+    fault: 'a commit of more than 1,000 events is imported as several',
+    file: 'src/adapters/cli/event-file.ts',
+    code: 'if (commit !== this.#commit) yield* this.#close();',
+    replacement: 'if (commit !== this.#commit || this.#events.length >= 1000) yield* this.#close();',
+    test: {
+      file: 'test/adapters/cli/export-and-import.unit.test.ts',
+      title: 'appends a commit of any number of events as a whole',
+    },
+  },
+  {
+    fault: 'the number of users in the trailer of an export is not checked',
+    file: 'src/adapters/cli/event-file.ts',
+    code: 'trailer.streams !== streams || ',
+    replacement: '',
+    test: {
+      file: 'test/adapters/cli/export-and-import.unit.test.ts',
+      title: 'an export with a wrong number of users',
+    },
+  },
+
+  // The HTTP interface.
+  {
+    fault: 'a long response is never taken off the memory of long responses',
+    file: 'src/adapters/http/response.ts',
+    code: 'if (this.#readers.delete(body)) this.#bytes -= body.length;',
+    replacement: 'this.#readers.delete(body);',
+    test: {
+      file: 'test/adapters/http/long-bodies.unit.test.ts',
+      title: 'are not counted any more when their last reader has gone',
+    },
+  },
+  {
+    fault: 'a long response with several readers is counted once for each',
+    file: 'src/adapters/http/response.ts',
+    code: 'this.#readers.set(body, readers);\n      this.#bytes += body.length;\n    }',
+    replacement: 'this.#readers.set(body, readers);\n    }\n    this.#bytes += body.length;',
+    test: {
+      file: 'test/adapters/http/long-bodies.unit.test.ts',
+      title: 'are counted once, however many clients read them',
+    },
+  },
+  {
+    fault: 'a long response is dropped from memory with its first reader',
+    file: 'src/adapters/http/response.ts',
+    code: 'if (readers?.size === 0) this.#forget(body);',
+    replacement: 'this.#forget(body);',
+    test: {
+      file: 'test/adapters/http/long-bodies.unit.test.ts',
+      title: 'are counted until their last reader has gone',
+    },
+  },
+  {
+    fault: 'the bytes of a finished list are not released',
+    file: 'src/adapters/http/list-renderer.ts',
+    code: '    this.#bytes -= text.bytes;\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/http/list-renderer.unit.test.ts',
+      title: 'lets users take turns, piece by piece',
+    },
+  },
+  {
+    fault: 'the ranges of a finished list are not released',
+    file: 'src/adapters/http/list-renderer.ts',
+    code: '    this.#ranges -= text.size;\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/http/list-renderer.unit.test.ts',
+      title: 'counts the ranges of a list only until its text is made',
+    },
+  },
+  {
+    fault: 'a document that could not be loaded is never loaded again',
+    file: 'src/adapters/http/response.ts',
+    code: '      loading = undefined;\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/http/docs.http.test.ts',
+      title: 'is loaded again by the next request if it could not be loaded',
+    },
+  },
+  {
+    fault: 'If-None-Match is compared as a substring',
+    file: 'src/adapters/http/response.ts',
+    code: 'listed?.includes(etag) !== true',
+    replacement: '!condition.includes(etag)',
+    test: {
+      file: 'test/adapters/http/contract/memory.http.test.ts',
+      title: 'an entity tag that contains the current one',
+    },
+  },
+  {
+    fault: 'a page of a list is cached across writes',
+    file: 'src/adapters/http/lists.ts',
+    code: 'if (known !== undefined && isSame(known.head, head)) return known;',
+    replacement: 'if (known !== undefined) return known;',
+    test: {
+      file: 'test/adapters/http/lists.unit.test.ts',
+      title: 'is the same Buffer while nothing is written',
+    },
+  },
+  {
+    fault: 'a page of a list is cached across histories of the same length',
+    file: 'src/adapters/http/lists.ts',
+    code: 'return one.version === other.version && one.commit === other.commit;',
+    replacement: 'return one.version === other.version;',
+    test: { file: 'test/adapters/http/lists.unit.test.ts', title: 'another history of the same length' },
+  },
+
+  // The domain.
+  {
+    fault: 'a delete changes segments that were returned, and of which texts are cached',
+    file: 'src/domain/segment.ts',
+    code: 'const changed = this.#changeable();\n    changed.plants.splice(slot, 1);',
+    replacement: 'const changed = this;\n    changed.plants.splice(slot, 1);',
+    test: {
+      file: 'test/domain/plant-list.unit.test.ts',
+      title: 'does not change a page that was returned before',
+    },
+  },
+  {
+    fault: 'a segment is not merged with the one before it',
+    file: 'src/domain/plant-list.ts',
+    code: 'else if (before?.hasRoomFor(remaining)) {',
+    replacement: 'else if (before?.hasRoomFor(remaining) && remaining.size > Segment.CAPACITY) {',
+    test: {
+      file: 'test/domain/plant-list.unit.test.ts',
+      title: 'has merged all neighbouring segments that fit into one',
+    },
+  },
+  {
+    fault: 'a segment is not merged with the one after it',
+    file: 'src/domain/plant-list.ts',
+    code: '} else if (after?.hasRoomFor(remaining)) {',
+    replacement: '} else if (after?.hasRoomFor(remaining) && remaining.size > Segment.CAPACITY) {',
+    test: {
+      file: 'test/domain/plant-list.unit.test.ts',
+      title: 'has merged all neighbouring segments that fit into one',
+    },
+  },
+];
