@@ -73,6 +73,16 @@ export async function allServeInTime(instances: readonly Instance[], when = ''):
   );
 }
 
+/** Resolves when every instance has refused a list with 50300. */
+export async function allRefuse(instances: readonly Instance[]): Promise<void> {
+  await Promise.all(
+    instances.map(async ({ url }) => {
+      const carol = new Client(url, 'carol');
+      while ((await carol.list()).error !== 50300) await pause(10);
+    }),
+  );
+}
+
 /** How many requests got each error number, or the status where there is none. */
 export function tally(requests: readonly LoadRequest[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
