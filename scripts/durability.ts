@@ -1,8 +1,8 @@
-// Measures which faults lose acknowledged writes: the table in docs/operations.md. Each round serves clients
+// Measures which faults lose acknowledged writes: the table in docs/operations.md. Each run serves clients
 // over HTTP from its own Redis, causes a fault, and counts the acknowledged writes that
 // are lost afterwards. Needs a redis-server on the PATH, and strace for the power losses.
 //
-// Usage: npx ts-node scripts/durability.ts [rounds per line [part of the fault's name]]
+// Usage: npx ts-node scripts/durability.ts [runs per line [part of the fault's name]]
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, truncateSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { storedEvents } from '../test/support/stored-events';
 import { TcpProxy } from '../test/support/tcp-proxy';
 import { until } from '../test/support/until';
 
-const ROUNDS = Number(process.argv[2] ?? 20);
+const RUNS = Number(process.argv[2] ?? 20);
 /** The replication lag of a replica whose link has a proxy. */
 const LAG_MS = 20;
 
@@ -63,13 +63,13 @@ async function lostFrom(redis: RedisServer, acknowledged: readonly LoadRequest[]
   return { acknowledged: acknowledged.length, lost: lost.length };
 }
 
-/** Starts servers for one round. */
-async function withServers(round: (start: StartServer) => Promise<Outcome>): Promise<Outcome> {
+/** Starts servers for one run. */
+async function withServers(run: (start: StartServer) => Promise<Outcome>): Promise<Outcome> {
   const source = await localRedis();
   if ('reason' in source) throw new Error(source.reason);
   const servers: RedisServer[] = [];
   try {
-    return await round(async (...args) => {
+    return await run(async (...args) => {
       const server = await RedisServer.start(await source.create(args));
       servers.push(server);
       return server;
@@ -214,7 +214,7 @@ async function follow(primary: RedisServer, replicas: number): Promise<void> {
   while ((await primary.admin.wait(replicas, 50)) < replicas);
 }
 
-const LINES: readonly (readonly [topology: string, fault: string, round: () => Promise<Outcome>])[] = [
+const LINES: readonly (readonly [topology: string, fault: string, run: () => Promise<Outcome>])[] = [
   ['`appendfsync always`', 'kill -9', alone('--appendonly', 'yes', '--appendfsync', 'always')],
   ['`appendfsync everysec`', 'kill -9', alone('--appendonly', 'yes', '--appendfsync', 'everysec')],
   ['no AOF, no snapshots', 'kill -9', alone()],
@@ -246,16 +246,16 @@ const LINES: readonly (readonly [topology: string, fault: string, round: () => P
 async function main(): Promise<void> {
   // Keeps the process alive, because the servers alone do not.
   const awake = setInterval(() => {}, 1000);
-  console.log('| Redis | fault | rounds | acknowledged | lost | rounds with a loss | most lost in one |');
+  console.log('| Redis | fault | runs | acknowledged | lost | runs with a loss | most lost in one run |');
   console.log('| --- | --- | --- | --- | --- | --- | --- |');
   const wanted = process.argv[3] ?? '';
-  for (const [topology, fault, round] of LINES.filter(([, fault]) => fault.includes(wanted))) {
+  for (const [topology, fault, run] of LINES.filter(([, fault]) => fault.includes(wanted))) {
     const outcomes: Outcome[] = [];
-    for (let count = 0; count < ROUNDS; count++) outcomes.push(await round());
+    for (let count = 0; count < RUNS; count++) outcomes.push(await run());
     const lost = outcomes.map((outcome) => outcome.lost);
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
     console.log(
-      `| ${topology} | ${fault} | ${ROUNDS} | ${sum(outcomes.map(({ acknowledged }) => acknowledged))} | ` +
+      `| ${topology} | ${fault} | ${RUNS} | ${sum(outcomes.map(({ acknowledged }) => acknowledged))} | ` +
         `${sum(lost)} | ${lost.filter((number) => number > 0).length} | ${Math.max(...lost)} |`,
     );
   }

@@ -32,7 +32,7 @@ const VARIABLES = {
   REDIS_SENTINEL_MASTER: optional('name of the primary at the Sentinels', text),
   REDIS_KEY_PREFIX: withDefault(
     REDIS_DEFAULTS.keyPrefix,
-    'prefix of all keys: letters, digits, `. _ : -`',
+    'prefix of all Redis keys: letters, digits, `. _ : -`',
     keyPrefix,
   ),
   REDIS_WAIT_REPLICAS: numberWithDefault(
@@ -47,7 +47,7 @@ const VARIABLES = {
     text,
   ),
   AUTH_JWKS_URL: optional(
-    'address at which the issuer of signed JWTs publishes its keys',
+    'URL of the JSON Web Key Set (JWKS) of the issuer of signed JWTs',
     jwksUrl,
     withoutQuery,
   ),
@@ -79,13 +79,13 @@ const VARIABLES = {
   ),
   STORE_TIMEOUT_MS: numberWithDefault(
     HTTP_DEFAULTS.storeTimeoutMs,
-    'time for the event store to answer a request, in ms',
+    'longest time that a request waits for the event store, in ms',
     50,
     60_000,
   ),
   SHUTDOWN_NOTICE_MS: numberWithDefault(
     1000,
-    'time after SIGTERM in which readiness fails and connections are still accepted, in ms; at most half of the next',
+    'time after SIGTERM in which readiness fails and connections are still accepted, in ms; at most half of `SHUTDOWN_TIMEOUT_MS`',
     0,
     600_000,
   ),
@@ -101,7 +101,7 @@ const VARIABLES = {
     2 ** 40,
   ),
   CACHE_MAX_PLANTS: optionalNumber(
-    'plants in memory, with ten more for each user; if unset, only bytes are limited',
+    'plants in memory; each user counts as ten more; if unset, only bytes are limited',
     0,
     1_000_000_000,
   ),
