@@ -2,7 +2,7 @@ import type { PlantEvent } from './events';
 import type { Plant } from './plant';
 import type { PlantId } from './plant-id';
 import { SHORT_ID, plantBytes } from './plant-size';
-import { Segment, type Stretch } from './segment';
+import { type Key, Segment, type Stretch } from './segment';
 
 /** A stretch of the list, in order of creation, as it was at one moment: what happens later does not show in it. */
 export class Page {
@@ -23,12 +23,16 @@ export class ImpossibleHistory extends Error {
   override readonly name = 'ImpossibleHistory';
 }
 
-/** What a plant is found by: its id, or, where that is short, the number that it spells. */
-type Key = PlantId | number;
-
 /** No two ids have the same: they are canonical. */
 function keyOf(id: PlantId): Key {
   return id.length <= SHORT_ID ? Number(id) : id;
+}
+
+/** A living plant with its id, and the position of the event that created it. */
+export interface LivingPlant {
+  readonly position: number;
+  readonly id: PlantId;
+  readonly plant: Plant;
 }
 
 /**
@@ -93,7 +97,7 @@ export class PlantList {
         this.#positionOf.set(key, this.#version);
         this.#bytes += plantBytes(event.id, event);
         // A plant of its own, so that neither id nor event can slip out with it.
-        this.#add(event.tag === undefined ? { name: event.name } : { name: event.name, tag: event.tag });
+        this.#add(event.tag === undefined ? { name: event.name } : { name: event.name, tag: event.tag }, key);
         return;
       case 'PlantDeleted':
         if (position === undefined) throw this.#impossible('deletes an id that is free');
@@ -130,14 +134,28 @@ export class PlantList {
     return new Page(stretches, undefined);
   }
 
-  #add(plant: Plant): void {
+  /** The plants that live at this moment, in order of creation. Later events do not show in them. */
+  living(): Iterable<LivingPlant> {
+    return plantsOf(this.#starts.map((start) => this.#segments.get(start)!.shown()));
+  }
+
+  /**
+   * Passes over events, up to `version`, that no living plant is left of. With the creations of the {@link living}
+   * plants, each at its position, it projects a list without the events between. Throws {@link ImpossibleHistory}.
+   */
+  skipTo(version: number): void {
+    if (!(version >= this.#version)) throw this.#impossible(`is followed by event ${version + 1}`);
+    this.#version = version;
+  }
+
+  #add(plant: Plant, key: Key): void {
     const last = this.#starts.length - 1;
     const open = this.#at(last);
     if (open !== undefined && open.size < Segment.CAPACITY) {
-      this.#set(last, open.with(plant, this.#version));
+      this.#set(last, open.with(plant, key, this.#version));
     } else {
       this.#starts.push(this.#version);
-      this.#set(last + 1, new Segment([plant], [this.#version]));
+      this.#set(last + 1, Segment.of(plant, key, this.#version));
     }
   }
 
@@ -187,4 +205,10 @@ export class PlantList {
   #impossible(what: string): ImpossibleHistory {
     return new ImpossibleHistory(`event ${this.#version + 1} of the history ${what}`);
   }
+}
+
+function* plantsOf(segments: readonly Segment[]): Generator<LivingPlant> {
+  for (const { plants, keys, positions } of segments)
+    for (let slot = 0; slot < plants.length; slot++)
+      yield { position: positions[slot]!, id: String(keys[slot]!) as PlantId, plant: plants[slot]! };
 }

@@ -1,4 +1,8 @@
 import type { Plant } from './plant';
+import type { PlantId } from './plant-id';
+
+/** What a plant is found by: its id, or, where that is short, the number that it spells. */
+export type Key = PlantId | number;
 
 /** The plants number `from` to `to` - 1 of a segment; at least one. */
 export interface Stretch {
@@ -16,9 +20,9 @@ export interface SegmentView {
 }
 
 /**
- * Consecutive plants, with the positions of their creation. Until a segment is
- * returned for the first time it is changed in place, which makes the replay of a
- * long history cheap. After that a change makes a new segment.
+ * Consecutive plants, with their keys and the positions of their creation. Until a
+ * segment is returned for the first time it is changed in place, which makes the
+ * replay of a long history cheap. After that a change makes a new segment.
  */
 export class Segment implements SegmentView {
   /** Small enough to be copied at every write, large enough that a page is made of few. */
@@ -27,17 +31,28 @@ export class Segment implements SegmentView {
 
   constructor(
     readonly plants: Plant[],
+    /** Beside `plants`. */
+    readonly keys: Key[],
     /** Ascending; beside `plants`. */
     readonly positions: number[],
   ) {}
+
+  static of(plant: Plant, key: Key, position: number): Segment {
+    return new Segment([plant], [key], [position]);
+  }
 
   get size(): number {
     return this.plants.length;
   }
 
   stretch(from: number, to: number): Stretch {
+    return { segment: this.shown(), from, to };
+  }
+
+  /** This segment, which never changes from now on. */
+  shown(): this {
     this.#shown = true;
-    return { segment: this, from, to };
+    return this;
   }
 
   /** How many of its plants were created at or before `position`. */
@@ -50,9 +65,10 @@ export class Segment implements SegmentView {
     return this.size + neighbour.size <= Segment.CAPACITY;
   }
 
-  with(plant: Plant, position: number): Segment {
+  with(plant: Plant, key: Key, position: number): Segment {
     const changed = this.#changeable();
     changed.plants.push(plant);
+    changed.keys.push(key);
     changed.positions.push(position);
     return changed;
   }
@@ -65,15 +81,21 @@ export class Segment implements SegmentView {
   without(slot: number): Segment {
     const changed = this.#changeable();
     changed.plants.splice(slot, 1);
+    changed.keys.splice(slot, 1);
     changed.positions.splice(slot, 1);
     return changed;
   }
 
   and(next: Segment): Segment {
-    return new Segment([...this.plants, ...next.plants], [...this.positions, ...next.positions]);
+    return new Segment(
+      [...this.plants, ...next.plants],
+      [...this.keys, ...next.keys],
+      [...this.positions, ...next.positions],
+    );
   }
 
   #changeable(): Segment {
-    return this.#shown ? new Segment(this.plants.slice(), this.positions.slice()) : this;
+    if (!this.#shown) return this;
+    return new Segment(this.plants.slice(), this.keys.slice(), this.positions.slice());
   }
 }
