@@ -1,0 +1,57 @@
+import { PlantList, isPlant, parsePlantId, plantCreated } from '../domain';
+import type { StateCodec } from '../event-sourcing';
+
+/** Length of a chunk, in characters: it is complete with the row that reaches it. */
+const CHUNK_LENGTH = 64 * 1024;
+/** Estimated length of a row without its texts. */
+const ROW_LENGTH = 20;
+
+/** Position, id, name and tag of a living plant; the last row is the version of the list alone. */
+type Row = readonly unknown[];
+
+/**
+ * The codec of plant lists: the format of snapshots. docs/decisions/0014-snapshots.md explains it.
+ *
+ *     [[1,"9007199254740993","Fern"],[4,"7","Ivy","indoor"],[5]]
+ *
+ * Each chunk is a JSON array of rows. Equal lists have equal chunks.
+ */
+export const plantListCodec: StateCodec<PlantList> = {
+  format: 'plants-1',
+
+  encode: (list) => chunksOf(list.living(), list.version),
+
+  decode(list, chunk) {
+    const rows = JSON.parse(chunk) as readonly Row[];
+    for (const row of rows) decodeRow(list, row);
+    return list;
+  },
+};
+
+function* chunksOf(living: ReturnType<PlantList['living']>, version: number): Generator<string> {
+  let rows: Row[] = [];
+  let length = 0;
+  for (const { position, id, plant } of living) {
+    const { name, tag } = plant;
+    rows.push(tag === undefined ? [position, id, name] : [position, id, name, tag]);
+    length += ROW_LENGTH + id.length + name.length + (tag?.length ?? 0);
+    if (length < CHUNK_LENGTH) continue;
+    yield JSON.stringify(rows);
+    rows = [];
+    length = 0;
+  }
+  yield JSON.stringify([...rows, [version]]);
+}
+
+/** Throws if the row is invalid, or the rules could not have produced it. */
+function decodeRow(list: PlantList, row: Row): void {
+  const [position, id, name, tag] = row;
+  if (!Number.isSafeInteger(position)) throw new TypeError('a row without a position');
+  if (row.length === 1) return list.skipTo(position as number);
+  const plantId = typeof id === 'string' ? parsePlantId(id) : undefined;
+  const plant = { name, tag };
+  if (plantId === undefined || !isPlant(plant))
+    throw new TypeError(`no plant at position ${String(position)}`);
+  list.skipTo((position as number) - 1);
+  list.evolve(plantCreated(plantId, plant));
+}
