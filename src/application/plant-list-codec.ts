@@ -2,7 +2,7 @@ import { PlantList, isPlant, parsePlantId, plantCreated } from '../domain';
 import type { StateCodec } from '../event-sourcing';
 
 /** Length of a chunk, in characters: it is complete with the row that reaches it. */
-const CHUNK_LENGTH = 64 * 1024;
+const CHUNK_LENGTH = 32 * 1024;
 /** Estimated length of a row without its texts. */
 const ROW_LENGTH = 20;
 
@@ -22,8 +22,7 @@ export const plantListCodec: StateCodec<PlantList> = {
   encode: (list) => chunksOf(list.living(), list.version),
 
   decode(list, chunk) {
-    const rows = JSON.parse(chunk) as readonly Row[];
-    for (const row of rows) decodeRow(list, row);
+    for (const row of rowsOf(chunk)) decodeRow(list, row);
     return list;
   },
 };
@@ -41,6 +40,17 @@ function* chunksOf(living: ReturnType<PlantList['living']>, version: number): Ge
     length = 0;
   }
   yield JSON.stringify([...rows, [version]]);
+}
+
+/** Throws without a part of the text, unlike JSON.parse: errors are logged. */
+function rowsOf(chunk: string): readonly Row[] {
+  try {
+    const rows: unknown = JSON.parse(chunk);
+    if (Array.isArray(rows) && rows.every(Array.isArray)) return rows as readonly Row[];
+  } catch {
+    // As for any other text.
+  }
+  throw new TypeError('a chunk is not a JSON array of rows');
 }
 
 /** Throws if the row is invalid, or the rules could not have produced it. */

@@ -22,7 +22,7 @@ export interface StateCodec<State> {
   readonly format: string;
 
   /**
-   * The state of this moment, in one or more chunks of about 64 KiB: each takes a few milliseconds to encode and to
+   * The state of this moment, in one or more chunks of about 32 KiB: each takes a few milliseconds to encode and to
    * decode. Later changes of `state` do not show in them.
    */
   encode(state: State): Iterable<string>;

@@ -47,11 +47,11 @@ describe('The codec of plant lists', () => {
     );
   });
 
-  it('writes a long list in chunks of about 64 KiB', () => {
+  it('writes a long list in chunks of about 32 KiB', () => {
     const chunks = [...encode(PlantList.from(ferns(10_000)))];
     expect(chunks).to.have.length.above(3);
-    for (const { length } of chunks.slice(0, -1)) expect(length).to.be.within(50_000, 80_000);
-    expect(chunks.at(-1)).to.have.length.below(80_000);
+    for (const { length } of chunks.slice(0, -1)) expect(length).to.be.within(20_000, 40_000);
+    expect(chunks.at(-1)).to.have.length.below(40_000);
     expect(decodeAll(chunks).size).to.equal(10_000);
   });
 
@@ -90,7 +90,10 @@ describe('The codec of plant lists', () => {
     ['a version before the last position', '[[2,"2","Moss"],[1]]'],
   ] as const) {
     it(`refuses ${what}`, () => {
-      expect(() => decode(new PlantList(), chunk)).to.throw();
+      expect(() => decode(new PlantList(), chunk))
+        .to.throw()
+        .with.property('message')
+        .that.does.not.match(/Fe|Moss|01/);
     });
   }
 });
