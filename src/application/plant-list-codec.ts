@@ -3,6 +3,8 @@ import type { StateCodec } from '../event-sourcing';
 
 /** Length of a chunk, in characters: it is complete with the row that reaches it. */
 const CHUNK_LENGTH = 32 * 1024;
+/** Up to this length an id is an exact number. It is written as one: JSON.parse would intern a short text. */
+const EXACT_LENGTH = 15;
 /** Estimated length of a row without its texts. */
 const ROW_LENGTH = 20;
 
@@ -12,7 +14,7 @@ type Row = readonly unknown[];
 /**
  * The codec of plant lists: the format of snapshots. docs/decisions/0014-snapshots.md explains it.
  *
- *     [[1,"9007199254740993","Fern"],[4,"7","Ivy","indoor"],[5]]
+ *     [[1,"9007199254740993","Fern"],[4,7,"Ivy","indoor"],[5]]
  *
  * Each chunk is a JSON array of rows. Equal lists have equal chunks.
  */
@@ -32,7 +34,8 @@ function* chunksOf(living: ReturnType<PlantList['living']>, version: number): Ge
   let length = 0;
   for (const { position, id, plant } of living) {
     const { name, tag } = plant;
-    rows.push(tag === undefined ? [position, id, name] : [position, id, name, tag]);
+    const written = id.length > EXACT_LENGTH ? id : Number(id);
+    rows.push(tag === undefined ? [position, written, name] : [position, written, name, tag]);
     length += ROW_LENGTH + id.length + name.length + (tag?.length ?? 0);
     if (length < CHUNK_LENGTH) continue;
     yield JSON.stringify(rows);
@@ -58,7 +61,7 @@ function decodeRow(list: PlantList, row: Row): void {
   const [position, id, name, tag] = row;
   if (!Number.isSafeInteger(position)) throw new TypeError('a row without a position');
   if (row.length === 1) return list.skipTo(position as number);
-  const plantId = typeof id === 'string' ? parsePlantId(id) : undefined;
+  const plantId = typeof id === 'string' || typeof id === 'number' ? parsePlantId(String(id)) : undefined;
   const plant = { name, tag };
   if (plantId === undefined || !isPlant(plant))
     throw new TypeError(`no plant at position ${String(position)}`);

@@ -1,8 +1,9 @@
 import type { PlantEvent } from './events';
 import type { Plant } from './plant';
 import type { PlantId } from './plant-id';
-import { SHORT_ID, plantBytes } from './plant-size';
-import { type Key, Segment, type Stretch } from './segment';
+import { plantBytes } from './plant-size';
+import { type Key, PositionIndex, keyOf } from './position-index';
+import { Segment, type Stretch } from './segment';
 
 /** A stretch of the list, in order of creation, as it was at one moment: what happens later does not show in it. */
 export class Page {
@@ -21,11 +22,6 @@ export class Page {
 /** A history that the rules could not have produced. A fault, never a client's doing. */
 export class ImpossibleHistory extends Error {
   override readonly name = 'ImpossibleHistory';
-}
-
-/** No two ids have the same: they are canonical. */
-function keyOf(id: PlantId): Key {
-  return id.length <= SHORT_ID ? Number(id) : id;
 }
 
 /** A living plant with its id, and the position of the event that created it. */
@@ -52,7 +48,7 @@ export interface LivingPlant {
  * O(k / capacity + log n), wherever it starts, also after deletions.
  */
 export class PlantList {
-  readonly #positionOf = new Map<Key, number>();
+  readonly #positions = new PositionIndex();
   /** The positions at which segments began, ascending: what is searched. The plant from there may be gone. */
   readonly #starts: number[] = [];
   /** By these, none of them empty. (In a long array of their own, dropping one would cost some 20 times as much.) */
@@ -74,7 +70,7 @@ export class PlantList {
 
   /** How many plants are alive. */
   get size(): number {
-    return this.#positionOf.size;
+    return this.#positions.size;
   }
 
   /** About how much memory the living plants take, in bytes: see {@link plantBytes}. */
@@ -83,18 +79,18 @@ export class PlantList {
   }
 
   has(id: PlantId): boolean {
-    return this.#positionOf.has(keyOf(id));
+    return this.#positions.get(keyOf(id)) !== undefined;
   }
 
   /** Takes the next event in. Throws {@link ImpossibleHistory}, and is then as it was before. */
   evolve(event: PlantEvent): void {
     const key = keyOf(event.id);
-    const position = this.#positionOf.get(key);
+    const position = this.#positions.get(key);
     switch (event.type) {
       case 'PlantCreated':
         if (position !== undefined) throw this.#impossible('creates an id that is taken');
         this.#version++;
-        this.#positionOf.set(key, this.#version);
+        this.#positions.add(key, this.#version);
         this.#bytes += plantBytes(event.id, event);
         // A plant of its own, so that neither id nor event can slip out with it.
         this.#add(event.tag === undefined ? { name: event.name } : { name: event.name, tag: event.tag }, key);
@@ -102,7 +98,7 @@ export class PlantList {
       case 'PlantDeleted':
         if (position === undefined) throw this.#impossible('deletes an id that is free');
         this.#version++;
-        this.#positionOf.delete(key);
+        this.#positions.remove(key);
         this.#bytes -= plantBytes(event.id, this.#remove(position));
         return;
       default:

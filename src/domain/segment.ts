@@ -1,8 +1,5 @@
 import type { Plant } from './plant';
-import type { PlantId } from './plant-id';
-
-/** What a plant is found by: its id, or, where that is short, the number that it spells. */
-export type Key = PlantId | number;
+import type { Key } from './position-index';
 
 /** The plants number `from` to `to` - 1 of a segment; at least one. */
 export interface Stretch {

@@ -30,7 +30,7 @@ describe('The codec of plant lists', () => {
       created(8, 'Aloe'),
       deleted(8),
     ]);
-    expect([...encode(list)]).to.deep.equal(['[[1,"9007199254740993","Fern"],[4,"7","Ivy",""],[6]]']);
+    expect([...encode(list)]).to.deep.equal(['[[1,"9007199254740993","Fern"],[4,7,"Ivy",""],[6]]']);
     expect([...encode(new PlantList())]).to.deep.equal(['[[0]]']);
   });
 
@@ -77,17 +77,18 @@ describe('The codec of plant lists', () => {
   });
 
   for (const [what, chunk] of [
-    ['text that is no JSON', '[[1,"1","Fe'],
+    ['text that is no JSON', '[[1,1,"Fe'],
     ['JSON that is no array', '{}'],
     ['a row that is no array', '[1]'],
     ['a row without a position', '[["1","Fern"]]'],
-    ['an id that is a number', '[[1,1,"Fern"]]'],
+    ['an id that is a fraction', '[[1,1.5,"Fern"]]'],
+    ['an id beyond int64', '[[1,1e19,"Fern"]]'],
     ['an id that is not canonical', '[[1,"01","Fern"]]'],
-    ['a plant without a name', '[[1,"1",""]]'],
-    ['a tag that is no text', '[[1,"1","Fern",null]]'],
-    ['an id twice', '[[1,"1","Fern"],[2,"1","Moss"]]'],
-    ['positions in another order', '[[2,"2","Moss"],[1,"1","Fern"]]'],
-    ['a version before the last position', '[[2,"2","Moss"],[1]]'],
+    ['a plant without a name', '[[1,1,""]]'],
+    ['a tag that is no text', '[[1,1,"Fern",null]]'],
+    ['an id twice', '[[1,1,"Fern"],[2,1,"Moss"]]'],
+    ['positions in another order', '[[2,2,"Moss"],[1,1,"Fern"]]'],
+    ['a version before the last position', '[[2,2,"Moss"],[1]]'],
   ] as const) {
     it(`refuses ${what}`, () => {
       expect(() => decode(new PlantList(), chunk))

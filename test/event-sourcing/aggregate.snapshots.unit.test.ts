@@ -149,7 +149,7 @@ describe('An aggregate with snapshots', () => {
     ],
     'of another format': [(usable) => ({ ...usable, format: 'plants-0' }), []],
     'that is torn': [({ chunks, ...usable }) => ({ ...usable, chunks: [chunks[0]!.slice(0, -9)] }), []],
-    'that breaks a rule': [(usable) => ({ ...usable, chunks: ['[[1,"1","Fern"],[2,"1","Fern"],[7]]'] }), []],
+    'that breaks a rule': [(usable) => ({ ...usable, chunks: ['[[1,1,"Fern"],[2,1,"Fern"],[7]]'] }), []],
   };
   for (const [which, [change, readAfter]] of Object.entries(unusable)) {
     it(`ignores a snapshot ${which}, replays the history, and replaces the snapshot`, async () => {

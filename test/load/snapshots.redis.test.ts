@@ -70,13 +70,16 @@ describeOwnRedis(`A fresh instance, and users of ${EVENTS} events with a snapsho
       'many',
       'neighbours',
     );
-    const slowestMs = await slowestCommand(redis.admin);
-    report(`Users of ${EVENTS} events with a snapshot; slowest command of Redis: ${slowestMs} ms`, [
-      few!,
-      many!,
-      { ...besideSave!, name: 'neighbours beside the save' },
-      { ...besideLoad!, name: 'neighbours beside the load' },
-    ]);
+    const { slowestMs, command } = await slowestCommand(redis.admin);
+    report(
+      `Users of ${EVENTS} events with a snapshot; slowest command of Redis: ${slowestMs} ms (${command})`,
+      [
+        few!,
+        many!,
+        { ...besideSave!, name: 'neighbours beside the save' },
+        { ...besideLoad!, name: 'neighbours beside the load' },
+      ],
+    );
     expectGoals(
       {
         what: 'until the user of few plants was served, in ms',
@@ -109,8 +112,17 @@ describeOwnRedis(`A fresh instance, and users of ${EVENTS} events with a snapsho
   });
 });
 
-/** Duration of the slowest command in the slow log, in ms. */
-async function slowestCommand(redis: Redis): Promise<number> {
-  const entries = (await redis.call('SLOWLOG', 'GET', '-1')) as [id: number, at: number, micros: number][];
-  return Math.max(0, ...entries.map(([, , micros]) => micros / 1000));
+/** The slowest command in the slow log that reads or writes a part of a snapshot. */
+async function slowestCommand(redis: Redis) {
+  const entries = (await redis.call('SLOWLOG', 'GET', '-1')) as [
+    id: number,
+    at: number,
+    micros: number,
+    args: string[],
+  ][];
+  let [slowestMs, command] = [0, 'none over 0.5 ms'];
+  for (const [, , micros, args] of entries)
+    if (/^(eval|hmget)$/i.test(args[0]!) && micros / 1000 > slowestMs)
+      [slowestMs, command] = [micros / 1000, `${args[0]!} of ${args.length}`];
+  return { slowestMs, command };
 }

@@ -145,7 +145,7 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
   });
 
   it('ignores a damaged one', async () => {
-    await redis.admin.hset(key('snapshot'), '0', '[[1,"1","Forged"],[12]]');
+    await redis.admin.hset(key('snapshot'), '0', '[[1,1,"Forged"],[12]]');
     const { plants, outcomes } = await startPlants(Infinity);
     expect(await list(plants)).to.deep.equal(names(1, EVENTS));
     expect(outcomes).to.deep.equal(['ignored']);
@@ -164,7 +164,7 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
     await redis.admin.hset(key('snapshot', parseUser('alice')), {
       ...(await redis.admin.hgetall(key('snapshot'))),
       version: '40',
-      0: '[[1,"1","Secret"',
+      0: '[[1,1,"Secret"',
     });
     const environment = { REDIS_URL: redis.url, REDIS_KEY_PREFIX: redis.prefix, SNAPSHOT_EVERY: '10' };
     const instance = await startInstance(environment);
