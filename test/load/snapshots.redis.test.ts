@@ -39,7 +39,7 @@ describeOwnRedis(`A fresh instance, and users of ${EVENTS} events with a snapsho
   it('answers soon, and meanwhile other users as fast as ever', async function () {
     this.timeout(180_000).slow(120_000);
     const first = await start(redis.url, users);
-    await play(first.url, 30_000, [
+    const creates = await play(first.url, 30_000, [
       {
         name: 'creates',
         users: ['few'],
@@ -51,6 +51,7 @@ describeOwnRedis(`A fresh instance, and users of ${EVENTS} events with a snapsho
     ]);
     await redis.admin.call('SLOWLOG', 'RESET');
     await redis.admin.config('SET', 'slowlog-log-slower-than', '500');
+    /** Has a snapshot of the user saved, after a replay. */
     const saved = async (user: string) => {
       const beside = await play(first.url, 60_000, [list(user), neighbours]);
       await until(async () => (await redis.admin.exists(`plant-store:{${user}}:snapshot`)) === 1);
@@ -58,7 +59,7 @@ describeOwnRedis(`A fresh instance, and users of ${EVENTS} events with a snapsho
     };
     await saved('few');
     const saving = play(first.url, LONG ? 20_000 : 3000, [neighbours], 1);
-    await saved('many');
+    const [manyReplayed] = figuresOf(await saved('many'), 'many');
     const [besideSave] = figuresOf(await saving, 'neighbours');
     await first.kill();
 
@@ -74,7 +75,9 @@ describeOwnRedis(`A fresh instance, and users of ${EVENTS} events with a snapsho
     report(
       `Users of ${EVENTS} events with a snapshot; slowest command of Redis: ${slowestMs} ms (${command})`,
       [
+        { ...creates.groups['creates']!, name: 'few, by replay' },
         few!,
+        { ...manyReplayed!, name: 'many, by replay' },
         many!,
         { ...besideSave!, name: 'neighbours beside the save' },
         { ...besideLoad!, name: 'neighbours beside the load' },
