@@ -165,11 +165,12 @@ export class StreamState<Command, Event, Rejection, State> {
 
   /** Saves a snapshot in the background if one is due. */
   saveIfDue(): void {
-    if (!this.#caughtUp || this.loading) return;
+    if (this.#snapshots === undefined || !this.#caughtUp || this.loading) return;
     const current = () => (this.loading ? undefined : { state: this.value, head: this.head });
-    this.#snapshots?.saveIfDue(this.head.version, this.items, current);
+    this.#snapshots.saveIfDue(this.head.version, this.items, current);
   }
 
+  /** Replaces the state by that of the newest snapshot, if one is ahead of `version`. Throws as {@link #mustFit} does. */
   async #restore(version: number, read: ReadInTurn): Promise<void> {
     // A state that was complete once has little to catch up.
     if (this.#caughtUp) return;

@@ -35,6 +35,7 @@ redis.call('HSET', draft, 'writer', writer, unpack(ARGV, 6))
 redis.call('PEXPIRE', draft, expiry)
 if step == 'last' then
   redis.call('PERSIST', draft)
+  -- RENAME would free the old snapshot at once, and UNLINK frees it in the background.
   redis.call('UNLINK', snapshot)
   redis.call('RENAME', draft, snapshot)
 end
