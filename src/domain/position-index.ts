@@ -20,6 +20,8 @@ const PART_SIZE = 4096;
  */
 export class PositionIndex {
   readonly #parts = [new Map<Key, number>()];
+  /** One less than the smallest power of two that is at least the number of parts. */
+  #mask = 0;
   #size = 0;
 
   get size(): number {
@@ -44,7 +46,8 @@ export class PositionIndex {
 
   #grow(): void {
     const count = this.#parts.length;
-    const source = this.#parts[count & (maskOf(count + 1) >> 1)]!;
+    if (count > this.#mask) this.#mask = 2 * this.#mask + 1;
+    const source = this.#parts[count & (this.#mask >> 1)]!;
     const added = new Map<Key, number>();
     this.#parts.push(added);
     for (const [key, position] of source) {
@@ -55,16 +58,9 @@ export class PositionIndex {
   }
 
   #partOf(key: Key): Map<Key, number> {
-    const count = this.#parts.length;
-    const mask = maskOf(count);
-    const index = hashOf(key) & mask;
-    return this.#parts[index < count ? index : index & (mask >> 1)]!;
+    const index = hashOf(key) & this.#mask;
+    return this.#parts[index] ?? this.#parts[index & (this.#mask >> 1)]!;
   }
-}
-
-/** One less than the smallest power of two that is at least `count`. */
-function maskOf(count: number): number {
-  return 2 ** (32 - Math.clz32(count - 1)) - 1;
 }
 
 /** 20 bits. */
