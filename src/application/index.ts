@@ -2,5 +2,6 @@
 export { type Authenticator, AuthenticationUnavailable } from './authenticator';
 export { type ListQuery, type Listing, WHOLE_LIST, pageOf } from './listing';
 export { type Upcaster, plantCodec, plantCodecWith } from './plant-codec';
+export { plantListCodec } from './plant-list-codec';
 export { type PlantStoreOptions, type PlantView, PlantStore } from './plant-store';
 export { type User, USER_RULE, parseUser } from './user';

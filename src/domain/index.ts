@@ -15,5 +15,5 @@ export {
   plantFootprint,
 } from './decider';
 export { plantBytes } from './plant-size';
-export { ImpossibleHistory, Page, PlantList } from './plant-list';
+export { ImpossibleHistory, type LivingPlant, Page, PlantList } from './plant-list';
 export type { SegmentRange, SegmentView } from './segment';

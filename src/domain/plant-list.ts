@@ -1,7 +1,8 @@
 import type { PlantEvent } from './events';
 import type { Plant } from './plant';
 import type { PlantId } from './plant-id';
-import { SHORT_ID, plantBytes } from './plant-size';
+import { plantBytes } from './plant-size';
+import { type Key, PositionIndex, keyOf } from './position-index';
 import { Segment, type SegmentRange } from './segment';
 
 /** Consecutive plants of the list, in order of creation. Later events do not change it. */
@@ -23,12 +24,11 @@ export class ImpossibleHistory extends Error {
   override readonly name = 'ImpossibleHistory';
 }
 
-/** The key of a plant in the map: the number that a short id spells, else the id. V8 looks a small number up faster. */
-type Key = PlantId | number;
-
-/** Injective, because ids are canonical. */
-function keyOf(id: PlantId): Key {
-  return id.length <= SHORT_ID ? Number(id) : id;
+/** A living plant with its id, and the position of the event that created it. */
+export interface LivingPlant {
+  readonly position: number;
+  readonly id: PlantId;
+  readonly plant: Plant;
 }
 
 /**
@@ -48,7 +48,7 @@ function keyOf(id: PlantId): Key {
  * O(k / capacity + log n), wherever it starts, also after deletions.
  */
 export class PlantList {
-  readonly #positionOf = new Map<Key, number>();
+  readonly #positions = new PositionIndex();
   /** The first positions of the segments, ascending, for the binary search. The plant created there may be deleted. */
   readonly #starts: number[] = [];
   /** The segments by first position; none is empty. A Map, because removing from the middle of a long array of objects is slow. */
@@ -70,7 +70,7 @@ export class PlantList {
 
   /** How many plants are alive. */
   get size(): number {
-    return this.#positionOf.size;
+    return this.#positions.size;
   }
 
   /** About how much memory the living plants take, in bytes: see {@link plantBytes}. */
@@ -79,26 +79,26 @@ export class PlantList {
   }
 
   has(id: PlantId): boolean {
-    return this.#positionOf.has(keyOf(id));
+    return this.#positions.get(keyOf(id)) !== undefined;
   }
 
   /** Applies the next event. Throws {@link ImpossibleHistory}, and then has not changed. */
   evolve(event: PlantEvent): void {
     const key = keyOf(event.id);
-    const position = this.#positionOf.get(key);
+    const position = this.#positions.get(key);
     switch (event.type) {
       case 'PlantCreated':
         if (position !== undefined) throw this.#impossible('creates an id that is taken');
         this.#version++;
-        this.#positionOf.set(key, this.#version);
+        this.#positions.add(key, this.#version);
         this.#bytes += plantBytes(event.id, event);
         // A new object, so that no reader of the plant reaches the id or the event.
-        this.#add(event.tag === undefined ? { name: event.name } : { name: event.name, tag: event.tag });
+        this.#add(event.tag === undefined ? { name: event.name } : { name: event.name, tag: event.tag }, key);
         return;
       case 'PlantDeleted':
         if (position === undefined) throw this.#impossible('deletes an id that is free');
         this.#version++;
-        this.#positionOf.delete(key);
+        this.#positions.remove(key);
         this.#bytes -= plantBytes(event.id, this.#remove(position));
         return;
       default:
@@ -130,14 +130,28 @@ export class PlantList {
     return new Page(ranges, undefined);
   }
 
-  #add(plant: Plant): void {
+  /** The plants that live at this moment, in order of creation. Later events do not show in them. */
+  living(): Iterable<LivingPlant> {
+    return plantsOf(this.#starts.map((start) => this.#segments.get(start)!.shared()));
+  }
+
+  /**
+   * Passes over events, up to `version`, that no living plant is left of. With the creations of the {@link living}
+   * plants, each at its position, it projects a list without the events between. Throws {@link ImpossibleHistory}.
+   */
+  skipTo(version: number): void {
+    if (!(version >= this.#version)) throw this.#impossible(`is followed by event ${version + 1}`);
+    this.#version = version;
+  }
+
+  #add(plant: Plant, key: Key): void {
     const last = this.#starts.length - 1;
     const open = this.#at(last);
     if (open !== undefined && open.size < Segment.CAPACITY) {
-      this.#set(last, open.with(plant, this.#version));
+      this.#set(last, open.with(plant, key, this.#version));
     } else {
       this.#starts.push(this.#version);
-      this.#set(last + 1, new Segment([plant], [this.#version]));
+      this.#set(last + 1, Segment.of(plant, key, this.#version));
     }
   }
 
@@ -187,4 +201,10 @@ export class PlantList {
   #impossible(what: string): ImpossibleHistory {
     return new ImpossibleHistory(`event ${this.#version + 1} of the history ${what}`);
   }
+}
+
+function* plantsOf(segments: readonly Segment[]): Generator<LivingPlant> {
+  for (const { plants, keys, positions } of segments)
+    for (let slot = 0; slot < plants.length; slot++)
+      yield { position: positions[slot]!, id: String(keys[slot]!) as PlantId, plant: plants[slot]! };
 }

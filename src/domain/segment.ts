@@ -1,4 +1,5 @@
 import type { Plant } from './plant';
+import type { Key } from './position-index';
 
 /** The plants `from` to `to` - 1 of a segment; at least one. */
 export interface SegmentRange {
@@ -16,9 +17,9 @@ export interface SegmentView {
 }
 
 /**
- * Consecutive plants, with the positions of their creation. A segment changes in place
- * until `range` returns it for the first time, which keeps the replay of a long history
- * cheap. After that it is shared, and a change makes a new segment.
+ * Consecutive plants, with their keys and the positions of their creation. A segment
+ * changes in place until it is returned for the first time, which keeps the replay of
+ * a long history cheap. After that it is shared, and a change makes a new segment.
  */
 export class Segment implements SegmentView {
   /** In plants: small enough to copy at every write, large enough that a page has few segments. */
@@ -27,17 +28,28 @@ export class Segment implements SegmentView {
 
   constructor(
     readonly plants: Plant[],
+    /** The key of `plants[i]` is `keys[i]`. */
+    readonly keys: Key[],
     /** Ascending; the position of `plants[i]` is `positions[i]`. */
     readonly positions: number[],
   ) {}
+
+  static of(plant: Plant, key: Key, position: number): Segment {
+    return new Segment([plant], [key], [position]);
+  }
 
   get size(): number {
     return this.plants.length;
   }
 
   range(from: number, to: number): SegmentRange {
+    return { segment: this.shared(), from, to };
+  }
+
+  /** This segment, which does not change from now on. */
+  shared(): this {
     this.#shared = true;
-    return { segment: this, from, to };
+    return this;
   }
 
   /** The number of its plants created at or before `position`. */
@@ -50,9 +62,10 @@ export class Segment implements SegmentView {
     return this.size + neighbour.size <= Segment.CAPACITY;
   }
 
-  with(plant: Plant, position: number): Segment {
+  with(plant: Plant, key: Key, position: number): Segment {
     const changed = this.#changeable();
     changed.plants.push(plant);
+    changed.keys.push(key);
     changed.positions.push(position);
     return changed;
   }
@@ -65,15 +78,21 @@ export class Segment implements SegmentView {
   without(slot: number): Segment {
     const changed = this.#changeable();
     changed.plants.splice(slot, 1);
+    changed.keys.splice(slot, 1);
     changed.positions.splice(slot, 1);
     return changed;
   }
 
   concat(next: Segment): Segment {
-    return new Segment([...this.plants, ...next.plants], [...this.positions, ...next.positions]);
+    return new Segment(
+      [...this.plants, ...next.plants],
+      [...this.keys, ...next.keys],
+      [...this.positions, ...next.positions],
+    );
   }
 
   #changeable(): Segment {
-    return this.#shared ? new Segment(this.plants.slice(), this.positions.slice()) : this;
+    if (!this.#shared) return this;
+    return new Segment(this.plants.slice(), this.keys.slice(), this.positions.slice());
   }
 }

@@ -1,8 +1,17 @@
 import type { ByteBudget } from './byte-budget';
 import type { Clock } from './clock';
+import type { StateCodec } from './codec';
 import type { EventStore, Head } from './event-store';
 import type { LoadQueue } from './load-queue';
+import type { SaveSlot } from './save-slot';
+import type { SnapshotStore } from './snapshot-store';
 import type { StreamName } from './stream-name';
+
+/**
+ * What happened to a snapshot: `failed` if it could not be loaded or saved, `ignored` if it cannot be used and the
+ * history is replayed instead.
+ */
+export type SnapshotOutcome = 'restored' | 'saved' | 'failed' | 'ignored';
 
 /** Observes an aggregate. Called synchronously; errors that it throws are ignored. */
 export interface AggregateObserver {
@@ -18,6 +27,8 @@ export interface AggregateObserver {
   loaded?(events: number): void;
   /** A long history is loading and has reached `version`. Called about every 100,000 events. */
   loading?(stream: StreamName, version: number): void;
+  /** @param cause why it failed or was ignored. */
+  snapshot?(stream: StreamName, outcome: SnapshotOutcome, cause?: unknown): void;
   /** The state of `stream` exceeds `limit` bytes: it is not loaded, or does not accept more. */
   tooLarge?(stream: StreamName, limit: number): void;
 }
@@ -38,6 +49,19 @@ export const NO_FOOTPRINT: Footprint<unknown, unknown> = {
   bytesAddedBy: () => 0,
 };
 
+export interface SnapshotOptions<State> {
+  readonly store: SnapshotStore;
+  readonly codec: StateCodec<State>;
+  /**
+   * A snapshot is saved when so many events follow the newest one, or a tenth of the state's items if these are more;
+   * {@link SNAPSHOT_EVERY} by default. With `Infinity` snapshots are loaded and never saved.
+   */
+  readonly every?: number | undefined;
+}
+
+/** Default number of events between two snapshots; their replay takes about 0.1 s. */
+export const SNAPSHOT_EVERY = 10_000;
+
 export interface AggregateOptions<Command, Event, State> {
   readonly store: EventStore<Event>;
   readonly clock: Clock;
@@ -54,6 +78,10 @@ export interface AggregateOptions<Command, Event, State> {
   readonly commandBytes?: ByteBudget;
   /** Queue of loads, shared by several aggregates. By default each aggregate has its own. */
   readonly loads?: LoadQueue;
+  /** Restores the state from snapshots, and saves them. By default every load replays the history. */
+  readonly snapshots?: SnapshotOptions<State> | undefined;
+  /** Admits saves of snapshots, shared by several aggregates. By default each aggregate has its own. */
+  readonly saves?: SaveSlot;
   /**
    * Postpones the start of a round, for example to the end of the event loop's turn, so that requests which arrive
    * until then join it. By default a round starts at once.

@@ -88,9 +88,9 @@ export class Aggregate<Command, Event, Rejection, State> {
     return this.#requests.roundBytes;
   }
 
-  /** Whether it may be evicted: no round or load is in flight, and no retry is expected soon. */
+  /** Whether it may be evicted: no round, load or save is in flight, and no retry is expected soon. */
   get evictable(): boolean {
-    if (this.#running || this.#state.loading) return false;
+    if (this.#running || this.#state.loading || this.#state.saving) return false;
     return this.#keepUntil === undefined || this.#keepUntil <= this.options.clock.now();
   }
 
@@ -141,6 +141,7 @@ export class Aggregate<Command, Event, Rejection, State> {
       this.#observer.round(round.length, this.#storeCalls - before);
       this.#requests.endRound();
       this.#running = !this.#requests.isEmpty;
+      this.#state.saveIfDue();
       this.memory.fits();
     }
   }
@@ -212,6 +213,7 @@ export class Aggregate<Command, Event, Rejection, State> {
     // A running round continues.
     if (this.#running) return;
     this.#keepUntil = this.options.clock.now() + KEEP_LOADED_MS;
+    this.#state.saveIfDue();
     this.memory.fits();
   }
 }

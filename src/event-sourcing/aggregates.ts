@@ -7,6 +7,7 @@ import { LoadQueue } from './load-queue';
 import type { View } from './projection';
 import { MAX_ROUND_BYTES } from './request-queue';
 import { SafeObserver } from './safe-observer';
+import { SaveSlot } from './save-slot';
 import { STREAM_NAME_RULE, type StreamName, parseStreamName } from './stream-name';
 
 /** Default deadline of a request, in milliseconds. */
@@ -14,7 +15,7 @@ export const DEFAULT_TIMEOUT_MS = 2000;
 
 export interface AggregatesOptions<Command, Event, State> extends Pick<
   AggregateOptions<Command, Event, State>,
-  'store' | 'clock' | 'mintCommit' | 'gather' | 'observer' | 'footprint'
+  'store' | 'clock' | 'mintCommit' | 'gather' | 'observer' | 'footprint' | 'snapshots'
 > {
   /** Deadline of every request, in milliseconds after its arrival; {@link DEFAULT_TIMEOUT_MS} by default. */
   readonly timeoutMs?: number | undefined;
@@ -81,6 +82,7 @@ export class Aggregates<Command, Event, Rejection, State> {
       maxWaiting,
       maxBytes: cacheMaxBytes,
       loads: this.#loads,
+      saves: new SaveSlot(),
       commandBytes: this.#commandBytes,
       observer: SafeObserver.of(options.observer),
     };

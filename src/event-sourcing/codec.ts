@@ -15,3 +15,21 @@ export interface Codec<Event> {
   encode(event: Event): EncodedEvent;
   decode(encoded: EncodedEvent): Event | undefined;
 }
+
+/** Encodes a domain's states as text and decodes them, for any snapshot store. */
+export interface StateCodec<State> {
+  /** Name and version of the format. A snapshot of another format is not used, so a format may change at any time. */
+  readonly format: string;
+
+  /**
+   * The state of this moment, in one or more chunks of about 32 KiB: each takes a few milliseconds to encode and to
+   * decode. Later changes of `state` do not show in them.
+   */
+  encode(state: State): Iterable<string>;
+
+  /**
+   * The state with the next chunk, beginning with the initial state. After the last chunk it equals the encoded one.
+   * May change `state` in place. Throws any error if the chunk is invalid.
+   */
+  decode(state: State, chunk: string): State;
+}

@@ -1,11 +1,14 @@
-import { type Head, type NewerEvents, type ReadResult, headOf } from './event-store';
+import { BEGINNING, type Head, type NewerEvents, type ReadResult, headOf } from './event-store';
 import type { Load, LoadQueue } from './load-queue';
+import type { ReadInTurn } from './stream-snapshots';
 
 /** The aggregate whose history is loaded. */
 export interface LoadTarget<Event> {
   /** The head to read after. */
   readonly head: () => Head;
   readonly read: (after: Head) => Promise<ReadResult<Event>>;
+  /** Replaces the state by that of a snapshot, if one is ahead of `version`. An error that it throws ends the load. */
+  readonly restore: (version: number, read: ReadInTurn) => Promise<void>;
   /** Applies a page. An error that it throws ends the load. */
   readonly apply: (page: NewerEvents<Event>) => void;
   /** The history up to the head was lost: the target starts over. */
@@ -71,7 +74,7 @@ export class HistoryLoader<Event> implements Load {
   }
 
   async #readPages(): Promise<boolean> {
-    for (let reading = this.#read(this.target.head()); ;) {
+    for (let reading = this.#firstPage(); ;) {
       const page = await reading;
       if (page.status === 'reset') {
         this.target.reset();
@@ -85,6 +88,20 @@ export class HistoryLoader<Event> implements Load {
       if (next === undefined) return !page.more;
       reading = next;
     }
+  }
+
+  /** The page after the head. If others follow it, a snapshot is looked for, and the page is that after the snapshot. */
+  async #firstPage(): Promise<ReadResult<Event>> {
+    const head = this.target.head();
+    const page = await this.#read(head);
+    const last = page.status === 'read' && page.more ? page.events.at(-1) : undefined;
+    if (last === undefined) return page;
+    await this.target.restore(last.version, (read) => this.queue.read(this, read));
+    if (this.target.head() === head) return page;
+    const next = await this.#read(this.target.head());
+    if (next.status === 'read') return next;
+    this.target.reset();
+    return this.#read(BEGINNING);
   }
 
   #read(after: Head): Promise<ReadResult<Event>> {

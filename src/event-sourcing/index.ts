@@ -1,6 +1,6 @@
 /** The public interface of the engine: event sourcing for any domain, on any store. */
 export type { Clock } from './clock';
-export type { Codec, EncodedEvent } from './codec';
+export type { Codec, EncodedEvent, StateCodec } from './codec';
 export { type EventChecks, type MemberChecks, jsonCodec, parseJsonObject } from './json-codec';
 export { type Decider, type Decision, decideInOrder } from './decider';
 export {
@@ -20,8 +20,16 @@ export {
 } from './event-store';
 export { type StreamName, STREAM_NAME_RULE, parseStreamName } from './stream-name';
 export type { CataloguedStream, ForeignObject, StreamCatalogue } from './stream-catalogue';
+export { type Snapshot, type SnapshotStore, type StoredSnapshot, BrokenSnapshot } from './snapshot-store';
 export { HistoryChanged, replay } from './replay';
 export type { View } from './projection';
-export type { AggregateObserver, AggregateOptions, Footprint } from './aggregate-options';
+export {
+  type AggregateObserver,
+  type AggregateOptions,
+  type Footprint,
+  type SnapshotOptions,
+  type SnapshotOutcome,
+  SNAPSHOT_EVERY,
+} from './aggregate-options';
 export { Aggregate } from './aggregate';
 export { type AggregatesOptions, type AggregatesUsage, Aggregates, DEFAULT_TIMEOUT_MS } from './aggregates';

@@ -1,16 +1,26 @@
 import { type Decider, type Decision, decideInOrder } from './decider';
 import { BEGINNING, type Head, type RecordedEvent, UnreadableHistory, headOf } from './event-store';
 
+/** A state, and the head that it is at. */
+export interface StateAtHead<State> {
+  readonly state: State;
+  readonly head: Head;
+}
+
 /** Derives a value from a stream's state and its head. */
 export type View<State, T> = (state: State, head: Head) => T;
 
-/** The state of a stream at a head. Both change together, only by recorded events. */
+/** The state of a stream at a head. Both change together, by recorded events. */
 export class Projection<Command, Event, Rejection, State> {
   #state: State;
-  #head: Head = BEGINNING;
+  #head: Head;
 
-  constructor(private readonly decider: Decider<Command, Event, Rejection, State>) {
-    this.#state = decider.initialState();
+  constructor(
+    private readonly decider: Decider<Command, Event, Rejection, State>,
+    { state, head }: StateAtHead<State> = { state: decider.initialState(), head: BEGINNING },
+  ) {
+    this.#state = state;
+    this.#head = head;
   }
 
   get head(): Head {

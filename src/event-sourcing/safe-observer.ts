@@ -1,4 +1,4 @@
-import type { AggregateObserver } from './aggregate-options';
+import type { AggregateObserver, SnapshotOutcome } from './aggregate-options';
 import type { Head } from './event-store';
 import type { StreamName } from './stream-name';
 
@@ -36,6 +36,10 @@ export class SafeObserver implements Required<AggregateObserver> {
 
   loading(stream: StreamName, version: number): void {
     attempt(() => this.observer.loading?.(stream, version));
+  }
+
+  snapshot(stream: StreamName, outcome: SnapshotOutcome, cause?: unknown): void {
+    attempt(() => this.observer.snapshot?.(stream, outcome, cause));
   }
 
   tooLarge(stream: StreamName, limit: number): void {

@@ -5,9 +5,12 @@ import { HistoryLoader } from './history-loader';
 import { LoadQueue } from './load-queue';
 import { Projection } from './projection';
 import type { SafeObserver } from './safe-observer';
+import { SaveSlot } from './save-slot';
 import { SizeLimit } from './size-limit';
+import { BrokenSnapshot } from './snapshot-store';
 import type { StreamCalls } from './stream-calls';
 import type { StreamName } from './stream-name';
+import { type ReadInTurn, StreamSnapshots } from './stream-snapshots';
 
 /** Events between two `loading` notifications. */
 const PROGRESS_STEP = 100_000;
@@ -31,6 +34,9 @@ export class StreamState<Command, Event, Rejection, State> {
   readonly #loader: HistoryLoader<Event>;
   readonly #footprint: Footprint<Command, State>;
   readonly #size: SizeLimit;
+  readonly #snapshots: StreamSnapshots<State> | undefined;
+  /** Whether the state is that of a snapshot, and the store has not confirmed its head. */
+  #unconfirmed = false;
 
   constructor(
     private readonly owner: StateOwner,
@@ -39,14 +45,18 @@ export class StreamState<Command, Event, Rejection, State> {
     private readonly observer: SafeObserver,
     options: AggregateOptions<Command, Event, State>,
   ) {
-    const { store, clock, timeoutMs, loads, maxBytes = Infinity } = options;
+    const { store, clock, timeoutMs, loads, maxBytes = Infinity, snapshots, saves } = options;
     const { stream } = owner;
+    const initialState = () => decider.initialState();
+    this.#snapshots =
+      snapshots && new StreamSnapshots(stream, initialState, snapshots, saves ?? new SaveSlot(), observer);
     this.#projection = new Projection(decider);
     this.#footprint = options.footprint ?? NO_FOOTPRINT;
     this.#size = new SizeLimit(clock, maxBytes, () => observer.tooLarge(stream, maxBytes));
     this.#loader = new HistoryLoader(loads ?? new LoadQueue(clock, 2 * timeoutMs), {
       head: () => this.head,
       read: (after) => store.read(stream, after),
+      restore: (version, read) => this.#restore(version, read),
       apply: (page) => this.#apply(page),
       reset: () => this.loseHistory(),
       wanted: owner.wanted,
@@ -79,6 +89,11 @@ export class StreamState<Command, Event, Rejection, State> {
     return this.#loader.loading;
   }
 
+  /** Whether a snapshot of the state is being saved. */
+  get saving(): boolean {
+    return this.#snapshots?.saving ?? false;
+  }
+
   /** Pages requested by all loads so far. */
   get pagesRead(): number {
     return this.#loader.pagesRead;
@@ -109,6 +124,7 @@ export class StreamState<Command, Event, Rejection, State> {
   advance(events: readonly Event[], head: Head): void {
     this.#projection.advance(events, head);
     this.#caughtUp = true;
+    this.#confirm();
     this.observer.appended(events.length);
   }
 
@@ -134,18 +150,38 @@ export class StreamState<Command, Event, Rejection, State> {
     return this.calls.waitFor(this.#loader.load());
   }
 
-  /** The store no longer has this history. */
+  /** The store does not have this history, or no longer. */
   loseHistory(): void {
-    this.observer.historyLost(this.owner.stream, this.head);
+    if (this.#unconfirmed) this.#snapshots?.ignore(new BrokenSnapshot('the history does not have its head'));
+    else this.observer.historyLost(this.owner.stream, this.head);
     this.startOver();
   }
 
   startOver(): void {
     this.#projection = new Projection(this.decider);
     this.#caughtUp = false;
+    this.#unconfirmed = false;
   }
 
-  /** Applies a page. Throws {@link StoreUnavailable} if the state does not fit into memory, and drops it. */
+  /** Saves a snapshot in the background if one is due. */
+  saveIfDue(): void {
+    if (this.#snapshots === undefined || !this.#caughtUp || this.loading) return;
+    const current = () => (this.loading ? undefined : { state: this.value, head: this.head });
+    this.#snapshots.saveIfDue(this.head.version, this.items, current);
+  }
+
+  /** Replaces the state by that of the newest snapshot, if one is ahead of `version`. Throws as {@link #mustFit} does. */
+  async #restore(version: number, read: ReadInTurn): Promise<void> {
+    // A state that was complete once has little to catch up.
+    if (this.#caughtUp) return;
+    for await (const restored of this.#snapshots?.restore(version, read) ?? []) {
+      this.#projection = new Projection(this.decider, restored);
+      this.#unconfirmed = restored.head.version > 0;
+      this.#mustFit();
+    }
+  }
+
+  /** Applies a page. Throws as {@link #mustFit} does. */
   #apply({ events }: NewerEvents<Event>): void {
     const before = this.head.version;
     for (const recorded of events) this.#projection.apply(recorded);
@@ -153,7 +189,18 @@ export class StreamState<Command, Event, Rejection, State> {
     const { version } = this.head;
     const step = (reached: number) => Math.floor(reached / PROGRESS_STEP);
     if (step(version) > step(before)) this.observer.loading(this.owner.stream, version);
+    this.#confirm();
+    this.#mustFit();
+  }
 
+  /** The store has the head of the state. */
+  #confirm(): void {
+    if (this.#unconfirmed) this.observer.snapshot(this.owner.stream, 'restored');
+    this.#unconfirmed = false;
+  }
+
+  /** Throws {@link StoreUnavailable} if the state does not fit into memory, and drops it. */
+  #mustFit(): void {
     const refusal = this.#size.checkLoad(this.bytes);
     if (refusal === undefined && this.owner.fits()) return;
     this.startOver();

@@ -6,7 +6,7 @@ import { PlantStore } from '../application';
 import { type EventStore } from '../event-sourcing';
 import type { PlantEvent } from '../domain';
 import type { Config } from './config';
-import { alwaysAvailable, openEvents } from './events';
+import { alwaysAvailable, openEvents, snapshotOptions } from './events';
 import { openIdentity } from './identity';
 import { logAggregates, openLog, userNames } from './log';
 import { type LogDestination, standardOutput } from './log-destination';
@@ -55,6 +55,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
   const plants = new PlantStore({
     ...system(),
     store: metrics.measured(events.store),
+    snapshots: snapshotOptions(events.snapshots, config.SNAPSHOT_EVERY),
     timeoutMs: config.STORE_TIMEOUT_MS,
     cacheMaxBytes: config.CACHE_MAX_BYTES ?? heapShare(),
     cacheMaxItems: config.CACHE_MAX_PLANTS,

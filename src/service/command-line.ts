@@ -61,7 +61,7 @@ async function openStore(environment: NodeJS.ProcessEnv, print: (line: string) =
       'EVENT_STORE is memory, which is empty at the start of this command and lost at its end.\n' +
         '  → set EVENT_STORE=redis and REDIS_URL to the store that your services use',
     );
-  const { pino, openEvents } = loadStores();
+  const { pino, openEvents, snapshotOptions } = loadStores();
   const level = ['error', 'fatal', 'silent'].includes(config.LOG_LEVEL) ? config.LOG_LEVEL : 'warn';
   const log = pino({ level }, { write: (line: string) => print((JSON.parse(line) as { msg: string }).msg) });
   const events = await openEvents(config, log, { allowUnreachable: false });
@@ -69,6 +69,8 @@ async function openStore(environment: NodeJS.ProcessEnv, print: (line: string) =
     ...events,
     plants: new PlantStore({
       store: events.store,
+      // The command ends before a snapshot would be saved.
+      snapshots: config.SNAPSHOT_EVERY > 0 ? snapshotOptions(events.snapshots, Infinity) : undefined,
       clock: systemClock,
       mintCommit: commitIds(),
       timeoutMs: REQUEST_TIMEOUT_MS,

@@ -1,13 +1,13 @@
 import type { Logger } from 'pino';
 import { MemoryEventStore } from '../adapters/memory';
 import { type OpenEventStore, openRedisEventStore } from '../adapters/redis';
-import { plantCodec } from '../application';
+import { type PlantStoreOptions, plantCodec, plantListCodec } from '../application';
 import type { PlantEvent } from '../domain';
-import type { EventStore } from '../event-sourcing';
+import type { EventStore, SnapshotStore } from '../event-sourcing';
 import type { Config } from './config';
 
 /** The part of an open event store that the service uses. */
-export type Events = Pick<OpenEventStore<PlantEvent>, 'store' | 'check' | 'status' | 'close'>;
+export type Events = Pick<OpenEventStore<PlantEvent>, 'store' | 'snapshots' | 'check' | 'status' | 'close'>;
 
 /** A store that is always available. */
 export function alwaysAvailable<T extends EventStore<PlantEvent>>(store: T): Events & { store: T } {
@@ -41,4 +41,12 @@ export async function openEvents(
     timeoutMs: config.STORE_TIMEOUT_MS,
     report: (level, message) => log[level](message),
   });
+}
+
+/** The options of snapshots that are saved after `every` events; none if that is 0, or if there is no store of them. */
+export function snapshotOptions(
+  store: SnapshotStore | undefined,
+  every: number,
+): PlantStoreOptions['snapshots'] {
+  return store && every > 0 ? { store, codec: plantListCodec, every } : undefined;
 }

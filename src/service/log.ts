@@ -4,6 +4,7 @@ import { type Logger, pino } from 'pino';
 import {
   type AggregateObserver,
   OutcomeUnknown,
+  type SnapshotOutcome,
   StoreUnavailable,
   UnreadableHistory,
 } from '../event-sourcing';
@@ -72,8 +73,25 @@ export function userNames(): UserNames {
   };
 }
 
+/** An error and its causes, on one line and without a stack. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const messages: string[] = [error.name];
+  for (let each: unknown = error; each instanceof Error; each = each.cause) messages.push(each.message);
+  return messages.join(': ');
+}
+
+const SNAPSHOT_LINES: Readonly<Record<SnapshotOutcome, string>> = {
+  restored: 'restored a snapshot',
+  saved: 'saved a snapshot',
+  failed: 'a snapshot could not be loaded or saved',
+  ignored: 'a snapshot cannot be used and is ignored; the history is replayed',
+};
+
 /** Logs what an operator has to know or repair. */
 export function logAggregates(log: Logger, nameOf: UserNames): AggregateObserver {
+  /** Whether the last call for a snapshot failed: further failures are at `debug`. */
+  let failing = false;
   return {
     historyLost: (stream, known) =>
       log.error(
@@ -85,6 +103,12 @@ export function logAggregates(log: Logger, nameOf: UserNames): AggregateObserver
         { user: nameOf(stream), version },
         'loading a long history; requests for it may get 503 meanwhile',
       ),
+    snapshot(stream, outcome, cause) {
+      const line = { user: nameOf(stream), ...(cause === undefined ? {} : { reason: reasonOf(cause) }) };
+      const isRepeated = outcome === 'failed' && failing;
+      if (outcome !== 'ignored') failing = outcome === 'failed';
+      log[cause === undefined || isRepeated ? 'debug' : 'warn'](line, SNAPSHOT_LINES[outcome]);
+    },
     tooLarge: (stream, limit) =>
       log.error(
         { user: nameOf(stream), limit },

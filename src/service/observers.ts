@@ -8,6 +8,7 @@ export function combineObservers(...all: readonly AggregateObserver[]): Aggregat
     conflict: () => all.forEach((each) => each.conflict?.()),
     historyLost: (...args) => all.forEach((each) => each.historyLost?.(...args)),
     loaded: (...args) => all.forEach((each) => each.loaded?.(...args)),
+    snapshot: (...args) => all.forEach((each) => each.snapshot?.(...args)),
     tooLarge: (...args) => all.forEach((each) => each.tooLarge?.(...args)),
     loading: (...args) => all.forEach((each) => each.loading?.(...args)),
     fault: (...args) => all.forEach((each) => each.fault?.(...args)),

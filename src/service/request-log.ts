@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { RequestReport } from '../adapters/http';
 import type { Clock } from '../event-sourcing';
-import type { UserNames } from './log';
+import { type UserNames, reasonOf } from './log';
 import { type RequestLine, RequestLines } from './request-lines';
 import type { LogDestination } from './log-destination';
 
@@ -71,14 +71,6 @@ function inMicroseconds(ms: number): number {
 function traceOf(traceparent: string) {
   const [, trace_id, span_id] = traceparent.split('-');
   return { traceparent, trace_id, span_id };
-}
-
-/** An error and its causes, on one line and without a stack. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const messages: string[] = [error.name];
-  for (let each: unknown = error; each instanceof Error; each = each.cause) messages.push(each.message);
-  return messages.join(': ');
 }
 
 /** Distinguishes the first failure of a kind from those that follow, and counts those. */

@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ImpossibleHistory, type PlantEvent, PlantList } from '../../src/domain';
+import {
+  ImpossibleHistory,
+  type LivingPlant,
+  type PlantEvent,
+  PlantList,
+  plantCreated,
+} from '../../src/domain';
 import { created, deleted, given, plant, plantId } from '../support/given';
 import { RUNS } from './arbitraries';
 import { NaiveList, type NaivePage } from './naive-list';
@@ -73,6 +79,17 @@ describe('An impossible history', () => {
       ImpossibleHistory,
       'event 3',
     );
+  });
+});
+
+describe('A list that skips events', () => {
+  it('continues at the version after them, and never goes back', () => {
+    const list = PlantList.from([created(1, 'Fern')]);
+    list.skipTo(5);
+    list.evolve(created(2, 'Moss'));
+    expect([list.version, list.page(1).next]).to.deep.equal([6, 1]);
+    for (const version of [5, -1, NaN]) expect(() => list.skipTo(version)).to.throw(ImpossibleHistory);
+    expect(list.version).to.equal(6);
   });
 });
 
@@ -223,6 +240,23 @@ describe('A list after any steps', () => {
     );
   });
 
+  it('equals a list of only the creations of its living plants, each at its position', () => {
+    fc.assert(
+      fc.property(happenings(150), happenings(30), (past, future) => {
+        const [list, naive] = [new PlantList(), new NaiveList()];
+        for (const what of past) happen(what, list, naive);
+        const [living, version, history] = [list.living(), list.version, [...naive.history]];
+        for (const what of future) happen(what, list, naive);
+
+        const restored = restore(living, version);
+        expectSame(restored, PlantList.from(history));
+        for (const event of naive.history.slice(version)) restored.evolve(event);
+        expectSame(restored, list);
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
   it('has no id twice, and rejects impossible events', () => {
     fc.assert(
       fc.property(happenings(100), fc.nat(60), (past, id) => {
@@ -280,6 +314,16 @@ function happen(what: Happening, list: PlantList, naive: NaiveList): void {
     const event = NEXT_EVENT[what.kind](naive, what.first, n);
     if (event) list.evolve(event);
   }
+}
+
+function restore(living: Iterable<LivingPlant>, version: number): PlantList {
+  const list = new PlantList();
+  for (const { position, id, plant } of living) {
+    list.skipTo(position - 1);
+    list.evolve(plantCreated(id, plant));
+  }
+  list.skipTo(version);
+  return list;
 }
 
 /** Asserts that the two lists are observably equal. */

@@ -18,6 +18,13 @@ describe('Several instances over a store that is slow, refuses calls, loses repl
     );
   }).timeout(600_000);
 
+  it('restore snapshots, save them, and meet those that cannot be used', async () => {
+    const met = new Set<string>();
+    for (const schedule of fc.sample(schedulesWithFailovers, { numRuns: 100, seed: 1 }))
+      for (const outcome of (await simulate(schedule)).snapshots) met.add(outcome);
+    expect([...met]).to.have.members(['restored', 'saved', 'failed', 'ignored']);
+  });
+
   it('answer in time, record nothing twice and agree at the end, even if the store loses acknowledged events', async () => {
     await fc.assert(
       fc.asyncProperty(schedulesWithFailovers, async (schedule) => {

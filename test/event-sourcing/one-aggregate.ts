@@ -91,6 +91,8 @@ export class OneAggregate {
       appended: (events) => notify(`appended ${events}`),
       conflict: () => notify('conflict'),
       historyLost: (stream, known) => notify(`${stream} lost version ${known.version}`),
+      snapshot: (stream, outcome, cause) =>
+        notify(`${stream} snapshot ${outcome}${cause === undefined ? '' : `: ${(cause as Error).message}`}`),
       fault: (stream, error) => notify(`${stream}: ${(error as Error).name}`),
     };
   }

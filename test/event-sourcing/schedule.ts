@@ -8,11 +8,17 @@ import type { Request } from './pending-request';
 /** What happens to a call in flight: the methods of Call, or `land`: a lost call is executed late. */
 type CallAction = 'execute' | 'answer' | 'loseReply' | 'lose' | 'refuse' | 'hang' | 'failWithBug' | 'land';
 
+/** How the store of snapshots behaves from now on. */
+export type SnapshotState = (typeof SNAPSHOT_STATES)[number];
+
+const SNAPSHOT_STATES = ['whole', 'whole', 'old', 'foreign', 'torn', 'unavailable', 'slow'] as const;
+
 /** One step of a simulation. `nth` selects a call or an idle client; without any, the step has no effect. */
 export type Move =
   | { readonly type: 'ask'; readonly nth: number; readonly user: number; readonly request: Request }
   | { readonly type: CallAction; readonly nth: number }
   | { readonly type: 'failover'; readonly keep: number }
+  | { readonly type: 'snapshots'; readonly are: SnapshotState }
   | { readonly type: 'pass'; readonly ms: number };
 
 export interface Schedule {
@@ -20,6 +26,7 @@ export interface Schedule {
   readonly pageSize: number;
   readonly maxWaiting: number;
   readonly cacheMaxItems: number;
+  readonly snapshotEvery: number;
   readonly moves: readonly Move[];
 }
 
@@ -55,8 +62,15 @@ const calmMoves: fc.Arbitrary<Move> = fc.oneof(
   { weight: 1, arbitrary: pass },
 );
 const stormyMoves: fc.Arbitrary<Move> = fc.oneof(
-  { weight: 2, arbitrary: calmMoves },
-  { weight: 1, arbitrary: call('loseReply', 'lose', 'refuse', 'hang', 'failWithBug', 'land') },
+  { weight: 8, arbitrary: calmMoves },
+  { weight: 4, arbitrary: call('loseReply', 'lose', 'refuse', 'hang', 'failWithBug', 'land') },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('snapshots' as const),
+      are: fc.constantFrom(...SNAPSHOT_STATES),
+    }),
+  },
 );
 const failingMoves: fc.Arbitrary<Move> = fc.oneof(
   { weight: 12, arbitrary: stormyMoves },
@@ -70,6 +84,7 @@ function schedule(...distributions: fc.Arbitrary<Move>[]): fc.Arbitrary<Schedule
     pageSize: fc.constantFrom(1, 2, 1000),
     maxWaiting: fc.constantFrom(1, 100, 100, 100),
     cacheMaxItems: fc.constantFrom(0, 1000),
+    snapshotEvery: fc.constantFrom(1, 3, Infinity),
     moves: fc.oneof(...moves),
   });
 }

@@ -1,11 +1,12 @@
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
-import { type Listing, PlantStore, type User, parseUser } from '../../src/application';
-import { type EventStore, type Head, type RecordedEvent } from '../../src/event-sourcing';
+import { type Listing, PlantStore, type User, parseUser, plantListCodec } from '../../src/application';
+import type { EventStore, Head, RecordedEvent, SnapshotOutcome } from '../../src/event-sourcing';
 import type { Decision, PlantEvent } from '../../src/domain';
 import { ManualClock, untilIdle } from '../support/manual-clock';
 import { type Call, ScriptedStore } from '../support/scripted-store';
 import { PendingRequest, type Outcome, type Request, plant, plantId } from './pending-request';
 import type { Move, Schedule } from './schedule';
+import { SimulatedSnapshots } from './simulated-snapshots';
 
 // Simulates several instances over one store, with several clients each. A
 // schedule controls every call.
@@ -46,6 +47,8 @@ export interface SimulationResult {
   readonly lists: readonly SimulatedRequest[];
   /** The recorded events of each user, at the end. */
   readonly histories: ReadonlyMap<string, readonly RecordedEvent<PlantEvent>[]>;
+  /** What happened to snapshots, in order. */
+  readonly snapshots: readonly SnapshotOutcome[];
 }
 
 /**
@@ -70,6 +73,8 @@ interface Client {
 class Simulation {
   readonly #clock = new ManualClock();
   readonly #store: ScriptedStore;
+  readonly #snapshots = new SimulatedSnapshots(this.#clock);
+  readonly #snapshotOutcomes: SnapshotOutcome[] = [];
   readonly #instances: readonly PlantStore[];
   readonly #clients: readonly Client[];
   readonly #attempts: SimulatedRequest[] = [];
@@ -80,7 +85,7 @@ class Simulation {
   #commits = 0;
 
   constructor(
-    { instances, pageSize, ...limits }: Schedule,
+    { instances, pageSize, snapshotEvery, ...limits }: Schedule,
     connect: (store: EventStore<PlantEvent>) => EventStore<PlantEvent>,
   ) {
     this.#store = new ScriptedStore(() => new MemoryEventStore<PlantEvent>(pageSize));
@@ -90,6 +95,8 @@ class Simulation {
         clock: this.#clock,
         mintCommit: () => `commit-${++this.#commits}`,
         timeoutMs: TIMEOUT_MS,
+        snapshots: { store: this.#snapshots, codec: plantListCodec, every: snapshotEvery },
+        observer: { snapshot: (_, outcome) => void this.#snapshotOutcomes.push(outcome) },
         ...limits,
       });
     this.#instances = Array.from({ length: instances }, newInstance);
@@ -106,6 +113,7 @@ class Simulation {
       if (client !== undefined) this.#ask(client, USERS[move.user]!, this.#named(move.request));
       return untilIdle();
     }
+    if (move.type === 'snapshots') return void (this.#snapshots.are = move.are);
     if (move.type === 'failover') return this.#store.loseTail(USERS[0]!, move.keep);
     if (move.type === 'land') return pick(this.#lost, move.nth)?.execute();
 
@@ -118,6 +126,7 @@ class Simulation {
   }
 
   async settle(): Promise<void> {
+    this.#snapshots.are = 'whole';
     // A load continues without its requests, one page per step.
     for (let elapsed = 0; elapsed <= 3 * TIMEOUT_MS || this.#store.calls.length > 0; elapsed += 50) {
       for (const call of [...this.#store.calls]) await call.answer();
@@ -137,7 +146,7 @@ class Simulation {
 
     const histories = new Map<string, RecordedEvent<PlantEvent>[]>();
     for (const user of USERS) histories.set(user, await this.#store.history(user));
-    return { requests: this.#attempts, lists, histories };
+    return { requests: this.#attempts, lists, histories, snapshots: this.#snapshotOutcomes };
   }
 
   #ask(client: Client, user: User, request: Request): void {

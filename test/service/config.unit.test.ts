@@ -62,6 +62,7 @@ describe('The configuration', () => {
     ['SHUTDOWN_TIMEOUT_MS', 0, 3_600_000],
     ['CACHE_MAX_BYTES', 1_048_576, 1_099_511_627_776],
     ['CACHE_MAX_PLANTS', 0, 1_000_000_000],
+    ['SNAPSHOT_EVERY', 0, 1_000_000_000],
     ['REDIS_WAIT_REPLICAS', 0, 16],
     ['MAX_CONNECTIONS', 1, 1_000_000],
   ] as const) {

@@ -1,6 +1,6 @@
 import type { PlantEvent } from '../../domain';
 import type { PlantStore, User } from '../../application';
-import type { Clock, EventStore, StreamCatalogue } from '../../event-sourcing';
+import type { Clock, EventStore, SnapshotStore, StreamCatalogue } from '../../event-sourcing';
 import type { Arguments, Options } from './arguments';
 import { type Exit, Interrupted } from './exit';
 import type { Terminal } from './terminal';
@@ -24,6 +24,7 @@ export interface CliContext {
 export interface OpenStore {
   readonly store: EventStore<PlantEvent>;
   readonly catalogue: StreamCatalogue;
+  readonly snapshots?: SnapshotStore | undefined;
   readonly plants: PlantStore;
   /** Longest time for which a write in flight, of any process, can still be recorded, in ms. */
   readonly timeoutMs: number;

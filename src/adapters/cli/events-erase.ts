@@ -18,7 +18,7 @@ export const eventsErase: Command = {
   },
   details: [
     'For the right to be forgotten. Revoke the user’s tokens first: with a valid token, a client can still',
-    'create plants. The command shows what is stored, asks for the user’s name, deletes the stream and its key,',
+    'create plants. The command shows what is stored, asks for the user’s name, deletes the stream and its snapshots,',
     'waits as long as a write in flight can take (STORE_TIMEOUT_MS), and checks again: exit code 1 if the',
     'stream exists again.',
     '',

@@ -3,6 +3,7 @@ import { ImpossibleHistory, PlantList } from '../../domain';
 import { type Command, JSON_OUTPUT, type OpenStore, QUIET, SOME_USERS, withStore } from './command';
 import { findStreams } from './found-streams';
 import { NO_PROGRESS, progressOn } from './progress';
+import { SnapshotCheck } from './snapshot-check';
 import { pluralize, escapeForTerminal } from './terminal';
 
 /** A problem of a stream, or of a key that is not a stream. */
@@ -17,9 +18,9 @@ export const eventsVerify: Command = {
   options: { ...SOME_USERS, ...QUIET, ...JSON_OUTPUT },
   details: [
     'Reads and replays every event as the service does. Reports gaps, unknown event types, violated rules,',
-    'histories without their last events, and foreign keys under the key prefix. Prints one problem per line,',
-    'then the totals; the exit code is 1 if there is a problem. All histories are checked in any case. The',
-    'command only reads, so it can run while services do.',
+    'histories without their last events, snapshots that differ from the replay, and foreign keys under the key',
+    'prefix. Prints one problem per line, then the totals; the exit code is 1 if there is a problem. All',
+    'histories are checked in any case. The command only reads, so it can run while services do.',
     '',
     '  plant-store events verify',
     '  plant-store events verify --user alice --json',
@@ -43,9 +44,11 @@ export const eventsVerify: Command = {
       for (const stream of found.missing) await report({ stream, problem: 'nothing is stored' });
       for (const catalogued of found.streams) {
         const list = new PlantList();
-        const problem = await checkStream(opened, catalogued, list, () =>
-          progress.advance(sum.events + list.version, found.events),
-        );
+        const snapshot = await SnapshotCheck.begin(opened.snapshots, catalogued.stream);
+        const problem =
+          (await checkStream(opened, catalogued, list, snapshot, () =>
+            progress.advance(sum.events + list.version, found.events),
+          )) ?? snapshot.end(list.version);
         if (problem !== undefined) await report({ stream: catalogued.stream, problem });
         sum.streams++;
         sum.events += list.version;
@@ -68,11 +71,15 @@ async function checkStream(
   { store, catalogue }: OpenStore,
   { stream, version }: CataloguedStream,
   list: PlantList,
+  snapshot: SnapshotCheck,
   onPage: () => Promise<void>,
 ): Promise<string | undefined> {
   try {
     for await (const page of replay(store, stream)) {
-      for (const { event } of page) list.evolve(event);
+      for (const { event, commit } of page) {
+        list.evolve(event);
+        snapshot.replayed(list, commit);
+      }
       await onPage();
     }
   } catch (error) {

@@ -133,6 +133,12 @@ export class Metrics {
     'lost_histories',
     'Times the event store had lost events that were served before',
   );
+  readonly #snapshots = new Counter({
+    name: 'plant_store_snapshots_total',
+    help: 'Snapshots, by outcome: restored, saved, failed (to be loaded or saved), ignored (could not be used)',
+    labelNames: ['outcome'],
+    ...this.#registers,
+  });
   readonly #refused = new Counter({
     name: 'http_refused_user_requests_total',
     help: 'Requests refused because too many requests of the user were in flight',
@@ -149,6 +155,7 @@ export class Metrics {
   constructor(private readonly methods: readonly string[]) {
     // So that the first fault shows as an increase.
     for (const kind of ['unavailable', 'unknown', 'unreadable', 'bug']) this.#faults.inc({ kind }, 0);
+    for (const outcome of ['restored', 'saved', 'failed', 'ignored']) this.#snapshots.inc({ outcome }, 0);
     for (const [name, [help, read]] of Object.entries(GAUGES)) this.#gauge(name, help, read);
     for (const [name, [help, read]] of Object.entries(TOTALS)) this.#total(name, help, read);
   }
@@ -172,6 +179,7 @@ export class Metrics {
     conflict: () => this.#conflicts.inc(),
     loaded: (events) => this.#loaded.inc(events),
     historyLost: () => this.#lostHistories.inc(),
+    snapshot: (_, outcome) => this.#snapshots.inc({ outcome }),
     tooLarge: () => this.#tooLarge.inc(),
     fault: (_, error) => this.#faults.inc({ kind: kindOf(error) }),
   };

@@ -1,5 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Codec, type EventStore, StoreUnavailable, type StreamCatalogue } from '../../event-sourcing';
+import {
+  type Codec,
+  type EventStore,
+  type SnapshotStore,
+  StoreUnavailable,
+  type StreamCatalogue,
+} from '../../event-sourcing';
 import { APPEND_BOUNDS, type AppendBounds, type AppendLoad } from './append-writer';
 import type { Address } from './client';
 import { EXAMINE_EVERY_MS, RedisConnection } from './connection';
@@ -7,6 +13,7 @@ import { REDIS_DEFAULTS } from './defaults';
 import { RedisEventStore } from './event-store';
 import { FindingLog } from './finding-log';
 import type { FindingName } from './server-checks';
+import { RedisSnapshotStore } from './snapshot-store';
 import { RedisStreamCatalogue } from './stream-catalogue';
 
 export interface RedisOptions<Event> {
@@ -48,6 +55,8 @@ export interface StoreStatus {
 export interface OpenEventStore<Event> {
   readonly store: EventStore<Event>;
   readonly catalogue: StreamCatalogue;
+  /** Absent for a store that loads histories at once. */
+  readonly snapshots?: SnapshotStore | undefined;
   /** Health check: resolves with whether the store accepts writes; rejects if it does not answer reads. */
   check(): Promise<{ readonly writes: boolean }>;
   /** Absent for a store without a server. */
@@ -98,6 +107,8 @@ export async function openRedisEventStore<Event>(
   return {
     store,
     catalogue: new RedisStreamCatalogue(writer, { keyPrefix, waitReplicas }),
+    // No write of a snapshot waits for replicas.
+    snapshots: new RedisSnapshotStore(reader, { keyPrefix }),
     // Not on the writer's connection: while replicas are missing, each command there waits for them.
     async check() {
       await reader.check();

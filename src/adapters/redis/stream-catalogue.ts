@@ -8,20 +8,20 @@ import {
 } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
 import { appendFault, readFault } from './faults';
-import { streamKey, streamOfKey } from './stream-key';
+import { snapshotKeys, streamKey, streamOfKey } from './stream-key';
 
 /** Approximate number of keys per SCAN. */
 const SCAN_COUNT = 1000;
 
 /**
- * KEYS: the stream. ARGV: '1' if replicas must confirm. WAIT counts the replicas
+ * KEYS: the stream, its snapshot and its draft. ARGV: '1' if replicas must confirm. WAIT counts the replicas
  * that have the last write of this connection, so the script writes even if the
  * stream is already deleted: an erasure is repeated when too few replicas have
  * confirmed it.
  */
 const ERASE = `
 local events = redis.call('XLEN', KEYS[1])
-redis.call('UNLINK', KEYS[1])
+redis.call('UNLINK', unpack(KEYS))
 if ARGV[1] == '1' then
   redis.call('SET', KEYS[1], '')
   redis.call('UNLINK', KEYS[1])
@@ -64,10 +64,12 @@ export class RedisStreamCatalogue implements StreamCatalogue {
 
   async erase(stream: StreamName): Promise<number> {
     const { keyPrefix, waitReplicas } = this.options;
+    const { snapshot, draft } = snapshotKeys(keyPrefix, stream);
+    const keys = [streamKey(keyPrefix, stream), snapshot, draft];
     try {
       const { client, waitMs } = this.connection;
       const [events, replicaCount] = await Promise.all([
-        client.eval(ERASE, 1, streamKey(keyPrefix, stream), waitReplicas > 0 ? 1 : 0) as Promise<number>,
+        client.eval(ERASE, keys.length, ...keys, waitReplicas > 0 ? 1 : 0) as Promise<number>,
         // Sent in the same turn, on the same connection. A rejection is treated as a reply.
         waitReplicas > 0 ? client.wait(waitReplicas, waitMs).catch((error: unknown) => error) : 0,
       ]);
@@ -98,7 +100,7 @@ export class RedisStreamCatalogue implements StreamCatalogue {
 
   async #identify(key: string): Promise<CataloguedStream | ForeignObject | undefined> {
     const stream = streamOfKey(this.options.keyPrefix, key);
-    if (stream === 'elsewhere') return undefined;
+    if (stream === 'other') return undefined;
     if (stream === 'foreign') return { foreign: `key ${key} is not a key of this service` };
     try {
       const version = await lastVersion(this.connection.client, key);

@@ -1,7 +1,7 @@
 import type { ConfigProblem } from './problem';
 import { variables } from './variables';
 
-const OUR_PREFIX = /^(?:AUTH|REDIS|EVENT|STORE|CACHE|SHUTDOWN|BODY|REQUEST|LOG|MAX)_/;
+const OUR_PREFIX = /^(?:AUTH|REDIS|EVENT|STORE|CACHE|SHUTDOWN|SNAPSHOT|BODY|REQUEST|LOG|MAX)_/;
 // What Kubernetes and Docker links set in every container for a service that is called "redis" (or "auth", …), and
 // the image that the tests use.
 const FOREIGN =

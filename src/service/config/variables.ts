@@ -2,6 +2,7 @@ import { HTTP_DEFAULTS } from '../../adapters/http/defaults';
 import { MIN_SECRET_LENGTH } from '../../adapters/auth/jwt-keys';
 import { REDIS_DEFAULTS } from '../../adapters/redis/defaults';
 import { HEAP_SHARE } from '../../adapters/system/heap';
+import { SNAPSHOT_EVERY } from '../../event-sourcing';
 import { MASK, withoutPassword, withoutQuery, withoutTokens } from './masks';
 import { addresses, integer, jwksUrl, jwtSecret, keyPrefix, oneOf, redisUrl, text, tokens } from './parsers';
 
@@ -102,6 +103,12 @@ const VARIABLES = {
   ),
   CACHE_MAX_PLANTS: optionalNumber(
     'plants in memory; each user counts as ten more; if unset, only bytes are limited',
+    0,
+    1_000_000_000,
+  ),
+  SNAPSHOT_EVERY: numberWithDefault(
+    SNAPSHOT_EVERY,
+    'events after which a snapshot of a user’s plants is saved in Redis; 0 uses no snapshots',
     0,
     1_000_000_000,
   ),

@@ -7,11 +7,12 @@ import { run } from '../../../src/adapters/cli/run';
 import { Output } from '../../../src/adapters/cli/terminal';
 import { systemClock } from '../../../src/adapters/system/clock';
 import { PlantStore } from '../../../src/application';
-import { type Clock, type EventStore, type StreamCatalogue } from '../../../src/event-sourcing';
+import type { Clock, EventStore, SnapshotStore, StreamCatalogue } from '../../../src/event-sourcing';
 
 export interface CliSetup {
   readonly store?: EventStore<PlantEvent>;
   readonly catalogue?: StreamCatalogue;
+  readonly snapshots?: SnapshotStore;
   readonly clock?: Clock;
   readonly environment?: Readonly<Record<string, string>>;
   /** The content of standard input. */
@@ -60,9 +61,13 @@ export function runCli(setup: CliSetup, ...typed: string[]): Promise<Outcome> {
   return startCli(setup, ...typed).outcome;
 }
 
-function open({ store = new MemoryEventStore<PlantEvent>(), catalogue }: CliSetup, clock: Clock): OpenStore {
+function open(
+  { store = new MemoryEventStore<PlantEvent>(), catalogue, snapshots }: CliSetup,
+  clock: Clock,
+): OpenStore {
   return {
     store,
+    snapshots,
     catalogue: catalogue ?? (store as EventStore<PlantEvent> & StreamCatalogue),
     plants: new PlantStore({
       store,

@@ -1,11 +1,18 @@
-import type { PlantEvent } from '../../../src/domain';
+import { type PlantEvent, PlantList } from '../../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
-import { parseUser } from '../../../src/application';
-import { BEGINNING, type EventStore, StoreUnavailable, UnreadableHistory } from '../../../src/event-sourcing';
+import { parseUser, plantListCodec } from '../../../src/application';
+import {
+  BEGINNING,
+  BrokenSnapshot,
+  type EventStore,
+  StoreUnavailable,
+  UnreadableHistory,
+} from '../../../src/event-sourcing';
+import { AWAY, type KeptSnapshot, MemorySnapshots } from '../../support/memory-snapshots';
 import { created, deleted } from '../../support/given';
 import { runCli } from './cli-fixture';
-import { aStore, record } from './histories';
+import { aStore, historyOf, record } from './histories';
 
 describe('events verify', () => {
   let store: MemoryEventStore<PlantEvent>;
@@ -100,6 +107,56 @@ describe('events verify', () => {
     expect((await verify()).out).to.contain(
       'alice: the history changed while it was read; verify it again\n',
     );
+  });
+
+  describe('of a user with a snapshot', () => {
+    const snapshots = new MemorySnapshots();
+    const verifyAlice = async () => {
+      const { code, out } = await runCli({ store, snapshots }, 'events', 'verify', '--user', 'alice');
+      return { code, first: out.split('\n')[0] };
+    };
+    let right: KeptSnapshot;
+
+    beforeEach(async () => {
+      const { version, commit } = (await historyOf(store, 'alice'))[1]!;
+      const events = (await historyOf(store, 'alice')).slice(0, 2).map(({ event }) => event);
+      const chunks = [...plantListCodec.encode(PlantList.from(events))];
+      right = { format: plantListCodec.format, head: { version, commit }, chunks };
+      snapshots.fault = undefined;
+    });
+
+    it('finds no problem if the replay leads to it', async () => {
+      snapshots.keep('alice', right);
+      expect(await verifyAlice()).to.include({ code: 0 });
+    });
+
+    it('ignores one of another format', async () => {
+      snapshots.keep('alice', { ...right, format: 'plants-0', chunks: [] });
+      expect(await verifyAlice()).to.include({ code: 0 });
+    });
+
+    const differs = 'alice: its snapshot differs from the replay at version 2';
+    const another = 'alice: its snapshot is of another history';
+    const problems: Record<string, [change: () => Partial<KeptSnapshot>, problem: string]> = {
+      'another plant': [() => ({ chunks: right.chunks.map((chunk) => chunk.replace('F', 'f')) }), differs],
+      'another version of its list': [() => ({ chunks: ['[[3]]'] }), differs],
+      'another commit': [() => ({ head: { ...right.head, commit: 'lost' } }), another],
+      'a version beyond the history': [() => ({ head: { ...right.head, version: 9 } }), another],
+    };
+    for (const [which, [change, problem]] of Object.entries(problems)) {
+      it(`reports one with ${which}`, async () => {
+        snapshots.keep('alice', { ...right, ...change() });
+        expect(await verifyAlice()).to.deep.equal({ code: 1, first: problem });
+      });
+    }
+
+    it('reports one that cannot be read', async () => {
+      for (const fault of [AWAY, new BrokenSnapshot('its checksum differs')]) {
+        snapshots.fault = fault;
+        const first = `alice: its snapshot cannot be read: ${fault.message}`;
+        expect(await verifyAlice()).to.deep.equal({ code: 1, first });
+      }
+    });
   });
 
   it('exits with 3 when the store becomes unavailable', async () => {

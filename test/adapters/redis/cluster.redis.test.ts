@@ -36,6 +36,20 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
 
   streamCatalogueContract({ name: 'RedisStreamCatalogue', open });
 
+  it('a snapshot is saved, loaded and erased in the slot of its stream', async () => {
+    const { store, catalogue, snapshots, close } = await open();
+    const alice = streamName('alice with a snapshot');
+    await store.append(alice, BEGINNING, 'a commit', [created(1, 'Fern')]);
+    const head = { version: 1, commit: 'a commit' };
+    expect(await snapshots.save(alice, { format: 'f-1', head, chunks: ['a', 'b'] })).to.equal(true);
+    const chunks: string[] = [];
+    for await (const chunk of (await snapshots.load(alice))!.chunks) chunks.push(chunk);
+    expect(chunks).to.deep.equal(['a', 'b']);
+    await catalogue.erase(alice);
+    expect(await snapshots.load(alice)).to.equal(undefined);
+    await close();
+  });
+
   it('the service serves, and serves again soon after its connections were reset', async () => {
     const instance = await startInstance({ REDIS_CLUSTER_NODES: `127.0.0.1:${proxy.port}` });
     const alice = new Client(instance.url);

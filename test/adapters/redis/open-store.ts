@@ -1,10 +1,11 @@
 import type { PlantEvent } from '../../../src/domain';
 import { RedisConnection, type RedisConnectionOptions } from '../../../src/adapters/redis/connection';
 import { RedisEventStore, type RedisEventStoreOptions } from '../../../src/adapters/redis/event-store';
+import { RedisSnapshotStore } from '../../../src/adapters/redis/snapshot-store';
 import { RedisStreamCatalogue } from '../../../src/adapters/redis/stream-catalogue';
 import { systemClock } from '../../../src/adapters/system/clock';
 import { commitIds } from '../../../src/adapters/system/commit-id';
-import { PlantStore, plantCodec } from '../../../src/application';
+import { PlantStore, type PlantStoreOptions, plantCodec } from '../../../src/application';
 import { type AggregateObserver, type EventStore } from '../../../src/event-sourcing';
 
 /** A timeout that must not expire, even on a busy machine. */
@@ -37,12 +38,17 @@ export async function openStore(
       ...(appendBounds === undefined ? {} : { appendBounds }),
     }),
     catalogue: new RedisStreamCatalogue(connection, options),
+    snapshots: new RedisSnapshotStore(connection, options),
     close: async () => connection.close(),
   };
 }
 
 /** The use cases over `store`, configured as by bootstrap. */
-export function plantsOver(store: EventStore<PlantEvent>, observer: AggregateObserver = {}): PlantStore {
+export function plantsOver(
+  store: EventStore<PlantEvent>,
+  observer: AggregateObserver = {},
+  snapshots?: PlantStoreOptions['snapshots'],
+): PlantStore {
   return new PlantStore({
     store,
     clock: systemClock,
@@ -51,5 +57,6 @@ export function plantsOver(store: EventStore<PlantEvent>, observer: AggregateObs
     maxWaiting: 1024,
     cacheMaxItems: 1_000_000,
     observer,
+    snapshots,
   });
 }

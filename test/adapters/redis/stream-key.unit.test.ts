@@ -1,7 +1,7 @@
 import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { streamKey } from '../../../src/adapters/redis/stream-key';
+import { snapshotKeys, streamKey } from '../../../src/adapters/redis/stream-key';
 import { RUNS } from '../../domain/arbitraries';
 
 const anyUser = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 });
@@ -46,10 +46,12 @@ describe('The key of a user’s stream', () => {
     );
   });
 
-  it('has the user as its hash tag', () => {
+  it('has the user as its hash tag, as those of its snapshots', () => {
     fc.assert(
       fc.property(anyUser, (user) => {
-        expect(hashTag(streamKey('plant-store', streamName(user)))).to.equal(encodeURIComponent(user));
+        const { snapshot, draft } = snapshotKeys('plant-store', streamName(user));
+        for (const key of [streamKey('plant-store', streamName(user)), snapshot, draft])
+          expect(hashTag(key)).to.equal(encodeURIComponent(user));
       }),
       { numRuns: RUNS },
     );

@@ -37,12 +37,12 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
   it('can do all that the service does, and uses every right', async () => {
     await redis.admin.config('RESETSTAT');
     // With a missing replica, appends are retried, so that every code path runs.
-    const environment = { REDIS_URL: url.href, STORE_TIMEOUT_MS: '400' };
+    const environment = { REDIS_URL: url.href, STORE_TIMEOUT_MS: '400', SNAPSHOT_EVERY: '1' };
     const [waiting] = await startInstances(1, { ...environment, REDIS_WAIT_REPLICAS: '1' });
     const [instance] = await startInstances(1, environment);
     const [waiter, client] = [new Client(waiting!.url), new Client(instance!.url)];
 
-    const granted = RULES.filter((rule) => rule.startsWith('+')).map((rule) => rule.slice(1));
+    const granted = RULES.filter((rule) => rule.startsWith('+')).map((rule) => rule.replace(/[+)]/g, ''));
     expect(await client.create(1, 'Moss')).to.include({ status: 200 });
     expect(await client.delete(1)).to.include({ status: 204 });
     expect((await client.list()).names).to.deep.equal([]);
@@ -55,6 +55,26 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
     });
 
     expect(await redis.admin.acl('LOG'), 'what was denied').to.deep.equal([]);
+  });
+
+  it('loses no request without the rights for snapshots, and logs once that they fail', async () => {
+    const withoutSnapshots = RULES.slice(
+      0,
+      RULES.findIndex((rule) => rule.startsWith('(')),
+    );
+    await redis.admin.acl('SETUSER', 'plant-store', 'reset');
+    await grant(redis, withoutSnapshots);
+    const [instance] = await startInstances(1, { REDIS_URL: url.href, SNAPSHOT_EVERY: '1' });
+    const client = new Client(instance!.url);
+    for (const id of [1, 2, 3]) expect(await client.create(id, 'Fern')).to.include({ status: 200 });
+    await until(async () => ((await redis.admin.acl('LOG')) as unknown[]).length > 0);
+    expect((await client.list()).names).to.have.length(3);
+
+    await instance!.stop();
+    const lines = instance!.log.filter(({ msg }) => msg.includes('snapshot'));
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.include({ level: 40 });
+    expect(JSON.stringify(lines[0])).to.contain('NOPERM');
   });
 
   it('can use another database with the additional right of the page, and not without', async () => {

@@ -38,7 +38,12 @@ describeOwnRedis('A random sequence of faults', (startRedis) => {
           {
             redis,
             redisUrl: `redis://127.0.0.1:${proxy.port}`,
-            environment: { REDIS_WAIT_REPLICAS: String(replicas) },
+            // Each request of another user loads it again, from a snapshot if there is one.
+            environment: {
+              REDIS_WAIT_REPLICAS: String(replicas),
+              SNAPSHOT_EVERY: '50',
+              CACHE_MAX_PLANTS: '0',
+            },
             seed: SEED,
           },
           happen,

@@ -1,0 +1,134 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  BrokenSnapshot,
+  type Head,
+  type Snapshot,
+  type SnapshotStore,
+  StoreUnavailable,
+  type StoredSnapshot,
+  type StreamName,
+} from '../../event-sourcing';
+import type { RedisConnection } from './connection';
+import { readFault } from './faults';
+import { snapshotKeys, streamKey } from './stream-key';
+
+/** A draft expires this long after its last chunk, so that another instance can save one if its writer ended. */
+const DRAFT_MS = 30_000;
+
+/**
+ * One step of saving: writes fields of the draft, and with the last fields makes it the snapshot.
+ *
+ * KEYS: the stream, the snapshot, the draft. ARGV: version and commit of the head, the id of the writer, which step
+ * it is (`first`, `next` or `last`), the time until the draft expires, then a name and a value for each field.
+ *
+ * The draft is the lock of its writer. Each step checks that the stream has the head, so that nothing is written of a
+ * stream that was erased.
+ */
+const WRITE = `
+local stream, snapshot, draft = unpack(KEYS)
+local version, commit, writer, step, expiry = unpack(ARGV)
+local entry = redis.call('XRANGE', stream, version .. '-0', version .. '-0')[1]
+if not entry or entry[2][6] ~= commit then return 0 end
+local current = redis.call('HMGET', draft, 'writer')[1] or step == 'first' and writer
+if current ~= writer then return 0 end
+redis.call('HSET', draft, 'writer', writer, unpack(ARGV, 6))
+redis.call('PEXPIRE', draft, expiry)
+if step == 'last' then
+  redis.call('PERSIST', draft)
+  -- RENAME would free the old snapshot at once, and UNLINK frees it in the background.
+  redis.call('UNLINK', snapshot)
+  redis.call('RENAME', draft, snapshot)
+end
+return 1
+`;
+
+/** The fields of a snapshot beside its chunks, which are numbered from 0. */
+const HEADER = ['format', 'version', 'commit', 'chunks', 'checksum'] as const;
+
+/**
+ * Stores each snapshot as a hash beside its stream, one field per chunk, so that no command is long. A draft becomes
+ * the snapshot in one step.
+ */
+export class RedisSnapshotStore implements SnapshotStore {
+  constructor(
+    private readonly connection: RedisConnection,
+    private readonly options: { readonly keyPrefix: string },
+  ) {}
+
+  async load(stream: StreamName): Promise<StoredSnapshot | undefined> {
+    const { snapshot: key } = snapshotKeys(this.options.keyPrefix, stream);
+    const fields = await this.#read(key, ...HEADER);
+    if (fields.every((field) => field === null)) return undefined;
+    const [format, version, commit, chunks, checksum] = fields.map((field) => field ?? '');
+    const header = { format: format!, head: { version: Number(version), commit: commit! } };
+    return { ...header, chunks: this.#chunks(key, Number(chunks), checksum!, checksumOf(stream, header)) };
+  }
+
+  async save(stream: StreamName, { format, head, chunks }: Snapshot): Promise<boolean> {
+    const writer = randomUUID();
+    const checksum = checksumOf(stream, { format, head });
+    let count = 0;
+    for (const chunk of chunks) {
+      checksum.update(chunk);
+      const step = count === 0 ? 'first' : 'next';
+      if (!(await this.#write(stream, head, writer, step, [String(count++), chunk]))) return false;
+    }
+    const header = [format, String(head.version), head.commit, String(count), checksum.digest()];
+    return this.#write(
+      stream,
+      head,
+      writer,
+      'last',
+      HEADER.flatMap((name, index) => [name, header[index]!]),
+    );
+  }
+
+  async *#chunks(key: string, count: number, expected: string, checksum: Checksum): AsyncGenerator<string> {
+    for (let index = 0; index < count; index++) {
+      const [current, chunk] = await this.#read(key, 'checksum', String(index));
+      if ((current ?? '') !== expected)
+        throw new StoreUnavailable('the snapshot was replaced while it was read');
+      if (chunk == null) throw new BrokenSnapshot(`chunk ${index} of ${count} is missing`);
+      checksum.update(chunk);
+      yield chunk;
+    }
+    if (checksum.digest() !== expected) throw new BrokenSnapshot('its checksum differs');
+  }
+
+  async #read(key: string, ...fields: string[]): Promise<(string | null)[]> {
+    try {
+      return await this.connection.client.hmget(key, ...fields);
+    } catch (error) {
+      throw readFault(error);
+    }
+  }
+
+  async #write(
+    stream: StreamName,
+    { version, commit }: Head,
+    writer: string,
+    step: 'first' | 'next' | 'last',
+    fields: readonly string[],
+  ): Promise<boolean> {
+    const { keyPrefix } = this.options;
+    const { snapshot, draft } = snapshotKeys(keyPrefix, stream);
+    const keys = [streamKey(keyPrefix, stream), snapshot, draft];
+    try {
+      const { client } = this.connection;
+      const args = [version, commit, writer, step, DRAFT_MS, ...fields];
+      return (await client.eval(WRITE, keys.length, ...keys, ...args)) === 1;
+    } catch (error) {
+      throw readFault(error);
+    }
+  }
+}
+
+type Checksum = ReturnType<typeof checksumOf>;
+
+/** SHA-256 of what a snapshot is of, and of its chunks, in this version of the layout. */
+function checksumOf(stream: StreamName, { format, head }: Pick<Snapshot, 'format' | 'head'>) {
+  const hash = createHash('sha256');
+  const update = (text: string) => hash.update(`${text.length}:`).update(text);
+  for (const text of ['snapshot 1', stream, format, String(head.version), head.commit]) update(text);
+  return { update, digest: () => hash.digest('hex') };
+}

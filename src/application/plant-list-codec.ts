@@ -1,0 +1,72 @@
+import { PlantList, isPlant, parsePlantId, plantCreated } from '../domain';
+import type { StateCodec } from '../event-sourcing';
+
+/** Length of a chunk, in characters: it is complete with the row that reaches it. */
+const CHUNK_LENGTH = 32 * 1024;
+/** Up to this length an id is an exact number. It is written as one: JSON.parse would intern a short text. */
+const EXACT_LENGTH = 15;
+/** Estimated length of a row without its texts. */
+const ROW_LENGTH = 20;
+
+/** Position, id, name and tag of a living plant; the last row is the version of the list alone. */
+type Row = readonly unknown[];
+
+/**
+ * The codec of plant lists: the format of snapshots. docs/decisions/0014-snapshots.md explains it.
+ *
+ *     [[1,"9007199254740993","Fern"],[3,7,"Ivy","indoor"],[4]]
+ *
+ * Each chunk is a JSON array of rows. Equal lists have equal chunks. The compiler refuses a member of a plant that is
+ * not written. Where the rows or their meaning change, the format needs another name.
+ */
+export const plantListCodec: StateCodec<PlantList> = {
+  format: 'plants-1',
+
+  encode: (list) => chunksOf(list.living(), list.version),
+
+  decode(list, chunk) {
+    for (const row of rowsOf(chunk)) decodeRow(list, row);
+    return list;
+  },
+};
+
+function* chunksOf(living: ReturnType<PlantList['living']>, version: number): Generator<string> {
+  let rows: Row[] = [];
+  let length = 0;
+  for (const { position, id, plant } of living) {
+    const { name, tag, ...unwritten } = plant;
+    unwritten satisfies Record<string, never>;
+    const written = id.length > EXACT_LENGTH ? id : Number(id);
+    rows.push(tag === undefined ? [position, written, name] : [position, written, name, tag]);
+    length += ROW_LENGTH + id.length + name.length + (tag?.length ?? 0);
+    if (length < CHUNK_LENGTH) continue;
+    yield JSON.stringify(rows);
+    rows = [];
+    length = 0;
+  }
+  yield JSON.stringify([...rows, [version]]);
+}
+
+/** Throws without a part of the text, unlike JSON.parse: errors are logged. */
+function rowsOf(chunk: string): readonly Row[] {
+  try {
+    const rows: unknown = JSON.parse(chunk);
+    if (Array.isArray(rows) && rows.every(Array.isArray)) return rows as readonly Row[];
+  } catch {
+    // As for any other text.
+  }
+  throw new TypeError('a chunk is not a JSON array of rows');
+}
+
+/** Throws if the row is invalid, or the rules could not have produced it. */
+function decodeRow(list: PlantList, row: Row): void {
+  const [position, id, name, tag] = row;
+  if (!Number.isSafeInteger(position)) throw new TypeError('a row without a position');
+  if (row.length === 1) return list.skipTo(position as number);
+  const plantId = typeof id === 'string' || typeof id === 'number' ? parsePlantId(String(id)) : undefined;
+  const plant = { name, tag };
+  if (plantId === undefined || !isPlant(plant))
+    throw new TypeError(`no plant at position ${String(position)}`);
+  list.skipTo((position as number) - 1);
+  list.evolve(plantCreated(plantId, plant));
+}

@@ -1,0 +1,113 @@
+import { SNAPSHOT_EVERY, type SnapshotOptions } from './aggregate-options';
+import { BEGINNING, StoreUnavailable } from './event-store';
+import type { StateAtHead } from './projection';
+import type { SafeObserver } from './safe-observer';
+import type { SaveSlot } from './save-slot';
+import { BrokenSnapshot } from './snapshot-store';
+import type { StreamName } from './stream-name';
+
+/** A snapshot has all items. This share of them bounds what it costs per event. */
+const ITEMS_SHARE = 1 / 10;
+
+/** Reads from a store when it is the load's turn. */
+export type ReadInTurn = <T>(read: () => Promise<T>) => Promise<T>;
+
+/** Restores the newest snapshot of one stream, and saves another one when it is due. No failure fails a request. */
+export class StreamSnapshots<State> {
+  /** Version of the newest snapshot, as far as known. */
+  #version = 0;
+  /** Whether the stored snapshot was found unusable: it is replaced, however new it is. */
+  #unusable = false;
+  #saving = false;
+
+  constructor(
+    private readonly stream: StreamName,
+    private readonly initialState: () => State,
+    private readonly options: SnapshotOptions<State>,
+    private readonly slot: SaveSlot,
+    private readonly observer: SafeObserver,
+  ) {}
+
+  /** Whether the state is being saved. */
+  get saving(): boolean {
+    return this.#saving;
+  }
+
+  /**
+   * Decodes the newest snapshot, if it is ahead of `version`. After each chunk it yields the incomplete state, at the
+   * beginning; at the end the complete state at its head, or the initial state if the snapshot cannot be used. The
+   * next chunk is prefetched.
+   */
+  async *restore(version: number, read: ReadInTurn): AsyncGenerator<StateAtHead<State>> {
+    const { store, codec } = this.options;
+    let state: State | undefined;
+    try {
+      const snapshot = await read(() => store.load(this.stream));
+      if (snapshot === undefined || snapshot.head.version <= version) return;
+      if (snapshot.format !== codec.format)
+        throw new BrokenSnapshot(`its format is ${snapshot.format}, expected ${codec.format}`);
+      const chunks = snapshot.chunks[Symbol.asyncIterator]();
+      state = this.initialState();
+      for (let reading = read(() => chunks.next()); ;) {
+        const chunk = await reading;
+        if (chunk.done) break;
+        reading = read(() => chunks.next());
+        // If decoding throws, a failed prefetch must not go unhandled.
+        reading.catch(() => {});
+        state = codec.decode(state, chunk.value);
+        yield { state, head: BEGINNING };
+      }
+      this.#version = snapshot.head.version;
+      yield { state, head: snapshot.head };
+    } catch (error) {
+      if (error instanceof StoreUnavailable) this.observer.snapshot(this.stream, 'failed', error);
+      else this.ignore(error);
+      if (state !== undefined) yield { state: this.initialState(), head: BEGINNING };
+    }
+  }
+
+  /** Records that the stored snapshot cannot be used. */
+  ignore(why: unknown): void {
+    this.#version = 0;
+    this.#unusable = true;
+    this.observer.snapshot(this.stream, 'ignored', why);
+  }
+
+  /** If a snapshot is due, saves the `current` state in the background; `undefined` while there is none. */
+  saveIfDue(version: number, items: number, current: () => StateAtHead<State> | undefined): void {
+    if (!this.#isDue(version, items) || !this.slot.free) return;
+    this.#saving = true;
+    void this.slot.hold(async () => {
+      try {
+        await this.#save(version, items, current);
+      } catch (error) {
+        this.#version = version;
+        this.observer.snapshot(this.stream, 'failed', error);
+      }
+      this.#saving = false;
+    });
+  }
+
+  #isDue(version: number, items: number): boolean {
+    const { every = SNAPSHOT_EVERY } = this.options;
+    return version - this.#version >= Math.max(every, items * ITEMS_SHARE);
+  }
+
+  async #save(version: number, items: number, current: () => StateAtHead<State> | undefined): Promise<void> {
+    const { store, codec } = this.options;
+    const newest = this.#unusable ? undefined : await store.load(this.stream);
+    if (newest?.format === codec.format) {
+      // Another instance may have saved it.
+      this.#version = newest.head.version;
+      if (!this.#isDue(version, items)) return;
+    }
+    const now = current();
+    if (now === undefined) return;
+    // Whether or not it is saved, the next attempt is due as many events later.
+    this.#version = now.head.version;
+    const chunks = codec.encode(now.state);
+    if (!(await store.save(this.stream, { format: codec.format, head: now.head, chunks }))) return;
+    this.#unusable = false;
+    this.observer.snapshot(this.stream, 'saved');
+  }
+}

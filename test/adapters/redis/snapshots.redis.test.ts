@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { type PlantStore, type User, parseUser, plantListCodec } from '../../../src/application';
+import type { SnapshotOutcome } from '../../../src/event-sourcing';
+import { newPlant, plantId } from '../../support/given';
+import { Client } from '../../support/client';
+import { startInstance } from '../../support/instance';
+import { describeRedis } from '../../support/redis';
+import { until } from '../../support/until';
+import { openStore, plantsOver } from './open-store';
+
+const EVENTS = 12;
+
+describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redis) => {
+  let alice: User;
+  let close: (() => Promise<void>)[] = [];
+  const key = (kind: string, user = alice) => `${redis.prefix}:{${user}}:${kind}`;
+
+  /** A new instance. `reads` has the versions after which it reads the history; `outcomes` those of snapshots. */
+  async function startPlants(every: number) {
+    const {
+      store,
+      snapshots,
+      close: end,
+    } = await openStore(redis.url, { keyPrefix: redis.prefix, pageSize: 2 });
+    close.push(end);
+    const reads: number[] = [];
+    const read = store.read.bind(store);
+    store.read = (stream, after) => {
+      reads.push(after.version);
+      return read(stream, after);
+    };
+    const outcomes: SnapshotOutcome[] = [];
+    const lost: number[] = [];
+    const observer = {
+      snapshot: (_: string, outcome: SnapshotOutcome) => void outcomes.push(outcome),
+      historyLost: (_: string, { version }: { version: number }) => void lost.push(version),
+    };
+    const plants = plantsOver(store, observer, { store: snapshots, codec: plantListCodec, every });
+    return { plants, reads, outcomes, lost };
+  }
+
+  async function create(plants: PlantStore, from: number, to: number, user = alice): Promise<void> {
+    for (let id = from; id <= to; id++) await plants.create(user, newPlant(id, `plant ${id}`));
+  }
+
+  const list = async (plants: PlantStore) => (await plants.list(alice)).plants.map(({ name }) => name);
+  const names = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, index) => `plant ${from + index}`);
+
+  beforeEach(async () => {
+    alice = parseUser(`alice-${randomUUID()}`)!;
+    const writer = await startPlants(EVENTS);
+    await create(writer.plants, 1, EVENTS);
+    await until(() => writer.outcomes.includes('saved'));
+  });
+  afterEach(async () => {
+    for (const end of close) await end();
+    close = [];
+  });
+
+  it('loads it, and reads on from its head', async () => {
+    const { plants, reads, outcomes } = await startPlants(EVENTS);
+    expect(await list(plants)).to.deep.equal(names(1, EVENTS));
+    expect(reads).to.deep.equal([0, EVENTS]);
+    expect(outcomes).to.deep.equal(['restored']);
+  });
+
+  it('continues a walk through its pages that another instance began', async () => {
+    const [one, other] = [await startPlants(Infinity), await startPlants(EVENTS)];
+    await one.plants.delete(alice, plantId(2));
+    const { next } = await one.plants.list(alice, { limit: 4 });
+    await one.plants.delete(alice, plantId(7));
+    const rest = await other.plants.list(alice, { after: next! });
+    expect(rest.plants.map(({ name }) => name)).to.deep.equal([...names(6, 6), ...names(8, EVENTS)]);
+    expect(other.outcomes).to.deep.equal(['restored']);
+  });
+
+  it('lists the same when it was removed as docs/operations.md shows', async () => {
+    const [, command] = /```redis snapshot\n(.+)\n/.exec(readFileSync('docs/operations.md', 'utf8'))!;
+    const [name, documented] = command!.split(' ') as [string, string];
+    expect(
+      await redis.admin.call(name, documented.replace('plant-store:{alice}', key('').slice(0, -1))),
+    ).to.equal(1);
+    const { plants, reads, outcomes } = await startPlants(Infinity);
+    expect(await list(plants)).to.deep.equal(names(1, EVENTS));
+    expect(reads).to.have.length(EVENTS / 2);
+    expect(outcomes).to.deep.equal([]);
+  });
+
+  it('ignores it if its tail of the history was lost, and saves another', async () => {
+    const dump = await redis.admin.dumpBuffer(key('events'));
+    const { plants: writer } = await startPlants(Infinity);
+    await create(writer, 13, 14);
+    const saver = await startPlants(1);
+    await list(saver.plants);
+    await until(() => saver.outcomes.includes('saved'));
+    await redis.admin.restore(key('events'), 0, dump, 'REPLACE');
+
+    const { plants, outcomes, lost } = await startPlants(1);
+    expect(await list(plants)).to.deep.equal(names(1, EVENTS));
+    expect(lost).to.deep.equal([]);
+    await until(() => outcomes.includes('saved'));
+    expect(outcomes).to.deep.equal(['ignored', 'saved']);
+    expect(await redis.admin.hget(key('snapshot'), 'version')).to.equal(String(EVENTS));
+  });
+
+  it('ignores it if the lost events were replaced by others', async () => {
+    const dump = await redis.admin.dumpBuffer(key('events'));
+    const { plants: writer } = await startPlants(Infinity);
+    await create(writer, 13, 14);
+    const saver = await startPlants(1);
+    await list(saver.plants);
+    await until(() => saver.outcomes.includes('saved'));
+    await redis.admin.restore(key('events'), 0, dump, 'REPLACE');
+    const { plants: another } = await startPlants(Infinity);
+    await create(another, 20, 25);
+
+    const { plants, outcomes } = await startPlants(Infinity);
+    expect(await list(plants)).to.deep.equal([...names(1, EVENTS), ...names(20, 25)]);
+    expect(outcomes).to.deep.equal(['ignored']);
+  });
+
+  it('ignores that of an erased user', async () => {
+    await redis.admin.unlink(key('events'));
+    const empty = await startPlants(Infinity);
+    expect(await list(empty.plants)).to.deep.equal([]);
+    await create(empty.plants, 21, 33);
+
+    const { plants, outcomes } = await startPlants(Infinity);
+    expect(await list(plants)).to.deep.equal(names(21, 33));
+    expect(outcomes).to.deep.equal(['ignored']);
+  });
+
+  it('ignores that of another user', async () => {
+    const { plants: writer } = await startPlants(Infinity);
+    const bob = parseUser(`bob-${randomUUID()}`)!;
+    await create(writer, 1, 5, bob);
+    await redis.admin.rename(key('snapshot'), key('snapshot', bob));
+
+    const { plants, outcomes } = await startPlants(Infinity);
+    expect((await plants.list(bob)).plants).to.have.length(5);
+    expect(outcomes).to.deep.equal(['ignored']);
+  });
+
+  it('ignores a damaged one', async () => {
+    await redis.admin.hset(key('snapshot'), '0', '[[1,1,"Forged"],[12]]');
+    const { plants, outcomes } = await startPlants(Infinity);
+    expect(await list(plants)).to.deep.equal(names(1, EVENTS));
+    expect(outcomes).to.deep.equal(['ignored']);
+  });
+
+  it('replays the history if the key is of another type', async () => {
+    await redis.admin.set(key('snapshot'), 'of somebody else');
+    const { plants, outcomes } = await startPlants(Infinity);
+    expect(await list(plants)).to.deep.equal(names(1, EVENTS));
+    expect(outcomes).to.deep.equal(['failed']);
+  });
+
+  it('logs what it ignores without a name of a user or a plant, and counts it', async () => {
+    const { plants: writer } = await startPlants(Infinity);
+    await create(writer, 100, 140, parseUser('alice'));
+    await redis.admin.hset(key('snapshot', parseUser('alice')), {
+      ...(await redis.admin.hgetall(key('snapshot'))),
+      version: '40',
+      0: '[[1,1,"Secret"',
+    });
+    const environment = { REDIS_URL: redis.url, REDIS_KEY_PREFIX: redis.prefix, SNAPSHOT_EVERY: '10' };
+    const instance = await startInstance(environment);
+    expect((await new Client(instance.url).list()).names).to.have.length(41);
+    const count = async (outcome: string) => {
+      const text = await (await fetch(`${instance.url}/metrics`)).text();
+      return Number(
+        new RegExp(`^plant_store_snapshots_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)![1],
+      );
+    };
+    await until(async () => (await count('saved')) === 1);
+    expect([await count('ignored'), await count('restored'), await count('failed')]).to.deep.equal([1, 0, 0]);
+    await instance.stop();
+
+    const lines = instance.log.filter(({ msg }) => msg.includes('snapshot'));
+    expect(lines).to.have.length(1);
+    expect(lines[0]).to.include({ level: 40 });
+    expect(JSON.stringify(lines)).not.to.match(/alice|Secret|plant 1/);
+  });
+
+  it('uses and saves none with SNAPSHOT_EVERY=0', async () => {
+    const environment = { REDIS_URL: redis.url, REDIS_KEY_PREFIX: redis.prefix, SNAPSHOT_EVERY: '0' };
+    const instance = await startInstance(environment);
+    const client = new Client(instance.url, 'carol');
+    await client.create(1, 'Fern');
+    await client.list();
+    await instance.stop();
+    expect(await redis.admin.keys(`${redis.prefix}:{carol}:*`)).to.deep.equal([
+      `${redis.prefix}:{carol}:events`,
+    ]);
+  });
+});
