@@ -57,7 +57,7 @@ describe('The codec of plant lists', () => {
     expect(decodeAll(chunks).size).to.equal(10_000);
   });
 
-  it('writes equal lists as equal chunks, whatever became of their segments', () => {
+  it('writes equal lists as equal chunks, also if their segments differ', () => {
     const history: PlantEvent[] = ferns(10_000);
     for (let id = 1; id < 5000; id += 3) history.push(deleted(id));
     const list = PlantList.from(history);

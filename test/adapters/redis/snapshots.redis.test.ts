@@ -152,7 +152,7 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
   });
 
   it('replays the history if the key is of another type', async () => {
-    await redis.admin.set(key('snapshot'), 'of somebody else');
+    await redis.admin.set(key('snapshot'), 'of another program');
     const { plants, outcomes } = await startPlants(Infinity);
     expect(await list(plants)).to.deep.equal(names(1, EVENTS));
     expect(outcomes).to.deep.equal(['failed']);
