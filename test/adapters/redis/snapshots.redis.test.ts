@@ -5,7 +5,7 @@ import { type PlantStore, type User, parseUser, plantListCodec } from '../../../
 import type { SnapshotOutcome } from '../../../src/event-sourcing';
 import { newPlant, plantId } from '../../support/given';
 import { Client } from '../../support/client';
-import { startInstance } from '../../support/instance';
+import { type Instance, instancesPerTest } from '../../support/instance';
 import { describeRedis } from '../../support/redis';
 import { until } from '../../support/until';
 import { openStore, plantsOver } from './open-store';
@@ -13,6 +13,7 @@ import { openStore, plantsOver } from './open-store';
 const EVENTS = 12;
 
 describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redis) => {
+  const startInstances = instancesPerTest();
   let alice: User;
   let close: (() => Promise<void>)[] = [];
   const key = (kind: string, user = alice) => `${redis.prefix}:{${user}}:${kind}`;
@@ -160,15 +161,16 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
 
   it('logs what it ignores without a name of a user or a plant, and counts it', async () => {
     const { plants: writer } = await startPlants(Infinity);
-    await create(writer, 100, 140, parseUser('alice'));
+    // More events than a page has.
+    await create(writer, 100, 299, parseUser('alice'));
     await redis.admin.hset(key('snapshot', parseUser('alice')), {
       ...(await redis.admin.hgetall(key('snapshot'))),
-      version: '40',
+      version: '150',
       0: '[[1,1,"Secret"',
     });
     const environment = { REDIS_URL: redis.url, REDIS_KEY_PREFIX: redis.prefix, SNAPSHOT_EVERY: '10' };
-    const instance = await startInstance(environment);
-    expect((await new Client(instance.url).list()).names).to.have.length(41);
+    const [instance] = (await startInstances(1, environment)) as [Instance];
+    expect((await new Client(instance.url).list()).names).to.have.length(200);
     const count = async (outcome: string) => {
       const text = await (await fetch(`${instance.url}/metrics`)).text();
       return Number(
@@ -187,7 +189,7 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
 
   it('uses and saves none with SNAPSHOT_EVERY=0', async () => {
     const environment = { REDIS_URL: redis.url, REDIS_KEY_PREFIX: redis.prefix, SNAPSHOT_EVERY: '0' };
-    const instance = await startInstance(environment);
+    const [instance] = (await startInstances(1, environment)) as [Instance];
     const client = new Client(instance.url, 'carol');
     await client.create(1, 'Fern');
     await client.list();
