@@ -2,7 +2,7 @@ import type { PlantEvent } from './events';
 import type { Plant } from './plant';
 import type { PlantId } from './plant-id';
 import { plantBytes } from './plant-size';
-import { type Key, PositionIndex, keyOf } from './position-index';
+import { type PlantKey, keyOf } from './plant-key';
 import { Segment, type SegmentRange } from './segment';
 
 /** Consecutive plants of the list, in order of creation. Later events do not change it. */
@@ -48,7 +48,7 @@ export interface LivingPlant {
  * O(k / capacity + log n), wherever it starts, also after deletions.
  */
 export class PlantList {
-  readonly #positions = new PositionIndex();
+  readonly #positionOf = new Map<PlantKey, number>();
   /** The first positions of the segments, ascending, for the binary search. The plant created there may be deleted. */
   readonly #starts: number[] = [];
   /** The segments by first position; none is empty. A Map, because removing from the middle of a long array of objects is slow. */
@@ -70,7 +70,7 @@ export class PlantList {
 
   /** How many plants are alive. */
   get size(): number {
-    return this.#positions.size;
+    return this.#positionOf.size;
   }
 
   /** About how much memory the living plants take, in bytes: see {@link plantBytes}. */
@@ -79,18 +79,18 @@ export class PlantList {
   }
 
   has(id: PlantId): boolean {
-    return this.#positions.get(keyOf(id)) !== undefined;
+    return this.#positionOf.has(keyOf(id));
   }
 
   /** Applies the next event. Throws {@link ImpossibleHistory}, and then has not changed. */
   evolve(event: PlantEvent): void {
     const key = keyOf(event.id);
-    const position = this.#positions.get(key);
+    const position = this.#positionOf.get(key);
     switch (event.type) {
       case 'PlantCreated':
         if (position !== undefined) throw this.#impossible('creates an id that is taken');
         this.#version++;
-        this.#positions.add(key, this.#version);
+        this.#positionOf.set(key, this.#version);
         this.#bytes += plantBytes(event.id, event);
         // A new object, so that no reader of the plant reaches the id or the event.
         this.#add(event.tag === undefined ? { name: event.name } : { name: event.name, tag: event.tag }, key);
@@ -98,7 +98,7 @@ export class PlantList {
       case 'PlantDeleted':
         if (position === undefined) throw this.#impossible('deletes an id that is free');
         this.#version++;
-        this.#positions.remove(key);
+        this.#positionOf.delete(key);
         this.#bytes -= plantBytes(event.id, this.#remove(position));
         return;
       default:
@@ -144,7 +144,7 @@ export class PlantList {
     this.#version = version;
   }
 
-  #add(plant: Plant, key: Key): void {
+  #add(plant: Plant, key: PlantKey): void {
     const last = this.#starts.length - 1;
     const open = this.#at(last);
     if (open !== undefined && open.size < Segment.CAPACITY) {

@@ -1,5 +1,5 @@
 import type { Plant } from './plant';
-import type { Key } from './position-index';
+import type { PlantKey } from './plant-key';
 
 /** The plants `from` to `to` - 1 of a segment; at least one. */
 export interface SegmentRange {
@@ -29,12 +29,12 @@ export class Segment implements SegmentView {
   constructor(
     readonly plants: Plant[],
     /** The key of `plants[i]` is `keys[i]`. */
-    readonly keys: Key[],
+    readonly keys: PlantKey[],
     /** Ascending; the position of `plants[i]` is `positions[i]`. */
     readonly positions: number[],
   ) {}
 
-  static of(plant: Plant, key: Key, position: number): Segment {
+  static of(plant: Plant, key: PlantKey, position: number): Segment {
     return new Segment([plant], [key], [position]);
   }
 
@@ -62,7 +62,7 @@ export class Segment implements SegmentView {
     return this.size + neighbour.size <= Segment.CAPACITY;
   }
 
-  with(plant: Plant, key: Key, position: number): Segment {
+  with(plant: Plant, key: PlantKey, position: number): Segment {
     const changed = this.#changeable();
     changed.plants.push(plant);
     changed.keys.push(key);
