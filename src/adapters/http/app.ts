@@ -93,7 +93,7 @@ function commonResponse(report: Report, random: () => number) {
       report(
         {
           requestId,
-          method: ctx.method,
+          method: ctx.request.method,
           route: routeOf(ctx),
           status: status ?? res.statusCode,
           durationMs: performance.now() - start,
@@ -108,7 +108,7 @@ function commonResponse(report: Report, random: () => number) {
 }
 
 function isAnswered(ctx: Context): boolean {
-  return ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null) || ctx.respond === false;
+  return ctx.res.statusCode !== 404 || (ctx.body !== undefined && ctx.body !== null) || ctx.respond === false;
 }
 
 /** Sets the problem of `error` as the response. Returns `error` if it is a fault of the service. */

@@ -29,7 +29,7 @@ export function jsonReader(limit: number): (ctx: Context) => Promise<unknown> {
 
   const readBytes = async (ctx: Context): Promise<unknown> => {
     try {
-      await parseBody(ctx, async () => {});
+      await parseBody(ctx, noNext);
     } catch (error) {
       if ((error as { status?: number }).status !== 413) throw error;
       // The reader has paused the socket, and the system resets a connection that is closed with unread bytes.
@@ -51,6 +51,9 @@ export function jsonReader(limit: number): (ctx: Context) => Promise<unknown> {
     return jsonValue(typeof body === 'string' ? Buffer.from(body) : (body as Buffer));
   };
 }
+
+/** There is no middleware after the body parser. */
+async function noNext(): Promise<void> {}
 
 function requireJson({ 'content-encoding': encoding, 'content-type': type }: IncomingHttpHeaders): void {
   if (encoding && encoding.toLowerCase() !== 'identity') {

@@ -50,9 +50,9 @@ function isEndable(body: unknown, status: number): body is string | Buffer | nul
   return typeof body === 'string' || Buffer.isBuffer(body);
 }
 
-/** Koa's `set` for one field with one value, without its intermediate arrays. */
+/** Koa's `set` for one field with one value, without its intermediate arrays. (Koa sets `Content-Length` to a number.) */
 function set(this: Koa.Response, field: string | Fields, value?: Value): void {
-  if (typeof field === 'string' && typeof value === 'string') {
+  if (typeof field === 'string' && (typeof value === 'string' || typeof value === 'number')) {
     if (!this.res.headersSent && field !== '') this.res.setHeader(field, value);
   } else {
     setAny.call(this, field as string, value as string);
@@ -61,7 +61,7 @@ function set(this: Koa.Response, field: string | Fields, value?: Value): void {
 /** For several fields, and for values of several lines. */
 const setAny = new Koa().response.set;
 
-type Value = string | readonly string[];
+type Value = string | number | readonly string[];
 type Fields = Readonly<Record<string, Value>>;
 
 function delegateSet(this: Koa.Context, field: string, value: string): void {

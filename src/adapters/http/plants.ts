@@ -26,7 +26,7 @@ export function plantsRouter({ plants, lists, bodyLimit, storeTimeoutMs }: Plant
   const router = newRouter();
 
   router.get('/plants', async (ctx) => {
-    const [user, query] = [userOf(ctx), parseQuery(ctx.querystring)];
+    const [user, query] = [userOf(ctx), parseQuery(ctx.request.querystring)];
     const release = lists.admit(user, query);
     try {
       const deadline = performance.now() + storeTimeoutMs;

@@ -31,7 +31,7 @@ const AUTHORITY = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
 /** Throws {@link HttpProblem} if the request is malformed. Afterwards the URL of the context is a path and a query. */
 export function requireWellFormed(ctx: Context): void {
   requireWellFormedHeader(ctx.req);
-  const { url } = ctx;
+  const { url } = ctx.request;
   if (PLAIN_TARGET.test(url) || url === '*') return;
   const [, authority = '', path = '/', query] = TARGET.exec(url) ?? [];
   if (!TARGET.test(url) || !AUTHORITY.test(authority)) {

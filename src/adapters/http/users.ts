@@ -13,7 +13,7 @@ export function users(authenticator: Authenticator, maxRequests: number): Middle
   const admission = new Admission(maxRequests);
   return async (ctx, next) => {
     // Paths are exact and case-sensitive, so this is all of `/plants…` and nothing else.
-    const { path } = ctx;
+    const { path } = ctx.request;
     if (path !== '/plants' && !path.startsWith('/plants/')) {
       await next();
       return;
