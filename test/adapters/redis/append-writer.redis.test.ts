@@ -9,6 +9,9 @@ import { type OpenOptions, openStore } from './open-store';
 const fern = created(1, 'Fern');
 const BOUNDS = { appends: 5, bytes: 1_000_000 };
 
+/** WAIT ends after 0.4 of it, and what is unsent expires after 0.5: on a busy machine the difference must not be short. */
+const TIMEOUT_MS = 6000;
+
 describeOwnRedis('Appends without a reply of Redis', (startRedis) => {
   let redis: RedisServer;
   let opened: Awaited<ReturnType<typeof openStore>> | undefined;
@@ -55,7 +58,7 @@ describeOwnRedis('Appends without a reply of Redis', (startRedis) => {
     });
 
     it('are queued unsent, and refused at once beyond the queue limit', async () => {
-      const store = await open({ waitReplicas: 1, timeoutMs: 1000, appendBounds: BOUNDS });
+      const store = await open({ waitReplicas: 1, timeoutMs: TIMEOUT_MS, appendBounds: BOUNDS });
       const answers = users(20).map((user) => append(store, user));
 
       // Not before WAIT times out.
@@ -73,7 +76,7 @@ describeOwnRedis('Appends without a reply of Redis', (startRedis) => {
     it('are limited in bytes, too', async () => {
       const store = await open({
         waitReplicas: 1,
-        timeoutMs: 1000,
+        timeoutMs: TIMEOUT_MS,
         appendBounds: { appends: 100, bytes: 1000 },
       });
       const answers = await Promise.all(users(50).map((user) => append(store, user)));
