@@ -75,6 +75,6 @@ describeDocker('The image', () => {
     );
     expect(String(error)).to.contain('PORT');
     expect(await docker('run', '--rm', name, '--help')).to.contain('events verify');
-    expect(await docker('run', '--rm', ...TOKENS, name, 'serve', '--check-config')).to.contain('good');
+    expect(await docker('run', '--rm', ...TOKENS, name, 'serve', '--check-config')).to.contain('is valid');
   });
 });
