@@ -45,6 +45,8 @@ describeOwnRedis('With one Sentinel', (startRedis) => {
     await sentinel!.failover();
     await untilServed(() => alice.create(2, 'Moss'));
 
+    // The Sentinel may close the connection once more when it ends the failover.
+    await untilServed(() => alice.list());
     expect((await alice.list()).names).to.deep.equal(['Fern', 'Moss']);
     // The Sentinel has closed all connections, including that of `replica.admin`.
     await replica.admin.connect();
