@@ -2,7 +2,7 @@ import { type RedisServer, describeOwnRedis } from '../support/redis';
 import { loadFixture } from './fixture';
 import { userNames, writeHistories } from './histories';
 import { expectGoals, reportFigures, seconds } from './report';
-import { LONG, READINESS } from './service';
+import { LONG, READINESS, REPLAYED } from './service';
 
 /** Half of them are deletions, so that few plants remain. */
 const EVENTS = LONG ? 600_000 : 100_000;
@@ -25,11 +25,12 @@ describeOwnRedis(`A history of ${EVENTS} events, while the cache is full of othe
   it('is loaded over several requests', async function () {
     this.timeout(180_000).slow(60_000);
     const list = { users: ['long'], get: ['/plants?limit=1'], requests: 1, honourRetryAfter: true };
-    const first = await start(redis.url, users, { STORE_TIMEOUT_MS: '60000' });
+    const first = await start(redis.url, users, { ...REPLAYED, STORE_TIMEOUT_MS: '60000' });
     const reference = await play(first.url, 60_000, [{ ...list, name: 'with room and time' }]);
     await first.kill();
 
     const { url } = await start(redis.url, users, {
+      ...REPLAYED,
       // Half of the neighbours fit.
       CACHE_MAX_PLANTS: String((NEIGHBOURS * PLANTS_OF_A_NEIGHBOUR) / 2),
       // On any machine, the load takes longer than one request.

@@ -2,7 +2,7 @@ import { type RedisServer, describeOwnRedis } from '../support/redis';
 import { loadFixture } from './fixture';
 import { userNames, writeHistories } from './histories';
 import { expectGoals, mebibytes, reportFigures, seconds } from './report';
-import { READINESS, residentBytes } from './service';
+import { READINESS, REPLAYED, residentBytes } from './service';
 
 const PLANTS = 600_000;
 /** Required share of successful requests after a user was loaded once. */
@@ -22,13 +22,13 @@ describeOwnRedis(`Two users of ${PLANTS} plants, with the default configuration`
   it('are both served within twice the time of one after the other, and afterwards', async function () {
     this.timeout(120_000);
     const page = { users, get: ['/plants?limit=100'], honourRetryAfter: true };
-    const first = await start(redis.url, users);
+    const first = await start(redis.url, users, REPLAYED);
     const reference = await play(first.url, 40_000, [
       { ...page, name: 'one after the other', clientsPerUser: 0, requests: 1 },
     ]);
     await first.kill();
 
-    const { url, pid } = await start(redis.url, users);
+    const { url, pid } = await start(redis.url, users, REPLAYED);
     const withinMs = Math.max(10_000, 2 * reference.tookMs);
     const loading = await play(url, withinMs, [{ ...page, name: 'both at once', requests: 1 }, READINESS]);
     const { groups } = await play(url, 15_000, [

@@ -24,6 +24,9 @@ export function startService(
   });
 }
 
+/** Without snapshots, a long history takes long to load. */
+export const REPLAYED = { SNAPSHOT_EVERY: '0' };
+
 /** Probes readiness every second, like an orchestrator. */
 export const READINESS: ClientGroup = {
   name: 'readiness',
