@@ -60,7 +60,12 @@ export class RedisEventStore<Event> implements EventStore<Event> {
     try {
       const key = streamKey(this.options.keyPrefix, stream);
       const [reply] = await Promise.all([
-        executeScript(this.reader.client, READ, key, [after.version, ...pageBounds(after, this.#pageEvents)]),
+        executeScript(
+          this.reader.client,
+          READ,
+          [key],
+          [after.version, ...pageBounds(after, this.#pageEvents)],
+        ),
         this.reader.mustBePrimary(),
       ]);
       return this.#newerEvents(after, reply as PackedPage);

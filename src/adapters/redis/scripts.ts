@@ -7,22 +7,22 @@ export interface Script {
   readonly sha1: string;
 }
 
-function script(text: string): Script {
+export function script(text: string): Script {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
 }
 
-/** Executes a script on a key. Redis gets its text only if it does not know its digest. */
+/** Executes a script on keys of one slot. Redis gets its text only if it does not know its digest. */
 export async function executeScript(
   client: Client,
   { text, sha1 }: Script,
-  key: string,
+  keys: readonly string[],
   args: readonly (string | number)[],
 ): Promise<unknown> {
   try {
-    return await client.callBuffer('evalsha', sha1, 1, key, ...args);
+    return await client.callBuffer('evalsha', sha1, keys.length, ...keys, ...args);
   } catch (error) {
     if (!isUnknownScript(error)) throw error;
-    return client.callBuffer('eval', text, 1, key, ...args);
+    return client.callBuffer('eval', text, keys.length, ...keys, ...args);
   }
 }
 
@@ -37,7 +37,7 @@ export type PackedPage = readonly [more: number, packed: Buffer];
  * Lua: up to `limit` entries from `version` on, and whether there are more. At least two of them, then as many as fit
  * into `bytes`.
  *
- * They are packed into one string, which `packed-entries.ts` unpacks. ioredis would parse seven strings and two arrays
+ * They are packed into one string, which `unpackEntries` unpacks. ioredis would parse seven strings and two arrays
  * per entry, which takes longer than all other work of loading a history. XRANGE counts entries, not bytes, so they
  * are read in growing steps.
  */

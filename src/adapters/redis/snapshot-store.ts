@@ -10,6 +10,7 @@ import {
 } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
 import { readFault } from './faults';
+import { executeScript, script } from './scripts';
 import { snapshotKeys, streamKey } from './stream-key';
 
 /** A draft expires this long after its last chunk, so that another instance can save one if its writer ended. */
@@ -24,7 +25,7 @@ const DRAFT_MS = 30_000;
  * The draft is the lock of its writer. Each step checks that the stream has the head, so that nothing is written of a
  * stream that was erased.
  */
-const WRITE = `
+const WRITE = script(`
 local stream, snapshot, draft = unpack(KEYS)
 local version, commit, writer, step, expiry = unpack(ARGV)
 local entry = redis.call('XRANGE', stream, version .. '-0', version .. '-0')[1]
@@ -40,7 +41,7 @@ if step == 'last' then
   redis.call('RENAME', draft, snapshot)
 end
 return 1
-`;
+`);
 
 /** The fields of a snapshot beside its chunks, which are numbered from 0. */
 const HEADER = ['format', 'version', 'commit', 'chunks', 'checksum'] as const;
@@ -116,7 +117,7 @@ export class RedisSnapshotStore implements SnapshotStore {
     try {
       const { client } = this.connection;
       const args = [version, commit, writer, step, DRAFT_MS, ...fields];
-      return (await client.eval(WRITE, keys.length, ...keys, ...args)) === 1;
+      return (await executeScript(client, WRITE, keys, args)) === 1;
     } catch (error) {
       throw readFault(error);
     }

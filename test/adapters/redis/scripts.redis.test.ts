@@ -23,7 +23,7 @@ describeRedis('The read script', (redis) => {
   beforeEach(() => (version = 0));
 
   async function page(first: number, limit: number, bytes = MAX_BYTES) {
-    const reply = await executeScript(redis.admin, READ, key, [first, limit, bytes]);
+    const reply = await executeScript(redis.admin, READ, [key], [first, limit, bytes]);
     const [more, packed] = reply as PackedPage;
     return [unpackEntries(packed).map(({ id }) => parseInt(id)), more];
   }
@@ -71,7 +71,7 @@ describeRedis('The read script', (redis) => {
   it('marks an entry with other fields', async () => {
     await add(1);
     await redis.admin.xadd(key, '2-0', 'type', 'Noted', 'json', '{}', 'commit', 'c');
-    const [, packed] = (await executeScript(redis.admin, READ, key, [0, 9, MAX_BYTES])) as PackedPage;
+    const [, packed] = (await executeScript(redis.admin, READ, [key], [0, 9, MAX_BYTES])) as PackedPage;
     const [first, second] = unpackEntries(packed);
     expect(first?.recorded).to.deep.equal({ type: 'Noted', data: 'x', commit: 'c' });
     expect(second).to.deep.equal({ id: '2-0' });

@@ -50,6 +50,17 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
   const names = (from: number, to: number) =>
     Array.from({ length: to - from + 1 }, (_, index) => `plant ${from + index}`);
 
+  /** Saves a snapshot after two more events, and loses these events. */
+  async function loseEventsOfSnapshot(): Promise<void> {
+    const dump = await redis.admin.dumpBuffer(key('events'));
+    const { plants: writer } = await startPlants(Infinity);
+    await create(writer, 13, 14);
+    const saver = await startPlants(1);
+    await list(saver.plants);
+    await until(() => saver.outcomes.includes('saved'));
+    await redis.admin.restore(key('events'), 0, dump, 'REPLACE');
+  }
+
   beforeEach(async () => {
     alice = parseUser(`alice-${randomUUID()}`)!;
     const writer = await startPlants(EVENTS);
@@ -91,13 +102,7 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
   });
 
   it('ignores it if its tail of the history was lost, and saves another', async () => {
-    const dump = await redis.admin.dumpBuffer(key('events'));
-    const { plants: writer } = await startPlants(Infinity);
-    await create(writer, 13, 14);
-    const saver = await startPlants(1);
-    await list(saver.plants);
-    await until(() => saver.outcomes.includes('saved'));
-    await redis.admin.restore(key('events'), 0, dump, 'REPLACE');
+    await loseEventsOfSnapshot();
 
     const { plants, outcomes, lost } = await startPlants(1);
     expect(await list(plants)).to.deep.equal(names(1, EVENTS));
@@ -108,13 +113,7 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
   });
 
   it('ignores it if the lost events were replaced by others', async () => {
-    const dump = await redis.admin.dumpBuffer(key('events'));
-    const { plants: writer } = await startPlants(Infinity);
-    await create(writer, 13, 14);
-    const saver = await startPlants(1);
-    await list(saver.plants);
-    await until(() => saver.outcomes.includes('saved'));
-    await redis.admin.restore(key('events'), 0, dump, 'REPLACE');
+    await loseEventsOfSnapshot();
     const { plants: another } = await startPlants(Infinity);
     await create(another, 20, 25);
 
