@@ -1,0 +1,54 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type Schedule, scheduleOf } from './schedule';
+import { shrink } from './shrink';
+import { type SimulationOptions, simulate } from './simulation';
+import { findViolations } from './violations';
+
+/** The violations of a schedule, and what happened in it, line by line. */
+export interface Replay {
+  readonly violations: readonly string[];
+  readonly trace: readonly string[];
+}
+
+export async function replaySchedule(schedule: Schedule, options: SimulationOptions = {}): Promise<Replay> {
+  const trace: string[] = [];
+  const violations = findViolations(
+    await simulate(schedule, { ...options, trace: (line) => void trace.push(line) }),
+  );
+  return { violations, trace };
+}
+
+/** Simulates the schedules of `count` seeds from `first` on. Resolves with the first seed that has a violation. */
+export async function findFailingSeed(
+  first: number,
+  count: number,
+  options: SimulationOptions = {},
+): Promise<number | undefined> {
+  for (let seed = first; seed < first + count; seed++) {
+    if (await hasViolation(scheduleOf(seed), options)) return seed;
+    // Node reports an unhandled rejection between two turns of the event loop.
+    await nextTurn();
+  }
+  return undefined;
+}
+
+/** Describes the violation of a seed by a schedule that is as simple as possible. */
+export async function describeFailure(seed: number, options: SimulationOptions = {}): Promise<string> {
+  const schedule = await shrink(scheduleOf(seed), (simpler) => hasViolation(simpler, options));
+  const { violations, trace } = await replaySchedule(schedule, options);
+  const { moves, ...settings } = schedule;
+  return [
+    `seed ${seed} violates: ${violations.join('; ')}`,
+    'The simplest schedule that does, for npm run simulate -- --schedule <file>:',
+    `{ "settings": ${JSON.stringify(settings)},`,
+    `  "moves": [`,
+    moves.map((move) => `    ${JSON.stringify(move)}`).join(',\n'),
+    '  ] }',
+    'What happens:',
+    ...trace.map((line) => `  ${line}`),
+  ].join('\n');
+}
+
+async function hasViolation(schedule: Schedule, options: SimulationOptions): Promise<boolean> {
+  return findViolations(await simulate(schedule, options)).length > 0;
+}

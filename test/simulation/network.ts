@@ -1,0 +1,167 @@
+import type { PlantEvent } from '../../src/domain';
+import {
+  type AppendResult,
+  type EventStore,
+  type Head,
+  OutcomeUnknown,
+  type ReadResult,
+  StoreUnavailable,
+  type StreamName,
+} from '../../src/event-sourcing';
+import { MemoryFull, type RedisModel } from './redis-model';
+import type { CallAction } from './schedule';
+
+type Result = ReadResult<PlantEvent> | AppendResult<PlantEvent>;
+
+/** What the store answers, and how many writes the store had then. */
+interface Reply {
+  readonly result?: Result;
+  readonly error?: Error;
+  readonly offset: number;
+}
+
+/** A call of an instance to the store. */
+interface Call {
+  readonly instance: number;
+  readonly isAppend: boolean;
+  readonly run: () => Result;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: Error) => void;
+  /** Set when the store has executed it. */
+  reply?: Reply;
+}
+
+export interface NetworkOptions {
+  readonly waitReplicas: number;
+  /** Whether a request that is under way reaches the server that a failover or a restart makes the primary. */
+  readonly requestsSurviveFailover: boolean;
+}
+
+/**
+ * The network between the instances and the store. Nothing moves on its own: a schedule selects a call, and what
+ * happens to it. A request and its reply move separately, in any order.
+ */
+export class Network {
+  /** The calls without an outcome. */
+  readonly calls: Call[] = [];
+  /** Requests that may still reach the store, and have an outcome or will never get one. */
+  readonly late: Call[] = [];
+  frozen = false;
+  readonly partitioned = new Set<number>();
+
+  constructor(
+    private readonly store: RedisModel<PlantEvent>,
+    private readonly options: NetworkOptions,
+  ) {}
+
+  /** The store as an instance calls it. */
+  storeOf(instance: number): EventStore<PlantEvent> {
+    const send = <T extends Result>(isAppend: boolean, run: () => T) =>
+      new Promise<T>((resolve, reject) => {
+        this.calls.push({ instance, isAppend, run, resolve: resolve as (result: Result) => void, reject });
+      });
+    return {
+      read: (stream: StreamName, after: Head) => send(false, () => this.store.read(stream, after)),
+      append: (stream: StreamName, expected: Head, commit: string, events: readonly PlantEvent[]) =>
+        send(true, () => this.store.append(stream, expected, commit, events)),
+    };
+  }
+
+  play(action: CallAction, nth: number): void {
+    if (action === 'executeLate') return this.#executeLate(nth);
+    const call = this.calls[nth % this.calls.length];
+    if (call !== undefined) this.#actions[action](call);
+  }
+
+  /** Every request reaches the store, and every reply its caller. */
+  answerAll(): void {
+    for (const call of [...this.calls]) this.#answer(call);
+  }
+
+  executeAllLate(): void {
+    while (this.late.length > 0) this.#executeLate(0);
+  }
+
+  /** The server closes all connections, for example because it ends. */
+  closeConnections(): void {
+    for (const call of [...this.calls]) this.#lose(call);
+    if (!this.options.requestsSurviveFailover) this.late.splice(0);
+  }
+
+  /** The instance is gone: no call of it gets an outcome, and each request may still reach the store. */
+  disconnect(instance: number): void {
+    for (const call of [...this.calls]) if (call.instance === instance) this.#hang(call);
+  }
+
+  readonly #actions: Readonly<Record<Exclude<CallAction, 'executeLate'>, (call: Call) => void>> = {
+    execute: (call) => void this.#execute(call),
+    answer: (call) => this.#answer(call),
+    loseReply: (call) => this.#execute(call) && this.#lose(call),
+    lose: (call) => this.#lose(call),
+    // Not before the store has executed it: a refusal of one copy promises that there is no other.
+    duplicate: (call) => {
+      if (call.reply?.result) this.late.push(call);
+    },
+    hang: (call) => this.#hang(call),
+    // A call that was executed cannot be refused any more.
+    refuse: (call) =>
+      call.reply ? this.#lose(call) : this.#end(call).reject(new StoreUnavailable('the store refuses')),
+    failWithBug: (call) => {
+      this.#mayArriveLate(call);
+      this.#end(call).reject(new TypeError('undefined is not a plant'));
+    },
+  };
+
+  /** The request reaches the store. Returns the reply; `undefined` while the store cannot be reached. */
+  #execute(call: Call): Reply | undefined {
+    if (this.frozen || this.partitioned.has(call.instance)) return undefined;
+    return (call.reply ??= this.#run(call));
+  }
+
+  #run(call: Call): Reply {
+    try {
+      return { result: call.run(), offset: this.store.offset };
+    } catch (error) {
+      if (!(error instanceof MemoryFull)) throw error;
+      return { error: new StoreUnavailable(error.message), offset: this.store.offset };
+    }
+  }
+
+  #answer(call: Call): void {
+    const reply = this.#execute(call);
+    if (reply === undefined) return;
+    const { result, error, offset } = reply;
+    this.#end(call);
+    if (result === undefined) call.reject(error!);
+    else if (result.status === 'appended' && this.store.wait(offset) < this.options.waitReplicas)
+      call.reject(new OutcomeUnknown('too few replicas have confirmed the append'));
+    else call.resolve(result);
+  }
+
+  /** The connection of the caller breaks. */
+  #lose(call: Call): void {
+    this.#mayArriveLate(call);
+    const Fault = call.isAppend ? OutcomeUnknown : StoreUnavailable;
+    this.#end(call).reject(new Fault('the connection broke'));
+  }
+
+  /** The caller never gets an outcome. */
+  #hang(call: Call): void {
+    this.#mayArriveLate(call);
+    this.#end(call);
+  }
+
+  #mayArriveLate(call: Call): void {
+    if (call.reply === undefined) this.late.push(call);
+  }
+
+  #executeLate(nth: number): void {
+    if (this.frozen || this.late.length === 0) return;
+    this.#run(this.late.splice(nth % this.late.length, 1)[0]!);
+  }
+
+  #end(call: Call): Call {
+    this.calls.splice(this.calls.indexOf(call), 1);
+    return call;
+  }
+}

@@ -1,0 +1,142 @@
+import {
+  type AppendResult,
+  BEGINNING,
+  type Head,
+  type NewerEvents,
+  type ReadResult,
+  type RecordedEvent,
+} from '../../src/event-sourcing';
+import type { KeptBase } from '../support/memory-snapshots';
+
+/** One write of the primary, in the order in which replicas receive them. */
+interface Write {
+  readonly stream: string;
+  /** Number of events that it recorded. 0 if an append was repeated: the script writes then, too. */
+  readonly events: number;
+  /** Takes back the write of a base. */
+  readonly undo?: () => void;
+}
+
+/** A write that the primary refuses because its memory is full. Nothing was written. */
+export class MemoryFull extends Error {
+  override readonly name = 'MemoryFull';
+}
+
+/**
+ * What Redis and the scripts of this service do to streams of events: a primary, its append-only file, and replicas
+ * that have the first writes of it. Every call takes effect at once.
+ */
+export class RedisModel<Event> {
+  readonly streams = new Map<string, RecordedEvent<Event>[]>();
+  /** The events of each stream that a failover or a restart has lost. */
+  readonly lost = new Map<string, RecordedEvent<Event>[]>();
+  /** The base of each stream whose first events were archived. */
+  readonly bases = new Map<string, KeptBase>();
+  memoryFull = false;
+  readonly #writes: Write[] = [];
+  /** Number of writes that each replica has. */
+  readonly #replicas: number[];
+  readonly #connected: boolean[];
+
+  /** @param pageSize maximum number of events of a read or a conflict; 1 or more. */
+  constructor(
+    replicas: number,
+    private readonly pageSize: number,
+  ) {
+    this.#replicas = Array.from({ length: replicas }, () => 0);
+    this.#connected = this.#replicas.map(() => true);
+  }
+
+  /** Number of writes so far; a failover lowers it. */
+  get offset(): number {
+    return this.#writes.length;
+  }
+
+  /** All events, with those that were archived. */
+  history(stream: string): readonly RecordedEvent<Event>[] {
+    return this.streams.get(stream) ?? [];
+  }
+
+  read(stream: string, after: Head): ReadResult<Event> {
+    if (this.#isArchived(stream, after)) return { status: 'archived' };
+    const history = this.history(stream);
+    if (!contains(history, after)) return { status: 'reset' };
+    return { status: 'read', ...this.#newer(history, after) };
+  }
+
+  append(stream: string, expected: Head, commit: string, events: readonly Event[]): AppendResult<Event> {
+    if (this.#isArchived(stream, expected)) return { status: 'archived' };
+    const history = this.streams.get(stream) ?? [];
+    if (!contains(history, expected)) return { status: 'reset' };
+    const next = history[expected.version];
+    if (next !== undefined && next.commit !== commit)
+      return { status: 'conflict', ...this.#newer(history, expected) };
+    if (this.memoryFull) throw new MemoryFull('OOM command not allowed');
+    if (next === undefined) {
+      for (const event of events) history.push({ version: history.length + 1, commit, event });
+      this.streams.set(stream, history);
+    }
+    this.#writes.push({ stream, events: next === undefined ? events.length : 0 });
+    return { status: 'appended', head: { version: expected.version + events.length, commit } };
+  }
+
+  /** The base replaces the events before its head. `events archive` does the same in steps. */
+  archive(stream: string, base: KeptBase): void {
+    const replaced = this.bases.get(stream);
+    const undo = () => {
+      if (replaced) this.bases.set(stream, replaced);
+      else this.bases.delete(stream);
+    };
+    this.bases.set(stream, base);
+    this.#writes.push({ stream, events: 0, undo });
+  }
+
+  /** WAIT: sends all writes to the connected replicas. The number of replicas that have the writes up to `offset`. */
+  wait(offset: number): number {
+    this.#connected.forEach((connected, replica) => connected && this.replicate(replica, Infinity));
+    return this.#replicas.filter((has) => has >= offset).length;
+  }
+
+  /** A replica receives the next writes. */
+  replicate(replica: number, writes: number): void {
+    const has = this.#replicas[replica];
+    if (has === undefined || !this.#connected[replica]) return;
+    this.#replicas[replica] = Math.min(has + writes, this.offset);
+  }
+
+  /** Cuts or restores the connection of a replica. */
+  connect(replica: number, connected: boolean): void {
+    if (replica < this.#connected.length) this.#connected[replica] = connected;
+  }
+
+  /** A replica replaces the primary: the writes that it does not have are lost. */
+  promote(replica: number): void {
+    const has = this.#replicas[replica];
+    if (has === undefined) return;
+    this.loseWrites(this.offset - has);
+  }
+
+  /** A restart from an append-only file, or from a replica, that does not have the last writes. */
+  loseWrites(count: number): void {
+    for (const { stream, events, undo } of this.#writes.splice(Math.max(0, this.offset - count)).reverse()) {
+      undo?.();
+      const history = this.streams.get(stream)!;
+      const lost = history.splice(history.length - events, events);
+      this.lost.set(stream, [...(this.lost.get(stream) ?? []), ...lost]);
+    }
+    this.#replicas.forEach((has, replica) => (this.#replicas[replica] = Math.min(has, this.offset)));
+  }
+
+  #isArchived(stream: string, { version }: Head): boolean {
+    return (this.bases.get(stream)?.head.version ?? 0) > Math.max(1, version);
+  }
+
+  #newer(history: readonly RecordedEvent<Event>[], { version }: Head): NewerEvents<Event> {
+    const end = version + this.pageSize;
+    return { events: history.slice(version, end), more: end < history.length };
+  }
+}
+
+function contains(history: readonly Head[], { version, commit }: Head): boolean {
+  return (version === 0 ? BEGINNING.commit : history[version - 1]?.commit) === commit;
+}

@@ -1,0 +1,174 @@
+import type { Command } from '../../src/domain';
+import { randomFrom } from '../support/random';
+import type { Request } from '../event-sourcing/pending-request';
+
+// The moves of a simulation, as data: a schedule that violates a guarantee is printed, repeated and shrunk.
+
+/** What happens to a call in flight. The methods of {@link Network}. */
+export type CallAction =
+  | 'execute'
+  | 'answer'
+  | 'loseReply'
+  | 'lose'
+  | 'duplicate'
+  | 'hang'
+  | 'refuse'
+  | 'failWithBug'
+  | 'executeLate';
+
+/** How the store of snapshots behaves. */
+export type SnapshotState = (typeof SNAPSHOT_STATES)[number];
+
+const SNAPSHOT_STATES = ['whole', 'whole', 'old', 'foreign', 'torn', 'unavailable', 'slow'] as const;
+
+/** One step of a simulation. `nth` selects a call, an idle client, an instance or a replica, modulo their number. */
+export type Move =
+  | { readonly type: 'send'; readonly nth: number; readonly user: number; readonly request: Request }
+  | { readonly type: CallAction; readonly nth: number }
+  | { readonly type: 'pass'; readonly ms: number }
+  /** The instance dies, and another process takes its place. */
+  | { readonly type: 'kill'; readonly nth: number }
+  | { readonly type: 'partition'; readonly nth: number; readonly on: boolean }
+  | { readonly type: 'freeze' | 'fillMemory'; readonly on: boolean }
+  | { readonly type: 'connectReplica'; readonly nth: number; readonly on: boolean }
+  | { readonly type: 'replicate'; readonly nth: number; readonly writes: number }
+  | { readonly type: 'promote'; readonly nth: number }
+  /** Redis restarts, without its last `lost` writes: 0 with `appendfsync always`. */
+  | { readonly type: 'restart'; readonly lost: number }
+  | { readonly type: 'snapshots'; readonly are: SnapshotState }
+  /** Archives the next `commits` of a history. */
+  | { readonly type: 'archive'; readonly user: number; readonly commits: number };
+
+export interface Schedule {
+  /** Speed of the clock of each instance; the correct speed is 1. */
+  readonly clockRates: readonly number[];
+  readonly pageSize: number;
+  readonly maxWaiting: number;
+  readonly cacheMaxItems: number;
+  readonly cacheMaxBytes: number;
+  readonly snapshotEvery: number;
+  /** Number of events of the first user before the simulation starts. */
+  readonly pastEvents: number;
+  readonly replicas: number;
+  /** How many replicas must confirm an append; 0 to `replicas`. */
+  readonly waitReplicas: number;
+  readonly moves: readonly Move[];
+}
+
+/** In place of Infinity, which JSON does not have. */
+const UNLIMITED = 1e9;
+
+/** What may happen: only delays; also faults that lose nothing; also failovers that lose acknowledged writes. */
+const KINDS = ['calm', 'stormy', 'lossy'] as const;
+
+/** The simplest value of each member, which a shrunk schedule has where the value does not matter. */
+export const SIMPLEST: Omit<Schedule, 'moves'> = {
+  clockRates: [1],
+  pageSize: 1000,
+  maxWaiting: 100,
+  cacheMaxItems: 1000,
+  cacheMaxBytes: UNLIMITED,
+  snapshotEvery: UNLIMITED,
+  pastEvents: 0,
+  replicas: 0,
+  waitReplicas: 0,
+};
+
+/** Exact in binary, and so are all times of the simulation at these rates. */
+const CLOCK_RATES = [1, 1, 1.25, 0.625];
+/** Fits the lists of all users while they are empty, and one that is full. */
+const TIGHT_CACHE_BYTES = 4750;
+const MIN_MOVES = 10;
+const MAX_MOVES = 50;
+
+/** The schedule of a seed. */
+export function scheduleOf(seed: number): Schedule {
+  const random = randomFrom(seed);
+  const below = (end: number) => Math.floor(random() * end);
+  const oneOf = <T>(...values: readonly T[]): T => values[below(values.length)]!;
+
+  const kind = oneOf(...KINDS);
+  const replicas = oneOf(0, 1, 2);
+  const waitReplicas = below(replicas + 1);
+  const instances = oneOf(1, 2, 2, 3);
+  const make = movesOf(below, oneOf);
+  const weighted = [...CALM, ...(kind === 'calm' ? [] : STORMY), ...(kind === 'lossy' ? LOSSY : [])];
+  const types = weighted.flatMap(([weight, type]) => Array.from({ length: weight }, () => type));
+  return {
+    clockRates: Array.from({ length: instances }, () => oneOf(...CLOCK_RATES)),
+    pageSize: oneOf(1, 2, 1000),
+    maxWaiting: oneOf(1, 100, 100, 100),
+    cacheMaxItems: oneOf(0, 1000),
+    cacheMaxBytes: oneOf(TIGHT_CACHE_BYTES, UNLIMITED, UNLIMITED),
+    snapshotEvery: oneOf(1, 3, UNLIMITED),
+    pastEvents: oneOf(0, 0, 0, 0, 0, 5, 40),
+    replicas,
+    waitReplicas,
+    moves: Array.from({ length: MIN_MOVES + below(MAX_MOVES - MIN_MOVES) }, () => make[oneOf(...types)]()),
+  };
+}
+
+type Weights = readonly (readonly [weight: number, type: Move['type']])[];
+
+const CALM: Weights = [
+  [16, 'send'],
+  [12, 'answer'],
+  [8, 'execute'],
+  [4, 'pass'],
+  [2, 'replicate'],
+];
+const STORMY: Weights = [
+  ...(['loseReply', 'lose', 'duplicate', 'hang', 'refuse', 'failWithBug'] as const).map(
+    (type) => [2, type] as const,
+  ),
+  [4, 'executeLate'],
+  ...(['partition', 'freeze', 'fillMemory', 'connectReplica'] as const).map((type) => [1, type] as const),
+  [2, 'kill'],
+  [4, 'snapshots'],
+  [2, 'archive'],
+];
+const LOSSY: Weights = [
+  [2, 'promote'],
+  [2, 'restart'],
+];
+
+function movesOf(
+  below: (end: number) => number,
+  oneOf: <T>(...values: readonly T[]) => T,
+): Readonly<Record<Move['type'], () => Move>> {
+  const nth = () => below(12);
+  const on = () => below(2) === 0;
+  const id = () => 1 + below(3);
+  // By the type of the command that it leads to, so that a new type cannot be forgotten.
+  const writes: Readonly<Record<Command['type'], () => Request>> = {
+    // The simulation assigns unique names, so that a list shows which requests took effect.
+    CreatePlant: () => ({ type: 'create', id: id(), name: '' }),
+    DeletePlant: () => ({ type: 'delete', id: id() }),
+  };
+  const { CreatePlant, DeletePlant } = writes;
+  const request = () => oneOf(CreatePlant, CreatePlant, DeletePlant, () => ({ type: 'list' as const }))();
+  const action = (type: CallAction) => (): Move => ({ type, nth: nth() });
+  return {
+    send: () => ({ type: 'send', nth: nth(), user: oneOf(0, 0, 0, 0, 1), request: request() }),
+    execute: action('execute'),
+    answer: action('answer'),
+    loseReply: action('loseReply'),
+    lose: action('lose'),
+    duplicate: action('duplicate'),
+    hang: action('hang'),
+    refuse: action('refuse'),
+    failWithBug: action('failWithBug'),
+    executeLate: action('executeLate'),
+    pass: () => ({ type: 'pass', ms: oneOf(10, 30, 60, 100) }),
+    kill: () => ({ type: 'kill', nth: nth() }),
+    partition: () => ({ type: 'partition', nth: nth(), on: on() }),
+    freeze: () => ({ type: 'freeze', on: on() }),
+    fillMemory: () => ({ type: 'fillMemory', on: on() }),
+    connectReplica: () => ({ type: 'connectReplica', nth: nth(), on: on() }),
+    replicate: () => ({ type: 'replicate', nth: nth(), writes: 1 + below(4) }),
+    promote: () => ({ type: 'promote', nth: nth() }),
+    restart: () => ({ type: 'restart', lost: oneOf(0, 0, 1, 3) }),
+    snapshots: () => ({ type: 'snapshots', are: oneOf(...SNAPSHOT_STATES) }),
+    archive: () => ({ type: 'archive', user: oneOf(0, 0, 0, 1), commits: 1 + below(4) }),
+  };
+}

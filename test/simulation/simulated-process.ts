@@ -1,0 +1,76 @@
+import { PlantStore, type PlantStoreOptions } from '../../src/application';
+import type { Clock } from '../../src/event-sourcing';
+
+/** The clock of a process: fast or slow, and without alarms after the death of the process. */
+class ProcessClock implements Clock {
+  readonly #cancels = new Set<() => void>();
+
+  /** @param rate speed; the correct one is 1. */
+  constructor(
+    private readonly time: Clock,
+    readonly rate: number,
+  ) {}
+
+  now(): number {
+    return this.time.now() * this.rate;
+  }
+
+  after(ms: number, action: () => void): () => void {
+    const remove = this.time.after(ms / this.rate, () => {
+      this.#cancels.delete(cancel);
+      action();
+    });
+    const cancel = () => {
+      this.#cancels.delete(cancel);
+      remove();
+    };
+    this.#cancels.add(cancel);
+    return cancel;
+  }
+
+  stop(): void {
+    for (const cancel of this.#cancels) cancel();
+  }
+}
+
+/** A process that serves plants. It may die at any time. */
+export class SimulatedProcess {
+  alive = true;
+  readonly plants: PlantStore;
+  readonly #clock: ProcessClock;
+
+  constructor(
+    time: Clock,
+    readonly clockRate: number,
+    optionsOf: (process: SimulatedProcess, clock: Clock) => Omit<PlantStoreOptions, 'clock'>,
+  ) {
+    this.#clock = new ProcessClock(time, clockRate);
+    this.plants = new PlantStore({ ...optionsOf(this, this.#clock), clock: this.#clock });
+  }
+
+  die(): void {
+    this.alive = false;
+    this.#clock.stop();
+  }
+
+  /** The bounds that memory and queues exceed. */
+  exceededBounds(): string[] {
+    const usage = this.plants.usage;
+    const bounds: [string, number, number][] = [
+      ['bytes of commands', usage.commandBytes, usage.maxCommandBytes],
+      ['waiting requests', usage.mostWaiting, usage.maxWaiting],
+      ['bytes of a round', usage.roundBytes, usage.maxRoundBytes],
+    ];
+    return bounds
+      .filter(([, used, max]) => used > max)
+      .map(([what, used, max]) => `${used} ${what}, at most ${max}`);
+  }
+
+  /** What is not released, although there is no request. */
+  leaks(): string[] {
+    const { commandBytes, mostWaiting, roundBytes, loadsInProgress, loadsWaiting } = this.plants.usage;
+    return Object.entries({ commandBytes, mostWaiting, roundBytes, loadsInProgress, loadsWaiting })
+      .filter(([, used]) => used !== 0)
+      .map(([what, used]) => `${what} is ${used} without a request`);
+  }
+}
