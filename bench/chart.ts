@@ -1,5 +1,6 @@
 /** The table as a bar chart in SVG, for light and dark pages, for paper and for screen readers. */
 import { METHODS } from './compare';
+import { escaped } from './plot';
 import type { Row } from './table';
 
 const WIDTH = 900;
@@ -39,7 +40,7 @@ ${rows.map((row, index) => bars(row, TOP + index * ROW, scale)).join('\n')}
 
 function bars({ name, title, byMethod }: Row, top: number, scale: number): string {
   const ours = name.startsWith('plant-store') ? ' class="ours"' : '';
-  const label = `<text${ours} x="${LABELS - 10}" y="${top + 18}" text-anchor="end">${escaped(title.replaceAll('`', ''))}</text>`;
+  const label = `<text${ours} x="${LABELS - 10}" y="${top + 18}" text-anchor="end">${escaped(title)}</text>`;
   const each = METHODS.map((method, index) => {
     const ratio = byMethod[method].rate.median;
     const width = Math.max(1, ratio * scale);
@@ -52,9 +53,5 @@ function bars({ name, title, byMethod }: Row, top: number, scale: number): strin
 
 function describe({ title, byMethod }: Row): string {
   const ratios = METHODS.map((method) => `${method} ${byMethod[method].rate.median.toFixed(2)}`);
-  return `${title.replaceAll('`', '')}: ${ratios.join(', ')}.`;
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
+  return `${title}: ${ratios.join(', ')}.`;
 }

@@ -4,24 +4,22 @@ import { compiledMain } from '../test/support/compiled';
 import type { Contestant } from './measure';
 import { LISTED } from './session';
 
-const OURS = {
-  AUTH_TOKENS: 'reader:reads-with-this-token,writer:writes-with-this-token',
-  SHUTDOWN_NOTICE_MS: '0',
-};
+/** Streams of this many events; a short one, and one of a user who has used the service for a while. */
+const STREAM_LENGTHS = [10, 1_000];
 
 export function contestants(): Contestant[] {
   return [
+    plantStore('plant-store', 'plant-store as it is started, a log line a request'),
+    plantStore('plant-store-redis', 'plant-store on Redis, each write synced to disk', {}, { redis: true }),
+    plantStore('plant-store-warn', 'plant-store, log level `warn`', { LOG_LEVEL: 'warn' }),
     peer('bare', 'bare `node:http`, fixed answers', { remembers: false, notInQuick: true }),
-    peer('bare-map', '`node:http` and a Map'),
     peer('koa-bare', 'Koa 3, fixed answers, body read by hand', { remembers: false }),
     peer('fastify', 'Fastify 5 and a Map, compiled schemas'),
     peer('koa', 'Koa 3, router, koa-bodyparser, ajv and a Map'),
     peer('express', 'Express 5, ajv and a Map', { notInQuick: true }),
     peer('json-server', 'json-server in memory', { notInQuick: true }),
-    ...[10, 1_000, 10_000].map((events) => eventSourced('emmett', 'Emmett', events)),
-    ...[10, 1_000, 10_000].map((events) => eventSourced('castore', 'Castore', events)),
-    plantStore('plant-store', 'plant-store, in memory', { LOG_LEVEL: 'warn' }),
-    plantStore('plant-store-logged', 'plant-store, in memory, a log line a request', { LOG_LEVEL: 'info' }),
+    ...STREAM_LENGTHS.map((events) => eventSourced('emmett', 'Emmett', events)),
+    ...STREAM_LENGTHS.map((events) => eventSourced('castore', 'Castore', events)),
   ];
 }
 
@@ -48,13 +46,20 @@ function eventSourced(library: string, title: string, events: number): Contestan
   });
 }
 
-export function plantStore(name: string, title: string, env: Readonly<Record<string, string>>): Contestant {
+function plantStore(
+  name: string,
+  title: string,
+  env: Readonly<Record<string, string>> = {},
+  more: Partial<Contestant> = {},
+): Contestant {
+  const tokens = 'reader:reads-with-this-token,writer:writes-with-this-token';
   return {
     name,
     title,
-    command: { args: [compiledMain()], env: { ...OURS, ...env } },
+    command: { args: [compiledMain()], env: { AUTH_TOKENS: tokens, ...env } },
     reader: 'reads-with-this-token',
     writer: 'writes-with-this-token',
     remembers: true,
+    ...more,
   };
 }

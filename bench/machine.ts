@@ -1,9 +1,9 @@
 /** The machine of the benchmark: its description, and the placement of processes on its cores. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 
-export const CORES = cpus().length;
+const CORES = cpus().length;
 
 /** The cores of each process. The load has all other cores; with two cores Redis shares one with it. */
 export interface Placement {
@@ -53,24 +53,6 @@ export function cpuSeconds(pid: number): number | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * Keeps every core awake with a process that runs only on an idle core:
- * on a virtual machine a sleeping core takes long to wake.
- * Returns a function that ends these processes; they also end with this process.
- */
-export function spin(): () => void {
-  if (!has('chrt') || !has('taskset')) throw new Error('--spin needs chrt and taskset');
-  const work = `while (process.ppid === ${process.pid});`;
-  const spinners: ChildProcess[] = [];
-  for (let core = 0; core < CORES; core++) {
-    const command = ['-i', '0', 'taskset', '-c', String(core), process.execPath, '-e', work];
-    spinners.push(spawn('chrt', command, { stdio: 'ignore' }));
-  }
-  const end = () => spinners.forEach((spinner) => spinner.kill('SIGKILL'));
-  process.once('exit', end);
-  return end;
 }
 
 export function machineText(): string {

@@ -1,5 +1,7 @@
 /** Measures two servers in one round: starts both, compares them, stops both. */
+import { startDurableRedis } from '../scripts/durable-redis';
 import { type Pairs, compare } from './compare';
+import { pinned } from './machine';
 import { type Command, RunningServer } from './server';
 import { type Target, type Conditions, Session } from './session';
 
@@ -7,47 +9,44 @@ export interface Contestant extends Target {
   readonly name: string;
   readonly title: string;
   readonly command: Command;
+  /** Whether it stores its events in a Redis that is started with it, and syncs each write to disk. */
+  readonly redis?: boolean;
   /** Not part of a quick run, which must end within two minutes. */
   readonly notInQuick?: boolean;
 }
 
-/**
- * Starts both servers, compares the first with the other, and stops them.
- *
- * @param look reads further figures from the URL of the first server before it is stopped.
- */
-export async function measure(
-  contestant: Contestant,
-  other: Contestant,
-  conditions: Conditions,
-  look?: (url: string) => Promise<void>,
-): Promise<Pairs> {
-  try {
-    return await started(other, conditions, (beside) =>
-      started(contestant, conditions, async (own, url) => {
-        const pairs = await compare(own, beside, conditions);
-        await look?.(url);
-        return pairs;
-      }),
-    );
-  } catch (error) {
+/** Starts both servers, compares the first with the other, and stops them. */
+export function measure(contestant: Contestant, other: Contestant, conditions: Conditions): Promise<Pairs> {
+  return started(other, conditions, (beside) =>
+    started(contestant, conditions, (own) => compare(own, beside, conditions)),
+  ).catch((error: unknown) => {
     const which = `${contestant.name} beside ${other.name}`;
     throw new Error(`${which}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
-  }
+  });
 }
 
 /** Starts a server, checks that it works, and stops it after `work`, also after a failure. */
-async function started<T>(
+export async function started<T>(
   contestant: Contestant,
   conditions: Conditions,
-  work: (session: Session, url: string) => Promise<T>,
+  work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const server = await RunningServer.start(contestant.command, conditions.placement.server);
+  const { placement } = conditions;
+  const redis = contestant.redis
+    ? await startDurableRedis((command) => pinned(placement.redis, command).flat())
+    : undefined;
   try {
-    const session = new Session(contestant, server, conditions);
-    await session.prepare();
-    return await work(session, server.url);
+    const { args, env } = contestant.command;
+    const where = redis && { EVENT_STORE: 'redis', REDIS_URL: redis.url };
+    const server = await RunningServer.start({ args, env: { ...env, ...where } }, placement.server);
+    try {
+      const session = new Session(contestant, server, conditions);
+      await session.prepare();
+      return await work(session);
+    } finally {
+      await server.stop();
+    }
   } finally {
-    await server.stop();
+    await redis?.stop();
   }
 }

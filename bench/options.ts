@@ -10,7 +10,6 @@ export interface Options {
   readonly seconds: number;
   readonly warmUpSeconds: number;
   readonly generator: Generator | undefined;
-  readonly spin: boolean;
   /** Whether benchmark.md and its chart are written. */
   readonly write: boolean;
   /** The folder of the page. */
@@ -21,12 +20,11 @@ export interface Options {
 export const HELP = `npm run bench -- [OPTION …]
   --quick            one short round of some, under two minutes; writes nothing
   --only NAME,NAME   these only, and bare, which all are compared with
-  --rounds N         how often each is started and measured (4)
-  --slices N         how often each kind of request is measured then, in turns with bare (4)
+  --rounds N         how often each is started and measured (1)
+  --slices N         how often each kind of request is measured then, in turns with bare (3)
   --seconds S        for how long each time (1)
-  --warm-up S        for how long it is sent before that (3)
-  --load NAME        wrk or autocannon; wrk where there is one
-  --spin             keep idle cores awake (docs/benchmark.md says what for)
+  --warm-up S        for how long it is sent before that (2)
+  --load NAME        wrk or node; wrk where there is one
   --into DIRECTORY   write benchmark.md and its chart there, after --quick or --only too; a full run writes into docs
   --help             this text`;
 
@@ -41,24 +39,22 @@ export function readOptions(args: readonly string[]): Options {
       seconds: { type: 'string' },
       'warm-up': { type: 'string' },
       load: { type: 'string' },
-      spin: { type: 'boolean', default: false },
       into: { type: 'string' },
       help: { type: 'boolean', default: false },
     },
   });
   const { quick, only, load } = values;
-  if (load !== undefined && load !== 'wrk' && load !== 'autocannon') {
-    throw new Error('--load is wrk or autocannon');
+  if (load !== undefined && load !== 'wrk' && load !== 'node') {
+    throw new Error('--load is wrk or node');
   }
   return {
     quick,
     only: only?.split(','),
-    rounds: number('--rounds', values.rounds ?? (quick ? '1' : '4'), 1),
-    slices: number('--slices', values.slices ?? (quick ? '1' : '4'), 1),
+    rounds: number('--rounds', values.rounds ?? '1', 1),
+    slices: number('--slices', values.slices ?? (quick ? '1' : '3'), 1),
     seconds: number('--seconds', values.seconds ?? '1', 0.1),
-    warmUpSeconds: number('--warm-up', values['warm-up'] ?? (quick ? '1' : '3'), 0),
+    warmUpSeconds: number('--warm-up', values['warm-up'] ?? (quick ? '1' : '2'), 0),
     generator: load,
-    spin: values.spin,
     write: values.into !== undefined || (!quick && only === undefined),
     into: values.into ?? 'docs',
     help: values.help,

@@ -1,24 +1,29 @@
-/** Writes the figures into the page, between its markers, and the chart next to it. */
+/** Writes the figures into the page, between its markers, and its pictures next to it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chart } from './chart';
-import type { Row } from './table';
 
-/** A heading, and Markdown. */
-export type Part = readonly [heading: string, text: string];
+/** A part of the page. */
+export interface Section {
+  /** Markdown. */
+  readonly text: string;
+  /** Its pictures in SVG, by file name. */
+  readonly pictures?: Readonly<Record<string, string>>;
+}
 
 export interface Report {
   readonly date: string;
   /** Sentences about the machine, the conditions and the versions, without full stops. */
   readonly about: readonly string[];
-  readonly parts: readonly Part[];
+  /** By heading, in the order of the page. */
+  readonly sections: readonly (readonly [heading: string, section: Section])[];
 }
 
 /** @param directory the folder of benchmark.md. */
-export function writeReport(directory: string, report: Report, rows: readonly Row[]): void {
+export function writeReport(directory: string, report: Report): void {
   const page = join(directory, 'benchmark.md');
   writeFileSync(page, withFigures(readFileSync(page, 'utf8'), reportText(report)));
-  if (rows.length > 0) writeFileSync(join(directory, 'benchmark.svg'), chart(rows, report.date));
+  for (const [, { pictures = {} }] of report.sections)
+    for (const [name, picture] of Object.entries(pictures)) writeFileSync(join(directory, name), picture);
   console.log(`\nwritten: ${page}`);
 }
 
@@ -29,9 +34,9 @@ export function withFigures(page: string, figures: string): string {
   return page.replace(place, (_, begin: string, end: string) => `${begin}${figures}\n${end}`);
 }
 
-export function reportText({ date, about, parts }: Report): string {
-  const sections = parts.map(([heading, text]) => `### ${heading}\n\n${text}`);
-  return [`Of ${date}. ${about.join('. ')}.`, ...sections].join('\n\n');
+export function reportText({ date, about, sections }: Report): string {
+  const texts = sections.map(([heading, { text }]) => `### ${heading}\n\n${text}`);
+  return [`Of ${date}. ${about.join('. ')}.`, ...texts].join('\n\n');
 }
 
 /** The locked versions of the other servers' packages. */

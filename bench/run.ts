@@ -3,33 +3,29 @@
  * HTTP server on Node. docs/benchmark.md explains the method and the ratios.
  */
 import { compileServers, installPackages } from './build';
+import { chart } from './chart';
 import { METHODS, type Pairs, perSecond, rateRatio, poolRounds } from './compare';
 import { contestants } from './contestants';
-import { has, machineText, placement, spin } from './machine';
+import { has, machineText, placement } from './machine';
 import { type Contestant, measure } from './measure';
 import { HELP, type Options, readOptions } from './options';
-import { type Part, versionsText, writeReport } from './report';
-import { flatness } from './sections/flatness';
-import { heap, largeList } from './sections/large-list';
-import { redis } from './sections/redis';
+import { type Section, versionsText, writeReport } from './report';
+import { growth } from './sections/growth';
+import { largeList } from './sections/large-list';
+import { latency } from './sections/latency';
+import { log } from './sections/log';
 import type { Conditions } from './session';
 import { median } from './statistics';
 import { type Row, figureTable, ratioTable, rowsOf, thousands } from './table';
 
-type Section = readonly [heading: string, work: (conditions: Conditions, rounds: number) => Promise<string>];
+type Measure = (conditions: Conditions, rounds: number) => Promise<Section>;
 
 /** The further sections, by name. */
-const SECTIONS: Readonly<Record<string, Section>> = {
-  flatness: ['Flatness', flatness],
-  'large-list': [
-    'Large list',
-    async (conditions) => `${await largeList(conditions)}\n\n${await heap(conditions)}`,
-  ],
-  redis: [
-    'Redis',
-    async (conditions, rounds) =>
-      has('redis-server') ? redis(conditions, rounds) : 'Not measured: there is no redis-server on the PATH.',
-  ],
+const SECTIONS: Readonly<Record<string, readonly [heading: string, measure: Measure]>> = {
+  log: ['What the log costs', log],
+  latency: ['Latency', (conditions) => latency(conditions)],
+  growth: ['Growth', (conditions) => growth(conditions)],
+  'large-list': ['Large list', (conditions) => largeList(conditions)],
 };
 
 async function main(): Promise<void> {
@@ -39,39 +35,39 @@ async function main(): Promise<void> {
     return;
   }
   const { contestants: chosen, sections } = choose(options);
-  const generator = options.generator ?? (has('wrk') ? 'wrk' : 'autocannon');
+  const generator = options.generator ?? (has('wrk') ? 'wrk' : 'node');
   installPackages();
   compileServers();
 
   const conditions: Conditions = { ...options, generator, placement: placement() };
   console.log(`${machineText()}\n${conditionsText(conditions, options)}`);
-  const stopSpinning = options.spin ? spin() : undefined;
   const compared = await allCompared(chosen, options.rounds, conditions);
-  const measured: Part[] = [];
+  const measured: [string, Section][] = [];
   for (const name of sections) {
-    const [heading, work] = SECTIONS[name]!;
-    // The other figures, which took half an hour, are not lost.
-    const failed = (error: unknown) => {
+    const [heading, measure] = SECTIONS[name]!;
+    // The other figures, which took many minutes, are not lost.
+    const failed = (error: unknown): Section => {
       process.exitCode = 1;
-      return `Not measured: ${String(error)}`;
+      return { text: `Not measured: ${String(error)}` };
     };
-    measured.push([heading, await work(conditions, options.rounds).catch(failed)]);
+    measured.push([heading, await measure(conditions, options.rounds).catch(failed)]);
   }
-  stopSpinning?.();
 
   const rows = rowsOf(chosen, compared);
-  const parts = rows.length > 0 ? [...tables(rows), ...measured] : measured;
-  console.log(`\n${parts.map(([heading, text]) => `${heading}\n\n${text}`).join('\n\n')}`);
-  if (!options.write) return;
   const date = new Date().toISOString().slice(0, 10);
+  const all = rows.length > 0 ? [...tables(rows, date), ...measured] : measured;
+  console.log(`\n${all.map(([heading, { text }]) => `${heading}\n\n${text}`).join('\n\n')}`);
+  if (!options.write) return;
   const about = [machineText(), conditionsText(conditions, options), versionsText()];
-  writeReport(options.into, { date, about, parts }, rows);
+  writeReport(options.into, { date, about, sections: all });
 }
 
-function tables(rows: readonly Row[]): Part[] {
+function tables(rows: readonly Row[], date: string): [string, Section][] {
+  const picture = 'benchmark.svg';
+  const ratios = `![The table as bars](${picture})\n\n${ratioTable(rows)}`;
   return [
-    ['To a bare server', `![The table as bars](benchmark.svg)\n\n${ratioTable(rows)}`],
-    ['As measured', figureTable(rows)],
+    ['To a bare server', { text: ratios, pictures: { [picture]: chart(rows, date) } }],
+    ['As measured', { text: figureTable(rows) }],
   ];
 }
 
@@ -123,7 +119,7 @@ function conditionsText({ generator, placement: { server, load } }: Conditions, 
   const cores =
     server === undefined ? 'not pinned' : `the server on core ${server}, the load on ${String(load)}`;
   const times = `${options.rounds} rounds of ${options.slices} × ${options.seconds} s, in turns with bare, after ${options.warmUpSeconds} s`;
-  return `${generator}, ${times}; ${cores}${options.spin ? '; idle cores kept awake' : ''}`;
+  return `${generator}, ${times}; ${cores}`;
 }
 
 // By `exit`, whose handlers end all started processes.

@@ -9,24 +9,24 @@ const BATCHES = 100;
 
 export interface Seeding {
   readonly url: string;
-  readonly token: string;
+  readonly tokenOf: (id: number) => string;
   readonly firstId: number;
   readonly count: number;
 }
 
 /** Resolves once all of `count` plants were created. */
-export async function seed({ url, token, firstId, count }: Seeding): Promise<void> {
+export async function seed({ url, tokenOf, firstId, count }: Seeding): Promise<void> {
   const { hostname, port, pathname, host } = new URL(url);
-  const head =
-    `POST ${pathname} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${token}\r\n` +
-    'Content-Type: application/json\r\nContent-Length: ';
+  const start = `POST ${pathname} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer `;
+  const middle = '\r\nContent-Type: application/json\r\nContent-Length: ';
   const end = firstId + count;
   let next = firstId;
   const batch = (size: number) => {
     let text = '';
     for (; size > 0 && next < end; size--) {
-      const body = `{"id":${next++},"name":"Monstera deliciosa","tag":"indoor"}`;
-      text += `${head}${body.length}\r\n\r\n${body}`;
+      const id = next++;
+      const body = `{"id":${id},"name":"Monstera deliciosa","tag":"indoor"}`;
+      text += `${start}${tokenOf(id)}${middle}${body.length}\r\n\r\n${body}`;
     }
     return text;
   };

@@ -1,6 +1,15 @@
 /** The measurement of one server: check, warm-up, and slices of load. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { CONNECTIONS, type Generator, type Ids, type Method, OutOfIds, type Result, run } from './load';
+import {
+  CONNECTIONS,
+  type Generator,
+  type Ids,
+  type Method,
+  OutOfIds,
+  type Result,
+  run,
+  tokenOf,
+} from './load';
 import type { Placement } from './machine';
 import { seed } from './seed';
 import type { RunningServer } from './server';
@@ -10,9 +19,11 @@ export const LISTED = 100;
 
 /** The properties of a server that its session must know. */
 export interface Target {
-  /** The tokens for lists and for writes. */
+  /** The tokens for lists and for writes; with `users`, they are followed by the number of the user. */
   readonly reader: string;
   readonly writer: string;
+  /** Number of users who take turns; see `Load`. */
+  readonly users?: number | undefined;
   /** Whether it stores plants, so that only a created plant can be deleted. */
   readonly remembers: boolean;
   /** Whether it starts with plants; otherwise the session creates 100. */
@@ -61,14 +72,16 @@ export class Session {
 
   /** Checks that the list has the right length and that a created plant can be deleted. */
   async prepare(): Promise<void> {
-    const { reader, writer, remembers, hasInitialPlants, listed = LISTED, query = '' } = this.target;
+    const { remembers, hasInitialPlants, users, listed = LISTED, query = '' } = this.target;
+    const id = this.#nextId++;
+    const reader = tokenOf(this.target.reader, id, users);
+    const writer = tokenOf(this.target.writer, id, users);
     if (remembers && !hasInitialPlants)
-      await seed({ url: this.#url, token: reader, firstId: 1, count: LISTED });
+      await seed({ url: this.#url, tokenOf: () => reader, firstId: 1, count: LISTED });
     const list = await this.#answerTo('GET', query, reader);
     if (!Array.isArray(list) || list.length !== listed || !(list[0] as { name?: string }).name) {
       throw new Error(`the list is not one of ${listed} plants`);
     }
-    const id = this.#nextId++;
     const plant = await this.#answerTo('POST', '', writer, { id, name: 'Fern', tag: 'indoor' });
     if ((plant as { name?: string }).name !== 'Fern')
       throw new Error('a POST did not return the created plant');
@@ -97,14 +110,19 @@ export class Session {
     return this.#load(method, this.conditions.seconds);
   }
 
-  async #load(method: Method, seconds: number): Promise<Slice> {
-    if (method === 'GET') return this.#run(method, this.target.reader, [], seconds);
-    return method === 'POST' ? this.#post(seconds) : this.#delete(seconds);
+  /** Sends `rate` requests a second, however slow the responses are. */
+  async atRate(method: Method, rate: number, seconds: number): Promise<Slice> {
+    return this.#load(method, seconds, rate);
   }
 
-  async #post(seconds: number): Promise<Slice> {
+  async #load(method: Method, seconds: number, rate?: number): Promise<Slice> {
+    if (method === 'GET') return this.#run(method, this.target.reader, [], seconds, rate);
+    return method === 'POST' ? this.#post(seconds, rate) : this.#delete(seconds, rate);
+  }
+
+  async #post(seconds: number, rate: number | undefined): Promise<Slice> {
     const first = this.#nextId;
-    const slice = await this.#run('POST', this.target.writer, [{ first, count: 1e9 }], seconds);
+    const slice = await this.#run('POST', this.target.writer, [{ first, count: 1e9 }], seconds, rate);
     this.#nextId += slice.requests + 2 * CONNECTIONS;
     // It is unknown whether the last plants exist: those requested within the longest latency before the end.
     const uncertain = Math.ceil((2 * slice.maxMs * slice.requests) / (1000 * slice.seconds));
@@ -116,12 +134,12 @@ export class Session {
   }
 
   /** Deletes each id once. If the ids run out, it repeats the slice with twice as many new ids. */
-  async #delete(seconds: number): Promise<Slice> {
-    if (!this.target.remembers)
-      return this.#run('DELETE', this.target.writer, [{ first: 1, count: 1e9 }], seconds);
-    await this.#provide(seconds);
+  async #delete(seconds: number, rate: number | undefined): Promise<Slice> {
+    const { writer, remembers } = this.target;
+    if (!remembers) return this.#run('DELETE', writer, [{ first: 1, count: 1e9 }], seconds, rate);
+    await this.#provide(seconds, rate);
     try {
-      const slice = await this.#run('DELETE', this.target.writer, this.#living, seconds);
+      const slice = await this.#run('DELETE', writer, this.#living, seconds, rate);
       this.#living = idsAfter(this.#living, slice.requests + 2 * CONNECTIONS);
       this.#deletionsPerSecond = Math.max(this.#deletionsPerSecond, (1.5 * slice.requests) / slice.seconds);
       return slice;
@@ -129,29 +147,37 @@ export class Session {
       if (!(error instanceof OutOfIds)) throw error;
       this.#living = [];
       this.#deletionsPerSecond *= 2;
-      return this.#delete(seconds);
+      return this.#delete(seconds, rate);
     }
   }
 
   /** Creates the plants that can be deleted in `seconds`. */
-  async #provide(seconds: number): Promise<void> {
-    if (!this.target.remembers) return;
+  async #provide(seconds: number, rate = this.#deletionsPerSecond): Promise<void> {
+    const { remembers, writer, users } = this.target;
+    if (!remembers) return;
     const there = this.#living.reduce((sum, { count }) => sum + count, 0);
-    // The generators do not stop exactly on time.
-    const needed = this.#deletionsPerSecond * (seconds + 0.2) + 10 * CONNECTIONS;
+    // The generators do not stop exactly on time, and the one at a constant rate first warms up for a second.
+    const needed = rate * (seconds + 1.2) + 10 * CONNECTIONS;
     const count = Math.ceil(needed - there);
     if (count <= 0) return;
-    const ids = { first: this.#nextId, count };
-    await seed({ url: this.#url, token: this.target.writer, firstId: ids.first, count });
+    const firstId = this.#nextId;
+    await seed({ url: this.#url, tokenOf: (id) => tokenOf(writer, id, users), firstId, count });
     this.#nextId += count;
-    this.#living.push(ids);
+    this.#living.push({ first: firstId, count });
   }
 
-  async #run(method: Method, token: string, ids: readonly Ids[], seconds: number): Promise<Slice> {
+  async #run(
+    method: Method,
+    token: string,
+    ids: readonly Ids[],
+    seconds: number,
+    rate: number | undefined,
+  ): Promise<Slice> {
     const { generator, placement } = this.conditions;
-    const url = method === 'GET' ? this.#url + (this.target.query ?? '') : this.#url;
+    const { query = '', users } = this.target;
+    const url = method === 'GET' ? this.#url + query : this.#url;
     const before = this.server.cpu();
-    const result = await run({ method, url, token, ids, seconds }, generator, placement.load);
+    const result = await run({ method, url, token, users, ids, seconds, rate }, generator, placement.load);
     // Requests in flight at the end still get their responses.
     await delay(50);
     const after = this.server.cpu();

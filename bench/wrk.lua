@@ -1,8 +1,9 @@
 -- One load of the benchmark. Its arguments: GET, POST or DELETE; the
--- bearer token; ids as first:count,first:count …
+-- bearer token; the number of users, whose tokens end with a number each (0: one user, with
+-- the token itself); ids as first:count,first:count …
 -- POST creates a plant of the next id with every request, DELETE deletes the next.
 -- After the last id, the request is one that every server refuses.
-local kind, token, id, left
+local kind, token, users, id, left
 local tried = false
 local mine
 ran_out = 0
@@ -31,25 +32,35 @@ local function next_id()
 end
 
 function init(args)
-  kind, token, left = args[1], args[2], 0
-  for first, count in args[3]:gmatch("(%d+):(%d+)") do
+  kind, token, users, left = args[1], args[2], tonumber(args[3]), 0
+  for first, count in args[4]:gmatch("(%d+):(%d+)") do
     table.insert(ranges, { tonumber(first), tonumber(count) })
   end
-  local common = "Host: " .. wrk.host .. ":" .. wrk.port .. "\r\nAuthorization: Bearer " .. token .. "\r\n"
+  local start = "Host: " .. wrk.host .. ":" .. wrk.port .. "\r\nAuthorization: Bearer " .. token
+  -- The end of the field, and of its line: of the user who owns the plant, or whose turn it is.
+  local function whose(number)
+    return (users > 0 and string.format("%d", number % users) or "") .. "\r\n"
+  end
   local target = wrk.path
   if kind == "GET" then
-    local whole = "GET " .. target .. " HTTP/1.1\r\n" .. common .. "\r\n"
-    request = function() return whole end
-  elseif kind == "POST" then
-    local head = "POST " .. target .. " HTTP/1.1\r\n" .. common .. "Content-Type: application/json\r\nContent-Length: "
+    local head, turn = "GET " .. target .. " HTTP/1.1\r\n" .. start, 0
     request = function()
-      local body = '{"id":' .. next_id() .. ',"name":"Monstera deliciosa","tag":"indoor"}'
-      return head .. #body .. "\r\n\r\n" .. body
+      turn = turn + 1
+      return head .. whose(turn) .. "\r\n"
+    end
+  elseif kind == "POST" then
+    local head = "POST " .. target .. " HTTP/1.1\r\n" .. start
+    request = function()
+      local number = next_id()
+      local body = '{"id":' .. number .. ',"name":"Monstera deliciosa","tag":"indoor"}'
+      return head .. whose(tonumber(number) or 0) ..
+        "Content-Type: application/json\r\nContent-Length: " .. #body .. "\r\n\r\n" .. body
     end
   else
-    local head, tail = "DELETE " .. target .. "/", " HTTP/1.1\r\n" .. common .. "\r\n"
+    local head, tail = "DELETE " .. target .. "/", " HTTP/1.1\r\n" .. start
     request = function()
-      return head .. next_id() .. tail
+      local number = next_id()
+      return head .. number .. tail .. whose(tonumber(number) or 0) .. "\r\n"
     end
   end
 end
@@ -57,7 +68,7 @@ end
 function done(summary, latency)
   local e = summary.errors
   io.write(string.format(
-    '\n{"requests":%d,"seconds":%.6f,"refused":%d,"unanswered":%d,"outOfIds":%d,"p99Ms":%.4f,"maxMs":%.4f}\n',
+    '\n{"requests":%d,"seconds":%.6f,"refused":%d,"unanswered":%d,"outOfIds":%d,"p50Ms":%.4f,"p99Ms":%.4f,"p999Ms":%.4f,"maxMs":%.4f}\n',
     summary.requests, summary.duration / 1e6, e.status, e.connect + e.read + e.write + e.timeout, mine:get("ran_out"),
-    latency:percentile(99) / 1e3, latency.max / 1e3))
+    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, latency:percentile(99.9) / 1e3, latency.max / 1e3))
 end

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { compiled } from '../../test/support/compiled';
 import { RunningServer } from '../server';
-import type { FilledUser, InitialData } from '../servers/status';
+import type { FilledUsers, InitialData } from '../servers/status';
 
-/** The service in memory, with these initial users. Their names are their tokens. */
+/** The service with these initial users. */
 export function startFilled(
-  users: readonly FilledUser[],
+  users: readonly FilledUsers[],
   core: string | undefined,
-  ...nodeOptions: string[]
+  { redis, nodeOptions = [] }: { redis?: string | undefined; nodeOptions?: readonly string[] } = {},
 ): Promise<RunningServer> {
-  const initialData: InitialData = { service: compiled(), users };
+  const initialData: InitialData = { service: compiled(), users, redis };
   const script = join(__dirname, '../dist/filled.js');
   return RunningServer.start({ args: [...nodeOptions, script, JSON.stringify(initialData)] }, core);
 }

@@ -1,5 +1,6 @@
 /** Measures a very long list: how long it blocks the event loop, the cost of a repeated list, and the memory of a plant. */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Section } from '../report';
 import type { RunningServer } from '../server';
 import type { Conditions } from '../session';
 import { median } from '../statistics';
@@ -9,10 +10,19 @@ import { startFilled } from './filled';
 const USER = 'big';
 const AGAIN = 20;
 
-export async function largeList({ placement }: Conditions, plants = 100_000): Promise<string> {
-  const server = await startFilled([{ name: USER, plants, deleted: 0 }], placement.server);
+/** Times of a long list, and the memory of plants. */
+export async function largeList(
+  conditions: Conditions,
+  listed = 100_000,
+  kept = 1_000_000,
+): Promise<Section> {
+  return { text: `${await times(conditions, listed)}\n\n${await heap(conditions, kept)}` };
+}
+
+async function times({ placement }: Conditions, plants: number): Promise<string> {
+  const server = await startFilled([{ name: USER, plants }], placement.server);
   try {
-    let id = plants;
+    let id = 0;
     const list = async () => read(server, '/plants');
     const write = async () => read(server, '/plants', JSON.stringify({ id: ++id, name: 'Fern' }));
     // A warm-up, so that the figures do not contain compilation. The texts are rendered again below.
@@ -42,8 +52,10 @@ export async function largeList({ placement }: Conditions, plants = 100_000): Pr
   }
 }
 
-export async function heap({ placement }: Conditions, plants = 1_000_000): Promise<string> {
-  const server = await startFilled([{ name: USER, plants, deleted: 0 }], placement.server, '--expose-gc');
+async function heap({ placement }: Conditions, plants: number): Promise<string> {
+  const server = await startFilled([{ name: USER, plants }], placement.server, {
+    nodeOptions: ['--expose-gc'],
+  });
   try {
     const { heap: events } = await server.status();
     await read(server, '/plants?limit=100');

@@ -1,9 +1,9 @@
 /**
- * plant-store in memory, with an initial history. It reports the status
- * of its event loop and its heap. It runs the compiled service.
+ * plant-store with an initial history. It reports the status of its event loop and its heap. It runs the compiled
+ * service.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import type { ServerStatus, FilledUser, InitialData } from './status';
+import type { ServerStatus, FilledUsers, InitialData } from './status';
 import { PLANT, announce } from './shared';
 
 interface Head {
@@ -20,21 +20,28 @@ interface Store {
   ): Promise<{ status: string; head: Head }>;
 }
 
+/** Events of one append. */
 const AT_ONCE = 1_000;
+/** Appends in flight. */
+const IN_FLIGHT = 16;
 
-async function main({ service, users }: InitialData): Promise<void> {
+async function main({ service, users, redis }: InitialData): Promise<void> {
   // Loaded from the given folder, because its sources are not part of this compilation.
   const part = (name: string) => require(`${service}/dist/${name}`);
-  const eventStore: Store = new (part('adapters/memory').MemoryEventStore)();
-  for (const user of users) await fill(eventStore, user);
+  const { eventStore, close } = redis
+    ? await redisStore(part, redis)
+    : { eventStore: new (part('adapters/memory').MemoryEventStore)(), close: undefined };
+  await fill(eventStore, users);
+  close?.();
+  const names = users.flatMap(namesOf);
   const { config, problems } = part('service/config').readConfig({
     PORT: '0',
     LOG_LEVEL: 'warn',
-    CACHE_MAX_PLANTS: '100000000',
-    AUTH_TOKENS: users.map(({ name }) => `${name}:${name}`).join(','),
+    AUTH_TOKENS: names.map((name) => `${name}:${name}`).join(','),
+    ...(redis && { EVENT_STORE: 'redis', REDIS_URL: redis }),
   });
   if (problems) throw new Error(JSON.stringify(problems));
-  const { url } = await part('service/bootstrap').bootstrap(config, { eventStore });
+  const { url } = await part('service/bootstrap').bootstrap(config, redis ? {} : { eventStore });
 
   const delays = monitorEventLoopDelay({ resolution: 1 });
   delays.enable();
@@ -50,16 +57,41 @@ async function main({ service, users }: InitialData): Promise<void> {
   announce(Number(new URL(url).port));
 }
 
+async function redisStore(part: (name: string) => any, url: string) {
+  const codec = part('application').plantCodec;
+  const { store, close } = await part('adapters/redis').openRedisEventStore({
+    codec,
+    url,
+    timeoutMs: 30_000,
+  });
+  return { eventStore: store, close };
+}
+
+function namesOf({ name, users }: FilledUsers): string[] {
+  return users === undefined ? [name] : Array.from({ length: users }, (_, number) => `${name}${number}`);
+}
+
+async function fill(store: Store, users: readonly FilledUsers[]): Promise<void> {
+  const all = users.flatMap((each) => namesOf(each).map((name) => ({ name, plants: each.plants })));
+  const next = all.values();
+  await Promise.all(
+    Array.from({ length: IN_FLIGHT }, async () => {
+      for (const { name, plants } of next) await fillUser(store, name, plants);
+    }),
+  );
+}
+
 /** Writes to the event store directly, because over HTTP it would take minutes. */
-async function fill(store: Store, { name, plants, deleted }: FilledUser): Promise<void> {
+async function fillUser(store: Store, name: string, plants: number): Promise<void> {
   let head: Head = { version: 0, commit: '' };
-  for (let first = 0; first < deleted + plants; first += AT_ONCE) {
-    const events: object[] = [];
-    for (let id = first; id < Math.min(first + AT_ONCE, deleted + plants); id++) {
-      // A concatenated text, as the ids of requests are.
-      events.push({ type: 'PlantCreated', id: `${id}`, ...PLANT });
-      if (id < deleted) events.push({ type: 'PlantDeleted', id: `${id}` });
-    }
+  for (let first = 0; first < plants; first += AT_ONCE) {
+    const count = Math.min(AT_ONCE, plants - first);
+    // Negative ids, because the load creates positive ones. A concatenated text, as the ids of requests are.
+    const events = Array.from({ length: count }, (_, index) => ({
+      type: 'PlantCreated',
+      id: `-${first + index + 1}`,
+      ...PLANT,
+    }));
     const appended = await store.append(name, head, `commit-${first}`, events);
     if (appended.status !== 'appended') throw new Error(`the history was not recorded: ${appended.status}`);
     head = appended.head;

@@ -9,13 +9,16 @@ export interface ServerStatus {
 /** The argument of a filled server: the folder of the compiled service, and the initial users. */
 export interface InitialData {
   readonly service: string;
-  readonly users: readonly FilledUser[];
+  readonly users: readonly FilledUsers[];
+  /** The URL of an empty Redis that they are stored in; absent for memory. */
+  readonly redis?: string | undefined;
 }
 
-export interface FilledUser {
-  /** Also the user's token. */
+export interface FilledUsers {
+  /** Also the token; that of each of several users ends with its number, see `Load`. */
   readonly name: string;
+  /** Number of users; absent for one whose name has no number. */
+  readonly users?: number | undefined;
+  /** Plants of each. */
   readonly plants: number;
-  /** Number of plants that were created and deleted before; each adds two events. */
-  readonly deleted: number;
 }

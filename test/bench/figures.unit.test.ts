@@ -6,14 +6,14 @@ import { placement } from '../../bench/machine';
 import type { Contestant } from '../../bench/measure';
 import { readOptions } from '../../bench/options';
 import { reportText, withFigures } from '../../bench/report';
-import { tripsOf } from '../../bench/sections/redis';
+import { plot, ticksOf } from '../../bench/plot';
 import { type Conditions, type Session, type Slice, idsAfter } from '../../bench/session';
 import { median, quantile, spread } from '../../bench/statistics';
 import { figureTable, ratioTable, rowsOf } from '../../bench/table';
 
 /** A slice of one second in which a server answers this many requests. */
 function slice(requests: number, cpuSeconds?: number): Slice {
-  return { requests, seconds: 1, p99Ms: 2, maxMs: 3, cpuSeconds };
+  return { requests, seconds: 1, p50Ms: 1, p99Ms: 2, p999Ms: 2.5, maxMs: 3, cpuSeconds };
 }
 
 /** The same pairs for all methods. */
@@ -145,7 +145,7 @@ describe("The benchmark's chart", () => {
 });
 
 describe("The benchmark's load", () => {
-  const good = { requests: 10, seconds: 2, p99Ms: 2, maxMs: 3 };
+  const good = { requests: 10, seconds: 2, p50Ms: 1, p99Ms: 2, p999Ms: 2.5, maxMs: 3 };
   const said = (more: object) =>
     `Running 2s test\n${JSON.stringify({ ...good, refused: 0, unanswered: 0, outOfIds: 0, ...more })}\n`;
 
@@ -193,7 +193,7 @@ describe("The benchmark's options", () => {
   });
 
   it('refuse unknown values', () => {
-    expect(() => readOptions(['--load', 'siege'])).to.throw('--load is wrk or autocannon');
+    expect(() => readOptions(['--load', 'siege'])).to.throw('--load is wrk or node');
     expect(() => readOptions(['--rounds', 'many'])).to.throw('--rounds is a number');
     expect(() => readOptions(['--fast'])).to.throw();
   });
@@ -203,7 +203,11 @@ describe("The benchmark's page", () => {
   const page = 'before\n<!-- figures: npm run bench -->\nold\n<!-- /figures -->\nafter\n';
 
   it('has the figures between its markers, and is otherwise unchanged', () => {
-    const text = reportText({ date: '2001-02-03', about: ['2 cores', 'wrk'], parts: [['Redis', '$& 1.0']] });
+    const text = reportText({
+      date: '2001-02-03',
+      about: ['2 cores', 'wrk'],
+      sections: [['Redis', { text: '$& 1.0' }]],
+    });
     expect(withFigures(page, text)).to.equal(
       'before\n<!-- figures: npm run bench -->\nOf 2001-02-03. 2 cores. wrk.\n\n### Redis\n\n$& 1.0\n<!-- /figures -->\nafter\n',
     );
@@ -211,19 +215,33 @@ describe("The benchmark's page", () => {
   });
 });
 
-describe("The benchmark's view of /metrics", () => {
-  it('counts rounds and appends with any result', () => {
-    const append = (outcome: string, count: number) =>
-      `plant_store_event_store_duration_seconds_count{operation="append",outcome="${outcome}"} ${count}`;
-    const metrics = [
-      'plant_store_rounds_total 4',
-      'plant_store_round_requests_sum 12',
-      'plant_store_appended_events_total 9',
-      append('appended', 2),
-      append('conflict', 1),
-      'plant_store_event_store_duration_seconds_count{operation="read",outcome="read"} 7',
-    ];
-    expect(tripsOf(metrics.join('\n'))).to.deep.equal({ rounds: 4, requests: 12, events: 9, appends: 3 });
-    expect(() => tripsOf('')).to.throw('plant_store_rounds_total');
+describe("The benchmark's plots", () => {
+  const lines = [
+    { title: 'in memory', values: [10, 20] },
+    { title: 'on <Redis>', values: [20, 100] },
+  ];
+  const svg = plot('Cost, µs', ['1', '10'], [{ title: 'GET', lines }]);
+
+  it('have a logarithmic axis from below the least to above the greatest value', () => {
+    expect(ticksOf(10, 100)).to.deep.equal([10, 20, 50, 100]);
+    expect(ticksOf(0.3, 7)).to.deep.equal([0.2, 0.5, 1, 2, 5, 10]);
+    expect(ticksOf(3, 3)).to.deep.equal([2, 5]);
+  });
+
+  it('place the values on it', () => {
+    const points = [...svg.matchAll(/points="[\d.]+,([\d.]+) [\d.]+,([\d.]+)"/g)].map(([, one, two]) => [
+      one,
+      two,
+    ]);
+    // From 324, the value 10, to 104, the value 100.
+    expect(points).to.deep.equal([
+      ['324.0', '257.8'],
+      ['257.8', '104.0'],
+    ]);
+  });
+
+  it('have all values as text for screen readers, and are legible in dark mode', () => {
+    expect(svg).to.contain('GET, on &lt;Redis>: 1 20.0, 10 100.');
+    expect(svg).to.contain('@media (prefers-color-scheme: dark)');
   });
 });

@@ -18,7 +18,7 @@ describe("The benchmark's seeding", () => {
     await once(server, 'listening');
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/plants`;
     try {
-      await seed({ url, token: 'any', firstId: 1, count });
+      await seed({ url, tokenOf: () => 'any', firstId: 1, count });
     } finally {
       server.close();
     }

@@ -1,19 +1,19 @@
 /** `npm run test:bench`: tests that the benchmark works. Its figures, of a fraction of a second, mean nothing. */
 import { expect } from 'chai';
 import { execFile } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { compileServers, installPackages } from '../../bench/build';
 import { contestants } from '../../bench/contestants';
 import type { Generator } from '../../bench/load';
-import { CORES, has, placement, spin } from '../../bench/machine';
-import { flatness } from '../../bench/sections/flatness';
-import { heap, largeList } from '../../bench/sections/large-list';
-import { redis } from '../../bench/sections/redis';
+import { has, placement } from '../../bench/machine';
+import { growth } from '../../bench/sections/growth';
+import { largeList } from '../../bench/sections/large-list';
+import { latency } from '../../bench/sections/latency';
+import { log } from '../../bench/sections/log';
 import type { Conditions } from '../../bench/session';
-import { until } from '../support/until';
 
 const run = promisify(execFile);
 
@@ -40,9 +40,11 @@ describe('npm run bench', function () {
 
   it('starts and measures all servers, and writes page and chart', async () => {
     // One of those that differ only in the length of their streams.
-    const all = contestants().filter(({ name }) => !/-10(000)?$/.test(name));
+    const all = contestants().filter(
+      ({ name, redis }) => !name.endsWith('-10') && (!redis || has('redis-server')),
+    );
     const names = all.map(({ name }) => name).join(',');
-    const printed = await bench('autocannon', '--only', names, '--into', directory);
+    const printed = await bench('node', '--only', names, '--into', directory);
     const page = readFileSync(join(directory, 'benchmark.md'), 'utf8');
     const chart = readFileSync(join(directory, 'benchmark.svg'), 'utf8');
     for (const { title } of all) {
@@ -54,67 +56,49 @@ describe('npm run bench', function () {
 
   it('can use wrk', async function () {
     if (!has('wrk')) return this.skip();
-    expect(await bench('wrk', '--only', 'koa,plant-store')).to.match(/\| plant-store, in memory \| \d/);
+    expect(await bench('wrk', '--only', 'koa,plant-store-warn')).to.match(
+      /\| plant-store, log level `warn` \| \d/,
+    );
   });
 
   it('lists the servers if the name of one is unknown', async () => {
     const failure = await bench('wrk', '--only', 'unknown').then(String, (error: unknown) => String(error));
-    expect(failure).to.contain('there is no unknown; there are bare, ');
-  });
-
-  it('keeps every core awake until it ends', async function () {
-    if (!has('chrt') || !has('taskset')) return this.skip();
-    const end = spin();
-    try {
-      await until(() => spinners() === CORES);
-    } finally {
-      end();
-    }
-    await until(() => spinners() === 0);
+    expect(failure).to.contain('there is no unknown; there are plant-store, ');
   });
 
   describe('in its further sections', () => {
     const conditions: Conditions = {
-      generator: 'autocannon',
+      generator: 'node',
       placement: placement(),
       warmUpSeconds: 0,
       slices: 1,
       seconds: 0.2,
     };
 
-    it('compares many plants with few', async () => {
-      expect(await flatness(conditions, 1, 5_000)).to.match(/\| DELETE \| [\d.]+ \| /);
+    it('compares the service with a log and without', async () => {
+      expect((await log(conditions, 1)).text).to.match(/\| DELETE \| [\d.]+ \| /);
+    });
+
+    it('measures latencies at a constant rate, and plots them', async function () {
+      if (!has('redis-server')) return this.skip();
+      const { text, pictures } = await latency(conditions, 0.2);
+      expect(text).to.match(/\| plant-store on Redis[^|]*\| [\d,]+, [\d.]+, [\d.]+, [\d.]+ \|/);
+      expect(pictures!['benchmark-latency.svg']).to.match(/<polyline[^>]*points="[\d., ]+"/);
+    });
+
+    it('measures the cost of requests as users and plants grow', async function () {
+      if (!has('redis-server')) return this.skip();
+      const { text, pictures } = await growth(conditions, [1, 70], [5, 2_000]);
+      expect(text)
+        .to.match(/\| 70 \|( [\d.]+ \|){6}\n/)
+        .and.to.match(/\| 2,000 \|( [\d.]+ \|){6}/);
+      expect(Object.keys(pictures!)).to.deep.equal(['benchmark-users.svg', 'benchmark-plants.svg']);
     });
 
     it('measures a large list, and the memory of plants', async () => {
-      expect(await largeList(conditions, 5_000)).to.match(
-        /\| after a write, including it \| [\d.]+ \| [\d.]+ \|/,
-      );
-      expect(await heap(conditions, 20_000)).to.match(/takes [1-9]\d+ bytes/);
-    });
-
-    it('compares Redis with memory', async function () {
-      if (!has('redis-server')) return this.skip();
-      expect(await redis(conditions, 1)).to.match(
-        /\| POST \| [\d.]+ \| [\d.]+ \| [\d.]+ \|[^]* events an append/,
-      );
+      const { text } = await largeList(conditions, 5_000, 20_000);
+      expect(text).to.match(/\| after a write, including it \| [\d.]+ \| [\d.]+ \|/);
+      expect(text).to.match(/takes [1-9]\d+ bytes/);
     });
   });
 });
-
-/** The number of processes that keep a core awake for this process. */
-function spinners(): number {
-  const own = `process.ppid === ${process.pid}`;
-  const processes = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const all = processes.map(commandLine);
-  return all.filter((line) => line.startsWith(process.execPath) && line.includes(own)).length;
-}
-
-function commandLine(pid: string): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    // It has ended meanwhile.
-    return '';
-  }
-}

@@ -1,0 +1,130 @@
+/** Measures the processor time of a request as users and plants grow, in memory and on Redis. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { startDurableRedis } from '../../scripts/durable-redis';
+import { METHODS, cpuMicroseconds } from '../compare';
+import { type Method, tokenOf } from '../load';
+import { has, pinned } from '../machine';
+import { type Panel, plot } from '../plot';
+import type { Section } from '../report';
+import type { RunningServer } from '../server';
+import type { FilledUsers } from '../servers/status';
+import { type Conditions, Session } from '../session';
+import { median } from '../statistics';
+import { markdown, thousands } from '../table';
+import { startFilled } from './filled';
+
+/** Numbers of users who take turns, and plants of each. */
+const USERS = [1, 10, 100, 1_000, 10_000];
+const PLANTS_EACH = 20;
+/** Numbers of plants of a single user. */
+const PLANTS = [100, 1_000, 10_000, 100_000, 1_000_000];
+
+type By = 'users' | 'plants';
+type Costs = Readonly<Record<Method, number>>;
+interface Curves {
+  readonly title: string;
+  readonly users: readonly Costs[];
+  readonly plants: readonly Costs[];
+}
+
+export async function growth(conditions: Conditions, users = USERS, plants = PLANTS): Promise<Section> {
+  const ofUsers = users.map((count): FilledUsers => ({
+    name: `of${count}-`,
+    users: count,
+    plants: PLANTS_EACH,
+  }));
+  const ofPlants = plants.map((count): FilledUsers => ({ name: `has${count}`, plants: count }));
+  const curves: Curves[] = [];
+  for (const title of ['in memory', ...(has('redis-server') ? ['on Redis'] : [])]) {
+    const redis =
+      title === 'on Redis'
+        ? await startDurableRedis((command) => pinned(conditions.placement.redis, command).flat())
+        : undefined;
+    try {
+      const all = [...ofUsers, ...ofPlants];
+      const server = await startFilled(all, conditions.placement.server, { redis: redis?.url });
+      try {
+        const costs: Costs[] = [];
+        for (const each of all) costs.push(await costsOf(server, each, conditions));
+        curves.push({ title, users: costs.slice(0, users.length), plants: costs.slice(users.length) });
+      } finally {
+        await server.stop();
+      }
+    } finally {
+      await redis?.stop();
+    }
+  }
+  const byUsers = partOf('users', `users, of ${PLANTS_EACH} plants each`, users, curves);
+  const byPlants = partOf('plants', 'plants of one user', plants, curves);
+  return {
+    text: `${byUsers.text}\n\n${byPlants.text}`,
+    pictures: { ...byUsers.pictures, ...byPlants.pictures },
+  };
+}
+
+function partOf(by: By, head: string, counts: readonly number[], curves: readonly Curves[]): Section {
+  const title = `Processor time of a request in µs, by the number of ${head}`;
+  const picture = `benchmark-${by}.svg`;
+  return {
+    text: `![${title}](${picture})\n\n${table(by, head, counts, curves)}`,
+    pictures: { [picture]: plot(title, counts.map(thousands), panels(by, curves)) },
+  };
+}
+
+async function costsOf(
+  server: RunningServer,
+  { name, users, plants }: FilledUsers,
+  conditions: Conditions,
+): Promise<Costs> {
+  const query = '?limit=100';
+  const listed = Math.min(100, plants);
+  const target = {
+    reader: name,
+    writer: name,
+    users,
+    remembers: true,
+    hasInitialPlants: true,
+    query,
+    listed,
+  };
+  const session = new Session({ ...target, firstId: 1 }, server, conditions);
+  await loaded(`${server.url}/plants${query}`, tokenOf(name, 1, users));
+  await session.prepare();
+  // Every user's plants are in memory after this.
+  for (let requests = 0; requests <= (users ?? 1);) requests += (await session.slice('GET')).requests;
+  const costs: [Method, number][] = [];
+  for (const method of METHODS) {
+    await session.warmUp(method);
+    const slices = [];
+    for (let count = 0; count < conditions.slices; count++) slices.push(await session.slice(method));
+    costs.push([method, median(slices.map((slice) => cpuMicroseconds(slice) ?? NaN))]);
+  }
+  console.log(`cost with ${name}: GET ${costs[0]![1].toFixed(1)} µs`);
+  return Object.fromEntries(costs) as Costs;
+}
+
+/** Waits until the list of a long history is answered: until then the service says when to come back. */
+async function loaded(url: string, token: string): Promise<void> {
+  for (;;) {
+    const answer = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
+    await answer.arrayBuffer();
+    if (answer.status !== 503) return;
+    await delay(1000 * Number(answer.headers.get('retry-after') ?? 1));
+  }
+}
+
+function table(by: By, head: string, counts: readonly number[], curves: readonly Curves[]): string {
+  const columns = curves.flatMap(({ title }) => METHODS.map((method) => `${method} ${title}, µs`));
+  const rows = counts.map((count, index) => [
+    thousands(count),
+    ...curves.flatMap((curve) => METHODS.map((method) => curve[by][index]![method].toFixed(1))),
+  ]);
+  return markdown([head, ...columns], rows);
+}
+
+function panels(by: By, curves: readonly Curves[]): Panel[] {
+  return METHODS.map((method) => ({
+    title: method,
+    lines: curves.map((curve) => ({ title: curve.title, values: curve[by].map((costs) => costs[method]) })),
+  }));
+}
