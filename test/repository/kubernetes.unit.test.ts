@@ -1,0 +1,209 @@
+import { expect } from 'chai';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import type { Deployment } from 'kubernetes-types/apps/v1';
+import type { HorizontalPodAutoscaler } from 'kubernetes-types/autoscaling/v2';
+import type { Service } from 'kubernetes-types/core/v1';
+import type { NetworkPolicy } from 'kubernetes-types/networking/v1';
+import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1';
+import * as ts from 'typescript';
+import { parse } from 'yaml';
+import { readConfig } from '../../src/service/config';
+import { blocks } from '../docs/blocks';
+import { temporaryDirectory } from '../support/temporary-directory';
+
+const FOLDER = 'deploy/kubernetes';
+const LABELS = { 'app.kubernetes.io/name': 'plant-store' };
+
+interface Kustomization {
+  readonly resources: readonly string[];
+  readonly images: readonly { readonly name: string; readonly newTag: string }[];
+}
+
+interface KubernetesObject {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+}
+
+interface ServiceMonitor {
+  readonly spec: {
+    readonly selector: { readonly matchLabels: object };
+    readonly endpoints: readonly { readonly port: string; readonly path: string }[];
+  };
+}
+
+function manifest(path: string): unknown {
+  return parse(readFileSync(join(FOLDER, path), 'utf8'));
+}
+
+describe('The Kubernetes manifests', () => {
+  const kustomization = manifest('kustomization.yaml') as Kustomization;
+  const monitoring = manifest('service-monitor/kustomization.yaml') as Kustomization;
+  const { spec } = manifest('deployment.yaml') as Deployment;
+  const pod = spec!.template.spec!;
+  const [container] = pod.containers;
+  const dockerfile = readFileSync('Dockerfile', 'utf8');
+  const environment = Object.fromEntries(
+    container!.env!.map(({ name, value, valueFrom }) => [
+      name,
+      value ?? (valueFrom!.secretKeyRef!.key === 'url' ? 'redis://redis:6379' : ''),
+    ]),
+  );
+  const { config, problems } = readConfig({ NODE_ENV: 'production', HOST: '0.0.0.0', ...environment });
+
+  describe('have only the members of the published API', () => {
+    const inDirectory = temporaryDirectory();
+    const files = [
+      ...kustomization.resources,
+      ...monitoring.resources.map((file) => join('service-monitor', file)),
+    ].filter((file) => !file.endsWith('service-monitor.yaml'));
+
+    it(`in ${files.join(', ')}`, function () {
+      this.timeout(30_000);
+      const sources = files.map((file) => {
+        const path = inDirectory(file.replace(/\W/g, '-') + '.ts');
+        writeFileSync(path, checkedSource(manifest(file) as KubernetesObject));
+        return path;
+      });
+      expect(compilerErrors(sources)).to.deep.equal([]);
+    });
+
+    it('which the compiler checks, at any depth', function () {
+      this.timeout(30_000);
+      const wrong = manifest('deployment.yaml') as Deployment;
+      Object.assign(wrong.spec!.template.spec!.containers[0]!, { livenesProbe: {} });
+      const path = inDirectory('wrong.ts');
+      writeFileSync(path, checkedSource(wrong));
+      expect(compilerErrors([path]).join()).to.contain(`'"livenesProbe"' does not exist in type 'Container'`);
+    });
+  });
+
+  it('configure the service without problems, as in production', () => {
+    expect(problems).to.equal(undefined);
+    expect(config).to.include({ EVENT_STORE: 'redis', AUTH_TOKENS_FILE: '/etc/plant-store/tokens.json' });
+  });
+
+  it('give a pod more time to end than the service takes to drain', () => {
+    expect(1000 * pod.terminationGracePeriodSeconds!).to.be.above(config!.SHUTDOWN_TIMEOUT_MS);
+    expect(config!.SHUTDOWN_NOTICE_MS).to.be.at.most(config!.SHUTDOWN_TIMEOUT_MS / 2);
+  });
+
+  it('notice that a pod drains while it still accepts connections', () => {
+    const { periodSeconds, failureThreshold } = container!.readinessProbe!;
+    expect(1000 * periodSeconds! * failureThreshold!).to.be.below(config!.SHUTDOWN_NOTICE_MS);
+  });
+
+  it('use the port of the image for requests, probes and metrics', () => {
+    // With ADMIN_PORT, the probes and the ServiceMonitor belong to its port.
+    const [port] = container!.ports!;
+    expect(port).to.deep.equal({ name: 'http', containerPort: config!.PORT });
+    expect(dockerfile).to.match(new RegExp(` PORT=${config!.PORT}$`, 'm'));
+    const { ports, selector } = (manifest('service.yaml') as Service).spec!;
+    expect(selector).to.deep.equal(LABELS);
+    expect(ports!.map(({ name, targetPort }) => [name, targetPort])).to.deep.equal([['http', 'http']]);
+    for (const { httpGet } of [
+      container!.startupProbe!,
+      container!.livenessProbe!,
+      container!.readinessProbe!,
+    ])
+      expect(httpGet!.port).to.equal('http');
+    const monitor = (manifest('service-monitor/service-monitor.yaml') as ServiceMonitor).spec;
+    expect(monitor.endpoints).to.have.length(1);
+    expect(monitor.endpoints[0]).to.include({ port: 'http', path: '/metrics' });
+    expect(monitor.selector.matchLabels).to.deep.equal(
+      (manifest('service.yaml') as Service).metadata!.labels,
+    );
+  });
+
+  it('restart a pod that is not live, and send requests to one that is ready', () => {
+    expect(container!.startupProbe!.httpGet!.path).to.equal('/health/live');
+    expect(container!.livenessProbe!.httpGet!.path).to.equal('/health/live');
+    expect(container!.readinessProbe!.httpGet!.path).to.equal('/health/ready');
+  });
+
+  it('run the service as the user of the image, without rights and on a read-only file system', () => {
+    const [, user, group] = /^USER (\d+):(\d+)$/m.exec(dockerfile)!;
+    expect(pod.securityContext).to.deep.equal({
+      runAsNonRoot: true,
+      runAsUser: Number(user),
+      runAsGroup: Number(group),
+      fsGroup: Number(group),
+      seccompProfile: { type: 'RuntimeDefault' },
+    });
+    expect(container!.securityContext).to.deep.equal({
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+    });
+  });
+
+  it('mount the token file as a directory of a secret that only the service can read', () => {
+    const [mount] = container!.volumeMounts!;
+    const volume = pod.volumes!.find(({ name }) => name === mount!.name)!;
+    expect(mount!.mountPath).to.equal(dirname(config!.AUTH_TOKENS_FILE!));
+    expect(mount).to.not.have.property('subPath');
+    expect(volume.secret).to.deep.equal({ secretName: 'plant-store-tokens', defaultMode: 0o440 });
+  });
+
+  it('select the same pods in all files', () => {
+    expect(spec!.template.metadata!.labels).to.deep.equal(LABELS);
+    expect(spec!.selector.matchLabels).to.deep.equal(LABELS);
+    const budget = (manifest('pod-disruption-budget.yaml') as PodDisruptionBudget).spec!;
+    expect(budget.selector!.matchLabels).to.deep.equal(LABELS);
+    for (const file of ['network-policy.yaml', 'service-monitor/network-policy.yaml'])
+      expect((manifest(file) as NetworkPolicy).spec!.podSelector.matchLabels).to.deep.equal(LABELS);
+  });
+
+  it('keep an instance through updates and evictions', () => {
+    const { scaleTargetRef, minReplicas } = (
+      manifest('horizontal-pod-autoscaler.yaml') as HorizontalPodAutoscaler
+    ).spec!;
+    const budget = (manifest('pod-disruption-budget.yaml') as PodDisruptionBudget).spec!;
+    expect(scaleTargetRef.name).to.equal((manifest('deployment.yaml') as Deployment).metadata!.name);
+    expect(minReplicas).to.be.above(Number(budget.maxUnavailable));
+    expect(spec!.strategy!.rollingUpdate).to.deep.equal({ maxUnavailable: 0, maxSurge: 1 });
+  });
+
+  it('use the secrets that the steps of docs/operations.md create', () => {
+    const steps = blocks().find(({ kind }) => kind === 'sh kubernetes')!.text;
+    const created = [...steps.matchAll(/create secret generic (\S+) --from-(?:file|literal)=(\w[\w.]*)/g)];
+    const [tokens, redis] = created.map(([, secret, key]) => ({ secret, key }));
+    expect(tokens).to.deep.equal({
+      secret: pod.volumes![0]!.secret!.secretName,
+      key: basename(config!.AUTH_TOKENS_FILE!),
+    });
+    const { name, key } = container!.env!.find((each) => each.name === 'REDIS_URL')!.valueFrom!.secretKeyRef!;
+    expect(redis).to.deep.equal({ secret: name, key });
+    expect(steps).to.contain(`kubectl apply -k ${FOLDER}`);
+  });
+
+  it('run the image of the version of the package', () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    const [image] = kustomization.images;
+    expect([image!.name, image!.newTag]).to.deep.equal([container!.image, version]);
+  });
+});
+
+/** A module that compiles only if the object is of its Kubernetes type, without further members. */
+function checkedSource(object: KubernetesObject): string {
+  const { apiVersion = '', kind = '' } = object;
+  const [group = '', version = ''] = apiVersion.includes('/')
+    ? apiVersion.replace('.k8s.io', '').split('/')
+    : ['core', apiVersion];
+  const types = join(process.cwd(), 'node_modules/kubernetes-types', group, version);
+  return `import type { ${kind} } from ${JSON.stringify(types)};\nexport const checked: ${kind} = ${JSON.stringify(object)};\n`;
+}
+
+function compilerErrors(files: readonly string[]): string[] {
+  const options: ts.CompilerOptions = {
+    noEmit: true,
+    strict: true,
+    skipLibCheck: true,
+    types: [],
+    module: ts.ModuleKind.CommonJS,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+  };
+  return ts
+    .getPreEmitDiagnostics(ts.createProgram(files, options))
+    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+}
