@@ -15,7 +15,7 @@ settings=()
 for file in ~/.npmrc "$(npm prefix --global)/etc/npmrc"; do [[ ! -e $file ]] || settings+=("$file"); done
 bash "$here/image-of.sh" plant-store-node:local \
   --change "ENV NODE_EXTRA_CA_CERTS=$certificates" \
-  -- node npm sh env cp mkdir ldd bash grep "$(dirname "$npm")" "$certificates" "${settings[@]}"
+  -- node npm sh env cp mkdir rm ldd bash grep "$(dirname "$npm")" "$certificates" "${settings[@]}"
 
 bash "$here/image-of.sh" plant-store-haproxy:local \
   --change 'ENTRYPOINT ["/usr/local/bin/haproxy", "-W", "-db"]' \
