@@ -1,6 +1,8 @@
 /** Helpers of the event store contract: a stream, and assertions. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { commitIds } from '../adapters/system';
 import {
   type AppendResult,
   BEGINNING,
@@ -48,21 +50,48 @@ export class Stream<Event> {
 
   /** All events after `after`. */
   async history(after: Head = BEGINNING): Promise<RecordedEvent<Event>[]> {
-    const result = await this.read(after);
-    assertStatus(result, 'read');
-    const first = result.events[0]?.version ?? after.version + 1;
-    assert.equal(first, after.version + 1, 'a page must begin right after the requested head');
-    return this.rest(result);
+    return this.rest(await this.#pageAfter(after));
   }
 
   /** `page` and all later events. */
   async rest(page: NewerEvents<Event>): Promise<RecordedEvent<Event>[]> {
-    const last = page.events.at(-1);
-    if (!page.more) return [...page.events];
-    assert(last !== undefined, 'a page with `more` must not be empty');
-    return [...page.events, ...(await this.history(headOf(last)))];
+    const events = [...page.events];
+    for (let current = page; current.more;) {
+      const last = current.events.at(-1);
+      assert(last !== undefined, 'a page with `more` must not be empty');
+      current = await this.#pageAfter(headOf(last));
+      events.push(...current.events);
+    }
+    return events;
+  }
+
+  async #pageAfter(head: Head): Promise<NewerEvents<Event>> {
+    const page = await this.read(head);
+    assertStatus(page, 'read');
+    const first = page.events[0]?.version ?? head.version + 1;
+    assert.equal(first, head.version + 1, 'a page must begin right after the requested head');
+    return page;
   }
 }
+
+/** Asserts that a history is equal to `expected`. The failure shows the first event that differs. */
+export function assertHistory(
+  history: readonly RecordedEvent<unknown>[],
+  expected: readonly RecordedEvent<unknown>[],
+): void {
+  for (const [index, event] of expected.slice(0, history.length).entries()) {
+    // deepEqual of whole histories would hide the difference in a long text.
+    if (!isDeepStrictEqual(history[index], event)) assert.deepEqual(history[index], event);
+  }
+  assert.equal(
+    history.length,
+    expected.length,
+    `${history.length} events were read instead of ${expected.length}`,
+  );
+}
+
+/** The result of a read at the end of a stream. */
+export const NOTHING_NEWER = { status: 'read', events: [], more: false } as const;
 
 /** Asserts the status of a result. */
 export function assertStatus<Result extends { readonly status: string }, Status extends Result['status']>(
@@ -81,9 +110,8 @@ export function assertPage({ events, more }: NewerEvents<unknown>, pageSize: num
   );
 }
 
-export function mintCommit(): string {
-  return randomUUID();
-}
+/** A unique commit id, in the format of the service. */
+export const mintCommit = commitIds();
 
 /** `events` as they are recorded after `expected` by one commit. */
 export function recorded<Event>(

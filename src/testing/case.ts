@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { EventStore } from '../event-sourcing';
 import { Stream } from './a-stream';
+import type { Place } from './place';
 
 /** The events that the contract appends. */
 export interface EventSamples<Event> {
@@ -19,8 +20,7 @@ export interface EventArbitrary<Event> {
 export class Subject<Event> {
   constructor(
     readonly store: EventStore<Event>,
-    /** Opens the same store again, as after a restart. */
-    readonly reopen: () => Promise<EventStore<Event>>,
+    readonly place: Place<Event>,
     readonly pageSize: number,
     readonly samples: EventSamples<Event>,
     readonly seed: number,

@@ -9,21 +9,21 @@
  */
 import { randomInt } from 'node:crypto';
 import type { PlantEvent } from '../domain';
-import type { EventStore } from '../event-sourcing';
 import { type Cases, type EventSamples, Subject } from './case';
+import { closingExamples } from './closing';
+import { commitIdExamples } from './commit-ids';
 import { differentialCases } from './differential';
+import { lostReplyExamples } from './lost-replies';
+import { type OpenStore, Place } from './place';
 import { plantSamples } from './plant-arbitraries';
 import { propertyCases } from './properties';
 import { racingExamples } from './racing';
 import { readingExamples } from './reading';
 import { reopeningExamples } from './reopening';
+import { sharedDifferentialCases, sharingExamples } from './sharing';
 import { writingExamples } from './writing';
 
-export interface OpenStore<Event> {
-  readonly store: EventStore<Event>;
-  /** Called after the last use of the store. */
-  close?(): void | Promise<void>;
-}
+export type { OpenStore } from './place';
 
 export interface ContractOptions {
   /**
@@ -33,6 +33,16 @@ export interface ContractOptions {
   readonly pageSize: number;
   /** Whether events survive closing and reopening the store; false by default. Adds cases for it. */
   readonly durable?: boolean;
+  /**
+   * Whether several stores may be open on one place at a time, as in several instances of a service; false by default.
+   * Adds cases for it: they call `open` again while a store is open, and it must open another store on the same place.
+   */
+  readonly shared?: boolean;
+  /**
+   * Makes the store that was opened last lose the reply of its next call: the call is executed, and its reply never
+   * arrives, because the connection breaks or stays silent. Adds cases for unknown outcomes; none without it.
+   */
+  readonly loseReply?: () => void | Promise<void>;
   /** Factor of the amount of random work; 1 by default: about 2,000 store calls in the longest case. */
   readonly effort?: number;
   /** Seed of the random work. A new one by default; a failure names it. */
@@ -64,31 +74,30 @@ export function eventStoreContract(
   open: () => OpenStore<unknown> | Promise<OpenStore<unknown>>,
   options: ContractOptions & { readonly events?: EventSamples<unknown> },
 ): ContractCase[] {
-  const { pageSize, events = plantSamples, durable = false, effort = 1, timeoutMs = 10_000 } = options;
+  const { pageSize, events = plantSamples, durable = false, shared = false, loseReply } = options;
+  const { effort = 1, timeoutMs = 10_000 } = options;
 
-  async function run(promise: Cases[string]): Promise<void> {
-    let opened = await open();
-    const reopen = async () => {
-      await opened.close?.();
-      opened = await open();
-      return opened.store;
-    };
+  async function run(guarantee: Cases[string]): Promise<void> {
+    const place = new Place(open, loseReply);
     const seed = options.seed ?? randomInt(2 ** 31);
     try {
-      await within(timeoutMs, promise(new Subject(opened.store, reopen, pageSize, events, seed, effort)));
+      const store = await place.open();
+      await within(timeoutMs, guarantee(new Subject(store, place, pageSize, events, seed, effort)));
     } finally {
-      await opened.close?.();
+      await place.closeAll();
     }
   }
 
   const cases = (suite: ContractCase['suite'], ...groups: readonly Cases[]): ContractCase[] =>
     groups.flatMap((group) =>
-      Object.entries(group).map(([name, promise]) => ({ suite, name, run: () => run(promise) })),
+      Object.entries(group).map(([name, guarantee]) => ({ suite, name, run: () => run(guarantee) })),
     );
   return [
-    ...cases('examples', writingExamples, readingExamples, racingExamples, durable ? reopeningExamples : {}),
+    ...cases('examples', writingExamples, commitIdExamples, readingExamples, racingExamples, closingExamples),
+    ...cases('examples', durable ? reopeningExamples : {}, shared ? sharingExamples : {}),
+    ...cases('examples', loseReply ? lostReplyExamples : {}),
     ...cases('properties', propertyCases),
-    ...cases('differential', differentialCases),
+    ...cases('differential', differentialCases, shared ? sharedDifferentialCases : {}),
   ];
 }
 

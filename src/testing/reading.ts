@@ -1,11 +1,17 @@
 /** First suite of the contract, part 2: one example for each guarantee of reads. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { BEGINNING, type Head, headOf } from '../event-sourcing';
-import { Stream, assertPage, assertStatus, recorded, streamName } from './a-stream';
+import { BEGINNING, type Head, type StreamName, headOf } from '../event-sourcing';
+import {
+  NOTHING_NEWER,
+  Stream,
+  assertHistory,
+  assertPage,
+  assertStatus,
+  recorded,
+  streamName,
+} from './a-stream';
 import type { Cases, Subject } from './case';
-
-const NOTHING_NEWER = { status: 'read', events: [], more: false };
 
 export const readingExamples: Cases = {
   'a read of an unknown stream returns no events': async (subject) => {
@@ -42,7 +48,7 @@ export const readingExamples: Cases = {
   },
 
   'streams are independent, with any names': async (subject) => {
-    const streams = oddNames().map((name) => new Stream(subject.store, streamName(name)));
+    const streams = oddNames().map((name) => new Stream(subject.store, name));
     const events = subject.events(streams.length);
     const heads: Head[] = [];
     for (const [index, stream] of streams.entries()) heads.push(await stream.add(BEGINNING, events[index]!));
@@ -64,7 +70,7 @@ export const readingExamples: Cases = {
     const stream = subject.aStream();
     const events = [...subject.samples.odd, ...subject.events(20)];
     const head = await stream.add(BEGINNING, ...events);
-    assert.deepEqual(await stream.history(), recorded(BEGINNING, head.commit, events));
+    assertHistory(await stream.history(), recorded(BEGINNING, head.commit, events));
   },
 };
 
@@ -90,10 +96,10 @@ const ODD_NAMES =
   '{ } {} {a} %7Ba%7D % %25 %00 : :events / %2F .. \\ | * ? [a] " \' # + é e\u0301 A a 🌵 __proto__ constructor';
 
 /** Unique names that an incorrect encoding would confuse. */
-function oddNames(): string[] {
+export function oddNames(): StreamName[] {
   const unique = randomUUID().slice(0, 8);
   const odd = ['', ' ', '\0', '\n', ...ODD_NAMES.split(' ')];
   const names = odd.flatMap((text) => [`${text}${unique}`, `${unique}${text}`, `${text}${unique}${text}`]);
   names.push(unique.padEnd(255, 'x'), unique.padEnd(254, 'x'), unique + '🌵'.repeat(255 - unique.length));
-  return [...new Set(names)];
+  return [...new Set(names)].map(streamName);
 }

@@ -1,7 +1,7 @@
 /** First suite of the contract, part 1: one example for each guarantee of appends. */
 import assert from 'node:assert/strict';
 import { BEGINNING, type Head } from '../event-sourcing';
-import { assertPage, assertStatus, mintCommit, recorded } from './a-stream';
+import { assertHistory, assertPage, assertStatus, mintCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 
 export const writingExamples: Cases = {
@@ -24,6 +24,15 @@ export const writingExamples: Cases = {
       { version: 2, commit: two, event: b },
       { version: 3, commit: two, event: c },
     ]);
+  },
+
+  'an append of 1,024 events is recorded as one commit': async (subject) => {
+    const stream = subject.aStream();
+    const events = subject.events(1024);
+
+    const head = await stream.add(BEGINNING, ...events);
+
+    assertHistory(await stream.history(), recorded(BEGINNING, head.commit, events));
   },
 
   'an append without an event, or without a commit id, is a RangeError and writes nothing': async (

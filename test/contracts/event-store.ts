@@ -5,13 +5,16 @@ import { type ContractOptions, type OpenStore, eventStoreContract } from '../../
 export interface Candidate extends ContractOptions {
   readonly name: string;
   readonly open: () => OpenStore<PlantEvent> | Promise<OpenStore<PlantEvent>>;
+  /** Only the cases with these names; all of them by default. */
+  readonly only?: RegExp;
 }
 
 const LONG = process.env['LONG'] === '1';
 const SEED = process.env['SEED'];
 
 /** LONG multiplies the random work by 25, SEED repeats a failed run. */
-export function describeEventStore({ name, open, timeoutMs = 10_000, ...options }: Candidate): void {
+export function describeEventStore(candidate: Candidate): void {
+  const { name, open, timeoutMs = 10_000, only = /(?:)/, ...options } = candidate;
   const limit = LONG ? 20 * timeoutMs : timeoutMs;
   describe(`${name} satisfies the contract of an event store`, function () {
     // The case has a shorter time limit of its own, with a better message.
@@ -22,6 +25,6 @@ export function describeEventStore({ name, open, timeoutMs = 10_000, ...options 
       effort: LONG ? 25 : 1,
       ...(SEED === undefined ? {} : { seed: Number(SEED) }),
     });
-    for (const { name, run } of cases) it(name, run);
+    for (const { name, run } of cases.filter((each) => only.test(each.name))) it(name, run);
   });
 }

@@ -1,26 +1,99 @@
-import { streamName } from '../../src/testing/a-stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import { MemoryEventStore } from '../../src/adapters/memory';
-import type { AppendResult, EventStore, ReadResult, RecordedEvent } from '../../src/event-sourcing';
-import { type PlantEvent, parsePlantId } from '../../src/domain';
+import type { PlantEvent } from '../../src/domain';
+import {
+  type AppendResult,
+  BEGINNING,
+  type EventStore,
+  type RecordedEvent,
+  StoreUnavailable,
+} from '../../src/event-sourcing';
+import {
+  changed,
+  changedName,
+  committing,
+  comparingCommits,
+  inLatin1,
+  latin1,
+  naming,
+  reading,
+  recording,
+  withRoundedId,
+  withoutEmptyTag,
+} from './changed-stores';
+import { PAGE_SIZE, wholeHistory } from './simulated-place';
 
-export const PAGE_SIZE = 3;
-
-/**
- * Stores that each violate one guarantee, by the suite that must detect it (two if
- * random work must detect it, too).
- */
+/** Stores that each violate one guarantee. Each bug of a store that was ever found belongs here. */
 export const BROKEN: Readonly<Record<string, () => EventStore<PlantEvent>>> = {
-  'forgets the empty tag': () =>
-    recording((event) => {
-      if (event.type === 'PlantDeleted' || event.tag !== '') return event;
-      const { type, id, name } = event;
-      return { type, id, name };
-    }),
-  'keeps ids as numbers': () =>
-    recording((event) => ({ ...event, id: parsePlantId(BigInt(Number(event.id)).toString()) ?? event.id })),
-  'normalizes text': () =>
-    recording((event) => ('name' in event ? { ...event, name: event.name.normalize('NFC') } : event)),
+  'forgets the empty tag': () => recording(withoutEmptyTag),
+  'keeps ids as numbers': () => recording(withRoundedId),
+  'normalizes text': () => recording(changedName((name) => name.normalize('NFC'))),
+  'writes text as latin1': () => recording(inLatin1),
+  'ends a text at its first NUL': () => recording(changedName((name) => name.replace(/\0[^]*/, '…'))),
+  'writes characters of four bytes as question marks': () =>
+    recording(changedName((name) => name.replaceAll(/[\u{10000}-\u{10ffff}]/gu, '?'))),
+  'cuts commit ids at 36 characters': () => committing((commit) => commit.slice(0, 36)),
+  'cuts commit ids at 200 characters': () => committing((commit) => commit.slice(0, 200)),
+  'writes commit ids in lower case': () => committing((commit) => commit.toLowerCase()),
+  'trims commit ids': () => committing((commit) => commit.trim() || commit),
+  'writes commit ids as latin1': () => committing(latin1),
+  'compares commit ids without their case': () => comparingCommits((commit) => commit.toLowerCase()),
+  'compares commit ids without the blanks at their end': () => comparingCommits((commit) => commit.trimEnd()),
+  'compares commit ids in a normal form': () => comparingCommits((commit) => commit.normalize()),
+  'accepts only UUIDs as commit ids': () =>
+    changed((store) => ({
+      append(stream, expected, commit, events) {
+        if (commit !== '' && !/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(commit))
+          throw new TypeError(`invalid input syntax for type uuid: ${commit}`);
+        return store.append(stream, expected, commit, events);
+      },
+    })),
+  'ignores the commit id of a head at the beginning': () =>
+    changed((store) => ({
+      read: (stream, after) => store.read(stream, after.version === 0 ? BEGINNING : after),
+      append: (stream, expected, ...rest) =>
+        store.append(stream, expected.version === 0 ? BEGINNING : expected, ...rest),
+    })),
+  'records only the first 50 events of an append': () =>
+    changed((store) => ({
+      append: (stream, expected, commit, events) =>
+        store.append(stream, expected, commit, events.slice(0, 50)),
+    })),
+  'acknowledges all events of an append, and records only the first 50': () =>
+    changed((store) => ({
+      async append(stream, expected, commit, events) {
+        const result = await store.append(stream, expected, commit, events.slice(0, 50));
+        if (result.status !== 'appended') return result;
+        return { ...result, head: { version: expected.version + events.length, commit } };
+      },
+    })),
+  'refuses an append of more than 100 events': () =>
+    changed((store) => ({
+      async append(stream, expected, commit, events) {
+        if (events.length > 100) throw new StoreUnavailable('too many parameters');
+        return store.append(stream, expected, commit, events);
+      },
+    })),
+  'compares versions as text': () =>
+    changed((store) => ({
+      async read(stream, after) {
+        const page = await store.read(stream, after);
+        if (page.status === 'reset') return page;
+        const newer = (await wholeHistory(store, stream))
+          .filter(({ version }) => String(version) > String(after.version))
+          .sort((one, other) => (String(one.version) < String(other.version) ? -1 : 1));
+        return { status: 'read', events: newer.slice(0, PAGE_SIZE), more: newer.length > PAGE_SIZE };
+      },
+    })),
+  'fails its first read': () => {
+    let connected = false;
+    return changed((store) => ({
+      async read(stream, after) {
+        if (connected) return store.read(stream, after);
+        connected = true;
+        throw new StoreUnavailable('the connection is not open yet');
+      },
+    }));
+  },
   'ignores case in names': () => naming((stream) => stream.toLowerCase()),
   'truncates long names': () => naming((stream) => stream.slice(0, 200)),
   'accepts an append without events': () =>
@@ -52,7 +125,7 @@ export const BROKEN: Readonly<Record<string, () => EventStore<PlantEvent>>> = {
     changed((store) => ({
       async read(stream, after) {
         const first = await store.read(stream, after);
-        if (first.status === 'reset') return first;
+        if (first.status !== 'read') return first;
         return {
           ...first,
           events: (await wholeHistory(store, stream)).slice(after.version),
@@ -114,7 +187,7 @@ export const BROKEN: Readonly<Record<string, () => EventStore<PlantEvent>>> = {
     return changed((store) => ({
       async read(stream, after) {
         const result = await store.read(stream, after);
-        if (after.version > 0 || result.status === 'reset') return result;
+        if (after.version > 0 || result.status !== 'read') return result;
         const answer = answers.get(stream) ?? [];
         answers.set(stream, answer);
         answer.splice(0, answer.length, ...result.events);
@@ -123,49 +196,3 @@ export const BROKEN: Readonly<Record<string, () => EventStore<PlantEvent>>> = {
     }));
   },
 };
-
-function changed(
-  change: (store: EventStore<PlantEvent>) => Partial<EventStore<PlantEvent>>,
-): EventStore<PlantEvent> {
-  const store = new MemoryEventStore<PlantEvent>(PAGE_SIZE);
-  return { read: store.read.bind(store), append: store.append.bind(store), ...change(store) };
-}
-
-function recording(record: (event: PlantEvent) => PlantEvent): EventStore<PlantEvent> {
-  return changed((store) => ({
-    append: (stream, expected, commit, events) => store.append(stream, expected, commit, events.map(record)),
-  }));
-}
-
-function naming(name: (stream: string) => string): EventStore<PlantEvent> {
-  return changed((store) => ({
-    read: (stream, after) => store.read(streamName(name(stream)), after),
-    append: (stream, ...rest) => store.append(streamName(name(stream)), ...rest),
-  }));
-}
-
-type Read = Extract<ReadResult<PlantEvent>, { readonly status: 'read' }>;
-
-function reading(answer: (result: Read) => Read): EventStore<PlantEvent> {
-  return changed((store) => ({
-    async read(stream, after) {
-      const result = await store.read(stream, after);
-      return result.status === 'read' ? answer(result) : result;
-    },
-  }));
-}
-
-async function wholeHistory(
-  store: EventStore<PlantEvent>,
-  stream: string,
-): Promise<RecordedEvent<PlantEvent>[]> {
-  const history: RecordedEvent<PlantEvent>[] = [];
-  for (let more = true; more;) {
-    const { version, commit } = history.at(-1) ?? { version: 0, commit: '' };
-    const page = await store.read(streamName(stream), { version, commit });
-    if (page.status === 'reset') break;
-    history.push(...page.events);
-    more = page.more;
-  }
-  return history;
-}

@@ -1,0 +1,41 @@
+import type { EventStore } from '../event-sourcing';
+
+export interface OpenStore<Event> {
+  readonly store: EventStore<Event>;
+  /**
+   * Closes the store. Called once, at the latest at the end of a case; calls to the store that follow must reject with
+   * StoreUnavailable. Absent for a store that has nothing to close.
+   */
+  readonly close?: (() => void | Promise<void>) | undefined;
+}
+
+/** Where the store under test keeps its events. It can be opened several times. */
+export class Place<Event> {
+  #opened: OpenStore<Event>[] = [];
+
+  constructor(
+    private readonly openStore: () => OpenStore<Event> | Promise<OpenStore<Event>>,
+    /** Makes the store that was opened last lose the reply of its next call. */
+    readonly loseReply: () => void | Promise<void> = () => {},
+  ) {}
+
+  async open(): Promise<EventStore<Event>> {
+    const opened = await this.openStore();
+    this.#opened.push(opened);
+    return opened.store;
+  }
+
+  /** Closes all open stores. Resolves with whether each of them has a `close`. */
+  async closeAll(): Promise<boolean> {
+    const opened = this.#opened;
+    this.#opened = [];
+    for (const each of opened) await each.close?.();
+    return opened.every(({ close }) => close !== undefined);
+  }
+
+  /** Opens the store again, as after a restart. */
+  async reopen(): Promise<EventStore<Event>> {
+    await this.closeAll();
+    return this.open();
+  }
+}

@@ -1,0 +1,108 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { MemoryEventStore } from '../../src/adapters/memory';
+import type { PlantEvent } from '../../src/domain';
+import { BEGINNING, OutcomeUnknown, StoreUnavailable, headOf } from '../../src/event-sourcing';
+import { mintCommit } from '../../src/testing/a-stream';
+import { inLatin1, withRoundedId, withoutEmptyTag } from './changed-stores';
+import { type Faults, PAGE_SIZE, type Store, wholeHistory } from './simulated-place';
+
+/** Faults that show only if two stores are open on one place, or if a store is reopened or closed, or loses a reply. */
+export const BROKEN_PLACES: Readonly<Record<string, Faults>> = {
+  'locks an append within one instance only': {
+    instance(disk) {
+      let lastAppend: Promise<unknown> = Promise.resolve();
+      return {
+        read: disk.read.bind(disk),
+        append(stream, expected, commit, events) {
+          const result = lastAppend.then(async () => {
+            const newer = await disk.read(stream, expected);
+            await turn();
+            const isNew = newer.status === 'read' && newer.events.length === 0;
+            if (!isNew || events.length === 0) return disk.append(stream, expected, commit, events);
+            // By now another instance may have appended.
+            const last = (await wholeHistory(disk, stream)).at(-1) ?? BEGINNING;
+            await disk.append(stream, headOf(last), commit, events);
+            const version = expected.version + events.length;
+            return { status: 'appended', head: { version, commit } } as const;
+          });
+          lastAppend = result.catch(() => {});
+          return result;
+        },
+      };
+    },
+  },
+  'remembers histories per instance': { instance: (disk) => remembering(disk, 'for ever') },
+  'remembers histories per instance, and reads them again after a conflict': {
+    instance: (disk) => remembering(disk, 'until a conflict'),
+  },
+  'recognizes only the repeated appends of the same instance': {
+    instance(disk) {
+      const own = new Set<string>();
+      return {
+        read: disk.read.bind(disk),
+        async append(stream, expected, commit, events) {
+          const newer = await disk.read(stream, expected);
+          if (newer.status === 'read' && newer.events[0]?.commit === commit && !own.has(commit))
+            return { ...newer, status: 'conflict' };
+          own.add(commit);
+          return disk.append(stream, expected, commit, events);
+        },
+      };
+    },
+  },
+
+  'rounds ids when it is reopened': { reloaded: changedEvent(withRoundedId) },
+  'drops empty tags when it is reopened': { reloaded: changedEvent(withoutEmptyTag) },
+  'reads text as latin1 when it is reopened': { reloaded: changedEvent(inLatin1) },
+  'cuts commit ids at 36 characters when it is reopened': {
+    reloaded: (recorded) => ({ ...recorded, commit: recorded.commit.slice(0, 36) }),
+  },
+
+  'acknowledges appends after it was closed': { whenClosed: (call) => call() },
+  'records appends after it was closed, and rejects': {
+    async whenClosed(call) {
+      await call();
+      throw new StoreUnavailable('it was closed');
+    },
+  },
+  'throws the error of its driver after it was closed': {
+    whenClosed: () => Promise.reject(new TypeError('Cannot use a pool after calling end on the pool')),
+  },
+
+  'reports a lost reply as unavailable': { whenLost: () => Promise.reject(new StoreUnavailable()) },
+  'reports a lost reply to a read as an unknown outcome': {
+    whenLost: () => Promise.reject(new OutcomeUnknown()),
+  },
+  'throws the error of its driver when a reply is lost': {
+    whenLost: () => Promise.reject(new Error('ECONNRESET')),
+  },
+  'repeats an append whose reply was lost, with another commit id': {
+    whenLost: (_, repeat) => repeat(mintCommit()),
+  },
+};
+
+function changedEvent(change: (event: PlantEvent) => PlantEvent): NonNullable<Faults['reloaded']> {
+  return (recorded) => ({ ...recorded, event: change(recorded.event) });
+}
+
+/** A store that reads each history from the disk once, and then knows only its own appends. */
+function remembering(disk: Store, until: 'for ever' | 'until a conflict'): Store {
+  const memory = new MemoryEventStore<PlantEvent>(PAGE_SIZE);
+  return {
+    async read(stream, after) {
+      if ((await memory.find(stream)) === undefined) {
+        for (const { version, commit, event } of await wholeHistory(disk, stream)) {
+          const last = (await wholeHistory(memory, stream)).at(-1) ?? BEGINNING;
+          if (last.version < version) await memory.append(stream, headOf(last), commit, [event]);
+        }
+      }
+      return memory.read(stream, after);
+    },
+    async append(stream, expected, commit, events) {
+      const result = await disk.append(stream, expected, commit, events);
+      if (result.status === 'appended') await memory.append(stream, expected, commit, events);
+      if (result.status === 'conflict' && until === 'until a conflict') await memory.erase(stream);
+      return result;
+    },
+  };
+}

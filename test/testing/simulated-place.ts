@@ -1,0 +1,118 @@
+import { MemoryEventStore } from '../../src/adapters/memory';
+import type { PlantEvent } from '../../src/domain';
+import {
+  BEGINNING,
+  type EventStore,
+  OutcomeUnknown,
+  type RecordedEvent,
+  StoreUnavailable,
+  type StreamName,
+  headOf,
+} from '../../src/event-sourcing';
+import type { ContractOptions, OpenStore } from '../../src/testing';
+
+/** Maximum number of events of a page. */
+export const PAGE_SIZE = 3;
+
+export type Store = EventStore<PlantEvent>;
+
+/** What is wrong with a place and the stores on it. */
+export interface Faults {
+  /** The store over the events of the place; called for each store that is opened. */
+  readonly instance?: (disk: Store) => Store;
+  /** What a store finds of an event that was recorded before it was opened. */
+  readonly reloaded?: (recorded: RecordedEvent<PlantEvent>) => RecordedEvent<PlantEvent>;
+  /** A call to a closed store. */
+  readonly whenClosed?: <T>(call: () => Promise<T>) => Promise<T>;
+  /** The result of a call whose reply was lost. An append can be repeated with another commit id. */
+  readonly whenLost?: <T>(operation: keyof Store, repeat: (commit: string) => Promise<T>) => Promise<T>;
+}
+
+/** Where a simulated store keeps its events. Without faults, it satisfies the contract with all its options. */
+export class SimulatedPlace {
+  readonly #disk = new Disk();
+  #losesReply = false;
+
+  constructor(private readonly faults: Faults) {}
+
+  readonly options: Partial<ContractOptions> = {
+    durable: true,
+    shared: true,
+    loseReply: () => void (this.#losesReply = true),
+  };
+
+  readonly open = async (): Promise<OpenStore<PlantEvent>> => {
+    const { instance, reloaded, whenClosed = unavailable, whenLost = faultOf } = this.faults;
+    if (reloaded) await this.#disk.reload(reloaded);
+    const store = instance?.(this.#disk) ?? this.#disk;
+    let closed = false;
+    const execute = async <T>(
+      operation: keyof Store,
+      call: () => Promise<T>,
+      repeat: (commit: string) => Promise<T> = call,
+    ): Promise<T> => {
+      if (closed) return whenClosed(call);
+      const result = await call();
+      if (!this.#losesReply) return result;
+      this.#losesReply = false;
+      return whenLost(operation, repeat);
+    };
+    return {
+      store: {
+        read: (stream, after) => execute('read', () => store.read(stream, after)),
+        append: (stream, expected, commit, events) =>
+          execute(
+            'append',
+            () => store.append(stream, expected, commit, events),
+            (another) => store.append(stream, expected, another, events),
+          ),
+      },
+      close: () => void (closed = true),
+    };
+  };
+}
+
+async function unavailable(): Promise<never> {
+  throw new StoreUnavailable('it was closed');
+}
+
+async function faultOf(operation: keyof Store): Promise<never> {
+  throw operation === 'append' ? new OutcomeUnknown() : new StoreUnavailable();
+}
+
+/** Events that outlive the stores over them. */
+class Disk implements Store {
+  #events = new MemoryEventStore<PlantEvent>(PAGE_SIZE);
+
+  read(...args: Parameters<Store['read']>) {
+    return this.#events.read(...args);
+  }
+
+  append(...args: Parameters<Store['append']>) {
+    return this.#events.append(...args);
+  }
+
+  async reload(change: (recorded: RecordedEvent<PlantEvent>) => RecordedEvent<PlantEvent>): Promise<void> {
+    const before = this.#events;
+    this.#events = new MemoryEventStore(PAGE_SIZE);
+    for await (const { stream } of before.streams()) {
+      let head = BEGINNING;
+      for (const recorded of await wholeHistory(before, stream)) {
+        const { version, commit, event } = change(recorded);
+        await this.#events.append(stream, head, commit, [event]);
+        head = { version, commit };
+      }
+    }
+  }
+}
+
+export async function wholeHistory(store: Store, stream: StreamName): Promise<RecordedEvent<PlantEvent>[]> {
+  const history: RecordedEvent<PlantEvent>[] = [];
+  for (let more = true; more;) {
+    const page = await store.read(stream, headOf(history.at(-1) ?? BEGINNING));
+    if (page.status !== 'read') break;
+    history.push(...page.events);
+    more = page.more;
+  }
+  return history;
+}
