@@ -3,6 +3,7 @@ import type { Clock } from './clock';
 import type { StateCodec } from './codec';
 import type { EventStore, Head } from './event-store';
 import type { LoadQueue } from './load-queue';
+import type { RoundTracer } from './round-tracer';
 import type { SaveSlot } from './save-slot';
 import type { SnapshotStore } from './snapshot-store';
 import type { StreamName } from './stream-name';
@@ -54,7 +55,8 @@ export interface SnapshotOptions<State> {
   readonly codec: StateCodec<State>;
   /**
    * A snapshot is saved when so many events follow the newest one, or a tenth of the state's items if these are more;
-   * {@link SNAPSHOT_EVERY} by default. With `Infinity` snapshots are loaded and never saved.
+   * {@link SNAPSHOT_EVERY} by default. With `Infinity` snapshots are loaded and never saved. With 0 they are neither
+   * loaded nor saved, except base snapshots, which are always loaded.
    */
   readonly every?: number | undefined;
 }
@@ -65,7 +67,7 @@ export const SNAPSHOT_EVERY = 10_000;
 export interface AggregateOptions<Command, Event, State> {
   readonly store: EventStore<Event>;
   readonly clock: Clock;
-  /** Returns a new, globally unique commit id. */
+  /** Returns a new commit id. No two appends at one head of a stream may have the same. */
   readonly mintCommit: () => string;
   /** Deadline of every request, in milliseconds after its arrival. */
   readonly timeoutMs: number;
@@ -88,4 +90,6 @@ export interface AggregateOptions<Command, Event, State> {
    */
   readonly gather?: ((start: () => void) => void) | undefined;
   readonly observer?: AggregateObserver | undefined;
+  /** By default rounds are not traced. */
+  readonly tracer?: RoundTracer | undefined;
 }

@@ -1,6 +1,6 @@
 import type { AggregateOptions } from './aggregate-options';
 import type { Decider, Decision } from './decider';
-import { isStoreFault } from './event-store';
+import { OutcomeUnknown, isStoreFault } from './event-store';
 import type { View } from './projection';
 import { RequestQueue } from './request-queue';
 import type { Caller, RoundRequest } from './round-request';
@@ -48,7 +48,7 @@ export class Aggregate<Command, Event, Rejection, State> {
     private readonly options: AggregateOptions<Command, Event, State>,
     private readonly memory: AggregateMemory = UNBOUNDED,
   ) {
-    const { store, clock, timeoutMs, maxWaiting, commandBytes } = options;
+    const { store, clock, timeoutMs, maxWaiting, commandBytes, tracer } = options;
     this.#observer = SafeObserver.of(options.observer);
     this.#calls = new StreamCalls(stream, store, clock);
     this.#requests = new RequestQueue({
@@ -56,6 +56,7 @@ export class Aggregate<Command, Event, Rejection, State> {
       timeoutMs,
       maxWaiting,
       commandBytes,
+      tracer,
       retryAfterMs: () => this.#state.retryAfterMs(),
       abandoned: () => this.#calls.abandon(),
     });
@@ -131,13 +132,20 @@ export class Aggregate<Command, Event, Rejection, State> {
     while (this.#running) {
       const round = this.#requests.takeRound();
       const before = this.#storeCalls;
+      const endTrace = this.options.tracer?.start(
+        this.stream,
+        round.map(({ origin }) => origin),
+      );
+      let fault: unknown;
       try {
         await this.#playRound(round);
       } catch (error) {
+        fault = error;
         if (!isStoreFault(error)) this.#state.startOver();
         this.#observer.fault(this.stream, error);
         for (const request of round) request.fail(error);
       }
+      endTrace?.(fault);
       this.#observer.round(round.length, this.#storeCalls - before);
       this.#requests.endRound();
       this.#running = !this.#requests.isEmpty;
@@ -181,9 +189,17 @@ export class Aggregate<Command, Event, Rejection, State> {
           if (this.#state.head.version > 0) this.#observer.conflict();
           current = await this.#state.applyNewer(result);
           continue;
+        case 'archived':
+          failInDoubt(
+            writers,
+            'the events after the known head were archived before the write was confirmed',
+          );
+          current = await this.#state.reload();
+          continue;
         case 'reset':
           this.#state.loseHistory();
           current = false;
+          failInDoubt(writers, 'the history was lost before the write was confirmed');
       }
     }
   }
@@ -216,6 +232,11 @@ export class Aggregate<Command, Event, Rejection, State> {
     this.#state.saveIfDue();
     this.memory.fits();
   }
+}
+
+/** Fails the writers whose events may be recorded. */
+function failInDoubt(writers: readonly RoundRequest<unknown, never>[], message: string): void {
+  for (const request of writers) if (request.inDoubt) request.fail(new OutcomeUnknown(message));
 }
 
 /** All events of the decisions, in order. */

@@ -15,7 +15,7 @@ export const DEFAULT_TIMEOUT_MS = 2000;
 
 export interface AggregatesOptions<Command, Event, State> extends Pick<
   AggregateOptions<Command, Event, State>,
-  'store' | 'clock' | 'mintCommit' | 'gather' | 'observer' | 'footprint' | 'snapshots'
+  'store' | 'clock' | 'mintCommit' | 'gather' | 'observer' | 'tracer' | 'footprint' | 'snapshots'
 > {
   /** Deadline of every request, in milliseconds after its arrival; {@link DEFAULT_TIMEOUT_MS} by default. */
   readonly timeoutMs?: number | undefined;
@@ -46,9 +46,9 @@ export interface AggregatesUsage {
   /** Memory of the commands of the largest round in flight, in bytes. */
   readonly roundBytes: number;
   readonly maxRoundBytes: number;
-  /** Pages of histories in flight, and pages that wait in the load queue. */
-  readonly pagesReading: number;
-  readonly pagesWaiting: number;
+  /** Histories that are being loaded, and those that wait for their first page. */
+  readonly loadsInProgress: number;
+  readonly loadsWaiting: number;
   /** Streams evicted so far. */
   readonly evictions: number;
 }
@@ -117,8 +117,8 @@ export class Aggregates<Command, Event, Rejection, State> {
       maxWaiting: this.#maxWaiting,
       roundBytes,
       maxRoundBytes: MAX_ROUND_BYTES,
-      pagesReading: this.#loads.reading,
-      pagesWaiting: this.#loads.waiting,
+      loadsInProgress: this.#loads.inProgress,
+      loadsWaiting: this.#loads.unstarted,
     };
   }
 

@@ -36,22 +36,34 @@ export interface HistoryLost {
   readonly status: 'reset';
 }
 
-export type ReadResult<Event> = ({ readonly status: 'read' } & NewerEvents<Event>) | HistoryLost;
+/** The first events were archived, up to one after the caller's head: begin with the base snapshot of the stream. */
+export interface HistoryArchived {
+  readonly status: 'archived';
+}
+
+export type ReadResult<Event> =
+  ({ readonly status: 'read' } & NewerEvents<Event>) | HistoryLost | HistoryArchived;
 
 export type AppendResult<Event> =
   | { readonly status: 'appended'; readonly head: Head }
   | ({ readonly status: 'conflict' } & NewerEvents<Event>)
-  | HistoryLost;
+  | HistoryLost
+  | HistoryArchived;
 
 /**
  * Port: stores events in independent streams.
  *
  * Guarantees of every store, checked by the published contract:
  * - An append is atomic: all of its events are recorded at consecutive versions,
- *   or none. Every read that starts after it was acknowledged sees it.
+ *   or none. Every read that starts after it was acknowledged sees it, also through
+ *   another store on the same place. An append may have 1,024 events or more: a round
+ *   combines the events of as many commands.
  * - `read` and `append` first compare the caller's head with the history. If the
  *   stream does not reach that version, or reached it by another commit, the
  *   result is `reset` and nothing is written.
+ * - If the stream begins after the caller's head, because its first events were
+ *   archived, the result of both is `archived` and nothing is written. The event of
+ *   the base snapshot's head is never archived. See `SnapshotStore.loadBase`.
  * - `append` at a head that is not the newest writes nothing and results in
  *   `conflict` with the first page of the newer events.
  * - `append` is idempotent: repeated with the same head and commit it has the
@@ -60,7 +72,10 @@ export type AppendResult<Event> =
  * - Faults are {@link StoreUnavailable} or {@link OutcomeUnknown} and nothing else. A
  *   read changes nothing, so its outcome is never unknown.
  *
- * A commit id is any string but the empty one. A page with `more` is not empty.
+ * A store that archives nothing never results in `archived`.
+ *
+ * A commit id has 1–255 characters of well-formed Unicode, like the name of a stream.
+ * A page with `more` is not empty. A store that was closed is unavailable.
  */
 export interface EventStore<Event> {
   /** The events of `stream` after `after`; an unknown stream is empty. */
@@ -73,22 +88,49 @@ export interface EventStore<Event> {
     commit: string,
     events: readonly Event[],
   ): Promise<AppendResult<Event>>;
+
+  /** Optional: without it, subscribers poll. */
+  readonly notify?: Notify | undefined;
 }
+
+/**
+ * Why nothing was written: `store` if the store did not answer or refused, `loading` while a history is loaded,
+ * `unreadable` for a history that cannot be read. The others are limits of this instance: requests and commands that
+ * wait for a round, the size of a state, appends without a reply, responses in progress. Labels of a metric.
+ */
+export const UNAVAILABLE_REASONS = [
+  ...(['store', 'loading', 'unreadable'] as const),
+  ...(['waiting_requests', 'waiting_commands', 'state_size', 'waiting_appends', 'responses'] as const),
+] as const;
+
+export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
+
+/**
+ * Calls `changed` once `stream` may have events after `after`, or may no longer have `after` in its history; at once if
+ * it is so now. Returns a function that cancels the call and frees what it took.
+ *
+ * It is a hint, which subscribers check by `read`: it may be missed after a fault, and may come without a change.
+ */
+export type Notify = (stream: StreamName, after: Head, changed: () => void) => () => void;
 
 /** The store is unavailable, overloaded or too slow. Nothing was written, and nothing will be. */
 export class StoreUnavailable extends Error {
   override readonly name: string = 'StoreUnavailable';
+  readonly reason: UnavailableReason;
   /** After how many milliseconds a retry is likely to succeed; `undefined` if unknown. */
   readonly retryAfterMs: number | undefined;
 
-  constructor(message?: string, { retryAfterMs, ...options }: UnavailableOptions = {}) {
+  constructor(message?: string, { reason = 'store', retryAfterMs, ...options }: UnavailableOptions = {}) {
     super(message, options);
+    this.reason = reason;
     this.retryAfterMs = retryAfterMs;
   }
 }
 
 export interface UnavailableOptions {
   readonly cause?: unknown;
+  /** `store` by default. */
+  readonly reason?: UnavailableReason;
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -100,6 +142,7 @@ export class OutcomeUnknown extends Error {
 /** The stream has events that cannot be read: unknown type, newer format, violated rule. They are never skipped. */
 export class UnreadableHistory extends StoreUnavailable {
   override readonly name = 'UnreadableHistory';
+  override readonly reason = 'unreadable';
 }
 
 /** Whether `error` is a fault that the port defines; any other error is a bug of the store. */

@@ -1,4 +1,11 @@
-import { BEGINNING, type Head, type NewerEvents, type ReadResult, headOf } from './event-store';
+import {
+  BEGINNING,
+  type Head,
+  type NewerEvents,
+  type ReadResult,
+  UnreadableHistory,
+  headOf,
+} from './event-store';
 import type { Load, LoadQueue } from './load-queue';
 import type { ReadInTurn } from './stream-snapshots';
 
@@ -9,10 +16,13 @@ export interface LoadTarget<Event> {
   readonly read: (after: Head) => Promise<ReadResult<Event>>;
   /** Replaces the state by that of a snapshot, if one is ahead of `version`. An error that it throws ends the load. */
   readonly restore: (version: number, read: ReadInTurn) => Promise<void>;
+  /** Replaces the state by that of the base. An error that it throws ends the load. */
+  readonly restoreBase: (read: ReadInTurn) => Promise<void>;
   /** Applies a page. An error that it throws ends the load. */
   readonly apply: (page: NewerEvents<Event>) => void;
   /** The history up to the head was lost: the target starts over. */
   readonly reset: () => void;
+  readonly startOver: () => void;
   /** Whether a request waits for the load. */
   readonly wanted: () => boolean;
   /** The load has ended; `complete` if it reached the end of the history. */
@@ -29,6 +39,7 @@ export class HistoryLoader<Event> implements Load {
   /** Pages requested by all loads so far. */
   pagesRead = 0;
   #loading: Promise<boolean> | undefined;
+  readonly #readInTurn: ReadInTurn = (read) => this.queue.read(this, read);
 
   constructor(
     private readonly queue: LoadQueue,
@@ -40,7 +51,7 @@ export class HistoryLoader<Event> implements Load {
   }
 
   /**
-   * Reads to the end of the history; false if the history was reset. Rejects with the error of reading or applying a
+   * Reads to the end of the history; false if the target started over. Rejects with the error of reading or applying a
    * page, or with `StoreUnavailable` if the queue dropped the load. Pages that were applied stay applied.
    */
   load(): Promise<boolean> {
@@ -63,12 +74,13 @@ export class HistoryLoader<Event> implements Load {
 
   async #run(): Promise<boolean> {
     let complete = false;
+    this.queue.began();
     try {
       return (complete = await this.#readPages());
     } finally {
       this.#loading = undefined;
       this.pages = 0;
-      if (complete) this.queue.finished();
+      this.queue.ended(complete);
       this.target.ended(complete);
     }
   }
@@ -76,8 +88,9 @@ export class HistoryLoader<Event> implements Load {
   async #readPages(): Promise<boolean> {
     for (let reading = this.#firstPage(); ;) {
       const page = await reading;
-      if (page.status === 'reset') {
-        this.target.reset();
+      if (page.status !== 'read') {
+        if (page.status === 'reset') this.target.reset();
+        else this.target.startOver();
         return false;
       }
       const last = page.events.at(-1);
@@ -94,14 +107,41 @@ export class HistoryLoader<Event> implements Load {
   async #firstPage(): Promise<ReadResult<Event>> {
     const head = this.target.head();
     const page = await this.#read(head);
+    if (page.status === 'archived' && head.version === 0) return this.#firstPageAfterBase();
     const last = page.status === 'read' && page.more ? page.events.at(-1) : undefined;
     if (last === undefined) return page;
-    await this.target.restore(last.version, (read) => this.queue.read(this, read));
-    if (this.target.head() === head) return page;
-    const next = await this.#read(this.target.head());
-    if (next.status === 'read') return next;
+    const next = await this.#firstPageAfterSnapshot(last.version);
+    if (next !== undefined) return next;
+    return this.target.head() === head ? page : this.#read(BEGINNING);
+  }
+
+  /** The page after the newest snapshot; `undefined` if none ahead of `version` can be used. */
+  async #firstPageAfterSnapshot(version: number): Promise<ReadResult<Event> | undefined> {
+    const before = this.target.head();
+    await this.target.restore(version, this.#readInTurn);
+    if (this.target.head() === before || this.target.head().version === 0) return undefined;
+    const page = await this.#read(this.target.head());
+    if (page.status === 'read') return page;
     this.target.reset();
-    return this.#read(BEGINNING);
+    return undefined;
+  }
+
+  /** The page after the newest snapshot, or else after the base. */
+  async #firstPageAfterBase(): Promise<ReadResult<Event>> {
+    const afterSnapshot = await this.#firstPageAfterSnapshot(BEGINNING.version);
+    if (afterSnapshot !== undefined) return afterSnapshot;
+    for (let known = BEGINNING; ; known = this.target.head()) {
+      await this.target.restoreBase(this.#readInTurn);
+      const { version, commit } = this.target.head();
+      const page = await this.#read({ version, commit });
+      if (page.status === 'read') return page;
+      // A newer base may have replaced it meanwhile.
+      if (known.version < version) continue;
+      this.target.startOver();
+      throw new UnreadableHistory(
+        `the history does not have the head of its base snapshot, version ${version}`,
+      );
+    }
   }
 
   #read(after: Head): Promise<ReadResult<Event>> {

@@ -9,19 +9,34 @@ export {
   type Head,
   type HistoryLost,
   type NewerEvents,
+  type Notify,
   type ReadResult,
   type RecordedEvent,
   BEGINNING,
   OutcomeUnknown,
   StoreUnavailable,
+  UNAVAILABLE_REASONS,
   type UnavailableOptions,
+  type UnavailableReason,
   UnreadableHistory,
   headOf,
 } from './event-store';
+export type { EventStoreOptions, OpenEventStore, StoreStatus } from './open-event-store';
 export { type StreamName, STREAM_NAME_RULE, parseStreamName } from './stream-name';
 export type { CataloguedStream, ForeignObject, StreamCatalogue } from './stream-catalogue';
-export { type Snapshot, type SnapshotStore, type StoredSnapshot, BrokenSnapshot } from './snapshot-store';
-export { HistoryChanged, replay } from './replay';
+export {
+  type Base,
+  type Snapshot,
+  type SnapshotStore,
+  type StoredBase,
+  type StoredSnapshot,
+  BrokenSnapshot,
+} from './snapshot-store';
+export type { StreamArchive } from './stream-archive';
+export { ArchivedHistory, HistoryChanged, replay } from './replay';
+export { type SubscribeOptions, subscribe } from './subscribe';
+export type { CancelSignal } from './cancellation';
+export { UNUSABLE_BASE } from './stream-snapshots';
 export type { View } from './projection';
 export {
   type AggregateObserver,
@@ -31,5 +46,6 @@ export {
   type SnapshotOutcome,
   SNAPSHOT_EVERY,
 } from './aggregate-options';
+export type { RoundTracer } from './round-tracer';
 export { Aggregate } from './aggregate';
 export { type AggregatesOptions, type AggregatesUsage, Aggregates, DEFAULT_TIMEOUT_MS } from './aggregates';

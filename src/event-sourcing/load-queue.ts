@@ -48,6 +48,8 @@ export class LoadQueue {
   readonly #long: Turn[] = [];
   #reading = 0;
   #turns = 0;
+  /** Loads that have begun and not ended, started or not. */
+  #loads = 0;
   /** Average time between the ends of two loads, while loads wait. */
   #msPerLoad = FIRST_ESTIMATE_MS;
   #finishedAt: number | undefined;
@@ -64,14 +66,14 @@ export class LoadQueue {
     private readonly maxReads = MAX_READS,
   ) {}
 
-  /** Pages in flight. */
-  get reading(): number {
-    return this.#reading;
+  /** Loads whose first page was requested. */
+  get inProgress(): number {
+    return this.#loads - this.#unstarted.length;
   }
 
-  /** Pages that wait. */
-  get waiting(): number {
-    return this.#started.length + this.#unstarted.length + this.#long.length;
+  /** Loads that wait for their first page. */
+  get unstarted(): number {
+    return this.#unstarted.length;
   }
 
   /** Reads a page when it is the load's turn. Rejects with {@link StoreUnavailable} if the load is dropped. */
@@ -93,12 +95,20 @@ export class LoadQueue {
     });
   }
 
-  /** Records that a load has reached the end of its history. */
-  finished(): void {
+  /** Records that a load begins. {@link ended} follows. */
+  began(): void {
+    this.#loads++;
+  }
+
+  /** @param complete whether the load has reached the end of its history. */
+  ended(complete: boolean): void {
+    this.#loads--;
+    if (!complete) return;
     const now = this.clock.now();
     if (this.#finishedAt !== undefined)
       this.#msPerLoad += ESTIMATE_WEIGHT * (now - this.#finishedAt - this.#msPerLoad);
-    this.#finishedAt = this.waiting > 0 ? now : undefined;
+    const waiting = this.#started.length + this.#unstarted.length + this.#long.length;
+    this.#finishedAt = waiting > 0 ? now : undefined;
   }
 
   /**

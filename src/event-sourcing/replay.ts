@@ -2,6 +2,8 @@ import {
   BEGINNING,
   type EventStore,
   type Head,
+  type NewerEvents,
+  type ReadResult,
   type RecordedEvent,
   StoreUnavailable,
   UnreadableHistory,
@@ -9,38 +11,59 @@ import {
 } from './event-store';
 import type { StreamName } from './stream-name';
 
-/** A history was erased, or replaced by another, while it was read. Reading it again helps. */
+/** The head to read after is not, or no longer, in the history: it was erased or lost. Reading it from the start helps. */
 export class HistoryChanged extends StoreUnavailable {
   override readonly name = 'HistoryChanged';
+
+  constructor(readonly head: Head) {
+    super(`event ${head.version} of commit ${head.commit} is not in the history: it was erased or lost`);
+  }
+}
+
+/** The first events after the head to read after were archived. Reading after the head of the base snapshot helps. */
+export class ArchivedHistory extends StoreUnavailable {
+  override readonly name = 'ArchivedHistory';
+
+  constructor(readonly head: Head) {
+    super(`the events after version ${head.version} are archived`);
+  }
 }
 
 /**
  * Reads all events of `stream` after `after`, page by page, in complete commits.
  *
  * The next page is prefetched while the caller processes this one. Throws
- * {@link HistoryChanged}, {@link UnreadableHistory} and the errors of `store.read`.
+ * {@link HistoryChanged}, {@link ArchivedHistory}, {@link UnreadableHistory} and the errors of `store.read`.
  */
 export async function* replay<Event>(
   store: EventStore<Event>,
   stream: StreamName,
   after: Head = BEGINNING,
 ): AsyncGenerator<readonly RecordedEvent<Event>[]> {
-  let { version } = after;
-  for (let reading = store.read(stream, after); ;) {
-    const page = await reading;
-    if (page.status === 'reset') throw new HistoryChanged('the history changed while it was read');
-    for (const event of page.events) {
-      if (event.version !== ++version)
-        throw new UnreadableHistory(`event ${event.version} found, expected version ${version}`);
-    }
-    const last = page.events.at(-1);
-    const more = page.more && last !== undefined;
+  let head = headOf(after);
+  for (let reading = store.read(stream, head); ;) {
+    const page = pageOf(await reading, head);
+    for (const event of page.events) head = headAfter(head, event);
+    const more = page.more && page.events.length > 0;
     if (more) {
-      reading = store.read(stream, headOf(last));
+      reading = store.read(stream, head);
       // Awaited only if the caller continues.
       reading.catch(() => {});
     }
     yield page.events;
     if (!more) return;
   }
+}
+
+/** The page of a read after `head`. Throws {@link HistoryChanged} or {@link ArchivedHistory}. */
+export function pageOf<Event>(result: ReadResult<Event>, head: Head): NewerEvents<Event> {
+  if (result.status === 'reset') throw new HistoryChanged(head);
+  if (result.status === 'archived') throw new ArchivedHistory(head);
+  return result;
+}
+
+/** The head after `event`, which must be the next one. Throws {@link UnreadableHistory}. */
+export function headAfter<Event>({ version }: Head, event: RecordedEvent<Event>): Head {
+  if (event.version === version + 1) return headOf(event);
+  throw new UnreadableHistory(`event ${event.version} found, expected version ${version + 1}`);
 }

@@ -1,6 +1,7 @@
 import type { ByteBudget } from './byte-budget';
 import type { Clock } from './clock';
 import { StoreUnavailable } from './event-store';
+import type { RoundTracer } from './round-tracer';
 import { type Caller, RoundRequest } from './round-request';
 
 export interface RequestQueueOptions {
@@ -8,6 +9,7 @@ export interface RequestQueueOptions {
   readonly timeoutMs: number;
   readonly maxWaiting: number;
   readonly commandBytes: ByteBudget | undefined;
+  readonly tracer: RoundTracer | undefined;
   /** After how many milliseconds an expired request should be retried; `undefined` if unknown. */
   readonly retryAfterMs: () => number | undefined;
   /** Called when every request of the round has expired. */
@@ -61,12 +63,18 @@ export class RequestQueue<Command, Decided> {
 
   /** Adds a request; returns why it is refused, or `undefined`. */
   add(command: Command | undefined, bytes: number, caller: Caller<Decided>): StoreUnavailable | undefined {
-    const { clock, timeoutMs, maxWaiting, commandBytes } = this.options;
+    const { clock, timeoutMs, maxWaiting, commandBytes, tracer } = this.options;
     if (this.#waiting.length >= maxWaiting)
-      return new StoreUnavailable('too many requests are waiting for the event store');
+      return new StoreUnavailable('too many requests are waiting for the event store', {
+        reason: 'waiting_requests',
+      });
     if (commandBytes?.take(bytes) === false)
-      return new StoreUnavailable('the commands that are waiting for the event store take too much memory');
-    this.#waiting.push(new RoundRequest(command, bytes, clock.now() + timeoutMs, caller, this.#release));
+      return new StoreUnavailable('the commands that are waiting for the event store take too much memory', {
+        reason: 'waiting_commands',
+      });
+    const deadline = clock.now() + timeoutMs;
+    const origin = tracer?.origin();
+    this.#waiting.push(new RoundRequest(command, bytes, deadline, origin, caller, this.#release));
     this.#waitingBytes += bytes;
     this.#watchDeadlines();
     return undefined;

@@ -17,6 +17,8 @@ export class RoundRequest<Command, Decided> {
     /** Memory of the command, in bytes. */
     readonly bytes: number,
     readonly deadline: number,
+    /** See `RoundTracer`; `undefined` without one. */
+    readonly origin: unknown,
     private readonly caller: Caller<Decided>,
     /** Called once, when the request is settled. */
     private readonly release: (bytes: number) => void,
@@ -38,12 +40,13 @@ export class RoundRequest<Command, Decided> {
     if (this.#settle()) this.caller.reject(this.inDoubt ? asUnknown(cause) : asUnavailable(cause));
   }
 
-  /** @param retryAfterMs after how many milliseconds a retry is likely to succeed; `undefined` if unknown. */
+  /** @param retryAfterMs after how many milliseconds the history is likely to be loaded; `undefined` if it is. */
   expire(retryAfterMs: number | undefined): void {
+    const reason = retryAfterMs === undefined ? 'store' : 'loading';
     this.fail(
       this.inDoubt
         ? new OutcomeUnknown('the event store did not confirm the write in time')
-        : new StoreUnavailable('the event store did not answer in time', { retryAfterMs }),
+        : new StoreUnavailable('the event store did not answer in time', { reason, retryAfterMs }),
     );
   }
 

@@ -45,6 +45,7 @@ export class SizeLimit {
 
 function refusal(retryAfterMs: number): StoreUnavailable {
   return new StoreUnavailable('the state of this stream takes more memory than this instance has for it', {
+    reason: 'state_size',
     retryAfterMs,
   });
 }

@@ -12,11 +12,20 @@ export interface Snapshot<Chunks = Iterable<string>> {
 /** A snapshot as it is loaded: each chunk is read when it is iterated over. */
 export type StoredSnapshot = Snapshot<AsyncIterable<string>>;
 
+/** The snapshot that a stream begins with once its first events are archived. */
+export interface Base<Chunks = Iterable<string>> extends Snapshot<Chunks> {
+  /** The seal of the archive that ends at its head. */
+  readonly archive: string;
+}
+
+export type StoredBase = Base<AsyncIterable<string>>;
+
 /**
  * Port: keeps the newest snapshot of each stream, so that a load need not replay the whole history.
  *
  * A snapshot is a cache of the history, and is never believed: it is used only if the event store has its head. So a
- * store may lose snapshots, and return old ones. Both methods reject with `StoreUnavailable`.
+ * store may lose snapshots, and return old ones. A base snapshot is no cache: it is the only record of the events
+ * that were archived, and is not lost. All methods reject with `StoreUnavailable`.
  */
 export interface SnapshotStore {
   /**
@@ -26,6 +35,12 @@ export interface SnapshotStore {
   load(stream: StreamName): Promise<StoredSnapshot | undefined>;
 
   /**
+   * The base snapshot, as {@link load} does; `undefined` if no event of the stream was archived. Absent for a store that
+   * archives nothing.
+   */
+  loadBase?(stream: StreamName): Promise<StoredBase | undefined>;
+
+  /**
    * Replaces the newest snapshot at once when all chunks are written. Takes each chunk when the one before it is
    * written. False, without effect, if another snapshot of the stream is being saved, or if the stream does not have
    * this head any more.
@@ -33,7 +48,7 @@ export interface SnapshotStore {
   save(stream: StreamName, snapshot: Snapshot): Promise<boolean>;
 }
 
-/** A stored snapshot cannot be used. The history has everything that it had. */
+/** A stored snapshot cannot be used. Unless it is a base, the history has everything that it had. */
 export class BrokenSnapshot extends Error {
   override readonly name = 'BrokenSnapshot';
 }

@@ -45,7 +45,11 @@ export class StreamCalls<Event> {
   /**
    * Appends until the outcome is known. After a lost reply the same commit is
    * repeated: the append is idempotent, and if the stream has newer events by
-   * others it results in a conflict.
+   * others it results in a conflict. If it results in a reset, the writers stay
+   * in doubt: another instance may repeat the lost events with their commit, and
+   * then an earlier attempt of this append can still be recorded. If the events
+   * after the expected head were archived, they stay in doubt, too: the event that
+   * would tell is not in the store.
    */
   async appendUntilKnown(
     expected: Head,
@@ -61,7 +65,7 @@ export class StreamCalls<Event> {
     for (let pause = FIRST_RETRY_MS; ; pause = Math.min(2 * pause, LAST_RETRY_MS)) {
       try {
         const result = await this.#append(expected, commit, events);
-        setInDoubt(false);
+        setInDoubt(unknown && (result.status === 'reset' || result.status === 'archived'));
         return result;
       } catch (error) {
         unknown ||= !(error instanceof StoreUnavailable);

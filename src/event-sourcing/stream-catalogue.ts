@@ -15,7 +15,7 @@ export interface ForeignObject {
 
 /**
  * Port: lists and erases streams. It is separate from the {@link EventStore},
- * because operators need it and requests do not. test/contracts/stream-catalogue.ts checks it.
+ * because operators need it and requests do not.
  *
  * Rejects with `StoreUnavailable`; `erase` also with `OutcomeUnknown`.
  */

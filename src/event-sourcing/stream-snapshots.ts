@@ -1,13 +1,18 @@
 import { SNAPSHOT_EVERY, type SnapshotOptions } from './aggregate-options';
-import { BEGINNING, StoreUnavailable } from './event-store';
+import { BEGINNING, StoreUnavailable, UnreadableHistory } from './event-store';
 import type { StateAtHead } from './projection';
 import type { SafeObserver } from './safe-observer';
 import type { SaveSlot } from './save-slot';
-import { BrokenSnapshot } from './snapshot-store';
+import { BrokenSnapshot, type StoredSnapshot } from './snapshot-store';
 import type { StreamName } from './stream-name';
 
 /** A snapshot has all items. This share of them bounds what it costs per event. */
 const ITEMS_SHARE = 1 / 10;
+
+/** Why a history without its first events is not served. */
+export const UNUSABLE_BASE =
+  'the first events are not in the store, and the base snapshot in their place cannot be used; ' +
+  'restore the history from its archives as in docs/operations.md#archives';
 
 /** Reads from a store when it is the load's turn. */
 export type ReadInTurn = <T>(read: () => Promise<T>) => Promise<T>;
@@ -39,31 +44,56 @@ export class StreamSnapshots<State> {
    * next chunk is prefetched.
    */
   async *restore(version: number, read: ReadInTurn): AsyncGenerator<StateAtHead<State>> {
-    const { store, codec } = this.options;
-    let state: State | undefined;
+    if (this.#every === 0) return;
+    let begun = false;
     try {
-      const snapshot = await read(() => store.load(this.stream));
+      const snapshot = await read(() => this.options.store.load(this.stream));
       if (snapshot === undefined || snapshot.head.version <= version) return;
-      if (snapshot.format !== codec.format)
-        throw new BrokenSnapshot(`its format is ${snapshot.format}, expected ${codec.format}`);
-      const chunks = snapshot.chunks[Symbol.asyncIterator]();
-      state = this.initialState();
-      for (let reading = read(() => chunks.next()); ;) {
-        const chunk = await reading;
-        if (chunk.done) break;
-        reading = read(() => chunks.next());
-        // If decoding throws, a failed prefetch must not go unhandled.
-        reading.catch(() => {});
-        state = codec.decode(state, chunk.value);
-        yield { state, head: BEGINNING };
+      for await (const restored of this.#decode(snapshot, read)) {
+        begun = true;
+        yield restored;
       }
-      this.#version = snapshot.head.version;
-      yield { state, head: snapshot.head };
     } catch (error) {
       if (error instanceof StoreUnavailable) this.observer.snapshot(this.stream, 'failed', error);
       else this.ignore(error);
-      if (state !== undefined) yield { state: this.initialState(), head: BEGINNING };
+      if (begun) yield { state: this.initialState(), head: BEGINNING };
     }
+  }
+
+  /** Decodes the base, as {@link restore} does. Throws {@link UnreadableHistory} if it is missing or broken. */
+  async *restoreBase(read: ReadInTurn): AsyncGenerator<StateAtHead<State>> {
+    try {
+      const base = await read(async () => this.options.store.loadBase?.(this.stream));
+      if (base === undefined) throw new BrokenSnapshot('it is missing');
+      yield* this.#decode(base, read);
+    } catch (error) {
+      if (error instanceof StoreUnavailable) throw error;
+      throw new UnreadableHistory(
+        `${UNUSABLE_BASE}: ${error instanceof Error ? error.message : String(error)}`,
+        {
+          cause: error,
+        },
+      );
+    }
+  }
+
+  async *#decode(snapshot: StoredSnapshot, read: ReadInTurn): AsyncGenerator<StateAtHead<State>> {
+    const { codec } = this.options;
+    if (snapshot.format !== codec.format)
+      throw new BrokenSnapshot(`its format is ${snapshot.format}, expected ${codec.format}`);
+    const chunks = snapshot.chunks[Symbol.asyncIterator]();
+    let state = this.initialState();
+    for (let reading = read(() => chunks.next()); ;) {
+      const chunk = await reading;
+      if (chunk.done) break;
+      reading = read(() => chunks.next());
+      // If decoding throws, a failed prefetch must not go unhandled.
+      reading.catch(() => {});
+      state = codec.decode(state, chunk.value);
+      yield { state, head: BEGINNING };
+    }
+    this.#version = snapshot.head.version;
+    yield { state, head: snapshot.head };
   }
 
   /** Records that the stored snapshot cannot be used. */
@@ -88,9 +118,12 @@ export class StreamSnapshots<State> {
     });
   }
 
+  get #every(): number {
+    return this.options.every ?? SNAPSHOT_EVERY;
+  }
+
   #isDue(version: number, items: number): boolean {
-    const { every = SNAPSHOT_EVERY } = this.options;
-    return version - this.#version >= Math.max(every, items * ITEMS_SHARE);
+    return this.#every > 0 && version - this.#version >= Math.max(this.#every, items * ITEMS_SHARE);
   }
 
   async #save(version: number, items: number, current: () => StateAtHead<State> | undefined): Promise<void> {

@@ -1,9 +1,9 @@
 import { type AggregateOptions, NO_FOOTPRINT, type Footprint } from './aggregate-options';
 import type { Decider, Decision } from './decider';
-import { type Head, type NewerEvents, StoreUnavailable } from './event-store';
+import { type Head, type NewerEvents, StoreUnavailable, UnreadableHistory } from './event-store';
 import { HistoryLoader } from './history-loader';
 import { LoadQueue } from './load-queue';
-import { Projection } from './projection';
+import { Projection, type StateAtHead } from './projection';
 import type { SafeObserver } from './safe-observer';
 import { SaveSlot } from './save-slot';
 import { SizeLimit } from './size-limit';
@@ -57,8 +57,10 @@ export class StreamState<Command, Event, Rejection, State> {
       head: () => this.head,
       read: (after) => store.read(stream, after),
       restore: (version, read) => this.#restore(version, read),
+      restoreBase: (read) => this.#restoreBase(read),
       apply: (page) => this.#apply(page),
       reset: () => this.loseHistory(),
+      startOver: () => this.startOver(),
       wanted: owner.wanted,
       ended: (complete) => {
         this.#caughtUp ||= complete;
@@ -133,6 +135,7 @@ export class StreamState<Command, Event, Rejection, State> {
     if (!this.#caughtUp) return this.load();
     const result = await this.calls.read(this.head);
     if (result.status === 'read') return this.applyNewer(result);
+    if (result.status === 'archived') return this.reload();
     this.loseHistory();
     return false;
   }
@@ -148,6 +151,12 @@ export class StreamState<Command, Event, Rejection, State> {
   /** Waits for the current load, or starts one, until every request of the round has expired. */
   load(): Promise<boolean> {
     return this.calls.waitFor(this.#loader.load());
+  }
+
+  /** Starts over, and loads. Resolves as {@link catchUp} does. */
+  reload(): Promise<boolean> {
+    this.startOver();
+    return this.load();
   }
 
   /** The store does not have this history, or no longer. */
@@ -174,11 +183,25 @@ export class StreamState<Command, Event, Rejection, State> {
   async #restore(version: number, read: ReadInTurn): Promise<void> {
     // A state that was complete once has little to catch up.
     if (this.#caughtUp) return;
-    for await (const restored of this.#snapshots?.restore(version, read) ?? []) {
-      this.#projection = new Projection(this.decider, restored);
-      this.#unconfirmed = restored.head.version > 0;
-      this.#mustFit();
+    for await (const restored of this.#snapshots?.restore(version, read) ?? []) this.#replaceBy(restored);
+  }
+
+  /** Replaces the state by that of the base. Throws {@link UnreadableHistory}, and as {@link #mustFit} does. */
+  async #restoreBase(read: ReadInTurn): Promise<void> {
+    if (this.#snapshots === undefined)
+      throw new UnreadableHistory('no store of base snapshots is configured');
+    try {
+      for await (const restored of this.#snapshots.restoreBase(read)) this.#replaceBy(restored);
+    } catch (error) {
+      this.startOver();
+      throw error;
     }
+  }
+
+  #replaceBy(restored: StateAtHead<State>): void {
+    this.#projection = new Projection(this.decider, restored);
+    this.#unconfirmed = restored.head.version > 0;
+    this.#mustFit();
   }
 
   /** Applies a page. Throws as {@link #mustFit} does. */
@@ -204,6 +227,9 @@ export class StreamState<Command, Event, Rejection, State> {
     const refusal = this.#size.checkLoad(this.bytes);
     if (refusal === undefined && this.owner.fits()) return;
     this.startOver();
-    throw refusal ?? new StoreUnavailable('the memory is full of histories that are being loaded');
+    // Its memory is free at once: another load may need it in the same turn.
+    this.owner.fits();
+    const full = 'the memory is full of histories that are being loaded';
+    throw refusal ?? new StoreUnavailable(full, { reason: 'loading' });
   }
 }

@@ -90,6 +90,14 @@ describe('The memory of a plant store', () => {
     }
   });
 
+  it('serves one of two users that do not fit together, if both load at once', async () => {
+    const { store, list } = given({ cacheMaxBytes: MIB });
+    for (const user of [ADA, BOB]) await store.record(user, ...largeEvents(12));
+    const listed = [list(ADA), list(BOB)];
+    await untilIdle();
+    expect(listed.filter(({ outcome }) => Array.isArray(outcome))).to.have.length(1);
+  });
+
   it('refuses a user whose plants exceed it, notifies once, and serves the others', async () => {
     const { clock, store, plants, tooLarge, create, list } = given({ cacheMaxBytes: MIB });
     await store.record(ADA, ...largeEvents(20));

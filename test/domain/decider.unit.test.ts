@@ -22,8 +22,8 @@ describe('Creating a plant', () => {
   });
 
   it('is rejected while a living plant has the id, with any name and tag', () => {
-    given(created(7, 'Fern')).when(create(7, 'Moss')).then('id-taken');
-    given(created(7, 'Fern')).when(create(7, 'Fern')).then('id-taken');
+    given(created(7, 'Fern')).when(create(7, 'Moss')).thenRejected('id-taken');
+    given(created(7, 'Fern')).when(create(7, 'Fern')).thenRejected('id-taken');
   });
 
   it('is recorded if the plant with the id was deleted', () => {
@@ -49,11 +49,11 @@ describe('Deleting a plant', () => {
   });
 
   it('is rejected if no plant ever had the id', () => {
-    given(created(7, 'Fern')).when(remove(8)).then('no-such-plant');
+    given(created(7, 'Fern')).when(remove(8)).thenRejected('no-such-plant');
   });
 
   it('is rejected the second time', () => {
-    given(created(7, 'Fern'), deleted(7)).when(remove(7)).then('no-such-plant');
+    given(created(7, 'Fern'), deleted(7)).when(remove(7)).thenRejected('no-such-plant');
   });
 
   it('deletes a plant that was created again', () => {

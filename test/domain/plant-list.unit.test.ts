@@ -7,34 +7,33 @@ import {
   PlantList,
   plantCreated,
 } from '../../src/domain';
-import { created, deleted, given, plant, plantId } from '../support/given';
+import { created, deleted, given, listed, plant, plantId } from '../support/given';
 import { RUNS } from './arbitraries';
 import { NaiveList, type NaivePage } from './naive-list';
 
 describe('The list', () => {
-  it('is empty at first', () => given().thenListed());
+  it('is empty at first', () => given().thenState(listed()));
 
   it('shows the plants in order of creation', () => {
-    given(created(9, 'Fern'), created(-1, 'Moss'), created(5, 'Aloe')).thenListed(
-      plant('Fern'),
-      plant('Moss'),
-      plant('Aloe'),
+    given(created(9, 'Fern'), created(-1, 'Moss'), created(5, 'Aloe')).thenState(
+      listed(plant('Fern'), plant('Moss'), plant('Aloe')),
     );
   });
 
   it('does not show a deleted plant', () => {
-    given(created(1, 'Fern'), created(2, 'Moss'), deleted(1)).thenListed(plant('Moss'));
+    given(created(1, 'Fern'), created(2, 'Moss'), deleted(1)).thenState(listed(plant('Moss')));
   });
 
   it('shows a plant that was created again last, with its new members', () => {
-    given(created(1, 'Fern', 'indoor'), created(2, 'Moss'), deleted(1), created(1, 'Aloe')).thenListed(
-      plant('Moss'),
-      plant('Aloe'),
+    given(created(1, 'Fern', 'indoor'), created(2, 'Moss'), deleted(1), created(1, 'Aloe')).thenState(
+      listed(plant('Moss'), plant('Aloe')),
     );
   });
 
   it('distinguishes an empty tag from an absent one', () => {
-    given(created(1, 'Fern', ''), created(2, 'Moss')).thenListed({ name: 'Fern', tag: '' }, { name: 'Moss' });
+    given(created(1, 'Fern', ''), created(2, 'Moss')).thenState(
+      listed({ name: 'Fern', tag: '' }, { name: 'Moss' }),
+    );
   });
 
   it('has the living plants, and the number of its events', () => {
@@ -45,7 +44,7 @@ describe('The list', () => {
 
   it('distinguishes ids beyond 2^53', () => {
     const [one, other] = [plantId('9007199254740993'), plantId('9007199254740992')];
-    given(created(one, 'Fern'), created(other, 'Moss'), deleted(one)).thenListed(plant('Moss'));
+    given(created(one, 'Fern'), created(other, 'Moss'), deleted(one)).thenState(listed(plant('Moss')));
   });
 
   it('returns plants without id and event, name first', () => {
@@ -215,6 +214,23 @@ describe('A list after any steps', () => {
     const pieces = list.page().ranges.map(({ segment }) => segment);
     expect(pieces.filter((piece) => !before.has(piece))).to.have.length(3);
     expect(pieces).to.have.length.above(12);
+  });
+
+  it('merges a segment with the one before it, or after it, once both fit into one', () => {
+    // Two segments of 64 plants each.
+    const ids = Array.from({ length: 128 }, (_, id) => id);
+    const [ofFirst, ofSecond] = [ids.slice(0, 40), ids.slice(64, 88)];
+    for (const gone of [
+      [...ofFirst, ...ofSecond],
+      [...ofSecond, ...ofFirst],
+    ]) {
+      const list = PlantList.from(ids.map((id) => created(id, 'Fern')));
+      for (const id of gone) {
+        expect(list.page().ranges).to.have.length(2);
+        list.evolve(deleted(id));
+      }
+      expect(list.page().ranges).to.have.length(1);
+    }
   });
 
   it('has merged all neighbouring segments that fit into one', () => {

@@ -34,9 +34,33 @@ describe('When the store has lost the tail of the history, an aggregate', () => 
     expect(await fixture.recorded()).to.deep.equal(['+Fern', '+Moss', '+Aloe', '-1']);
   });
 
-  it('records again an unacknowledged commit that was lost with the tail', async () => {
-    const fixture = await OneAggregate.loadedWith(created(1, 'Fern'), created(2, 'Ivy'));
+  it('leaves the outcome of an unconfirmed commit unknown, because a late attempt may still be recorded', async () => {
+    const fixture = new OneAggregate();
+    await fixture.recordByOthers(created(1, 'Fern'), created(2, 'Ivy'));
+    const lostHead = (await fixture.store.history('ada'))[1]!;
+    await fixture.catchUp();
     const create = fixture.create(3, 'Moss');
+    const late = fixture.store.sole;
+    await late.lose();
+    await fixture.store.loseTail('ada', 1);
+    await fixture.clock.pass(100);
+    await fixture.store.sole.answer();
+    expect(create.outcome).to.equal('OutcomeUnknown');
+
+    // The other instance repeats its append, and the history has the lost head again.
+    const fern = (await fixture.store.history('ada'))[0]!;
+    fixture.store.held = false;
+    await fixture.store.append('ada', fern, lostHead.commit, [lostHead.event]);
+    await late.execute();
+    expect(await fixture.recorded()).to.deep.equal(['+Fern', '+Ivy', '+Moss']);
+    expect((await fixture.catchUp()).outcome).to.deep.equal(['Fern', 'Ivy', 'Moss']);
+  });
+
+  it('answers the other requests of a round with an unconfirmed commit', async () => {
+    const fixture = await OneAggregate.loadedWith(created(1, 'Fern'), created(2, 'Ivy'));
+    const first = fixture.list();
+    const requests = [fixture.create(3, 'Moss'), fixture.list()];
+    await fixture.store.sole.answer();
     await fixture.store.sole.loseReply();
     await fixture.store.loseTail('ada', 1);
     await fixture.clock.pass(100);
@@ -44,8 +68,9 @@ describe('When the store has lost the tail of the history, an aggregate', () => 
     fixture.store.held = false;
     await repeated.answer();
 
-    expect(create.outcome).to.equal('created');
-    expect(await fixture.recorded()).to.deep.equal(['+Fern', '+Moss']);
+    expect(first.outcome).to.deep.equal(['Fern', 'Ivy']);
+    expect(requests.map(({ outcome }) => outcome)).to.deep.equal(['OutcomeUnknown', ['Fern']]);
+    expect(await fixture.recorded()).to.deep.equal(['+Fern']);
   });
 
   it('does not treat events applied before the loss as current', async () => {

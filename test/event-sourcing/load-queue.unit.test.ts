@@ -26,12 +26,14 @@ class Given {
         this.#arrivals.push(resolve);
       });
     void (async () => {
+      this.queue.began();
+      let left = pages;
       try {
-        for (let left = pages; left > 0; left--) await this.queue.read(load, page);
-        this.queue.finished();
+        for (; left > 0; left--) await this.queue.read(load, page);
       } catch {
         this.dropped.push(name);
       }
+      this.queue.ended(left === 0);
       load.pages = 0;
     })();
     return load;
@@ -56,11 +58,24 @@ describe('The load queue', () => {
   it('requests a few pages at a time over all loads', async () => {
     const given = new Given(2);
     for (const name of ['a', 'b', 'c', 'd']) given.load(name, 2);
-    expect([given.queue.reading, given.queue.waiting]).to.deep.equal([2, 2]);
+    expect(given.underWay).to.deep.equal(['a', 'b']);
 
     const arrived = await given.arriveAll();
     expect(arrived).to.have.length(8);
-    expect([given.queue.reading, given.queue.waiting]).to.deep.equal([0, 0]);
+  });
+
+  it('counts the loads that are in progress, and those that wait for their first page', async () => {
+    const given = new Given(2);
+    let wanted = true;
+    for (const name of ['a', 'b', 'c', 'd']) given.load(name, 2, () => wanted);
+    expect([given.queue.inProgress, given.queue.unstarted]).to.deep.equal([2, 2]);
+
+    await given.arrives();
+    expect([given.queue.inProgress, given.queue.unstarted]).to.deep.equal([2, 2]);
+    wanted = false;
+    await given.arriveAll();
+    expect(given.dropped).to.deep.equal(['c', 'd']);
+    expect([given.queue.inProgress, given.queue.unstarted]).to.deep.equal([0, 0]);
   });
 
   it('completes short loads in order of arrival, instead of all of them late', async () => {
@@ -165,7 +180,16 @@ describe('The load queue', () => {
           refused++;
           clock.after(1000 * Math.ceil(queue.retryAfterMs(load) / 1000), request);
         });
-        reading ??= queue.read(load, page).then(() => queue.finished());
+        if (reading === undefined) {
+          queue.began();
+          reading = queue.read(load, page).then(
+            () => queue.ended(true),
+            (error: unknown) => {
+              queue.ended(false);
+              throw error;
+            },
+          );
+        }
         reading.then(
           () => {
             if (clock.now() < deadline) served++;

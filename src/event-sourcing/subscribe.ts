@@ -1,0 +1,141 @@
+import { type CancelSignal, Cancellation } from './cancellation';
+import type { Clock } from './clock';
+import {
+  type EventStore,
+  type Head,
+  type ReadResult,
+  type RecordedEvent,
+  StoreUnavailable,
+  UnreadableHistory,
+  headOf,
+} from './event-store';
+import { headAfter, pageOf } from './replay';
+import type { StreamName } from './stream-name';
+
+/** Interval of reads from a store that cannot notify or is unavailable, in ms. */
+const POLL_MS = 200;
+/** Interval of reads from a store that notifies, in ms: a notification may be missed. */
+const CHECK_MS = 5000;
+
+export interface SubscribeOptions {
+  readonly clock: Clock;
+  /** An AbortSignal: the iteration ends when it is aborted. */
+  readonly signal?: CancelSignal | undefined;
+  /**
+   * Called when the store becomes unavailable, with the error of the first read that failed. Reads are repeated until
+   * one succeeds. Must not throw.
+   */
+  readonly unavailable?: ((error: StoreUnavailable) => void) | undefined;
+}
+
+/**
+ * Follows a stream: every event after `after` exactly once and in order, the recorded ones first, then each as it is
+ * recorded. It does not end by itself.
+ *
+ * - To end it, leave the loop, call `return()`, or abort the signal. The iteration then ends without an error, and holds
+ *   no timer, listener or notification of the store. The same is true while the consumer processes an event.
+ * - At most one page of events is in memory. The next one is read when the consumer has taken all of them.
+ * - An unavailable store is read again until it answers.
+ *
+ * The stream need not exist yet. Throws `HistoryChanged` if `after`, or the last event that the consumer has, is not in
+ * the history any more; `ArchivedHistory` if the event that follows it was archived; {@link UnreadableHistory}; and
+ * errors of `store.read` that are bugs.
+ */
+export function subscribe<Event>(
+  store: EventStore<Event>,
+  stream: StreamName,
+  after: Head,
+  { clock, signal, unavailable }: SubscribeOptions,
+): AsyncIterableIterator<RecordedEvent<Event>> {
+  const cancellation = new Cancellation(signal);
+  const source = new Source(store, stream, clock, cancellation, unavailable);
+  const events = follow(source, headOf(after), cancellation);
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => events.next(),
+    return() {
+      // A generator does not return before its pending `next` has settled.
+      cancellation.cancel();
+      return events.return(undefined);
+    },
+  };
+}
+
+async function* follow<Event>(
+  source: Source<Event>,
+  after: Head,
+  cancellation: Cancellation,
+): AsyncGenerator<RecordedEvent<Event>, undefined> {
+  let head = after;
+  while (!cancellation.isCancelled()) {
+    const result = await source.read(head);
+    if (result === undefined) continue;
+    const page = pageOf(result, head);
+    for (const event of page.events) {
+      head = headAfter(head, event);
+      yield event;
+      if (cancellation.isCancelled()) return;
+    }
+    if (!page.more) await source.untilChanged(head, page.events.length > 0);
+  }
+}
+
+/** A stream of a store, as one subscriber uses it. */
+class Source<Event> {
+  #available = true;
+  /** Whether the last wait ended by a notification. */
+  #notified = false;
+
+  constructor(
+    private readonly store: EventStore<Event>,
+    private readonly stream: StreamName,
+    private readonly clock: Clock,
+    private readonly cancellation: Cancellation,
+    private readonly reportUnavailable: SubscribeOptions['unavailable'],
+  ) {}
+
+  /** A page after `head`; `undefined` when cancelled, or a while after the store was unavailable. */
+  async read(head: Head): Promise<ReadResult<Event> | undefined> {
+    try {
+      const page = await this.cancellation.unlessCancelled(this.store.read(this.stream, head));
+      this.#available = true;
+      return page;
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || error instanceof UnreadableHistory) throw error;
+      if (this.#available) this.reportUnavailable?.(error);
+      this.#available = false;
+      await this.#wait(error.retryAfterMs ?? POLL_MS);
+      return undefined;
+    }
+  }
+
+  /**
+   * Resolves when the stream may have changed, or when cancelled. `found` says whether the last read found events: a
+   * store that notifies without a change may do so again at once, so the next read is then a poll.
+   */
+  async untilChanged(head: Head, found: boolean): Promise<void> {
+    const { store, stream } = this;
+    const polls = store.notify === undefined || (this.#notified && !found);
+    this.#notified = false;
+    if (polls) return this.#wait(POLL_MS);
+    await this.#wait(CHECK_MS, (end) =>
+      store.notify!(stream, head, () => {
+        this.#notified = true;
+        end();
+      }),
+    );
+  }
+
+  /** Waits for `ms`, or for the call that `notify` arranges, or until cancelled. */
+  async #wait(ms: number, notify?: (end: () => void) => () => void): Promise<void> {
+    let end!: () => void;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const cancelNotification = notify?.(end);
+    const cancelTimer = this.clock.after(ms, end);
+    await this.cancellation.unlessCancelled(ended);
+    cancelTimer();
+    cancelNotification?.();
+  }
+}
