@@ -11,6 +11,8 @@ import { download } from './download';
 import type { JwtKeys } from './jwt-keys';
 
 export interface IssuerKeysObserver {
+  /** The key set was fetched, changed or not. */
+  fetched(): void;
   changed(keys: { readonly count: number }): void;
   /** The key set could not be fetched. The known keys stay valid. */
   unavailable(cause: unknown): void;
@@ -135,6 +137,7 @@ export class IssuerKeys implements JwtKeys {
     try {
       const text = await download(url, MAX_BYTES, AbortSignal.any([timeout.signal, this.#closed.signal]));
       this.#apply(text);
+      observer.fetched();
       this.#completed = number;
       this.#failure = undefined;
     } catch (error) {

@@ -46,6 +46,11 @@ export class Arguments {
     return this.values.get(option)?.[0];
   }
 
+  /** All values of a repeatable option, in the order given. */
+  texts(option: string): readonly string[] {
+    return this.values.get(option) ?? [];
+  }
+
   /** The value as a whole number of at least `minimum`; throws {@link WrongUsage} for any other. */
   number(option: string, minimum: number): number | undefined {
     const text = this.text(option);

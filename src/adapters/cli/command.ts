@@ -1,6 +1,6 @@
 import type { PlantEvent } from '../../domain';
 import type { PlantStore, User } from '../../application';
-import type { Clock, EventStore, SnapshotStore, StreamCatalogue } from '../../event-sourcing';
+import type { Clock, EventStore, SnapshotStore, StreamArchive, StreamCatalogue } from '../../event-sourcing';
 import type { Arguments, Options } from './arguments';
 import { type Exit, Interrupted } from './exit';
 import type { Terminal } from './terminal';
@@ -23,12 +23,15 @@ export interface CliContext {
 
 export interface OpenStore {
   readonly store: EventStore<PlantEvent>;
+  /** Throws `Misconfigured` if the store cannot list its streams. */
   readonly catalogue: StreamCatalogue;
   readonly snapshots?: SnapshotStore | undefined;
+  /** Absent for a store that archives nothing. */
+  readonly archive?: StreamArchive | undefined;
   readonly plants: PlantStore;
   /** Longest time for which a write in flight, of any process, can still be recorded, in ms. */
   readonly timeoutMs: number;
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 export interface Command {
@@ -59,7 +62,7 @@ export async function withStore(
   try {
     return await use(opened);
   } finally {
-    opened.close();
+    await opened.close();
   }
 }
 
@@ -90,6 +93,15 @@ export const JSON_OUTPUT: Options = {
 
 export const QUIET: Options = {
   quiet: { short: 'q', description: 'no progress; only errors on standard error' },
+};
+
+/** The files that `events archive` wrote. */
+export const ARCHIVES: Options = {
+  archive: {
+    value: 'FILE',
+    description: 'an archive, for a user whose first events it has; may be repeated',
+    repeatable: true,
+  },
 };
 
 /** The options of a command that reads all streams by default. */

@@ -1,4 +1,5 @@
 import type { Command, RawCommand } from './command';
+import { eventsArchive } from './events-archive';
 import { eventsErase } from './events-erase';
 import { eventsExport } from './events-export';
 import { eventsImport } from './events-import';
@@ -23,6 +24,7 @@ export const COMMANDS: readonly (Command | RawCommand)[] = [
   eventsImport,
   eventsTail,
   eventsVerify,
+  eventsArchive,
   eventsErase,
   tokenNew,
 ];

@@ -1,7 +1,15 @@
 import { type User } from '../../application';
-import { BEGINNING, type Head } from '../../event-sourcing';
+import { BEGINNING, type Head, parseJsonObject } from '../../event-sourcing';
 import { ImpossibleHistory, type PlantEvent, PlantList } from '../../domain';
-import { type EventLine, type Seal, parseEventLine, parseTrailerLine, sealOf } from './event-lines';
+import {
+  type ArchiveEnd,
+  type EventLine,
+  type Seal,
+  continuationLine,
+  parseEventLine,
+  parseTrailerLine,
+  sealOf,
+} from './event-lines';
 import { Refused } from './exit';
 import { linesOf } from './lines';
 
@@ -32,28 +40,41 @@ export class DamagedFile extends Refused {}
  * Reads an export commit by commit, and checks each line against the format and each event against
  * the rules of the domain. Yields a commit only after the next line was read, so never a truncated one.
  *
+ * Returns the seal. `archived` is the end of the archives that the file must continue; its list takes the events.
+ *
  * Throws {@link DamagedFile}. The commits yielded before it satisfy format and rules, but a changed
  * byte is detected only at the end, by the seal.
  */
 export async function* readEventFile(
   input: AsyncIterable<Uint8Array>,
-): AsyncGenerator<RecordedCommit | StreamEnd> {
+  archived?: ArchivedList,
+): AsyncGenerator<RecordedCommit | StreamEnd, string> {
   let seal: Seal | undefined;
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let number = 0;
   let streams = 0;
   let events = 0;
-  let ended = false;
+  let end: string | undefined;
   let current: OpenStream | undefined;
+  /** The line that has to follow the header. */
+  let expected = archived && archived.head.version > 0 ? continuationLine(archived) : undefined;
   const damaged = (why: string) => new DamagedFile(`line ${number} ${why}`);
 
   for await (const bytes of linesOf(input)) {
     number++;
-    if (ended) throw damaged('follows the end of the export: import one export at a time');
+    if (end !== undefined) throw damaged('follows the end of the export: import one export at a time');
     const line = decode(decoder, bytes);
     if (seal === undefined) {
       seal = sealOf(line);
       if (seal === undefined) throw damaged('is not the first line of an export of plant-store');
+      seal.update(bytes);
+      continue;
+    }
+    if (expected === undefined && number === 2 && 'after' in parseJsonObject(line ?? ''))
+      throw damaged(CONTINUES_ANOTHER);
+    if (expected !== undefined) {
+      if (line !== expected) throw damaged('does not continue the archive before it');
+      expected = undefined;
       seal.update(bytes);
       continue;
     }
@@ -70,14 +91,14 @@ export async function* readEventFile(
         throw damaged(
           'has a seal that does not match the lines before it: the export was changed, and a changed export is not imported',
         );
-      ended = true;
+      end = trailer.seal;
       continue;
     }
     seal.update(bytes);
     events++;
     if (current?.stream !== event.stream) {
       if (current) yield* current.end();
-      current = new OpenStream(event.stream);
+      current = new OpenStream(event.stream, archived?.stream === event.stream ? archived : undefined);
       streams++;
     }
     try {
@@ -87,23 +108,38 @@ export async function* readEventFile(
       throw error instanceof OutOfOrder ? damaged(error.message) : error;
     }
   }
-  if (!ended)
+  if (end === undefined)
     throw new DamagedFile(
       `the file ends after line ${number} without the last line of an export: it is truncated`,
     );
+  return end;
+}
+
+const CONTINUES_ANOTHER =
+  'continues an archive: `events export` with --archive for each archive joins them to one export';
+
+/** The end of some archives, and the list that their events lead to. */
+export interface ArchivedList extends ArchiveEnd {
+  readonly list: PlantList;
 }
 
 class OutOfOrder extends Error {}
 
 /** The stream being read, with the commit that may be incomplete. */
 class OpenStream {
-  readonly #plants = new PlantList();
-  #head: Head = BEGINNING;
+  readonly #plants: PlantList;
+  #head: Head;
   #events: PlantEvent[] = [];
   #commit = '';
   #lines: string[] = [];
 
-  constructor(readonly stream: User) {}
+  constructor(
+    readonly stream: User,
+    archived: ArchivedList | undefined,
+  ) {
+    this.#plants = archived?.list ?? new PlantList();
+    this.#head = archived?.head ?? BEGINNING;
+  }
 
   *take({ version, commit, event }: EventLine, line: string): Generator<RecordedCommit> {
     const expected = this.#plants.version + 1;

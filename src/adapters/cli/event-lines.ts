@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { type User, parseUser, plantCodec } from '../../application';
-import { type RecordedEvent, parseJsonObject } from '../../event-sourcing';
+import { type Head, type RecordedEvent, parseJsonObject } from '../../event-sourcing';
 import type { PlantEvent } from '../../domain';
 
 /**
@@ -9,6 +9,11 @@ import type { PlantEvent } from '../../domain';
  *     {"format":"plant-store events","version":2}
  *     {"stream":"alice","version":1,"commit":"2026-…","type":"PlantCreated","id":"9007199254740993","name":"Fern"}
  *     {"streams":1,"events":1,"seal":"…of all lines above, their line feeds included"}
+ *
+ * An archive is an export of the first events of one user. One that continues another archive begins with its head and
+ * seal, so it is not mistaken for a whole history:
+ *
+ *     {"stream":"alice","after":4,"commit":"2026-…","archive":"…"}
  *
  * The header names the format. The trailer has the number of streams and events, and a seal, so
  * that truncation and changes are detected.
@@ -94,6 +99,18 @@ export function parseEventLine(line: string): EventLine | undefined {
   if (!line.startsWith(before) || !line.endsWith('\n')) return undefined;
   const event = plantCodec.decode({ type, data: withNumberId(line.slice(before.length, -1)) });
   return event && { stream, version, commit, event };
+}
+
+/** The end of the archive that another one continues. */
+export interface ArchiveEnd {
+  readonly stream: User;
+  readonly head: Head;
+  /** The seal of the archive that ends there; empty at the beginning of the stream. */
+  readonly archive: string;
+}
+
+export function continuationLine({ stream, head, archive }: ArchiveEnd): string {
+  return `${JSON.stringify({ stream, after: head.version, commit: head.commit, archive })}\n`;
 }
 
 /** Parses a trailer of version 1 or 2; `undefined` for any other line. */

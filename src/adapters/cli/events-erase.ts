@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type User } from '../../application';
 import { UnreadableHistory, replay } from '../../event-sourcing';
-import { ImpossibleHistory, PlantList } from '../../domain';
+import { ImpossibleHistory } from '../../domain';
+import { startOf } from './base';
 import { type Command, JSON_OUTPUT, type OpenStore, QUIET, USER, withStore } from './command';
 import { Refused, WrongUsage } from './exit';
 import { type Terminal, pluralize, escapeForTerminal } from './terminal';
@@ -24,7 +25,7 @@ export const eventsErase: Command = {
     '',
     'A running service detects the erasure at the user’s next request. Until then, or until it restarts, it',
     'keeps the plants in memory. Backups and the append-only file of Redis keep the events:',
-    'docs/operations.md explains how to erase them there.',
+    'docs/operations.md explains how to erase them there. Archives are files of yours: delete them, too.',
     '',
     '  plant-store events erase --user alice',
   ],
@@ -36,6 +37,7 @@ export const eventsErase: Command = {
     return withStore(context, async (opened) => {
       const what = await describeStream(opened, user);
       if (what !== undefined && !args.has('yes')) await confirm(terminal, user, what);
+      const archived = await opened.snapshots?.loadBase?.(user);
       // Even if no stream was found: an earlier erasure may have been confirmed by too few replicas.
       const events = await opened.catalogue.erase(user);
       if (what === undefined && events === 0)
@@ -46,6 +48,10 @@ export const eventsErase: Command = {
         await terminal.stdout.line(JSON.stringify({ stream: user, events, back: back !== undefined }));
       else if (!args.has('quiet'))
         await terminal.stdout.line(`Erased ${pluralize(events, 'event')} of ${escapeForTerminal(user)}.`);
+      if (archived !== undefined)
+        await terminal.stderr.line(
+          `Delete the archives of ${escapeForTerminal(user)}, too: they have the events up to version ${archived.head.version}.`,
+        );
       if (back !== undefined)
         throw new Refused(
           `${escapeForTerminal(user)} was written to again: revoke the tokens, then repeat the command`,
@@ -56,12 +62,13 @@ export const eventsErase: Command = {
 };
 
 /** Describes what is stored of `user`; `undefined` if nothing is. An unreadable history is described, too. */
-async function describeStream({ store, catalogue }: OpenStore, user: User): Promise<string | undefined> {
-  const found = await catalogue.find(user);
+async function describeStream(opened: OpenStore, user: User): Promise<string | undefined> {
+  const found = await opened.catalogue.find(user);
   if (found === undefined) return undefined;
-  const list = new PlantList();
   try {
-    for await (const page of replay(store, user)) for (const { event } of page) list.evolve(event);
+    const { list, head } = await startOf(opened, user);
+    for await (const page of replay(opened.store, user, head))
+      for (const { event } of page) list.evolve(event);
     return `${pluralize(list.version, 'event')} and ${pluralize(list.size, 'living plant')}`;
   } catch (error) {
     if (error instanceof UnreadableHistory || error instanceof ImpossibleHistory)

@@ -1,26 +1,20 @@
-import { open, realpath, rename, stat, unlink } from 'node:fs/promises';
-import { finished } from 'node:stream/promises';
-import { UnreadableHistory, replay } from '../../event-sourcing';
-import {
-  type Command,
-  type OpenStore,
-  QUIET,
-  SOME_USERS,
-  type CliContext,
-  unlessInterrupted,
-  withStore,
-} from './command';
+import { type User } from '../../application';
+import { ArchivedHistory, HistoryChanged, UnreadableHistory, replay } from '../../event-sourcing';
+import { type Archives, findArchives, readArchives } from './archives';
+import { ARCHIVES, type Command, type OpenStore, QUIET, SOME_USERS, withStore } from './command';
 import { HEADER, eventLine, sealOf, trailerLine } from './event-lines';
 import { Refused } from './exit';
-import { type FoundStreams, findStreams } from './found-streams';
+import { findStreams } from './found-streams';
+import { replaceFile } from './output-file';
 import { type Progress, NO_PROGRESS, progressOn } from './progress';
-import { Output, pluralize, escapeForTerminal } from './terminal';
+import { type Output, pluralize, escapeForTerminal } from './terminal';
 
 export const eventsExport: Command = {
   name: 'events export',
   summary: 'export events as NDJSON, one per line',
   options: {
     ...SOME_USERS,
+    ...ARCHIVES,
     output: { short: 'o', value: 'FILE', description: 'the file to write; standard output by default' },
     ...QUIET,
   },
@@ -29,38 +23,63 @@ export const eventsExport: Command = {
     'read. Services may write meanwhile. The last line has the number of events and a seal, so that truncation',
     'and changes are detected. FILE is created or replaced only when the export is complete: on Ctrl-C it is',
     'unchanged.',
+    'A user whose first events were archived needs --archive for each of the archives. The export then has the whole',
+    'history. With --user, archives are exported even if the store has nothing of that user.',
     '',
     '  plant-store events export --output plants.ndjson',
     '  plant-store events export --user alice | gzip > alice.ndjson.gz',
+    '  plant-store events export --user alice --archive alice-1.ndjson --archive alice-2.ndjson',
   ],
   run: (args, context) => {
     const users = args.users();
     const file = args.text('output');
     return withStore(context, async (opened) => {
       const { stdout, stderr } = context.terminal;
+      const archives = await findArchives(args.texts('archive'));
       const found = await findStreams(opened.catalogue, users);
-      if (found.missing.length > 0)
-        throw new Refused(`nothing is stored for ${found.missing.map(escapeForTerminal).join(', ')}`);
+      const stored = found.streams.map(({ stream }) => stream);
+      const missing =
+        users.length > 0 ? found.missing : [...archives.keys()].filter((user) => !stored.includes(user));
+      const archivedOnly = found.missing.filter((user) => archives.has(user));
+      const lacking = missing.filter((user) => !archivedOnly.includes(user));
+      if (lacking.length > 0)
+        throw new Refused(`nothing is stored for ${lacking.map(escapeForTerminal).join(', ')}`);
       for (const foreign of found.foreign) await stderr.line(`skipped: ${escapeForTerminal(foreign)}`);
 
       const quiet = args.has('quiet') || (file === undefined && stdout.isTerminal);
       const progress = quiet ? NO_PROGRESS : progressOn(stderr, context.clock, 'events exported');
-      const write = (output: Output) => writeEvents(opened, found, output, progress);
-      const events = await (file === undefined ? write(stdout) : replaceFile(file, write, context)).finally(
-        () => progress.end(),
-      );
+      const exported = {
+        streams: [...stored, ...archivedOnly].sort(),
+        archives,
+        archivedOnly,
+        events: found.events,
+      };
+      const write = (output: Output) => writeEvents(opened, exported, output, progress);
+      const writing =
+        file === undefined ? write(stdout) : replaceFile(file, write, context.untilInterrupted());
+      const events = await writing.finally(() => progress.end());
       if (!quiet)
         await stderr.line(
-          `Exported ${pluralize(events, 'event')} of ${pluralize(found.streams.length, 'user')}.`,
+          `Exported ${pluralize(events, 'event')} of ${pluralize(exported.streams.length, 'user')}.`,
         );
       return 'done';
     });
   },
 };
 
+interface Exported {
+  /** Sorted. */
+  readonly streams: readonly User[];
+  readonly archives: Archives;
+  /** The streams that are exported from their archives alone. */
+  readonly archivedOnly: readonly User[];
+  /** Number of events, as far as known. */
+  readonly events: number;
+}
+
 async function writeEvents(
-  { store }: OpenStore,
-  found: FoundStreams,
+  opened: OpenStore,
+  exported: Exported,
   output: Output,
   progress: Progress,
 ): Promise<number> {
@@ -72,20 +91,16 @@ async function writeEvents(
   let streams = 0;
   let events = 0;
   await writeSealed(HEADER);
-  for (const { stream } of found.streams) {
+  for (const stream of exported.streams) {
     const before = events;
     try {
-      for await (const page of replay(store, stream)) {
-        events += page.length;
-        await writeSealed(page.map((event) => eventLine(stream, event)).join(''));
-        await progress.advance(events, found.events);
+      for await (const [count, lines] of historyLines(opened, stream, exported)) {
+        events += count;
+        await writeSealed(lines);
+        await progress.advance(events, exported.events);
       }
     } catch (error) {
-      if (!(error instanceof UnreadableHistory)) throw error;
-      throw new Refused(
-        `the events of ${escapeForTerminal(stream)} cannot be read: ${error.message}. ` +
-          'The export is incomplete. `events verify` lists all unreadable histories; --user exports single users.',
-      );
+      throw refusalOf(error, stream);
     }
     if (events > before) streams++;
   }
@@ -93,45 +108,37 @@ async function writeEvents(
   return events;
 }
 
-/**
- * Replaces the file at `path` atomically. On failure, Ctrl-C or SIGTERM it is unchanged.
- * Of a symbolic link, the target is replaced. A device or a pipe is written to directly.
- */
-async function replaceFile<T>(
-  path: string,
-  write: (output: Output) => Promise<T>,
-  context: CliContext,
-): Promise<T> {
-  const target = await realpath(path).catch(() => path);
-  const existing = await stat(target).catch(() => undefined);
-  if (existing !== undefined && !existing.isFile()) return writeFile(target, write);
-  const draft = `${target}.part`;
-  // Before the draft exists, so that an interruption always removes it.
-  const interrupted = context.untilInterrupted();
+/** The lines of a stream, with their number: those of its archives, then those in the store. */
+async function* historyLines(
+  { store }: OpenStore,
+  stream: User,
+  { archives, archivedOnly }: Exported,
+): AsyncGenerator<[count: number, lines: string]> {
+  const commits = readArchives(stream, archives.get(stream) ?? []);
+  let commit = await commits.next();
+  for (; !commit.done; commit = await commits.next()) yield [commit.value.events.length, commit.value.lines];
+  if (archivedOnly.includes(stream)) return;
+  const { head } = commit.value;
   try {
-    const result = await writeFile(draft, (output) =>
-      unlessInterrupted(interrupted, write(output), `interrupted; ${escapeForTerminal(path)} is unchanged`),
-    );
-    await rename(draft, target);
-    return result;
+    for await (const page of replay(store, stream, head))
+      yield [page.length, page.map((event) => eventLine(stream, event)).join('')];
   } catch (error) {
-    await unlink(draft).catch(() => {});
-    throw error;
+    if (!(error instanceof HistoryChanged) || head.version === 0) throw error;
+    throw new Refused(
+      `the history of ${escapeForTerminal(stream)} in the store does not continue its archives, which end at version ${head.version}`,
+    );
   }
 }
 
-async function writeFile<T>(path: string, write: (output: Output) => Promise<T>): Promise<T> {
-  const file = await open(path, 'w', 0o600);
-  const isFile = (await file.stat()).isFile();
-  const stream = file.createWriteStream({ flush: isFile });
-  try {
-    const result = await write(new Output(stream));
-    stream.end();
-    await finished(stream);
-    return result;
-  } catch (error) {
-    stream.destroy();
-    await finished(stream).catch(() => {});
-    throw error;
-  }
+function refusalOf(error: unknown, stream: User): unknown {
+  const user = escapeForTerminal(stream);
+  if (error instanceof ArchivedHistory)
+    return new Refused(
+      `${error.message}: export ${user} with --archive and the file of each archive. \`--user\` exports other users.`,
+    );
+  if (!(error instanceof UnreadableHistory)) return error;
+  return new Refused(
+    `the events of ${user} cannot be read: ${error.message}. ` +
+      'The export is incomplete. `events verify` lists all unreadable histories; --user exports single users.',
+  );
 }

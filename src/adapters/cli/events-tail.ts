@@ -1,24 +1,22 @@
 import type { PlantEvent } from '../../domain';
 import { type User } from '../../application';
 import {
+  ArchivedHistory,
   BEGINNING,
-  type EventStore,
   type Head,
   HistoryChanged,
   type RecordedEvent,
-  StoreUnavailable,
-  UnreadableHistory,
+  type StoreUnavailable,
   headOf,
   replay,
+  subscribe,
 } from '../../event-sourcing';
 import type { Arguments } from './arguments';
-import { type Command, JSON_OUTPUT, USER, type CliContext, withStore } from './command';
+import { startHeadOf } from './base';
+import { type Command, JSON_OUTPUT, type OpenStore, USER, type CliContext, withStore } from './command';
 import { eventLine } from './event-lines';
 import { WrongUsage } from './exit';
 import { escapeForTerminal } from './terminal';
-
-/** Polling interval. */
-const POLL_MS = 200;
 
 export const eventsTail: Command = {
   name: 'events tail',
@@ -32,15 +30,15 @@ export const eventsTail: Command = {
     'Prints one event per line: version, commit, type, id, name and tag, separated by tabs; with --json, in the',
     'format of `events export`. Runs until Ctrl-C (exit code 0), and keeps retrying while the store is',
     'unavailable. If the history was erased, or lost in a failover, it says so, with --json by the line',
-    '{"stream":…,"reset":true}, and continues with the current history.',
+    '{"stream":…,"reset":true}, and continues with the current history. Archived events are not shown.',
     '',
     '  plant-store events tail --user alice --from start',
   ],
   run: (args, context) => {
     const user = args.user();
     const first = firstVersion(args);
-    return withStore(context, async ({ store }) => {
-      await follow(store, user, first, args.has('json'), context);
+    return withStore(context, async (opened) => {
+      await follow(opened, user, first, args.has('json'), context);
       return 'done';
     });
   },
@@ -57,57 +55,51 @@ function firstVersion(args: Arguments): number | undefined {
 }
 
 async function follow(
-  store: EventStore<PlantEvent>,
+  opened: OpenStore,
   user: User,
   first: number | undefined,
   json: boolean,
   context: CliContext,
-) {
+): Promise<void> {
   const { stdout, stderr } = context.terminal;
-  const interrupted = context.untilInterrupted();
-  const ended = () => interrupted.aborted;
-  // Fails before the loop: until the first read succeeds, an unavailable store ends the command.
-  let head = first === undefined ? await readHead(store, user) : BEGINNING;
+  const { clock } = context;
+  const signal = context.untilInterrupted();
+  const unavailable = ({ message }: StoreUnavailable) => {
+    void stderr.line(`The event store is unavailable (${message}); retrying.`).catch(() => {});
+  };
+  // Before the loop, an unavailable store ends the command.
+  let head = first === undefined ? await readHead(opened, user) : BEGINNING;
   let from = first ?? 1;
-  let unavailable = false;
-  while (!ended()) {
+  while (!signal.aborted) {
     try {
-      for await (const page of replay(store, user, head)) {
-        if (ended()) return;
-        unavailable = false;
-        const lines = page
-          .filter(({ version }) => version >= from)
-          .map((event) => (json ? eventLine(user, event) : `${plainLine(event)}\n`));
-        if (lines.length > 0) await stdout.write(lines.join(''));
-        head = lastHeadOf(page) ?? head;
+      for await (const event of subscribe(opened.store, user, head, { clock, signal, unavailable })) {
+        if (event.version < from) continue;
+        await stdout.write(json ? eventLine(user, event) : `${plainLine(event)}\n`);
       }
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || error instanceof UnreadableHistory) throw error;
-      if (error instanceof HistoryChanged) {
-        head = BEGINNING;
-        from = 1;
+      if (error instanceof ArchivedHistory) {
+        head = await startHeadOf(opened, user);
         await stderr.line(
-          `The history of ${escapeForTerminal(user)} was erased or lost; the current one follows.`,
+          `The events of ${escapeForTerminal(user)} up to version ${head.version} are archived; the later ones follow.`,
         );
-        if (json) await stdout.line(JSON.stringify({ stream: user, reset: true }));
         continue;
       }
-      if (!unavailable) await stderr.line(`The event store is unavailable (${error.message}); retrying.`);
-      unavailable = true;
+      if (!(error instanceof HistoryChanged)) throw error;
+      head = BEGINNING;
+      from = 1;
+      await stderr.line(
+        `The history of ${escapeForTerminal(user)} was erased or lost; the current one follows.`,
+      );
+      if (json) await stdout.line(JSON.stringify({ stream: user, reset: true }));
     }
-    await pause(context, interrupted);
   }
 }
 
-async function readHead(store: EventStore<PlantEvent>, user: User): Promise<Head> {
-  let head = BEGINNING;
-  for await (const page of replay(store, user)) head = lastHeadOf(page) ?? head;
-  return head;
-}
-
-function lastHeadOf(page: readonly RecordedEvent<PlantEvent>[]): Head | undefined {
-  const last = page.at(-1);
-  return last && headOf(last);
+async function readHead(opened: OpenStore, user: User): Promise<Head> {
+  const start = await startHeadOf(opened, user);
+  let last: RecordedEvent<PlantEvent> | undefined;
+  for await (const page of replay(opened.store, user, start)) last = page.at(-1) ?? last;
+  return last ? headOf(last) : start;
 }
 
 function plainLine({ version, commit, event }: RecordedEvent<PlantEvent>): string {
@@ -124,16 +116,4 @@ function columnsOf(event: PlantEvent): string[] {
     case 'PlantDeleted':
       return [];
   }
-}
-
-async function pause({ clock }: CliContext, interrupted: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const end = () => {
-      cancel();
-      interrupted.removeEventListener('abort', end);
-      resolve();
-    };
-    const cancel = clock.after(POLL_MS, end);
-    interrupted.addEventListener('abort', end);
-  });
 }

@@ -1,7 +1,13 @@
 import type { PlantEvent } from '../../domain';
 import { type Hash, createHash } from 'node:crypto';
 import { type User } from '../../application';
-import { type EventStore, type Head, type StreamCatalogue, replay } from '../../event-sourcing';
+import {
+  ArchivedHistory,
+  type EventStore,
+  type Head,
+  type StreamCatalogue,
+  replay,
+} from '../../event-sourcing';
 import type { RecordedCommit, StreamEnd } from './event-file';
 import { eventLine } from './event-lines';
 
@@ -113,7 +119,12 @@ class StreamImport {
   /** Why the stream was refused; `undefined` if the store now holds the history of the export. */
   async finish({ head }: StreamEnd): Promise<string | undefined> {
     await this.#answered;
-    if (!this.#refused && (await this.#matchesExport(head))) return undefined;
+    try {
+      if (!this.#refused && (await this.#matchesExport(head))) return undefined;
+    } catch (error) {
+      if (!(error instanceof ArchivedHistory)) throw error;
+      return 'has archived events in the store, so the export cannot be compared with it; it is unchanged';
+    }
     return this.#added
       ? 'was read back and differs from the export: another process writes, or wrote, to the stream'
       : 'has a different history in the store; it is unchanged';

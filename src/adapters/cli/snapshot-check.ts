@@ -5,6 +5,7 @@ import {
   BrokenSnapshot,
   type Head,
   type SnapshotStore,
+  type StoredSnapshot,
   StoreUnavailable,
   type StreamName,
 } from '../../event-sourcing';
@@ -16,13 +17,25 @@ export class SnapshotCheck {
   /** The problem found so far; `undefined` if there is none. */
   #problem: string | undefined;
 
-  private constructor() {}
+  private constructor(private readonly name: string) {}
 
   /** Reads the newest snapshot, if there is one in the format of this version. */
-  static async begin(snapshots: SnapshotStore | undefined, stream: StreamName): Promise<SnapshotCheck> {
-    const check = new SnapshotCheck();
+  static ofNewest(snapshots: SnapshotStore | undefined, stream: StreamName): Promise<SnapshotCheck> {
+    return SnapshotCheck.of('snapshot', () => snapshots?.load(stream));
+  }
+
+  /** Reads the base snapshot. */
+  static ofBase(snapshots: SnapshotStore | undefined, stream: StreamName): Promise<SnapshotCheck> {
+    return SnapshotCheck.of('base snapshot', () => snapshots?.loadBase?.(stream));
+  }
+
+  private static async of(
+    name: string,
+    load: () => Promise<StoredSnapshot | undefined> | undefined,
+  ): Promise<SnapshotCheck> {
+    const check = new SnapshotCheck(name);
     try {
-      const snapshot = await snapshots?.load(stream);
+      const snapshot = await load();
       if (snapshot?.format !== plantListCodec.format) return check;
       const digest = new Digest();
       for await (const chunk of snapshot.chunks) digest.add(chunk);
@@ -30,9 +43,15 @@ export class SnapshotCheck {
       check.#head = snapshot.head;
     } catch (error) {
       if (!(error instanceof BrokenSnapshot || error instanceof StoreUnavailable)) throw error;
-      check.#problem = `its snapshot cannot be read: ${error.message}`;
+      check.#problem = `its ${name} cannot be read: ${error.message}`;
     }
     return check;
+  }
+
+  /** Takes the state that the replay begins with. An older snapshot is not used. */
+  begin(list: PlantList, { version, commit }: Head): void {
+    if (this.#head !== undefined && this.#head.version < version) this.#head = undefined;
+    this.replayed(list, commit);
   }
 
   /** Takes the state of the replay after each event. */
@@ -40,19 +59,21 @@ export class SnapshotCheck {
     if (list.version !== this.#head?.version) return;
     const digest = new Digest();
     for (const chunk of plantListCodec.encode(list)) digest.add(chunk);
-    if (commit !== this.#head.commit) this.#problem = ANOTHER_HISTORY;
+    if (commit !== this.#head.commit) this.#problem = this.#another;
     else if (digest.end() !== this.#digest)
-      this.#problem = `its snapshot differs from the replay at version ${list.version}`;
+      this.#problem = `its ${this.name} differs from the replay at version ${list.version}`;
     this.#head = undefined;
   }
 
   /** The problem of the snapshot, after a replay to `version`; that is 0 if the stream was erased meanwhile. */
   end(version: number): string | undefined {
-    return this.#head === undefined || version === 0 ? this.#problem : ANOTHER_HISTORY;
+    return this.#head === undefined || version === 0 ? this.#problem : this.#another;
+  }
+
+  get #another(): string {
+    return `its ${this.name} is of another history`;
   }
 }
-
-const ANOTHER_HISTORY = 'its snapshot is of another history';
 
 class Digest {
   readonly #hash = createHash('sha256');

@@ -1,16 +1,22 @@
+import type Router from '@koa/router';
 import Koa from 'koa';
 import { clientOf } from './connection';
-import { HTTP_DEFAULTS } from './defaults';
-import { docsRouter, findSwaggerUi } from './docs';
+import { docsRouter } from './docs';
 import { LeanKoa } from './lean-koa';
 import { Lists } from './lists';
-import type { AppOptions, RequestReport } from './options';
+import {
+  type AdminOptions,
+  type AppOptions,
+  HTTP_DEFAULTS,
+  type RequestReport,
+  type RequestTracer,
+} from './options';
 import { plantsRouter } from './plants';
 import { HttpProblem, PROBLEMS, problemOf, retryAfterSeconds } from './problems';
 import { requestIdOf, requireWellFormed, traceparentOf } from './request';
 import { LongBodies, json } from './response';
-import { type Context, otherMethods, routeOf } from './routes';
-import { serviceRouter } from './service';
+import { type Context, type State, otherMethods, routeOf } from './routes';
+import { aboutRouter, healthRouter, metricsRouter } from './service';
 import { users } from './users';
 
 /** The app, with the memory of its lists. */
@@ -29,23 +35,38 @@ export interface App extends Koa {
  * the next middleware, and gets a 404 if none answers it.
  */
 export function createApp(options: AppOptions): App {
-  const { plants, authenticator, metrics, random = Math.random } = options;
+  const { plants, authenticator, metrics, swaggerUi, random = Math.random } = options;
   const { bodyLimit = HTTP_DEFAULTS.bodyLimit, storeTimeoutMs = HTTP_DEFAULTS.storeTimeoutMs } = options;
   const { maxUserRequests = HTTP_DEFAULTS.maxUserRequests } = options;
-  const { ready = async () => ({ reads: true, writes: true }), report = emitFault } = options;
+  const { ready = async () => ({ reads: true, writes: true }), report = emitFault, tracer } = options;
 
   const lists = new Lists();
   const routers = [
     plantsRouter({ plants, lists, bodyLimit, storeTimeoutMs }),
-    serviceRouter({ metrics, ready }),
-    docsRouter(findSwaggerUi()),
+    aboutRouter(),
+    healthRouter(ready),
+    ...(metrics ? [metricsRouter(metrics)] : []),
+    docsRouter(swaggerUi, metrics !== undefined),
   ];
   const app = Object.assign(new LeanKoa(), { lists });
-  app.use(commonResponse(report, random));
+  app.use(commonResponse(report, random, tracer));
   app.use(users(authenticator, maxUserRequests));
+  addRoutes(app, routers);
+  return app;
+}
+
+/** Health and metrics as a Koa application, for a port that clients cannot reach. */
+export function createAdminApp(options: AdminOptions): Koa {
+  const { metrics, ready, report = emitFault } = options;
+  const app = new LeanKoa();
+  app.use(commonResponse(report, Math.random, undefined));
+  addRoutes(app, [healthRouter(ready), metricsRouter(metrics)]);
+  return app;
+}
+
+function addRoutes(app: Koa, routers: readonly Router<State>[]): void {
   for (const router of routers) app.use(router.routes());
   app.use(otherMethods(...routers));
-  return app;
 }
 
 type Report = (request: RequestReport, ctx: Context) => void;
@@ -57,14 +78,15 @@ const emitFault: Report = ({ error }, ctx) => {
 
 /**
  * The common part of all responses: header fields, the problem of a failed or unanswered request, a bound on long
- * bodies, and a report.
+ * bodies, a trace and a report.
  */
-function commonResponse(report: Report, random: () => number) {
+function commonResponse(report: Report, random: () => number, tracer: RequestTracer | undefined) {
   const longBodies = new LongBodies();
 
   return async (ctx: Context, next: () => Promise<unknown>): Promise<void> => {
     const start = performance.now();
     const { req, res } = ctx;
+    const trace = tracer?.start({ method: req.method!, target: ctx.originalUrl, headers: req.headers });
     const requestId = requestIdOf(req);
     ctx.set('X-Request-Id', requestId);
     ctx.set('X-Content-Type-Options', 'nosniff');
@@ -72,7 +94,7 @@ function commonResponse(report: Report, random: () => number) {
     let fault: unknown;
     try {
       requireWellFormed(ctx);
-      await next();
+      await (trace ? trace.run(next) : next());
       if (!isAnswered(ctx)) throw new HttpProblem(PROBLEMS.noSuchPath);
     } catch (error) {
       if (error instanceof Koa.HttpError) {
@@ -90,19 +112,18 @@ function commonResponse(report: Report, random: () => number) {
       const { user } = ctx.state;
       const client = clientOf(res);
       if (client) client.user = user;
-      report(
-        {
-          requestId,
-          method: ctx.request.method,
-          route: routeOf(ctx),
-          status: status ?? res.statusCode,
-          durationMs: performance.now() - start,
-          user,
-          traceparent: traceparentOf(req),
-          error: fault,
-        },
-        ctx,
-      );
+      const answered: RequestReport = {
+        requestId,
+        method: ctx.request.method,
+        route: routeOf(ctx),
+        status: status ?? res.statusCode,
+        durationMs: performance.now() - start,
+        user,
+        traceparent: trace?.traceparent ?? traceparentOf(req),
+        error: fault,
+      };
+      trace?.end(answered);
+      report(answered, ctx);
     }
   };
 }

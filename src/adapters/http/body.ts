@@ -62,6 +62,7 @@ function requireJson({ 'content-encoding': encoding, 'content-type': type }: Inc
       'Accept-Encoding': 'identity',
     });
   }
+  if (type === 'application/json') return;
   const parameters = JSON_TYPE.exec(type ?? '')?.[1];
   if (parameters === '') return;
   const charsets = [...(parameters ?? '').matchAll(CHARSET)].map((match) => match[2]!.toLowerCase());

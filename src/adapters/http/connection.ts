@@ -53,8 +53,8 @@ export class ServedResponse<
 
   override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
     super.end(chunk, encoding as BufferEncoding, callback);
-    // Most clients have read the complete response by now.
-    if (this.client && !this.writableFinished && !this.destroyed) this.setTimeout(this.client.readTimeoutMs);
+    // Most responses fit into the send buffer of the system, and need no timeout.
+    if (this.client && this.writableLength > 0 && !this.destroyed) this.setTimeout(this.client.readTimeoutMs);
     return this;
   }
 }
@@ -64,6 +64,8 @@ export interface ConnectionServer {
   readonly scheduler: RequestScheduler;
   /** The queued responses of all connections: each waits for an earlier one. */
   readonly queued: Set<ServerResponse>;
+  /** The number of connections that were refused, by reason. */
+  readonly refused: { pipelining: number };
   readonly draining: boolean;
   /** The time for which a client may stop reading its response. */
   readonly readTimeoutMs: number;
@@ -138,6 +140,7 @@ export class Connection implements Client, Startable {
     if (!this.socket.writable) return;
     const queued = this.#owed.length;
     if (queued > MAX_QUEUED_EACH || (queued > 0 && this.server.queued.size >= MAX_QUEUED)) {
+      this.server.refused.pipelining++;
       this.socket.destroy();
       return;
     }

@@ -15,6 +15,7 @@ import { methodNotAllowed } from './routes';
 export class Connections implements ConnectionServer {
   readonly scheduler = new RequestScheduler();
   readonly queued = new Set<ServerResponse>();
+  readonly refused = { limit: 0, pipelining: 0 };
   readonly #open = new Map<Duplex, Connection>();
   #draining = false;
 
@@ -29,6 +30,8 @@ export class Connections implements ConnectionServer {
       this.#open.set(socket, new Connection(socket, this));
       socket.once('close', () => this.#open.delete(socket));
     });
+
+    server.on('drop', () => this.refused.limit++);
 
     const take = ({ socket }: IncomingMessage, response: ServerResponse) =>
       this.#open.get(socket)?.take(response);

@@ -1,9 +1,8 @@
 /** The description of the interface: for programs at `/openapi.json`, for people at `/docs`. */
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type Router from '@koa/router';
 import { openApiDocument } from './openapi/document';
-import { TAGS } from './openapi/operations';
 import { HttpProblem, PROBLEMS } from './problems';
 import { mountPathOf } from './request';
 import { ICON, constant, page } from './response';
@@ -12,24 +11,18 @@ import { type Context, type State, newRouter } from './routes';
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 
-/** The folder of Swagger UI; `undefined` if the optional package is not installed. */
-export function findSwaggerUi(): string | undefined {
-  try {
-    return dirname(require.resolve('swagger-ui-dist/package.json'));
-  } catch {
-    return undefined;
-  }
-}
-
-/** @param swaggerUi the folder of its files. */
-export function docsRouter(swaggerUi: string | undefined): Router<State> {
+/**
+ * @param swaggerUi the folder of its files; without it, `/docs` answers 404.
+ * @param hasMetrics whether `/metrics` is served.
+ */
+export function docsRouter(swaggerUi: string | undefined, hasMetrics: boolean): Router<State> {
   const router = newRouter();
-  router.get('/openapi.json', openApi());
+  router.get('/openapi.json', openApi(hasMetrics));
   if (swaggerUi === undefined) {
     router.get('/docs', () => {
       throw new HttpProblem(
         PROBLEMS.noSuchPath,
-        'the docs need the package swagger-ui-dist, which is not installed; /openapi.json has it all, too',
+        'this service has no Swagger UI; /openapi.json describes the interface',
       );
     });
     return router;
@@ -47,14 +40,16 @@ export function docsRouter(swaggerUi: string | undefined): Router<State> {
 }
 
 /** The document contains the mount path. The latest text is cached. */
-function openApi(): (ctx: Context) => Promise<void> {
+function openApi(hasMetrics: boolean): (ctx: Context) => Promise<void> {
   let mountPath: string | undefined;
   let answer: ReturnType<typeof constant>;
   return (ctx) => {
     const at = mountPathOf(ctx);
     if (at !== mountPath) {
       mountPath = at;
-      answer = constant('application/json', async () => Buffer.from(JSON.stringify(openApiDocument(at))));
+      answer = constant('application/json', async () =>
+        Buffer.from(JSON.stringify(openApiDocument(at, hasMetrics))),
+      );
     }
     return answer(ctx);
   };
@@ -66,7 +61,18 @@ const POLICY = ["script-src 'self'", "style-src 'self'", "connect-src 'self'"];
 /** A separate file, because the policy allows no inline script. */
 const INITIALIZER = `'use strict';
 
-const ui = SwaggerUIBundle({
+// Swagger UI has a dark style, which its page must choose.
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+dark.addEventListener('change', followScheme);
+followScheme();
+
+// Swagger UI forgets these texts in its dark style.
+const style = new CSSStyleSheet();
+style.replaceSync('.dark-mode .swagger-ui :is(td.header-col, .opblock-description-wrapper) { color: #e4e6e6; }');
+document.adoptedStyleSheets.push(style);
+
+SwaggerUIBundle({
   url: new URL('../openapi.json', document.currentScript.src).href,
   dom_id: '#docs',
   deepLinking: true,
@@ -74,8 +80,6 @@ const ui = SwaggerUIBundle({
   displayRequestDuration: true,
   // No badge of an external validator.
   validatorUrl: null,
-  // Collapsed, because it would fill the page.
-  onComplete: () => ui.layoutActions.show(['operations-tag', '${TAGS.http}'], false),
 });
 `;
 
@@ -85,6 +89,7 @@ const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>plant-store: the HTTP interface</title>
 <link rel="icon" href="${ICON}">
 <link rel="stylesheet" href="docs/swagger-ui.css">

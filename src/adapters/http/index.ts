@@ -1,13 +1,23 @@
 /** The public face of the HTTP adapter. */
-import { createApp } from './app';
+import { createAdminApp, createApp } from './app';
 import type { AppOptions, HttpServerOptions } from './options';
 import { type HttpServer, listen } from './server';
 
 export type { App } from './app';
-export type { AppOptions, HttpServerOptions, MetricsSource, Readiness, RequestReport } from './options';
+export type {
+  AdminOptions,
+  AppOptions,
+  HttpServerOptions,
+  MetricsSource,
+  Readiness,
+  RequestReport,
+  RequestTrace,
+  RequestTracer,
+  SentRequest,
+} from './options';
 export type { DrainTimes, HttpServer } from './server';
 export { METHODS } from './routes';
-export { createApp, listen };
+export { createAdminApp, createApp, listen };
 
 /** {@link listen} with the app of {@link createApp}. All but the first two options have a default. */
 export function serve(options: AppOptions & HttpServerOptions): Promise<HttpServer> {

@@ -19,7 +19,7 @@ export class LeanKoa extends Koa {
     super();
     // The prototypes of all its responses and contexts. Koa offers them for additions.
     Object.assign(this.response, { set });
-    Object.assign(this.context, { set: delegateSet });
+    Object.assign(this.context, { set });
   }
 
   protected async handleRequest(ctx: Koa.Context, middleware: Middleware): Promise<void> {
@@ -51,11 +51,11 @@ function isEndable(body: unknown, status: number): body is string | Buffer | nul
 }
 
 /** Koa's `set` for one field with one value, without its intermediate arrays. (Koa sets `Content-Length` to a number.) */
-function set(this: Koa.Response, field: string | Fields, value?: Value): void {
+function set(this: Koa.Response | Koa.Context, field: string | Fields, value?: Value): void {
   if (typeof field === 'string' && (typeof value === 'string' || typeof value === 'number')) {
     if (!this.res.headersSent && field !== '') this.res.setHeader(field, value);
   } else {
-    setAny.call(this, field as string, value as string);
+    setAny.call('response' in this ? this.response : this, field as string, value as string);
   }
 }
 /** For several fields, and for values of several lines. */
@@ -63,7 +63,3 @@ const setAny = new Koa().response.set;
 
 type Value = string | number | readonly string[];
 type Fields = Readonly<Record<string, Value>>;
-
-function delegateSet(this: Koa.Context, field: string, value: string): void {
-  this.response.set(field, value);
-}

@@ -84,7 +84,7 @@ export class ListRenderer {
     const others = this.#lanes.get(user)?.length ?? 0;
     const full = this.#bytes > MAX_BYTES || this.#ranges + text.size > MAX_RANGES;
     if (others >= MAX_EACH || (full && this.#lanes.size > 0)) {
-      throw new StoreUnavailable('too many long lists are requested');
+      throw new StoreUnavailable('too many long lists are requested', { reason: 'responses' });
     }
 
     const rendering = new Rendering(user, text, ended, (reason) => {

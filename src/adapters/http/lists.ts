@@ -57,7 +57,7 @@ export class Lists {
     const queries = this.#long.get(user) ?? new Map<string, number>();
     const requests = queries.get(key) ?? 0;
     if (requests === 0 && queries.size >= MAX_LONG_QUERIES) {
-      throw new StoreUnavailable('one user requests too many different long lists');
+      throw new StoreUnavailable('one user requests too many different long lists', { reason: 'responses' });
     }
     queries.set(key, requests + 1);
     this.#long.set(user, queries);
@@ -185,7 +185,7 @@ function entityTag({ version, commit }: Head): string {
 export function abandonmentOf(response: ServerResponse, deadline: number): AbortSignal {
   const abandonment = new AbortController();
   const timer = setTimeout(() => {
-    abandonment.abort(new StoreUnavailable('the answer was not ready in time'));
+    abandonment.abort(new StoreUnavailable('the answer was not ready in time', { reason: 'responses' }));
   }, deadline - performance.now());
   whenClosed(response, () => {
     clearTimeout(timer);

@@ -1,5 +1,16 @@
 /** The options of the app, and its reports. Without Koa's types, so that they can be used without them. */
 import type { Authenticator, PlantStore, User } from '../../application';
+import { DEFAULT_TIMEOUT_MS } from '../../event-sourcing';
+
+/** The defaults of the options, also those of the service's configuration. */
+export const HTTP_DEFAULTS = {
+  host: '127.0.0.1',
+  maxConnections: 4096,
+  maxUserRequests: 2048,
+  bodyLimit: 65_536,
+  requestTimeoutMs: 15_000,
+  storeTimeoutMs: DEFAULT_TIMEOUT_MS,
+} as const;
 
 export interface AppOptions {
   readonly plants: PlantStore;
@@ -12,12 +23,22 @@ export interface AppOptions {
   readonly storeTimeoutMs?: number;
   /** Called once per request. By default a failure of the service is emitted as the app's `error` event. */
   readonly report?: (request: RequestReport) => void;
+  /** By default requests are not traced. */
+  readonly tracer?: RequestTracer | undefined;
   /** Served at `/metrics`; absent by default. */
   readonly metrics?: MetricsSource;
+  /** The folder of the package swagger-ui-dist, which is served at `/docs`; absent by default. */
+  readonly swaggerUi?: string;
   /** Whether the event store can be read and written now; by default both. */
   readonly ready?: () => Promise<Readiness>;
   /** Random source of the jitter in `Retry-After`, from 0 to below 1; `Math.random` by default. */
   readonly random?: () => number;
+}
+
+/** The options of the admin app; see {@link AppOptions}. */
+export interface AdminOptions extends Pick<AppOptions, 'report'> {
+  readonly metrics: MetricsSource;
+  readonly ready: () => Promise<Readiness>;
 }
 
 export interface HttpServerOptions {
@@ -47,10 +68,32 @@ export interface RequestReport {
   readonly durationMs?: number;
   /** Absent if it has no user, or failed before the user was known. */
   readonly user?: User | undefined;
-  /** The caller's trace, if its header field is well-formed (W3C Trace Context). */
+  /** The span of the request; without a tracer the caller's, if its header field is well-formed (W3C Trace Context). */
   readonly traceparent?: string | undefined;
   /** Present only for a fault of the service. */
   readonly error?: unknown;
+}
+
+/** Port: traces requests. No method may throw. */
+export interface RequestTracer {
+  start(request: SentRequest): RequestTrace;
+}
+
+/** A request as the client sent it. */
+export interface SentRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+/** The trace of one request. */
+export interface RequestTrace {
+  /** The span of the request (W3C Trace Context); `undefined` if it has none. */
+  readonly traceparent: string | undefined;
+  /** Calls `serve`. The span is the active one in it, and in all that it starts. */
+  run<T>(serve: () => T): T;
+  /** Called once, when the response is known. */
+  end(request: RequestReport): void;
 }
 
 /** What works at present. */

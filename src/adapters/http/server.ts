@@ -4,14 +4,15 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type Koa from 'koa';
 import { ServedResponse } from './connection';
 import { Connections } from './connections';
-import { HTTP_DEFAULTS } from './defaults';
-import type { HttpServerOptions } from './options';
+import { HTTP_DEFAULTS, type HttpServerOptions } from './options';
 
 export interface HttpServer {
   readonly host: string;
   readonly port: number;
   /** The number of open connections, idle or not. */
   readonly connections: () => number;
+  /** The number of refused connections: beyond `maxConnections`, or with too many requests queued. */
+  readonly refusedConnections: () => { readonly limit: number; readonly pipelining: number };
   /** The number of requests that wait for their turn of the event loop. */
   readonly waitingRequests: () => number;
   /** Drains and closes. True if no request was aborted. */
@@ -70,6 +71,7 @@ export async function listen(app: Koa, options: HttpServerOptions = {}): Promise
     host,
     port: (server.address() as AddressInfo).port,
     connections: () => connections.open,
+    refusedConnections: () => connections.refused,
     waitingRequests: () => connections.waiting,
     close: (times) => drain(server, connections, times),
   };

@@ -3,21 +3,15 @@ import { createHash } from 'node:crypto';
 import type Router from '@koa/router';
 import { clientOf } from './connection';
 import { INTERFACE_VERSION } from './openapi/document';
-import type { HealthBody, ServiceBody } from './openapi/schemas';
+import type { LiveBody, ReadyBody, ServiceBody } from './openapi/schemas';
 import type { MetricsSource, Readiness } from './options';
 import { HttpProblem, PROBLEMS } from './problems';
 import { mountPathOf } from './request';
 import { ICON, json, page, vary } from './response';
 import { type State, newRouter } from './routes';
 
-export interface ServiceOptions {
-  readonly metrics: MetricsSource | undefined;
-  readonly ready: () => Promise<Readiness>;
-}
-
-export function serviceRouter({ metrics, ready }: ServiceOptions): Router<State> {
+export function aboutRouter(): Router<State> {
   const router = newRouter();
-
   // A page for browsers, JSON for all other clients.
   router.get('/', (ctx) => {
     const at = mountPathOf(ctx);
@@ -25,24 +19,30 @@ export function serviceRouter({ metrics, ready }: ServiceOptions): Router<State>
     if (ctx.accepts('json', 'html') === 'html') page(ctx, pageAt(at), PAGE_POLICY);
     else json(ctx, JSON.stringify(aboutAt(at)));
   });
+  return router;
+}
 
+export function healthRouter(ready: () => Promise<Readiness>): Router<State> {
+  const router = newRouter();
   // A process that answers need not be restarted.
-  router.get('/health/live', (ctx) => json(ctx, JSON.stringify({ status: 'live' } satisfies HealthBody)));
+  router.get('/health/live', (ctx) => json(ctx, JSON.stringify({ status: 'live' } satisfies LiveBody)));
 
   // Ready if reads work. The body says whether writes work: no other instance can write what the store refuses.
   router.get('/health/ready', async (ctx) => {
     const { reads, writes } = clientOf(ctx.res)?.draining === true ? NOTHING_WORKS : await ready();
     if (!reads) throw new HttpProblem(PROBLEMS.storeUnavailable, 'the service takes no requests now');
-    json(ctx, JSON.stringify({ status: 'ready', reads, writes } satisfies HealthBody));
+    json(ctx, JSON.stringify({ status: 'ready', reads, writes } satisfies ReadyBody));
   });
+  return router;
+}
 
-  if (metrics) {
-    router.get('/metrics', async (ctx) => {
-      const text = await metrics.text();
-      ctx.set('Content-Type', metrics.contentType);
-      ctx.body = text;
-    });
-  }
+export function metricsRouter(metrics: MetricsSource): Router<State> {
+  const router = newRouter();
+  router.get('/metrics', async (ctx) => {
+    const text = await metrics.text();
+    ctx.set('Content-Type', metrics.contentType);
+    ctx.body = text;
+  });
   return router;
 }
 

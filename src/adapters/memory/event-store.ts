@@ -17,6 +17,8 @@ import {
  */
 export class MemoryEventStore<Event> implements EventStore<Event>, StreamCatalogue {
   readonly #streams = new Map<StreamName, RecordedEvent<Event>[]>();
+  /** Who waits for a change of which stream. */
+  readonly #waiting = new Map<StreamName, Set<() => void>>();
 
   /** @param pageSize maximum number of events of a read or a conflict; 1 or more. */
   constructor(private readonly pageSize = 1000) {}
@@ -45,8 +47,23 @@ export class MemoryEventStore<Event> implements EventStore<Event>, StreamCatalog
     if (next === undefined) {
       for (const event of events) history.push({ version: history.length + 1, commit, event });
       this.#streams.set(stream, history);
+      this.#changed(stream);
     }
     return { status: 'appended', head: { version: expected.version + events.length, commit } };
+  }
+
+  notify(stream: StreamName, after: Head, changed: () => void): () => void {
+    const history = this.#streams.get(stream) ?? [];
+    if (!contains(history, after) || history.length > after.version) {
+      changed();
+      return () => {};
+    }
+    const waiting = this.#waiting.get(stream) ?? new Set();
+    this.#waiting.set(stream, waiting.add(changed));
+    return () => {
+      waiting.delete(changed);
+      if (waiting.size === 0 && this.#waiting.get(stream) === waiting) this.#waiting.delete(stream);
+    };
   }
 
   async *streams(): AsyncGenerator<CataloguedStream> {
@@ -61,7 +78,14 @@ export class MemoryEventStore<Event> implements EventStore<Event>, StreamCatalog
   async erase(stream: StreamName): Promise<number> {
     const events = this.#streams.get(stream)?.length ?? 0;
     this.#streams.delete(stream);
+    this.#changed(stream);
     return events;
+  }
+
+  #changed(stream: StreamName): void {
+    const waiting = this.#waiting.get(stream) ?? [];
+    this.#waiting.delete(stream);
+    for (const changed of waiting) changed();
   }
 
   #newer(history: readonly RecordedEvent<Event>[], { version }: Head): NewerEvents<Event> {

@@ -1,7 +1,10 @@
 import type { Metric, Registry } from 'prom-client';
 
-/** Upper bounds of the buckets, in seconds, up to the usual STORE_TIMEOUT_MS and more. */
-const BOUNDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+/** Upper bounds of the buckets, in seconds, up to the largest STORE_TIMEOUT_MS. */
+export const BOUNDS = [
+  ...[0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  ...[5, 10, 20, 30, 60],
+];
 
 /** One set of label values of a {@link Durations}. */
 class Series {
@@ -30,7 +33,7 @@ export class Durations {
   constructor(
     readonly name: string,
     readonly help: string,
-    private readonly labelNames: readonly string[],
+    readonly labelNames: readonly string[],
     registry: Registry,
   ) {
     registry.registerMetric(this as unknown as Metric);
@@ -38,7 +41,8 @@ export class Durations {
 
   /** @param labels a value for each label, without spaces, from a bounded set: combinations are never removed. */
   observe(seconds: number, ...labels: readonly string[]): void {
-    const key = labels.join(' ');
+    let key = labels[0]!;
+    for (let label = 1; label < labels.length; label++) key += ` ${labels[label]}`;
     let series = this.#series.get(key);
     if (series === undefined) {
       series = new Series(Object.fromEntries(this.labelNames.map((name, index) => [name, labels[index]!])));

@@ -1,2 +1,2 @@
 /** The public interface of the metrics adapter. */
-export { Metrics } from './metrics';
+export { type AuthSource, type MetricDescription, Metrics } from './metrics';

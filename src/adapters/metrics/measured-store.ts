@@ -1,6 +1,7 @@
 import {
   type EventStore,
   type Head,
+  type Notify,
   OutcomeUnknown,
   StoreUnavailable,
   type StreamName,
@@ -11,10 +12,14 @@ export type CallObserver = (operation: 'read' | 'append', outcome: string, secon
 
 /** Wraps an event store and measures the duration of its calls. */
 export class MeasuredStore<Event> implements EventStore<Event> {
+  readonly notify: Notify | undefined;
+
   constructor(
     private readonly store: EventStore<Event>,
     private readonly observe: CallObserver,
-  ) {}
+  ) {
+    this.notify = store.notify?.bind(store);
+  }
 
   read(stream: StreamName, after: Head) {
     return this.#timed('read', this.store.read(stream, after));

@@ -1,96 +1,36 @@
-import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import { Counter, Gauge, Histogram, type Metric, Registry, collectDefaultMetrics } from 'prom-client';
 import {
   type AggregateObserver,
-  type AggregatesUsage,
   type EventStore,
   OutcomeUnknown,
   StoreUnavailable,
   UnreadableHistory,
 } from '../../event-sourcing';
 import { Durations } from './durations';
+import { FAILURE_REASONS, failureReason } from './failure-reason';
+import { type Levels, watchLevels } from './levels';
 import { MeasuredStore } from './measured-store';
 import { type StoreLevels, watchStore } from './store-gauges';
 
-/** An answered request. All values except the method are from bounded sets. */
+/** An answered request. The route and the status are from bounded sets. */
 export interface AnsweredRequest {
   readonly method?: string;
   readonly route?: string | undefined;
   readonly status: number;
   readonly durationMs?: number;
+  /** Present if the service failed. */
+  readonly error?: unknown;
 }
 
-/** Values that are read at each scrape, rather than counted. */
-export interface Levels {
-  readonly usage: () => AggregatesUsage;
-  /** Open connections, idle or not. */
-  readonly connections: () => number;
-  /** Dropped log lines since the start of the process. */
-  readonly droppedLogLines: () => number;
-  /** Requests that wait for a turn of the event loop. */
-  readonly waitingRequests: () => number;
-  /** Unfinished texts of long lists. */
-  readonly waitingTexts: () => number;
-  /** Memory of list texts, in bytes. */
-  readonly textBytes: () => number;
-  /** Absent for an event store without a server. */
-  readonly store?: (() => StoreLevels) | undefined;
+export interface MetricsOptions {
+  /** The methods that the label `method` names; all others are `other`. */
+  readonly methods: readonly string[];
+  /** The version of the service. */
+  readonly version: string;
 }
 
-/** Reads a metric's value, from the levels and one snapshot of the usage. */
-type Read = (usage: AggregatesUsage, levels: Levels) => number;
-
-/** Gauges that are read at each scrape. */
-const GAUGES: Readonly<Record<string, readonly [help: string, read: Read]>> = {
-  plant_store_collections: ['Users whose plants are in memory', ({ aggregates }) => aggregates],
-  plant_store_plants: ['Plants in memory', ({ items }) => items],
-  plant_store_cache_bytes: ['Estimated memory of those plants', ({ bytes }) => bytes],
-  plant_store_cache_limit_bytes: ['Limit of that memory (CACHE_MAX_BYTES)', ({ maxBytes }) => maxBytes],
-  plant_store_command_bytes: ['Memory of unanswered writes', ({ commandBytes }) => commandBytes],
-  plant_store_command_limit_bytes: [
-    'Limit of that memory; beyond it writes get 503',
-    ({ maxCommandBytes }) => maxCommandBytes,
-  ],
-  plant_store_user_waiting_requests: [
-    'Longest queue of requests of one user that wait for a round',
-    ({ mostWaiting }) => mostWaiting,
-  ],
-  plant_store_user_waiting_requests_limit: [
-    'Limit of that queue; beyond it the user gets 503',
-    ({ maxWaiting }) => maxWaiting,
-  ],
-  plant_store_round_bytes: [
-    'Memory of the writes of the largest round in flight',
-    ({ roundBytes }) => roundBytes,
-  ],
-  plant_store_round_limit_bytes: [
-    'Limit of that memory; a single write may exceed it',
-    ({ maxRoundBytes }) => maxRoundBytes,
-  ],
-  plant_store_load_pages_reading: ['Pages of histories in flight', ({ pagesReading }) => pagesReading],
-  plant_store_load_pages_waiting: [
-    'Pages of histories in the load queue',
-    ({ pagesWaiting }) => pagesWaiting,
-  ],
-  http_connections: ['Open connections', (_, { connections }) => connections()],
-  http_waiting_requests: [
-    'Requests that wait for a turn of the event loop',
-    (_, { waitingRequests }) => waitingRequests(),
-  ],
-  http_waiting_list_texts: ['Unfinished texts of long lists', (_, { waitingTexts }) => waitingTexts()],
-  http_list_text_bytes: [
-    'Memory of list texts: cached answers, segments, unfinished texts',
-    (_, { textBytes }) => textBytes(),
-  ],
-};
-
-/** Counters that are read at each scrape. */
-const TOTALS: typeof GAUGES = {
-  plant_store_cache_evictions_total: ['Users evicted from memory', ({ evictions }) => evictions],
-  plant_store_log_lines_dropped_total: [
-    'Log lines that could not be written',
-    (_, { droppedLogLines }) => droppedLogLines(),
-  ],
-};
+/** A source of tokens or keys that is read again and again. */
+export type AuthSource = 'token_file' | 'key_set';
 
 /**
  * The Prometheus metrics of one service, in a separate registry.
@@ -100,20 +40,17 @@ const TOTALS: typeof GAUGES = {
 export class Metrics {
   readonly #registry = new Registry();
   readonly #registers = { registers: [this.#registry] };
-  #levels: Levels | undefined;
-  /** The usage at the current scrape. */
-  #usage: AggregatesUsage | undefined;
   #collectsProcessMetrics = false;
 
   readonly #requests = new Durations(
     'http_request_duration_seconds',
-    'From the request header to the answer, by method, route pattern and status',
+    'Time from the header of a request to its response, by method, route pattern and status',
     ['method', 'route', 'status'],
     this.#registry,
   );
   readonly #store = new Durations(
     'plant_store_event_store_duration_seconds',
-    'Calls to the event store, by operation and outcome',
+    'Time of a call to the event store, by operation and outcome',
     ['operation', 'outcome'],
     this.#registry,
   );
@@ -127,11 +64,14 @@ export class Metrics {
   readonly #storeCalls = this.#counter('round_trips', 'Calls to the event store by rounds');
   readonly #appended = this.#counter('appended_events', 'Events appended');
   readonly #loaded = this.#counter('loaded_events', 'Events read from histories');
-  readonly #tooLarge = this.#counter('too_large', 'Times the plants of a user exceeded the memory limit');
+  readonly #tooLarge = this.#counter(
+    'too_large',
+    'Times that the plants of a user exceeded the memory limit',
+  );
   readonly #conflicts = this.#counter('conflicts', 'Appends that conflicted with another instance');
   readonly #lostHistories = this.#counter(
     'lost_histories',
-    'Times the event store had lost events that were served before',
+    'Times that the event store had lost events which were served before',
   );
   readonly #snapshots = new Counter({
     name: 'plant_store_snapshots_total',
@@ -139,9 +79,27 @@ export class Metrics {
     labelNames: ['outcome'],
     ...this.#registers,
   });
-  readonly #refused = new Counter({
-    name: 'http_refused_user_requests_total',
-    help: 'Requests refused because too many requests of the user were in flight',
+  readonly #snapshotSaved = new Gauge({
+    name: 'plant_store_snapshot_saved_timestamp_seconds',
+    help: 'Unix time at which this instance saved a snapshot; 0 if it has saved none',
+    ...this.#registers,
+  });
+  readonly #failures = new Counter({
+    name: 'http_request_failures_total',
+    help: 'Requests that the service refused (429, 503) or failed (500), by reason',
+    labelNames: ['reason'],
+    ...this.#registers,
+  });
+  readonly #authReads = new Gauge({
+    name: 'plant_store_auth_source_up',
+    help: 'Whether the last read of AUTH_TOKENS_FILE (token_file) or AUTH_JWKS_URL (key_set) succeeded: 1 or 0',
+    labelNames: ['source'],
+    ...this.#registers,
+  });
+  readonly #authFailures = new Counter({
+    name: 'plant_store_auth_source_failures_total',
+    help: 'Failed reads of AUTH_TOKENS_FILE (token_file) or AUTH_JWKS_URL (key_set); the last valid content remains in use',
+    labelNames: ['source'],
     ...this.#registers,
   });
   readonly #faults = new Counter({
@@ -151,21 +109,26 @@ export class Metrics {
     ...this.#registers,
   });
 
-  /** @param methods those that the label `method` names; all others are `other`. */
-  constructor(private readonly methods: readonly string[]) {
+  constructor(private readonly options: MetricsOptions) {
     // So that the first fault shows as an increase.
     for (const kind of ['unavailable', 'unknown', 'unreadable', 'bug']) this.#faults.inc({ kind }, 0);
     for (const outcome of ['restored', 'saved', 'failed', 'ignored']) this.#snapshots.inc({ outcome }, 0);
-    for (const [name, [help, read]] of Object.entries(GAUGES)) this.#gauge(name, help, read);
-    for (const [name, [help, read]] of Object.entries(TOTALS)) this.#total(name, help, read);
+    for (const reason of FAILURE_REASONS) this.#failures.inc({ reason }, 0);
+    const build = new Gauge({
+      name: 'plant_store_build_info',
+      help: '1; the labels are the versions of the service and of Node',
+      labelNames: ['version', 'node'],
+      ...this.#registers,
+    });
+    build.set({ version: options.version, node: process.version }, 1);
   }
 
   readonly contentType = this.#registry.contentType;
 
   /** Called for every answered request. */
-  readonly request = ({ method, route, status, durationMs = 0 }: AnsweredRequest): void => {
-    const known = method !== undefined && this.methods.includes(method) ? method : 'other';
-    if (status === 429) this.#refused.inc();
+  readonly request = ({ method, route, status, durationMs = 0, error }: AnsweredRequest): void => {
+    const known = method !== undefined && this.options.methods.includes(method) ? method : 'other';
+    if (status === 429 || error !== undefined) this.#failures.inc({ reason: failureReason(status, error) });
     this.#requests.observe(durationMs / 1000, known, route ?? 'none', String(status));
   };
 
@@ -179,7 +142,10 @@ export class Metrics {
     conflict: () => this.#conflicts.inc(),
     loaded: (events) => this.#loaded.inc(events),
     historyLost: () => this.#lostHistories.inc(),
-    snapshot: (_, outcome) => this.#snapshots.inc({ outcome }),
+    snapshot: (_, outcome) => {
+      this.#snapshots.inc({ outcome });
+      if (outcome === 'saved') this.#snapshotSaved.setToCurrentTime();
+    },
     tooLarge: () => this.#tooLarge.inc(),
     fault: (_, error) => this.#faults.inc({ kind: kindOf(error) }),
   };
@@ -191,9 +157,22 @@ export class Metrics {
     );
   }
 
-  watch(levels: Levels): void {
-    this.#levels = levels;
-    if (levels.store) watchStore(levels.store, this.#registry);
+  /** Called after every read of a source of tokens or keys. */
+  authSourceRead(source: AuthSource, succeeded: boolean): void {
+    this.#authReads.set({ source }, Number(succeeded));
+    this.#authFailures.inc({ source }, Number(!succeeded));
+  }
+
+  /** Exports values that are read at each scrape. @param store absent for an event store without a server. */
+  watch(levels: Levels, store?: () => StoreLevels): void {
+    watchLevels(levels, this.#registry);
+    if (store) watchStore(store, this.#registry);
+  }
+
+  /** All metrics except those of the process, for the documentation. */
+  get descriptions(): readonly MetricDescription[] {
+    const metrics = this.#registry.getMetricsAsArray() as unknown as readonly (MetricDescription & Metric)[];
+    return metrics.map(({ name, help, type, labelNames }) => ({ name, help, type, labelNames }));
   }
 
   /** The metrics in Prometheus' text format. */
@@ -202,38 +181,23 @@ export class Metrics {
     // and a process may run several services that are never scraped.
     if (!this.#collectsProcessMetrics) collectDefaultMetrics({ register: this.#registry });
     this.#collectsProcessMetrics = true;
-    this.#usage = undefined;
     return this.#registry.metrics();
   }
 
   close(): void {
-    this.#levels = undefined;
     this.#registry.clear();
   }
 
   #counter(name: string, help: string): Counter {
     return new Counter({ name: `plant_store_${name}_total`, help, ...this.#registers });
   }
+}
 
-  /** A counter whose value is read at each scrape. */
-  #total(name: string, help: string, read: Read): void {
-    const collect = () => {
-      counter.reset();
-      counter.inc(this.#read(read));
-    };
-    const counter: Counter = new Counter({ name, help, collect, ...this.#registers });
-  }
-
-  #gauge(name: string, help: string, read: Read): void {
-    const collect = () => gauge.set(this.#read(read));
-    const gauge: Gauge = new Gauge({ name, help, collect, ...this.#registers });
-  }
-
-  #read(read: Read): number {
-    if (this.#levels === undefined) return 0;
-    this.#usage ??= this.#levels.usage();
-    return read(this.#usage, this.#levels);
-  }
+export interface MetricDescription {
+  readonly name: string;
+  readonly help: string;
+  readonly type: string;
+  readonly labelNames: readonly string[];
 }
 
 function kindOf(error: unknown): string {

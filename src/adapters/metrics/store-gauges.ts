@@ -4,6 +4,10 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 export interface StoreLevels {
   readonly reads: boolean;
   readonly writes: boolean;
+}
+
+/** The status of an event store on Redis. */
+export interface RedisLevels extends StoreLevels {
   /** By name, from a bounded set. */
   readonly findings: Readonly<Record<string, boolean>>;
   /** Appends without a reply, and how many were refused by the queue limit. */
@@ -13,23 +17,25 @@ export interface StoreLevels {
 
 /** Registers gauges that read `levels` at each scrape. */
 export function watchStore(levels: () => StoreLevels, registry: Registry): void {
-  const registers = [registry];
+  flags(
+    registry,
+    'event_store_available',
+    'Whether the store answers reads and accepts appends: 1 or 0',
+    'operation',
+    () => {
+      const { reads, writes } = levels();
+      return { read: reads, append: writes };
+    },
+  );
+  if (isOfRedis(levels)) watchRedis(levels, registry);
+}
 
-  const flags = (
-    name: string,
-    help: string,
-    label: string,
-    values: () => Readonly<Record<string, boolean>>,
-  ) =>
-    new Gauge({
-      name: `plant_store_${name}`,
-      help,
-      labelNames: [label],
-      registers,
-      collect() {
-        for (const [value, flag] of Object.entries(values())) this.set({ [label]: value }, Number(flag));
-      },
-    });
+function isOfRedis(levels: () => StoreLevels): levels is () => RedisLevels {
+  return 'findings' in levels();
+}
+
+function watchRedis(levels: () => RedisLevels, registry: Registry): void {
+  const registers = [registry];
   const level = (name: string, help: string, value: () => number) =>
     new Gauge({
       name: `plant_store_${name}`,
@@ -40,22 +46,51 @@ export function watchStore(levels: () => StoreLevels, registry: Registry): void 
       },
     });
 
-  flags('event_store_available', 'Whether the store answers reads and accepts appends', 'operation', () => ({
-    read: levels().reads,
-    append: levels().writes,
-  }));
-  flags('redis_finding', 'Problems of Redis: 1 if present', 'finding', () => levels().findings);
+  flags(
+    registry,
+    'redis_finding',
+    'Findings, the problems of Redis that the service detects: 1 if present',
+    'finding',
+    () => levels().findings,
+  );
   level('redis_appends', 'Appends without a reply of Redis', () => levels().appends.appends);
-  level('redis_appends_limit', 'Limit of those appends', () => levels().appendBounds.appends);
+  level(
+    'redis_appends_limit',
+    'Limit of appends without a reply of Redis; beyond it writes get 503',
+    () => levels().appendBounds.appends,
+  );
   level('redis_append_bytes', 'Memory of appends without a reply of Redis', () => levels().appends.bytes);
-  level('redis_append_bytes_limit', 'Limit of that memory', () => levels().appendBounds.bytes);
+  level(
+    'redis_append_limit_bytes',
+    'Limit of the memory of appends without a reply of Redis',
+    () => levels().appendBounds.bytes,
+  );
   new Counter({
     name: 'plant_store_redis_refused_appends_total',
-    help: 'Appends refused by the queue limit',
+    help: 'Appends refused by one of these limits',
     registers,
     collect() {
       this.reset();
       this.inc(levels().appends.refused);
+    },
+  });
+}
+
+/** Registers a gauge with one value per label, 0 or 1. */
+function flags(
+  registry: Registry,
+  name: string,
+  help: string,
+  label: string,
+  values: () => Readonly<Record<string, boolean>>,
+): void {
+  new Gauge({
+    name: `plant_store_${name}`,
+    help,
+    labelNames: [label],
+    registers: [registry],
+    collect() {
+      for (const [value, flag] of Object.entries(values())) this.set({ [label]: value }, Number(flag));
     },
   });
 }

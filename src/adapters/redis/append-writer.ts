@@ -3,7 +3,7 @@ import { isTimeout } from './client';
 import type { RedisConnection } from './connection';
 import { APPEND, type PackedPage, isUnknownScript } from './scripts';
 
-export type AppendReply = readonly ['appended'] | readonly ['reset'] | readonly ['conflict', PackedPage];
+export type AppendReply = readonly ['appended' | 'archived' | 'reset'] | readonly ['conflict', PackedPage];
 
 /** Queue limit of a writer: appends without a reply, sent or not. */
 export interface AppendBounds {
@@ -72,7 +72,8 @@ export class AppendWriter {
     const bytes = sizeOf(key, args);
     if (!fits({ appends: this.#appends, bytes: this.#bytes }, bytes, this.#bounds)) {
       this.#refused++;
-      return Promise.reject(new StoreUnavailable('too many appends are waiting for Redis'));
+      const message = 'too many appends are waiting for Redis';
+      return Promise.reject(new StoreUnavailable(message, { reason: 'waiting_appends' }));
     }
     this.#appends++;
     this.#bytes += bytes;

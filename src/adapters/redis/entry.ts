@@ -4,7 +4,7 @@ import { type Codec, type EncodedEvent, type RecordedEvent, UnreadableHistory } 
 /**
  * The format of an event in a Redis stream; docs/decisions/0003-storage-format.md explains it:
  *
- *     7-0  type PlantCreated  data {"id":9007199254740993,"name":"Fern"}  commit 2026-11-20T21:20:33.123Z-9f2c51d07b3a88e4
+ *     7-0  type PlantCreated  data {"id":9007199254740993,"name":"Fern"}  commit 1795209633123482913
  *
  * The entry id is the version. There are always these three fields in this order, so Redis stores their names once
  * per node. Type and data are the encoded event. Any other entry was written by another program, or by a later version
@@ -20,7 +20,7 @@ export interface Entry {
 const OTHER_FIELDS = 0xffff_ffff;
 
 /**
- * The entries that a script packed (see scripts.ts): for each its id, type, data and commit, each after its length in
+ * The entries that a Lua script packed: for each its id, type, data and commit, each after its length in
  * bytes (32 bits, big-endian). Throws {@link UnreadableHistory} if a text is not UTF-8.
  */
 export function unpackEntries(packed: Buffer): Entry[] {

@@ -4,6 +4,7 @@ import {
   type Codec,
   type EventStore,
   type Head,
+  type Notify,
   type ReadResult,
   type StreamName,
 } from '../../event-sourcing';
@@ -24,6 +25,8 @@ export interface RedisEventStoreOptions<Event> {
   readonly pageSize?: number | undefined;
   /** Queue limit of appends without a reply; `APPEND_BOUNDS` by default. */
   readonly appendBounds?: AppendBounds;
+  /** Absent on a Cluster. */
+  readonly notify?: Notify | undefined;
 }
 
 /** Maximum number of events of a page. */
@@ -35,13 +38,14 @@ const CONFLICT_EVENTS = 16;
 
 /**
  * Stores each stream of events as a Redis stream, with the versions as entry ids.
- * An append and a read are one script each (see scripts.ts). A read starts at the
+ * An append and a read are one Lua script each. A read starts at the
  * entry of the caller's head: if it is missing, or has another commit, the
  * caller's history was lost.
  */
 export class RedisEventStore<Event> implements EventStore<Event> {
   readonly #pageEvents: number;
   readonly appends: AppendWriter;
+  readonly notify: Notify | undefined;
 
   /** @param reader may be the writer, unless that one waits for replicas. */
   constructor(
@@ -50,6 +54,7 @@ export class RedisEventStore<Event> implements EventStore<Event> {
     private readonly options: RedisEventStoreOptions<Event>,
   ) {
     this.#pageEvents = options.pageSize ?? PAGE_EVENTS;
+    this.notify = options.notify;
     this.appends = new AppendWriter(writer, {
       waitReplicas: options.waitReplicas,
       bounds: options.appendBounds,
@@ -68,7 +73,8 @@ export class RedisEventStore<Event> implements EventStore<Event> {
         ),
         this.reader.mustBePrimary(),
       ]);
-      return this.#newerEvents(after, reply as PackedPage);
+      const [, packed] = reply as PackedPage | [archived: Buffer];
+      return packed === undefined ? { status: 'archived' } : this.#newerEvents(after, reply as PackedPage);
     } catch (error) {
       throw readFault(error);
     }
@@ -96,7 +102,7 @@ export class RedisEventStore<Event> implements EventStore<Event> {
       }
       // The script wrote nothing, so a demoted server did not refuse it.
       await this.writer.mustBePrimary();
-      if (status === 'reset') return { status };
+      if (status !== 'conflict') return { status };
       const newer = this.#newerEvents(expected, page);
       return newer.status === 'read' ? { ...newer, status } : newer;
     } catch (error) {

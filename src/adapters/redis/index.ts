@@ -1,3 +1,3 @@
 /** The public interface of the Redis adapter. */
-export { type OpenEventStore, type RedisOptions, type StoreStatus, openRedisEventStore } from './open';
+export { type OpenRedisEventStore, type RedisOptions, type RedisStatus, openRedisEventStore } from './open';
 export type { Address } from './client';

@@ -1,48 +1,44 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  type Codec,
-  type EventStore,
+  type EventStoreOptions,
+  type Notify,
+  type OpenEventStore,
   type SnapshotStore,
+  type StoreStatus,
   StoreUnavailable,
+  type StreamArchive,
   type StreamCatalogue,
 } from '../../event-sourcing';
 import { APPEND_BOUNDS, type AppendBounds, type AppendLoad } from './append-writer';
+import { ChangeNotifier } from './change-notifier';
 import type { Address } from './client';
+import { mintCommit } from './commit-id';
 import { EXAMINE_EVERY_MS, RedisConnection } from './connection';
 import { REDIS_DEFAULTS } from './defaults';
 import { RedisEventStore } from './event-store';
 import { FindingLog } from './finding-log';
 import type { FindingName } from './server-checks';
 import { RedisSnapshotStore } from './snapshot-store';
+import { RedisStreamArchive } from './stream-archive';
 import { RedisStreamCatalogue } from './stream-catalogue';
 
-export interface RedisOptions<Event> {
-  /** Encodes and decodes events. */
-  readonly codec: Codec<Event>;
+export interface RedisOptions<Event> extends EventStoreOptions<Event> {
   /** redis:// or rediss://, with user, password and db. For a cluster or Sentinel, host and port are ignored. */
   readonly url: string;
   readonly clusterNodes?: readonly Address[] | undefined;
   readonly sentinels?: { readonly nodes: readonly Address[]; readonly master: string } | undefined;
-  /** Prefix of all keys; as in {@link REDIS_DEFAULTS} by default, like the next two. */
+  /** Prefix of all keys; as in {@link REDIS_DEFAULTS} by default, like the next one and `timeoutMs`. */
   readonly keyPrefix?: string;
   /** How many replicas must confirm an append before it is acknowledged; 0 on a cluster. */
   readonly waitReplicas?: number;
-  /** Deadline of a request, in ms. A single Redis command gets half of it. */
-  readonly timeoutMs?: number;
   /** Maximum number of events of a page, 1 or more; 128 by default. For tests: every page boundary is a case. */
   readonly pageSize?: number | undefined;
-  /** Whether the store opens while Redis cannot be reached; true by default. */
-  readonly allowUnreachable?: boolean;
   /** How often the server is examined, in ms; {@link EXAMINE_EVERY_MS} by default. */
   readonly examineEveryMs?: number;
-  /** Logs connects and disconnects, and the problems of the server. Silent by default. */
-  readonly report?: (level: 'info' | 'warn' | 'error', message: string) => void;
 }
 
 /** The current status of the store. */
-export interface StoreStatus {
-  readonly reads: boolean;
-  readonly writes: boolean;
+export interface RedisStatus extends StoreStatus {
   /** All possible problems of the server, and whether each is present. */
   readonly findings: Readonly<Record<FindingName, boolean>>;
   /** Appends without a reply. */
@@ -51,16 +47,13 @@ export interface StoreStatus {
   readonly appendBounds: AppendBounds;
 }
 
-/** An open event store. */
-export interface OpenEventStore<Event> {
-  readonly store: EventStore<Event>;
+/** An open event store on Redis. */
+export interface OpenRedisEventStore<Event> extends OpenEventStore<Event> {
   readonly catalogue: StreamCatalogue;
-  /** Absent for a store that loads histories at once. */
-  readonly snapshots?: SnapshotStore | undefined;
-  /** Health check: resolves with whether the store accepts writes; rejects if it does not answer reads. */
-  check(): Promise<{ readonly writes: boolean }>;
-  /** Absent for a store without a server. */
-  readonly status?: (() => StoreStatus) | undefined;
+  readonly snapshots: SnapshotStore;
+  readonly archive: StreamArchive;
+  readonly status: () => RedisStatus;
+  readonly mintCommit: () => string;
   close(): void;
 }
 
@@ -77,18 +70,23 @@ const FIRST_CONTACT_MS = 1500;
  */
 export async function openRedisEventStore<Event>(
   options: RedisOptions<Event>,
-): Promise<OpenEventStore<Event>> {
+): Promise<OpenRedisEventStore<Event>> {
   const { codec, pageSize, allowUnreachable = true, report = () => {} } = options;
   const { keyPrefix = REDIS_DEFAULTS.keyPrefix, waitReplicas = REDIS_DEFAULTS.waitReplicas } = options;
   const { timeoutMs = REDIS_DEFAULTS.timeoutMs } = options;
   const findings = new FindingLog(report, options.examineEveryMs ?? EXAMINE_EVERY_MS);
-  const connection = () => new RedisConnection({ ...options, timeoutMs, waitReplicas, report, findings });
+  const checks = { ...options, timeoutMs, waitReplicas };
+  const connection = () => new RedisConnection({ ...checks, report, findings });
   const writer = connection();
   // A separate connection, so that reads do not wait for replicas.
   const reader = waitReplicas > 0 ? connection() : writer;
+  // Silent: subscribers that get no notification poll, and the other connections report the same problems.
+  const silent = () => new RedisConnection({ ...checks, report: () => {} });
+  const notifier = options.clusterNodes ? undefined : new ChangeNotifier(silent, keyPrefix);
   const close = () => {
     writer.close();
     reader.close();
+    notifier?.close();
   };
 
   const unreachable = await Promise.race([
@@ -102,13 +100,16 @@ export async function openRedisEventStore<Event>(
     close();
     throw new StoreUnavailable(unavailableReason);
   }
-  const store = new RedisEventStore(writer, reader, { codec, keyPrefix, pageSize, waitReplicas });
+  const notify: Notify | undefined = notifier && ((...args) => notifier.notify(...args));
+  const store = new RedisEventStore(writer, reader, { codec, keyPrefix, pageSize, waitReplicas, notify });
   const writes = () => writer.unavailableReason === undefined && findings.writes;
   return {
     store,
     catalogue: new RedisStreamCatalogue(writer, { keyPrefix, waitReplicas }),
     // No write of a snapshot waits for replicas.
     snapshots: new RedisSnapshotStore(reader, { keyPrefix }),
+    archive: new RedisStreamArchive(reader, { keyPrefix }),
+    mintCommit,
     // Not on the writer's connection: while replicas are missing, each command there waits for them.
     async check() {
       await reader.check();

@@ -67,14 +67,30 @@ local function page(stream, version, limit, bytes)
 end
 `;
 
+/** Lua: whether the stream begins after a head, because its first events were archived. */
+const ARCHIVED = `
+local function entryOf(version)
+  return (version == '0' and '1' or version) .. '-0'
+end
+
+local function beginsAfter(stream, version)
+  local oldest = redis.call('XRANGE', stream, '-', '+', 'COUNT', 1)[1]
+  return tonumber(string.match(oldest[1], '^%d+')) > math.max(1, tonumber(version))
+end
+`;
+
 /**
  * Reads a page of a stream.
  *
  * KEYS: the stream. ARGV: first version, maximum number of entries, maximum size in bytes. Returns 1 if there are more
- * entries, else 0, and the packed entries.
+ * entries, else 0, and the packed entries; or `archived`.
  */
-export const READ = script(`${PAGE}
-return {page(KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]))}
+export const READ = script(`${PAGE}${ARCHIVED}
+local stream, version = KEYS[1], ARGV[1]
+local more, packed = page(stream, version, tonumber(ARGV[2]), tonumber(ARGV[3]))
+local first = packed ~= '' and struct.unpack('>I4c0', packed)
+if first and first ~= entryOf(version) and beginsAfter(stream, version) then return {'archived'} end
+return {more, packed}
 `);
 
 /**
@@ -86,9 +102,25 @@ return {page(KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]))}
  * Every check comes before the first write, because Redis does not roll back a failed script. Redis itself also
  * refuses an entry id that is not above the last id of the stream, even if the entries were deleted.
  */
-export const APPEND = script(`${PAGE}
+export const APPEND = script(`${PAGE}${ARCHIVED}
 local stream, version, base, commit = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local entries = redis.call('XRANGE', stream, version .. '-0', '+', 'COUNT', 2)
+
+if entries[1] and entries[1][1] ~= entryOf(version) and beginsAfter(stream, version) then
+  return {'archived'}
+end
+
+-- Whether the events of this append are recorded from this entry on. Another instance may have minted the same commit
+-- id, so types and data are compared as well.
+local function isRecorded(first)
+  local count = (#ARGV - 5) / 2
+  local recorded = redis.call('XRANGE', stream, first, '+', 'COUNT', count)
+  for i = 1, count do
+    local fields = recorded[i] and recorded[i][2] or {}
+    if fields[2] ~= ARGV[4 + 2 * i] or fields[4] ~= ARGV[5 + 2 * i] or fields[6] ~= commit then return false end
+  end
+  return true
+end
 
 -- The fields of an entry are type, data, commit, in this order.
 local known = ''
@@ -99,7 +131,7 @@ end
 if known ~= base then return {'reset'} end
 
 if #entries > 0 then
-  if entries[1][2][6] ~= commit then
+  if entries[1][2][6] ~= commit or not isRecorded(entries[1][1]) then
     return {'conflict', page(stream, version, tonumber(ARGV[4]), tonumber(ARGV[5]))}
   end
   -- The append was recorded before and its reply was lost. This branch writes, too: a server that was demoted to a

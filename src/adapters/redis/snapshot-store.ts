@@ -1,17 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
+  type Base,
   BrokenSnapshot,
   type Head,
   type Snapshot,
   type SnapshotStore,
   StoreUnavailable,
+  type StoredBase,
   type StoredSnapshot,
   type StreamName,
 } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
 import { readFault } from './faults';
 import { executeScript, script } from './scripts';
-import { snapshotKeys, streamKey } from './stream-key';
+import { type SnapshotKeys, snapshotKeys, streamKey } from './stream-key';
 
 /** A draft expires this long after its last chunk, so that another instance can save one if its writer ended. */
 const DRAFT_MS = 30_000;
@@ -20,7 +22,8 @@ const DRAFT_MS = 30_000;
  * One step of saving: writes fields of the draft, and with the last fields makes it the snapshot.
  *
  * KEYS: the stream, the snapshot, the draft. ARGV: version and commit of the head, the id of the writer, which step
- * it is (`first`, `next` or `last`), the time until the draft expires, then a name and a value for each field.
+ * it is (`first`, `next` or `last`; `take` is a first step that discards the draft of another writer), the time until
+ * the draft expires, then a name and a value for each field.
  *
  * The draft is the lock of its writer. Each step checks that the stream has the head, so that nothing is written of a
  * stream that was erased.
@@ -30,6 +33,10 @@ local stream, snapshot, draft = unpack(KEYS)
 local version, commit, writer, step, expiry = unpack(ARGV)
 local entry = redis.call('XRANGE', stream, version .. '-0', version .. '-0')[1]
 if not entry or entry[2][6] ~= commit then return 0 end
+if step == 'take' then
+  redis.call('UNLINK', draft)
+  step = 'first'
+end
 local current = redis.call('HMGET', draft, 'writer')[1] or step == 'first' and writer
 if current ~= writer then return 0 end
 redis.call('HSET', draft, 'writer', writer, unpack(ARGV, 6))
@@ -43,8 +50,8 @@ end
 return 1
 `);
 
-/** The fields of a snapshot beside its chunks, which are numbered from 0. */
-const HEADER = ['format', 'version', 'commit', 'chunks', 'checksum'] as const;
+/** The fields of a snapshot beside its chunks, which are numbered from 0. Only a base has an archive. */
+const HEADER = ['format', 'version', 'commit', 'archive', 'chunks', 'checksum'] as const;
 
 /**
  * Stores each snapshot as a hash beside its stream, one field per chunk, so that no command is long. A draft becomes
@@ -56,30 +63,65 @@ export class RedisSnapshotStore implements SnapshotStore {
     private readonly options: { readonly keyPrefix: string },
   ) {}
 
-  async load(stream: StreamName): Promise<StoredSnapshot | undefined> {
-    const { snapshot: key } = snapshotKeys(this.options.keyPrefix, stream);
+  load(stream: StreamName): Promise<StoredSnapshot | undefined> {
+    return this.#load(stream, snapshotKeys(this.options.keyPrefix, stream).current);
+  }
+
+  loadBase(stream: StreamName): Promise<StoredBase | undefined> {
+    return this.#load(stream, snapshotKeys(this.options.keyPrefix, stream, 'base').current);
+  }
+
+  save(stream: StreamName, snapshot: Snapshot): Promise<boolean> {
+    const keys = snapshotKeys(this.options.keyPrefix, stream);
+    return this.#write(stream, keys, randomUUID(), { ...snapshot, archive: '' }, ['first', 'last']);
+  }
+
+  /**
+   * Writes the draft of a base, instead of any other. Resolves with the id of its writer, and the draft as it is
+   * stored; `undefined` if the stream does not have the head, or another writer has discarded the draft.
+   */
+  async saveBaseDraft(
+    stream: StreamName,
+    base: Base,
+  ): Promise<{ writer: string; stored: StoredBase } | undefined> {
+    const keys = snapshotKeys(this.options.keyPrefix, stream, 'base');
+    const writer = randomUUID();
+    if (!(await this.#write(stream, keys, writer, base, ['take', 'next']))) return undefined;
+    const stored = await this.#load(stream, keys.draft);
+    return stored && { writer, stored };
+  }
+
+  async #load(stream: StreamName, key: string): Promise<StoredBase | undefined> {
     const fields = await this.#read(key, ...HEADER);
     if (fields.every((field) => field === null)) return undefined;
-    const [format, version, commit, chunks, checksum] = fields.map((field) => field ?? '');
-    const header = { format: format!, head: { version: Number(version), commit: commit! } };
+    const [format, version, commit, archive, chunks, checksum] = fields.map((field) => field ?? '');
+    const header = {
+      format: format!,
+      head: { version: Number(version), commit: commit! },
+      archive: archive!,
+    };
     return { ...header, chunks: this.#chunks(key, Number(chunks), checksum!, checksumOf(stream, header)) };
   }
 
-  async save(stream: StreamName, { format, head, chunks }: Snapshot): Promise<boolean> {
-    const writer = randomUUID();
-    const checksum = checksumOf(stream, { format, head });
+  /** @param first the step that writes the first chunk. @param last the step that writes the header. */
+  async #write(
+    stream: StreamName,
+    keys: SnapshotKeys,
+    writer: string,
+    { format, head, archive, chunks }: Base,
+    [first, last]: readonly [Step, Step],
+  ): Promise<boolean> {
+    const checksum = checksumOf(stream, { format, head, archive });
+    const step = (name: Step, fields: readonly string[]) =>
+      this.#writeStep(stream, keys, head, writer, name, fields);
     let count = 0;
     for (const chunk of chunks) {
       checksum.update(chunk);
-      const step = count === 0 ? 'first' : 'next';
-      if (!(await this.#write(stream, head, writer, step, [String(count++), chunk]))) return false;
+      if (!(await step(count === 0 ? first : 'next', [String(count++), chunk]))) return false;
     }
-    const header = [format, String(head.version), head.commit, String(count), checksum.digest()];
-    return this.#write(
-      stream,
-      head,
-      writer,
-      'last',
+    const header = [format, String(head.version), head.commit, archive, String(count), checksum.digest()];
+    return step(
+      last,
       HEADER.flatMap((name, index) => [name, header[index]!]),
     );
   }
@@ -104,16 +146,15 @@ export class RedisSnapshotStore implements SnapshotStore {
     }
   }
 
-  async #write(
+  async #writeStep(
     stream: StreamName,
+    { current, draft }: SnapshotKeys,
     { version, commit }: Head,
     writer: string,
-    step: 'first' | 'next' | 'last',
+    step: Step,
     fields: readonly string[],
   ): Promise<boolean> {
-    const { keyPrefix } = this.options;
-    const { snapshot, draft } = snapshotKeys(keyPrefix, stream);
-    const keys = [streamKey(keyPrefix, stream), snapshot, draft];
+    const keys = [streamKey(this.options.keyPrefix, stream), current, draft];
     try {
       const { client } = this.connection;
       const args = [version, commit, writer, step, DRAFT_MS, ...fields];
@@ -124,12 +165,16 @@ export class RedisSnapshotStore implements SnapshotStore {
   }
 }
 
+type Step = 'take' | 'first' | 'next' | 'last';
+
 type Checksum = ReturnType<typeof checksumOf>;
 
 /** SHA-256 of what a snapshot is of, and of its chunks, in this version of the layout. */
-function checksumOf(stream: StreamName, { format, head }: Pick<Snapshot, 'format' | 'head'>) {
+function checksumOf(stream: StreamName, { format, head, archive }: Omit<Base, 'chunks'>) {
   const hash = createHash('sha256');
   const update = (text: string) => hash.update(`${text.length}:`).update(text);
   for (const text of ['snapshot 1', stream, format, String(head.version), head.commit]) update(text);
+  // Only a base has one.
+  if (archive !== '') update(archive);
   return { update, digest: () => hash.digest('hex') };
 }

@@ -8,13 +8,13 @@ import {
 } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
 import { appendFault, readFault } from './faults';
-import { snapshotKeys, streamKey, streamOfKey } from './stream-key';
+import { keysOf, streamKey, streamOfKey } from './stream-key';
 
 /** Approximate number of keys per SCAN. */
 const SCAN_COUNT = 1000;
 
 /**
- * KEYS: the stream, its snapshot and its draft. ARGV: '1' if replicas must confirm. WAIT counts the replicas
+ * KEYS: all keys of the stream. ARGV: '1' if replicas must confirm. WAIT counts the replicas
  * that have the last write of this connection, so the script writes even if the
  * stream is already deleted: an erasure is repeated when too few replicas have
  * confirmed it.
@@ -64,8 +64,7 @@ export class RedisStreamCatalogue implements StreamCatalogue {
 
   async erase(stream: StreamName): Promise<number> {
     const { keyPrefix, waitReplicas } = this.options;
-    const { snapshot, draft } = snapshotKeys(keyPrefix, stream);
-    const keys = [streamKey(keyPrefix, stream), snapshot, draft];
+    const keys = keysOf(keyPrefix, stream);
     try {
       const { client, waitMs } = this.connection;
       const [events, replicaCount] = await Promise.all([

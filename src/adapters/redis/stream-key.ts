@@ -9,9 +9,25 @@ export function streamKey(prefix: string, stream: StreamName): string {
   return keyOf(prefix, stream, 'events');
 }
 
-/** The keys beside that of a stream: its newest snapshot, and the one that is being saved. */
-export function snapshotKeys(prefix: string, stream: StreamName): { snapshot: string; draft: string } {
-  return { snapshot: keyOf(prefix, stream, 'snapshot'), draft: keyOf(prefix, stream, 'snapshot:draft') };
+/** A snapshot, and the one that is being saved in its place. */
+export interface SnapshotKeys {
+  readonly current: string;
+  readonly draft: string;
+}
+
+/** The keys of a stream's newest snapshot, or of its base. */
+export function snapshotKeys(
+  prefix: string,
+  stream: StreamName,
+  kind: 'snapshot' | 'base' = 'snapshot',
+): SnapshotKeys {
+  return { current: keyOf(prefix, stream, kind), draft: keyOf(prefix, stream, `${kind}:draft`) };
+}
+
+/** All keys of a stream; that of its events is the first. */
+export function keysOf(prefix: string, stream: StreamName): readonly string[] {
+  const [snapshot, base] = [snapshotKeys(prefix, stream), snapshotKeys(prefix, stream, 'base')];
+  return [streamKey(prefix, stream), snapshot.current, snapshot.draft, base.current, base.draft];
 }
 
 function keyOf(prefix: string, stream: StreamName, kind: string): string {
@@ -25,7 +41,7 @@ function keyOf(prefix: string, stream: StreamName, kind: string): string {
  */
 export function streamOfKey(prefix: string, key: string): StreamName | 'foreign' | 'other' {
   const [, keyPrefix, encoded, kind] =
-    /^([\w.:-]+):\{([^{}]*)\}:(events|snapshot|snapshot:draft)$/.exec(key) ?? [];
+    /^([\w.:-]+):\{([^{}]*)\}:(events|(?:snapshot|base)(?::draft)?)$/.exec(key) ?? [];
   if (keyPrefix === undefined || encoded === undefined || kind === undefined) return 'foreign';
   const stream = decoded(encoded);
   // Only the canonical encoding is accepted: `%41` is not another spelling of `A`.

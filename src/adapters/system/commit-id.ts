@@ -6,8 +6,8 @@ const IDS_AT_ONCE = 512;
 
 /**
  * Mints commit ids: the time and 64 random bits, for example
- * `2026-11-20T21:20:33.123Z-9f2c51d07b3a88e4`. An id must be unique only among the
- * appends at the same head of a stream. It also records the time of the commit.
+ * `2026-11-20T21:20:33.123Z-9f2c51d07b3a88e4`. They are unique enough for any
+ * store. A store that also compares the events may mint shorter ones.
  */
 export function commitIds(): () => string {
   const random = Buffer.alloc(IDS_AT_ONCE * RANDOM_BYTES);

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { tokenDigest } from '../../../src/adapters/auth/token-digest';
@@ -150,6 +150,26 @@ describe('The authentication of the service', () => {
     expect(service.log.join(''))
       .to.include('AUTH_TOKENS_FILE is broken; the tokens read before stay in force')
       .and.include('users[0].name must be 1 to 255 characters of well-formed Unicode');
+  });
+
+  it('shows in the metrics whether each source could be read', async () => {
+    const values = async (name: string) => {
+      const text = await (await fetch(`${service.url}/metrics`)).text();
+      return ['token_file', 'key_set'].map((source) =>
+        Number(
+          new RegExp(`^plant_store_auth_source_${name}\\{source="${source}"\\} (.*)$`, 'm').exec(text)?.[1],
+        ),
+      );
+    };
+    await until(async () => (await values('up')).join() === '1,1');
+    const content = readFileSync(path('tokens.json'));
+    writeFileSync(path('tokens.json'), '{');
+    await issuer.die();
+    await service.ask(`Bearer ${await jwt({}, {}, await signingKey('next'))}`);
+    await until(async () => (await values('up')).join() === '0,0');
+    expect(await values('failures_total')).to.deep.equal([1, 1]);
+    writeFileSync(path('tokens.json'), content);
+    await until(async () => (await values('up')).join() === '1,0');
   });
 
   it('answers 503, not 401, to a token whose key cannot be fetched', async () => {

@@ -12,7 +12,7 @@ import {
 import { JsonWebTokens } from '../../../src/adapters/auth/json-web-tokens';
 import { AuthenticationUnavailable } from '../../../src/application';
 import { JwksServer } from '../../support/jwks-server';
-import { AlarmClock } from '../../support/alarm-clock';
+import { ManualClock } from '../../support/manual-clock';
 import { untilIdle } from '../../support/manual-clock';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
@@ -24,7 +24,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
   let first: SigningKey;
   let second: SigningKey;
   let issuer: JwksServer;
-  let clock: AlarmClock;
+  let clock: ManualClock;
   let notifications: string[];
   let keys: IssuerKeys;
   let tokens: JsonWebTokens;
@@ -35,7 +35,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
   });
   beforeEach(async () => {
     issuer = await JwksServer.start(first.jwk);
-    clock = new AlarmClock();
+    clock = new ManualClock();
     notifications = [];
   });
   afterEach(async () => {
@@ -49,6 +49,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
       url: issuer.url,
       clock,
       observer: {
+        fetched: () => {},
         changed: ({ count }) => notifications.push(`changed: ${count}`),
         unavailable: () => notifications.push('unavailable'),
       },
@@ -73,7 +74,11 @@ describe('JWTs of an issuer that publishes its keys', () => {
 
   it('wait for the first fetch instead of being rejected', async () => {
     const answer = issuer.hold();
-    keys = IssuerKeys.open({ url: issuer.url, clock, observer: { changed() {}, unavailable() {} } });
+    keys = IssuerKeys.open({
+      url: issuer.url,
+      clock,
+      observer: { fetched() {}, changed() {}, unavailable() {} },
+    });
     tokens = new JsonWebTokens(keys, { issuer: ISSUER, audience: AUDIENCE, calendar: () => NOW });
     await issuer.asked(1);
     const asked = ask(await signed(first));

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { TokenFile } from '../../../src/adapters/auth/token-file';
 import { BrokenTokenFile } from '../../../src/adapters/auth/token-file-format';
 import { tokenDigest } from '../../../src/adapters/auth/token-digest';
-import { AlarmClock } from '../../support/alarm-clock';
+import { ManualClock } from '../../support/manual-clock';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 
@@ -21,12 +21,12 @@ function fileOf(users: Record<string, string[]>): string {
 
 describe('A token file in use', () => {
   const path = temporaryDirectory();
-  let clock: AlarmClock;
+  let clock: ManualClock;
   let notifications: string[];
   let file: TokenFile;
 
   beforeEach(() => {
-    clock = new AlarmClock();
+    clock = new ManualClock();
     notifications = [];
   });
   afterEach(() => file.close());

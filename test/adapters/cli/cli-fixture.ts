@@ -7,12 +7,19 @@ import { run } from '../../../src/adapters/cli/run';
 import { Output } from '../../../src/adapters/cli/terminal';
 import { systemClock } from '../../../src/adapters/system/clock';
 import { PlantStore } from '../../../src/application';
-import type { Clock, EventStore, SnapshotStore, StreamCatalogue } from '../../../src/event-sourcing';
+import type {
+  Clock,
+  EventStore,
+  SnapshotStore,
+  StreamArchive,
+  StreamCatalogue,
+} from '../../../src/event-sourcing';
 
 export interface CliSetup {
   readonly store?: EventStore<PlantEvent>;
   readonly catalogue?: StreamCatalogue;
   readonly snapshots?: SnapshotStore;
+  readonly archive?: StreamArchive;
   readonly clock?: Clock;
   readonly environment?: Readonly<Record<string, string>>;
   /** The content of standard input. */
@@ -62,12 +69,13 @@ export function runCli(setup: CliSetup, ...typed: string[]): Promise<Outcome> {
 }
 
 function open(
-  { store = new MemoryEventStore<PlantEvent>(), catalogue, snapshots }: CliSetup,
+  { store = new MemoryEventStore<PlantEvent>(), catalogue, snapshots, archive }: CliSetup,
   clock: Clock,
 ): OpenStore {
   return {
     store,
     snapshots,
+    archive,
     catalogue: catalogue ?? (store as EventStore<PlantEvent> & StreamCatalogue),
     plants: new PlantStore({
       store,

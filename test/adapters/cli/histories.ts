@@ -28,7 +28,7 @@ export async function historyOf(
   const events: RecordedEvent<PlantEvent>[] = [];
   for (let more = true; more;) {
     const page = await store.read(streamName(stream), events.at(-1) ?? BEGINNING);
-    if (page.status === 'reset') throw new Error('reset');
+    if (page.status !== 'read') throw new Error(page.status);
     events.push(...page.events);
     more = page.more;
   }

@@ -104,6 +104,16 @@ describeRedis('The plant-store process on Redis', (redis) => {
     expect((await new Client(other!.url, 'bob').list()).names).to.deep.equal(['Moss']);
   });
 
+  it('records short commit ids, as the service does', async () => {
+    const [instance] = await startInstances(1, environment);
+    await new Client(instance!.url).create(1, 'Fern');
+    await cli('plant-store create --user alice --id 2 --name Moss');
+
+    const entries = await redis.admin.xrange((await keys())[0]!, '-', '+');
+    expect(entries).to.have.lengthOf(2);
+    for (const [, fields] of entries) expect(fields[5]).to.match(/^\d{19}$/);
+  });
+
   it('reports a history without its last events, an unreadable one, and foreign keys', async () => {
     writeFileSync(path('in'), anExport(['alice', 'bob', 'carol'], 3));
     await cli(`plant-store events import ${path('in')}`);

@@ -10,6 +10,9 @@ import { record } from './histories';
 
 const alice = parseUser('alice')!;
 
+/** Interval of reads from a store that notifies. */
+const CHECK_MS = 5000;
+
 describe('events tail', () => {
   let store: MemoryEventStore<PlantEvent>;
   let clock: ManualClock;
@@ -102,7 +105,7 @@ describe('events tail', () => {
     await following.lines();
     const read = store.read.bind(store);
     store.read = async () => Promise.reject(new StoreUnavailable('Redis is gone'));
-    await following.lines();
+    await clock.pass(CHECK_MS);
     await following.lines();
     store.read = read;
     await record(store, 'alice', [created(3, 'Moss')]);
@@ -114,7 +117,7 @@ describe('events tail', () => {
     const following = tail();
     await following.lines();
     store.read = async () => Promise.reject(new UnreadableHistory('entry 4-0 holds no PlantMoved'));
-    await clock.pass(250);
+    await clock.pass(CHECK_MS);
     expect(await following.outcome).to.include({
       code: 1,
       error: 'plant-store: entry 4-0 holds no PlantMoved\n',

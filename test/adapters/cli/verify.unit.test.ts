@@ -105,7 +105,7 @@ describe('events verify', () => {
     const read = store.read.bind(store);
     store.read = async (stream, after) => (after.version > 0 ? { status: 'reset' } : read(stream, BEGINNING));
     expect((await verify()).out).to.contain(
-      'alice: the history changed while it was read; verify it again\n',
+      ' is not in the history: it was erased or lost; verify it again\n',
     );
   });
 

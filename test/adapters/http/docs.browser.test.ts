@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { type Service, bootstrap } from '../../../src/service/bootstrap';
 import { readConfig } from '../../../src/service/config';
 import { describeBrowser } from '../../support/browser';
+import { until } from '../../support/until';
 
 describeBrowser('In a browser', (browser) => {
   let service: Service;
@@ -74,7 +75,52 @@ describeBrowser('In a browser', (browser) => {
     expect((await execute(remove)).status).to.equal('204');
   });
 
+  it('the docs follow the color scheme of the system, and all texts of the dark one are readable', async () => {
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.locator('html.dark-mode').waitFor();
+    // The transitions of colors.
+    await until(async () => (await page.evaluate('document.getAnimations().length')) === 0);
+    expect(await page.evaluate(lowestContrast)).to.be.above(3);
+
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.locator('html:not(.dark-mode)').waitFor();
+  });
+
+  it('the docs open in the color scheme of the system', async () => {
+    const dark = await browser().newPage({ colorScheme: 'dark' });
+    await dark.goto(`${service.url}/docs`);
+    await dark.locator('html.dark-mode #operations-Plants-createPlant').waitFor();
+    await dark.close();
+  });
+
   it('the pages send no request to another origin, and nothing violates their policy', () => {
     expect(strange).to.deep.equal([]);
   });
 });
+
+/**
+ * The lowest contrast between a text on the page and its background, from 1 to 21 (WCAG 2.2). An expression, which the
+ * browser evaluates.
+ */
+const lowestContrast = `(() => {
+  const colorOf = (text) => text.match(/[\\d.]+/g).map(Number);
+  const luminance = (color) => {
+    const [red, green, blue] = color.map((part) => (part <= 10 ? part / 3294 : ((part / 255 + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  const backgroundOf = (element) => {
+    const [red, green, blue, opacity = 1] = colorOf(getComputedStyle(element).backgroundColor);
+    if (opacity === 1) return [red, green, blue];
+    const below = element.parentElement ? backgroundOf(element.parentElement) : [255, 255, 255];
+    return [red, green, blue].map((part, index) => part * opacity + below[index] * (1 - opacity));
+  };
+  const contrastOf = (element) => {
+    const text = luminance(colorOf(getComputedStyle(element).color).slice(0, 3));
+    const background = luminance(backgroundOf(element));
+    return (Math.max(text, background) + 0.05) / (Math.min(text, background) + 0.05);
+  };
+  const hasText = (element) =>
+    element.getClientRects().length > 0 &&
+    [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '');
+  return Math.min(...[...document.body.querySelectorAll('*')].filter(hasText).map(contrastOf));
+})()`;

@@ -169,7 +169,7 @@ function repeats(text: string): boolean {
 /** Keeps the plants of 2,000 long bodies, and prints the growth of the heap in bytes. */
 const KEEP_NAMES = `
   const { parseJson } = require('./adapters/http/json');
-  const { newPlantFrom } = require('./adapters/http/new-plant');
+  const { newPlantFrom } = require('./adapters/http/plants');
   const rest = 'x'.repeat(60 * 1024);
   const bodyOf = (id) =>
     Buffer.from(JSON.stringify({ id, name: 'a name ' + String(id).padStart(13), tag: 'short ' + id, rest }));

@@ -1,4 +1,5 @@
 /** The HTTP adapter as a Koa application with other middleware, under other servers and under `listen`. */
+import { dirname } from 'node:path';
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, createServer, get } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -37,7 +38,9 @@ function appWith(
   store: EventStore<PlantEvent> = new MemoryEventStore(),
 ): Koa {
   const plants = new PlantStore({ ...system(), store });
-  return createApp({ plants, authenticator: { authenticate: () => ALICE }, report: () => {}, ...options });
+  const swaggerUi = dirname(require.resolve('swagger-ui-dist/package.json'));
+  const authenticator = { authenticate: () => ALICE };
+  return createApp({ plants, authenticator, swaggerUi, report: () => {}, ...options });
 }
 
 /** An application that runs `middleware` in front of the app. */

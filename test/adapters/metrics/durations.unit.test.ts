@@ -1,13 +1,17 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Histogram, Registry } from 'prom-client';
-import { Durations } from '../../../src/adapters/metrics/durations';
-
-const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+import { variables } from '../../../src/service/config';
+import { BOUNDS, Durations } from '../../../src/adapters/metrics/durations';
 
 describe('A histogram of durations', () => {
+  it('has buckets up to the largest STORE_TIMEOUT_MS', () => {
+    const { meaning } = variables.find(({ name }) => name === 'STORE_TIMEOUT_MS')!;
+    expect(meaning).to.contain(`… ${1000 * BOUNDS.at(-1)!})`);
+  });
+
   it('is exported exactly as a histogram of prom-client', async () => {
-    const seconds = fc.oneof(fc.constantFrom(...BUCKETS), fc.double({ min: 0, max: 10, noNaN: true }));
+    const seconds = fc.oneof(fc.constantFrom(...BOUNDS), fc.double({ min: 0, max: 100, noNaN: true }));
     const observation = fc.tuple(
       seconds,
       fc.constantFrom('GET', 'POST'),
@@ -22,7 +26,7 @@ describe('A histogram of durations', () => {
           name: 'some_seconds',
           help: 'Help',
           labelNames,
-          buckets: BUCKETS,
+          buckets: [...BOUNDS],
           registers: [theirs],
         });
         for (const [value, method, status] of observations) {

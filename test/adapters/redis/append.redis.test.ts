@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
 import { unpackEntries } from '../../../src/adapters/redis/entry';
 import type { RedisEventStore } from '../../../src/adapters/redis/event-store';
-import { APPEND } from '../../../src/adapters/redis/scripts';
+import { APPEND, executeScript } from '../../../src/adapters/redis/scripts';
 import { plantCodec } from '../../../src/application';
 import { type PlantStore, parseUser } from '../../../src/application';
 import { BEGINNING, type Head, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
@@ -181,6 +181,43 @@ describeOwnRedis('An append to Redis', (startRedis) => {
         expect(unpackEntries(packed!)).to.deep.equal([{ id: '1-0', recorded }]);
       }
       expect(await stored()).to.have.lengthOf(1);
+    });
+  });
+
+  describe('with the commit id of a recorded append', () => {
+    /** Appends types and data to an empty stream. Resolves with the status. */
+    async function append(...events: readonly string[]): Promise<string> {
+      const args = [BEGINNING.version, BEGINNING.commit, 'same', 10, 1000, ...events];
+      return String(((await executeScript(redis.admin, APPEND, [KEY], args)) as [Buffer])[0]);
+    }
+    const ours = ['Noted', 'a', 'Noted', 'b'];
+
+    for (const [what, theirs] of [
+      ['other data', ['Noted', 'a', 'Noted', 'c']],
+      ['another type', ['Noted', 'a', 'Moved', 'b']],
+      ['fewer events', ['Noted', 'a']],
+      ['another order', ['Noted', 'b', 'Noted', 'a']],
+    ] as const)
+      it(`results in a conflict if that one has ${what}`, async () => {
+        await append(...theirs);
+
+        expect(await append(...ours)).to.equal('conflict');
+        expect(await stored()).to.have.lengthOf(theirs.length / 2);
+      });
+
+    it('results in a conflict if the same events are of two commits', async () => {
+      await append(...ours.slice(0, 2));
+      await redis.admin.xadd(KEY, '2-0', 'type', 'Noted', 'data', 'b', 'commit', 'other');
+
+      expect(await append(...ours)).to.equal('conflict');
+      expect(await stored()).to.have.lengthOf(2);
+    });
+
+    it('is that append if it has the same events', async () => {
+      await append(...ours);
+
+      expect(await append(...ours)).to.equal('appended');
+      expect(await stored()).to.have.lengthOf(2);
     });
   });
 

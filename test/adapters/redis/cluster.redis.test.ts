@@ -32,7 +32,7 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
   const open = () =>
     openStore('redis://127.0.0.1', { clusterNodes: [{ host: '127.0.0.1', port: proxy.port }], pageSize: 3 });
 
-  describeEventStore({ name: 'RedisEventStore', pageSize: 3, durable: true, open });
+  describeEventStore({ name: 'RedisEventStore', pageSize: 3, durable: true, shared: true, open });
 
   streamCatalogueContract({ name: 'RedisStreamCatalogue', open });
 
@@ -47,6 +47,25 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
     expect(chunks).to.deep.equal(['a', 'b']);
     await catalogue.erase(alice);
     expect(await snapshots.load(alice)).to.equal(undefined);
+    await close();
+  });
+
+  it('a base snapshot is saved, loaded and erased in the slot of its stream, whose first events are removed', async () => {
+    const { store, catalogue, snapshots, archive, close } = await open();
+    const alice = streamName('alice with a base');
+    await store.append(alice, BEGINNING, 'a commit', [created(1, 'Fern'), created(2, 'Moss')]);
+    const head = { version: 2, commit: 'a commit' };
+    const base = { format: 'f-1', head, archive: 'seal', chunks: ['a', 'b'] };
+    expect(await archive.saveBase(alice, base, 0, async () => {})).to.equal(true);
+    expect([await archive.trim(alice, head), await archive.trim(alice, head)]).to.deep.equal([1, 0]);
+    expect(await archive.bytes(alice)).to.be.greaterThan(0);
+    expect(await store.read(alice, BEGINNING)).to.deep.equal({ status: 'archived' });
+    expect(await store.read(alice, head)).to.deep.equal({ status: 'read', events: [], more: false });
+    const chunks: string[] = [];
+    for await (const chunk of (await snapshots.loadBase(alice))!.chunks) chunks.push(chunk);
+    expect(chunks).to.deep.equal(['a', 'b']);
+    await catalogue.erase(alice);
+    expect(await snapshots.loadBase(alice)).to.equal(undefined);
     await close();
   });
 

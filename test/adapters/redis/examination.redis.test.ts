@@ -2,7 +2,7 @@ import { streamName } from '../../../src/testing/a-stream';
 import { plantCodec } from '../../../src/application';
 import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
-import { type OpenEventStore, openRedisEventStore } from '../../../src/adapters/redis';
+import { type OpenRedisEventStore, openRedisEventStore } from '../../../src/adapters/redis';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
 import { created } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
@@ -13,7 +13,7 @@ const EXAMINE_EVERY_MS = 50;
 
 describeOwnRedis('A running store examines its Redis regularly', (startRedis) => {
   let redis: RedisServer;
-  let opened: OpenEventStore<PlantEvent>;
+  let opened: OpenRedisEventStore<PlantEvent>;
   let log: string[];
 
   beforeEach(async () => {
@@ -29,8 +29,8 @@ describeOwnRedis('A running store examines its Redis regularly', (startRedis) =>
   });
   afterEach(() => opened.close());
 
-  const found = (name: keyof ReturnType<NonNullable<OpenEventStore<PlantEvent>['status']>>['findings']) =>
-    opened.status!().findings[name];
+  const found = (name: keyof ReturnType<OpenRedisEventStore<PlantEvent>['status']>['findings']) =>
+    opened.status().findings[name];
   const append = (user: string) =>
     opened.store.append(streamName(user), BEGINNING, 'a commit', [created(1, 'Fern')]);
 
@@ -39,10 +39,10 @@ describeOwnRedis('A running store examines its Redis regularly', (startRedis) =>
     await until(() => found('evicts'));
     expect(await rejection(append('alice'))).to.be.an.instanceOf(StoreUnavailable);
     expect(await rejection(opened.check())).to.be.an.instanceOf(StoreUnavailable);
-    expect(opened.status!()).to.include({ reads: false, writes: false });
+    expect(opened.status()).to.include({ reads: false, writes: false });
 
     await redis.admin.config('SET', 'maxmemory-policy', 'noeviction');
-    await until(() => opened.status!().writes);
+    await until(() => opened.status().writes);
     expect((await append('alice')).status).to.equal('appended');
     expect(found('evicts')).to.equal(false);
     const errors = log.filter((line) => line.startsWith('error'));
@@ -88,7 +88,7 @@ describeOwnRedis('A running store examines its Redis regularly', (startRedis) =>
       await rejection(
         unseeing.store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]),
       );
-      expect(unseeing.status!().findings.out_of_memory).to.equal(true);
+      expect(unseeing.status().findings.out_of_memory).to.equal(true);
       expect(await unseeing.check()).to.deep.equal({ writes: false });
       await until(async () => (await unseeing.check()).writes);
     } finally {

@@ -1,10 +1,11 @@
 import type { PlantEvent } from '../../../src/domain';
+import { mintCommit } from '../../../src/adapters/redis/commit-id';
 import { RedisConnection, type RedisConnectionOptions } from '../../../src/adapters/redis/connection';
 import { RedisEventStore, type RedisEventStoreOptions } from '../../../src/adapters/redis/event-store';
 import { RedisSnapshotStore } from '../../../src/adapters/redis/snapshot-store';
+import { RedisStreamArchive } from '../../../src/adapters/redis/stream-archive';
 import { RedisStreamCatalogue } from '../../../src/adapters/redis/stream-catalogue';
 import { systemClock } from '../../../src/adapters/system/clock';
-import { commitIds } from '../../../src/adapters/system/commit-id';
 import { PlantStore, type PlantStoreOptions, plantCodec } from '../../../src/application';
 import { type AggregateObserver, type EventStore } from '../../../src/event-sourcing';
 
@@ -39,6 +40,7 @@ export async function openStore(
     }),
     catalogue: new RedisStreamCatalogue(connection, options),
     snapshots: new RedisSnapshotStore(connection, options),
+    archive: new RedisStreamArchive(connection, options),
     close: async () => connection.close(),
   };
 }
@@ -52,7 +54,7 @@ export function plantsOver(
   return new PlantStore({
     store,
     clock: systemClock,
-    mintCommit: commitIds(),
+    mintCommit,
     timeoutMs: UNHURRIED_MS,
     maxWaiting: 1024,
     cacheMaxItems: 1_000_000,

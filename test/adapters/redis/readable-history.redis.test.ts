@@ -51,8 +51,8 @@ describeRedis('A stream of the service in Redis', (redis) => {
     ]);
     expect(new Set(commits).size).to.equal(3);
     for (const commit of commits) {
-      expect(commit).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z-[0-9a-f]{16}$/);
-      expect(Date.parse(commit.slice(0, 24)), 'when it happened').to.be.within(start, end);
+      expect(commit).to.match(/^\d{19}$/);
+      expect(Number(commit.slice(0, 13)), 'when it happened').to.be.within(start, end);
     }
   });
 });

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client, untilServed } from '../../support/client';
 import { type Instance, instancesPerTest, startInstance } from '../../support/instance';
 import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
+import { paste, theBlock } from '../../docs/shell';
 import { Sentinel } from '../../support/redis/sentinel';
 import { until } from '../../support/until';
 
@@ -81,7 +82,12 @@ describeOwnRedis('With three Sentinels', (startRedis) => {
     // Otherwise a Sentinel would demote the old primary about ten seconds later.
     await primary.admin.acl('SETUSER', 'default', '-replicaof', '-slaveof');
     const old = await sentinels[0]!.primary();
-    await sentinels[0]!.failover();
+    const names = { SENTINEL_URL: `redis://127.0.0.1:${sentinels[0]!.port}`, MASTER: 'plants' };
+    // The Sentinel refuses the command until it has discovered the replica, and while it fails over.
+    await until(async () => {
+      await paste(theBlock('sh failover sentinel').text, names);
+      return (await sentinels[0]!.primary()) !== old;
+    });
     for (const sentinel of sentinels) await until(async () => (await sentinel.primary()) !== old);
     // They have closed all connections of the replica.
     await replica.admin.connect().catch(() => {});

@@ -1,7 +1,7 @@
 import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { snapshotKeys, streamKey } from '../../../src/adapters/redis/stream-key';
+import { keysOf, streamKey } from '../../../src/adapters/redis/stream-key';
 import { RUNS } from '../../domain/arbitraries';
 
 const anyUser = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 });
@@ -49,8 +49,7 @@ describe('The key of a user’s stream', () => {
   it('has the user as its hash tag, as those of its snapshots', () => {
     fc.assert(
       fc.property(anyUser, (user) => {
-        const { snapshot, draft } = snapshotKeys('plant-store', streamName(user));
-        for (const key of [streamKey('plant-store', streamName(user)), snapshot, draft])
+        for (const key of keysOf('plant-store', streamName(user)))
           expect(hashTag(key)).to.equal(encodeURIComponent(user));
       }),
       { numRuns: RUNS },

@@ -6,10 +6,10 @@ import { type Instance, instancesPerTest } from '../../support/instance';
 import { theBlock } from '../../docs/shell';
 import { describeRedis } from '../../support/redis';
 
-/** A damage of a stream of three events, and the entry that the log must name. */
+/** A damage of a stream of three events, and a part of the message in the log. */
 interface Damage {
   readonly what: string;
-  readonly entry: string;
+  readonly message: string;
   done(redis: Redis, key: string): Promise<unknown>;
   /** Whether an instance that has read the stream before detects it. */
   readonly inTheTail: boolean;
@@ -20,31 +20,31 @@ const ivy = ['type', 'PlantCreated', 'data', '{"id":3,"name":"Ivy"}', 'commit', 
 const DAMAGES: readonly Damage[] = [
   {
     what: 'an event of a type that it does not know',
-    entry: '4-0',
+    message: 'entry 4-0',
     inTheTail: true,
     done: (redis, key) => redis.xadd(key, '4-0', 'type', 'PlantMoved', ...ivy.slice(2)),
   },
   {
     what: 'an event with a field that it does not know',
-    entry: '4-0',
+    message: 'entry 4-0',
     inTheTail: true,
     done: (redis, key) => redis.xadd(key, '4-0', ...ivy, 'region', 'eu'),
   },
   {
     what: 'an event with its fields in another order',
-    entry: '4-0',
+    message: 'entry 4-0',
     inTheTail: true,
     done: (redis, key) => redis.xadd(key, '4-0', ...ivy.slice(2), ...ivy.slice(0, 2)),
   },
   {
     what: 'a plant without a name',
-    entry: '4-0',
+    message: 'entry 4-0',
     inTheTail: true,
     done: (redis, key) => redis.xadd(key, '4-0', ...ivy.with(3, '{"id":3}')),
   },
   {
     what: 'a name that is not UTF-8',
-    entry: '4-0',
+    message: 'entry 4-0',
     inTheTail: true,
     done: (redis, key) => {
       const data = Buffer.from('{"id":3,"name":"F\xc3"}', 'latin1');
@@ -53,37 +53,37 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'a commit that is no UTF-8',
-    entry: '4-0',
+    message: 'entry 4-0',
     inTheTail: true,
     done: (redis, key) => redis.xadd(key, '4-0', ...ivy.slice(0, -1), Buffer.from('F\xc3', 'latin1')),
   },
   {
     what: 'an entry between two versions',
-    entry: '3-1',
+    message: 'entry 3-1',
     inTheTail: true,
     done: (redis, key) => redis.xadd(key, '3-1', ...ivy),
   },
   {
     what: 'an entry with an id that Redis generated',
-    entry: '',
+    message: 'entry ',
     inTheTail: true,
     done: (redis, key) => redis.xadd(key, '*', ...ivy),
   },
   {
     what: 'a version missing at the end',
-    entry: '5-0',
+    message: 'entry 5-0',
     inTheTail: true,
     done: (redis, key) => redis.xadd(key, '5-0', ...ivy),
   },
   {
     what: 'a version missing in the middle',
-    entry: '3-0',
+    message: 'entry 3-0',
     inTheTail: false,
     done: (redis, key) => redis.xdel(key, '2-0'),
   },
   {
-    what: 'a trimmed beginning',
-    entry: '3-0',
+    what: 'a trimmed beginning without a base snapshot',
+    message: 'the first events are not in the store',
     inTheTail: false,
     done: (redis, key) => redis.xtrim(key, 'MAXLEN', 1),
   },
@@ -115,7 +115,7 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
     return [await alice.list(), await alice.create(9, 'Aloe'), await alice.delete(2)];
   }
 
-  for (const { what, entry, inTheTail, done } of DAMAGES) {
+  for (const { what, message, inTheTail, done } of DAMAGES) {
     it(what, async () => {
       await done(redis.admin, key);
       const damaged = await redis.admin.xrange(key, '-', '+');
@@ -128,7 +128,7 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
         expect(lines).to.have.lengthOf(3);
         for (const { user, err } of lines) {
           expect([user, err.type]).to.deep.equal([userNames()('alice'), 'UnreadableHistory']);
-          expect(err.message).to.include(`entry ${entry}`);
+          expect(err.message).to.include(message);
         }
       }
       expect(await redis.admin.xrange(key, '-', '+')).to.deep.equal(damaged);

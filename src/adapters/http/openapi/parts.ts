@@ -1,6 +1,6 @@
 import type { METHODS } from '../routes';
 
-/** What an OpenAPI 3.1 document is made of, as far as ours uses it (https://spec.openapis.org/oas/v3.1.1). */
+/** The parts of an OpenAPI 3.1 document that this one uses (https://spec.openapis.org/oas/v3.1.1). */
 export interface Reference {
   readonly $ref: string;
 }
@@ -39,7 +39,7 @@ export interface Parameter {
 export interface Operation {
   readonly operationId: string;
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   readonly tags: readonly string[];
   readonly security?: readonly [];
   readonly parameters?: readonly Parameter[];
@@ -51,8 +51,8 @@ export interface Operation {
   readonly responses: Responses;
 }
 
-/** As OpenAPI writes it. */
-export type Method = Lowercase<(typeof METHODS)[number]>;
+/** A method with an operation of its own, as OpenAPI writes it. */
+export type Method = Lowercase<Exclude<(typeof METHODS)[number], 'HEAD' | 'OPTIONS'>>;
 
 /** By method. */
 export type Operations = Readonly<Partial<Record<Method, Operation>>>;

@@ -1,24 +1,24 @@
-import { TAGS, withHeadAndOptions } from './operations';
 import type { Operation, Parameter, Paths, Response } from './parts';
 import { UNDER_PLANTS, failures, headersOf } from './responses';
+import { TAGS } from './tags';
 
 export const IF_NONE_MATCH: Parameter = {
   name: 'If-None-Match',
   in: 'header',
   required: false,
-  description: 'The `ETag` of an earlier answer: 304 where nothing has changed since.',
+  description: 'The `ETag` of an earlier response. If nothing has changed since, the response is 304.',
   schema: { type: 'string' },
 };
 
 const created = (): Response => ({
-  description: 'Created.',
+  description: 'The plant was created.',
   headers: headersOf(),
   content: {
     'application/json': {
       schema: { $ref: '#/components/schemas/Plant' },
       examples: {
         tagged: { summary: 'With a tag', value: { name: 'Fern', tag: 'indoor' } },
-        plain: { summary: 'Without', value: { name: 'Monstera' } },
+        plain: { summary: 'Without a tag', value: { name: 'Monstera' } },
       },
     },
   },
@@ -36,18 +36,18 @@ const createPlant = (): Operation => ({
   operationId: 'createPlant',
   summary: 'Create a plant',
   description:
-    'Creates a new plant in the store. A 4xx or 50300 has changed nothing. After 50301, and only then, the outcome is unknown: create it again. 200 means that it is there, once; 40003 that a living plant has the id, which another client of the same user may have created.',
-  tags: [TAGS.plants],
+    'Creates a new plant in the store. A 4xx or 50300 has changed nothing. After a 50301 the outcome is unknown: send the same request again. 200 then means that the plant exists, once; 40003 means that a living plant has the id, and another client of the same user may have created it.',
+  tags: [TAGS.plants.name],
   requestBody: {
     required: true,
     description:
-      'In UTF-8, without a content encoding. A member may be given twice only with the same value.',
+      'JSON in UTF-8, without a content encoding. If a member occurs twice, both values must be equal.',
     content: {
       'application/json': {
         schema: { $ref: '#/components/schemas/NewPlant' },
         examples: {
           tagged: { summary: 'With a tag', value: { id: 1, name: 'Fern', tag: 'indoor' } },
-          plain: { summary: 'Without', value: { id: 2, name: 'Monstera' } },
+          plain: { summary: 'Without a tag', value: { id: 2, name: 'Monstera' } },
         },
       },
     },
@@ -69,41 +69,41 @@ const listPlants = (): Operation => ({
   operationId: 'listPlants',
   summary: 'List plants',
   description:
-    'All plants that the user has access to, in order of creation. Where `limit` cuts the list, `Link` leads to the next page; a walk along the links meets every plant that lives through all of it exactly once.',
-  tags: [TAGS.plants],
+    'All plants that the user has access to, in order of creation. If `limit` truncates the list, `Link` has the URL of the next page. A client that follows the links gets every plant that lives throughout exactly once.',
+  tags: [TAGS.plants.name],
   parameters: [
     {
       name: 'limit',
       in: 'query',
       required: false,
       description:
-        'The maximum number of plants, in decimal digits; no upper bound. Absent means all. To be given once.',
+        'The maximum number of plants, in decimal digits, without an upper bound. Without it, the list has all plants.',
       schema: { type: 'integer', minimum: 0 },
     },
     {
       name: 'cursor',
       in: 'query',
       required: false,
-      description: 'Where to go on: opaque, from the `Link` of an earlier answer.',
+      description: 'The start of the page: an opaque text from the `Link` of an earlier response.',
       schema: { type: 'string' },
     },
     IF_NONE_MATCH,
   ],
   responses: {
     200: {
-      description: 'The plants.',
+      description: 'The plants of the user.',
       headers: listHeaders(),
       content: {
         'application/json': {
           schema: { $ref: '#/components/schemas/Plants' },
           examples: {
             some: { summary: 'Two plants', value: [{ name: 'Fern', tag: 'indoor' }, { name: 'Monstera' }] },
-            none: { summary: 'None', value: [] },
+            none: { summary: 'No plants', value: [] },
           },
         },
       },
     },
-    304: { description: 'The list is the one that `If-None-Match` names.', headers: listHeaders() },
+    304: { description: 'The list still has the `ETag` of `If-None-Match`.', headers: listHeaders() },
     ...failures(...UNDER_PLANTS, 'badQuery'),
   },
 });
@@ -112,10 +112,10 @@ const deletePlant = (): Operation => ({
   operationId: 'deletePlant',
   summary: 'Delete a plant',
   description:
-    'Deletes a single plant. Its id is then free again. After 50301 the outcome is unknown: delete it again. 204 and 40401 mean that no plant has the id; another client of the same user may have deleted it.',
-  tags: [TAGS.plants],
+    'Deletes a single plant. Its id can then be used again. After a 50301 the outcome is unknown: send the same request again. 204 and 40401 then mean that no plant has the id; another client of the same user may have deleted it.',
+  tags: [TAGS.plants.name],
   responses: {
-    204: { description: 'Deleted.', headers: headersOf() },
+    204: { description: 'The plant was deleted.', headers: headersOf() },
     ...failures(...UNDER_PLANTS, 'badPathId', 'noSuchPlant', 'outcomeUnknown'),
   },
 });
@@ -125,15 +125,14 @@ const ID: Parameter = {
   in: 'path',
   required: true,
   description:
-    'The id of the plant, from −2⁶³ to 2⁶³−1, in its one canonical form: without leading zeros, plus sign, fraction or escapes, and not `-0`.',
+    'The id of the plant, from −2⁶³ to 2⁶³−1, in canonical form: no leading zeros, plus sign, fraction or percent-encoding, and not `-0`.',
   schema: { type: 'integer', format: 'int64' },
 };
 
-/** The three operations that all this is about. */
+/** The operations on plants. */
 export function plantsPaths(): Paths {
-  const failing = failures(...UNDER_PLANTS);
   return {
-    '/plants': withHeadAndOptions({ post: createPlant(), get: listPlants() }, failing),
-    '/plants/{id}': { parameters: [ID], ...withHeadAndOptions({ delete: deletePlant() }, failing) },
+    '/plants': { post: createPlant(), get: listPlants() },
+    '/plants/{id}': { parameters: [ID], delete: deletePlant() },
   };
 }

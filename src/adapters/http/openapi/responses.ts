@@ -1,47 +1,48 @@
-/** What the answers of all operations share: their header fields, and the failures of the catalogue (../problems.ts). */
+/** The common parts of responses: their header fields, and the failures of the catalogue `PROBLEMS`. */
 import { PROBLEMS } from '../problems';
 import type { Header, Reference, Response, Responses } from './parts';
-import type { ErrorBody } from './schemas';
+import type { FailureBody } from './schemas';
 
-/** The header fields. Those of HTTP itself (Date, Connection, Content-Length …) are left out. */
+/** The header fields, without those of HTTP itself (Date, Connection, Content-Length …). */
 export const headers = {
   'X-Request-Id': {
-    description: 'The one that was sent, where it is well-formed; else a new one. The log has it too.',
+    description: 'The id of the request, if it was well-formed, otherwise a new one. The log has it, too.',
     required: true,
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,64}$' },
   },
   'X-Content-Type-Options': {
-    description: 'The body is what `Content-Type` says.',
+    description: 'Browsers must not guess another type than `Content-Type`.',
     required: true,
     schema: { type: 'string', const: 'nosniff' },
   },
   'Cache-Control': {
-    description: 'Not to be kept.',
+    description: 'No cache may store the response.',
     required: true,
     schema: { type: 'string', const: 'no-store' },
   },
   PrivateNoCache: {
-    description: 'A private cache may store it, and must validate it each time (`If-None-Match`).',
+    description:
+      'A private cache may store the response, and must revalidate it each time (`If-None-Match`).',
     required: true,
     schema: { type: 'string', const: 'private, no-cache' },
   },
   NoCache: {
-    description: 'A cache may store it, and must validate it each time (`If-None-Match`).',
+    description: 'A cache may store the response, and must revalidate it each time (`If-None-Match`).',
     required: true,
     schema: { type: 'string', const: 'no-cache' },
   },
   ETag: {
-    description: 'Names this state. Strong.',
+    description: 'A strong entity tag of this content.',
     required: true,
     schema: { type: 'string', pattern: '^"[!#-~]+"$' },
   },
   Vary: {
-    description: 'Another user gets another list.',
+    description: 'The list depends on the user.',
     required: true,
     schema: { type: 'string', const: 'Authorization' },
   },
   Link: {
-    description: 'Where `limit` cut the list: the next page, `rel="next"`. To be followed as it is.',
+    description: 'If `limit` truncated the list: the URL of the next page, with `rel="next"`.',
     required: false,
     schema: {
       type: 'string',
@@ -49,89 +50,94 @@ export const headers = {
       examples: ['</plants?limit=2&cursor=djEuMg>; rel="next"'],
     },
   },
-  Allow: {
-    description: 'The methods that there are at this path.',
-    required: true,
-    schema: { type: 'string', pattern: '^[A-Z]+(, [A-Z]+)*$', examples: ['GET, HEAD, POST, OPTIONS'] },
-  },
   'WWW-Authenticate': {
-    description: 'With `error="invalid_token"` where there were credentials (RFC 6750).',
+    description: 'The challenge of RFC 6750, with `error="invalid_token"` if the request had credentials.',
     required: true,
     schema: { type: 'string', pattern: '^Bearer realm="plants"(, error="invalid_token")?$' },
   },
   Accept: {
-    description: 'The media type that is taken.',
+    description: 'The media type that a body must have.',
     required: true,
     schema: { type: 'string', const: 'application/json' },
   },
   'Accept-Encoding': {
-    description: 'The content encoding that is taken, where another one was sent.',
+    description: 'The content encoding that a body must have, if the request had another one.',
     required: false,
     schema: { type: 'string', const: 'identity' },
   },
   'Retry-After': {
-    description: 'Seconds to wait, with jitter.',
+    description: 'The number of seconds to wait before a retry, with jitter.',
     required: true,
     schema: { type: 'string', pattern: '^[0-9]+$', examples: ['1'] },
   },
   'Content-Security-Policy': {
-    description: 'Where it is a page: what that may do, which is nothing outside of this service.',
+    description: 'On a page: it may load and connect to this service only.',
     required: false,
     schema: { type: 'string', pattern: "^default-src 'none'; " },
   },
   VaryAccept: {
-    description: 'A browser gets a page, any other client JSON.',
+    description: 'A browser gets a page, any other client gets JSON.',
     required: true,
     schema: { type: 'string', const: 'Accept' },
   },
 } as const satisfies Record<string, Header>;
 
-type Name = keyof typeof headers;
-type References = Readonly<Record<string, Reference>>;
+/** Not a component: linters count no references from extensions such as `x-options`. */
+const ALLOW: Header = {
+  description: 'The methods of this path.',
+  required: true,
+  schema: { type: 'string', pattern: '^[A-Z]+(, [A-Z]+)*$', examples: ['GET, HEAD, POST, OPTIONS'] },
+};
 
-/** Of one answer, by their names in it; those of every answer are added. */
-export function headersOf(own: Readonly<Record<string, Name>> = {}): References {
-  const names: Readonly<Record<string, Name>> = {
+/** The name of a component, or the header field itself. */
+type Field = keyof typeof headers | Header;
+
+/** The header fields of a response: its own, by field name, and those of every response. */
+export function headersOf(own: Readonly<Record<string, Field>> = {}): Response['headers'] {
+  const fields: Readonly<Record<string, Field>> = {
     'X-Request-Id': 'X-Request-Id',
     'X-Content-Type-Options': 'X-Content-Type-Options',
     'Cache-Control': 'Cache-Control',
     ...own,
   };
   return Object.fromEntries(
-    Object.entries(names).map(([name, component]) => [name, { $ref: `#/components/headers/${component}` }]),
+    Object.entries(fields).map(([name, field]) => [
+      name,
+      typeof field === 'string' ? { $ref: `#/components/headers/${field}` } : field,
+    ]),
   );
 }
 
-/** By status and number: what has happened, in the caller's words. */
+/** The meaning of each failure for a client. */
 const MEANINGS: Readonly<Record<keyof typeof PROBLEMS, string>> = {
-  malformedHttp: 'Malformed HTTP; the connection is closed',
+  malformedHttp: 'The request is malformed HTTP; the connection is closed',
   malformedJson:
-    'The body is not well-formed JSON in UTF-8, gives a member twice with different values, or is nested too deep',
+    'The body is not well-formed JSON in UTF-8, has a member twice with different values, or is nested too deep',
   invalidPlant: 'The body is not a NewPlant; the message names the member and the rule',
   idTaken: 'The id is taken by a living plant of this user',
   badQuery: 'A parameter of the list is invalid; the message names it',
   badPathId: 'The id in the path is not a canonical int64',
-  noCredentials: 'No credentials',
-  badCredentials: 'Bad credentials',
-  noSuchPath: 'There is nothing at this path',
+  noCredentials: 'There are no credentials',
+  badCredentials: 'The credentials are invalid',
+  noSuchPath: 'The path does not exist',
   noSuchPlant: 'This user has no such plant',
-  methodNotAllowed: 'The method is not allowed there; Allow lists those that are',
+  methodNotAllowed: 'The path does not allow the method; Allow lists the allowed ones',
   tooSlow: 'The request did not arrive in time; the connection is closed',
-  bodyTooLarge: 'The body is too large: over 64 KiB, unless configured otherwise',
+  bodyTooLarge: 'The body is larger than `BODY_LIMIT` (64 KiB)',
   unsupportedBody:
-    'The body is not application/json in UTF-8, or has a content encoding; Accept says what is taken',
+    'The body is not application/json in UTF-8, or has a content encoding; Accept says what is allowed',
   tooManyRequests:
     'Too many requests of this user are in flight: more than `MAX_USER_REQUESTS` on this instance',
   headersTooLarge: 'The header is larger than 16 KiB or has more than 100 fields',
-  bug: 'A bug in the service',
+  bug: 'The service has a bug',
   storeUnavailable:
-    'Nothing was changed: the event store is away, slow, refusing or overloaded, or the service is about to end',
-  outcomeUnknown: 'The write was not confirmed in time, and may or may not have happened: list, or repeat it',
+    'Nothing was changed: the event store is unavailable, too slow or overloaded, or the service is shutting down',
+  outcomeUnknown: 'The write was not confirmed in time, so its outcome is unknown: repeat the request',
 };
 
-const FIELDS: Readonly<Record<number, Readonly<Record<string, keyof typeof headers>>>> = {
+const FIELDS: Readonly<Record<number, Readonly<Record<string, Field>>>> = {
   401: { 'WWW-Authenticate': 'WWW-Authenticate' },
-  405: { Allow: 'Allow' },
+  405: { Allow: ALLOW },
   415: { Accept: 'Accept', 'Accept-Encoding': 'Accept-Encoding' },
   429: { 'Retry-After': 'Retry-After' },
   503: { 'Retry-After': 'Retry-After' },
@@ -139,14 +145,14 @@ const FIELDS: Readonly<Record<number, Readonly<Record<string, keyof typeof heade
 
 type Kind = keyof typeof PROBLEMS;
 
-/** What the operations have in common, and so stands in the document once. */
+/** Failures of all operations. The document has the response once. */
 const SHARED: readonly Kind[] = ['tooSlow', 'bodyTooLarge', 'headersTooLarge', 'bug'];
 
 export function sharedFailures(): Readonly<Record<string, Response>> {
   return Object.fromEntries(SHARED.map((kind) => [nameOf(kind), failure([kind])]));
 }
 
-/** The answers to what may fail in these ways, by status. */
+/** The responses to these failures, by status. */
 export function failures(...kinds: readonly Kind[]): Responses {
   const statuses = new Set(kinds.map((kind) => PROBLEMS[kind].status));
   return Object.fromEntries(
@@ -163,9 +169,12 @@ function failure(kinds: readonly Kind[]): Response {
     headers: headersOf(FIELDS[PROBLEMS[kinds[0]!].status]),
     content: {
       'application/json': {
+        // Generators of clients ignore members beside a $ref.
         schema: {
-          $ref: '#/components/schemas/Error',
-          properties: { error: { enum: kinds.map((kind) => PROBLEMS[kind].error) } },
+          allOf: [
+            { $ref: '#/components/schemas/Failure' },
+            { type: 'object', properties: { error: { enum: kinds.map((kind) => PROBLEMS[kind].error) } } },
+          ],
         },
         examples: Object.fromEntries(kinds.map((kind) => [kind, example(kind)])),
       },
@@ -175,7 +184,7 @@ function failure(kinds: readonly Kind[]): Response {
 
 function example(kind: Kind) {
   const { error, message } = PROBLEMS[kind];
-  return { summary: `${error}: ${MEANINGS[kind]}`, value: { error, message } satisfies ErrorBody };
+  return { summary: `${error}: ${MEANINGS[kind]}`, value: { error, message } satisfies FailureBody };
 }
 
 function reference(kind: Kind): Reference {
@@ -203,3 +212,11 @@ export const UNDER_PLANTS = [
   'tooManyRequests',
   'storeUnavailable',
 ] as const satisfies Kind[];
+
+/** The responses to OPTIONS, at any path. */
+export function optionsResponses(): Responses {
+  return {
+    204: { description: 'The methods of the path.', headers: headersOf({ Allow: ALLOW }) },
+    ...failures(...UNDER_PLANTS),
+  };
+}

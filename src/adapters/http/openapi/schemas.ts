@@ -1,7 +1,7 @@
 /**
- * The JSON Schemas of all bodies: the one place where their shape stands.
- * Requests are validated against them (../new-plant.ts), the TypeScript types
- * come from them (below), and so do the checks of every answer in the tests.
+ * The JSON Schemas of all bodies. Requests are validated against them, the
+ * TypeScript types are derived from them (below), and the tests check every
+ * response against them.
  */
 export const NewPlant = {
   type: 'object',
@@ -11,26 +11,26 @@ export const NewPlant = {
     name: {
       type: 'string',
       minLength: 1,
-      description: 'The name of the plant. Comes back character for character.',
+      description: 'The name of the plant. It is returned character for character.',
     },
     id: {
       type: 'integer',
       format: 'int64',
       description:
-        'Identification number of the plant: any JSON number whose value is an integer from −2⁶³ to 2⁶³−1 (`7`, `7.0`, `7e0`), exact to the last digit: 9007199254740993 and 9007199254740992 are two plants. Unique among the living plants of one user.',
+        'The id of the plant: a JSON number whose value is an integer from −2⁶³ to 2⁶³−1 (`7`, `7.0`, `7e0`). Ids are exact: 9007199254740993 and 9007199254740992 are two plants. An id is unique among the living plants of one user.',
     },
-    tag: { type: 'string', description: 'Tag that specifies the type. `null` is refused.' },
+    tag: { type: 'string', description: 'A tag that specifies the type. `null` is refused.' },
   },
   examples: [{ id: 1, name: 'Fern', tag: 'indoor' }],
 } as const;
 
 export const Plant = {
   type: 'object',
-  description: 'A plant as it is shown: never with its id.',
+  description: 'A plant as it is returned, without its id.',
   required: ['name'],
   properties: {
     name: { type: 'string', minLength: 1, description: 'The name of the plant.' },
-    tag: { type: 'string', description: 'Tag that specifies the type.' },
+    tag: { type: 'string', description: 'A tag that specifies the type.' },
   },
   additionalProperties: false,
   examples: [{ name: 'Fern', tag: 'indoor' }],
@@ -38,62 +38,71 @@ export const Plant = {
 
 export const Plants = {
   type: 'array',
-  description: 'In order of creation; a plant that was created again goes last.',
+  description: 'Plants in order of creation. A plant that was deleted and created again is last.',
   items: { $ref: '#/components/schemas/Plant' },
   examples: [[{ name: 'Fern', tag: 'indoor' }, { name: 'Monstera' }]],
 } as const;
 
-export const ErrorBody = {
+export const Failure = {
   type: 'object',
-  description: 'What every failure is answered with.',
+  description: 'The body of every failure.',
   required: ['error', 'message'],
   properties: {
     error: {
       type: 'integer',
       format: 'int32',
-      description: 'What went wrong. The numbers are part of the interface and never change.',
+      description: 'The kind of failure. The numbers are part of the interface and never change.',
     },
     message: {
       type: 'string',
       minLength: 1,
       description:
-        'For people, and may change. Names the member and the rule, and never repeats what was sent.',
+        'An explanation for people, which may change. It names the member and the rule, and never repeats input.',
     },
   },
   additionalProperties: false,
 } as const;
 
-export const Health = {
+export const Live = {
   type: 'object',
+  description: 'The process serves requests.',
   required: ['status'],
+  properties: { status: { type: 'string', const: 'live', description: 'Always `live`.' } },
+  additionalProperties: false,
+} as const;
+
+export const Ready = {
+  type: 'object',
+  description: 'The instance should receive requests.',
+  required: ['status', 'reads', 'writes'],
   properties: {
-    status: { type: 'string' },
-    reads: { type: 'boolean', description: 'Whether lists are answered.' },
-    writes: { type: 'boolean', description: 'Whether the event store takes writes, as far as is known.' },
+    status: { type: 'string', const: 'ready', description: 'Always `ready`.' },
+    reads: { type: 'boolean', description: 'Whether lists succeed.' },
+    writes: { type: 'boolean', description: 'Whether the event store accepts writes, as far as is known.' },
   },
   additionalProperties: false,
 } as const;
 
 export const Service = {
   type: 'object',
-  description: 'What this is, and where to read on.',
+  description: 'The service, and the URLs of its documentation.',
   required: ['name', 'version', 'docs', 'openapi'],
   properties: {
-    name: { type: 'string' },
-    version: { type: 'string', description: 'Version of the interface.' },
-    docs: { type: 'string', description: 'Where people read and try the interface.' },
-    openapi: { type: 'string', description: 'Where the OpenAPI document is.' },
+    name: { type: 'string', description: 'The name of the service.' },
+    version: { type: 'string', description: 'The version of the interface.' },
+    docs: { type: 'string', description: 'The URL of a page to read about the interface and to try it.' },
+    openapi: { type: 'string', description: 'The URL of the OpenAPI document.' },
   },
   additionalProperties: false,
 } as const;
 
-/** By the name that each has in the document. */
-export const schemas = { NewPlant, Plant, Plants, Error: ErrorBody, Health, Service } as const;
+/** By name in the document. */
+export const schemas = { NewPlant, Plant, Plants, Failure, Live, Ready, Service } as const;
 
-// The types of the bodies, derived from their schemas at compile time: there is nothing to keep up to date.
+// The types of the bodies, derived from their schemas at compile time.
 type Schemas = typeof schemas;
 
-/** What a value is that keeps to the schema `S`. Knows the few words of JSON Schema that ours use. */
+/** The type of values that match the schema `S`, for the keywords of JSON Schema that are used here. */
 type Of<S> = S extends { $ref: `#/components/schemas/${infer Name extends keyof Schemas}` }
   ? Of<Schemas[Name]>
   : S extends { type: 'object'; properties: infer P; required: readonly (infer R)[] }
@@ -109,11 +118,13 @@ type Of<S> = S extends { $ref: `#/components/schemas/${infer Name extends keyof 
         ? number | bigint
         : S extends { type: 'integer' }
           ? number
-          : S extends { type: 'string' }
-            ? string
-            : S extends { type: 'boolean' }
-              ? boolean
-              : never;
+          : S extends { type: 'string'; const: infer C }
+            ? C
+            : S extends { type: 'string' }
+              ? string
+              : S extends { type: 'boolean' }
+                ? boolean
+                : never;
 
 type Plain<T> = { [K in keyof T]: T[K] };
 
@@ -124,8 +135,10 @@ export type PlantBody = Of<Schemas['Plant']>;
 /** The response to a list. */
 export type PlantsBody = Of<Schemas['Plants']>;
 /** The response to every failure. */
-export type ErrorBody = Of<Schemas['Error']>;
-/** The response of `/health/…` while all is well. */
-export type HealthBody = Of<Schemas['Health']>;
+export type FailureBody = Of<Schemas['Failure']>;
+/** The response of `/health/live`. */
+export type LiveBody = Of<Schemas['Live']>;
+/** The response of `/health/ready` while the instance is ready. */
+export type ReadyBody = Of<Schemas['Ready']>;
 /** The response of `/` to clients other than browsers. */
 export type ServiceBody = Of<Schemas['Service']>;

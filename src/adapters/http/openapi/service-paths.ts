@@ -1,12 +1,14 @@
-import { TAGS, withHeadAndOptions } from './operations';
 import type { Operation, Parameter, Paths, Response, Schema } from './parts';
 import { IF_NONE_MATCH } from './plants-paths';
 import { ANYWHERE, failures, headersOf } from './responses';
+import { type LiveBody, type ReadyBody, schemas } from './schemas';
+import { TAGS } from './tags';
 
-/** What the service says of itself. None of it needs a token. */
-export function servicePaths(): Paths {
-  const page = (operation: Omit<Operation, 'tags' | 'security'>) =>
-    withHeadAndOptions({ get: { tags: [TAGS.service], security: [], ...operation } }, failures(...ANYWHERE));
+/** The operations without a token: documentation, health and metrics. */
+export function servicePaths(hasMetrics: boolean): Paths {
+  const page = (operation: Page) => ({
+    get: { tags: [TAGS.service.name], security: [], ...operation } as const,
+  });
   return {
     '/': page(aboutService()),
     '/openapi.json': page(openApi()),
@@ -14,7 +16,7 @@ export function servicePaths(): Paths {
     '/docs/{file}': { parameters: [FILE], ...page(docsFile()) },
     '/health/live': page(live()),
     '/health/ready': page(ready()),
-    '/metrics': page(metrics()),
+    ...(hasMetrics && { '/metrics': page(metrics()) }),
   };
 }
 
@@ -22,11 +24,11 @@ type Page = Omit<Operation, 'tags' | 'security'>;
 
 const aboutService = (): Page => ({
   operationId: 'aboutService',
-  summary: 'What this is',
+  summary: 'About the service',
   description: 'A page for browsers (clients that prefer `text/html`), JSON for all others.',
   responses: {
     200: {
-      description: 'Name, version of the interface, and where to read on.',
+      description: 'Name, version of the interface, and the URLs of its documentation.',
       headers: headersOf({ Vary: 'VaryAccept', 'Content-Security-Policy': 'Content-Security-Policy' }),
       content: {
         'application/json': {
@@ -48,6 +50,7 @@ const aboutService = (): Page => ({
 const openApi = (): Page => ({
   operationId: 'openApi',
   summary: 'This document',
+  description: 'The OpenAPI document of the interface.',
   parameters: [IF_NONE_MATCH],
   responses: {
     ...revalidated('The OpenAPI document.', { 'application/json': { schema: { type: 'object' } } }),
@@ -57,7 +60,8 @@ const openApi = (): Page => ({
 
 const docs = (): Page => ({
   operationId: 'docs',
-  summary: 'The interface, to read and to try in a browser',
+  summary: 'Documentation',
+  description: 'A page with Swagger UI, to read about the interface and to try it.',
   responses: {
     200: {
       description: 'A page with Swagger UI.',
@@ -70,7 +74,8 @@ const docs = (): Page => ({
 
 const docsFile = (): Page => ({
   operationId: 'docsFile',
-  summary: 'What that page is made of',
+  summary: 'File of the documentation',
+  description: 'A script or a style sheet of the page at `/docs`.',
   parameters: [IF_NONE_MATCH],
   responses: {
     ...revalidated('The file.', {
@@ -83,26 +88,31 @@ const docsFile = (): Page => ({
 
 const live = (): Page => ({
   operationId: 'live',
-  summary: 'Whether the process serves at all',
-  responses: { 200: healthy('live'), ...failures(...ANYWHERE) },
+  summary: 'Liveness',
+  description: '200 while the process serves requests.',
+  responses: {
+    200: healthy('Live', { status: 'live' } satisfies LiveBody),
+    ...failures(...ANYWHERE),
+  },
 });
 
 const ready = (): Page => ({
   operationId: 'ready',
-  summary: 'Whether the service should be sent requests',
+  summary: 'Readiness',
   description:
-    '200 while lists are answered. `writes` is false while the event store refuses writes, which another instance ' +
-    'cannot do either: leave this one in use.',
+    '200 while lists succeed. `writes` is false while the event store refuses writes. Other instances cannot write ' +
+    'then either, so a proxy keeps using this one.',
   responses: {
-    200: healthy('ready', { reads: true, writes: true }),
+    200: healthy('Ready', { status: 'ready', reads: true, writes: true } satisfies ReadyBody),
     ...failures(...ANYWHERE, 'storeUnavailable'),
   },
 });
 
 const metrics = (): Page => ({
   operationId: 'metrics',
-  summary: 'Figures for Prometheus',
-  description: 'No user, token or id is in them. A proxy keeps this from the public.',
+  summary: 'Metrics',
+  description:
+    'Metrics in the text format of Prometheus. They contain no user, token or id. A proxy should block this path.',
   responses: {
     200: {
       description: 'Metrics of the service and its process.',
@@ -123,28 +133,23 @@ const FILE: Parameter = {
   schema: { type: 'string', examples: ['swagger-ui.css'] },
 };
 
-/** What may be kept, and asked for again with `If-None-Match`. */
+/** The responses with content that may be stored and revalidated with `If-None-Match`. */
 function revalidated(description: string, content: NonNullable<Response['content']>) {
   const headers = headersOf({ 'Cache-Control': 'NoCache', ETag: 'ETag' });
   return {
     200: { description, headers, content },
-    304: { description: 'It is still the one that `If-None-Match` names.', headers },
+    304: { description: 'The content still has the `ETag` of `If-None-Match`.', headers },
   };
 }
 
-function healthy(status: string, works: Readonly<Record<string, boolean>> = {}): Response {
-  const members = Object.fromEntries(Object.keys(works).map((name) => [name, { type: 'boolean' }]));
+function healthy(schema: 'Live' | 'Ready', value: LiveBody | ReadyBody): Response {
   return {
-    description: 'Yes.',
+    description: schemas[schema].description,
     headers: headersOf(),
     content: {
       'application/json': {
-        schema: {
-          $ref: '#/components/schemas/Health',
-          properties: { status: { const: status }, ...members },
-          required: Object.keys({ status, ...works }),
-        },
-        examples: { [status]: { summary: 'Yes', value: { status, ...works } } },
+        schema: { $ref: `#/components/schemas/${schema}` },
+        examples: { [value.status]: { summary: schema, value } },
       },
     },
   };

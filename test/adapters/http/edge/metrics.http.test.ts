@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
 import { METHODS } from '../../../../src/adapters/http';
 import { StoreUnavailable } from '../../../../src/event-sourcing';
 import { created } from '../../../support/given';
@@ -101,6 +102,43 @@ describe('/metrics', () => {
       expect(all).to.match(new RegExp(`^${name} [0-9.e+-]+$`, 'm'));
   });
 
+  it('counts the connections that are refused, by reason', async () => {
+    // No list is answered, so pipelined requests are queued.
+    const limited = await startWatched({ MAX_CONNECTIONS: '2' }, { eventStore: new ScriptedStore() });
+    try {
+      const refused = async () => {
+        const text = await (await fetch(`${limited.url}/metrics`)).text();
+        return [...text.matchAll(/^http_refused_connections_total\{reason="\w+"\} (\d+)$/gm)].map(
+          ([, n]) => n,
+        );
+      };
+      // The connection of fetch is kept open.
+      expect(await refused()).to.deep.equal(['0', '0']);
+      const client = await RawSocket.open(limited.url);
+      await (await RawSocket.open(limited.url)).ended();
+      await client.send(LIST.repeat(1100)).ended();
+      expect(await refused()).to.deep.equal(['1', '1']);
+    } finally {
+      await limited.stop();
+    }
+  });
+
+  it('is documented, each metric but those of the process', async () => {
+    const page = readFileSync('docs/operations.md', 'utf8');
+    const names = [...(await metrics()).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!);
+    expect(names).to.have.length.greaterThan(50);
+    for (const name of names)
+      if (!/^(?:process|nodejs)_/.test(name)) expect(page).to.contain(`| \`${name}\` |`);
+  });
+
+  it('reports whether the service is ready, and the limit of connections', async () => {
+    expect(await valueOf('plant_store_ready')).to.equal(1);
+    expect(await valueOf('http_connections_limit')).to.equal(4096);
+    const stopped = service.stop(500);
+    expect(await valueOf('plant_store_ready')).to.equal(0);
+    await stopped;
+  });
+
   it('contains no user data, and has no new series after unusual requests', async () => {
     await ask('/plants');
     await metrics();
@@ -117,6 +155,28 @@ describe('/metrics', () => {
     expect(await series()).to.be.at.most(before + 1);
     const all = await metrics();
     for (const secret of ['alice', 'Canary7', 'PROPFIND', TOKENS.alice]) expect(all).not.to.contain(secret);
+  });
+});
+
+describe('/metrics of a service whose store is slow', () => {
+  it('has the loads in progress and those that wait', async () => {
+    const users = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const AUTH_TOKENS = users.map((user) => `${user}:token-of-${user}`).join();
+    const store = new ScriptedStore();
+    const service = await startWatched({ AUTH_TOKENS }, { eventStore: store });
+    const lists = users.map((user) =>
+      fetch(`${service.url}/plants`, { headers: { Authorization: `Bearer token-of-${user}` } }),
+    );
+    const loads = async () => {
+      const all = await (await fetch(`${service.url}/metrics`)).text();
+      return [...all.matchAll(/^plant_store_loads_\w+ (\d+)$/gm)].map(([, count]) => Number(count));
+    };
+    await until(async () => (await loads()).join() === '4,2');
+    store.held = false;
+    for (const call of [...store.calls]) await call.answer();
+    for (const list of lists) expect((await list).status).to.equal(200);
+    expect(await loads()).to.deep.equal([0, 0]);
+    await service.stop();
   });
 });
 
@@ -145,6 +205,8 @@ describe('/metrics of a service whose store fails', () => {
 
       const all = await (await fetch(`${service.url}/metrics`)).text();
       expect(all).to.match(/^plant_store_lost_histories_total 1$/m);
+      expect(all).to.match(/^http_request_failures_total\{reason="store"\} 1$/m);
+      expect(all).to.match(/^http_request_failures_total\{reason="bug"\} 0$/m);
       expect(all).to.match(/^plant_store_conflicts_total 1$/m);
       expect(all).to.match(/^plant_store_faults_total\{kind="unavailable"\} 1$/m);
       expect(all).to.match(/^plant_store_faults_total\{kind="bug"\} 0$/m);

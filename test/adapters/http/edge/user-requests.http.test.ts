@@ -79,7 +79,7 @@ describe('requests of one user beyond MAX_USER_REQUESTS', () => {
     await fill();
     await ask(LIST);
     const metrics = await (await fetch(`${service.url}/metrics`)).text();
-    expect(metrics).to.match(/^http_refused_user_requests_total 1$/m);
+    expect(metrics).to.match(/^http_request_failures_total\{reason="user_requests"\} 1$/m);
   });
 
   it('are accepted again, one for each response of any status', async () => {

@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { NewPlant, Plant } from '../../../../src/domain';
 import { parseJson } from '../../../../src/adapters/http/json';
-import { newPlantFrom } from '../../../../src/adapters/http/new-plant';
+import { newPlantFrom } from '../../../../src/adapters/http/plants';
 import type {
-  ErrorBody,
+  FailureBody,
   NewPlantBody,
   PlantBody,
   PlantsBody,
@@ -37,8 +37,8 @@ describe('the OpenAPI document', () => {
   it('has every failure of the catalogue with status, number and message, and no other', () => {
     const told = responsesIn(document).flatMap(([status, { content }]) =>
       Object.values(content?.['application/json']?.examples ?? {})
-        .map(({ value }) => value as ErrorBody)
-        .filter(({ error }: Partial<ErrorBody>) => error !== undefined)
+        .map(({ value }) => value as FailureBody)
+        .filter(({ error }: Partial<FailureBody>) => error !== undefined)
         .map(({ error, message }) => `${status} ${error} ${message}`),
     );
     const catalogue = Object.values(PROBLEMS).map(
@@ -56,12 +56,40 @@ describe('the OpenAPI document', () => {
   it('has an example for each error number of a response, and no other examples', () => {
     for (const [, { content }] of responsesIn(document)) {
       const { schema, examples = {} } = content?.['application/json'] ?? {};
-      const { error } = (schema?.['properties'] ?? {}) as { error?: { enum: number[] } };
-      if (error)
-        expect(Object.values(examples).map(({ value }) => (value as ErrorBody).error)).to.deep.equal(
-          error.enum,
+      const [, numbers] = (schema?.['allOf'] ?? []) as { properties: { error: { enum: number[] } } }[];
+      if (numbers)
+        expect(Object.values(examples).map(({ value }) => (value as FailureBody).error)).to.deep.equal(
+          numbers.properties.error.enum,
         );
     }
+  });
+
+  it('has nothing beside a $ref, which generators of clients would ignore', () => {
+    for (const [at, node] of objectsIn(document))
+      if ('$ref' in node) expect(Object.keys(node), at).to.deep.equal(['$ref']);
+  });
+
+  it('has a description of every tag, operation, parameter, body, response, header field and schema', () => {
+    const described = [
+      /^\/info$/,
+      /^\/tags\/\d+$/,
+      /^\/paths\/[^/]+\/(?:get|post|delete)$/,
+      /\/parameters\/\d+$/,
+      /\/requestBody$/,
+      /\/responses\/\w+$/,
+      /^\/components\/(?:headers|schemas|securitySchemes)\/[\w-]+$/,
+      /^\/components\/schemas\/\w+\/properties\/\w+$/,
+    ];
+    for (const pattern of described) {
+      const parts = objectsIn(document).filter(([at, node]) => pattern.test(at) && !('$ref' in node));
+      expect(parts, String(pattern)).to.not.be.empty;
+      for (const [at, { description }] of parts) expect(description, at).to.match(/^[^]+[.]$/);
+    }
+  });
+
+  it('has no schema with the name of a global type of JavaScript', () => {
+    for (const name of Object.keys(document.components.schemas))
+      expect(globalThis).to.not.have.property(name);
   });
 
   it('accepts the same NewPlants as the service', () => {
@@ -96,7 +124,7 @@ describe('the OpenAPI document', () => {
       Same<NewPlantBody, { readonly name: string; readonly id: number | bigint; readonly tag?: string }>,
       Same<PlantBody, { readonly [K in keyof Plant]: Plant[K] }>,
       Same<PlantsBody, readonly PlantBody[]>,
-      Same<ErrorBody, { readonly error: number; readonly message: string }>,
+      Same<FailureBody, { readonly error: number; readonly message: string }>,
       Same<keyof NewPlantBody, keyof NewPlant>,
     ] = [true, true, true, true, true];
     expect(same).not.to.include(false);
@@ -126,6 +154,17 @@ const isInt64 = {
   validate: (value: number) => value > -(2 ** 63) && value < 2 ** 63,
 } as const;
 
+/** All objects in `node` by JSON pointer, without the examples. */
+function objectsIn(node: object, at = ''): [string, Readonly<Record<string, unknown>>][] {
+  const members = Object.entries(node).filter(
+    ([name, member]) => !/^examples?$/.test(name) && typeof member === 'object' && member !== null,
+  );
+  const below = members.flatMap(([name, member]) =>
+    objectsIn(member as object, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`),
+  );
+  return [[at, node as Readonly<Record<string, unknown>>], ...below];
+}
+
 /** Every response in the document with its status. A shared response has its status from its example. */
 function responsesIn({
   paths,
@@ -133,8 +172,8 @@ function responsesIn({
   ...document
 }: ReturnType<typeof openApiDocument>): [string, Response][] {
   const operations = Object.values(paths).flatMap((item) => methodsOf(item).map((method) => item[method]!));
-  const listed = [...operations, document['x-other-requests']].flatMap(({ responses }) =>
-    Object.entries(responses),
+  const listed = [...operations, document['x-options'], document['x-other-requests']].flatMap(
+    ({ responses }) => Object.entries(responses),
   );
   return listed.map(([status, response]) => {
     if (!('$ref' in response)) return [status, response];

@@ -10,7 +10,7 @@ const PAGE = readFileSync('docs/operations.md', 'utf8');
 const RULES = /^ACL SETUSER plant-store (.+)$/m.exec(PAGE)![1]!.split(' ');
 /** and its additional rules. */
 const [, FOR_A_DATABASE, FOR_A_CLUSTER] =
-  /With a database other than 0 it also needs `(\S+)`, in a Cluster `(.+?)`/.exec(PAGE)!;
+  /With a database other than 0 the service also needs `(\S+)`, in a Cluster `(.+?)`/.exec(PAGE)!;
 
 describeOwnRedis('A Redis user with the service rights of docs/operations.md', (startRedis) => {
   const startInstances = instancesPerTest();

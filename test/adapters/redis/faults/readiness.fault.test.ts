@@ -92,7 +92,7 @@ describeOwnRedis('/health/ready', (startRedis) => {
     const metrics = await (await fetch(`${instance!.url}/metrics`)).text();
     expect(metrics).to.match(/^plant_store_redis_appends \d+$/m);
     expect(metrics).to.match(/^plant_store_redis_appends_limit 10000$/m);
-    expect(metrics).to.match(/^plant_store_redis_append_bytes_limit 67108864$/m);
+    expect(metrics).to.match(/^plant_store_redis_append_limit_bytes 67108864$/m);
     expect(metrics).to.match(/^plant_store_redis_refused_appends_total 0$/m);
   });
 

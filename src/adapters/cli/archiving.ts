@@ -1,0 +1,138 @@
+import { type Hash, createHash } from 'node:crypto';
+import { type User, plantListCodec } from '../../application';
+import type { PlantEvent, PlantList } from '../../domain';
+import { type EventStore, type Head, type RecordedEvent, headOf, replay } from '../../event-sourcing';
+import { endOf, readArchive } from './archives';
+import { decodeBase } from './base';
+import type { OpenStore } from './command';
+import type { ArchivedList } from './event-file';
+import { HEADER, continuationLine, eventLine, sealOf, trailerLine } from './event-lines';
+import { Refused } from './exit';
+import { escapeForTerminal, type Output } from './terminal';
+
+/** The first events of a stream that are to be archived: those after `start` up to `head`. */
+export interface Archivable {
+  readonly start: ArchivedList;
+  /** The end of a commit. */
+  readonly head: Head;
+  readonly events: number;
+  /** SHA-256 of their lines in the archive. */
+  readonly digest: string;
+}
+
+/** Reads the complete commits after `start` whose events are all up to version `until`. */
+export async function findArchivable(
+  store: EventStore<PlantEvent>,
+  start: ArchivedList,
+  until: number,
+): Promise<Archivable> {
+  const digest = createHash('sha256');
+  let { head } = start;
+  for await (const events of commitsUntil(store, start, until)) {
+    for (const event of events) digest.update(eventLine(start.stream, event));
+    head = events.length > 0 ? headOf(events.at(-1)!) : head;
+  }
+  return { start, head, events: head.version - start.head.version, digest: digest.digest('hex') };
+}
+
+/** Writes the archive. */
+export async function writeArchive(
+  store: EventStore<PlantEvent>,
+  { start, head }: Archivable,
+  output: Output,
+): Promise<void> {
+  const seal = sealOf(HEADER)!;
+  const writeSealed = (text: string) => {
+    seal.update(text);
+    return output.write(text);
+  };
+  await writeSealed(HEADER);
+  if (start.head.version > 0) await writeSealed(continuationLine(start));
+  let count = 0;
+  for await (const events of commitsUntil(store, start, head.version)) {
+    count += events.length;
+    await writeSealed(events.map((event) => eventLine(start.stream, event)).join(''));
+  }
+  await output.write(trailerLine({ streams: 1, events: count, seal: seal.digest('hex') }));
+}
+
+/**
+ * Reads the archive at `path` back, and compares it with the events in the store. Applies its events to the list of
+ * `start`. Resolves with where it ends. Throws {@link Refused} if it differs.
+ */
+export async function checkArchive(path: string, { start, head, digest }: Archivable): Promise<ArchivedList> {
+  const found = createHash('sha256');
+  const end = await endOf(readArchive(path, start), ({ lines }) => found.update(lines));
+  if (found.digest('hex') === digest && end.head.version === head.version) return end;
+  throw new Refused(
+    `${escapeForTerminal(path)} does not have the events of ${escapeForTerminal(start.stream)} after version ` +
+      `${start.head.version} up to ${head.version}: nothing was removed from the store. Name another file`,
+  );
+}
+
+/** Saves the base at the end of an archive, which replaces that at its start. */
+export async function saveBase(
+  { archive }: OpenStore,
+  end: ArchivedList,
+  start: ArchivedList,
+): Promise<void> {
+  const { format } = plantListCodec;
+  const base = { format, head: end.head, archive: end.archive, chunks: plantListCodec.encode(end.list) };
+  const expected = digestOf(end.list);
+  const saved = await archive!.saveBase(end.stream, base, start.head.version, async (stored) => {
+    if (digestOf(await decodeBase(stored)) !== expected)
+      throw new Refused('the base snapshot was read back and differs; nothing was removed from the store');
+  });
+  if (!saved)
+    throw new Refused(
+      `the history of ${escapeForTerminal(end.stream)} changed, or another command archives it; ` +
+        'nothing was removed from the store, and the command can be repeated',
+    );
+}
+
+/** Removes the archived events from the store, in steps. Resolves with their number. */
+export async function trim(
+  { archive }: OpenStore,
+  { stream, head }: ArchivedList,
+  interrupted: AbortSignal,
+): Promise<number> {
+  for (let total = 0; ;) {
+    const removed = await archive!.trim(stream, head);
+    if (removed === undefined)
+      throw new Refused(`the history of ${escapeForTerminal(stream)} changed; repeat the command`);
+    total += removed;
+    if (removed === 0 || interrupted.aborted) return total;
+  }
+}
+
+/** Complete commits after `start` whose events are all up to version `until`, page by page. */
+async function* commitsUntil(
+  store: EventStore<PlantEvent>,
+  { stream, head }: { readonly stream: User; readonly head: Head },
+  until: number,
+): AsyncGenerator<readonly RecordedEvent<PlantEvent>[]> {
+  /** The commit that may have more events. */
+  let last: RecordedEvent<PlantEvent>[] = [];
+  for await (const page of replay(store, stream, head)) {
+    const complete: RecordedEvent<PlantEvent>[] = [];
+    for (const event of page) {
+      if (last[0]?.commit !== event.commit) {
+        complete.push(...last);
+        last = [];
+      }
+      if (event.version > until) {
+        yield complete;
+        return;
+      }
+      last.push(event);
+    }
+    yield complete;
+  }
+  yield last;
+}
+
+function digestOf(list: PlantList): string {
+  const digest: Hash = createHash('sha256');
+  for (const chunk of plantListCodec.encode(list)) digest.update(`${chunk.length}:`).update(chunk);
+  return digest.digest('hex');
+}

@@ -1,0 +1,111 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Head, type StreamName, StoreUnavailable } from '../../event-sourcing';
+import type { RedisConnection } from './connection';
+import { streamKey } from './stream-key';
+
+/** Longest time of a blocking read, in ms: subscribers that come meanwhile wait so long to take part in one. */
+const BLOCK_MS = 100;
+/** After a failure, all subscribers are notified after this time, in ms, so that they read. */
+const RETRY_MS = 200;
+/** How long the connection stays open without a subscriber that waits, in ms. */
+const LINGER_MS = 1000;
+
+interface Waiter {
+  readonly version: number;
+  readonly changed: () => void;
+}
+
+/**
+ * Notifies all subscribers of a store by blocking reads, on a connection of its own: one read waits for all streams.
+ * Not for a Cluster, where one read can only wait for the streams of one hash slot.
+ */
+export class ChangeNotifier {
+  /** By the key of their stream. */
+  readonly #waiting = new Map<string, Set<Waiter>>();
+  #running = false;
+  #connection: RedisConnection | undefined;
+  #linger: NodeJS.Timeout | undefined;
+  /** Why it reads no more: it is closed, or the Redis user has no right to. */
+  #ended: string | undefined;
+
+  constructor(
+    private readonly connect: () => RedisConnection,
+    private readonly keyPrefix: string,
+  ) {}
+
+  /** Implements `EventStore.notify`. */
+  notify(stream: StreamName, { version }: Head, changed: () => void): () => void {
+    const key = streamKey(this.keyPrefix, stream);
+    const waiter = { version, changed };
+    const waiters = this.#waiting.get(key) ?? new Set();
+    this.#waiting.set(key, waiters.add(waiter));
+    if (!this.#running) void this.#run();
+    return () => {
+      waiters.delete(waiter);
+      if (waiters.size === 0 && this.#waiting.get(key) === waiters) this.#waiting.delete(key);
+    };
+  }
+
+  close(): void {
+    this.#ended = 'the store was closed';
+    this.#disconnect();
+  }
+
+  /** Reads while any subscriber waits. */
+  async #run(): Promise<void> {
+    this.#running = true;
+    clearTimeout(this.#linger);
+    while (this.#waiting.size > 0) {
+      try {
+        for (const key of await this.#changedKeys()) this.#changed(key);
+      } catch (error) {
+        if (isForbidden(error)) this.#ended = 'XREAD is forbidden';
+        await delay(RETRY_MS, undefined, { ref: false });
+        for (const key of [...this.#waiting.keys()]) this.#changed(key);
+      }
+    }
+    this.#running = false;
+    this.#linger = setTimeout(() => this.#disconnect(), LINGER_MS).unref();
+  }
+
+  #changed(key: string): void {
+    const waiters = this.#waiting.get(key) ?? [];
+    this.#waiting.delete(key);
+    for (const { changed } of waiters) changed();
+  }
+
+  /** The keys of the streams that have newer events, after at most {@link BLOCK_MS}. */
+  async #changedKeys(): Promise<string[]> {
+    const { client, waitMs } = await this.#connected();
+    // All may have been cancelled meanwhile.
+    if (this.#waiting.size === 0) return [];
+    const ids = [...this.#waiting.values()].map((waiters) => {
+      const versions = [...waiters].map(({ version }) => version);
+      return `${Math.min(...versions)}-0`;
+    });
+    // It must end before the command timeout.
+    const blockMs = Math.min(BLOCK_MS, waitMs);
+    const keys = this.#waiting.keys();
+    const streams = await client.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', ...keys, ...ids);
+    return (streams ?? []).map(([key]) => key);
+  }
+
+  async #connected(): Promise<RedisConnection> {
+    if (this.#ended !== undefined) throw new StoreUnavailable(this.#ended);
+    if (this.#connection === undefined) {
+      this.#connection = this.connect();
+      await Promise.race([this.#connection.examined, delay(RETRY_MS, undefined, { ref: false })]);
+    }
+    return this.#connection;
+  }
+
+  #disconnect(): void {
+    clearTimeout(this.#linger);
+    this.#connection?.close();
+    this.#connection = undefined;
+  }
+}
+
+function isForbidden(error: unknown): boolean {
+  return error instanceof Error && error.message.startsWith('NOPERM');
+}

@@ -1,0 +1,218 @@
+import { expect } from 'chai';
+import { randomUUID } from 'node:crypto';
+import {
+  BEGINNING,
+  type Base,
+  type Head,
+  type StoredBase,
+  type StreamName,
+  headOf,
+} from '../../../src/event-sourcing';
+import { streamName } from '../../../src/testing/a-stream';
+import { created } from '../../support/given';
+import { describeRedis } from '../../support/redis';
+import { rejection } from '../../support/rejection';
+import { openStore } from './open-store';
+
+/** Commits of one, two and three events, and one more. */
+const COMMITS = [1, 2, 3, 1];
+
+describeRedis('A stream in Redis whose first events are replaced by a base', (redis) => {
+  let opened: Awaited<ReturnType<typeof openStore>>;
+  let alice: StreamName;
+  /** The head after each event; the first is the beginning. */
+  let heads: Head[];
+
+  const keyOf = (stream: string, kind: string) => `${redis.prefix}:{${stream}}:${kind}`;
+  const keys = async () =>
+    (await redis.admin.keys(keyOf(alice, '*'))).map((key) => key.split('}:')[1]).sort();
+  const ids = async () => (await redis.admin.xrange(keyOf(alice, 'events'), '-', '+')).map(([id]) => id);
+
+  before(async () => void (opened = await openStore(redis.url, { keyPrefix: redis.prefix })));
+  after(() => opened.close());
+  beforeEach(async () => {
+    alice = streamName(`alice-${randomUUID()}`);
+    heads = [BEGINNING];
+    for (const [index, size] of COMMITS.entries()) {
+      const events = Array.from({ length: size }, (_, id) => created(10 * index + id, 'Fern'));
+      await opened.store.append(alice, heads.at(-1)!, `commit ${index}`, events);
+      const { version } = heads.at(-1)!;
+      heads.push(...events.map((_, at) => ({ version: version + 1 + at, commit: `commit ${index}` })));
+    }
+  });
+
+  const baseAt = (version: number, ...chunks: string[]): Base => ({
+    format: 'f-1',
+    head: heads[version]!,
+    archive: `seal ${version}`,
+    chunks,
+  });
+  const approve = async () => {};
+  const save = (version: number, replaced = 0) =>
+    opened.archive.saveBase(alice, baseAt(version, `state ${version}`), replaced, approve);
+  const whole = async (stored: StoredBase | undefined) => {
+    if (stored === undefined) return undefined;
+    const chunks: string[] = [];
+    for await (const chunk of stored.chunks) chunks.push(chunk);
+    return { ...stored, chunks };
+  };
+  const base = async () => whole(await opened.snapshots.loadBase(alice));
+  async function archive(version: number, replaced = 0) {
+    expect(await save(version, replaced)).to.equal(true);
+    while ((await opened.archive.trim(alice, heads[version]!)) !== 0) continue;
+  }
+
+  it('begins with the event of the base’s head', async () => {
+    await archive(6);
+    expect(await ids()).to.deep.equal(['6-0', '7-0']);
+    expect(await base()).to.deep.equal(baseAt(6, 'state 6'));
+    expect(await keys()).to.deep.equal(['base', 'events']);
+    expect(await redis.admin.ttl(keyOf(alice, 'base'))).to.equal(-1);
+  });
+
+  it('answers reads and appends at every head before it with `archived`, and writes nothing', async () => {
+    await archive(6);
+    for (const head of [...heads.slice(0, 6), { version: 3, commit: 'another' }]) {
+      expect(await opened.store.read(alice, head)).to.deep.equal({ status: 'archived' });
+      for (const commit of ['late', 'commit 1']) {
+        const result = await opened.store.append(alice, head, commit, [created(1, 'Moss')]);
+        expect(result).to.deep.equal({ status: 'archived' });
+      }
+    }
+    expect(await ids()).to.deep.equal(['6-0', '7-0']);
+  });
+
+  it('is read and appended to from it on, and detects a lost history, as ever', async () => {
+    await archive(6);
+    const read = await opened.store.read(alice, heads[6]!);
+    expect(read.status === 'read' && read.events.map(headOf)).to.deep.equal([heads[7]]);
+    const late = await opened.store.append(alice, heads[6]!, 'late', [created(1, 'Moss')]);
+    expect(late.status).to.equal('conflict');
+    const again = await opened.store.append(alice, heads[6]!, 'commit 3', [created(30, 'Fern')]);
+    expect(again).to.deep.equal({ status: 'appended', head: heads[7] });
+    expect((await opened.store.append(alice, heads[7]!, 'new', [created(2, 'Ivy')])).status).to.equal(
+      'appended',
+    );
+    for (const head of [
+      { version: 6, commit: 'lost' },
+      { version: 9, commit: 'lost' },
+    ]) {
+      expect(await opened.store.read(alice, head)).to.deep.equal({ status: 'reset' });
+      expect(await opened.store.append(alice, head, 'x', [created(3, 'Yew')])).to.deep.equal({
+        status: 'reset',
+      });
+    }
+  });
+
+  it('may be archived up to its last event, and archived again', async () => {
+    await archive(3);
+    await archive(7, 3);
+    expect(await ids()).to.deep.equal(['7-0']);
+    expect(await opened.store.read(alice, heads[7]!)).to.deep.equal({
+      status: 'read',
+      events: [],
+      more: false,
+    });
+    expect(await base()).to.deep.equal(baseAt(7, 'state 7'));
+  });
+
+  it('loses a snapshot that is older than its base, and keeps a newer one', async () => {
+    for (const [version, left] of [
+      [3, undefined],
+      [7, 7],
+    ] as const) {
+      await opened.snapshots.save(alice, { format: 'f-1', head: heads[version]!, chunks: ['a'] });
+      await save(6, version === 7 ? 6 : 0);
+      expect((await opened.snapshots.load(alice))?.head.version).to.equal(left);
+    }
+  });
+
+  it('passes the base as it is stored to its check', async () => {
+    const seen: unknown[] = [];
+    await opened.archive.saveBase(alice, baseAt(6, 'a', 'b'), 0, async (stored) => {
+      seen.push(await whole(stored), await base());
+    });
+    expect(seen).to.deep.equal([baseAt(6, 'a', 'b'), undefined]);
+  });
+
+  describe('keeps its base and all its events', () => {
+    const all = Array.from({ length: 7 }, (_, index) => `${index + 1}-0`);
+    afterEach(async () => expect(await ids()).to.deep.equal(all));
+
+    it('if the check of the new base fails', async () => {
+      await save(3);
+      const saving = opened.archive.saveBase(alice, baseAt(6, 'a'), 3, () =>
+        Promise.reject(new Error('differs')),
+      );
+      expect(await rejection(saving)).to.have.property('message', 'differs');
+      expect(await base()).to.deep.equal(baseAt(3, 'state 3'));
+    });
+
+    it('if the stream does not have the head of the new one', async () => {
+      heads[6] = { version: 6, commit: 'lost' };
+      expect(await save(6)).to.equal(false);
+      expect(await base()).to.equal(undefined);
+    });
+
+    it('if another base has replaced the one that is replaced', async () => {
+      await save(3);
+      expect(await save(6)).to.equal(false);
+      expect(await save(6, 2)).to.equal(false);
+      expect(await base()).to.deep.equal(baseAt(3, 'state 3'));
+    });
+
+    it('if the base is another one when events are to be removed', async () => {
+      expect(await opened.archive.trim(alice, heads[3]!)).to.equal(undefined);
+      await save(3);
+      expect(await opened.archive.trim(alice, heads[6]!)).to.equal(undefined);
+      expect(await opened.archive.trim(alice, { ...heads[3]!, commit: 'x' })).to.equal(undefined);
+    });
+
+    it('if another writer has taken over meanwhile, or the draft has expired', async () => {
+      for (const meanwhile of [
+        () => opened.archive.saveBase(alice, baseAt(3, 'a'), 9, approve),
+        () => redis.admin.del(keyOf(alice, 'base:draft')),
+      ]) {
+        const saved = opened.archive.saveBase(alice, baseAt(6, 'a'), 0, async () => {
+          await meanwhile();
+        });
+        expect(await saved).to.equal(false);
+        expect(await keys()).not.to.include('base');
+      }
+    });
+  });
+
+  it('is not trimmed if its history is another one than that of the base', async () => {
+    await save(6);
+    const key = keyOf(alice, 'events');
+    await redis.admin.del(key);
+    for (let id = 1; id < 8; id++)
+      await redis.admin.xadd(key, `${id}-0`, 'type', 'x', 'data', '', 'commit', 'y');
+    expect(await opened.archive.trim(alice, heads[6]!)).to.equal(undefined);
+    expect(await ids()).to.have.length(7);
+  });
+
+  it('is erased with its base, while a new base is written, too', async () => {
+    await archive(3);
+    const saved = await opened.archive.saveBase(alice, baseAt(6, 'a'), 3, async () => {
+      expect(await keys()).to.deep.equal(['base', 'base:draft', 'events']);
+      await opened.catalogue.erase(alice);
+    });
+    expect(saved).to.equal(false);
+    expect(await keys()).to.deep.equal([]);
+  });
+
+  it('is in the catalogue, and its base is not', async () => {
+    await archive(6);
+    const found = [];
+    for await (const one of opened.catalogue.streams())
+      if ('foreign' in one || one.stream === alice) found.push(one);
+    expect(found).to.deep.equal([{ stream: alice, version: 7 }]);
+  });
+
+  it('has the size that Redis reports', async () => {
+    const bytes = await opened.archive.bytes(alice);
+    expect(bytes).to.be.greaterThan(100);
+    expect(await opened.archive.bytes(streamName('unknown'))).to.equal(undefined);
+  });
+});
