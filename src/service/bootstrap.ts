@@ -1,22 +1,28 @@
+import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import { METHODS, type RequestReport, createApp, listen } from '../adapters/http';
+import { METHODS, type RequestReport, createAdminApp, createApp } from '../adapters/http';
 import { Metrics } from '../adapters/metrics';
-import { heapShare, openFileLimit, system, systemClock } from '../adapters/system';
+import { commitIds, heapShare, openFileLimit, system, systemClock } from '../adapters/system';
+import { registeredTracing } from '../adapters/tracing';
 import { PlantStore } from '../application';
 import { type EventStore } from '../event-sourcing';
 import type { PlantEvent } from '../domain';
 import type { Config } from './config';
-import { alwaysAvailable, openEvents, snapshotOptions } from './events';
+import { alwaysAvailable, closeEvents, openEvents, snapshotOptions } from './events';
 import { openIdentity } from './identity';
 import { logAggregates, openLog, userNames } from './log';
 import { type LogDestination, standardOutput } from './log-destination';
 import { combineObservers } from './observers';
-import { readiness } from './readiness';
+import { NOTHING_WORKS, readiness } from './readiness';
 import { logRequests } from './request-log';
+import { AT_ONCE, openServers } from './servers';
+import { packageVersion } from './version';
 
 export interface Service {
   /** Base URL, e.g. http://127.0.0.1:3000. */
   readonly url: string;
+  /** Base URL of the admin port; `undefined` without ADMIN_PORT. */
+  readonly adminUrl: string | undefined;
   /** The token of the user `dev`, minted at the start if no authentication is configured. */
   readonly developmentToken: string | undefined;
   /** Reads AUTH_TOKENS_FILE again, if it is set, and logs the result. */
@@ -42,29 +48,37 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
   warnOfFewOpenFiles(log, config.MAX_CONNECTIONS);
 
   const nameOf = userNames();
-  const metrics = new Metrics(METHODS);
+  const metrics = new Metrics({ methods: METHODS, version: packageVersion() });
+  const tracing = registeredTracing({ version: packageVersion(), nameOf, system: config.EVENT_STORE });
+  if (tracing) log.info('an OpenTelemetry SDK is registered: requests are traced');
   const requestLog = logRequests(log, nameOf, systemClock, overrides.jsonDestination);
 
-  const identity = openIdentity(config, log);
+  const identity = openIdentity(config, log, metrics);
   const events = overrides.eventStore
     ? alwaysAvailable(overrides.eventStore)
     : await openEvents(config, log).catch((error: unknown) => {
         identity.close();
         throw error;
       });
+  const closeStore = () => closeEvents(events, log, systemClock, config.STORE_TIMEOUT_MS);
   const plants = new PlantStore({
     ...system(),
-    store: metrics.measured(events.store),
+    mintCommit: events.mintCommit ?? commitIds(),
+    store: metrics.measured(tracing?.traced(events.store) ?? events.store),
     snapshots: snapshotOptions(events.snapshots, config.SNAPSHOT_EVERY),
     timeoutMs: config.STORE_TIMEOUT_MS,
     cacheMaxBytes: config.CACHE_MAX_BYTES ?? heapShare(),
     cacheMaxItems: config.CACHE_MAX_PLANTS,
     observer: combineObservers(metrics.aggregates, logAggregates(log, nameOf)),
+    tracer: tracing?.rounds,
   });
   const report = (request: RequestReport) => {
     metrics.request(request);
     requestLog.report(request);
   };
+  const storeReadiness = readiness(() => events.check(), systemClock, config.STORE_TIMEOUT_MS);
+  let draining = false;
+  const ready = async () => (draining ? NOTHING_WORKS : storeReadiness());
   const app = createApp({
     plants,
     authenticator: identity.authenticator,
@@ -72,40 +86,46 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     storeTimeoutMs: config.STORE_TIMEOUT_MS,
     maxUserRequests: config.MAX_USER_REQUESTS,
     report,
-    metrics,
-    ready: readiness(() => events.check(), systemClock, config.STORE_TIMEOUT_MS),
+    swaggerUi: dirname(require.resolve('swagger-ui-dist/package.json')),
+    tracer: tracing?.requests,
+    ...(config.ADMIN_PORT === undefined && { metrics }),
+    ready,
   });
-  const server = await listen(app, {
-    host: config.HOST,
-    port: config.PORT,
-    maxConnections: config.MAX_CONNECTIONS,
-    requestTimeoutMs: config.REQUEST_TIMEOUT_MS,
-    report,
-  }).catch((error: unknown) => {
-    identity.close();
-    events.close();
-    throw error;
-  });
+  const adminApp = createAdminApp({ metrics, ready, report });
+  const { server, admin } = await openServers(config, { app, adminApp, report }).catch(
+    async (error: unknown) => {
+      identity.close();
+      await closeStore();
+      throw error;
+    },
+  );
 
-  metrics.watch({
+  const levels = {
     usage: () => plants.usage,
+    ready: async () => (await ready()).reads,
     connections: server.connections,
+    maxConnections: config.MAX_CONNECTIONS,
+    refusedConnections: server.refusedConnections,
     droppedLogLines: () => standardOutput().dropped,
-    store: events.status,
     waitingRequests: server.waitingRequests,
     waitingTexts: () => app.lists.waiting,
     textBytes: () => app.lists.bytes,
-  });
+  };
+  metrics.watch(levels, events.status);
 
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
   return {
     url: `http://${host}:${server.port}`,
+    adminUrl: admin && `http://${host}:${admin.port}`,
     developmentToken: identity.developmentToken,
     reload: identity.reload,
     async stop(noticeMs = 0) {
+      draining = true;
       const clean = await server.close({ noticeMs, timeoutMs: config.SHUTDOWN_TIMEOUT_MS });
+      // Last, so that probes and scrapes see the drain.
+      await admin?.close(AT_ONCE);
       identity.close();
-      events.close();
+      await closeStore();
       requestLog.close();
       metrics.close();
       return clean;

@@ -7,9 +7,10 @@ import { Output, escapeForTerminal } from '../adapters/cli/terminal';
 import { systemClock } from '../adapters/system/clock';
 import { commitIds } from '../adapters/system/commit-id';
 import { PlantStore } from '../application';
+import type { StreamCatalogue } from '../event-sourcing';
 import { readConfig } from './config';
 import { serve } from './serve';
-import { missingPackageText, problemsText } from './start-text';
+import { problemsText } from './start-text';
 import { packageVersion } from './version';
 
 /** Runs one command of `plant-store` to its end. Resolves with the exit code. */
@@ -59,20 +60,23 @@ async function openStore(environment: NodeJS.ProcessEnv, print: (line: string) =
   if (config.EVENT_STORE === 'memory')
     throw new Misconfigured(
       'EVENT_STORE is memory, which is empty at the start of this command and lost at its end.\n' +
-        '  → set EVENT_STORE=redis and REDIS_URL to the store that your services use',
+        '  → set EVENT_STORE=redis and REDIS_URL, or EVENT_STORE=./your-store.js, to the store that your services use',
     );
-  const { pino, openEvents, snapshotOptions } = loadStores();
+  const { pino, openEvents, snapshotOptions, UnusableStoreModule } = loadStores();
   const level = ['error', 'fatal', 'silent'].includes(config.LOG_LEVEL) ? config.LOG_LEVEL : 'warn';
   const log = pino({ level }, { write: (line: string) => print((JSON.parse(line) as { msg: string }).msg) });
-  const events = await openEvents(config, log, { allowUnreachable: false });
+  const events = await openEvents(config, log, { allowUnreachable: false }).catch((error: unknown) => {
+    throw error instanceof UnusableStoreModule ? new Misconfigured(error.message, { cause: error }) : error;
+  });
   return {
     ...events,
+    catalogue: events.catalogue ?? NO_CATALOGUE,
     plants: new PlantStore({
       store: events.store,
       // The command ends before a snapshot would be saved.
-      snapshots: config.SNAPSHOT_EVERY > 0 ? snapshotOptions(events.snapshots, Infinity) : undefined,
+      snapshots: snapshotOptions(events.snapshots, config.SNAPSHOT_EVERY > 0 ? Infinity : 0),
       clock: systemClock,
-      mintCommit: commitIds(),
+      mintCommit: events.mintCommit ?? commitIds(),
       timeoutMs: REQUEST_TIMEOUT_MS,
       maxWaiting: 1,
       cacheMaxItems: 0,
@@ -81,15 +85,24 @@ async function openStore(environment: NodeJS.ProcessEnv, print: (line: string) =
   };
 }
 
-/** Loads the packages of the event stores. Only commands that open a store need them; --help must start quickly. */
+/** The catalogue of a module's store that has none. */
+const NO_CATALOGUE: StreamCatalogue = {
+  streams: withoutCatalogue,
+  find: withoutCatalogue,
+  erase: withoutCatalogue,
+};
+
+function withoutCatalogue(): never {
+  throw new Misconfigured(
+    'the store of EVENT_STORE cannot list its streams: its module returns no catalogue, which this command needs',
+  );
+}
+
+/** Loaded here, because it doubles the time in which a command starts, and only some commands open a store. */
 function loadStores() {
-  try {
-    /* eslint-disable @typescript-eslint/no-require-imports -- as in serve.ts */
-    const { pino } = require('pino') as typeof import('pino');
-    return { pino, ...(require('./events') as typeof import('./events')) };
-    /* eslint-enable */
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'MODULE_NOT_FOUND') throw error;
-    throw new Misconfigured(missingPackageText(error as Error), { cause: error });
-  }
+  /* eslint-disable @typescript-eslint/no-require-imports -- import() wants a file ending, which ts-node does not have */
+  const { pino } = require('pino') as typeof import('pino');
+  const { UnusableStoreModule } = require('./store-module') as typeof import('./store-module');
+  return { pino, UnusableStoreModule, ...(require('./events') as typeof import('./events')) };
+  /* eslint-enable */
 }

@@ -1,13 +1,14 @@
 import type { Logger } from 'pino';
 import { MemoryEventStore } from '../adapters/memory';
-import { type OpenEventStore, openRedisEventStore } from '../adapters/redis';
+import { openRedisEventStore } from '../adapters/redis';
 import { type PlantStoreOptions, plantCodec, plantListCodec } from '../application';
 import type { PlantEvent } from '../domain';
-import type { EventStore, SnapshotStore } from '../event-sourcing';
+import type { Clock, EventStore, EventStoreOptions, OpenEventStore, SnapshotStore } from '../event-sourcing';
 import type { Config } from './config';
+import { openStoreModule } from './store-module';
 
 /** The part of an open event store that the service uses. */
-export type Events = Pick<OpenEventStore<PlantEvent>, 'store' | 'snapshots' | 'check' | 'status' | 'close'>;
+export type Events = Omit<OpenEventStore<PlantEvent>, 'catalogue'>;
 
 /** A store that is always available. */
 export function alwaysAvailable<T extends EventStore<PlantEvent>>(store: T): Events & { store: T } {
@@ -16,7 +17,8 @@ export function alwaysAvailable<T extends EventStore<PlantEvent>>(store: T): Eve
 
 /**
  * Opens the event store. Rejects with `StoreUnavailable`, whose message says what to do, if Redis answers and must
- * not be used, and, unless `allowUnreachable`, if Redis does not answer.
+ * not be used, and, unless `allowUnreachable`, if Redis does not answer; with `UnusableStoreModule` if EVENT_STORE
+ * names a module that cannot be used.
  */
 export async function openEvents(
   config: Config,
@@ -27,9 +29,15 @@ export async function openEvents(
     const store = new MemoryEventStore<PlantEvent>();
     return { ...alwaysAvailable(store), catalogue: store };
   }
-  return openRedisEventStore({
+  const options: EventStoreOptions<PlantEvent> = {
     codec: plantCodec,
     allowUnreachable,
+    timeoutMs: config.STORE_TIMEOUT_MS,
+    report: (level, message) => log[level](message),
+  };
+  if (config.EVENT_STORE !== 'redis') return openStoreModule(config.EVENT_STORE, options);
+  return openRedisEventStore({
+    ...options,
     url: config.REDIS_URL,
     clusterNodes: config.REDIS_CLUSTER_NODES,
     sentinels: config.REDIS_SENTINELS && {
@@ -38,15 +46,29 @@ export async function openEvents(
     },
     keyPrefix: config.REDIS_KEY_PREFIX,
     waitReplicas: config.REDIS_WAIT_REPLICAS,
-    timeoutMs: config.STORE_TIMEOUT_MS,
-    report: (level, message) => log[level](message),
   });
 }
 
-/** The options of snapshots that are saved after `every` events; none if that is 0, or if there is no store of them. */
+/** Closes the event store. Logs a failure, or that it has not closed in `timeoutMs`, and never rejects. */
+export async function closeEvents(
+  events: Pick<Events, 'close'>,
+  log: Logger,
+  clock: Clock,
+  timeoutMs: number,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const cancel = clock.after(timeoutMs, () =>
+      reject(new Error(`it has not closed within ${timeoutMs} ms`)),
+    );
+    const close = async () => events.close();
+    close().then(resolve, reject).finally(cancel);
+  }).catch((err: unknown) => log.error({ err }, 'the event store could not be closed'));
+}
+
+/** The options of snapshots that are saved after `every` events; none if there is no store of them. */
 export function snapshotOptions(
   store: SnapshotStore | undefined,
   every: number,
 ): PlantStoreOptions['snapshots'] {
-  return store && every > 0 ? { store, codec: plantListCodec, every } : undefined;
+  return store ? { store, codec: plantListCodec, every } : undefined;
 }

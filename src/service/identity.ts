@@ -6,6 +6,7 @@ import { JsonWebTokens } from '../adapters/auth/json-web-tokens';
 import { type JwtKeys, sharedSecret } from '../adapters/auth/jwt-keys';
 import { StaticTokens } from '../adapters/auth/static-tokens';
 import { TokenFile, type TokenFileObserver } from '../adapters/auth/token-file';
+import type { Metrics } from '../adapters/metrics';
 import { systemClock } from '../adapters/system/clock';
 import { type Authenticator, type User, parseUser } from '../application';
 import { type Config, authenticates } from './config';
@@ -20,18 +21,24 @@ export interface Identity {
   close(): void;
 }
 
+type AuthMetrics = Pick<Metrics, 'authSourceRead'>;
+
 const DEVELOPER: User = parseUser('dev')!;
 
 /** Throws only if the token file cannot be used. */
-export function openIdentity(config: Config, log: Logger): Identity {
+export function openIdentity(config: Config, log: Logger, metrics: AuthMetrics): Identity {
   const developmentToken = authenticates(config) ? undefined : randomBytes(24).toString('base64url');
   const file =
     config.AUTH_TOKENS_FILE === undefined
       ? undefined
-      : TokenFile.open(config.AUTH_TOKENS_FILE, systemClock, logTokenFile(log));
+      : TokenFile.open(config.AUTH_TOKENS_FILE, systemClock, observeTokenFile(log, metrics));
   const issuer =
     config.AUTH_JWKS_URL &&
-    IssuerKeys.open({ url: config.AUTH_JWKS_URL, clock: systemClock, observer: logIssuer(log) });
+    IssuerKeys.open({
+      url: config.AUTH_JWKS_URL,
+      clock: systemClock,
+      observer: observeIssuer(log, metrics),
+    });
   const keys: JwtKeys | undefined =
     issuer ?? (config.AUTH_JWT_SECRET && sharedSecret(config.AUTH_JWT_SECRET));
 
@@ -59,20 +66,28 @@ export function openIdentity(config: Config, log: Logger): Identity {
   };
 }
 
-function logTokenFile(log: Logger): TokenFileObserver {
+function observeTokenFile(log: Logger, metrics: AuthMetrics): TokenFileObserver {
   return {
-    read: ({ tokens }) => log.info({ tokens }, 'read AUTH_TOKENS_FILE'),
-    broken: (problem) =>
-      log.error({ problem }, 'AUTH_TOKENS_FILE is broken; the tokens read before stay in force'),
+    read({ tokens }) {
+      metrics.authSourceRead('token_file', true);
+      log.info({ tokens }, 'read AUTH_TOKENS_FILE');
+    },
+    broken(problem) {
+      metrics.authSourceRead('token_file', false);
+      log.error({ problem }, 'AUTH_TOKENS_FILE is broken; the tokens read before stay in force');
+    },
     exposed: () =>
       log.warn('other users of this machine may read or change AUTH_TOKENS_FILE; give it mode 0600 or 0640'),
   };
 }
 
-function logIssuer(log: Logger): IssuerKeysObserver {
+function observeIssuer(log: Logger, metrics: AuthMetrics): IssuerKeysObserver {
   return {
+    fetched: () => metrics.authSourceRead('key_set', true),
     changed: ({ count }) => log.info({ count }, 'the keys of the JWT issuer are known'),
-    unavailable: (cause) =>
-      log.warn({ err: cause }, 'AUTH_JWKS_URL cannot be read; the keys known so far stay in force'),
+    unavailable(cause) {
+      metrics.authSourceRead('key_set', false);
+      log.warn({ err: cause }, 'AUTH_JWKS_URL cannot be read; the keys known so far stay in force');
+    },
   };
 }

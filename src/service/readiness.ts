@@ -4,7 +4,7 @@ import type { Clock } from '../event-sourcing';
 /** How long a result is shared: the store is checked about once in this time, however many probes there are. */
 const SHARED_MS = 1000;
 
-const NOTHING_WORKS: Readiness = { reads: false, writes: false };
+export const NOTHING_WORKS: Readiness = { reads: false, writes: false };
 
 /**
  * What the service can do, for the probes of `/health/ready`: nothing where `check` rejects or takes longer than

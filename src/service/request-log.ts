@@ -67,7 +67,7 @@ function inMicroseconds(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 
-/** @param traceparent well-formed. The span is the caller's: the service has none of its own. */
+/** @param traceparent well-formed. */
 function traceOf(traceparent: string) {
   const [, trace_id, span_id] = traceparent.split('-');
   return { traceparent, trace_id, span_id };

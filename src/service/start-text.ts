@@ -23,7 +23,7 @@ export function help(): string {
     ...table,
     '',
     'Without AUTH_… the in-memory store starts with a fresh development token and prints it;',
-    'EVENT_STORE=redis and NODE_ENV=production refuse to start without authentication.',
+    'every other EVENT_STORE and NODE_ENV=production refuse to start without authentication.',
   ].join('\n');
 }
 
@@ -48,8 +48,18 @@ export function configText(settings: readonly Setting[]): string {
 
 /** Where the service listens, and on which store. */
 export function startSentence({ url }: Service, { EVENT_STORE }: Config): string {
-  const where = EVENT_STORE === 'memory' ? 'events in memory, lost at exit' : 'events in Redis';
-  return `plant-store listens on ${url} (${where})`;
+  return `plant-store listens on ${url} (${placeOfEvents(EVENT_STORE)})`;
+}
+
+function placeOfEvents(eventStore: Config['EVENT_STORE']): string {
+  switch (eventStore) {
+    case 'memory':
+      return 'events in memory, lost at exit';
+    case 'redis':
+      return 'events in Redis';
+    default:
+      return `events in the store of ${eventStore}`;
+  }
 }
 
 /** The text of the start, for people. */
@@ -78,13 +88,14 @@ function listingCurl(url: string, token: string): string {
  * development token, which nothing else shows, but never a configured one.
  */
 export function startEvent(
-  { url, developmentToken }: Service,
+  { url, adminUrl, developmentToken }: Service,
   { EVENT_STORE }: Config,
   settings: readonly Setting[],
 ) {
   const inForce = settings.filter(({ value }) => value !== undefined);
   return {
     url,
+    adminUrl,
     eventStore: EVENT_STORE,
     node: process.version,
     developmentToken,
@@ -100,24 +111,18 @@ function loggable(name: string, value: string): string {
 }
 
 /** A failure to start, on one line that says what to do. */
-export function startFailureText(error: unknown, { HOST, PORT }: Config): string {
+export function startFailureText(error: unknown, { HOST, PORT, ADMIN_PORT }: Config): string {
+  const { port = PORT } = error as { readonly port?: number };
+  const variable = port === ADMIN_PORT ? 'ADMIN_PORT' : 'PORT';
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
-      return `cannot listen on ${HOST}:${PORT}: another process does. Stop it, or set PORT (0 picks a free one).`;
+      return `cannot listen on ${HOST}:${port}: another process does. Stop it, or set ${variable} (0 picks a free one).`;
     case 'EACCES':
-      return `cannot listen on ${HOST}:${PORT}: not permitted. Set PORT to one above 1023.`;
+      return `cannot listen on ${HOST}:${port}: not permitted. Set ${variable} to one above 1023.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return `cannot listen on ${HOST}:${PORT}: this machine has no such address. Set HOST, to 0.0.0.0 for all of them.`;
-    case 'MODULE_NOT_FOUND':
-      return `cannot start: ${missingPackageText(error as Error)}`;
+      return `cannot listen on ${HOST}:${port}: this machine has no such address. Set HOST, to 0.0.0.0 for all of them.`;
     default:
       return `cannot start: ${error instanceof Error ? error.message : String(error)}`;
   }
-}
-
-/** What to do if the service's optional packages are not installed, as a user of the core alone may choose. */
-export function missingPackageText({ message }: Error): string {
-  const [what] = message.split('\n');
-  return `${what!}: the service needs the packages that npm leaves out on --omit=optional.`;
 }

@@ -76,7 +76,7 @@ describe('The configuration', () => {
   }
 
   for (const [name, values, others] of [
-    ['EVENT_STORE', ['memory'], ['Memory', 'postgres']],
+    ['EVENT_STORE', ['memory'], ['Memory', 'postgres', 'my-store.js', './', '.../store.js']],
     ['LOG_LEVEL', ['trace', 'silent'], ['verbose']],
     ['LOG_FORMAT', ['json', 'pretty'], ['PRETTY', 'text']],
     ['REDIS_KEY_PREFIX', ['p', 'a.b_c:d-1'], ['a b', 'a{b', 'x'.repeat(101)]],
@@ -97,6 +97,13 @@ describe('The configuration', () => {
       for (const value of others) expectRefused({ [name]: value }, name);
     });
   }
+
+  it('accepts the path of a module as EVENT_STORE, with authentication', () => {
+    for (const EVENT_STORE of ['./my-store.js', '../store.cjs', '/srv/store.mjs']) {
+      expect(configOf({ EVENT_STORE, AUTH_TOKENS: 'a:b' }).EVENT_STORE).to.equal(EVENT_STORE);
+      expect(problemsOf({ EVENT_STORE }).map(({ variable }) => variable)).to.deep.equal(['AUTH_TOKENS']);
+    }
+  });
 
   it('accepts colons in the name of a user, and several tokens of one user', () => {
     const { AUTH_TOKENS } = configOf({ AUTH_TOKENS: 'urn:alice:one,urn:alice:two,bob:three' });

@@ -114,14 +114,19 @@ describe('The service, started', () => {
     expect(refused).to.equal(true);
   });
 
-  it('reports a port in use in one line, with exit code 1', async () => {
-    const other = createServer().listen(0, '127.0.0.1');
-    await once(other, 'listening');
-    const service = start({ PORT: String((other.address() as AddressInfo).port) });
-    expect(await service.exited()).to.equal(1);
-    expect(service.output).to.match(/^cannot listen on 127\.0\.0\.1:\d+: another process does\. .*PORT.*\n$/);
-    other.close();
-  });
+  for (const variable of ['PORT', 'ADMIN_PORT']) {
+    it(`reports ${variable} in use in one line, with exit code 1`, async () => {
+      const other = createServer().listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      const { port } = other.address() as AddressInfo;
+      const service = start({ ADMIN_PORT: '0', [variable]: String(port) });
+      expect(await service.exited()).to.equal(1);
+      expect(service.output).to.equal(
+        `cannot listen on 127.0.0.1:${port}: another process does. Stop it, or set ${variable} (0 picks a free one).\n`,
+      );
+      other.close();
+    });
+  }
 
   it('reports all problems of the configuration without a stack, with exit code 2', async () => {
     const service = start({ PORT: 'x', AUTH_TOKEN: 'alice:s3cret', NODE_ENV: 'production' });

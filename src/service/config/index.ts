@@ -5,6 +5,7 @@ import { unknownVariables } from './unknown-variables';
 import { type Config, variables } from './variables';
 
 export { MASK } from './masks';
+export type { ModulePath } from './parsers';
 export type { ConfigProblem } from './problem';
 export { authenticates } from './rules';
 export { type Config, variables } from './variables';

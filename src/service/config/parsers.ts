@@ -37,6 +37,21 @@ export function oneOf<T extends string>(...allowed: readonly T[]) {
   };
 }
 
+/** The path of a module, absolute or relative to the working directory. */
+export type ModulePath = `${'./' | '../' | '/'}${string}`;
+
+export function eventStore(written: string): 'memory' | 'redis' | ModulePath {
+  if (written === 'memory' || written === 'redis' || isModulePath(written)) return written;
+  throw new InvalidValue(
+    'must be memory, redis, or the path of a module, which begins with ./, ../ or /',
+    'write redis or ./my-store.js, for example',
+  );
+}
+
+function isModulePath(written: string): written is ModulePath {
+  return /^(?:\.{1,2})?\/./s.test(written);
+}
+
 export function redisUrl(written: string): string {
   const url = URL.canParse(written) ? new URL(written) : undefined;
   if (

@@ -15,13 +15,18 @@ export function rules(config: Config): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const refuse = (variable: string, rule: string, fix: string) => problems.push({ variable, rule, fix });
 
-  if (!authenticates(config) && (config.EVENT_STORE === 'redis' || config.production)) {
-    const where = config.production ? 'with NODE_ENV=production' : 'with EVENT_STORE=redis';
+  // It is undefined if it is invalid, which is a problem of its own.
+  const outlivesProcess = !['memory', undefined].includes(config.EVENT_STORE);
+  if (!authenticates(config) && (outlivesProcess || config.production)) {
+    const where = config.production ? 'with NODE_ENV=production' : 'unless EVENT_STORE is memory';
     refuse(
       'AUTH_TOKENS',
       `or AUTH_TOKENS_FILE, AUTH_JWKS_URL or AUTH_JWT_SECRET is required ${where}: callers must be authenticated`,
       'set AUTH_TOKENS=alice:<a long random token>, or one of the others',
     );
+  }
+  if (config.ADMIN_PORT && config.ADMIN_PORT === config.PORT) {
+    refuse('ADMIN_PORT', 'must differ from PORT', 'set it to another port, or unset it');
   }
   if (config.AUTH_JWKS_URL && config.AUTH_JWT_SECRET) {
     refuse('AUTH_JWT_SECRET', 'cannot go with AUTH_JWKS_URL', 'unset one of the two');

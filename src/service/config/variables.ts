@@ -1,10 +1,21 @@
-import { HTTP_DEFAULTS } from '../../adapters/http/defaults';
+import { HTTP_DEFAULTS } from '../../adapters/http/options';
 import { MIN_SECRET_LENGTH } from '../../adapters/auth/jwt-keys';
 import { REDIS_DEFAULTS } from '../../adapters/redis/defaults';
 import { HEAP_SHARE } from '../../adapters/system/heap';
 import { SNAPSHOT_EVERY } from '../../event-sourcing';
 import { MASK, withoutPassword, withoutQuery, withoutTokens } from './masks';
-import { addresses, integer, jwksUrl, jwtSecret, keyPrefix, oneOf, redisUrl, text, tokens } from './parsers';
+import {
+  addresses,
+  eventStore,
+  integer,
+  jwksUrl,
+  jwtSecret,
+  keyPrefix,
+  oneOf,
+  redisUrl,
+  text,
+  tokens,
+} from './parsers';
 
 export interface Variable<T> {
   /** For people; with range and unit. */
@@ -21,7 +32,16 @@ export interface Variable<T> {
 const VARIABLES = {
   HOST: withDefault(HTTP_DEFAULTS.host, 'address to listen on', text),
   PORT: numberWithDefault(3000, 'port to listen on; 0 selects a free one', 0, 65_535),
-  EVENT_STORE: withDefault('memory', '`memory` (lost at exit) or `redis`', oneOf('memory', 'redis')),
+  ADMIN_PORT: optionalNumber(
+    'another port for `/metrics`, which `PORT` then does not serve, and for `/health`; if unset, both are on `PORT` only; 0 selects a free one',
+    0,
+    65_535,
+  ),
+  EVENT_STORE: withDefault(
+    'memory',
+    '`memory` (lost at exit), `redis`, or the path of a module such as `./my-store.js`',
+    eventStore,
+  ),
   REDIS_URL: withDefault(
     'redis://127.0.0.1:6379',
     '`redis://` or `rediss://` (TLS), with user, password, db',

@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { plantCodec } from '../../src/application';
+import {
+  BEGINNING,
+  BrokenSnapshot,
+  OutcomeUnknown,
+  StoreUnavailable,
+  UnreadableHistory,
+} from '../../src/event-sourcing';
+import type { ModulePath } from '../../src/service/config';
+import { UnusableStoreModule, openStoreModule } from '../../src/service/store-module';
+import { streamName } from '../../src/testing/a-stream';
+
+const alice = streamName('alice');
+
+describe('The module of EVENT_STORE', () => {
+  let directory: string;
+  let file: ModulePath;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'plant-store-module-'));
+    // Another directory for each test, because Node loads a file only once.
+    file = join(directory, 'store.mjs') as ModulePath;
+  });
+  afterEach(() => rmSync(directory, { recursive: true }));
+
+  const open = (code: string) => {
+    writeFileSync(file, code);
+    return openStoreModule(file, { codec: plantCodec });
+  };
+  const rejection = (work: Promise<unknown>) =>
+    work.then(
+      () => expect.fail('did not reject'),
+      (error: unknown) => error as Error,
+    );
+
+  const METHODS = 'store.read, store.append, check, close';
+  const problems: Readonly<Record<string, readonly [code: string | undefined, problem: string]>> = {
+    'there is no such file': [undefined, 'EVENT_STORE names FILE, and there is no such file'],
+    'it has a syntax error': [
+      'export function (',
+      'FILE, which EVENT_STORE names, cannot be loaded: Function statements require a function name',
+    ],
+    'it imports a missing package': [
+      "import 'no-such-package';",
+      "FILE, which EVENT_STORE names, cannot be loaded: Cannot find package 'no-such-package' imported from FILE",
+    ],
+    'it exports another name': [
+      'export const open = 1, close = 2;',
+      'FILE, which EVENT_STORE names, must export a function openEventStore; it exports close, open',
+    ],
+    'it exports nothing': [
+      '',
+      'FILE, which EVENT_STORE names, must export a function openEventStore; it exports nothing',
+    ],
+    'it returns nothing': [
+      'export function openEventStore() {}',
+      `openEventStore of FILE must return an OpenEventStore; without these methods it is none: ${METHODS}`,
+    ],
+    'it returns an incomplete store': [
+      'export const openEventStore = () => ({ store: { read() {} }, check() {}, catalogue: { find() {}, streams() {} }, archive: { trim() {}, bytes() {} } });',
+      'openEventStore of FILE must return an OpenEventStore; without these methods it is none: store.append, close, catalogue.erase, archive.saveBase',
+    ],
+    'it throws': [
+      "export function openEventStore() { throw new Error('PGHOST is not set'); }",
+      'openEventStore of FILE failed: PGHOST is not set',
+    ],
+  };
+  for (const [what, [code, problem]] of Object.entries(problems)) {
+    it(`is refused with its path and the problem: ${what}`, async () => {
+      const error = await rejection(
+        code === undefined ? openStoreModule(file, { codec: plantCodec }) : open(code),
+      );
+      expect(error).to.be.instanceOf(UnusableStoreModule);
+      expect(error.message).to.equal(problem.replaceAll('FILE', file));
+    });
+  }
+
+  it('may be a CommonJS module whose exports Node cannot name', async () => {
+    file = file.replace('.mjs', '.cjs') as ModulePath;
+    const opened = await open(`
+      const exported = { openEventStore: () => ({ store: { read() {}, append() {} }, check() {}, close() {} }) };
+      module.exports = Object.assign({}, exported);`);
+    expect(opened.catalogue).to.equal(undefined);
+    expect([opened.snapshots, opened.archive]).to.deep.equal([undefined, undefined]);
+  });
+
+  it('is unavailable if it throws a StoreUnavailable of another copy of the package', async () => {
+    const error = await rejection(
+      open(`
+        class StoreUnavailable extends Error { name = 'StoreUnavailable' }
+        export async function openEventStore() { throw new StoreUnavailable('no route to host'); }`),
+    );
+    expect(error).to.be.instanceOf(StoreUnavailable).and.to.have.property('message', 'no route to host');
+  });
+
+  for (const Fault of [StoreUnavailable, OutcomeUnknown, UnreadableHistory, BrokenSnapshot]) {
+    it(`rejects with the service’s own ${Fault.name} for an error of that name, in each of its calls`, async () => {
+      const { store, catalogue, snapshots, archive } = await open(`
+        function fail() { throw Object.assign(new Error('why'), { name: '${Fault.name}' }); }
+        async function* failLater() { yield fail(); }
+        export function openEventStore() {
+          return {
+            store: { read: fail, append: fail },
+            catalogue: { streams: failLater, find: fail, erase: fail },
+            snapshots: { load: () => ({ chunks: failLater() }), loadBase: fail, save: fail },
+            archive: { saveBase: fail, trim: fail, bytes: fail },
+            check() {}, close() {},
+          };
+        }`);
+      const calls = [
+        store.read(alice, BEGINNING),
+        store.append(alice, BEGINNING, 'a commit', []),
+        catalogue!.find(alice),
+        catalogue!.erase(alice),
+        catalogue!.streams()[Symbol.asyncIterator]().next(),
+        snapshots!.load(alice).then((snapshot) => snapshot!.chunks[Symbol.asyncIterator]().next()),
+        snapshots!.save(alice, { format: '', head: BEGINNING, chunks: [] }),
+        snapshots!.loadBase!(alice),
+        archive!.saveBase(alice, { format: '', head: BEGINNING, chunks: [], archive: '' }, 0, async () => {}),
+        archive!.trim(alice, BEGINNING),
+        archive!.bytes(alice),
+      ];
+      for (const call of calls) {
+        const error = await rejection(call);
+        expect(error).to.be.instanceOf(Fault).and.to.have.property('message', 'why');
+      }
+    });
+  }
+
+  it('keeps the time after which to retry, and the cause', async () => {
+    const { store } = await open(`
+      export function openEventStore() {
+        const fault = Object.assign(new Error(), { name: 'StoreUnavailable', retryAfterMs: 250 });
+        return { store: { read() { throw fault; }, append() {} }, check() {}, close() {} };
+      }`);
+    const error = await rejection(store.read(alice, BEGINNING));
+    expect(error).to.have.property('retryAfterMs', 250);
+    expect(error.cause).to.have.property('name', 'StoreUnavailable');
+  });
+
+  it('passes every other error on, as a bug of the store', async () => {
+    const { store } = await open(`
+      export function openEventStore() {
+        return { store: { read() { throw new TypeError('why'); }, append() {} }, check() {}, close() {} };
+      }`);
+    expect(await rejection(store.read(alice, BEGINNING))).to.be.instanceOf(TypeError);
+  });
+});
