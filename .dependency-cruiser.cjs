@@ -1,5 +1,7 @@
 /** The layer rules: dependencies point inwards only. docs/architecture.md shows them as a picture. */
 
+const service = require('./service/package.json');
+
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -44,13 +46,13 @@ module.exports = {
     {
       name: 'testing-knows-ports-and-the-reference',
       comment:
-        'The published contract of a store knows the port, plants as samples, the memory store as reference, and fast-check.',
+        'The published contract of a store knows the port, plants as samples, the memory store as reference, the commit ids of the service, and fast-check.',
       severity: 'error',
       from: { path: '^src/testing/' },
       to: {
         path: '^src/|node_modules/',
         pathNot:
-          '^src/testing/|^src/(event-sourcing|domain|adapters/memory)/index[.]ts$|node_modules/(fast-check|@types)/',
+          '^src/testing/|^src/(event-sourcing|domain|adapters/memory|adapters/system)/index[.]ts$|node_modules/(fast-check|@types)/',
       },
     },
     {
@@ -78,6 +80,12 @@ module.exports = {
       to: { path: 'node_modules/prom-client/' },
     },
     {
+      name: 'opentelemetry-stays-in-tracing',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/adapters/tracing/' },
+      to: { path: 'node_modules/@opentelemetry/' },
+    },
+    {
       name: 'configuration-does-no-io',
       comment: 'The composition root passes functions that read files or use the network.',
       severity: 'error',
@@ -93,10 +101,14 @@ module.exports = {
       to: {},
     },
     {
-      name: 'service-without-dev-packages',
+      name: 'service-without-other-packages',
+      comment: 'The service runs with the packages of service/package.json alone.',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/testing/' },
-      to: { dependencyTypes: ['npm-dev'], pathNot: 'node_modules/@types/' },
+      to: {
+        path: 'node_modules/',
+        pathNot: `node_modules/(@types|${Object.keys(service.dependencies).join('|')})/`,
+      },
     },
     { name: 'service-without-tests', severity: 'error', from: { path: '^src/' }, to: { path: '^test/' } },
   ],

@@ -7,6 +7,7 @@ export default tseslint.config(
       '**/dist/',
       'bench/servers/',
       'docs/examples/',
+      'service/',
       'coverage/',
       '**/node_modules/',
       '**/*.mjs',

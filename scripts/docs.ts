@@ -1,10 +1,12 @@
-// Generates the parts of the pages that show the code: the graph of the imports, and the configuration.
+// Generates the parts of the pages that show the code: the graph of the imports, the configuration, the metrics and the alerts.
 // `--check` changes nothing, and fails if a page is out of date.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { parse } from 'yaml';
+import { Metrics } from '../src/adapters/metrics';
 import { variables } from '../src/service/config';
 
-const PAGES = ['README.md', 'docs/architecture.md'];
+const PAGES = ['README.md', 'docs/architecture.md', 'docs/operations.md'];
 
 function layers(): string {
   const mermaid = execFileSync('node_modules/.bin/depcruise', [
@@ -25,7 +27,47 @@ function configuration(): string {
   return ['| name | default | meaning |', '| --- | --- | --- |', ...rows].join('\n');
 }
 
-const places: Readonly<Record<string, string>> = { layers: layers(), configuration: configuration() };
+function metrics(): string {
+  const described = new Metrics({ methods: [], version: '' });
+  // Their values are not read.
+  described.watch({} as never, () => ({}) as never);
+  const sorted = [...described.descriptions].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const rows = sorted.map(({ name, type, labelNames, help }) => {
+    const labels = labelNames.length === 0 ? '–' : labelNames.map((label) => `\`${label}\``).join(', ');
+    return `| \`${name}\` | ${type} | ${labels} | ${help} |`;
+  });
+  return ['| metric | type | labels | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+interface Rule {
+  readonly alert: string;
+  readonly for?: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string };
+}
+
+function alerts(): string {
+  const { groups } = parse(readFileSync('deploy/prometheus/rules.yaml', 'utf8')) as {
+    readonly groups: readonly { readonly rules: readonly Rule[] }[];
+  };
+  const rows = groups
+    .flatMap(({ rules }) => rules)
+    .map((rule) => {
+      // A rate needs its whole window to reach its final value.
+      const window = /\brate\(.*\[(\d+)m\]/s.exec(rule.expr)?.[1] ?? '0';
+      const minutes = Number(window) + Number.parseInt(rule.for ?? '0', 10);
+      return `| ${rule.alert} | ${rule.labels.severity} | ${minutes} min | ${rule.annotations.summary} |`;
+    });
+  return ['| alert | severity | fires within | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
+}
+
+const places: Readonly<Record<string, string>> = {
+  layers: layers(),
+  configuration: configuration(),
+  metrics: metrics(),
+  alerts: alerts(),
+};
 
 const stale = PAGES.filter((page) => {
   const before = readFileSync(page, 'utf8');

@@ -4,7 +4,10 @@
 // `npm test --` are passed to both.
 import { spawn } from 'node:child_process';
 
-const APART = ['--ignore', 'test/{package,bench,container,load}/*.{package,bench,container,long}.test.ts'];
+const APART = [
+  '--ignore',
+  'test/{package,bench,container,load,monitoring}/*.{package,bench,container,long,prometheus}.test.ts',
+];
 const WAITING = 'test/**/*.{redis,fault,browser}.test.ts';
 const runs = [[WAITING], ['test/**/*.test.ts', '--ignore', WAITING]];
 const CLOSING = /^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?\n$/m;

@@ -60,9 +60,11 @@ function suite(): void {
   it('serves from both instances through the proxy, which does not expose the metrics', async () => {
     expect(await client.create(1, 'Fern')).to.include({ status: 200 });
     for (let i = 0; i < 10; i++) expect((await client.list()).names).to.deep.equal(['Fern']);
-    for (const id of await containers('plants'))
-      expect(await docker('logs', id)).to.contain('"route":"/plants"');
-    expect((await fetch(`http://127.0.0.1:${settings['PORT']}/metrics`)).status).to.equal(404);
+    const url = `http://127.0.0.1:${settings['PORT']}`;
+    // A token has one instance; requests without a token go to all in turn.
+    for (let i = 0; i < 10; i++) expect((await fetch(url)).status).to.equal(200);
+    for (const id of await containers('plants')) expect(await docker('logs', id)).to.contain('"route":"/"');
+    expect((await fetch(`${url}/metrics`)).status).to.equal(404);
   });
 
   it('fails no request while one instance is stopped and started again', async () => {

@@ -37,3 +37,10 @@ export function blocks(): Block[] {
 export function placeOf({ page, line }: Block): string {
   return `${page}:${line}`;
 }
+
+/** The texts of a page's blocks of one kind, joined. Throws if there is none. */
+export function commandsOf(page: string, kind = 'sh package'): string {
+  const found = blocks().filter((block) => block.page === page && block.kind === kind);
+  if (found.length === 0) throw new Error(`${page} has no block of the kind ${kind}`);
+  return found.map(({ text }) => text).join('');
+}

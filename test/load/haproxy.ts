@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { endWithProcess } from '../support/redis/end-with-process';
@@ -29,6 +29,10 @@ export class Haproxy {
     };
     // Standard error has the same lines again.
     child.stdout!.on('data', note);
+  }
+
+  static isInstalled(): boolean {
+    return spawnSync('haproxy', ['-v']).status === 0;
   }
 
   static async start({ port, servers, file }: HaproxyOptions): Promise<Haproxy> {

@@ -40,3 +40,9 @@ export const READINESS: ClientGroup = {
 export function residentBytes(pid: number): number {
   return 1024 * Number(/VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
 }
+
+/** The value of a metric without labels of the service at `url`. */
+export async function metricOf(url: string, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)![1]);
+}

@@ -21,9 +21,13 @@ export function mutated(text: string, { file, code, replacement }: Mutant): stri
   return `${before!}${replacement}${after}`;
 }
 
-/** By layer. Snapshots and the archive of old events will have theirs: a snapshot believed, an archive trimmed early. */
-export const MUTANTS: readonly Mutant[] = [
-  // The engine.
+const SIMULATION = {
+  file: 'test/simulation/simulation.unit.test.ts',
+  title: 'violate no guarantee in the schedules of fixed seeds',
+};
+
+/** Faults of the engine that the simulator finds, and a unit test, too. */
+const ENGINE: readonly Mutant[] = [
   {
     fault: 'a query is answered without a read barrier',
     file: 'src/event-sourcing/stream-state.ts',
@@ -45,16 +49,6 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    fault: 'events that were applied before a reset count as current',
-    file: 'src/event-sourcing/aggregate.ts',
-    code: '          this.#state.loseHistory();\n          current = false;',
-    replacement: '          this.#state.loseHistory();',
-    test: {
-      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
-      title: 'does not treat events applied before the loss as current',
-    },
-  },
-  {
     fault: 'a reset is ignored by a read',
     file: 'src/event-sourcing/stream-state.ts',
     code: '    this.loseHistory();\n    return false;\n  }\n\n  /** Applies the newer events of a read',
@@ -62,16 +56,6 @@ export const MUTANTS: readonly Mutant[] = [
     test: {
       file: 'test/event-sourcing/aggregate.history.unit.test.ts',
       title: 'reloads the stream and serves the events that are left',
-    },
-  },
-  {
-    fault: 'a reset in the middle of a load ends it as complete',
-    file: 'src/event-sourcing/history-loader.ts',
-    code: '        this.target.reset();\n        return false;',
-    replacement: '        return true;',
-    test: {
-      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
-      title: 'detects it between two pages of a load',
     },
   },
   {
@@ -105,6 +89,115 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    fault: 'a snapshot is believed although the history does not have its head',
+    file: 'src/event-sourcing/history-loader.ts',
+    code: '    this.target.reset();\n    return undefined;',
+    replacement: "    return { status: 'read', events: [], more: false };",
+    test: {
+      file: 'test/event-sourcing/aggregate.snapshots.unit.test.ts',
+      title: 'ignores a snapshot',
+    },
+  },
+  {
+    fault: 'the memory of a state that did not fit is not free at once',
+    file: 'src/event-sourcing/stream-state.ts',
+    code: '    this.owner.fits();\n    const full',
+    replacement: '    const full',
+    test: {
+      file: 'test/application/plant-store.memory.unit.test.ts',
+      title: 'serves one of two users that do not fit together',
+    },
+  },
+];
+
+/** By layer. */
+export const MUTANTS: readonly Mutant[] = [
+  ...ENGINE,
+  ...ENGINE.map((mutant) => ({ ...mutant, fault: `${mutant.fault}, in a simulation`, test: SIMULATION })),
+
+  // The engine, of which the simulator finds no violation.
+  {
+    fault: 'a command in doubt is decided again after its history was lost',
+    file: 'src/event-sourcing/stream-calls.ts',
+    code: "result.status === 'reset' || ",
+    replacement: '',
+    test: {
+      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
+      title: 'leaves the outcome of an unconfirmed commit unknown',
+    },
+  },
+  {
+    fault: 'events that were applied before a reset count as current',
+    file: 'src/event-sourcing/aggregate.ts',
+    code: '          this.#state.loseHistory();\n          current = false;',
+    replacement: '          this.#state.loseHistory();',
+    test: {
+      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
+      title: 'does not treat events applied before the loss as current',
+    },
+  },
+  {
+    fault: 'a reset in the middle of a load ends it as complete',
+    file: 'src/event-sourcing/history-loader.ts',
+    code: "        if (page.status === 'reset') this.target.reset();",
+    replacement: "        if (page.status === 'reset') return true;",
+    test: {
+      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
+      title: 'detects it between two pages of a load',
+    },
+  },
+  {
+    fault: 'a subscriber takes a repeated version for the next one',
+    file: 'src/event-sourcing/replay.ts',
+    code: 'if (event.version === version + 1) return',
+    replacement: 'if (event.version <= version + 1) return',
+    test: {
+      file: 'test/event-sourcing/subscribe.unit.test.ts',
+      title: 'if the store skips or repeats a version',
+    },
+  },
+  {
+    fault: 'a subscriber starts over by itself when its history was lost',
+    file: 'src/event-sourcing/subscribe.ts',
+    code: 'const page = pageOf(result, head);',
+    replacement:
+      "if (result.status !== 'read') {\n      head = { version: 0, commit: '' };\n      continue;\n    }\n    const page = result;",
+    test: {
+      file: 'test/event-sourcing/subscriptions.unit.test.ts',
+      title: 'deliver each event exactly once and in order',
+    },
+  },
+  {
+    fault: 'a subscriber relies on every notification',
+    file: 'src/event-sourcing/subscribe.ts',
+    code: 'const CHECK_MS = 5000;',
+    replacement: 'const CHECK_MS = 5e9;',
+    test: {
+      file: 'test/event-sourcing/subscriptions.unit.test.ts',
+      title: 'deliver each event exactly once and in order',
+    },
+  },
+  {
+    fault: 'return() waits for the next event',
+    file: 'src/event-sourcing/subscribe.ts',
+    code: '      cancellation.cancel();\n',
+    replacement: '',
+    test: {
+      file: 'test/event-sourcing/subscribe.unit.test.ts',
+      title: 'when return() is called while next() waits',
+    },
+  },
+  {
+    fault: 'a subscriber that has ended keeps its notification',
+    file: 'src/event-sourcing/subscribe.ts',
+    code: '    cancelNotification?.();\n',
+    replacement: '',
+    test: {
+      file: 'test/event-sourcing/subscribe.unit.test.ts',
+      title: 'when the signal is aborted while it waits',
+    },
+  },
+  {
     fault: 'the rejection of an unwanted page is unhandled in replay',
     file: 'src/event-sourcing/replay.ts',
     code: '      reading.catch(() => {});\n',
@@ -123,6 +216,29 @@ export const MUTANTS: readonly Mutant[] = [
       file: 'test/event-sourcing/aggregate.history.unit.test.ts',
       title: 'handles the rejection of a prefetched page',
     },
+  },
+
+  // The model of Redis in the simulator.
+  {
+    fault: 'the simulated store does not compare commits',
+    file: 'test/simulation/redis-model.ts',
+    code: 'return (version === 0 ? BEGINNING.commit : history[version - 1]?.commit) === commit;',
+    replacement: 'return version <= history.length || commit === BEGINNING.commit;',
+    test: SIMULATION,
+  },
+  {
+    fault: 'the simulated store does not compare versions',
+    file: 'test/simulation/redis-model.ts',
+    code: 'if (next !== undefined && next.commit !== commit)',
+    replacement: 'if (next !== undefined && next.commit === undefined)',
+    test: SIMULATION,
+  },
+  {
+    fault: 'the simulated store acknowledges an append that no replica has',
+    file: 'test/simulation/network.ts',
+    code: "result.status === 'appended' && this.store.wait(offset) < this.options.waitReplicas",
+    replacement: 'false',
+    test: SIMULATION,
   },
 
   // The memory store, which is the reference of the contract.
@@ -152,9 +268,19 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'the append script does not compare versions',
     file: 'src/adapters/redis/scripts.ts',
-    code: 'if entries[1][2][6] ~= commit then',
+    code: 'if entries[1][2][6] ~= commit or not isRecorded(entries[1][1]) then',
     replacement: 'if false then',
     test: { file: 'test/adapters/redis/event-store.redis.test.ts', title: 'RedisEventStore' },
+  },
+  {
+    fault: 'the append script takes another append with the same commit id for a repetition',
+    file: 'src/adapters/redis/scripts.ts',
+    code: ' or not isRecorded(entries[1][1]) then',
+    replacement: ' then',
+    test: {
+      file: 'test/adapters/redis/append.redis.test.ts',
+      title: 'with the commit id of a recorded append results in a conflict',
+    },
   },
   {
     fault: 'the append script does not detect a lost history',
@@ -298,7 +424,7 @@ export const MUTANTS: readonly Mutant[] = [
   // The command line.
   {
     fault: 'an export can be read by everyone',
-    file: 'src/adapters/cli/events-export.ts',
+    file: 'src/adapters/cli/output-file.ts',
     code: "open(path, 'w', 0o600)",
     replacement: "open(path, 'w', 0o644)",
     test: {
@@ -308,7 +434,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'an export is not flushed to the disk before it replaces a file',
-    file: 'src/adapters/cli/events-export.ts',
+    file: 'src/adapters/cli/output-file.ts',
     code: 'createWriteStream({ flush: isFile })',
     replacement: 'createWriteStream()',
     test: {
@@ -444,7 +570,7 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: 'else if (before?.hasRoomFor(remaining) && remaining.size > Segment.CAPACITY) {',
     test: {
       file: 'test/domain/plant-list.unit.test.ts',
-      title: 'has merged all neighbouring segments that fit into one',
+      title: 'merges a segment with the one before it',
     },
   },
   {
@@ -454,7 +580,69 @@ export const MUTANTS: readonly Mutant[] = [
     replacement: '} else if (after?.hasRoomFor(remaining) && remaining.size > Segment.CAPACITY) {',
     test: {
       file: 'test/domain/plant-list.unit.test.ts',
-      title: 'has merged all neighbouring segments that fit into one',
+      title: 'merges a segment with the one before it',
+    },
+  },
+  {
+    fault: 'a notification misses what was recorded before its subscriber waited',
+    file: 'src/adapters/redis/change-notifier.ts',
+    code: 'return `${Math.min(...versions)}-0`;',
+    replacement: "return versions.length > 0 ? '$' : '';",
+    test: {
+      file: 'test/adapters/redis/subscriptions.fault.test.ts',
+      title: 'is notified of an event that was recorded before it waited',
+    },
+  },
+  {
+    fault: 'subscribers are not notified when Redis fails',
+    file: 'src/adapters/redis/change-notifier.ts',
+    code: '        for (const key of [...this.#waiting.keys()]) this.#changed(key);\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/subscriptions.fault.test.ts',
+      title: 'reads while notifications are impossible',
+    },
+  },
+
+  // The archives.
+  {
+    fault: 'events are removed before their archive was compared with the store',
+    file: 'src/adapters/cli/archiving.ts',
+    code: "if (found.digest('hex') === digest && end.head.version === head.version) return end;",
+    replacement: 'if (digest) return { ...end, head };',
+    test: {
+      file: 'test/adapters/cli/archive.redis.test.ts',
+      title: 'removes nothing from the store if the file differs from the store',
+    },
+  },
+  {
+    fault: 'events are removed before the base snapshot was compared with the replay',
+    file: 'src/adapters/cli/archiving.ts',
+    code: 'if (digestOf(await decodeBase(stored)) !== expected)',
+    replacement: 'if (stored.head.version < 0 && expected)',
+    test: {
+      file: 'test/adapters/cli/archive.redis.test.ts',
+      title: 'removes nothing from the store if the base snapshot that was written differs from the replay',
+    },
+  },
+  {
+    fault: 'events are removed without a base',
+    file: 'src/adapters/redis/stream-archive.ts',
+    code: 'if head[1] ~= version or head[2] ~= commit then return -1 end',
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/stream-archive.redis.test.ts',
+      title: 'if the base is another one when events are to be removed',
+    },
+  },
+  {
+    fault: 'an append whose reply was lost is decided again after its events were archived',
+    file: 'src/event-sourcing/stream-calls.ts',
+    code: " || result.status === 'archived'",
+    replacement: '',
+    test: {
+      file: 'test/event-sourcing/aggregate.archived.unit.test.ts',
+      title: 'leaves the outcome of an append unknown if its reply was lost and its events were archived',
     },
   },
 ];

@@ -20,27 +20,35 @@ const QUIET = { npm_config_audit: 'false', npm_config_fund: 'false', npm_config_
 const A_STRANGERS =
   /^(?:PATH|HOME|\w+_PROXY|NODE_EXTRA_CA_CERTS|npm_config_(?:registry|cafile|cache|userconfig))$/i;
 
-/** The packed tarball, and projects in which it is installed. */
+/** The packed tarballs, and projects in which they are installed. */
 export class Workshop {
   private constructor(
     readonly directory: string,
+    /** That of the library. */
     readonly tarball: string,
+    /** That of the service. */
+    readonly serviceTarball: string,
   ) {}
 
   static async open(): Promise<Workshop> {
     const directory = mkdtempSync(join(tmpdir(), 'plant-store-package-'));
-    const { stdout } = await execute('npm', ['pack', '--silent', '--json', '--pack-destination', directory]);
-    const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }];
-    return new Workshop(directory, join(directory, filename));
+    const pack = async (...options: string[]) => {
+      const command = ['pack', '--silent', '--json', '--pack-destination', directory, ...options];
+      const { stdout } = await execute('npm', command);
+      const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }];
+      return join(directory, filename);
+    };
+    const [tarball, serviceTarball] = await Promise.all([pack(), pack('--workspace', 'service')]);
+    return new Workshop(directory, tarball, serviceTarball);
   }
 
-  /** A project called `name`: an ES module, as the pages require. */
+  /** A project called `name` with the library's tarball: an ES module, as the pages require. */
   project(name: string, manifest: object = {}): void {
     this.folder(name);
     this.write(join(name, 'package.json'), JSON.stringify({ private: true, type: 'module', ...manifest }));
   }
 
-  /** A folder called `name` that contains only the package. */
+  /** A folder called `name` that contains only the library's tarball. */
   folder(name: string): void {
     mkdirSync(join(this.directory, name));
     copyFileSync(this.tarball, join(this.directory, name, basename(this.tarball)));
@@ -72,4 +80,13 @@ export class Workshop {
   close(): void {
     rmSync(this.directory, { recursive: true, force: true });
   }
+}
+
+let opened: Promise<Workshop> | undefined;
+// This file is loaded outside of any suite, so the hook is the whole run's.
+after(async () => (await opened)?.close());
+
+/** The workshop of the whole run, opened by the first suite that needs it. */
+export function workshopOfTheRun(): Promise<Workshop> {
+  return (opened ??= Workshop.open());
 }

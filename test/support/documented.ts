@@ -30,7 +30,7 @@ class Documentation {
   readonly #paths = Object.entries<PathItem>(this.#document.paths).map(([path, item]) => ({
     path,
     item,
-    methods: methodsOf(item),
+    methods: servedMethodsOf(item),
     matches: template(path),
   }));
   readonly #ajv = new Ajv2020({
@@ -44,8 +44,7 @@ class Documentation {
     const sent = pathOf(target);
     const at =
       this.#paths.find(({ path }) => path === sent) ?? this.#paths.find(({ matches }) => matches.test(sent));
-    const own = at?.methods.find((each) => each.toUpperCase() === method);
-    const responses = at && own ? responsesOf(at.path, own) : OTHER;
+    const responses = at ? responsesOf(at.path, at.item, method) : OTHER;
     return [
       ...this.#check(responses, response.status)(response, method === 'HEAD'),
       // A method that Node's parser does not know is refused before the path is read.
@@ -58,17 +57,17 @@ class Documentation {
 
   /** The same for an unknown request: the response must be documented for any request. */
   complaintsOfAny(response: WireResponse): string[] {
-    const operations = this.#paths.flatMap(({ path, methods }) =>
-      methods.map((method) => responsesOf(path, method)),
+    const operations = this.#paths.flatMap(({ path, item, methods }) =>
+      methods.map((method) => responsesOf(path, item, method)),
     );
-    const each = [...operations, OTHER].map((responses) =>
+    const each = [...new Set([...operations, OTHER])].map((responses) =>
       this.#check(responses, response.status)(response, response.body === ''),
     );
     return each.some((complaints) => complaints.length === 0) ? [] : each.at(-1)!;
   }
 
-  #allMethods(): readonly Method[] {
-    return ORDER.filter((method) => this.#paths.some(({ methods }) => methods.includes(method)));
+  #allMethods(): readonly string[] {
+    return SERVED.filter((method) => this.#paths.some(({ methods }) => methods.includes(method)));
   }
 
   #check(responses: string, status: number): Check {
@@ -134,10 +133,20 @@ class Documentation {
 }
 
 const OTHER = '/x-other-requests/responses';
-const responsesOf = (path: string, method: Method) => `/paths/${escaped(path)}/${method}/responses`;
 
-function wrongAllow({ fields }: WireResponse, methods: readonly Method[]): string[] {
-  const [actual, documented] = [fields.get('allow'), methods.join(', ').toUpperCase()];
+/** The place of the responses to a method at a path: HEAD is documented as GET, and OPTIONS once for all paths. */
+function responsesOf(path: string, item: PathItem, method: string): string {
+  if (!servedMethodsOf(item).includes(method)) return OTHER;
+  if (method === 'OPTIONS') return '/x-options/responses';
+  return `/paths/${escaped(path)}/${operationOf(method)}/responses`;
+}
+
+function operationOf(method: string): Method {
+  return method === 'HEAD' ? 'get' : (method.toLowerCase() as Method);
+}
+
+function wrongAllow({ fields }: WireResponse, methods: readonly string[]): string[] {
+  const [actual, documented] = [fields.get('allow'), methods.join(', ')];
   return actual === undefined || actual === documented
     ? []
     : [`allow is ${actual}, and ${documented} are documented`];
@@ -156,10 +165,14 @@ function wrongBody(
   return invalid(type === 'application/json' ? JSON.parse(body) : body);
 }
 
-const ORDER = SERVED.map((method) => method.toLowerCase() as Method);
-
+/** The methods that have an operation. */
 export function methodsOf(item: PathItem): Method[] {
-  return ORDER.filter((method) => item[method] !== undefined);
+  return [...new Set(SERVED.map(operationOf))].filter((method) => item[method] !== undefined);
+}
+
+/** All methods of a path, in the order of `Allow`. */
+export function servedMethodsOf(item: PathItem): string[] {
+  return SERVED.filter((method) => method === 'OPTIONS' || item[operationOf(method)] !== undefined);
 }
 
 /** Of a target in origin-form or absolute-form. */

@@ -43,6 +43,10 @@ describe('the check against the OpenAPI document', () => {
       { ...PAGE, body: '' },
     ],
     'a deletion': [DELETE, GONE],
+    'OPTIONS, with the methods of the path': [
+      { method: 'OPTIONS', target: '/plants/7' },
+      but(GONE, { allow: 'DELETE, OPTIONS' }),
+    ],
     'a failure of the operation': [POST, failure(400, 40003)],
     'another path': [{ method: 'GET', target: '/plants/' }, failure(404, 40400)],
     'another method': [
@@ -89,6 +93,19 @@ describe('the check against the OpenAPI document', () => {
       { method: 'PUT', target: '/plants' },
       failure(405, 40500, { allow: 'GET, PUT' }),
       /GET, HEAD, POST, OPTIONS are documented/,
+    ],
+    'OPTIONS without the methods': [{ method: 'OPTIONS', target: '/plants' }, GONE, /allow is missing/],
+    'the methods of another path': [
+      { method: 'OPTIONS', target: '/plants' },
+      but(GONE, { allow: 'DELETE, OPTIONS' }),
+      /GET, HEAD, POST, OPTIONS are documented/,
+    ],
+    'HEAD where there is no GET': [{ method: 'HEAD', target: '/plants/7' }, GONE, /204 is not documented/],
+    'a method in lower case': [{ ...POST, method: 'post' }, FERN, /200 is not documented/],
+    'OPTIONS at an unknown path': [
+      { method: 'OPTIONS', target: '/plants/' },
+      but(GONE, { allow: 'OPTIONS' }),
+      /204 is not documented/,
     ],
     'success at an unknown path': [{ method: 'GET', target: '/plants/' }, FERN, /200 is not documented/],
     'an undocumented response to an unknown request': [

@@ -1,9 +1,9 @@
 /**
- * The functions with which the tests of the rules are written:
+ * The functions with which the tests of the rules are written, on the published given/when/then:
  *
  *     given(created(7, 'Fern')).when(remove(7)).then(deleted(7));
- *     given(created(7, 'Fern')).when(create(7, 'Moss')).then('id-taken');
- *     given(created(7, 'Fern'), deleted(7)).thenListed();
+ *     given(created(7, 'Fern')).when(create(7, 'Moss')).thenRejected('id-taken');
+ *     given(created(7, 'Fern'), deleted(7)).thenState(listed());
  */
 import { expect } from 'chai';
 import {
@@ -22,25 +22,11 @@ import { plantId } from '../../src/testing/plant-events';
 
 export { created, deleted, ferns, plantId } from '../../src/testing/plant-events';
 
-const examples = examplesOf<Command, PlantEvent, Rejection, PlantList>(plantDecider);
+export const { given } = examplesOf<Command, PlantEvent, Rejection, PlantList>(plantDecider);
 
-export function given(...history: PlantEvent[]) {
-  const past = examples.given(...history);
-  return {
-    when(command: Command) {
-      const decision = past.when(command);
-      return {
-        /** Either the one expected event, or the rule that the command breaks. */
-        then: (outcome: PlantEvent | Rejection) =>
-          typeof outcome === 'string' ? decision.thenRejected(outcome) : decision.then(outcome),
-      };
-    },
-    thenListed(...plants: Plant[]): void {
-      past.thenState((list) => {
-        expect([list.page().plants, list.page().next]).to.deep.equal([plants, undefined]);
-      });
-    },
-  };
+/** For `thenState`: checks that the list has exactly these plants. */
+export function listed(...plants: Plant[]): (list: PlantList) => void {
+  return (list) => expect([list.page().plants, list.page().next]).to.deep.equal([plants, undefined]);
 }
 
 export function create(id: number | PlantId, name: string, tag?: string): Command {

@@ -17,6 +17,14 @@ export class ManualClock implements Clock {
   #now = 1_000_000;
   readonly #alarms = new Set<Alarm>();
 
+  /** @param untilIdle resolves once all effects of an alarm have happened. */
+  constructor(private readonly idle = untilIdle) {}
+
+  /** Number of alarms that are set. Code that repeats work at intervals is idle while it waits for the next alarm. */
+  get waiting(): number {
+    return this.#alarms.size;
+  }
+
   now(): number {
     return this.#now;
   }
@@ -30,12 +38,12 @@ export class ManualClock implements Clock {
   /** Lets `ms` pass: each alarm fires at its own time, and all its effects happen before the next alarm. */
   async pass(ms: number): Promise<void> {
     const end = this.#now + ms;
-    await untilIdle();
+    await this.idle();
     for (let alarm = this.#next(end); alarm !== undefined; alarm = this.#next(end)) {
       this.#alarms.delete(alarm);
       this.#now = alarm.at;
       alarm.action();
-      await untilIdle();
+      await this.idle();
     }
     this.#now = end;
   }

@@ -9,6 +9,7 @@ import {
   type ReadResult,
   type RecordedEvent,
   StoreUnavailable,
+  type StreamName,
 } from '../../src/event-sourcing';
 import type { PlantEvent } from '../../src/domain';
 import { untilIdle } from './manual-clock';
@@ -105,8 +106,14 @@ export class ScriptedStore implements EventStore<PlantEvent> {
   readonly requests: CallRequest[] = [];
   /** While false, every call is executed and answered at once. */
   held = true;
+  /** While false, subscribers get no notification. */
+  notifies = true;
+  /** Subscribers that wait for a notification. */
+  subscribers = 0;
 
   #store: EventStore<PlantEvent>;
+  /** The version that each archived stream begins at. */
+  readonly #oldest = new Map<string, number>();
   #foreignCommits = 0;
 
   /** @param open creates the empty store that executes the calls. */
@@ -117,7 +124,11 @@ export class ScriptedStore implements EventStore<PlantEvent> {
   }
 
   read(stream: string, after: Head): Promise<ReadResult<PlantEvent>> {
-    return this.#receive({ kind: 'read', stream, after }, () => this.#store.read(streamName(stream), after));
+    return this.#receive({ kind: 'read', stream, after }, () =>
+      this.#isArchived(stream, after)
+        ? Promise.resolve({ status: 'archived' })
+        : this.#store.read(streamName(stream), after),
+    );
   }
 
   append(
@@ -127,8 +138,19 @@ export class ScriptedStore implements EventStore<PlantEvent> {
     events: readonly PlantEvent[],
   ): Promise<AppendResult<PlantEvent>> {
     return this.#receive({ kind: 'append', stream, after, commit, events }, () =>
-      this.#store.append(streamName(stream), after, commit, events),
+      this.#isArchived(stream, after)
+        ? Promise.resolve({ status: 'archived' })
+        : this.#store.append(streamName(stream), after, commit, events),
     );
+  }
+
+  notify(stream: StreamName, after: Head, changed: () => void): () => void {
+    this.subscribers++;
+    const cancel = this.#store.notify!(stream, after, () => this.notifies && changed());
+    return () => {
+      this.subscribers--;
+      cancel();
+    };
   }
 
   /** The only waiting call. */
@@ -137,12 +159,22 @@ export class ScriptedStore implements EventStore<PlantEvent> {
     return this.calls[0]!;
   }
 
-  /** All events of `stream`. */
+  /** From now on, `stream` begins with event `version`. */
+  archive(stream: string, version: number): void {
+    this.#oldest.set(stream, version);
+  }
+
+  #isArchived(stream: string, { version }: Head): boolean {
+    const oldest = this.#oldest.get(stream) ?? 1;
+    return oldest > 1 && version < oldest;
+  }
+
+  /** All events of `stream`, with those that were archived. */
   async history(stream: string): Promise<RecordedEvent<PlantEvent>[]> {
     const history: RecordedEvent<PlantEvent>[] = [];
     for (let more = true; more;) {
       const page = await this.#store.read(streamName(stream), history.at(-1) ?? BEGINNING);
-      if (page.status === 'reset') throw new Error('a history that was just read is lost');
+      if (page.status !== 'read') throw new Error('a history that was just read is lost');
       history.push(...page.events);
       more = page.more;
     }
@@ -152,15 +184,21 @@ export class ScriptedStore implements EventStore<PlantEvent> {
   /** Another writer records `events`, one append for each. */
   async record(stream: string, ...events: readonly PlantEvent[]): Promise<void> {
     for (const event of events) {
-      const head = (await this.history(stream)).at(-1) ?? BEGINNING;
-      await this.#store.append(streamName(stream), head, `other-writer-${++this.#foreignCommits}`, [event]);
+      await this.recordCommit(stream, event);
     }
+  }
+
+  /** Another writer records `events` as one append. */
+  async recordCommit(stream: string, ...events: readonly PlantEvent[]): Promise<void> {
+    const head = (await this.history(stream)).at(-1) ?? BEGINNING;
+    await this.#store.append(streamName(stream), head, `other-writer-${++this.#foreignCommits}`, events);
   }
 
   /** A failover to a replica that has only the first `version` events of `stream`, and no other stream. */
   async loseTail(stream: string, version: number): Promise<void> {
     const kept = (await this.history(stream)).slice(0, version);
     this.#store = this.open();
+    this.#oldest.clear();
     let head = BEGINNING;
     for (const { version, commit, event } of kept) {
       await this.#store.append(streamName(stream), head, commit, [event]);

@@ -20,4 +20,4 @@ const lines = [{ article: 'pen', quantity: 3, price: 10 }];
 const pay = { type: 'PayOrder', amount: 30 } as const;
 await Promise.all([pay, { type: 'PlaceOrder', lines } as const, pay, pay].map(execute));
 console.log(await orders.query(order, ({ status }) => status));
-close();
+close?.();

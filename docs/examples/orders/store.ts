@@ -15,5 +15,5 @@ export const codec = jsonCodec<OrderEvent>({
 export async function openStore(keyPrefix: string, pageSize?: number) {
   const url = process.env['REDIS_URL'];
   if (url) return openRedisEventStore({ url, codec, keyPrefix, pageSize });
-  return { store: new MemoryEventStore<OrderEvent>(pageSize), close() {} };
+  return { store: new MemoryEventStore<OrderEvent>(pageSize), close: undefined };
 }

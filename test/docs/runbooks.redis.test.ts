@@ -7,25 +7,21 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../src/adapters/redis';
 import { BEGINNING, type EventStore, type Head } from '../../src/event-sourcing';
+import { Client } from '../support/client';
+import { compiled } from '../support/compiled';
 import { compiledCli } from '../support/compiled-cli';
 import { created } from '../support/given';
 import { describeOwnRedis, disconnect, needsLocalServers, plainClient } from '../support/redis';
 import { endWithProcess } from '../support/redis/end-with-process';
 import { freePort } from '../support/redis/free-port';
+import { tokenOf } from '../support/token';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
-import { blocks } from './blocks';
+import { theBlock } from './shell';
 
-/** The command of the page. */
-function commands(kind: string): string {
-  const found = blocks().filter(
-    (block) => block.page === 'docs/operations.md' && block.kind === `sh ${kind}`,
-  );
-  expect(found, kind).to.have.lengthOf(1);
-  return found[0]!.text;
-}
+const commands = (kind: string) => theBlock(`sh ${kind}`).text;
 
-describeOwnRedis('A backup', (startRedis) => {
+describeOwnRedis('A runbook', (startRedis) => {
   const bash = compiledCli();
   const path = temporaryDirectory();
   let environment: Record<string, string>;
@@ -128,7 +124,7 @@ describeOwnRedis('A backup', (startRedis) => {
     });
   }
 
-  it('by a snapshot is ignored if the append-only file is on, as the page warns', async () => {
+  it('restores no snapshot if the append-only file is on, as the page warns', async () => {
     await write(new Map(), 3);
     await run(commands('backup rdb'));
     await run(
@@ -137,6 +133,79 @@ describeOwnRedis('A backup', (startRedis) => {
     const afterwards = async () =>
       (await histories()).map((read) => (read.status === 'read' ? read.events.length : 0));
     expect(await afterwards()).to.deep.equal([0, 0]);
+  });
+
+  it('erases a user, also from the append-only file', async () => {
+    await write(new Map(), 3);
+    Object.assign(environment, { ERASED: 'alice', STORE_TIMEOUT_MS: '100' });
+    await run(commands('erase'));
+    const [alice, bob] = await histories();
+    expect([alice, bob].map((read) => (read?.status === 'read' ? read.events.length : 0))).to.deep.equal([
+      0, 3,
+    ]);
+    await run(`grep -rq '{alice}' "$DATA/appendonlydir"`);
+    await run(commands('erase file'));
+    await run(`! grep -rq '{alice}' "$DATA/appendonlydir"`);
+  });
+
+  it('starts Redis again after its disk was full', async () => {
+    await write(new Map(), 3);
+    const saved = await histories();
+    await run(commands('disk usage'));
+    await bash('redis-cli -u "$REDIS_URL" SHUTDOWN NOSAVE', environment).ended;
+    // A partly written entry.
+    const cut = `printf '*3\\r\\n$4\\r\\nXA' >> "$(ls "$DATA"/appendonlydir/*.incr.aof)"`;
+    await run(`${cut}\n${commands('disk restart')}`);
+    await run(commands('disk verify'));
+    expect(await histories()).to.deep.equal(saved);
+  });
+
+  it('makes the replica the primary without a Sentinel, with all events', async () => {
+    const heads = new Map<string, Head>();
+    await write(heads, 3);
+    const saved = await histories();
+    const { port: primary } = new URL(environment['REDIS_URL']!);
+    const replica = await freePort();
+    mkdirSync(path('replica'));
+    const options = `--port ${replica} --dir ${path('replica')} --daemonize yes --replicaof 127.0.0.1 ${primary}`;
+    await run(`redis-server ${options}
+      until redis-cli -p ${primary} INFO replication | grep -q state=online; do sleep 0.1; done`);
+    await run(commands('failover redis'));
+    const old = environment['REDIS_URL']!;
+    environment['REDIS_URL'] = `redis://127.0.0.1:${replica}`;
+    expect(await histories()).to.deep.equal(saved);
+    await write(heads, 1);
+    await bash('redis-cli -u "$REDIS_URL" SHUTDOWN NOSAVE', environment).ended;
+    environment['REDIS_URL'] = old;
+  });
+
+  it('replaces an instance by one of another version', async () => {
+    const ports = { PORT: String(await freePort()), ADMIN_PORT: String(await freePort()) };
+    const service = { OLD: compiled(), NEW: compiled(), AUTH_TOKENS: `alice:${tokenOf('alice')}` };
+    Object.assign(environment, ports, service, { SHUTDOWN_NOTICE_MS: '0', LOG_LEVEL: 'warn' });
+    const old = bash('exec node "$OLD/dist/main.js"', environment);
+    const client = new Client(`http://127.0.0.1:${ports.PORT}`);
+    await until(async () => (await client.create(1, 'Fern').catch(() => undefined))?.status === 200);
+    environment['PID'] = String(old.child.pid);
+
+    await run(commands('upgrade check'));
+    const check = `
+      curl -fs "http://127.0.0.1:$PORT/plants" -H 'Authorization: Bearer ${tokenOf('alice')}'
+      curl -fs "http://127.0.0.1:$ADMIN_PORT/metrics" | grep '^plant_store_build_info'
+      ${commands('sizing')}
+      kill $!
+      wait`;
+    const { code, out } = await bash(`set -e\n${commands('upgrade instance')}\n${check}`, environment).ended;
+    expect(await old.ended).to.include({ code: 0 });
+    expect(code).to.equal(0);
+    for (const name of [
+      'used_memory',
+      'aof_current_size',
+      'plant_store_plants',
+      'process_resident_memory_bytes',
+    ])
+      expect(out).to.match(new RegExp(`^${name}[: ]\\d`, 'm'));
+    expect(out).to.contain('[{"name":"Fern"}]').and.to.contain('plant_store_build_info{version="');
   });
 });
 

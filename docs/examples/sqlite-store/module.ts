@@ -1,0 +1,19 @@
+/** For the service and its command line: after `npm run build`, `EVENT_STORE` names its compiled file. */
+import { DatabaseSync } from 'node:sqlite';
+import type { PlantEvent } from 'plant-store/domain';
+import type { EventStoreOptions, OpenEventStore } from 'plant-store/event-sourcing';
+import { SqliteStreamCatalogue } from './catalogue.js';
+import { SqliteEventStore } from './store.js';
+
+export function openEventStore({ codec }: EventStoreOptions<PlantEvent>): OpenEventStore<PlantEvent> {
+  const database = new DatabaseSync(process.env['SQLITE_FILE'] ?? 'plants.db');
+  return {
+    store: new SqliteEventStore(database, codec),
+    catalogue: new SqliteStreamCatalogue(database),
+    async check() {
+      database.exec('SELECT 1 FROM events LIMIT 1');
+      return { writes: true };
+    },
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * An event store in a SQLite database. Several processes of one machine may use
+ * it at a time. Each call blocks its process until SQLite has answered.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import {
+  type AppendResult,
+  BEGINNING,
+  type Codec,
+  type EncodedEvent,
+  type EventStore,
+  type Head,
+  OutcomeUnknown,
+  type ReadResult,
+  StoreUnavailable,
+  type StreamName,
+  UnreadableHistory,
+} from 'plant-store/event-sourcing';
+
+const SCHEMA = `
+  PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+  CREATE TABLE IF NOT EXISTS events (
+    stream TEXT, version INTEGER, commit_id TEXT, type TEXT, data TEXT, PRIMARY KEY (stream, version)
+  ) STRICT, WITHOUT ROWID`;
+
+/** The event at a version, and those after it. Texts as bytes: Node 22 reads a text only up to its first NUL. */
+const SELECT = `
+  SELECT version, CAST(commit_id AS BLOB) AS "commit", CAST(type AS BLOB) AS type, CAST(data AS BLOB) AS data
+  FROM events WHERE stream = ? AND version >= ? ORDER BY version LIMIT ?`;
+
+const INSERT = 'INSERT INTO events (stream, version, commit_id, type, data) VALUES (?, ?, ?, ?, ?)';
+
+export class SqliteEventStore<Event> implements EventStore<Event> {
+  readonly #select: StatementSync;
+  readonly #insert: StatementSync;
+
+  /** @param pageSize maximum number of events of a read or a conflict, 1 or more. */
+  constructor(
+    private readonly database: DatabaseSync,
+    private readonly codec: Codec<Event>,
+    private readonly pageSize = 500,
+  ) {
+    database.exec(SCHEMA);
+    this.#select = database.prepare(SELECT);
+    this.#insert = database.prepare(INSERT);
+  }
+
+  async read(stream: StreamName, after: Head): Promise<ReadResult<Event>> {
+    try {
+      return this.#newer(stream, after);
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
+  async append(
+    stream: StreamName,
+    expected: Head,
+    commit: string,
+    events: readonly Event[],
+  ): Promise<AppendResult<Event>> {
+    if (events.length === 0 || commit === '') throw new RangeError('an event or the commit id is missing');
+    const encoded = events.map((event) => this.codec.encode(event));
+    return this.#transaction(() => {
+      const newer = this.#newer(stream, expected);
+      if (newer.status === 'reset') return newer;
+      const next = newer.events[0];
+      if (next !== undefined && next.commit !== commit) return { ...newer, status: 'conflict' };
+      // If the next event has this commit, the append is a repetition and has the same result.
+      for (const [index, { type, data }] of next ? [] : encoded.entries())
+        this.#insert.run(stream, expected.version + index + 1, commit, type, data);
+      return { status: 'appended', head: { version: expected.version + events.length, commit } };
+    });
+  }
+
+  /** Compares the head with the history. Returns the events after it. */
+  #newer(stream: StreamName, { version, commit }: Head): ReadResult<Event> {
+    const rows = this.#select.all(stream, version, this.pageSize + 2).map(rowOf);
+    // The first row is the event at the head, unless that is the beginning.
+    const known = version === 0 ? BEGINNING : rows.shift();
+    if (known?.version !== version || known.commit !== commit) return { status: 'reset' };
+    const events = rows.slice(0, this.pageSize).map(({ version, commit, ...encoded }) => {
+      const event = this.codec.decode(encoded);
+      if (event === undefined) throw new UnreadableHistory(`event ${version} of ${stream} cannot be decoded`);
+      return { version, commit, event };
+    });
+    return { status: 'read', events, more: rows.length > this.pageSize };
+  }
+
+  #transaction<T>(work: () => T): T {
+    let committing = false;
+    try {
+      // IMMEDIATE: no other process can append between the comparison of the head and the commit.
+      this.database.exec('BEGIN IMMEDIATE');
+      const result = work();
+      committing = true;
+      this.database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      try {
+        this.database.exec('ROLLBACK');
+      } catch {
+        // There is no transaction: SQLite has not begun it, or has ended it already.
+      }
+      throw committing ? new OutcomeUnknown('COMMIT failed', { cause: error }) : unavailable(error);
+    }
+  }
+}
+
+function rowOf(row: Readonly<Record<string, unknown>>): Head & EncodedEvent {
+  const text = (name: string) => Buffer.from(row[name] as Uint8Array).toString();
+  return { version: Number(row['version']), commit: text('commit'), type: text('type'), data: text('data') };
+}
+
+/** Any error of SQLite but that of a COMMIT: nothing was written. */
+export function unavailable(error: unknown): StoreUnavailable {
+  return error instanceof StoreUnavailable ? error : new StoreUnavailable('SQLite refused', { cause: error });
+}

@@ -1,0 +1,145 @@
+import { expect } from 'chai';
+import { freePort } from '../support/redis/free-port';
+import { type RedisServer, type StartRedis, describeOwnRedis } from '../support/redis';
+import type { ServiceProcess } from '../support/service-process';
+import { temporaryDirectory } from '../support/temporary-directory';
+import { tokenOf } from '../support/token';
+import { until } from '../support/until';
+import { loadFixture } from './fixture';
+import { Haproxy } from './haproxy';
+import { userNames } from './histories';
+import { expectGoals, reportFigures } from './report';
+import { LONG, metricOf } from './service';
+
+const COUNTS = LONG ? [1, 2, 4] : [2];
+const PLAYED_MS = LONG ? 10_000 : 1500;
+const USERS = userNames('user', 64);
+const HOT = 'hot';
+const HOT_CLIENTS = 16;
+
+/** Starts what the instances store events in; returns the variables that they find it by. */
+type StartStore = (startRedis: StartRedis) => Promise<Readonly<Record<string, string>>>;
+
+const STORES: Readonly<Record<string, StartStore>> = {
+  'one Redis': async (startRedis) => ({ REDIS_URL: (await startRedis('--appendfsync', 'always')).url }),
+  'a Cluster of three': async (startRedis) => {
+    const nodes = await Promise.all(
+      [0, 1, 2].map(() => startRedis('--cluster-enabled', 'yes', '--appendfsync', 'always')),
+    );
+    await formCluster(nodes);
+    const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
+    return { REDIS_URL: nodes[0]!.url, REDIS_CLUSTER_NODES: addresses.join() };
+  },
+};
+
+for (const [name, startStore] of Object.entries(STORES)) {
+  describeOwnRedis(`Several instances on ${name}`, (startRedis) => {
+    const report = reportFigures();
+    const { start, play } = loadFixture();
+    const inDirectory = temporaryDirectory();
+    let where: Readonly<Record<string, string>>;
+    let haproxy: Haproxy | undefined;
+
+    before(async () => {
+      where = await startStore(startRedis);
+    });
+    afterEach(async () => {
+      await haproxy?.stop();
+      haproxy = undefined;
+    });
+
+    for (const count of COUNTS) {
+      it(`share the users of ${count} behind the proxy, and agree on a user of all of them`, async function () {
+        this.timeout(60_000).slow(30_000);
+        const ports = await Promise.all(Array.from({ length: count }, freePort));
+        const instances = await Promise.all(
+          ports.map((port) =>
+            start('', [...USERS, HOT], { ...where, PORT: String(port), LOG_LEVEL: 'warn' }),
+          ),
+        );
+        haproxy = await Haproxy.start({
+          port: await freePort(),
+          servers: ports,
+          file: inDirectory('haproxy.cfg'),
+        });
+        await until(() =>
+          fetch(`${haproxy!.url}/health/ready`).then(
+            ({ ok }) => ok,
+            () => false,
+          ),
+        );
+        const work = { get: ['/plants?limit=20'], create: { nameLength: 12 } };
+        const { groups } = await play(haproxy.url, PLAYED_MS, [{ ...work, name: 'distinct', users: USERS }]);
+        const inMemory = await Promise.all(instances.map(usersInMemory));
+
+        const before = await plantsOf(instances[0]!);
+        const hot = instances.map(({ url }, index) => ({
+          name: `hot on ${index + 1}`,
+          url,
+          users: [HOT],
+          clientsPerUser: HOT_CLIENTS,
+          ...work,
+        }));
+        const { groups: ofHot } = await play(haproxy.url, PLAYED_MS, hot);
+        const shown = await Promise.all(instances.map(plantsOf));
+        const figures = Object.values(ofHot);
+        const sum = (numbers: readonly number[]) => numbers.reduce((total, next) => total + next, 0);
+        const [requests, failed] = [
+          sum(figures.map((each) => each.requests)),
+          sum(figures.map((each) => each.failures)),
+        ];
+        const perSecond = (requests: number) => Math.round((requests * 1000) / PLAYED_MS);
+        report(`${count} instances on ${name}`, [
+          {
+            'distinct users: requests a second': perSecond(groups['distinct']!.requests),
+            p99: groups['distinct']!.succeeded.p99.toFixed(1),
+            'users in memory': inMemory.join(' + '),
+            'one user on all: requests a second': perSecond(requests),
+            conflicts: sum(
+              await Promise.all(instances.map((each) => metricOf(each.url, 'plant_store_conflicts_total'))),
+            ),
+          },
+        ]);
+
+        expect(new Set(shown).size, 'lists of the same user on different instances').to.equal(1);
+        expect(shown[0]!, 'plants').to.be.above(before);
+        expectGoals(
+          { what: 'failures', is: groups['distinct']!.failures, atMost: 0 },
+          // Overload passes a few on to another instance.
+          { what: 'users in memory', is: sum(inMemory), atMost: USERS.length * (count > 1 ? 2 : 1) },
+          {
+            what: 'the fewest users of an instance',
+            is: Math.min(...inMemory),
+            atLeast: USERS.length / count / 4,
+          },
+          // Each conflict costs another call of the store, so the deadline may pass on a busy machine.
+          { what: 'share of failures of the hot user', is: failed / requests, atMost: 0.01 },
+        );
+      });
+    }
+  });
+}
+
+async function formCluster(nodes: readonly RedisServer[]): Promise<void> {
+  const slots = 16_384;
+  for (const [index, { admin }] of nodes.entries()) {
+    const [first, next] = [index, index + 1].map((part) => Math.floor((part * slots) / nodes.length));
+    await admin.call('CLUSTER', 'ADDSLOTSRANGE', String(first), String(next! - 1));
+    if (index > 0) await admin.cluster('MEET', '127.0.0.1', nodes[0]!.port);
+  }
+  for (const { admin } of nodes) {
+    await until(async () => {
+      const info = await admin.cluster('INFO');
+      return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes.length}`);
+    });
+  }
+}
+
+function usersInMemory(instance: ServiceProcess): Promise<number> {
+  return metricOf(instance.url, 'plant_store_collections');
+}
+
+async function plantsOf({ url }: ServiceProcess): Promise<number> {
+  const answer = await fetch(`${url}/plants`, { headers: { Authorization: `Bearer ${tokenOf(HOT)}` } });
+  return ((await answer.json()) as unknown[]).length;
+}

@@ -1,0 +1,107 @@
+/** The tarballs as a user unpacks them. `npm run test:package` */
+import { expect } from 'chai';
+import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { type Workshop, workshopOfTheRun } from './workshop';
+
+const bin = (name: string) => resolve('node_modules/.bin', name);
+const PAGES_AND_TERMS = /^(?:package\.json|LICENSE|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md)$/;
+
+describe('The tarball', function () {
+  this.timeout(300_000);
+  let workshop: Workshop;
+  before(async () => {
+    workshop = await workshopOfTheRun();
+  });
+
+  it('of the library has types and code for require and import (attw)', () =>
+    workshop.run('.', bin('attw'), workshop.tarball, '--profile', 'node16'));
+
+  it('of the library passes publint', () =>
+    workshop.run('.', bin('publint'), 'run', workshop.tarball, '--strict'));
+
+  const contents: [name: string, tarball: () => string, isShipped: (module: string) => boolean][] = [
+    [
+      'library',
+      () => workshop.tarball,
+      (module) => !/^(?:service|adapters\/(?:auth|cli|metrics|tracing))\/|^(?:cli|main)$/.test(module),
+    ],
+    ['service', () => workshop.serviceTarball, (module) => !module.startsWith('testing/')],
+  ];
+  for (const [name, tarball, isShipped] of contents) {
+    describe(`of the ${name}`, () => {
+      let root: string;
+      let files: string[];
+      before(async () => {
+        workshop.write(`unpacked-${name}/.keep`, '');
+        await workshop.run(`unpacked-${name}`, 'tar', 'xzf', tarball());
+        root = join(workshop.directory, `unpacked-${name}/package`);
+        files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>
+          statSync(join(root, file)).isFile(),
+        );
+      });
+      const read = (file: string) => readFileSync(join(root, file), 'utf8');
+
+      it('contains the build of its sources, the pages and the examples, and nothing else', () => {
+        const built = readdirSync('src', { recursive: true, encoding: 'utf8' })
+          .filter((file) => file.endsWith('.ts'))
+          .map((file) => file.replace(/\.ts$/, ''))
+          .filter(isShipped)
+          .flatMap((module) => ['js', 'js.map', 'd.ts'].map((end) => `dist/${module}.${end}`));
+        expect(files.filter((file) => file.startsWith('dist/'))).to.have.members(built);
+        for (const file of files.filter((each) => /^(?:docs|deploy)\//.test(each))) {
+          expect(existsSync(file), file).to.equal(true);
+          expect(file).to.match(/\.(?:md|svg|ts|json|html|cfg|yaml)$/);
+        }
+        const others = files.filter((file) => !/^(?:dist|docs|deploy)\//.test(file));
+        for (const file of others) expect(file).to.match(PAGES_AND_TERMS);
+        expect(others).to.have.length(6);
+      });
+
+      it('has no page with a link to a file that is missing', () => {
+        const pages = files.filter((file) => file.endsWith('.md'));
+        expect(pages).to.include('README.md');
+        const dead = pages.flatMap((page) =>
+          [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+            .filter(([, target]) => !existsSync(join(root, dirname(page), target!)))
+            .map(([, target]) => `${page}: ${target!}`),
+        );
+        expect(dead).to.deep.equal([]);
+      });
+
+      it('has no source map without its source', () => {
+        const maps = files.filter((file) => file.endsWith('.map'));
+        expect(maps).not.to.be.empty;
+        for (const file of maps) {
+          const { sources, sourcesContent } = JSON.parse(read(file)) as SourceMap;
+          expect(sourcesContent, file).to.have.length(sources.length);
+          for (const source of sourcesContent!) expect(source, file).to.be.a('string').and.not.be.empty;
+        }
+      });
+
+      it('has no comment that cites a file that is missing', () => {
+        const dead = files
+          .filter((file) => /\.(?:js|ts)$/.test(file))
+          .flatMap((file) =>
+            filesCitedIn(read(file))
+              .filter((cited) => ![root, join(root, dirname(file))].some((at) => existsSync(join(at, cited))))
+              .map((cited) => `${file}: ${cited}`),
+          );
+        expect(dead).to.deep.equal([]);
+      });
+    });
+  }
+});
+
+interface SourceMap {
+  readonly sources: readonly string[];
+  readonly sourcesContent?: readonly (string | null)[];
+}
+
+/** The files of this project that the comments of a program name, such as `docs/operations.md` or `../problems.ts`. */
+function filesCitedIn(program: string): string[] {
+  const comments = program.match(/\/\*[^]*?\*\/|(?<![:'"`])\/\/.*$/gm) ?? [];
+  const cited =
+    /(?:[\w@.-]+\/)+[\w.-]*\w\.(?:[cm]?[jt]s|json|map|md|sh|ya?ml|cfg)\b|\b(?:src|test|bench|scripts|docs|deploy)\/[\w/-]*\w|\b[\w-]+\.(?:[cm]?ts|md)\b/g;
+  return comments.flatMap((comment) => comment.replaceAll(/https?:\S+/g, '').match(cited) ?? []);
+}
