@@ -7,6 +7,7 @@ export {
   type AppendResult,
   type EventStore,
   type Head,
+  type HistoryArchived,
   type HistoryLost,
   type NewerEvents,
   type Notify,

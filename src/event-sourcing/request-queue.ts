@@ -121,6 +121,6 @@ export class RequestQueue<Command, Decided> {
       this.#waitingBytes -= request.bytes;
       request.expire(retryAfterMs());
     }
-    if (!this.roundIsPending) abandoned();
+    if (this.#round.length > 0 && !this.roundIsPending) abandoned();
   }
 }

@@ -496,7 +496,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'the bytes of a finished list are not released',
-    file: 'src/adapters/http/list-renderer.ts',
+    file: 'src/adapters/http/list-text.ts',
     code: '    this.#bytes -= text.bytes;\n',
     replacement: '',
     test: {
@@ -506,7 +506,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'the ranges of a finished list are not released',
-    file: 'src/adapters/http/list-renderer.ts',
+    file: 'src/adapters/http/list-text.ts',
     code: '    this.#ranges -= text.size;\n',
     replacement: '',
     test: {

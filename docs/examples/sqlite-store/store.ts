@@ -63,7 +63,7 @@ export class SqliteEventStore<Event> implements EventStore<Event> {
     const encoded = events.map((event) => this.codec.encode(event));
     return this.#transaction(() => {
       const newer = this.#newer(stream, expected);
-      if (newer.status === 'reset') return newer;
+      if (newer.status !== 'read') return newer;
       const next = newer.events[0];
       if (next !== undefined && next.commit !== commit) return { ...newer, status: 'conflict' };
       // If the next event has this commit, the append is a repetition and has the same result.

@@ -5,8 +5,7 @@ import { type PlantView, type User, pageOf } from '../../application';
 import { type Head, StoreUnavailable } from '../../event-sourcing';
 import type { SegmentRange } from '../../domain';
 import { type PageQuery, canonical } from './list-query';
-import { ListRenderer, type Rendering } from './list-renderer';
-import { ListText, PIECE_LENGTH, SegmentTexts } from './list-text';
+import { ListRenderer, ListText, PIECE_LENGTH, type Rendering, SegmentTexts } from './list-text';
 import { malformedHttp } from './problems';
 import { whenClosed } from './response';
 

@@ -2,11 +2,11 @@
  * The OpenAPI document: `/openapi.json` serves it, Swagger UI shows it, and the
  * tests check every response against it. It is written by hand, in this folder only.
  */
+import { TAGS } from './parts';
 import { plantsPaths } from './plants-paths';
 import { UNDER_PLANTS, failures, headers, optionsResponses, sharedFailures } from './responses';
 import { schemas } from './schemas';
 import { servicePaths } from './service-paths';
-import { TAGS } from './tags';
 
 /** The version of the interface. CHANGELOG.md lists its changes. */
 export const INTERFACE_VERSION = '1.0.0';

@@ -60,3 +60,9 @@ export type Operations = Readonly<Partial<Record<Method, Operation>>>;
 export type PathItem = Operations & { readonly parameters?: readonly Parameter[] };
 
 export type Paths = Readonly<Record<string, PathItem>>;
+
+/** The groups of operations, as Swagger UI shows them. */
+export const TAGS = {
+  plants: { name: 'Plants', description: 'Create, list and delete plants.' },
+  service: { name: 'Service', description: 'Documentation, health and metrics. Needs no token.' },
+} as const;

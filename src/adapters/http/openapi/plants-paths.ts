@@ -1,6 +1,5 @@
-import type { Operation, Parameter, Paths, Response } from './parts';
+import { TAGS, type Operation, type Parameter, type Paths, type Response } from './parts';
 import { UNDER_PLANTS, failures, headersOf } from './responses';
-import { TAGS } from './tags';
 
 export const IF_NONE_MATCH: Parameter = {
   name: 'If-None-Match',

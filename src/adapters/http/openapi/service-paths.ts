@@ -1,8 +1,7 @@
-import type { Operation, Parameter, Paths, Response, Schema } from './parts';
+import { TAGS, type Operation, type Parameter, type Paths, type Response, type Schema } from './parts';
 import { IF_NONE_MATCH } from './plants-paths';
 import { ANYWHERE, failures, headersOf } from './responses';
 import { type LiveBody, type ReadyBody, schemas } from './schemas';
-import { TAGS } from './tags';
 
 /** The operations without a token: documentation, health and metrics. */
 export function servicePaths(hasMetrics: boolean): Paths {
