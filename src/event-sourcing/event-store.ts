@@ -29,6 +29,11 @@ export function headOf({ version, commit }: Head): Head {
 export interface NewerEvents<Event> {
   readonly events: readonly RecordedEvent<Event>[];
   readonly more: boolean;
+  /**
+   * Optional: the head of the last event. A store that decodes a page with `more` only when its `events` are used gives
+   * it, so that a load requests the next page before that. Then `events` throws {@link UnreadableHistory}.
+   */
+  readonly end?: Head;
 }
 
 /** The caller's head is not (or no longer) in the stream's history: read again from {@link BEGINNING}. */

@@ -93,9 +93,9 @@ export class HistoryLoader<Event> implements Load {
         else this.target.startOver();
         return false;
       }
-      const last = page.events.at(-1);
-      // Prefetched while this page is applied. If applying throws, a failed prefetch must not go unhandled.
-      const next = page.more && last !== undefined ? this.#read(headOf(last)) : undefined;
+      const end = page.more ? endOf(page) : undefined;
+      // Prefetched while this page is decoded and applied. If that throws, a failed prefetch must not go unhandled.
+      const next = end && this.#read(end);
       next?.catch(() => {});
       this.target.apply(page);
       if (next === undefined) return !page.more;
@@ -108,9 +108,9 @@ export class HistoryLoader<Event> implements Load {
     const head = this.target.head();
     const page = await this.#read(head);
     if (page.status === 'archived' && head.version === 0) return this.#firstPageAfterBase();
-    const last = page.status === 'read' && page.more ? page.events.at(-1) : undefined;
-    if (last === undefined) return page;
-    const next = await this.#firstPageAfterSnapshot(last.version);
+    const end = page.status === 'read' && page.more ? endOf(page) : undefined;
+    if (end === undefined) return page;
+    const next = await this.#firstPageAfterSnapshot(end.version);
     if (next !== undefined) return next;
     return this.target.head() === head ? page : this.#read(BEGINNING);
   }
@@ -150,4 +150,11 @@ export class HistoryLoader<Event> implements Load {
       return this.target.read(after);
     });
   }
+}
+
+/** The head of the last event; `undefined` if there is none. */
+function endOf(page: NewerEvents<unknown>): Head | undefined {
+  if (page.end !== undefined) return page.end;
+  const last = page.events.at(-1);
+  return last && headOf(last);
 }

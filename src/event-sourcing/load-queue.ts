@@ -21,7 +21,7 @@ interface Turn {
 /** Pages in flight: enough to keep a store busy, few enough not to delay the replies of rounds. */
 const MAX_READS = 4;
 /** Up to this many pages a load is short, and has priority over long ones. */
-const SHORT_PAGES = 32;
+const SHORT_PAGES = 8;
 /** One in this many turns goes to a long load, if there is one. */
 const LONG_SHARE = 4;
 /** Maximum number of long loads that continue without a waiting request. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { UnreadableHistory } from '../../src/event-sourcing';
+import { UnreadableHistory, headOf } from '../../src/event-sourcing';
 import { created, deleted } from './pending-request';
 import { TIMEOUT_MS, OneAggregate } from './one-aggregate';
 
@@ -194,6 +194,44 @@ describe('A long history', () => {
 
     expect((await fixture.catchUp()).outcome).to.deep.equal(names);
     expect(fixture.store.requests.map(({ after }) => after.version)).to.deep.equal([0, 2, 4]);
+  });
+
+  it('is read on before the events of a page are decoded, if the page has its end', async () => {
+    const fixture = new OneAggregate({ pageSize: 1 });
+    await fixture.recordByOthers(...long.slice(0, 2));
+    const [fern] = await fixture.store.history('ada');
+    const listed = fixture.list();
+    let requestsBefore: number | undefined;
+    const page = {
+      status: 'read',
+      more: true,
+      end: headOf(fern!),
+      get events() {
+        requestsBefore ??= fixture.store.requests.length;
+        return [fern!];
+      },
+    } as const;
+    await fixture.store.sole.answerWith(page);
+    expect(requestsBefore).to.equal(2);
+    await fixture.store.sole.answer();
+    expect(listed.outcome).to.deep.equal(['Fern', 'Ivy']);
+  });
+
+  it('is unreadable if the events of such a page are', async () => {
+    const fixture = new OneAggregate();
+    const listed = fixture.list();
+    await fixture.store.sole.answerWith({
+      status: 'read',
+      more: true,
+      end: { version: 1, commit: 'other-writer-1' },
+      get events(): never {
+        throw new UnreadableHistory('event 1 is of a newer format');
+      },
+    });
+    expect(listed.outcome).to.equal('UnreadableHistory');
+    await fixture.store.sole.lose();
+    await fixture.recordByOthers(...long);
+    expect((await fixture.catchUp()).outcome).to.deep.equal(names);
   });
 
   it('is loaded across expired requests: pages that were read are kept', async () => {

@@ -1,5 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { type Codec, type EncodedEvent, type RecordedEvent, UnreadableHistory } from '../../event-sourcing';
+import {
+  type Codec,
+  type EncodedEvent,
+  type Head,
+  type RecordedEvent,
+  UnreadableHistory,
+} from '../../event-sourcing';
 
 /**
  * The format of an event in a Redis stream; docs/decisions/0003-storage-format.md explains it:
@@ -20,38 +26,71 @@ export interface Entry {
 const OTHER_FIELDS = 0xffff_ffff;
 
 /**
- * The entries that a Lua script packed: for each its id, type, data and commit, each after its length in
- * bytes (32 bits, big-endian). Throws {@link UnreadableHistory} if a text is not UTF-8.
+ * The entries that a Lua script packed: for each its id, type, data and commit, each after its length in bytes (32
+ * bits, big-endian).
  */
-export function unpackEntries(packed: Buffer): Entry[] {
-  let offset = 0;
-  const length = () => {
-    offset += 4;
-    return packed.readUInt32BE(offset - 4);
-  };
-  const text = (bytes: number) => {
-    const start = offset;
-    offset += bytes;
-    const decoded = packed.toString('utf8', start, offset);
-    // Node replaces invalid bytes by U+FFFD, which may also have been written.
-    if (decoded.includes('\ufffd') && !isUtf8(packed.subarray(start, offset))) return undefined;
-    return decoded;
-  };
+export class PackedEntries {
+  #offset = 0;
 
-  const entries: Entry[] = [];
-  while (offset < packed.length) {
-    const id = text(length())!;
-    const typeLength = length();
-    if (typeLength === OTHER_FIELDS) {
-      entries.push({ id });
-      continue;
-    }
-    const [type, data, commit] = [text(typeLength), text(length()), text(length())];
+  constructor(private readonly packed: Buffer) {}
+
+  /** The next entry; `undefined` after the last one. Throws {@link UnreadableHistory} if a text is not UTF-8. */
+  next(): Entry | undefined {
+    if (this.#offset === this.packed.length) return undefined;
+    const id = this.#text(this.#length())!;
+    const typeLength = this.#length();
+    if (typeLength === OTHER_FIELDS) return { id };
+    const type = this.#text(typeLength);
+    const data = this.#text(this.#length());
+    const commit = this.#text(this.#length());
     if (type === undefined || data === undefined || commit === undefined)
       throw new UnreadableHistory(`entry ${id} is not UTF-8`);
-    entries.push({ id, recorded: { type, data, commit } });
+    return { id, recorded: { type, data, commit } };
   }
-  return entries;
+
+  /** All further entries. */
+  rest(): Entry[] {
+    const entries: Entry[] = [];
+    for (let entry = this.next(); entry !== undefined; entry = this.next()) entries.push(entry);
+    return entries;
+  }
+
+  /** The last entry; `undefined` if there is no further one. Does not decode the others, and stays where it is. */
+  last(): Entry | undefined {
+    const before = this.#offset;
+    let start = before;
+    while (this.#offset < this.packed.length) {
+      start = this.#offset;
+      this.#skip(this.#length());
+      const typeLength = this.#length();
+      if (typeLength === OTHER_FIELDS) continue;
+      this.#skip(typeLength);
+      this.#skip(this.#length());
+      this.#skip(this.#length());
+    }
+    this.#offset = start;
+    const last = this.next();
+    this.#offset = before;
+    return last;
+  }
+
+  #length(): number {
+    this.#offset += 4;
+    return this.packed.readUInt32BE(this.#offset - 4);
+  }
+
+  #skip(bytes: number): void {
+    this.#offset += bytes;
+  }
+
+  #text(bytes: number): string | undefined {
+    const start = this.#offset;
+    this.#skip(bytes);
+    const decoded = this.packed.toString('utf8', start, this.#offset);
+    // Node replaces invalid bytes by U+FFFD, which may also have been written.
+    if (decoded.includes('\ufffd') && !isUtf8(this.packed.subarray(start, this.#offset))) return undefined;
+    return decoded;
+  }
 }
 
 /** The event at `version`. Throws {@link UnreadableHistory}. */
@@ -67,4 +106,11 @@ export function decodeEntry<Event>(
   if (event === undefined)
     throw new UnreadableHistory(`entry ${id} is not a valid ${recorded.type} of this version`);
   return { version, commit: recorded.commit, event };
+}
+
+/** The head of the event in the entry; `undefined` if there is none. Does not decode the event. */
+export function headOfEntry({ id, recorded }: Entry): Head | undefined {
+  const version = parseInt(id);
+  if (recorded === undefined || id !== `${version}-0`) return undefined;
+  return { version, commit: recorded.commit };
 }

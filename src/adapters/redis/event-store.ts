@@ -6,12 +6,13 @@ import {
   type Head,
   type Notify,
   type ReadResult,
+  type RecordedEvent,
   type StreamName,
 } from '../../event-sourcing';
 import { type AppendBounds, AppendWriter } from './append-writer';
 import type { RedisConnection } from './connection';
 import { appendFault, readFault } from './faults';
-import { decodeEntry, unpackEntries } from './entry';
+import { PackedEntries, decodeEntry, headOfEntry } from './entry';
 import { type PackedPage, READ, executeScript } from './scripts';
 import { streamKey } from './stream-key';
 
@@ -21,7 +22,7 @@ export interface RedisEventStoreOptions<Event> {
   readonly keyPrefix: string;
   /** How many replicas must confirm an append before it is acknowledged; 0 or more. */
   readonly waitReplicas: number;
-  /** Maximum number of events of a page, 1 or more; 128 by default. A page of large events has fewer. */
+  /** Maximum number of events of a page, 1 or more; 512 by default. A page of large events has fewer. */
   readonly pageSize?: number | undefined;
   /** Queue limit of appends without a reply; `APPEND_BOUNDS` by default. */
   readonly appendBounds?: AppendBounds;
@@ -30,7 +31,7 @@ export interface RedisEventStoreOptions<Event> {
 }
 
 /** Maximum number of events of a page. */
-const PAGE_EVENTS = 128;
+const PAGE_EVENTS = 512;
 /** Maximum size of a page of more than one event, in bytes. */
 const PAGE_BYTES = 512 * 1024;
 /** Maximum number of newer events in a conflict; the rest is read page by page. */
@@ -112,15 +113,27 @@ export class RedisEventStore<Event> implements EventStore<Event> {
 
   /** The events of a page that starts at the entry of `after`. */
   #newerEvents(after: Head, [more, packed]: PackedPage): ReadResult<Event> {
-    const entries = unpackEntries(packed);
+    const entries = new PackedEntries(packed);
     if (after.version > 0) {
-      const known = entries.shift();
+      const known = entries.next();
       if (known?.id !== `${after.version}-0` || known.recorded?.commit !== after.commit)
         return { status: 'reset' };
     } else if (after.commit !== BEGINNING.commit) return { status: 'reset' };
     const { codec } = this.options;
-    const events = entries.map((entry, index) => decodeEntry(entry, after.version + 1 + index, codec));
-    return { status: 'read', events, more: more === 1 };
+    const decoded = () =>
+      entries.rest().map((entry, index) => decodeEntry(entry, after.version + 1 + index, codec));
+    const last = more === 1 ? entries.last() : undefined;
+    const end = last && headOfEntry(last);
+    if (end === undefined) return { status: 'read', events: decoded(), more: more === 1 };
+    let events: readonly RecordedEvent<Event>[] | undefined;
+    return {
+      status: 'read',
+      get events() {
+        return (events ??= decoded());
+      },
+      more: true,
+      end,
+    };
   }
 }
 

@@ -31,7 +31,7 @@ export interface RedisOptions<Event> extends EventStoreOptions<Event> {
   readonly keyPrefix?: string;
   /** How many replicas must confirm an append before it is acknowledged; 0 on a cluster. */
   readonly waitReplicas?: number;
-  /** Maximum number of events of a page, 1 or more; 128 by default. For tests: every page boundary is a case. */
+  /** Maximum number of events of a page, 1 or more; 512 by default. For tests: every page boundary is a case. */
   readonly pageSize?: number | undefined;
   /** How often the server is examined, in ms; {@link EXAMINE_EVERY_MS} by default. */
   readonly examineEveryMs?: number;

@@ -37,7 +37,7 @@ export type PackedPage = readonly [more: number, packed: Buffer];
  * Lua: up to `limit` entries from `version` on, and whether there are more. At least two of them, then as many as fit
  * into `bytes`.
  *
- * They are packed into one string, which `unpackEntries` unpacks. ioredis would parse seven strings and two arrays
+ * They are packed into one string, which `PackedEntries` unpacks. ioredis would parse seven strings and two arrays
  * per entry, which takes longer than all other work of loading a history. XRANGE counts entries, not bytes, so they
  * are read in growing steps.
  */

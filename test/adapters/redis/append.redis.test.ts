@@ -2,7 +2,7 @@ import { streamName } from '../../../src/testing/a-stream';
 import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
-import { unpackEntries } from '../../../src/adapters/redis/entry';
+import { PackedEntries } from '../../../src/adapters/redis/entry';
 import type { RedisEventStore } from '../../../src/adapters/redis/event-store';
 import { APPEND, executeScript } from '../../../src/adapters/redis/scripts';
 import { plantCodec } from '../../../src/application';
@@ -178,7 +178,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
         const [status, more, packed] = await send(BEGINNING, 'ours', data(fern));
         expect([String(status), more]).to.deep.equal(['conflict', 0]);
         const recorded = { type: 'PlantCreated', data: data(moss), commit: 'theirs' };
-        expect(unpackEntries(packed!)).to.deep.equal([{ id: '1-0', recorded }]);
+        expect(new PackedEntries(packed!).rest()).to.deep.equal([{ id: '1-0', recorded }]);
       }
       expect(await stored()).to.have.lengthOf(1);
     });

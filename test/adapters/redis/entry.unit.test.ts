@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Entry, decodeEntry, unpackEntries } from '../../../src/adapters/redis/entry';
+import { type Entry, PackedEntries, decodeEntry } from '../../../src/adapters/redis/entry';
 import { type Codec, UnreadableHistory } from '../../../src/event-sourcing';
 
 const COMMIT = '2026-11-20T21:20:33.123Z-9f2c51d07b3a88e4';
@@ -57,17 +57,27 @@ describe('Packed entries', () => {
     const texts = ['', ' ', 'a\n0', 'ü€🌿', '\ufffd', 'x'.repeat(70_000)];
     for (const data of texts) {
       const bytes = Buffer.concat([packed('7-0', 'Noted', data, COMMIT), packed('8-0', '', '', '')]);
-      expect(unpackEntries(bytes)).to.deep.equal([
+      expect(new PackedEntries(bytes).rest()).to.deep.equal([
         entry({ data }),
         { id: '8-0', recorded: { type: '', data: '', commit: '' } },
       ]);
     }
   });
 
-  it('are none in an empty page', () => expect(unpackEntries(Buffer.alloc(0))).to.deep.equal([]));
+  it('are none in an empty page', () => expect(new PackedEntries(Buffer.alloc(0)).rest()).to.deep.equal([]));
+
+  it('give the last one without decoding those before it', () => {
+    const broken = packed('7-0', 'Noted', Buffer.from('F\xc3', 'latin1'), COMMIT);
+    const other = Buffer.concat([packed('8-0'), Buffer.alloc(4, 0xff)]);
+    const entries = new PackedEntries(Buffer.concat([broken, other, packed('9-0', 'Noted', 'last', COMMIT)]));
+    expect(entries.last()).to.deep.equal(entry({ id: '9-0', data: 'last' }));
+    expect(() => entries.next()).to.throw(UnreadableHistory, /^entry 7-0 /);
+    expect(entries.rest()).to.deep.equal([{ id: '8-0' }, entry({ id: '9-0', data: 'last' })]);
+    expect(entries.last()).to.equal(undefined);
+  });
 
   it('are unreadable with a text that is not UTF-8', () => {
     const bytes = packed('7-0', 'Noted', Buffer.from('F\xc3', 'latin1'), COMMIT);
-    expect(() => unpackEntries(bytes)).to.throw(UnreadableHistory, /^entry 7-0 is not UTF-8$/);
+    expect(() => new PackedEntries(bytes).rest()).to.throw(UnreadableHistory, /^entry 7-0 is not UTF-8$/);
   });
 });

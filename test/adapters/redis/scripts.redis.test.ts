@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { unpackEntries } from '../../../src/adapters/redis/entry';
+import { PackedEntries } from '../../../src/adapters/redis/entry';
 import { type PackedPage, READ, executeScript } from '../../../src/adapters/redis/scripts';
 import { describeRedis } from '../../support/redis';
 
@@ -25,7 +25,7 @@ describeRedis('The read script', (redis) => {
   async function page(first: number, limit: number, bytes = MAX_BYTES) {
     const reply = await executeScript(redis.admin, READ, [key], [first, limit, bytes]);
     const [more, packed] = reply as PackedPage;
-    return [unpackEntries(packed).map(({ id }) => parseInt(id)), more];
+    return [new PackedEntries(packed).rest().map(({ id }) => parseInt(id)), more];
   }
 
   const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
@@ -72,7 +72,7 @@ describeRedis('The read script', (redis) => {
     await add(1);
     await redis.admin.xadd(key, '2-0', 'type', 'Noted', 'json', '{}', 'commit', 'c');
     const [, packed] = (await executeScript(redis.admin, READ, [key], [0, 9, MAX_BYTES])) as PackedPage;
-    const [first, second] = unpackEntries(packed);
+    const [first, second] = new PackedEntries(packed).rest();
     expect(first?.recorded).to.deep.equal({ type: 'Noted', data: 'x', commit: 'c' });
     expect(second).to.deep.equal({ id: '2-0' });
   });

@@ -161,15 +161,15 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
   it('logs what it ignores without a name of a user or a plant, and counts it', async () => {
     const { plants: writer } = await startPlants(Infinity);
     // More events than a page has.
-    await create(writer, 100, 299, parseUser('alice'));
+    await create(writer, 100, 699, parseUser('alice'));
     await redis.admin.hset(key('snapshot', parseUser('alice')), {
       ...(await redis.admin.hgetall(key('snapshot'))),
-      version: '150',
+      version: '550',
       0: '[[1,1,"Secret"',
     });
     const environment = { REDIS_URL: redis.url, REDIS_KEY_PREFIX: redis.prefix, SNAPSHOT_EVERY: '10' };
     const [instance] = (await startInstances(1, environment)) as [Instance];
-    expect((await new Client(instance.url).list()).names).to.have.length(200);
+    expect((await new Client(instance.url).list()).names).to.have.length(600);
     const count = async (outcome: string) => {
       const text = await (await fetch(`${instance.url}/metrics`)).text();
       return Number(
