@@ -35,8 +35,8 @@ interface Fault {
   readonly alerts: readonly string[];
   /** Causes it. */
   begin(): Promise<unknown>;
-  /** Called again and again until all alerts fire. */
-  during?(): Promise<unknown>;
+  /** Each is called again and again, independently of the others, until all alerts fire. */
+  readonly during?: readonly (() => Promise<unknown>)[];
   end?(): Promise<unknown>;
 }
 
@@ -146,9 +146,10 @@ describePrometheus('prometheus', 'The alerts, in a Prometheus that scrapes three
       {
         alerts: ['PlantStoreSnapshots'],
         async begin() {
-          const ids = Array.from({ length: 200 }, (_, id) => id);
+          // More than a page has.
+          const ids = Array.from({ length: 600 }, (_, id) => id);
           await Promise.all(ids.map((id) => client(0, 'long').create(id, 'Fern')));
-          await client(0, 'long').create(200, 'Fern');
+          await client(0, 'long').create(600, 'Fern');
           const key = 'plant-store:{long}:snapshot';
           await until(async () => (await redis.admin.exists(key)) === 1);
           await redis.admin.hset(key, 'checksum', 'of another snapshot');
@@ -170,14 +171,15 @@ describePrometheus('prometheus', 'The alerts, in a Prometheus that scrapes three
         // Loads take longer than the time between two scrapes, and there are more than are begun together.
         alerts: ['PlantStoreSlow', 'PlantStoreLoadsWaiting', 'PlantStoreLimit'],
         begin: async () => (store.delayMs = 1500),
-        during: () =>
-          Promise.all(GUESTS.slice(1).flatMap((guest) => [1, 2, 3].map(() => client(2, guest).list()))),
+        during: GUESTS.slice(1).map(
+          (guest) => () => Promise.all([1, 2, 3].map(() => client(2, guest).list())),
+        ),
         end: async () => (store.delayMs = 0),
       },
       {
         alerts: ['PlantStoreFinding', 'PlantStoreWritesRefused'],
         begin: () => redis.admin.config('SET', 'maxmemory', '1'),
-        during: () => client(0, 'usual').create(1, 'Fern'),
+        during: [() => client(0, 'usual').create(1, 'Fern')],
         end: () => redis.admin.config('SET', 'maxmemory', '0'),
       },
     ];
@@ -199,9 +201,9 @@ describePrometheus('prometheus', 'The alerts, in a Prometheus that scrapes three
     async function causes(fault: Fault): Promise<void> {
       const since = performance.now();
       const over = new AbortController();
-      const during = (async () => {
-        while (!over.signal.aborted) await Promise.all([fault.during?.(), pause(100)]);
-      })();
+      const during = (fault.during ?? []).map(async (again) => {
+        while (!over.signal.aborted) await Promise.all([again(), pause(20)]);
+      });
       try {
         const fires = async (alert: string) => {
           await until(async () => (await prometheus.firing()).has(alert)).catch(() =>
@@ -214,7 +216,7 @@ describePrometheus('prometheus', 'The alerts, in a Prometheus that scrapes three
         await Promise.all(fault.alerts.map(fires));
       } finally {
         over.abort();
-        await during;
+        await Promise.all(during);
         await fault.end?.();
       }
       for (const alert of fault.alerts) {
