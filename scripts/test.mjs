@@ -5,8 +5,9 @@
 import { spawn } from 'node:child_process';
 
 const APART = [
-  '--ignore',
-  'test/{package,bench,container,load,monitoring}/*.{package,bench,container,long,prometheus}.test.ts',
+  ...['--ignore', 'test/{package,bench,container,monitoring}/*.{package,bench,container,prometheus}.test.ts'],
+  // `npm run test:slow`
+  ...['--ignore', 'test/{load/*,**/*.load.*}.test.ts'],
 ];
 const WAITING = 'test/**/*.{redis,fault,browser}.test.ts';
 const runs = [[WAITING], ['test/**/*.test.ts', '--ignore', WAITING]];

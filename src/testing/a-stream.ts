@@ -59,6 +59,8 @@ export class Stream<Event> {
     for (let current = page; current.more;) {
       const last = current.events.at(-1);
       assert(last !== undefined, 'a page with `more` must not be empty');
+      if (current.end !== undefined)
+        assert.deepEqual(current.end, headOf(last), '`end` must be the head of the last event');
       current = await this.#pageAfter(headOf(last));
       events.push(...current.events);
     }

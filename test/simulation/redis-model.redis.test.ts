@@ -67,14 +67,15 @@ describeOwnRedis('The model of Redis in the simulator', (startRedis) => {
         const [stream, after] = [oneOf(STREAMS), oneOf(heads)];
         const expected = model.read(stream, after);
         statuses.add(expected.status);
-        expect(await store.read(stream, after)).to.deep.equal(expected);
+        expect(withoutEnd(await store.read(stream, after))).to.deep.equal(expected);
         return;
       }
       const append = appends.length > 0 && below(4) === 0 ? oneOf(appends) : newAppend();
       appends.push(append);
       const { stream, expected, commit, events } = append;
       const result = inModel(() => model.append(stream, expected, commit, events));
-      expect(await refusedOr(store.append(stream, expected, commit, events))).to.deep.equal(result);
+      const answer = await refusedOr(store.append(stream, expected, commit, events));
+      expect(withoutEnd(answer)).to.deep.equal(result);
       statuses.add(typeof result === 'string' ? result : result.status);
       if (typeof result !== 'string' && result.status === 'appended') heads.push(result.head);
     }
@@ -137,4 +138,12 @@ async function refusedOr(call: Promise<Result>): Promise<Result> {
     if (!(error instanceof StoreUnavailable)) throw error;
     return 'refused';
   });
+}
+
+/** Without the optional `end` of a page, which the model does not have. */
+function withoutEnd(result: Result): Result {
+  if (typeof result === 'string' || !('end' in result)) return result;
+  const { end, ...rest } = result;
+  expect(end).to.deep.equal(headOf(rest.events.at(-1)!));
+  return rest;
 }

@@ -6,6 +6,7 @@ import {
   type EventStore,
   type RecordedEvent,
   StoreUnavailable,
+  headOf,
 } from '../../src/event-sourcing';
 import {
   changed,
@@ -117,6 +118,8 @@ export const BROKEN: Readonly<Record<string, () => EventStore<PlantEvent>>> = {
         return result.status === 'reset' ? { status: 'conflict', events: [], more: false } : result;
       },
     })),
+  'gives the head of the first event as the `end` of a page': () =>
+    reading((result) => (result.more ? { ...result, end: headOf(result.events[0]!) } : result)),
   'sets `more` at the end': () => reading((result) => ({ ...result, more: result.events.length > 0 })),
   'never sets `more`': () => reading((result) => ({ ...result, more: false })),
   'omits the first event of a page': () =>
