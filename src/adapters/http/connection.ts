@@ -54,7 +54,10 @@ export class ServedResponse<
   override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
     super.end(chunk, encoding as BufferEncoding, callback);
     // Most responses fit into the send buffer of the system, and need no timeout.
-    if (this.client && this.writableLength > 0 && !this.destroyed) this.setTimeout(this.client.readTimeoutMs);
+    if (this.client && this.writableLength > 0 && !this.destroyed) {
+      // Without a reset, the system would keep its send buffer of some megabytes for as long as the client is slow.
+      this.setTimeout(this.client.readTimeoutMs, () => this.socket?.resetAndDestroy());
+    }
     return this;
   }
 }
