@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 
 const APART = [
   '--ignore',
-  'test/{package,bench,container,load,monitoring}/*.{package,bench,container,long,prometheus}.test.ts',
+  'test/{package,bench,clients,container,load,monitoring}/*.{package,bench,clients,container,long,prometheus}.test.ts',
 ];
 const WAITING = 'test/**/*.{redis,fault,browser}.test.ts';
 const runs = [[WAITING], ['test/**/*.test.ts', '--ignore', WAITING]];
