@@ -4,7 +4,7 @@ import { Client } from '../support/client';
 import { patient } from '../support/patience';
 import { describePrograms } from '../support/programs';
 import { ServiceProcess } from '../support/service-process';
-import { unsent } from '../support/system-sockets';
+import { unsentAfterClose } from '../support/system-sockets';
 import { tokenOf } from '../support/token';
 import { metricOf } from '../load/service';
 import { runProgram } from './run-program';
@@ -31,7 +31,7 @@ describePrograms(
   `The service, with ${ATTACKERS} connections of slowhttptest`,
   function () {
     this.timeout(90_000);
-    let service: ServiceProcess;
+    let service: ServiceProcess | undefined;
     before(async () => {
       service = await ServiceProcess.start({
         AUTH_TOKENS: ['alice', 'mallory'].map((user) => `${user}:${tokenOf(user)}`).join(),
@@ -40,14 +40,15 @@ describePrograms(
         LOG_LEVEL: 'info',
       });
     });
-    after(() => service.kill());
+    after(() => service?.kill());
 
     for (const [attack, options] of Object.entries(ATTACKS))
       it(`serves others during ${attack}, and ends all connections of the attack`, async () => {
-        const alice = new Client(service.url, 'alice');
+        const { url } = service!;
+        const alice = new Client(url, 'alice');
         const size = ['-c', String(ATTACKERS), '-r', String(ATTACKERS), '-i', '1', '-l', '15'];
         let output: string | undefined;
-        const ended = runProgram('slowhttptest', [...size, ...options(service.url)]);
+        const ended = runProgram('slowhttptest', [...size, ...options(url)]);
         const noted = ended.then((text) => (output = text));
         let [connections, slowest, released] = [0, 0, false];
         for (let id = 1; output === undefined; id++) {
@@ -59,12 +60,12 @@ describePrograms(
             expect(status).to.be.oneOf([200, 204]);
             slowest = Math.max(slowest, took);
           }
-          connections = Math.max(connections, await metricOf(service.url, 'http_connections'));
+          connections = Math.max(connections, await metricOf(url, 'http_connections'));
           // slowhttptest itself does not notice that a connection was reset.
           released ||=
             connections > ATTACKERS &&
-            (await metricOf(service.url, 'http_connections')) < 10 &&
-            unsent(service.url) === 0;
+            (await metricOf(url, 'http_connections')) < 10 &&
+            unsentAfterClose(url) === 0;
           await Promise.race([noted, pause(50)]);
         }
 

@@ -537,8 +537,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'a slow reader is disconnected without a reset',
     file: 'src/adapters/http/connection.ts',
-    code: ', () => this.socket?.resetAndDestroy());',
-    replacement: ');',
+    code: 'this.socket?.resetAndDestroy();',
+    replacement: '',
     test: {
       file: 'test/adapters/http/edge/slow-clients.load.http.test.ts',
       title: 'are disconnected if they do not read their response for too long',

@@ -55,10 +55,15 @@ export class ServedResponse<
     super.end(chunk, encoding as BufferEncoding, callback);
     // Most responses fit into the send buffer of the system, and need no timeout.
     if (this.client && this.writableLength > 0 && !this.destroyed) {
-      // Without a reset, the system would keep its send buffer of some megabytes for as long as the client is slow.
-      this.setTimeout(this.client.readTimeoutMs, () => this.socket?.resetAndDestroy());
+      this.setTimeout(this.client.readTimeoutMs, () => this.destroy());
     }
     return this;
+  }
+
+  /** Resets the connection: otherwise the system would keep up to some megabytes, for as long as the client reads slowly. */
+  override destroy(error?: Error): this {
+    this.socket?.resetAndDestroy();
+    return super.destroy(error);
   }
 }
 
