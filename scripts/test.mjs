@@ -5,9 +5,11 @@
 import { spawn } from 'node:child_process';
 
 const APART = [
-  ...['--ignore', 'test/{package,bench,container,monitoring}/*.{package,bench,container,prometheus}.test.ts'],
+  '--ignore',
+  'test/{package,bench,clients,container,monitoring}/*.{package,bench,clients,container,prometheus}.test.ts',
   // `npm run test:slow`
-  ...['--ignore', 'test/{load/*,**/*.load.*}.test.ts'],
+  '--ignore',
+  'test/{load/*,**/*.load.*}.test.ts',
 ];
 const WAITING = 'test/**/*.{redis,fault,browser}.test.ts';
 const runs = [[WAITING], ['test/**/*.test.ts', '--ignore', WAITING]];

@@ -6,15 +6,18 @@ import type { PlantEvent } from '../../src/domain';
 import type { EventStore, Head, StreamName } from '../../src/event-sourcing';
 import { Client } from '../support/client';
 import { patient } from '../support/patience';
+import { describePrograms } from '../support/programs';
 import { type RedisServer, describeOwnRedis } from '../support/redis';
 import { SlowStore } from '../support/slow-store';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { tokenOf } from '../support/token';
 import { until } from '../support/until';
 import { type WatchedService, startWatched } from '../support/watched-service';
-import { Prometheus, describePrometheus } from './prometheus';
+import { Prometheus } from './prometheus';
 import { RULES, alerts } from './rules';
 
+/** By program: the package of Debian that has it. */
+const PROMETHEUS = { prometheus: 'prometheus' };
 const USERS = ['lost', 'odd', 'large', 'long', 'usual'];
 const GUESTS = ['bug', ...Array.from({ length: 12 }, (_, number) => `guest${number}`)];
 
@@ -40,7 +43,7 @@ interface Fault {
   end?(): Promise<unknown>;
 }
 
-describePrometheus('prometheus', 'The alerts, in a Prometheus that scrapes three instances', () => {
+describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three instances', () => {
   describeOwnRedis('of which two are on Redis', (startRedis) => {
     const path = temporaryDirectory();
     let redis: RedisServer;

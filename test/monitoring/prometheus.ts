@@ -1,31 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { endWithProcess } from '../support/redis/end-with-process';
 import { freePort } from '../support/redis/free-port';
 import { until } from '../support/until';
-
-/** A suite that needs a program of Prometheus on the PATH. Without it is pending, or fails if CI is set. */
-export function describePrometheus(
-  program: 'prometheus' | 'promtool',
-  title: string,
-  body: () => void,
-): void {
-  describe(title, function (this: Mocha.Suite & { pendingReason?: string }) {
-    before(function () {
-      try {
-        execFileSync(program, ['--version'], { stdio: 'ignore' });
-      } catch {
-        const reason = `no ${program} is on the PATH (Debian: apt-get install prometheus)`;
-        if (process.env.CI) throw new Error(`${reason} (CI is set, so this is a failure)`);
-        (this.test!.parent as Mocha.Suite & { pendingReason?: string }).pendingReason = reason;
-        this.skip();
-      }
-    });
-    body();
-  });
-}
 
 /** A sample of an instant query. */
 export interface Sample {

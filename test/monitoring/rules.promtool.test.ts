@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { describePrometheus } from './prometheus';
+import { describePrograms } from '../support/programs';
 import { alerts } from './rules';
 
 const promtool = (...args: string[]) => promisify(execFile)('promtool', args);
 const DIRECTORY = 'deploy/prometheus';
 
-describePrometheus('promtool', 'The rules of Prometheus', () => {
+describePrograms({ promtool: 'prometheus' }, 'The rules of Prometheus', () => {
   it('fire in time, alone, and clear', () => promtool('test', 'rules', join(DIRECTORY, 'rules.test.yaml')));
 
   it('are part of a valid configuration', () =>

@@ -535,6 +535,36 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    fault: 'a slow reader is disconnected without a reset',
+    file: 'src/adapters/http/connection.ts',
+    code: 'this.socket?.resetAndDestroy();',
+    replacement: '',
+    test: {
+      file: 'test/adapters/http/edge/slow-clients.load.http.test.ts',
+      title: 'are disconnected if they do not read their response for too long',
+    },
+  },
+  {
+    fault: 'HEAD ignores If-None-Match',
+    file: 'src/adapters/http/response.ts',
+    code: 'listed?.includes(etag) !== true',
+    replacement: "listed?.includes(etag) !== true || ctx.method === 'HEAD'",
+    test: {
+      file: 'test/adapters/http/model/model.http.test.ts',
+      title: 'answers any requests as the model of the specification',
+    },
+  },
+  {
+    fault: 'the user of all requests of a connection is that of the first one',
+    file: 'src/adapters/http/users.ts',
+    code: 'ctx.state.user = user;',
+    replacement: 'ctx.state.user = (ctx.req.socket as { user?: User }).user ??= user;',
+    test: {
+      file: 'test/adapters/http/model/model.http.test.ts',
+      title: 'answers any requests as the model of the specification',
+    },
+  },
+  {
     fault: 'a page of a list is cached across writes',
     file: 'src/adapters/http/lists.ts',
     code: 'if (known !== undefined && isSame(known.head, head)) return known;',

@@ -32,7 +32,7 @@ function limitOf(stage: string): number {
 
 describe('The stages of .ci/run', () => {
   it('have each test of npm test in the fast one or in that with services', () => {
-    const apart = ['package', 'container', 'bench', 'prometheus', 'long'];
+    const apart = ['package', 'clients', 'container', 'bench', 'prometheus', 'long'];
     const kinds = readdirSync('test', { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.test.ts'))
       .map((file) => /([^.]+)\.test\.ts$/.exec(file)![1]!);

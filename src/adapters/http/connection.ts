@@ -54,8 +54,16 @@ export class ServedResponse<
   override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
     super.end(chunk, encoding as BufferEncoding, callback);
     // Most responses fit into the send buffer of the system, and need no timeout.
-    if (this.client && this.writableLength > 0 && !this.destroyed) this.setTimeout(this.client.readTimeoutMs);
+    if (this.client && this.writableLength > 0 && !this.destroyed) {
+      this.setTimeout(this.client.readTimeoutMs, () => this.destroy());
+    }
     return this;
+  }
+
+  /** Resets the connection: otherwise the system would keep up to some megabytes, for as long as the client reads slowly. */
+  override destroy(error?: Error): this {
+    this.socket?.resetAndDestroy();
+    return super.destroy(error);
   }
 }
 
