@@ -229,8 +229,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'the simulated store does not compare versions',
     file: 'test/simulation/redis-model.ts',
-    code: 'if (next !== undefined && next.commit !== commit)',
-    replacement: 'if (next !== undefined && next.commit === undefined)',
+    code: 'return recorded?.commit === commit && isDeepStrictEqual(recorded.event, event);',
+    replacement: 'return recorded !== undefined;',
     test: SIMULATION,
   },
   {
