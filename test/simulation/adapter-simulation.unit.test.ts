@@ -15,21 +15,44 @@ async function expectNoViolation(first: number, count: number): Promise<void> {
 
 describe('Instances behind the Redis adapter over a simulated Redis', () => {
   it('violate no guarantee in the adapter schedules of fixed seeds', async () => {
-    await expectNoViolation(1, LONG ? 5000 : 400);
+    await expectNoViolation(1, LONG ? 20_000 : 600);
   }).timeout(600_000);
 
   it(`violate no guarantee in the adapter schedules of fresh seeds, SEED=${SEED}`, async () => {
-    await expectNoViolation(SEED, LONG ? 20_000 : 200);
+    await expectNoViolation(SEED, LONG ? 50_000 : 200);
   }).timeout(1_200_000);
 
-  for (const [how, connect] of Object.entries(BROKEN_STORES))
-    it(`are found to call a store that ${how}`, async () => {
-      expect(await findFailingSeed(1, 3000, { connect, schedules })).to.be.a('number');
-    });
+  it('meet every reply of the scripts, every refusal of Redis and every loss of a connection', async () => {
+    const met = new Set<string>();
+    for (let seed = 1; seed <= 300; seed++)
+      for (const line of (await replaySchedule(schedules(seed))).trace)
+        for (const expected of MET) if (line.includes(expected)) met.add(expected);
+    expect([...met]).to.have.members(MET);
+  });
 
   it('do the same each time that an adapter schedule is simulated', async () => {
     for (let seed = 1; seed <= 20; seed++)
       expect(await replaySchedule(schedules(seed))).to.deep.equal(await replaySchedule(schedules(seed)));
+  });
+});
+
+const MET = [
+  ...['-> appended', '-> conflict', '-> reset', '-> archived', 'wait -> 0', 'wait -> 1', 'wait -> 2'],
+  ...['-> NOSCRIPT', '-> OOM', '-> MISCONF', '-> READONLY', '-> loading:1', '-> UNBLOCKED', '-> slave'],
+  ...['the connection to Redis was lost (', 'Socket timeout', 'connect ETIMEDOUT', 'ECONNREFUSED'],
+  ...['Redis is connected', 'fewer replicas follow it', 'out of memory', 'resolved: '],
+];
+
+describe('The simulator of the Redis adapter', () => {
+  for (const [how, connect] of Object.entries(BROKEN_STORES))
+    it(`detects an adapter that ${how}`, async () => {
+      expect(await findFailingSeed(1, 1000, { connect, schedules })).to.be.a('number');
+    });
+
+  it('leaves the timers and the connections of Node as they were', async () => {
+    const before = [setTimeout, setInterval, clearTimeout, clearInterval, performance.now];
+    await replaySchedule(schedules(1));
+    expect([setTimeout, setInterval, clearTimeout, clearInterval, performance.now]).to.deep.equal(before);
   });
 });
 

@@ -38,6 +38,10 @@ export type Move =
   | { readonly type: 'snapshots'; readonly are: SnapshotState }
   /** A connection to Redis breaks with everything under way, or its client closes it. */
   | { readonly type: 'break' | 'close'; readonly nth: number }
+  /** A connection loses all bytes from now on, and neither side learns it. */
+  | { readonly type: 'silence'; readonly nth: number }
+  /** Redis ends and refuses connections, or starts again. */
+  | { readonly type: 'stop'; readonly on: boolean }
   | { readonly type: 'setBandwidth'; readonly bytesPerMs: number }
   | { readonly type: 'slowDown'; readonly msPerCommand: number }
   /** Like `promote`, and the old primary stays, as a replica with the same connections. */
@@ -86,8 +90,8 @@ export const SIMPLEST: Omit<Schedule, 'moves' | 'adapter'> = {
   cacheMaxBytes: UNLIMITED,
   snapshotEvery: UNLIMITED,
   pastEvents: 0,
-  replicas: 0,
   waitReplicas: 0,
+  replicas: 0,
 };
 
 /** Exact in binary, and so are all times of the simulation at these rates. */
@@ -188,17 +192,17 @@ const ADAPTER_WEIGHTS: KindWeights = {
     [1, 'setBandwidth'],
   ],
   stormy: [
-    ...(['break', 'close', 'archive'] as const).map((type) => [2, type] as const),
-    ...(
-      ['partition', 'freeze', 'fillMemory', 'breakDisk', 'connectReplica', 'kill', 'flushScripts'] as const
-    ).map((type) => [1, type] as const),
+    ...(['break', 'close', 'silence'] as const).map((type) => [2, type] as const),
+    [4, 'connectReplica'],
+    ...(['partition', 'freeze', 'stop', 'kill', 'archive'] as const).map((type) => [1, type] as const),
+    ...(['fillMemory', 'breakDisk', 'flushScripts'] as const).map((type) => [1, type] as const),
   ],
   lossy: [
     [1, 'promote'],
-    [2, 'failOver'],
+    [4, 'failOver'],
     [1, 'restart'],
   ],
-  passes: [1, 2, 5, 10, 30, 100, 300],
+  passes: [1, 2, 5, 10, 30, 100, 300, 1000],
 };
 
 function movesOf(
@@ -240,6 +244,8 @@ function movesOf(
     restart: () => ({ type: 'restart', lost: oneOf(0, 0, 1, 3) }),
     snapshots: () => ({ type: 'snapshots', are: oneOf(...SNAPSHOT_STATES) }),
     break: () => ({ type: 'break', nth: nth() }),
+    silence: () => ({ type: 'silence', nth: nth() }),
+    stop: () => ({ type: 'stop', on: on() }),
     close: () => ({ type: 'close', nth: nth() }),
     setBandwidth: () => ({ type: 'setBandwidth', bytesPerMs: oneOf(10, 40, 1000) }),
     slowDown: () => ({ type: 'slowDown', msPerCommand: oneOf(0.0625, 1, 10, 40) }),

@@ -1,3 +1,4 @@
+import { APPEND } from '../../../src/adapters/redis/scripts';
 import type { Clock } from '../../../src/event-sourcing';
 import { type Line, Pipe, TICK_MS } from './pipe';
 import type { Session } from './redis-commands';
@@ -13,9 +14,14 @@ export interface ConnectionOptions {
   readonly instance: number;
   /** Whether bytes flow between the instance and the server. */
   readonly reachable: () => boolean;
+  /** Whether the server accepts no connection. */
+  readonly refuses: () => boolean;
   /** Commands or the end of the connection have arrived at the server. */
   readonly arrived: () => void;
 }
+
+/** What a command has that appends: the script, or its digest. */
+const APPEND_NAMES = [APPEND.sha1, APPEND.text];
 
 /** A connection of an instance to the simulated Redis: a pipe in each direction, and the commands that have arrived. */
 export class Connection implements Session {
@@ -24,6 +30,8 @@ export class Connection implements Session {
   lastWrite = 0;
   /** Whether a command of it blocks the following ones. */
   blocked = false;
+  /** Number of appends that the client has sent and the server has not executed. */
+  appends = 0;
   /** Whether the server has closed it. */
   closed = false;
   readonly #commands: RedisCommand[] = [];
@@ -33,6 +41,7 @@ export class Connection implements Session {
   readonly #replies: Pipe;
   #cancelOpening: (() => void) | undefined;
   #opened = false;
+  #silent = false;
   /** Whether the client sends nothing any more. */
   #ended = false;
 
@@ -84,18 +93,21 @@ export class Connection implements Session {
 
   /** Goes on after an end of a fault. */
   wake(): void {
-    if (!this.options.reachable()) return;
+    if (this.#silent || !this.options.reachable()) return;
     if (this.closed) return this.socket.destroy();
     if (!this.#opened)
       this.#cancelOpening ??= this.options.clock.after(TICK_MS, () => {
         this.#opened = true;
-        this.socket.connected();
+        this.closed = this.options.refuses();
+        if (this.closed) this.socket.destroy(new Error('connect ECONNREFUSED'));
+        else this.socket.connected();
       });
     this.#requests.wake();
     this.#replies.wake();
   }
 
   send(chunk: Buffer): void {
+    if (isAppend(chunk)) this.appends++;
     this.#requests.send(chunk);
   }
 
@@ -119,6 +131,7 @@ export class Connection implements Session {
   takeCommand(): RedisCommand {
     const command = this.#commands.shift()!;
     this.#receivedBytes -= command.bytes;
+    if (command.args.some((arg) => APPEND_NAMES.includes(arg))) this.appends--;
     this.#requests.wake();
     return command;
   }
@@ -136,13 +149,23 @@ export class Connection implements Session {
 
   /** The connection breaks: all bytes under way are lost, in both directions. */
   break(): void {
+    this.#discard();
+    this.wake();
+  }
+
+  /** All bytes under way and all later ones are lost, and neither side learns it. */
+  silence(): void {
+    this.#silent = true;
+    this.#discard();
+  }
+
+  #discard(): void {
     this.closed = true;
     this.blocked = false;
     this.#cancelOpening?.();
     this.#commands.splice(0);
     this.#requests.close();
     this.#replies.close();
-    this.wake();
   }
 
   #receive(chunk: Buffer): void {
@@ -152,4 +175,8 @@ export class Connection implements Session {
     }
     this.options.arrived();
   }
+}
+
+function isAppend(chunk: Buffer): boolean {
+  return APPEND_NAMES.some((name) => chunk.includes(name));
 }

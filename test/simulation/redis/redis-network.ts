@@ -23,6 +23,12 @@ export interface RedisNetworkOptions extends AdapterSettings {
 
 /** Commands that wait at a client for the network may take so many bytes. */
 const CLIENT_BUFFER_BYTES = 64 * 1024;
+/** The adapter's timeout of a command. */
+const COMMAND_MS = TIMEOUT_MS / 2;
+/** A read is a second command if the server does not know the script. */
+const READ_WITHIN_MS = 2 * COMMAND_MS;
+/** Before each of the same two commands an append may wait for others, and a conflict asks for the role. */
+const APPEND_WITHIN_MS = 5 * COMMAND_MS;
 /** ioredis waits so long for the server's end of a connection that it has closed. */
 const DISCONNECT_MS = 250;
 
@@ -69,14 +75,19 @@ export class RedisNetwork implements StoreNetwork {
     });
     this.#stores[instance] = opened;
     const { store, snapshots } = opened;
-    const counted = <T>(call: Promise<T>): Promise<T> => {
+    const watched = <T>(name: string, call: Promise<T>, withinMs: number): Promise<T> => {
+      const start = this.options.clock.now();
       this.#count(process, 1);
-      return call.finally(() => this.#count(process, -1));
+      return call.finally(() => {
+        this.#count(process, -1);
+        const ms = this.options.clock.now() - start;
+        if (ms > withinMs) this.problems.add(`${name} took ${ms} ms, at most ${withinMs}`);
+      });
     };
     return {
       store: {
-        read: (...args) => counted(store.read(...args)),
-        append: (...args) => counted(store.append(...args)),
+        read: (...args) => watched('read', store.read(...args), READ_WITHIN_MS),
+        append: (...args) => watched('append', store.append(...args), APPEND_WITHIN_MS),
       },
       snapshots,
     };
@@ -94,6 +105,12 @@ export class RedisNetwork implements StoreNetwork {
     switch (move.type) {
       case 'break':
         connections[move.nth % connections.length]?.break();
+        break;
+      case 'silence':
+        connections[move.nth % connections.length]?.silence();
+        break;
+      case 'stop':
+        this.#redis.stop(move.on);
         break;
       case 'close':
         connections[move.nth % connections.length]?.socket.destroy();
@@ -131,6 +148,7 @@ export class RedisNetwork implements StoreNetwork {
     this.#redis.partitioned.clear();
     this.#redis.line.bytesPerMs = FAST_BYTES_PER_MS;
     this.#redis.msPerCommand = FAST_MS_PER_COMMAND;
+    this.#redis.stop(false);
     this.#redis.freeze(false);
   }
 
@@ -164,17 +182,19 @@ export class RedisNetwork implements StoreNetwork {
   }
 
   #checkBounds(): void {
-    for (const { clientBytes } of this.#redis.connections)
-      if (clientBytes > CLIENT_BUFFER_BYTES)
-        this.problems.add(
-          `${clientBytes} bytes of commands wait at a client, at most ${CLIENT_BUFFER_BYTES}`,
-        );
+    const { appendBounds } = this.options;
+    const check = (what: string, used: number, bound: number) => {
+      if (used > bound) this.problems.add(`${used} ${what}, at most ${bound}`);
+    };
+    for (const { clientBytes, appends } of this.#redis.connections) {
+      check('bytes of commands wait at a client', clientBytes, CLIENT_BUFFER_BYTES);
+      check('appends of a connection are not executed', appends, appendBounds.appends);
+    }
     for (const store of this.#stores) {
-      const { appends, appendBounds } = store.status();
-      if (appends.appends > appendBounds.appends)
-        this.problems.add(`${appends.appends} appends without a reply, at most ${appendBounds.appends}`);
-      if (appends.appends > 1 && appends.bytes > appendBounds.bytes)
-        this.problems.add(`${appends.bytes} bytes of appends without a reply, at most ${appendBounds.bytes}`);
+      const { appends, bytes } = store.status().appends;
+      check('appends have no reply', appends, appendBounds.appends);
+      // A single append may exceed it.
+      if (appends > 1) check('bytes of appends have no reply', bytes, appendBounds.bytes);
     }
   }
 }

@@ -27,7 +27,7 @@ const MS_PER_BYTE = 2 ** -12;
 export const FAST_MS_PER_COMMAND = 2 ** -4;
 export const FAST_BYTES_PER_MS = 64 * 1024;
 /** How long a restarted server loads its data. */
-const LOADING_MS = 30;
+const LOADING_MS = 100;
 
 /** A Redis server: one thread, which executes the commands of each connection in order. */
 export class SimulatedRedis {
@@ -38,6 +38,7 @@ export class SimulatedRedis {
   /** In the order in which they were opened. */
   connections: Connection[] = [];
   #frozen = false;
+  #stopped = false;
   /** The connection whose command was executed last. */
   #last = 0;
   #executing: { readonly connection: Connection; readonly command: RedisCommand; done: boolean } | undefined;
@@ -56,6 +57,7 @@ export class SimulatedRedis {
       line: this.line,
       instance,
       reachable: () => !this.partitioned.has(instance),
+      refuses: () => this.#stopped,
       arrived: () => this.#executeNext(),
     });
     this.connections.push(connection);
@@ -73,6 +75,12 @@ export class SimulatedRedis {
     this.#answerWaiters();
     if (this.#executing?.done) this.#execute();
     this.#executeNext();
+  }
+
+  stop(stopped: boolean): void {
+    if (this.#stopped === stopped) return;
+    this.#stopped = stopped;
+    this.restart();
   }
 
   /** Every connection breaks, and the server loads its data. */
@@ -185,5 +193,6 @@ function describeReply({ instance }: Connection, command: RedisCommand | undefin
 function describeValue(reply: Reply): string {
   if (reply instanceof ErrorReply) return reply.message;
   if (Array.isArray(reply)) return String(reply[0]);
+  if (typeof reply === 'string') return reply.split('\r', 1)[0]!;
   return typeof reply === 'number' ? String(reply) : 'answered';
 }
