@@ -76,19 +76,31 @@ export class RedisModel<Event> {
   }
 
   append(stream: string, expected: Head, commit: string, events: readonly Event[]): AppendResult<Event> {
-    if (this.#isArchived(stream, expected)) return { status: 'archived' };
     const history = this.streams.get(stream) ?? [];
-    if (!contains(history, expected)) return { status: 'reset' };
-    const next = history[expected.version];
-    if (next !== undefined && !isRecorded(history.slice(expected.version), commit, events))
-      return { status: 'conflict', ...this.#newer(history, expected) };
+    const status = this.check(stream, expected, commit, events, history);
+    if (status === 'conflict') return { status, ...this.#newer(history, expected) };
+    if (status === 'archived' || status === 'reset') return { status };
     if (this.refusal !== undefined) throw new WriteRefused(this.refusal);
-    if (next === undefined) {
+    if (status === 'new') {
       for (const event of events) history.push({ version: history.length + 1, commit, event });
       this.streams.set(stream, history);
     }
-    this.#writes.push({ stream, events: next === undefined ? events.length : 0 });
+    this.#writes.push({ stream, events: status === 'new' ? events.length : 0 });
     return { status: 'appended', head: { version: expected.version + events.length, commit } };
+  }
+
+  /** What an append finds in a history of the stream: `new` if it must write its events. */
+  check(
+    stream: string,
+    expected: Head,
+    commit: string,
+    events: readonly Event[],
+    history: readonly RecordedEvent<Event>[],
+  ): 'archived' | 'reset' | 'conflict' | 'recorded' | 'new' {
+    if (this.#isArchived(stream, expected)) return 'archived';
+    if (!contains(history, expected)) return 'reset';
+    if (history.length === expected.version) return 'new';
+    return isRecorded(history.slice(expected.version), commit, events) ? 'recorded' : 'conflict';
   }
 
   /** The base replaces the events before its head. `events archive` does the same in steps. */

@@ -85,8 +85,8 @@ export class RedisCommands<Event> {
       ]),
     role: (_, { replicaOf }) =>
       replicaOf ? ['slave', 'primary', 6379, 'connected', 0] : ['master', this.options.model.offset, []],
-    hmget: ([key, ...names], session) => {
-      const fields = this.#hash(key!, session);
+    hmget: ([key, ...names]) => {
+      const fields = this.#hash(key!);
       return names.map((name) => fields?.get(name) ?? null);
     },
     evalsha: ([digest, ...rest], session) =>
@@ -159,15 +159,14 @@ export class RedisCommands<Event> {
         Number(entries),
         Number(bytes),
       );
-    if (session.replicaOf) {
-      const history = this.#history(stream, session);
-      if (history.length < expected.version) return ['reset'];
-      if (history.length > expected.version) return ['conflict', ...page(history)];
-      return new ErrorReply(READONLY);
-    }
-    const { status } = model.append(stream, expected, commit!, events);
-    if (status === 'appended') session.lastWrite = model.offset;
-    return status === 'conflict' ? [status, ...page(model.history(stream))] : [status];
+    const history = this.#history(stream, session);
+    const status = model.check(stream, expected, commit!, events, history);
+    if (status === 'archived' || status === 'reset') return [status];
+    if (status === 'conflict') return [status, ...page(history)];
+    if (session.replicaOf) return new ErrorReply(READONLY);
+    model.append(stream, expected, commit!, events);
+    session.lastWrite = model.offset;
+    return ['appended'];
   }
 
   /** The packed entries of a page, as `PAGE` of the scripts makes it. */
@@ -196,9 +195,11 @@ export class RedisCommands<Event> {
     return entry;
   }
 
-  #hash(key: string, session: Session): ReadonlyMap<string, string> | undefined {
+  #hash(key: string): ReadonlyMap<string, string> | undefined {
     if (key.endsWith(':base')) return this.#base(streamOf(key));
-    return session.replicaOf ? undefined : this.#snapshots.get(key);
+    const snapshot = this.#snapshots.get(key);
+    // A new base replaces an older snapshot.
+    return Number(snapshot?.get('version')) < this.#oldest(streamOf(key)) ? undefined : snapshot;
   }
 
   #base(stream: StreamName): ReadonlyMap<string, string> | undefined {
