@@ -4,7 +4,7 @@
  *     npm run simulate -- --minutes 60            schedules of fresh seeds, with a line of progress every ten seconds
  *     npm run simulate -- --minutes 60 --seed 7   the same, from this seed on
  *     npm run simulate -- --seed 7                the schedule of this seed, and what happens in it
- *     npm run simulate -- --adapter redis         the same three with the Redis adapter between the engine and the model
+ *     npm run simulate -- --adapter redis …       one of these with the Redis adapter, over a simulated Redis
  *     npm run simulate -- --schedule <file>       the schedule in a file, as a failure prints it
  *
  * Exits with 1 if a guarantee was violated.
@@ -25,11 +25,12 @@ async function explore(first: number, minutes: number, schedules: Schedules): Pr
   const cpu = process.cpuUsage();
   let nextProgress = start + PROGRESS_MS;
   let seed = first;
+  const kind = schedules === adapterScheduleOf ? 'adapter schedules' : 'schedules';
   const progress = () => {
     const seconds = (performance.now() - start) / 1000;
     const perMinute = Math.round(((seed - first) / process.cpuUsage(cpu).user) * 6e7);
     console.log(
-      `${Math.round(seconds)} s: seeds ${first} to ${seed - 1}, ${perMinute} schedules per minute of processor time`,
+      `${Math.round(seconds)} s: seeds ${first} to ${seed - 1}, ${perMinute} ${kind} per minute of processor time`,
     );
   };
   for (; performance.now() < start + minutes * 60_000; seed += BATCH) {

@@ -15,11 +15,11 @@ async function expectNoViolation(first: number, count: number): Promise<void> {
 
 describe('Instances behind the Redis adapter over a simulated Redis', () => {
   it('violate no guarantee in the adapter schedules of fixed seeds', async () => {
-    await expectNoViolation(1, LONG ? 20_000 : 600);
+    await expectNoViolation(1, LONG ? 5000 : 600);
   }).timeout(600_000);
 
   it(`violate no guarantee in the adapter schedules of fresh seeds, SEED=${SEED}`, async () => {
-    await expectNoViolation(SEED, LONG ? 50_000 : 200);
+    await expectNoViolation(SEED, LONG ? 20_000 : 100);
   }).timeout(1_200_000);
 
   it('meet every reply of the scripts, every refusal of Redis and every loss of a connection', async () => {

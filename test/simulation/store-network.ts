@@ -27,7 +27,7 @@ export interface StoreNetwork {
   endFaults(): void;
   /** Called repeatedly once all faults have ended: every call gets its outcome. */
   advance(): void;
-  /** The requests that nobody waits for reach the store. */
+  /** The requests without a caller that waits reach the store. */
   executeAllLate(): void;
   /** Closes the stores of the processes, and checks that nothing is left over. */
   close(): Promise<void>;

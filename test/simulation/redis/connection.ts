@@ -119,7 +119,7 @@ export class Connection implements Session {
     });
   }
 
-  /** The client is gone: the server's replies reach nobody. */
+  /** The client is gone, and the server's replies are lost. */
   abandon(): void {
     this.#cancelOpening?.();
     this.#replies.close();
