@@ -1,3 +1,4 @@
+import net from 'node:net';
 import { expect } from 'chai';
 import { BROKEN_STORES } from './broken-stores';
 import { describeFailure, findFailingSeed, replaySchedule } from './explore';
@@ -50,9 +51,13 @@ describe('The simulator of the Redis adapter', () => {
     });
 
   it('leaves the timers and the connections of Node as they were', async () => {
-    const before = [setTimeout, setInterval, clearTimeout, clearInterval, performance.now];
+    const replaced = () => [
+      ...[setTimeout, setInterval, clearTimeout, clearInterval],
+      ...[performance.now, net.createConnection],
+    ];
+    const before = replaced();
     await replaySchedule(schedules(1));
-    expect([setTimeout, setInterval, clearTimeout, clearInterval, performance.now]).to.deep.equal(before);
+    expect(replaced()).to.deep.equal(before);
   });
 });
 

@@ -38,7 +38,7 @@ export type Move =
   | { readonly type: 'snapshots'; readonly are: SnapshotState }
   /** A connection to Redis breaks with everything under way, or its client closes it. */
   | { readonly type: 'break' | 'close'; readonly nth: number }
-  /** A connection loses all bytes from now on, and neither side learns it. */
+  /** An open connection loses all bytes from now on, and neither side learns it. */
   | { readonly type: 'silence'; readonly nth: number }
   /** Redis ends and refuses connections, or starts again. */
   | { readonly type: 'stop'; readonly on: boolean }

@@ -153,8 +153,9 @@ export class Connection implements Session {
     this.wake();
   }
 
-  /** All bytes under way and all later ones are lost, and neither side learns it. */
+  /** All bytes under way and all later ones are lost, and neither side learns it. Only of an open connection. */
   silence(): void {
+    if (!this.#opened) return;
     this.#silent = true;
     this.#discard();
   }
