@@ -14,6 +14,8 @@ export interface ConnectionOptions {
   readonly instance: number;
   /** Whether bytes flow between the instance and the server. */
   readonly reachable: () => boolean;
+  /** The client has sent bytes. */
+  readonly sent: (connection: Connection) => void;
   /** Whether the server accepts no connection. */
   readonly refuses: () => boolean;
   /** Commands or the end of the connection have arrived at the server. */
@@ -109,6 +111,7 @@ export class Connection implements Session {
   send(chunk: Buffer): void {
     if (isAppend(chunk)) this.appends++;
     this.#requests.send(chunk);
+    this.options.sent(this);
   }
 
   /** The client sends nothing any more. What it has sent still arrives. */

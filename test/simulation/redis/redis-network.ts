@@ -1,3 +1,4 @@
+import type { AppendLoad } from '../../../src/adapters/redis/append-writer';
 import { type ConnectingRedisEventStore, connectRedisEventStore } from '../../../src/adapters/redis/open';
 import { plantCodec } from '../../../src/application';
 import type { PlantEvent } from '../../../src/domain';
@@ -8,6 +9,7 @@ import type { AdapterSettings, Move } from '../schedule';
 import { TIMEOUT_MS } from '../simulated-request';
 import type { SimulatedProcess } from '../simulated-process';
 import { type StoreNetwork, toggle } from '../store-network';
+import type { Connection } from './connection';
 import { RedisCommands } from './redis-commands';
 import { SimulatedHost } from './simulated-host';
 import { FAST_BYTES_PER_MS, FAST_MS_PER_COMMAND, SimulatedRedis } from './simulated-redis';
@@ -22,7 +24,7 @@ export interface RedisNetworkOptions extends AdapterSettings {
 }
 
 /** Commands that wait at a client for the network may take so many bytes. */
-const CLIENT_BUFFER_BYTES = 64 * 1024;
+const CLIENT_BUFFER_BYTES = 16 * 1024;
 /** The adapter's timeout of a command. */
 const COMMAND_MS = TIMEOUT_MS / 2;
 /** A read is a second command if the server does not know the script. */
@@ -46,7 +48,13 @@ export class RedisNetwork implements StoreNetwork {
   constructor(private readonly options: RedisNetworkOptions) {
     const { clock, model, replicas, trace } = options;
     this.#commands = new RedisCommands({ model, codec: plantCodec, clock, replicas });
-    this.#redis = new SimulatedRedis({ clock, model, commands: this.#commands, trace });
+    this.#redis = new SimulatedRedis({
+      clock,
+      model,
+      commands: this.#commands,
+      trace,
+      sent: (connection) => this.#checkConnection(connection),
+    });
     this.#host = new SimulatedHost(clock, (host) => this.#redis.connect(Number(host)).socket);
     this.#host.install();
   }
@@ -87,7 +95,11 @@ export class RedisNetwork implements StoreNetwork {
     return {
       store: {
         read: (...args) => watched('read', store.read(...args), READ_WITHIN_MS),
-        append: (...args) => watched('append', store.append(...args), APPEND_WITHIN_MS),
+        append: (...args) => {
+          const appended = watched('append', store.append(...args), APPEND_WITHIN_MS);
+          this.#checkAppends(opened.status().appends);
+          return appended;
+        },
       },
       snapshots,
     };
@@ -152,9 +164,7 @@ export class RedisNetwork implements StoreNetwork {
     this.#redis.freeze(false);
   }
 
-  advance(): void {
-    this.#checkBounds();
-  }
+  advance(): void {}
 
   executeAllLate(): void {}
 
@@ -181,20 +191,20 @@ export class RedisNetwork implements StoreNetwork {
     if (process.alive) this.#calls.set(process, (this.#calls.get(process) ?? 0) + change);
   }
 
-  #checkBounds(): void {
+  #checkConnection({ clientBytes, appends }: Connection): void {
+    this.#checkBound('bytes of commands wait at a client', clientBytes, CLIENT_BUFFER_BYTES);
+    const bound = this.options.appendBounds.appends;
+    this.#checkBound('appends of a connection are not executed', appends, bound);
+  }
+
+  #checkAppends({ appends, bytes }: AppendLoad): void {
     const { appendBounds } = this.options;
-    const check = (what: string, used: number, bound: number) => {
-      if (used > bound) this.problems.add(`${used} ${what}, at most ${bound}`);
-    };
-    for (const { clientBytes, appends } of this.#redis.connections) {
-      check('bytes of commands wait at a client', clientBytes, CLIENT_BUFFER_BYTES);
-      check('appends of a connection are not executed', appends, appendBounds.appends);
-    }
-    for (const store of this.#stores) {
-      const { appends, bytes } = store.status().appends;
-      check('appends have no reply', appends, appendBounds.appends);
-      // A single append may exceed it.
-      if (appends > 1) check('bytes of appends have no reply', bytes, appendBounds.bytes);
-    }
+    this.#checkBound('appends have no reply', appends, appendBounds.appends);
+    // A single append may exceed it.
+    if (appends > 1) this.#checkBound('bytes of appends have no reply', bytes, appendBounds.bytes);
+  }
+
+  #checkBound(what: string, used: number, bound: number): void {
+    if (used > bound) this.problems.add(`${used} ${what}, at most ${bound}`);
   }
 }

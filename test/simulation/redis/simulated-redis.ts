@@ -10,6 +10,8 @@ export interface SimulatedRedisOptions {
   readonly clock: Clock;
   readonly model: RedisModel<PlantEvent>;
   readonly commands: RedisCommands<PlantEvent>;
+  /** A client has sent bytes. */
+  readonly sent: (connection: Connection) => void;
   readonly trace: (line: () => string) => void;
 }
 
@@ -51,9 +53,9 @@ export class SimulatedRedis {
   }
 
   connect(instance: number): Connection {
-    const { clock } = this.options;
+    const { clock, sent } = this.options;
     const connection = new Connection({
-      clock,
+      ...{ clock, sent },
       line: this.line,
       instance,
       reachable: () => !this.partitioned.has(instance),
