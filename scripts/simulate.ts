@@ -4,6 +4,7 @@
  *     npm run simulate -- --minutes 60            schedules of fresh seeds, with a line of progress every ten seconds
  *     npm run simulate -- --minutes 60 --seed 7   the same, from this seed on
  *     npm run simulate -- --seed 7                the schedule of this seed, and what happens in it
+ *     npm run simulate -- --adapter redis …       one of these with the Redis adapter, over a simulated Redis
  *     npm run simulate -- --schedule <file>       the schedule in a file, as a failure prints it
  *
  * Exits with 1 if a guarantee was violated.
@@ -11,28 +12,31 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { describeFailure, findFailingSeed, replaySchedule } from '../test/simulation/explore';
-import { type Schedule, scheduleOf } from '../test/simulation/schedule';
+import { type Schedule, adapterScheduleOf, scheduleOf } from '../test/simulation/schedule';
 
 const PROGRESS_MS = 10_000;
 /** Schedules between two looks at the time. */
 const BATCH = 200;
 
-async function explore(first: number, minutes: number): Promise<boolean> {
+type Schedules = (seed: number) => Schedule;
+
+async function explore(first: number, minutes: number, schedules: Schedules): Promise<boolean> {
   const start = performance.now();
   const cpu = process.cpuUsage();
   let nextProgress = start + PROGRESS_MS;
   let seed = first;
+  const kind = schedules === adapterScheduleOf ? 'adapter schedules' : 'schedules';
   const progress = () => {
     const seconds = (performance.now() - start) / 1000;
     const perMinute = Math.round(((seed - first) / process.cpuUsage(cpu).user) * 6e7);
     console.log(
-      `${Math.round(seconds)} s: seeds ${first} to ${seed - 1}, ${perMinute} schedules per minute of processor time`,
+      `${Math.round(seconds)} s: seeds ${first} to ${seed - 1}, ${perMinute} ${kind} per minute of processor time`,
     );
   };
   for (; performance.now() < start + minutes * 60_000; seed += BATCH) {
-    const failing = await findFailingSeed(seed, BATCH);
+    const failing = await findFailingSeed(seed, BATCH, { schedules });
     if (failing !== undefined) {
-      console.log(await describeFailure(failing));
+      console.log(await describeFailure(failing, { schedules }));
       return false;
     }
     if (performance.now() < nextProgress) continue;
@@ -67,14 +71,20 @@ function numberOf(name: string, text: string): number {
 
 async function main(): Promise<boolean> {
   const { values } = parseArgs({
-    options: { minutes: { type: 'string' }, seed: { type: 'string' }, schedule: { type: 'string' } },
+    options: {
+      ...{ minutes: { type: 'string' }, seed: { type: 'string' }, schedule: { type: 'string' } },
+      adapter: { type: 'string' },
+    },
   });
   if (values.schedule !== undefined) return replay(readSchedule(values.schedule));
+  if (values.adapter !== undefined && values.adapter !== 'redis')
+    throw new RangeError(`--adapter must be redis, not ${values.adapter}`);
+  const schedules = values.adapter === 'redis' ? adapterScheduleOf : scheduleOf;
   const seed = values.seed === undefined ? Date.now() % 2 ** 31 : numberOf('seed', values.seed);
-  if (values.minutes === undefined && values.seed !== undefined) return replay(scheduleOf(seed));
+  if (values.minutes === undefined && values.seed !== undefined) return replay(schedules(seed));
   // Faults are frequent, and their stacks are not shown.
   Error.stackTraceLimit = 0;
-  return explore(seed, numberOf('minutes', values.minutes ?? '1'));
+  return explore(seed, numberOf('minutes', values.minutes ?? '1'), schedules);
 }
 
 void main().then(

@@ -26,6 +26,124 @@ const SIMULATION = {
   title: 'violate no guarantee in the schedules of fixed seeds',
 };
 
+const ADAPTER_SIMULATION = {
+  file: 'test/simulation/adapter-simulation.unit.test.ts',
+  title: 'violate no guarantee in the adapter schedules of fixed seeds',
+};
+
+/** Faults of the Redis adapter, and of what stands behind its sockets, that the simulator finds. */
+const ADAPTER: readonly Omit<Mutant, 'test'>[] = [
+  {
+    fault: 'too few replicas confirm an append, and it is acknowledged',
+    file: 'src/adapters/redis/append-writer.ts',
+    code: "if (typeof answer === 'number' && answer >= waitReplicas) return;",
+    replacement: "if (typeof answer === 'number') return;",
+  },
+  {
+    fault: 'an append in a conflict is reported as unconfirmed',
+    file: 'src/adapters/redis/event-store.ts',
+    code: "if (status !== 'conflict') return { status };",
+    replacement: "if (status !== 'conflict') return { status };\n      throw new Error('a conflict');",
+  },
+  {
+    fault: 'a repeated append has a new commit id',
+    file: 'src/adapters/redis/event-store.ts',
+    code: 'const args = [expected.version, expected.commit, commit, ...bounds];',
+    replacement:
+      'const args = [expected.version, expected.commit, `${commit}${performance.now()}`, ...bounds];',
+  },
+  {
+    fault: 'an append without a reply is reported as not written',
+    file: 'src/adapters/redis/faults.ts',
+    code: "return new OutcomeUnknown('Redis did not confirm the append', { cause: error });",
+    replacement: 'return readFault(error);',
+  },
+  {
+    fault: 'an append waits without a limit for its turn',
+    file: 'src/adapters/redis/append-writer.ts',
+    code: 'if (this.#unsent.has(append)) append.expiry = this.#expire(append);',
+    replacement: '',
+  },
+  {
+    fault: 'an append that has expired is sent',
+    file: 'src/adapters/redis/append-writer.ts',
+    code: 'withoutScript.filter(({ expired }) => !expired)',
+    replacement: 'withoutScript',
+  },
+  {
+    fault: 'the queue of appends has no limit',
+    file: 'src/adapters/redis/append-writer.ts',
+    code: 'return held.appends === 0 || (held.appends < bounds.appends && held.bytes + bytes <= bounds.bytes);',
+    replacement: 'return true;',
+  },
+  {
+    fault: 'an append that timed out leaves the queue at once',
+    file: 'src/adapters/redis/append-writer.ts',
+    code: 'await this.connection.untilAnswered();',
+    replacement: ';',
+  },
+  {
+    fault: 'the place of an append in the queue is not released',
+    file: 'src/adapters/redis/append-writer.ts',
+    code: 'for (const append of batch) if (!withoutScript.has(append)) this.#release(append);',
+    replacement: '',
+  },
+  {
+    fault: 'a command has no timeout',
+    file: 'src/adapters/redis/client.ts',
+    code: 'commandTimeout: commandTimeout(options),',
+    replacement: '',
+  },
+  {
+    fault: 'a silent connection stays open',
+    file: 'src/adapters/redis/client.ts',
+    code: 'socketTimeout: options.timeoutMs,',
+    replacement: '',
+  },
+  {
+    fault: 'the pause before a reconnect has no limit',
+    file: 'src/adapters/redis/client.ts',
+    code: 'Math.min(25 * 2 ** times, 500)',
+    replacement: '25 * 2 ** times',
+  },
+  {
+    fault: 'a read believes a demoted server',
+    file: 'src/adapters/redis/event-store.ts',
+    code: '        this.reader.mustBePrimary(),\n',
+    replacement: '',
+  },
+  {
+    fault: 'a demoted server keeps its connection',
+    file: 'src/adapters/redis/connection.ts',
+    code: "this.#unavailableReason = 'Redis was made a replica';\n      this.#client.disconnect(true);",
+    replacement: "this.#unavailableReason = 'Redis was made a replica';",
+  },
+  {
+    fault: 'a server that was too busy at first is never examined again',
+    file: 'src/adapters/redis/connection.ts',
+    code: 'if (this.#unavailableReason !== undefined) this.#later(() => void this.#examine());',
+    replacement: '',
+  },
+  {
+    fault: 'a closed store examines its server for ever',
+    file: 'src/adapters/redis/connection.ts',
+    code: '    clearInterval(this.#examinationTimer);\n',
+    replacement: '',
+  },
+  {
+    fault: 'the simulated Redis answers WAIT without its replicas',
+    file: 'test/simulation/redis/simulated-redis.ts',
+    code: 'const count = model.wait(connection.lastWrite);',
+    replacement: 'const count = replicas;',
+  },
+  {
+    fault: 'the simulated Redis gives replies to the wrong connection',
+    file: 'test/simulation/redis/simulated-redis.ts',
+    code: '    connection.reply(encodeReply(reply));',
+    replacement: '    this.connections.at(-1)!.reply(encodeReply(reply));',
+  },
+];
+
 /** Faults of the engine that the simulator finds, and a unit test, too. */
 const ENGINE: readonly Mutant[] = [
   {
@@ -114,6 +232,11 @@ const ENGINE: readonly Mutant[] = [
 export const MUTANTS: readonly Mutant[] = [
   ...ENGINE,
   ...ENGINE.map((mutant) => ({ ...mutant, fault: `${mutant.fault}, in a simulation`, test: SIMULATION })),
+  ...ADAPTER.map((mutant) => ({
+    ...mutant,
+    fault: `${mutant.fault}, in an adapter simulation`,
+    test: ADAPTER_SIMULATION,
+  })),
 
   // The engine, of which the simulator finds no violation.
   {
@@ -229,8 +352,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'the simulated store does not compare versions',
     file: 'test/simulation/redis-model.ts',
-    code: 'if (next !== undefined && next.commit !== commit)',
-    replacement: 'if (next !== undefined && next.commit === undefined)',
+    code: 'return recorded?.commit === commit && isDeepStrictEqual(recorded.event, event);',
+    replacement: 'return recorded !== undefined;',
     test: SIMULATION,
   },
   {
@@ -364,8 +487,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'the problem of the connection for reads is ignored at opening',
     file: 'src/adapters/redis/open.ts',
-    code: 'const unavailableReason = writer.unavailableReason ?? reader.unavailableReason;',
-    replacement: 'const unavailableReason = writer.unavailableReason;',
+    code: 'unavailableReason: () => writer.unavailableReason ?? reader.unavailableReason,',
+    replacement: 'unavailableReason: () => writer.unavailableReason,',
     test: {
       file: 'test/adapters/redis/start-up.redis.test.ts',
       title: 'even if only the connection for reads leads to it',

@@ -10,6 +10,11 @@ export interface Replay {
   readonly trace: readonly string[];
 }
 
+export interface ExploreOptions extends SimulationOptions {
+  /** The schedule of a seed; that of instances that call the model of Redis by default. */
+  readonly schedules?: (seed: number) => Schedule;
+}
+
 export async function replaySchedule(schedule: Schedule, options: SimulationOptions = {}): Promise<Replay> {
   const trace: string[] = [];
   const violations = findViolations(
@@ -22,10 +27,10 @@ export async function replaySchedule(schedule: Schedule, options: SimulationOpti
 export async function findFailingSeed(
   first: number,
   count: number,
-  options: SimulationOptions = {},
+  { schedules = scheduleOf, ...options }: ExploreOptions = {},
 ): Promise<number | undefined> {
   for (let seed = first; seed < first + count; seed++) {
-    if (await hasViolation(scheduleOf(seed), options)) return seed;
+    if (await hasViolation(schedules(seed), options)) return seed;
     // Node reports an unhandled rejection between two turns of the event loop.
     await nextTurn();
   }
@@ -33,8 +38,11 @@ export async function findFailingSeed(
 }
 
 /** Describes the violation of a seed by a schedule that is as simple as possible. */
-export async function describeFailure(seed: number, options: SimulationOptions = {}): Promise<string> {
-  const schedule = await shrink(scheduleOf(seed), (simpler) => hasViolation(simpler, options));
+export async function describeFailure(
+  seed: number,
+  { schedules = scheduleOf, ...options }: ExploreOptions = {},
+): Promise<string> {
+  const schedule = await shrink(schedules(seed), (simpler) => hasViolation(simpler, options));
   const { violations, trace } = await replaySchedule(schedule, options);
   const { moves, ...settings } = schedule;
   return [

@@ -1,6 +1,7 @@
 import type { PlantEvent } from '../../src/domain';
 import {
   type AppendResult,
+  type Clock,
   type EventStore,
   type Head,
   OutcomeUnknown,
@@ -8,8 +9,11 @@ import {
   StoreUnavailable,
   type StreamName,
 } from '../../src/event-sourcing';
-import { MemoryFull, type RedisModel } from './redis-model';
-import type { CallAction } from './schedule';
+import { type RedisModel, WriteRefused } from './redis-model';
+import type { CallAction, Move } from './schedule';
+import type { SimulatedProcess } from './simulated-process';
+import { type SharedSnapshots, SimulatedSnapshots } from './simulated-snapshots';
+import { type StoreNetwork, toggle } from './store-network';
 
 type Result = ReadResult<PlantEvent> | AppendResult<PlantEvent>;
 
@@ -31,7 +35,11 @@ interface Call {
   reply?: Reply;
 }
 
+type Action = (call: Call) => void;
+type Actions = Record<Exclude<CallAction, 'executeLate'>, Action> & Partial<Record<Move['type'], Action>>;
+
 export interface NetworkOptions {
+  readonly instances: number;
   readonly waitReplicas: number;
   /** Whether a request that is under way reaches the server that a failover or a restart makes the primary. */
   readonly requestsSurviveFailover: boolean;
@@ -41,21 +49,34 @@ export interface NetworkOptions {
  * The network between the instances and the store. Nothing moves on its own: a schedule selects a call, and what
  * happens to it. A request and its reply move separately, in any order.
  */
-export class Network {
+export class Network implements StoreNetwork {
+  readonly problems: ReadonlySet<string> = new Set();
+  readonly recurringAlarms = 0;
+  readonly #snapshots: SharedSnapshots;
   /** The calls without an outcome. */
   readonly calls: Call[] = [];
   /** Requests that may still reach the store, and have an outcome or will never get one. */
   readonly late: Call[] = [];
-  frozen = false;
-  readonly partitioned = new Set<number>();
+  #frozen = false;
+  readonly #partitioned = new Set<number>();
 
   constructor(
     private readonly store: RedisModel<PlantEvent>,
     private readonly options: NetworkOptions,
-  ) {}
+  ) {
+    this.#snapshots = { kept: new Map(), bases: store.bases, are: 'whole' };
+  }
 
-  /** The store as an instance calls it. */
-  storeOf(instance: number): EventStore<PlantEvent> {
+  get idle(): boolean {
+    return this.calls.length === 0;
+  }
+
+  open(instance: number, process: SimulatedProcess, clock: Clock) {
+    const snapshots = new SimulatedSnapshots(this.#snapshots, clock, () => process.alive);
+    return { store: this.#storeOf(instance), snapshots };
+  }
+
+  #storeOf(instance: number): EventStore<PlantEvent> {
     const send = <T extends Result>(isAppend: boolean, run: () => T) =>
       new Promise<T>((resolve, reject) => {
         this.calls.push({ instance, isAppend, run, resolve: resolve as (result: Result) => void, reject });
@@ -67,14 +88,33 @@ export class Network {
     };
   }
 
-  play(action: CallAction, nth: number): void {
-    if (action === 'executeLate') return this.#executeLate(nth);
-    const call = this.calls[nth % this.calls.length];
-    if (call !== undefined) this.#actions[action](call);
+  play(move: Move): void {
+    switch (move.type) {
+      case 'freeze':
+        this.#frozen = move.on;
+        return;
+      case 'partition':
+        return toggle(this.#partitioned, move.nth % this.options.instances, move.on);
+      case 'snapshots':
+        this.#snapshots.are = move.are;
+        return;
+      case 'executeLate':
+        return this.#executeLate(move.nth);
+      default: {
+        const call = 'nth' in move ? this.calls[move.nth % this.calls.length] : undefined;
+        if (call !== undefined) this.#actions[move.type]?.(call);
+      }
+    }
   }
 
-  /** Every request reaches the store, and every reply its caller. */
-  answerAll(): void {
+  endFaults(): void {
+    this.#frozen = false;
+    this.#partitioned.clear();
+    // Snapshots stay as they are: none but a base is needed to serve a request.
+    if (this.#snapshots.are === 'unavailable') this.#snapshots.are = 'torn';
+  }
+
+  advance(): void {
     for (const call of [...this.calls]) this.#answer(call);
   }
 
@@ -82,18 +122,25 @@ export class Network {
     while (this.late.length > 0) this.#executeLate(0);
   }
 
-  /** The server closes all connections, for example because it ends. */
-  closeConnections(): void {
+  /** The server closes all connections, because it ends. */
+  restart(): void {
     for (const call of [...this.calls]) this.#lose(call);
     if (!this.options.requestsSurviveFailover) this.late.splice(0);
   }
 
-  /** The instance is gone: no call of it gets an outcome, and each request may still reach the store. */
+  failOver(): void {
+    this.restart();
+  }
+
+  async close(): Promise<void> {}
+
+  restore(): void {}
+
   disconnect(instance: number): void {
     for (const call of [...this.calls]) if (call.instance === instance) this.#hang(call);
   }
 
-  readonly #actions: Readonly<Record<Exclude<CallAction, 'executeLate'>, (call: Call) => void>> = {
+  readonly #actions: Actions = {
     execute: (call) => void this.#execute(call),
     answer: (call) => this.#answer(call),
     loseReply: (call) => this.#execute(call) && this.#lose(call),
@@ -114,7 +161,7 @@ export class Network {
 
   /** The request reaches the store. Returns the reply; `undefined` while the store cannot be reached. */
   #execute(call: Call): Reply | undefined {
-    if (this.frozen || this.partitioned.has(call.instance)) return undefined;
+    if (this.#frozen || this.#partitioned.has(call.instance)) return undefined;
     return (call.reply ??= this.#run(call));
   }
 
@@ -122,7 +169,7 @@ export class Network {
     try {
       return { result: call.run(), offset: this.store.offset };
     } catch (error) {
-      if (!(error instanceof MemoryFull)) throw error;
+      if (!(error instanceof WriteRefused)) throw error;
       return { error: new StoreUnavailable(error.message), offset: this.store.offset };
     }
   }
@@ -156,7 +203,7 @@ export class Network {
   }
 
   #executeLate(nth: number): void {
-    if (this.frozen || this.late.length === 0) return;
+    if (this.#frozen || this.late.length === 0) return;
     this.#run(this.late.splice(nth % this.late.length, 1)[0]!);
   }
 

@@ -13,7 +13,7 @@ import { openStore } from '../adapters/redis/open-store';
 import { created } from '../event-sourcing/pending-request';
 import { randomFrom } from '../support/random';
 import { type RedisServer, describeOwnRedis } from '../support/redis';
-import { MemoryFull, RedisModel } from './redis-model';
+import { OUT_OF_MEMORY, RedisModel, WriteRefused } from './redis-model';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 const FAILOVERS = process.env['LONG'] === undefined ? 1 : 10;
@@ -101,10 +101,10 @@ describeOwnRedis('The model of Redis in the simulator', (startRedis) => {
       await archiveBoth(opened);
 
       await primary.admin.config('SET', 'maxmemory', '1');
-      model.memoryFull = true;
+      model.refusal = OUT_OF_MEMORY;
       for (let call = 0; call < CALLS / 10; call++) await callBoth(opened);
       await primary.admin.config('SET', 'maxmemory', '0');
-      model.memoryFull = false;
+      model.refusal = undefined;
       await opened.close();
 
       model.promote(0);
@@ -128,7 +128,7 @@ function inModel(call: () => Result): Result {
   try {
     return call();
   } catch (error) {
-    if (!(error instanceof MemoryFull)) throw error;
+    if (!(error instanceof WriteRefused)) throw error;
     return 'refused';
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type AppendResult,
   BEGINNING,
@@ -17,10 +18,14 @@ interface Write {
   readonly undo?: () => void;
 }
 
-/** A write that the primary refuses because its memory is full. Nothing was written. */
-export class MemoryFull extends Error {
-  override readonly name = 'MemoryFull';
+/** A write that the primary refuses, with its error reply. Nothing was written. */
+export class WriteRefused extends Error {
+  override readonly name = 'WriteRefused';
 }
+
+/** The error replies of a primary without memory, and of one that cannot write its append-only file. */
+export const DISK_ERROR = 'MISCONF Errors writing to the AOF file: No space left on device';
+export const OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmemory'.";
 
 /**
  * What Redis and the scripts of this service do to streams of events: a primary, its append-only file, and replicas
@@ -32,7 +37,8 @@ export class RedisModel<Event> {
   readonly lost = new Map<string, RecordedEvent<Event>[]>();
   /** The base of each stream whose first events were archived. */
   readonly bases = new Map<string, KeptBase>();
-  memoryFull = false;
+  /** The error reply to every write; `undefined` while the primary accepts them. */
+  refusal: string | undefined;
   readonly #writes: Write[] = [];
   /** Number of writes that each replica has. */
   readonly #replicas: number[];
@@ -45,6 +51,11 @@ export class RedisModel<Event> {
   ) {
     this.#replicas = Array.from({ length: replicas }, () => 0);
     this.#connected = this.#replicas.map(() => true);
+  }
+
+  /** Whether each replica is connected. */
+  get connected(): readonly boolean[] {
+    return this.#connected;
   }
 
   /** Number of writes so far; a failover lowers it. */
@@ -65,19 +76,31 @@ export class RedisModel<Event> {
   }
 
   append(stream: string, expected: Head, commit: string, events: readonly Event[]): AppendResult<Event> {
-    if (this.#isArchived(stream, expected)) return { status: 'archived' };
     const history = this.streams.get(stream) ?? [];
-    if (!contains(history, expected)) return { status: 'reset' };
-    const next = history[expected.version];
-    if (next !== undefined && next.commit !== commit)
-      return { status: 'conflict', ...this.#newer(history, expected) };
-    if (this.memoryFull) throw new MemoryFull('OOM command not allowed');
-    if (next === undefined) {
+    const status = this.check(stream, expected, commit, events, history);
+    if (status === 'conflict') return { status, ...this.#newer(history, expected) };
+    if (status === 'archived' || status === 'reset') return { status };
+    if (this.refusal !== undefined) throw new WriteRefused(this.refusal);
+    if (status === 'new') {
       for (const event of events) history.push({ version: history.length + 1, commit, event });
       this.streams.set(stream, history);
     }
-    this.#writes.push({ stream, events: next === undefined ? events.length : 0 });
+    this.#writes.push({ stream, events: status === 'new' ? events.length : 0 });
     return { status: 'appended', head: { version: expected.version + events.length, commit } };
+  }
+
+  /** What an append finds in a history of the stream: `new` if it must write its events. */
+  check(
+    stream: string,
+    expected: Head,
+    commit: string,
+    events: readonly Event[],
+    history: readonly RecordedEvent<Event>[],
+  ): 'archived' | 'reset' | 'conflict' | 'recorded' | 'new' {
+    if (this.#isArchived(stream, expected)) return 'archived';
+    if (!contains(history, expected)) return 'reset';
+    if (history.length === expected.version) return 'new';
+    return isRecorded(history.slice(expected.version), commit, events) ? 'recorded' : 'conflict';
   }
 
   /** The base replaces the events before its head. `events archive` does the same in steps. */
@@ -135,6 +158,14 @@ export class RedisModel<Event> {
     const end = version + this.pageSize;
     return { events: history.slice(version, end), more: end < history.length };
   }
+}
+
+/** Whether a history begins with these events of a commit. */
+function isRecorded(history: readonly RecordedEvent<unknown>[], commit: string, events: readonly unknown[]) {
+  return events.every((event, index) => {
+    const recorded = history[index];
+    return recorded?.commit === commit && isDeepStrictEqual(recorded.event, event);
+  });
 }
 
 function contains(history: readonly Head[], { version, commit }: Head): boolean {

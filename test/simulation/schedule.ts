@@ -36,8 +36,26 @@ export type Move =
   /** Redis restarts, without its last `lost` writes: 0 with `appendfsync always`. */
   | { readonly type: 'restart'; readonly lost: number }
   | { readonly type: 'snapshots'; readonly are: SnapshotState }
+  /** A connection to Redis breaks with everything under way, or its client closes it. */
+  | { readonly type: 'break' | 'close'; readonly nth: number }
+  /** An open connection loses all bytes from now on, and neither side learns it. */
+  | { readonly type: 'silence'; readonly nth: number }
+  /** Redis ends and refuses connections, or starts again. */
+  | { readonly type: 'stop'; readonly on: boolean }
+  | { readonly type: 'setBandwidth'; readonly bytesPerMs: number }
+  | { readonly type: 'slowDown'; readonly msPerCommand: number }
+  /** Like `promote`, and the old primary stays, as a replica with the same connections. */
+  | { readonly type: 'failOver'; readonly nth: number }
+  | { readonly type: 'breakDisk'; readonly on: boolean }
+  | { readonly type: 'flushScripts' }
   /** Archives the next `commits` of a history. */
   | { readonly type: 'archive'; readonly user: number; readonly commits: number };
+
+/** The settings of instances behind the Redis adapter. */
+export interface AdapterSettings {
+  /** Queue limit of appends without a reply. */
+  readonly appendBounds: { readonly appends: number; readonly bytes: number };
+}
 
 export interface Schedule {
   /** Speed of the clock of each instance; the correct speed is 1. */
@@ -52,6 +70,8 @@ export interface Schedule {
   readonly replicas: number;
   /** How many replicas must confirm an append; 0 to `replicas`. */
   readonly waitReplicas: number;
+  /** With it, the instances call the store through the Redis adapter; else directly. */
+  readonly adapter?: AdapterSettings;
   readonly moves: readonly Move[];
 }
 
@@ -62,7 +82,7 @@ const UNLIMITED = 1e9;
 const KINDS = ['calm', 'stormy', 'lossy'] as const;
 
 /** The simplest value of each member, which a shrunk schedule has where the value does not matter. */
-export const SIMPLEST: Omit<Schedule, 'moves'> = {
+export const SIMPLEST: Omit<Schedule, 'moves' | 'adapter'> = {
   clockRates: [1],
   pageSize: 1000,
   maxWaiting: 100,
@@ -70,29 +90,48 @@ export const SIMPLEST: Omit<Schedule, 'moves'> = {
   cacheMaxBytes: UNLIMITED,
   snapshotEvery: UNLIMITED,
   pastEvents: 0,
-  replicas: 0,
   waitReplicas: 0,
+  replicas: 0,
 };
 
 /** Exact in binary, and so are all times of the simulation at these rates. */
 const CLOCK_RATES = [1, 1, 1.25, 0.625];
 /** Fits the lists of all users while they are empty, and one that is full. */
 const TIGHT_CACHE_BYTES = 4750;
+const UNBOUNDED = Array.from({ length: 4 }, () => ({ appends: UNLIMITED, bytes: UNLIMITED }));
 const MIN_MOVES = 10;
 const MAX_MOVES = 50;
 
-/** The schedule of a seed. */
+type Below = (end: number) => number;
+type OneOf = <T>(...values: readonly T[]) => T;
+
+/** The schedule of a seed for instances that call the model of Redis. */
 export function scheduleOf(seed: number): Schedule {
+  return randomSchedule(WEIGHTS, ...choicesOf(seed));
+}
+
+/** The schedule of a seed for instances behind the Redis adapter. */
+export function adapterScheduleOf(seed: number): Schedule {
+  const [below, oneOf] = choicesOf(seed);
+  const adapter = {
+    appendBounds: oneOf({ appends: 1, bytes: UNLIMITED }, { appends: 100, bytes: 300 }, ...UNBOUNDED),
+  };
+  return { ...randomSchedule(ADAPTER_WEIGHTS, below, oneOf), adapter };
+}
+
+function choicesOf(seed: number): [Below, OneOf] {
   const random = randomFrom(seed);
   const below = (end: number) => Math.floor(random() * end);
-  const oneOf = <T>(...values: readonly T[]): T => values[below(values.length)]!;
+  return [below, (...values) => values[below(values.length)]!];
+}
 
+function randomSchedule({ calm, stormy, lossy, passes }: KindWeights, below: Below, oneOf: OneOf): Schedule {
   const kind = oneOf(...KINDS);
   const replicas = oneOf(0, 1, 2);
   const waitReplicas = below(replicas + 1);
   const instances = oneOf(1, 2, 2, 3);
-  const make = movesOf(below, oneOf);
-  const weighted = [...CALM, ...(kind === 'calm' ? [] : STORMY), ...(kind === 'lossy' ? LOSSY : [])];
+  const make = movesOf(below, oneOf, passes);
+  const weighted = [...calm, ...(kind === 'calm' ? [] : stormy), ...(kind === 'lossy' ? lossy : [])];
   const types = weighted.flatMap(([weight, type]) => Array.from({ length: weight }, () => type));
   return {
     clockRates: Array.from({ length: instances }, () => oneOf(...CLOCK_RATES)),
@@ -110,31 +149,66 @@ export function scheduleOf(seed: number): Schedule {
 
 type Weights = readonly (readonly [weight: number, type: Move['type']])[];
 
-const CALM: Weights = [
-  [16, 'send'],
-  [12, 'answer'],
-  [8, 'execute'],
-  [4, 'pass'],
-  [2, 'replicate'],
-];
-const STORMY: Weights = [
-  ...(['loseReply', 'lose', 'duplicate', 'hang', 'refuse', 'failWithBug'] as const).map(
-    (type) => [2, type] as const,
-  ),
-  [4, 'executeLate'],
-  ...(['partition', 'freeze', 'fillMemory', 'connectReplica'] as const).map((type) => [1, type] as const),
-  [2, 'kill'],
-  [4, 'snapshots'],
-  [2, 'archive'],
-];
-const LOSSY: Weights = [
-  [2, 'promote'],
-  [2, 'restart'],
-];
+/** The moves of each kind of schedule, beside those of the calmer kinds. */
+interface KindWeights {
+  readonly calm: Weights;
+  readonly stormy: Weights;
+  readonly lossy: Weights;
+  /** Times that pass, in ms. */
+  readonly passes: readonly number[];
+}
+
+const WEIGHTS: KindWeights = {
+  calm: [
+    [16, 'send'],
+    [12, 'answer'],
+    [8, 'execute'],
+    [4, 'pass'],
+    [2, 'replicate'],
+  ],
+  stormy: [
+    ...(['loseReply', 'lose', 'duplicate', 'hang', 'refuse', 'failWithBug'] as const).map(
+      (type) => [2, type] as const,
+    ),
+    [4, 'executeLate'],
+    ...(['partition', 'freeze', 'fillMemory', 'connectReplica'] as const).map((type) => [1, type] as const),
+    [2, 'kill'],
+    [4, 'snapshots'],
+    [2, 'archive'],
+  ],
+  lossy: [
+    [2, 'promote'],
+    [2, 'restart'],
+  ],
+  passes: [10, 30, 60, 100],
+};
+
+const ADAPTER_WEIGHTS: KindWeights = {
+  calm: [
+    [16, 'send'],
+    [10, 'pass'],
+    [2, 'replicate'],
+    [1, 'slowDown'],
+    [1, 'setBandwidth'],
+  ],
+  stormy: [
+    ...(['break', 'close', 'silence'] as const).map((type) => [2, type] as const),
+    [4, 'connectReplica'],
+    ...(['partition', 'freeze', 'stop', 'kill', 'archive'] as const).map((type) => [1, type] as const),
+    ...(['fillMemory', 'breakDisk', 'flushScripts'] as const).map((type) => [1, type] as const),
+  ],
+  lossy: [
+    [1, 'promote'],
+    [4, 'failOver'],
+    [1, 'restart'],
+  ],
+  passes: [1, 2, 5, 10, 30, 100, 300, 1000],
+};
 
 function movesOf(
-  below: (end: number) => number,
-  oneOf: <T>(...values: readonly T[]) => T,
+  below: Below,
+  oneOf: OneOf,
+  passes: readonly number[],
 ): Readonly<Record<Move['type'], () => Move>> {
   const nth = () => below(12);
   const on = () => below(2) === 0;
@@ -159,7 +233,7 @@ function movesOf(
     refuse: action('refuse'),
     failWithBug: action('failWithBug'),
     executeLate: action('executeLate'),
-    pass: () => ({ type: 'pass', ms: oneOf(10, 30, 60, 100) }),
+    pass: () => ({ type: 'pass', ms: oneOf(...passes) }),
     kill: () => ({ type: 'kill', nth: nth() }),
     partition: () => ({ type: 'partition', nth: nth(), on: on() }),
     freeze: () => ({ type: 'freeze', on: on() }),
@@ -169,6 +243,15 @@ function movesOf(
     promote: () => ({ type: 'promote', nth: nth() }),
     restart: () => ({ type: 'restart', lost: oneOf(0, 0, 1, 3) }),
     snapshots: () => ({ type: 'snapshots', are: oneOf(...SNAPSHOT_STATES) }),
+    break: () => ({ type: 'break', nth: nth() }),
+    silence: () => ({ type: 'silence', nth: nth() }),
+    stop: () => ({ type: 'stop', on: on() }),
+    close: () => ({ type: 'close', nth: nth() }),
+    setBandwidth: () => ({ type: 'setBandwidth', bytesPerMs: oneOf(10, 40, 1000) }),
+    slowDown: () => ({ type: 'slowDown', msPerCommand: oneOf(0.0625, 1, 10, 40) }),
+    failOver: () => ({ type: 'failOver', nth: nth() }),
+    breakDisk: () => ({ type: 'breakDisk', on: on() }),
+    flushScripts: () => ({ type: 'flushScripts' }),
     archive: () => ({ type: 'archive', user: oneOf(0, 0, 0, 1), commits: 1 + below(4) }),
   };
 }

@@ -8,7 +8,7 @@ export async function shrink(
   let simplest = schedule;
   const keepIfFails = async (change: Partial<Schedule>) => {
     const simpler = { ...simplest, ...change };
-    if (!(await fails(simpler))) return false;
+    if (simpler.waitReplicas > simpler.replicas || !(await fails(simpler))) return false;
     simplest = simpler;
     return true;
   };

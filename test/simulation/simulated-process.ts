@@ -4,6 +4,7 @@ import type { Clock } from '../../src/event-sourcing';
 /** The clock of a process: fast or slow, and without alarms after the death of the process. */
 class ProcessClock implements Clock {
   readonly #cancels = new Set<() => void>();
+  #stopped = false;
 
   /** @param rate speed; the correct one is 1. */
   constructor(
@@ -16,6 +17,7 @@ class ProcessClock implements Clock {
   }
 
   after(ms: number, action: () => void): () => void {
+    if (this.#stopped) return () => {};
     const remove = this.time.after(ms / this.rate, () => {
       this.#cancels.delete(cancel);
       action();
@@ -29,6 +31,7 @@ class ProcessClock implements Clock {
   }
 
   stop(): void {
+    this.#stopped = true;
     for (const cancel of this.#cancels) cancel();
   }
 }
@@ -51,6 +54,16 @@ export class SimulatedProcess {
   die(): void {
     this.alive = false;
     this.#clock.stop();
+  }
+
+  /** Settles like `answer` while the process lives. */
+  answered<T>(answer: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      answer.then(
+        (value) => this.alive && resolve(value),
+        (error: unknown) => this.alive && reject(error as Error),
+      );
+    });
   }
 
   /** The bounds that memory and queues exceed. */

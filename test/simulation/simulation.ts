@@ -2,13 +2,14 @@ import { type Listing, type PlantStore, type User, parseUser, plantListCodec } f
 import { type Decision, type PlantEvent, PlantList } from '../../src/domain';
 import { type EventStore, type RecordedEvent, type SnapshotOutcome, headOf } from '../../src/event-sourcing';
 import { type Request, created, deleted, plant, plantId } from '../event-sourcing/pending-request';
-import { ManualClock } from '../support/manual-clock';
+import { ManualClock, untilIdle } from '../support/manual-clock';
 import { Network } from './network';
-import { RedisModel } from './redis-model';
+import { RedisNetwork } from './redis/redis-network';
+import { DISK_ERROR, OUT_OF_MEMORY, RedisModel } from './redis-model';
 import type { Move, Schedule } from './schedule';
 import { SimulatedProcess } from './simulated-process';
 import { SimulatedRequest, TIMEOUT_MS } from './simulated-request';
-import { type SharedSnapshots, SimulatedSnapshots } from './simulated-snapshots';
+import type { StoreNetwork } from './store-network';
 
 const CLIENTS_PER_INSTANCE = 3;
 const USERS = [parseUser('ada')!, parseUser('bob')!];
@@ -17,6 +18,10 @@ const PAST_ID = 9;
 
 /** A client that goes on retrying is served within this time after the last fault, on a clock without drift. */
 export const SERVED_WITHIN_MS = 3 * TIMEOUT_MS;
+/** Behind the Redis adapter: the time until every instance is connected if no connection fails. */
+const CONNECTED_WITHIN_MS = 20;
+/** Behind the Redis adapter: the longest pause between two attempts to connect, and until the server is examined. */
+const RECONNECTED_WITHIN_MS = 500 + 250;
 const RETRY_MS = 20;
 /** The latency of the network without faults. */
 const LATENCY_MS = 1;
@@ -56,8 +61,13 @@ export async function simulate(
   options: SimulationOptions = {},
 ): Promise<SimulationResult> {
   const simulation = new Simulation(schedule, options);
-  for (const move of schedule.moves) await simulation.play(move);
-  return simulation.end();
+  try {
+    await simulation.start();
+    for (const move of schedule.moves) await simulation.play(move);
+    return await simulation.end();
+  } finally {
+    simulation.restore();
+  }
 }
 
 /** Resolves when no promise can settle any more. Cheaper than a turn of the event loop. */
@@ -90,10 +100,10 @@ class Client {
 const SERVED = ['created', 'deleted', 'id-taken', 'no-such-plant'];
 
 class Simulation {
-  readonly #clock = new ManualClock(untilSettled);
+  readonly #untilSettled: () => Promise<void>;
+  readonly #clock: ManualClock;
   readonly #store: RedisModel<PlantEvent>;
-  readonly #network: Network;
-  readonly #snapshots: SharedSnapshots;
+  readonly #network: StoreNetwork;
   readonly #snapshotOutcomes: SnapshotOutcome[] = [];
   readonly #processes: SimulatedProcess[];
   readonly #clients: readonly Client[];
@@ -108,11 +118,12 @@ class Simulation {
     private readonly schedule: Schedule,
     private readonly options: SimulationOptions,
   ) {
-    const { replicas, pageSize, waitReplicas, clockRates } = schedule;
-    const { requestsSurviveFailover = false } = options;
+    const { replicas, pageSize, clockRates, adapter } = schedule;
+    // Sockets emit their events from other callbacks than promises.
+    this.#untilSettled = adapter ? untilIdle : untilSettled;
+    this.#clock = new ManualClock(this.#untilSettled);
     this.#store = new RedisModel(replicas, pageSize);
-    this.#snapshots = { kept: new Map(), bases: this.#store.bases, are: 'whole' };
-    this.#network = new Network(this.#store, { waitReplicas, requestsSurviveFailover });
+    this.#network = this.#connect();
     this.#recordPast();
     this.#processes = clockRates.map((_, instance) => this.#start(instance));
     this.#clients = clockRates.flatMap((_, instance) =>
@@ -120,11 +131,35 @@ class Simulation {
     );
   }
 
+  #connect(): StoreNetwork {
+    const { adapter, clockRates } = this.schedule;
+    const { requestsSurviveFailover = false } = this.options;
+    if (adapter === undefined)
+      return new Network(this.#store, {
+        ...this.schedule,
+        instances: clockRates.length,
+        requestsSurviveFailover,
+      });
+    return new RedisNetwork({
+      ...{ ...this.schedule, ...adapter },
+      ...{ clock: this.#clock, model: this.#store, trace: (line) => this.#trace(line) },
+    });
+  }
+
+  restore(): void {
+    this.#network.restore();
+  }
+
+  /** The instances connect. */
+  async start(): Promise<void> {
+    if (this.schedule.adapter) await this.#clock.pass(CONNECTED_WITHIN_MS);
+  }
+
   async play(move: Move): Promise<void> {
     this.#trace(() => JSON.stringify(move));
     if (move.type === 'pass') await this.#clock.pass(move.ms);
     else this.#do(move);
-    await untilSettled();
+    await this.#untilSettled();
   }
 
   async end(): Promise<SimulationResult> {
@@ -135,6 +170,7 @@ class Simulation {
     const readers = this.#retryingClients();
     await this.#serve(readers, { type: 'list' });
     await this.#untilQuiet();
+    await this.#network.close();
     return {
       requests: this.#requests,
       lists: readers.map(({ request }) => request!),
@@ -142,7 +178,7 @@ class Simulation {
       lost: this.#store.lost,
       pastEvents: this.schedule.pastEvents,
       mayLose: this.#mayLose,
-      problems: [...this.#problems],
+      problems: [...this.#problems, ...this.#network.problems],
       servedAfterMs,
       snapshots: this.#snapshotOutcomes,
     };
@@ -161,20 +197,23 @@ class Simulation {
   #start(instance: number): SimulatedProcess {
     const { clockRates, snapshotEvery, maxWaiting, cacheMaxItems, cacheMaxBytes } = this.schedule;
     const connect = this.options.connect ?? ((store: EventStore<PlantEvent>) => store);
-    return new SimulatedProcess(this.#clock, clockRates[instance]!, (process, clock) => ({
-      store: connect(this.#network.storeOf(instance)),
-      mintCommit: () => `commit-${++this.#commits}`,
-      timeoutMs: TIMEOUT_MS,
-      snapshots: {
-        store: new SimulatedSnapshots(this.#snapshots, clock, () => process.alive),
-        codec: plantListCodec,
-        every: snapshotEvery,
-      },
-      observer: { snapshot: (_, outcome) => void this.#snapshotOutcomes.push(outcome) },
-      maxWaiting,
-      cacheMaxItems,
-      cacheMaxBytes,
-    }));
+    return new SimulatedProcess(this.#clock, clockRates[instance]!, (process, clock) => {
+      const { store, snapshots } = this.#network.open(instance, process, clock);
+      return {
+        store: connect(store),
+        mintCommit: () => `commit-${++this.#commits}`,
+        timeoutMs: TIMEOUT_MS,
+        snapshots: {
+          store: snapshots,
+          codec: plantListCodec,
+          every: snapshotEvery,
+        },
+        observer: { snapshot: (_, outcome) => void this.#snapshotOutcomes.push(outcome) },
+        maxWaiting,
+        cacheMaxItems,
+        cacheMaxBytes,
+      };
+    });
   }
 
   #do(move: Exclude<Move, { type: 'pass' }>): void {
@@ -189,34 +228,29 @@ class Simulation {
       }
       case 'kill':
         return this.#kill(move.nth % this.#processes.length);
-      case 'partition': {
-        const instance = move.nth % this.#processes.length;
-        if (move.on) this.#network.partitioned.add(instance);
-        else this.#network.partitioned.delete(instance);
-        return;
-      }
-      case 'freeze':
-        this.#network.frozen = move.on;
-        return;
       case 'fillMemory':
-        this.#store.memoryFull = move.on;
-        return;
+        this.#store.refusal = move.on ? OUT_OF_MEMORY : undefined;
+        break;
+      case 'breakDisk':
+        this.#store.refusal = move.on ? DISK_ERROR : undefined;
+        break;
       case 'connectReplica':
-        return this.#store.connect(move.nth % this.schedule.replicas, move.on);
+        this.#store.connect(move.nth % this.schedule.replicas, move.on);
+        break;
       case 'replicate':
-        return this.#store.replicate(move.nth % this.schedule.replicas, move.writes);
+        this.#store.replicate(move.nth % this.schedule.replicas, move.writes);
+        break;
       case 'promote':
-        return this.#promote(move.nth % this.schedule.replicas);
+      case 'failOver':
+        return this.#promote(move.nth % this.schedule.replicas, move.type === 'failOver');
       case 'restart':
         return this.#restart(move.lost);
-      case 'snapshots':
-        this.#snapshots.are = move.are;
-        return;
       case 'archive':
         return this.#archive(USERS[move.user]!, move.commits);
       default:
-        return this.#network.play(move.type, move.nth);
     }
+    // A blocked WAIT counts the replicas again, too.
+    this.#network.play(move);
   }
 
   #archive(user: User, commits: number): void {
@@ -224,46 +258,46 @@ class Simulation {
     const archived = this.#store.bases.get(user)?.head.version ?? 0;
     const ends = history.slice(archived).filter(({ version, commit }) => history[version]?.commit !== commit);
     const last = ends[Math.min(commits, ends.length) - 1];
-    if (last === undefined || this.#store.memoryFull) return;
+    if (last === undefined || this.#store.refusal !== undefined) return;
     const list = PlantList.from(history.slice(0, last.version).map(({ event }) => event));
     const { format, encode } = plantListCodec;
     this.#store.archive(user, { format, head: headOf(last), chunks: [...encode(list)], archive: '' });
   }
 
   #kill(instance: number): void {
-    this.#processes[instance]!.die();
-    this.#network.disconnect(instance);
+    const process = this.#processes[instance]!;
+    process.die();
+    this.#network.disconnect(instance, process);
     this.#processes[instance] = this.#start(instance);
   }
 
-  #promote(replica: number): void {
+  #promote(replica: number, keepsOld: boolean): void {
     const { replicas, waitReplicas } = this.schedule;
     if (replicas === 0) return;
-    this.#network.closeConnections();
+    // What is under way dies with its connection, and not in the new primary.
+    if (!keepsOld) this.#network.failOver(false);
     this.#store.promote(replica);
+    if (keepsOld) this.#network.failOver(true);
     // Every replica has every acknowledged write.
     if (waitReplicas < replicas) this.#mayLose = true;
   }
 
   #restart(lost: number): void {
-    this.#network.closeConnections();
+    this.#network.restart();
     this.#store.loseWrites(lost);
     if (lost > 0) this.#mayLose = true;
   }
 
   #endFaults(): void {
-    this.#network.frozen = false;
-    this.#network.partitioned.clear();
-    this.#store.memoryFull = false;
+    this.#store.refusal = undefined;
     for (let replica = 0; replica < this.schedule.replicas; replica++) this.#store.connect(replica, true);
-    // Snapshots stay as they are: none but a base is needed to serve a request.
-    if (this.#snapshots.are === 'unavailable') this.#snapshots.are = 'torn';
+    this.#network.endFaults();
   }
 
   /** Each client sends the request until it is served. Resolves with the time that this takes, in ms. */
   async #serve(clients: readonly Client[], request: Request): Promise<number> {
     const start = this.#clock.now();
-    const limit = this.#slowest(SERVED_WITHIN_MS);
+    const limit = this.#slowest(SERVED_WITHIN_MS) + (this.schedule.adapter ? RECONNECTED_WITHIN_MS : 0);
     for (let nextTry = 0; ;) {
       const elapsed = this.#clock.now() - start;
       const waiting = clients.filter(({ served }) => !served);
@@ -291,16 +325,16 @@ class Simulation {
 
   /** Every request reaches the store, and every reply its caller. Then time passes. */
   async #step(): Promise<void> {
-    await untilSettled();
-    const idle = this.#network.calls.length === 0;
-    this.#network.answerAll();
+    await this.#untilSettled();
+    const { idle } = this.#network;
+    this.#network.advance();
     await this.#clock.pass(idle ? RETRY_MS : LATENCY_MS);
   }
 
   /** Loads and saves continue without a request, and every alarm is used up. */
   async #untilQuiet(): Promise<void> {
     const end = this.#clock.now() + this.#slowest(QUIET_WITHIN_MS);
-    while (this.#clock.waiting > 0 || this.#network.calls.length > 0) {
+    while (this.#clock.waiting > this.#network.recurringAlarms || !this.#network.idle) {
       if (this.#clock.now() > end) {
         this.#problems.add('calls or alarms are left over');
         break;
@@ -327,7 +361,7 @@ class Simulation {
       named,
       asked,
       process,
-      sendRequest(process.plants, user, named),
+      process.answered(sendRequest(process.plants, user, named)),
       settled,
     );
     this.#requests.push(client.request);

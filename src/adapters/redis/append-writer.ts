@@ -39,6 +39,8 @@ interface Append {
   sendsScript: boolean;
   /** Rejects the append if it is not sent in time. */
   expiry?: NodeJS.Timeout;
+  /** Whether it was rejected because it was not sent in time. */
+  expired?: true;
 }
 
 /**
@@ -96,14 +98,15 @@ export class AppendWriter {
     void this.#send(this.#takeBatch()).then((withoutScript) => {
       this.#batchInFlight = false;
       // In their order, and before later appends, which may expect their heads.
-      for (const append of withoutScript) append.sendsScript = true;
-      this.#unsent = new Set([...withoutScript, ...this.#unsent]);
+      const unsent = withoutScript.filter(({ expired }) => !expired);
+      this.#unsent = new Set([...unsent, ...this.#unsent]);
       this.#sendNext();
     });
   }
 
   #expire(append: Append): NodeJS.Timeout {
     return setTimeout(() => {
+      append.expired = true;
       this.#unsent.delete(append);
       this.#release(append);
       append.reject(new StoreUnavailable('the append could not be sent to Redis in time'));
@@ -149,8 +152,12 @@ export class AppendWriter {
     const withoutScript = new Set<Append>();
     batch.forEach((append, index) => {
       confirmedReply(replies[index]!, confirmed).then(append.resolve, (error: unknown) => {
-        if (isUnknownScript(error) && !append.sendsScript) withoutScript.add(append);
-        else {
+        if (isUnknownScript(error) && !append.sendsScript) {
+          // It waits until the connection is free again: until the WAIT of this batch is answered.
+          append.sendsScript = true;
+          append.expiry = this.#expire(append);
+          withoutScript.add(append);
+        } else {
           this.connection.findings.appendFailed(error);
           append.reject(error);
         }

@@ -57,6 +57,19 @@ export interface OpenRedisEventStore<Event> extends OpenEventStore<Event> {
   close(): void;
 }
 
+/** An event store whose connections may not be ready yet. */
+export interface ConnectingRedisEventStore<Event> extends OpenRedisEventStore<Event> {
+  /** Resolves after the first examination by every connection; stays pending while no server answers. */
+  readonly examined: Promise<unknown>;
+  /** Why the store is not available; `undefined` while it is. */
+  unavailableReason(): string | undefined;
+}
+
+export interface ConnectOptions<Event> extends RedisOptions<Event> {
+  /** Queue limit of appends without a reply; {@link APPEND_BOUNDS} by default. */
+  readonly appendBounds?: AppendBounds;
+}
+
 /** How long opening waits for the first examination of Redis. */
 const FIRST_CONTACT_MS = 1500;
 
@@ -71,7 +84,27 @@ const FIRST_CONTACT_MS = 1500;
 export async function openRedisEventStore<Event>(
   options: RedisOptions<Event>,
 ): Promise<OpenRedisEventStore<Event>> {
-  const { codec, pageSize, allowUnreachable = true, report = () => {} } = options;
+  const { allowUnreachable = true, report = () => {} } = options;
+  const { examined, unavailableReason, ...opened } = connectRedisEventStore(options);
+  const unreachable = await Promise.race([
+    examined.then(() => undefined),
+    delay(FIRST_CONTACT_MS, 'unreachable', { ref: false }),
+  ]);
+  const reason = unavailableReason();
+  if (unreachable && allowUnreachable)
+    report('warn', 'Redis cannot be reached yet; every request fails until then');
+  else if (reason !== undefined) {
+    opened.close();
+    throw new StoreUnavailable(reason);
+  }
+  return opened;
+}
+
+/** Connects to Redis without waiting: all calls fail with {@link StoreUnavailable} until it was examined. */
+export function connectRedisEventStore<Event>(
+  options: ConnectOptions<Event>,
+): ConnectingRedisEventStore<Event> {
+  const { codec, pageSize, report = () => {}, appendBounds = APPEND_BOUNDS } = options;
   const { keyPrefix = REDIS_DEFAULTS.keyPrefix, waitReplicas = REDIS_DEFAULTS.waitReplicas } = options;
   const { timeoutMs = REDIS_DEFAULTS.timeoutMs } = options;
   const findings = new FindingLog(report, options.examineEveryMs ?? EXAMINE_EVERY_MS);
@@ -83,27 +116,13 @@ export async function openRedisEventStore<Event>(
   // Silent: subscribers that get no notification poll, and the other connections report the same problems.
   const silent = () => new RedisConnection({ ...checks, report: () => {} });
   const notifier = options.clusterNodes ? undefined : new ChangeNotifier(silent, keyPrefix);
-  const close = () => {
-    writer.close();
-    reader.close();
-    notifier?.close();
-  };
-
-  const unreachable = await Promise.race([
-    Promise.all([writer.examined, reader.examined]).then(() => undefined),
-    delay(FIRST_CONTACT_MS, 'unreachable', { ref: false }),
-  ]);
-  const unavailableReason = writer.unavailableReason ?? reader.unavailableReason;
-  if (unreachable && allowUnreachable)
-    report('warn', 'Redis cannot be reached yet; every request fails until then');
-  else if (unavailableReason !== undefined) {
-    close();
-    throw new StoreUnavailable(unavailableReason);
-  }
   const notify: Notify | undefined = notifier && ((...args) => notifier.notify(...args));
-  const store = new RedisEventStore(writer, reader, { codec, keyPrefix, pageSize, waitReplicas, notify });
+  const storeOptions = { codec, keyPrefix, pageSize, waitReplicas, appendBounds, notify };
+  const store = new RedisEventStore(writer, reader, storeOptions);
   const writes = () => writer.unavailableReason === undefined && findings.writes;
   return {
+    examined: Promise.all([writer.examined, reader.examined]),
+    unavailableReason: () => writer.unavailableReason ?? reader.unavailableReason,
     store,
     catalogue: new RedisStreamCatalogue(writer, { keyPrefix, waitReplicas }),
     // No write of a snapshot waits for replicas.
@@ -120,8 +139,12 @@ export async function openRedisEventStore<Event>(
       writes: writes(),
       findings: findings.flags,
       appends: store.appends.load,
-      appendBounds: APPEND_BOUNDS,
+      appendBounds,
     }),
-    close,
+    close: () => {
+      writer.close();
+      reader.close();
+      notifier?.close();
+    },
   };
 }

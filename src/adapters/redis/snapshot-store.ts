@@ -28,7 +28,7 @@ const DRAFT_MS = 30_000;
  * The draft is the lock of its writer. Each step checks that the stream has the head, so that nothing is written of a
  * stream that was erased.
  */
-const WRITE = script(`
+export const WRITE = script(`
 local stream, snapshot, draft = unpack(KEYS)
 local version, commit, writer, step, expiry = unpack(ARGV)
 local entry = redis.call('XRANGE', stream, version .. '-0', version .. '-0')[1]
@@ -51,7 +51,7 @@ return 1
 `);
 
 /** The fields of a snapshot beside its chunks, which are numbered from 0. Only a base has an archive. */
-const HEADER = ['format', 'version', 'commit', 'archive', 'chunks', 'checksum'] as const;
+export const HEADER = ['format', 'version', 'commit', 'archive', 'chunks', 'checksum'] as const;
 
 /**
  * Stores each snapshot as a hash beside its stream, one field per chunk, so that no command is long. A draft becomes
@@ -170,7 +170,7 @@ type Step = 'take' | 'first' | 'next' | 'last';
 type Checksum = ReturnType<typeof checksumOf>;
 
 /** SHA-256 of what a snapshot is of, and of its chunks, in this version of the layout. */
-function checksumOf(stream: StreamName, { format, head, archive }: Omit<Base, 'chunks'>) {
+export function checksumOf(stream: StreamName, { format, head, archive }: Omit<Base, 'chunks'>) {
   const hash = createHash('sha256');
   const update = (text: string) => hash.update(`${text.length}:`).update(text);
   for (const text of ['snapshot 1', stream, format, String(head.version), head.commit]) update(text);

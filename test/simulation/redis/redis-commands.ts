@@ -1,0 +1,271 @@
+import { HEADER, WRITE, checksumOf } from '../../../src/adapters/redis/snapshot-store';
+import { APPEND, READ } from '../../../src/adapters/redis/scripts';
+import type { Clock, Codec, EncodedEvent, RecordedEvent, StreamName } from '../../../src/event-sourcing';
+import { type RedisModel, WriteRefused } from '../redis-model';
+import { ErrorReply, type Reply } from './resp';
+
+/** How a connection sees the server. */
+export interface Session {
+  /** Set once the server is a replica that lags behind: the number of events that it has of each stream. */
+  replicaOf?: ReadonlyMap<string, number>;
+  /** Number of writes of the server after the last write of the connection. */
+  lastWrite: number;
+}
+
+export interface RedisCommandsOptions<Event> {
+  readonly model: RedisModel<Event>;
+  readonly codec: Codec<Event>;
+  readonly clock: Clock;
+  readonly replicas: number;
+}
+
+type Args = readonly string[];
+type Execute = (args: Args, session: Session) => Reply;
+type ExecuteScript = (keys: Args, args: Args, session: Session) => Reply;
+
+interface Draft {
+  readonly fields: Map<string, string>;
+  readonly expires: number;
+}
+
+const READONLY = "READONLY You can't write against a read only replica.";
+const LOADING = 'LOADING Redis is loading the dataset in memory';
+const NOSCRIPT = 'NOSCRIPT No matching script. Please use EVAL.';
+/** The commands that Redis executes while it loads its data. */
+const WHILE_LOADING = ['hello', 'client', 'info', 'config', 'role'];
+
+/**
+ * The commands that the Redis adapter sends, executed on the model. The scripts are interpreted: what each does is
+ * written here a second time, and compared with the Lua script on a real Redis.
+ */
+export class RedisCommands<Event> {
+  loading = false;
+  /** The snapshots and drafts, by key. A failover keeps them: a snapshot may be newer than the history. */
+  readonly #snapshots = new Map<string, Map<string, string>>();
+  readonly #drafts = new Map<string, Draft>();
+  readonly #encoded = new WeakMap<RecordedEvent<Event>, Buffer>();
+  /** The digests of the scripts that the server knows. */
+  readonly #known = new Set<string>();
+
+  constructor(private readonly options: RedisCommandsOptions<Event>) {}
+
+  /** SCRIPT FLUSH, as after a restart. */
+  flushScripts(): void {
+    this.#known.clear();
+  }
+
+  execute([name, ...args]: Args, session: Session): Reply {
+    const command = name!.toLowerCase();
+    if (this.loading && !WHILE_LOADING.includes(command)) return new ErrorReply(LOADING);
+    const execute = this.#commands[command];
+    if (execute === undefined) return new ErrorReply(`ERR unknown command '${command}'`);
+    try {
+      return execute(args, session);
+    } catch (error) {
+      if (!(error instanceof WriteRefused)) throw error;
+      return new ErrorReply(error.message);
+    }
+  }
+
+  readonly #commands: Readonly<Record<string, Execute>> = {
+    hello: () =>
+      new Map<string, string | number>([
+        ['server', 'redis'],
+        ['proto', 3],
+      ]),
+    client: () => 'OK',
+    info: (_, session) => this.#info(session),
+    config: () =>
+      new Map([
+        ['appendfsync', 'always'],
+        ['databases', '16'],
+        ['min-replicas-to-write', '0'],
+        ['save', ''],
+        ['stop-writes-on-bgsave-error', 'yes'],
+      ]),
+    role: (_, { replicaOf }) =>
+      replicaOf ? ['slave', 'primary', 6379, 'connected', 0] : ['master', this.options.model.offset, []],
+    hmget: ([key, ...names]) => {
+      const fields = this.#hash(key!);
+      return names.map((name) => fields?.get(name) ?? null);
+    },
+    evalsha: ([digest, ...rest], session) =>
+      this.#known.has(digest!) ? this.#script(digest!, rest, session) : new ErrorReply(NOSCRIPT),
+    eval: ([text, ...rest], session) => {
+      const { sha1 } = Object.values(SCRIPTS).find((script) => script.text === text)!;
+      this.#known.add(sha1);
+      return this.#script(sha1, rest, session);
+    },
+  };
+
+  readonly #scripts: Readonly<Record<string, ExecuteScript>> = {
+    [READ.sha1]: ([key], args, session) => this.#read(streamOf(key!), args, session),
+    [APPEND.sha1]: ([key], args, session) => this.#append(streamOf(key!), args, session),
+    [WRITE.sha1]: (keys, args, session) => this.#writeSnapshot(keys, args, session),
+  };
+
+  #script(digest: string, [keyCount, ...rest]: Args, session: Session): Reply {
+    const keys = Number(keyCount);
+    return this.#scripts[digest]!(rest.slice(0, keys), rest.slice(keys), session);
+  }
+
+  #info({ replicaOf }: Session): string {
+    const { model, replicas } = this.options;
+    const online = model.connected.filter((connected) => connected).length;
+    return [
+      `loading:${this.loading ? 1 : 0}`,
+      `role:${replicaOf ? 'slave' : 'master'}`,
+      ...['used_memory:2', 'mem_not_counted_for_evict:0', 'maxmemory_policy:noeviction'],
+      `maxmemory:${model.refusal?.startsWith('OOM') ? 1 : 0}`,
+      ...['aof_enabled:1', 'rdb_last_bgsave_status:ok'],
+      `aof_last_write_status:${model.refusal?.startsWith('MISCONF') ? 'err' : 'ok'}`,
+      `connected_slaves:${replicas}`,
+      ...Array.from({ length: online }, (_, index) => `slave${index}:state=online`),
+    ].join('\r\n');
+  }
+
+  /** What the server of this connection has of a stream, with the events that were archived. */
+  #history(stream: StreamName, { replicaOf }: Session): readonly RecordedEvent<Event>[] {
+    const history = this.options.model.history(stream);
+    return replicaOf ? history.slice(0, replicaOf.get(stream) ?? 0) : history;
+  }
+
+  /** The version of the oldest entry: the head of the base stays. */
+  #oldest(stream: StreamName): number {
+    return Math.max(1, this.options.model.bases.get(stream)?.head.version ?? 0);
+  }
+
+  #read(stream: StreamName, [version, entries, bytes]: Args, session: Session): Reply {
+    const history = this.#history(stream, session);
+    const oldest = this.#oldest(stream);
+    if (history.length >= oldest && oldest > Math.max(1, Number(version))) return ['archived'];
+    return this.#page(history.slice(Math.max(Number(version), oldest) - 1), Number(entries), Number(bytes));
+  }
+
+  #append(
+    stream: StreamName,
+    [version, base, commit, entries, bytes, ...texts]: Args,
+    session: Session,
+  ): Reply {
+    const { model, codec } = this.options;
+    const expected = { version: Number(version), commit: base! };
+    const events = Array.from({ length: texts.length / 2 }, (_, index) => {
+      const encoded: EncodedEvent = { type: texts[2 * index]!, data: texts[2 * index + 1]! };
+      return codec.decode(encoded)!;
+    });
+    const page = (history: readonly RecordedEvent<Event>[]) =>
+      this.#page(
+        history.slice(Math.max(expected.version, this.#oldest(stream)) - 1),
+        Number(entries),
+        Number(bytes),
+      );
+    const history = this.#history(stream, session);
+    const status = model.check(stream, expected, commit!, events, history);
+    if (status === 'archived' || status === 'reset') return [status];
+    if (status === 'conflict') return [status, ...page(history)];
+    if (session.replicaOf) return new ErrorReply(READONLY);
+    model.append(stream, expected, commit!, events);
+    session.lastWrite = model.offset;
+    return ['appended'];
+  }
+
+  /** The packed entries of a page, as `PAGE` of the scripts makes it. */
+  #page(
+    history: readonly RecordedEvent<Event>[],
+    limit: number,
+    bytes: number,
+  ): [more: number, packed: Buffer] {
+    const packed: Buffer[] = [];
+    let size = 0;
+    for (const recorded of history) {
+      const entry = this.#entry(recorded);
+      size += entry.length;
+      if (packed.length === limit || (packed.length > 1 && size > bytes)) return [1, Buffer.concat(packed)];
+      packed.push(entry);
+    }
+    return [0, Buffer.concat(packed)];
+  }
+
+  #entry(recorded: RecordedEvent<Event>): Buffer {
+    const known = this.#encoded.get(recorded);
+    if (known !== undefined) return known;
+    const { type, data } = this.options.codec.encode(recorded.event);
+    const entry = Buffer.concat([`${recorded.version}-0`, type, data, recorded.commit].map(packText));
+    this.#encoded.set(recorded, entry);
+    return entry;
+  }
+
+  #hash(key: string): ReadonlyMap<string, string> | undefined {
+    if (key.endsWith(':base')) return this.#base(streamOf(key));
+    const snapshot = this.#snapshots.get(key);
+    // A new base replaces an older snapshot.
+    return Number(snapshot?.get('version')) < this.#oldest(streamOf(key)) ? undefined : snapshot;
+  }
+
+  #base(stream: StreamName): ReadonlyMap<string, string> | undefined {
+    const base = this.options.model.bases.get(stream);
+    if (base === undefined) return undefined;
+    const checksum = checksumOf(stream, base);
+    for (const chunk of base.chunks) checksum.update(chunk);
+    const { format, head, archive, chunks } = base;
+    const header = [
+      format,
+      String(head.version),
+      head.commit,
+      archive,
+      String(chunks.length),
+      checksum.digest(),
+    ];
+    return new Map([
+      ...HEADER.map((name, index) => [name, header[index]!] as const),
+      ...chunks.map((chunk, index) => [String(index), chunk] as const),
+    ]);
+  }
+
+  #writeSnapshot(
+    [streamKey, snapshot, draftKey]: Args,
+    [version, commit, writer, step, expiry, ...fields]: Args,
+    session: Session,
+  ): Reply {
+    const { model, clock } = this.options;
+    const stream = streamOf(streamKey!);
+    const has = model.history(stream)[Number(version) - 1]?.commit === commit;
+    if (!has || Number(version) < this.#oldest(stream)) return 0;
+    const found = this.#drafts.get(draftKey!);
+    const draft = found && found.expires > clock.now() ? found.fields : new Map<string, string>();
+    const current = draft.get('writer') ?? (step === 'first' ? writer : undefined);
+    if (current !== writer) return 0;
+    const refusal = session.replicaOf ? READONLY : model.refusal;
+    if (refusal !== undefined) throw new WriteRefused(refusal);
+    draft.set('writer', writer!);
+    for (let index = 0; index < fields.length; index += 2) draft.set(fields[index]!, fields[index + 1]!);
+    this.#drafts.set(draftKey!, { fields: draft, expires: clock.now() + Number(expiry) });
+    if (step === 'last') {
+      this.#drafts.delete(draftKey!);
+      this.#snapshots.set(snapshot!, draft);
+    }
+    return 1;
+  }
+}
+
+const SCRIPTS = { READ, APPEND, WRITE };
+
+/** By text and by digest. */
+export const SCRIPT_NAMES: ReadonlyMap<string, string> = new Map(
+  Object.entries(SCRIPTS).flatMap(([name, { text, sha1 }]) => [
+    [text, name],
+    [sha1, name],
+  ]),
+);
+
+function packText(text: string): Buffer {
+  const packed = Buffer.alloc(4 + Buffer.byteLength(text));
+  packed.writeUInt32BE(packed.length - 4);
+  packed.write(text, 4);
+  return packed;
+}
+
+function streamOf(key: string): StreamName {
+  const stream = /\{(.*)\}/.exec(key)![1]!;
+  return decodeURIComponent(stream) as StreamName;
+}
