@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import bodyParser from 'koa-bodyparser';
-import { clientOf } from './connection';
+import { clientOf, whenClosed } from './connection';
 import { parseJson } from './json';
 import { HttpProblem, PROBLEMS, bodyTooLarge, malformedHttp } from './problems';
 import type { Context } from './routes';
@@ -44,7 +44,7 @@ export function jsonReader(limit: number): (ctx: Context) => Promise<unknown> {
     const { headers } = ctx.req;
     requireJson(headers);
     // koa-bodyparser accepts `identity` only in lower case, and the type only in some of its valid forms.
-    delete headers['content-encoding'];
+    if (headers['content-encoding'] !== undefined) delete headers['content-encoding'];
     headers['content-type'] = 'application/json';
     const body = await readWhole(ctx, limit, readBytes);
     // A text if earlier middleware has parsed the body.
@@ -121,9 +121,14 @@ async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) =>
   clientOf(res)?.expectBody(res);
   try {
     const body = await new Promise<T>((resolve, reject) => {
-      // Answered without the app: no event reports the end of the body any more.
-      res.on('close', () => reject(ANSWERED));
-      read(ctx).then(resolve, reject);
+      let ended = false;
+      // Answered without the app: no event reports the end of the body any more. (Node examines each rejection of a
+      // promise that is resolved, which takes a microsecond.)
+      whenClosed(res, () => ended || reject(ANSWERED));
+      read(ctx).then((value) => {
+        ended = true;
+        resolve(value);
+      }, reject);
     });
     requireUnanswered(res);
     return body;

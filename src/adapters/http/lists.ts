@@ -4,10 +4,10 @@ import type { ServerResponse } from 'node:http';
 import { type PlantView, type User, pageOf } from '../../application';
 import { type Head, StoreUnavailable } from '../../event-sourcing';
 import type { SegmentRange } from '../../domain';
+import { whenClosed } from './connection';
 import { type PageQuery, canonical } from './list-query';
 import { ListRenderer, ListText, PIECE_LENGTH, type Rendering, SegmentTexts } from './list-text';
 import { malformedHttp } from './problems';
-import { whenClosed } from './response';
 
 /** Bytes of cached pages, including their overhead. The latest page is cached at any length. */
 const MAX_KEPT = 64 * 2 ** 20;

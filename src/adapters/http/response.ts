@@ -77,13 +77,6 @@ export function isNotModified(ctx: Context, etag: string): boolean {
   return true;
 }
 
-/** Calls `then` once the response was read or its connection closed; at once if that has happened already. */
-export function whenClosed(response: ServerResponse, then: () => void): void {
-  if (response.destroyed) then();
-  // Before other listeners, because one of them starts the next request of the connection. A response closes once.
-  else response.prependListener('close', then);
-}
-
 /** In bytes: shorter bodies fit into the send buffer of the system. */
 const LONG = 64 * 1024;
 /** Maximum number of bytes of bodies that are being sent. */

@@ -1,8 +1,8 @@
 /** Authentication and admission: under `/plants` every request has a user, and each user a bounded number of requests. */
 import type { Middleware } from 'koa';
 import type { Authenticator, User } from '../../application';
+import { whenClosed } from './connection';
 import { type Headers, HttpProblem, PROBLEMS } from './problems';
-import { whenClosed } from './response';
 import type { State } from './routes';
 
 /**
