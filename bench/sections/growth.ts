@@ -27,7 +27,13 @@ interface Curves {
   readonly plants: readonly Costs[];
 }
 
-export async function growth(conditions: Conditions, users = USERS, plants = PLANTS): Promise<Section> {
+export async function growth(given: Conditions, users = USERS, plants = PLANTS): Promise<Section> {
+  // There are twenty groups.
+  const conditions = {
+    ...given,
+    warmUpSeconds: given.warmUpSeconds / 2,
+    slices: Math.ceil(given.slices / 2),
+  };
   const ofUsers = users.map((count): FilledUsers => ({
     name: `of${count}-`,
     users: count,
