@@ -14,6 +14,9 @@ import { LONG, metricOf } from './service';
 const COUNTS = LONG ? [1, 2, 4] : [2];
 const PLAYED_MS = LONG ? 10_000 : 1500;
 const USERS = userNames('user', 64);
+/** Users of one instance who send requests at a constant rate, and the time between two requests of each. */
+const STEADY_USERS = 16;
+const STEADY_MS = 20;
 const HOT = 'hot';
 const HOT_CLIENTS = 16;
 
@@ -39,6 +42,8 @@ for (const [name, startStore] of Object.entries(STORES)) {
     const inDirectory = temporaryDirectory();
     let where: Readonly<Record<string, string>>;
     let haproxy: Haproxy | undefined;
+    /** Processor time of a request, in microseconds, in the order of {@link COUNTS}. */
+    const costs: number[] = [];
 
     before(async () => {
       where = await startStore(startRedis);
@@ -50,7 +55,7 @@ for (const [name, startStore] of Object.entries(STORES)) {
 
     for (const count of COUNTS) {
       it(`share the users of ${count} behind the proxy, and agree on a user of all of them`, async function () {
-        this.timeout(60_000).slow(30_000);
+        this.timeout(90_000).slow(45_000);
         const ports = await Promise.all(Array.from({ length: count }, freePort));
         const instances = await Promise.all(
           ports.map((port) =>
@@ -69,9 +74,18 @@ for (const [name, startStore] of Object.entries(STORES)) {
           ),
         );
         const work = { get: ['/plants?limit=20'], create: { nameLength: 12 } };
-        const cpuBefore = await cpuSeconds(instances);
         const { groups } = await play(haproxy.url, PLAYED_MS, [{ ...work, name: 'distinct', users: USERS }]);
-        const cost = ((await cpuSeconds(instances)) - cpuBefore) * (1e6 / groups['distinct']!.requests);
+        // At a constant rate for each instance, that all of them together can serve on this machine.
+        const steady = {
+          ...work,
+          name: 'steady',
+          users: USERS.slice(0, count * STEADY_USERS),
+          everyMs: STEADY_MS,
+        };
+        const cpuBefore = await cpuSeconds(instances);
+        const { requests: steadyRequests } = (await play(haproxy.url, PLAYED_MS, [steady])).groups['steady']!;
+        const cost = ((await cpuSeconds(instances)) - cpuBefore) * (1e6 / steadyRequests);
+        costs.push(cost);
         const inMemory = await Promise.all(instances.map(usersInMemory));
 
         const before = await plantsOf(instances[0]!);
@@ -94,7 +108,7 @@ for (const [name, startStore] of Object.entries(STORES)) {
         report(`${count} instances on ${name}`, [
           {
             'distinct users: requests a second': perSecond(groups['distinct']!.requests),
-            'µs of processor each': cost.toFixed(0),
+            'at a constant rate: µs of processor each': cost.toFixed(0),
             p99: groups['distinct']!.succeeded.p99.toFixed(1),
             'users in memory': inMemory.join(' + '),
             'one user on all: requests a second': perSecond(requests),
@@ -113,6 +127,12 @@ for (const [name, startStore] of Object.entries(STORES)) {
             what: 'users in memory',
             is: sum(inMemory),
             atMost: USERS.length * (count > 1 ? 1 + count / 2 : 1),
+          },
+          // So distinct users scale with the processors: an instance more makes no request more expensive.
+          {
+            what: 'processor time of a request, to that with one instance',
+            is: cost / costs[0]!,
+            atMost: 1.3,
           },
           {
             what: 'the fewest users of an instance',
