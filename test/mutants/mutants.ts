@@ -619,7 +619,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'the bytes of a finished list are not released',
-    file: 'src/adapters/http/list-text.ts',
+    file: 'src/adapters/http/list-renderer.ts',
     code: '    this.#bytes -= text.bytes;\n',
     replacement: '',
     test: {
@@ -629,7 +629,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'the ranges of a finished list are not released',
-    file: 'src/adapters/http/list-text.ts',
+    file: 'src/adapters/http/list-renderer.ts',
     code: '    this.#ranges -= text.size;\n',
     replacement: '',
     test: {

@@ -6,7 +6,8 @@ import { type Head, StoreUnavailable } from '../../event-sourcing';
 import type { SegmentRange } from '../../domain';
 import { whenClosed } from './connection';
 import { type PageQuery, canonical } from './list-query';
-import { ListRenderer, ListText, PIECE_LENGTH, type Rendering, SegmentTexts } from './list-text';
+import { ListRenderer, type Rendering } from './list-renderer';
+import { ListText, PIECE_LENGTH, SegmentTexts } from './list-text';
 import { malformedHttp } from './problems';
 
 /** Bytes of cached pages, including their overhead. The latest page is cached at any length. */

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { ListRenderer, type ListText, type Rendering } from '../../../src/adapters/http/list-text';
+import { ListRenderer, type Rendering } from '../../../src/adapters/http/list-renderer';
+import type { ListText } from '../../../src/adapters/http/list-text';
 import { type User } from '../../../src/application';
 import { StoreUnavailable } from '../../../src/event-sourcing';
 import { rejection } from '../../support/rejection';
