@@ -1,6 +1,7 @@
 /** Sets responses on the context, and bounds the memory of long ones. */
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
+import { whenClosed } from './connection';
 import type { Context } from './routes';
 
 /** @param body JSON, in well-formed Unicode. */
@@ -101,7 +102,7 @@ export class LongBodies {
       this.#bytes += body.length;
     }
     readers.add(response);
-    response.once('close', () => this.#release(body, response));
+    whenClosed(response, () => this.#release(body, response));
     this.#makeRoom(body);
   }
 
