@@ -1,6 +1,6 @@
-import { type Hash, createHash } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { type User, plantListCodec } from '../../application';
-import type { PlantEvent, PlantList } from '../../domain';
+import type { PlantEvent } from '../../domain';
 import { type EventStore, type Head, type RecordedEvent, headOf, replay } from '../../event-sourcing';
 import { endOf, readArchive } from './archives';
 import { decodeBase } from './base';
@@ -8,6 +8,7 @@ import type { OpenStore } from './command';
 import type { ArchivedList } from './event-file';
 import { HEADER, continuationLine, eventLine, sealOf, trailerLine } from './event-lines';
 import { Refused } from './exit';
+import { digestOf } from './snapshot-check';
 import { escapeForTerminal, type Output } from './terminal';
 
 /** The first events of a stream that are to be archived: those after `start` up to `head`. */
@@ -129,10 +130,4 @@ async function* commitsUntil(
     yield complete;
   }
   yield last;
-}
-
-function digestOf(list: PlantList): string {
-  const digest: Hash = createHash('sha256');
-  for (const chunk of plantListCodec.encode(list)) digest.update(`${chunk.length}:`).update(chunk);
-  return digest.digest('hex');
 }

@@ -57,10 +57,8 @@ export class SnapshotCheck {
   /** Takes the state of the replay after each event. */
   replayed(list: PlantList, commit: string): void {
     if (list.version !== this.#head?.version) return;
-    const digest = new Digest();
-    for (const chunk of plantListCodec.encode(list)) digest.add(chunk);
     if (commit !== this.#head.commit) this.#problem = this.#another;
-    else if (digest.end() !== this.#digest)
+    else if (digestOf(list) !== this.#digest)
       this.#problem = `its ${this.name} differs from the replay at version ${list.version}`;
     this.#head = undefined;
   }
@@ -73,6 +71,13 @@ export class SnapshotCheck {
   get #another(): string {
     return `its ${this.name} is of another history`;
   }
+}
+
+/** SHA-256 of the chunks of a list, each with its length. */
+export function digestOf(list: PlantList): string {
+  const digest = new Digest();
+  for (const chunk of plantListCodec.encode(list)) digest.add(chunk);
+  return digest.end();
 }
 
 class Digest {
