@@ -16,6 +16,8 @@ import type { StreamName } from './stream-name';
 const POLL_MS = 200;
 /** Interval of reads from a store that notifies, in ms: a notification may be missed. */
 const CHECK_MS = 5000;
+/** Longest time of a read, in ms: a store may never settle it if the reply was lost. */
+const READ_MS = 10_000;
 
 export interface SubscribeOptions {
   readonly clock: Clock;
@@ -35,7 +37,7 @@ export interface SubscribeOptions {
  * - To end it, leave the loop, call `return()`, or abort the signal. The iteration then ends without an error, and holds
  *   no timer, listener or notification of the store. The same is true while the consumer processes an event.
  * - At most one page of events is in memory. The next one is read when the consumer has taken all of them.
- * - An unavailable store is read again until it answers.
+ * - An unavailable store is read again until it answers, and so is one that does not answer within ten seconds.
  *
  * The stream need not exist yet. Throws `HistoryChanged` if `after`, or the last event that the consumer has, is not in
  * the history any more; `ArchivedHistory` if the event that follows it was archived; {@link UnreadableHistory}; and
@@ -99,7 +101,7 @@ class Source<Event> {
   /** A page after `head`; `undefined` when cancelled, or a while after the store was unavailable. */
   async read(head: Head): Promise<ReadResult<Event> | undefined> {
     try {
-      const page = await this.cancellation.unlessCancelled(this.store.read(this.stream, head));
+      const page = await this.#readInTime(head);
       this.#available = true;
       return page;
     } catch (error) {
@@ -108,6 +110,20 @@ class Source<Event> {
       this.#available = false;
       await this.#wait(error.retryAfterMs ?? POLL_MS);
       return undefined;
+    }
+  }
+
+  async #readInTime(head: Head): Promise<ReadResult<Event> | undefined> {
+    let cancelTimer!: () => void;
+    const expired = new Promise<never>((_, reject) => {
+      const error = new StoreUnavailable('the store does not answer');
+      cancelTimer = this.clock.after(READ_MS, () => reject(error));
+    });
+    try {
+      const page = Promise.race([this.store.read(this.stream, head), expired]);
+      return await this.cancellation.unlessCancelled(page);
+    } finally {
+      cancelTimer();
     }
   }
 

@@ -78,6 +78,18 @@ for (const { kind, of, withinMs } of KINDS) {
       }
     });
 
+    it('reads again if a read has no outcome within ten seconds, and ignores that of the first one', async () => {
+      await store.record('ada', created(1, 'Fern'));
+      store.held = true;
+      const consumer = await subscription().takeAll();
+      const [unanswered] = store.calls;
+      await consumer.clock.pass(10_200);
+      expect(consumer.unavailable).to.deep.equal(['the store does not answer']);
+      await store.calls[1]!.answer();
+      await unanswered!.answer();
+      expect(consumer.versions).to.deep.equal([1]);
+    });
+
     it('fails with HistoryChanged, which has the head, if that is not in the history', async () => {
       await store.record('ada', ...ferns(3));
       const lost = { version: 3, commit: 'of another history' };

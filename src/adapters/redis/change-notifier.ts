@@ -74,9 +74,10 @@ export class ChangeNotifier {
     for (const { changed } of waiters) changed();
   }
 
-  /** The keys of the streams that have newer events, after at most {@link BLOCK_MS}. */
+  /** The keys of the streams that have newer events, after at most {@link BLOCK_MS}. A replica may lag behind. */
   async #changedKeys(): Promise<string[]> {
-    const { client, waitMs } = await this.#connected();
+    const connection = await this.#connected();
+    const { client, waitMs } = connection;
     // All may have been cancelled meanwhile.
     if (this.#waiting.size === 0) return [];
     const ids = [...this.#waiting.values()].map((waiters) => {
@@ -86,7 +87,10 @@ export class ChangeNotifier {
     // It must end before the command timeout.
     const blockMs = Math.min(BLOCK_MS, waitMs);
     const keys = this.#waiting.keys();
-    const streams = await client.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', ...keys, ...ids);
+    const [, streams] = await Promise.all([
+      connection.mustBePrimary(),
+      client.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', ...keys, ...ids),
+    ]);
     return (streams ?? []).map(([key]) => key);
   }
 
