@@ -34,6 +34,8 @@ export class AggregateCache<Cached extends Cacheable> {
   #latest: Entry<Cached> | undefined;
   #bytes = 0;
   #items = 0;
+  #hits = 0;
+  #misses = 0;
   #evictions = 0;
 
   constructor(
@@ -41,7 +43,7 @@ export class AggregateCache<Cached extends Cacheable> {
     private readonly open: (stream: StreamName, memory: AggregateMemory) => Cached,
   ) {}
 
-  /** Current cost, and number of evictions so far. */
+  /** Current cost, and numbers of hits, misses and evictions so far. */
   get usage() {
     const aggregates = this.#entries.size;
     return {
@@ -49,6 +51,8 @@ export class AggregateCache<Cached extends Cacheable> {
       items: this.#items - aggregates * AGGREGATE_ITEMS,
       bytes: this.#bytes,
       maxBytes: this.limits.maxBytes,
+      hits: this.#hits,
+      misses: this.#misses,
       evictions: this.#evictions,
     };
   }
@@ -63,7 +67,10 @@ export class AggregateCache<Cached extends Cacheable> {
 
   /** The stream's aggregate; makes it the most recently used one. */
   get(stream: StreamName): Cached {
-    const entry = this.#entries.get(stream) ?? this.#add(stream);
+    const known = this.#entries.get(stream);
+    if (known) this.#hits++;
+    else this.#misses++;
+    const entry = known ?? this.#add(stream);
     if (entry !== this.#latest) {
       this.#entries.delete(stream);
       this.#entries.set(stream, entry);

@@ -49,6 +49,10 @@ export interface AggregatesUsage {
   /** Histories that are being loaded, and those that wait for their first page. */
   readonly loadsInProgress: number;
   readonly loadsWaiting: number;
+  /** Requests so far whose stream was in memory, or being loaded. */
+  readonly hits: number;
+  /** Requests so far that had to load their stream, or were the first of a new one. */
+  readonly misses: number;
   /** Streams evicted so far. */
   readonly evictions: number;
 }

@@ -45,7 +45,7 @@ export class Recorder {
   }
 }
 
-function latencies(times: number[]): Latencies {
+export function latencies(times: readonly number[]): Latencies {
   const sorted = Float64Array.from(times).sort();
   const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
   return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) };

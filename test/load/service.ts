@@ -43,6 +43,11 @@ export function residentBytes(pid: number): number {
 
 /** The value of a metric without labels of the service at `url`. */
 export async function metricOf(url: string, name: string): Promise<number> {
+  return (await metricsOf(url))(name);
+}
+
+/** One scrape of the service at `url`: returns the value of a metric without labels. */
+export async function metricsOf(url: string): Promise<(name: string) => number> {
   const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)![1]);
+  return (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)![1]);
 }

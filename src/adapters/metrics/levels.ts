@@ -87,6 +87,11 @@ const GAUGES: Table = {
 
 /** Counters that are read at each scrape. */
 const TOTALS: Table = {
+  plant_store_cache_hits_total: ['Requests whose user was in memory, or being loaded', ({ hits }) => hits],
+  plant_store_cache_misses_total: [
+    'Requests whose user had to be loaded, or was new',
+    ({ misses }) => misses,
+  ],
   plant_store_cache_evictions_total: ['Users evicted from memory', ({ evictions }) => evictions],
   plant_store_log_lines_dropped_total: [
     'Log lines that could not be written',

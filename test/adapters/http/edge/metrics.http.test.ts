@@ -87,7 +87,8 @@ describe('/metrics', () => {
     await askAll();
     const before = (await valueOf('plant_store_rounds_total'))!;
     for (const { status } of await askAll()) expect(status).to.equal(200);
-    expect((await valueOf('plant_store_rounds_total'))! - before).to.be.within(1, 10);
+    // A turn of the event loop starts 16 requests at most.
+    expect((await valueOf('plant_store_rounds_total'))! - before).to.be.within(1, 3);
     for (const client of clients) client.reset();
   });
 
