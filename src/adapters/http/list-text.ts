@@ -34,7 +34,7 @@ export class ListText {
     }
     const whole = this.#index === this.ranges.length;
     if (whole) piece += piece === '' && this.#bytes === 0 ? '[]' : ']';
-    const chunk = Buffer.from(piece);
+    const chunk = exactBuffer(piece);
     this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     if (!whole) return undefined;
@@ -66,6 +66,16 @@ export class ListText {
     if (plant === to) this.#index++;
     return text;
   }
+}
+
+/**
+ * The text in UTF-8, in memory of its own. `Buffer.from` would take a slice of a pool of 8 KiB, which a cached text
+ * keeps as a whole.
+ */
+function exactBuffer(text: string): Buffer {
+  const buffer = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  buffer.write(text);
+  return buffer;
 }
 
 /** Lower bound of the length of their text. */

@@ -70,7 +70,7 @@ export interface ConnectOptions<Event> extends RedisOptions<Event> {
   readonly appendBounds?: AppendBounds;
 }
 
-/** How long opening waits for the first examination of Redis. */
+/** How long opening waits for the first examination of Redis; at least `timeoutMs` if Redis must be reachable. */
 const FIRST_CONTACT_MS = 1500;
 
 /**
@@ -84,11 +84,12 @@ const FIRST_CONTACT_MS = 1500;
 export async function openRedisEventStore<Event>(
   options: RedisOptions<Event>,
 ): Promise<OpenRedisEventStore<Event>> {
-  const { allowUnreachable = true, report = () => {} } = options;
+  const { allowUnreachable = true, report = () => {}, timeoutMs = REDIS_DEFAULTS.timeoutMs } = options;
+  const waitMs = allowUnreachable ? FIRST_CONTACT_MS : Math.max(FIRST_CONTACT_MS, timeoutMs);
   const { examined, unavailableReason, ...opened } = connectRedisEventStore(options);
   const unreachable = await Promise.race([
     examined.then(() => undefined),
-    delay(FIRST_CONTACT_MS, 'unreachable', { ref: false }),
+    delay(waitMs, 'unreachable', { ref: false }),
   ]);
   const reason = unavailableReason();
   if (unreachable && allowUnreachable)

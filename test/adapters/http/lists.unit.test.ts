@@ -39,6 +39,11 @@ describe('The text of a list', () => {
     expect(await textOf(lists, ADA, list)).to.equal(second);
   });
 
+  it('is not a slice of a larger Buffer, which a cached text would keep as a whole', async () => {
+    const text = await textOf(new Lists(), ADA, PlantList.from([created(1, 'Fern')]));
+    expect(text.buffer.byteLength).to.equal(text.length);
+  });
+
   it('differs for another user, another page, and another history of the same length', async () => {
     const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern'), created(2, 'Moss')])];
     const other = PlantList.from([created(1, 'Aloe'), created(2, 'Palm')]);

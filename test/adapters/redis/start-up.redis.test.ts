@@ -104,6 +104,21 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
     }
   });
 
+  it('waits as long as a request may take if Redis must be reachable, because its network may be slow', async () => {
+    const { host, port } = await startRedis(...DURABLE);
+    const proxy = await TcpProxy.to({ host, port });
+    proxy.delayMs = 600;
+    try {
+      const url = `redis://127.0.0.1:${proxy.port}`;
+      const patient = { codec: plantCodec, url, allowUnreachable: false, timeoutMs: 20_000 };
+      const opened = await openRedisEventStore(patient);
+      const read = opened.store.read(streamName('alice'), BEGINNING).finally(() => opened.close());
+      expect((await read).status).to.equal('read');
+    } finally {
+      await proxy.close();
+    }
+  });
+
   it('treats an option that is undefined as absent', async () => {
     const { url } = await startRedis(...DURABLE);
     // As callers in JavaScript do: `{ keyPrefix: process.env.KEY_PREFIX }`.
