@@ -40,11 +40,12 @@ function independent(canonical: string): string {
 export function plantIdFromJsonNumber(literal: string): PlantId | undefined {
   const match = JSON_NUMBER.exec(literal);
   if (match === null) return undefined;
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
+  const [sign, whole] = [match[1]!, match[2]!];
+  const [fraction = '', exponent = 0] = match.slice(3);
   const digits = whole + fraction;
 
   let start = 0;
-  while (start < digits.length && digits[start] === '0') start++;
+  while (digits[start] === '0') start++;
   let end = digits.length;
   while (end > start && digits[end - 1] === '0') end--;
   if (start === end) return '0' as PlantId;

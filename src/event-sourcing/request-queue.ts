@@ -86,7 +86,7 @@ export class RequestQueue<Command, Decided> {
     let bytes = this.#waitingBytes;
     while (count > 1 && bytes > MAX_ROUND_BYTES) bytes -= this.#waiting[--count]!.bytes;
     const round = this.#waiting;
-    this.#waiting = count === round.length ? [] : round.splice(count);
+    this.#waiting = round.splice(count);
     this.#waitingBytes -= bytes;
     return (this.#round = round);
   }

@@ -103,8 +103,16 @@ export class StreamSnapshots<State> {
     this.observer.snapshot(this.stream, 'ignored', why);
   }
 
-  /** If a snapshot is due, saves the `current` state in the background; `undefined` while there is none. */
-  saveIfDue(version: number, items: number, current: () => StateAtHead<State> | undefined): void {
+  /**
+   * If a snapshot is due, saves the `current` state in the background; `undefined` while there is none. Calls `ended`
+   * after the save.
+   */
+  saveIfDue(
+    version: number,
+    items: number,
+    current: () => StateAtHead<State> | undefined,
+    ended: () => void,
+  ): void {
     if (!this.#isDue(version, items) || !this.slot.free) return;
     this.#saving = true;
     void this.slot.hold(async () => {
@@ -115,6 +123,7 @@ export class StreamSnapshots<State> {
         this.observer.snapshot(this.stream, 'failed', error);
       }
       this.#saving = false;
+      ended();
     });
   }
 

@@ -176,7 +176,8 @@ export class StreamState<Command, Event, Rejection, State> {
   saveIfDue(): void {
     if (this.#snapshots === undefined || !this.#caughtUp || this.loading) return;
     const current = () => (this.loading ? undefined : { state: this.value, head: this.head });
-    this.#snapshots.saveIfDue(this.head.version, this.items, current);
+    // It cannot be evicted during the save.
+    this.#snapshots.saveIfDue(this.head.version, this.items, current, () => this.owner.fits());
   }
 
   /** Replaces the state by that of the newest snapshot, if one is ahead of `version`. Throws as {@link #mustFit} does. */

@@ -1,7 +1,6 @@
 import type Router from '@koa/router';
 import Koa from 'koa';
 import { clientOf } from './connection';
-import { docsRouter } from './docs';
 import { LeanKoa } from './lean-koa';
 import { Lists } from './lists';
 import {
@@ -16,7 +15,7 @@ import { HttpProblem, PROBLEMS, problemOf, retryAfterSeconds } from './problems'
 import { requestIdOf, requireWellFormed, traceparentOf } from './request';
 import { LongBodies, json } from './response';
 import { type Context, type State, otherMethods, routeOf } from './routes';
-import { aboutRouter, healthRouter, metricsRouter } from './service';
+import { aboutRouter, docsRouter, healthRouter, metricsRouter } from './service';
 import { users } from './users';
 
 /** The app, with the memory of its lists. */

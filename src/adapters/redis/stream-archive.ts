@@ -15,7 +15,7 @@ const TRIM_ENTRIES = 5000;
  * KEYS: the stream, the base, the draft, the snapshot. ARGV: version and commit of the head, the id of the draft's
  * writer, the version of the base that it replaces (0: none). Removes a snapshot that is older than the base.
  */
-const REPLACE_BASE = script(`
+export const REPLACE_BASE = script(`
 local stream, base, draft, snapshot = unpack(KEYS)
 local version, commit, writer, replaced = unpack(ARGV)
 local entry = redis.call('XRANGE', stream, version .. '-0', version .. '-0')[1]
@@ -38,7 +38,7 @@ return 1
  * KEYS: the stream, the base. ARGV: version and commit of the head, maximum number of entries. Returns the number of
  * removed entries, or -1 if this is not the head of the base or the stream does not have it.
  */
-const TRIM = script(`
+export const TRIM = script(`
 local stream, base = KEYS[1], KEYS[2]
 local version, commit, limit = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local head = redis.call('HMGET', base, 'version', 'commit')
