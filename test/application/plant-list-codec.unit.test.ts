@@ -36,6 +36,13 @@ describe('The codec of plant lists', () => {
     expect(readFileSync('docs/decisions/0014-snapshots.md', 'utf8')).to.contain(`0 ${chunk}\n`);
   });
 
+  it('writes an id of up to 15 characters as a number', () => {
+    const ids = ['123456789012345', '1234567890123456'];
+    const list = PlantList.from(ids.map((id) => created(plantId(id), 'Fern')));
+    const chunk = '[[1,123456789012345,"Fern"],[2,"1234567890123456","Fern"],[2]]';
+    expect([...encode(list)]).to.deep.equal([chunk]);
+  });
+
   it('reads the list that it wrote', () => {
     fc.assert(
       fc.property(fc.array(anyEvent, { maxLength: 300, size: 'max' }), (events) => {
@@ -78,23 +85,25 @@ describe('The codec of plant lists', () => {
     expect(chunks).to.deep.equal(before);
   });
 
-  for (const [what, chunk] of [
-    ['text that is no JSON', '[[1,1,"Fe'],
-    ['JSON that is no array', '{}'],
-    ['a row that is no array', '[1]'],
-    ['a row without a position', '[["1","Fern"]]'],
-    ['an id that is a fraction', '[[1,1.5,"Fern"]]'],
-    ['an id beyond int64', '[[1,1e19,"Fern"]]'],
-    ['an id that is not canonical', '[[1,"01","Fern"]]'],
-    ['a plant without a name', '[[1,1,""]]'],
-    ['a tag that is no text', '[[1,1,"Fern",null]]'],
-    ['an id twice', '[[1,1,"Fern"],[2,1,"Moss"]]'],
-    ['positions in another order', '[[2,2,"Moss"],[1,1,"Fern"]]'],
-    ['a version before the last position', '[[2,2,"Moss"],[1]]'],
+  for (const [what, chunk, message] of [
+    ['text that is no JSON', '[[1,1,"Fe', 'a chunk is not a JSON array of rows'],
+    ['JSON that is no array', '{}', 'a chunk is not a JSON array of rows'],
+    ['a row that is no array', '[1]', 'a chunk is not a JSON array of rows'],
+    ['a row that is no array after one that is', '[[1,1,"Ivy"],7]', 'a chunk is not a JSON array of rows'],
+    ['a row without a position', '[["1","Fern"]]', 'a row without a position'],
+    ['an id that is a fraction', '[[1,1.5,"Fern"]]', 'no plant at position 1'],
+    ['an id beyond int64', '[[1,1e19,"Fern"]]', 'no plant at position 1'],
+    ['an id that is not canonical', '[[1,"01","Fern"]]', 'no plant at position 1'],
+    ['an id that is an array', '[[1,["1"],"Fern"]]', 'no plant at position 1'],
+    ['a plant without a name', '[[1,1,""]]', 'no plant at position 1'],
+    ['a tag that is no text', '[[1,1,"Fern",null]]', 'no plant at position 1'],
+    ['an id twice', '[[1,1,"Fern"],[2,1,"Moss"]]', 'event 2 of the history creates'],
+    ['positions in another order', '[[2,2,"Moss"],[1,1,"Fern"]]', 'event 3 of the history is followed'],
+    ['a version before the last position', '[[2,2,"Moss"],[1]]', 'event 3 of the history is followed'],
   ] as const) {
-    it(`refuses ${what}`, () => {
+    it(`refuses ${what}, and the error says why without the text`, () => {
       expect(() => decode(new PlantList(), chunk))
-        .to.throw()
+        .to.throw(message)
         .with.property('message')
         .that.does.not.match(/Fe|Moss|01/);
     });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import { system } from '../../src/adapters/system';
-import { type ListQuery, PlantStore, type User, parseUser } from '../../src/application';
+import { type ListQuery, PlantStore, USER_RULE, type User, parseUser } from '../../src/application';
 import { NewPlant, type PlantId, plantIdFromJsonNumber } from '../../src/domain';
 import { RUNS } from '../domain/arbitraries';
 import { newPlant, plantId } from '../support/given';
@@ -20,21 +20,40 @@ async function errorOf(call: Promise<unknown>): Promise<unknown> {
 describe('A call of the plant store with an invalid argument', () => {
   const store = new MemoryEventStore<PlantEvent>();
   const plants = new PlantStore({ ...system(), store });
-  const wrong: Record<string, () => Promise<unknown>> = {
-    'a plant that NewPlant.from did not make': () =>
-      plants.create(ADA, { id: '1', name: '' } as unknown as NewPlant),
-    'a copy of one that it made': () => plants.create(ADA, Object.assign({}, newPlant(1, 'Fern'))),
-    'no plant': () => plants.create(ADA, undefined as unknown as NewPlant),
-    'an id that is not canonical': () => plants.delete(ADA, '01' as PlantId),
-    'an id that is a number': () => plants.delete(ADA, 1 as unknown as PlantId),
-    'an empty user': () => plants.list('' as User),
-    'no user': () => plants.create(undefined as unknown as User, newPlant(1, 'Fern')),
-    'a null query': () => plants.list(ADA, null as unknown as object),
-    'no view': () => plants.query(ADA, undefined as unknown as () => void),
+  const wrong: Record<string, readonly [call: () => Promise<unknown>, message: string]> = {
+    'a plant that NewPlant.from did not make': [
+      () => plants.create(ADA, { id: '1', name: '' } as unknown as NewPlant),
+      'a plant to create must come from NewPlant.from',
+    ],
+    'a copy of one that it made': [
+      () => plants.create(ADA, Object.assign({}, newPlant(1, 'Fern'))),
+      'a plant to create must come from NewPlant.from',
+    ],
+    'no plant': [() => plants.create(ADA, undefined as unknown as NewPlant), 'must come from NewPlant.from'],
+    'an id that is not canonical': [
+      () => plants.delete(ADA, '01' as PlantId),
+      'the id of a plant must come from parsePlantId',
+    ],
+    'an id that is a number': [
+      () => plants.delete(ADA, 1 as unknown as PlantId),
+      'the id of a plant must come from parsePlantId',
+    ],
+    'an empty user': [() => plants.list('' as User), `the name of a stream must be ${USER_RULE}`],
+    'no user': [
+      () => plants.create(undefined as unknown as User, newPlant(1, 'Fern')),
+      `the name of a stream must be ${USER_RULE}`,
+    ],
+    'a null query': [() => plants.list(ADA, null as unknown as object), ''],
+    'no view': [
+      () => plants.query(ADA, undefined as unknown as () => void),
+      'a query needs a function of the list',
+    ],
   };
-  for (const [what, call] of Object.entries(wrong))
-    it(`rejects with a TypeError: ${what}`, async () => {
-      expect(await errorOf(call())).to.be.instanceOf(TypeError);
+  for (const [what, [call, message]] of Object.entries(wrong))
+    it(`rejects with a TypeError that says why: ${what}`, async () => {
+      const error = await errorOf(call());
+      expect(error).to.be.instanceOf(TypeError);
+      expect((error as TypeError).message).to.contain(message);
     });
 
   /** For each member of a query, values that are invalid. */
@@ -45,8 +64,11 @@ describe('A call of the plant store with an invalid argument', () => {
   for (const [member, values] of Object.entries(INVALID))
     it(`rejects with a TypeError: a query with an invalid ${member}`, async () => {
       expect(values).not.to.deep.equal([]);
-      for (const value of values)
-        expect(await errorOf(plants.list(ADA, { [member]: value }))).to.be.instanceOf(TypeError);
+      for (const value of values) {
+        const error = await errorOf(plants.list(ADA, { [member]: value }));
+        expect(error).to.be.instanceOf(TypeError);
+        expect((error as TypeError).message).to.match(new RegExp(`^${member} must be .*0`));
+      }
     });
 
   it('fails no other call of the same round', async () => {
@@ -79,6 +101,7 @@ describe('A listing', () => {
     });
     expect(head.version).to.equal(3);
     expect((await plants.list(ADA)).plants).to.have.length(3);
+    expect(await plants.list(ADA, { limit: 0, after: 1 })).to.deep.include({ plants: [], next: 1 });
     expect(Object.getPrototypeOf(await plants.list(ADA))).to.equal(Object.prototype);
   });
 });

@@ -7,8 +7,8 @@ import { create, remove } from '../support/given';
 export { anyEvent, anyPlantId } from '../../src/testing/plant-arbitraries';
 export { MAX_INT64, MIN_INT64 } from '../../src/testing/plant-events';
 
-/** Number of runs; more with LONG. */
-export const RUNS = process.env['LONG'] === '1' ? 2000 : 200;
+/** Number of runs; more with LONG, and fewer while Stryker repeats them for each mutant. */
+export const RUNS = Number(process.env['RUNS'] ?? (process.env['LONG'] === '1' ? 2000 : 200));
 
 /** Of few ids, so that most commands depend on earlier ones. */
 export const anyCommand: fc.Arbitrary<Command> = fc.oneof(...Object.values(anyCommandOfType()));

@@ -1,7 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type Command, NewPlant, PlantList, decide, decideInOrder } from '../../src/domain';
-import { create, created, deleted, given, remove } from '../support/given';
+import {
+  type Command,
+  NewPlant,
+  PlantList,
+  decide,
+  decideInOrder,
+  plantBytes,
+  plantFootprint,
+} from '../../src/domain';
+import { create, created, deleted, given, plant, plantId, remove } from '../support/given';
 import { RUNS, anyCommand, anyCommands } from './arbitraries';
 
 describe('Creating a plant', () => {
@@ -125,6 +133,22 @@ describe('Commands decided in order', () => {
       { rejection: 'no-such-plant' },
       { events: [created(7, 'Moss')] },
     ]);
+  });
+});
+
+describe('The footprint of plants', () => {
+  it('is the number and the memory of the living ones', () => {
+    const list = PlantList.from([created(1, 'Fern'), created(2, 'Moss', 'indoor'), deleted(1)]);
+    expect(plantFootprint.items(list)).to.equal(1);
+    expect(plantFootprint.bytes(list)).to.equal(plantBytes(plantId(2), plant('Moss', 'indoor')));
+  });
+
+  it('grows with a creation, and not with a deletion', () => {
+    const { bytesAddedBy } = plantFootprint;
+    expect(bytesAddedBy(create(2, 'Moss', 'indoor'))).to.equal(
+      plantBytes(plantId(2), plant('Moss', 'indoor')),
+    );
+    expect(bytesAddedBy(remove(2))).to.equal(0);
   });
 });
 

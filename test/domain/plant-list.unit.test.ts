@@ -7,7 +7,7 @@ import {
   PlantList,
   plantCreated,
 } from '../../src/domain';
-import { created, deleted, given, listed, plant, plantId } from '../support/given';
+import { created, deleted, ferns, given, listed, plant, plantId } from '../support/given';
 import { RUNS } from './arbitraries';
 import { NaiveList, type NaivePage } from './naive-list';
 
@@ -55,29 +55,44 @@ describe('The list', () => {
 });
 
 describe('An impossible history', () => {
-  const taken: [string, PlantEvent[], PlantEvent][] = [
-    ['creates an id that is taken', [created(1, 'Fern')], created(1, 'Moss')],
-    ['deletes an id that nothing ever had', [created(1, 'Fern')], deleted(2)],
-    ['deletes a plant twice', [created(1, 'Fern'), created(2, 'Moss'), deleted(1)], deleted(1)],
+  const taken: [string, PlantEvent[], PlantEvent, message: string][] = [
+    [
+      'creates an id that is taken',
+      [created(1, 'Fern')],
+      created(1, 'Moss'),
+      'event 2 of the history creates an id that is taken',
+    ],
+    [
+      'deletes an id that nothing ever had',
+      [created(1, 'Fern')],
+      deleted(2),
+      'event 2 of the history deletes an id that is free',
+    ],
+    [
+      'deletes a plant twice',
+      [created(1, 'Fern'), created(2, 'Moss'), deleted(1)],
+      deleted(1),
+      'event 4 of the history deletes an id that is free',
+    ],
     [
       'contains an unknown event',
       [created(1, 'Fern')],
       { ...deleted(1), type: 'PlantMoved' as 'PlantDeleted' },
+      'event 2 of the history is of an unknown type',
     ],
   ];
-  for (const [what, history, next] of taken) {
-    it(`is rejected without a change: ${what}`, () => {
+  for (const [what, history, next, message] of taken) {
+    it(`is rejected without a change, and the error says why: ${what}`, () => {
       const list = PlantList.from(history);
-      expect(() => list.evolve(next)).to.throw(ImpossibleHistory);
+      expect(() => list.evolve(next)).to.throw(ImpossibleHistory, message);
       expectSame(list, PlantList.from(history));
     });
   }
 
   it('is detected at any event, and the error names the event', () => {
-    expect(() => PlantList.from([created(1, 'Fern'), deleted(1), deleted(1)])).to.throw(
-      ImpossibleHistory,
-      'event 3',
-    );
+    expect(() => PlantList.from([created(1, 'Fern'), deleted(1), deleted(1)]))
+      .to.throw(ImpossibleHistory, 'event 3')
+      .with.property('name', 'ImpossibleHistory');
   });
 });
 
@@ -87,7 +102,11 @@ describe('A list that skips events', () => {
     list.skipTo(5);
     list.evolve(created(2, 'Moss'));
     expect([list.version, list.page(1).next]).to.deep.equal([6, 1]);
-    for (const version of [5, -1, NaN]) expect(() => list.skipTo(version)).to.throw(ImpossibleHistory);
+    for (const version of [5, -1, NaN])
+      expect(() => list.skipTo(version)).to.throw(
+        ImpossibleHistory,
+        `event 7 of the history is followed by event ${version + 1}`,
+      );
     expect(list.version).to.equal(6);
   });
 });
@@ -123,6 +142,31 @@ describe('A page', () => {
       undefined,
     ]);
     expect(list.page(2).next).to.be.a('number');
+  });
+});
+
+describe('The ranges of a page', () => {
+  const list = PlantList.from(ferns(128));
+  const rangesOf = (limit: number, after: number) => {
+    const { ranges, next } = list.page(limit, after);
+    return { ranges: ranges.map(({ from, to }) => [from, to]), next };
+  };
+
+  it('have at least one plant each, also where a segment ends', () => {
+    expect(rangesOf(64, 0)).to.deep.equal({ ranges: [[0, 64]], next: 64 });
+    expect(rangesOf(1, 64)).to.deep.equal({ ranges: [[0, 1]], next: 65 });
+    expect(rangesOf(2, 63)).to.deep.equal({
+      ranges: [
+        [63, 64],
+        [0, 1],
+      ],
+      next: 65,
+    });
+  });
+
+  it('are none in an empty page, which continues where it began', () => {
+    expect(rangesOf(0, 3)).to.deep.equal({ ranges: [], next: 3 });
+    expect(rangesOf(1, 128)).to.deep.equal({ ranges: [], next: undefined });
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { NewPlant, type PlantParts, plantBytes } from '../../src/domain';
-import { plantId } from '../support/given';
+import { plant, plantId } from '../support/given';
 import { RUNS } from './arbitraries';
 
 describe('NewPlant.from', () => {
@@ -55,6 +55,16 @@ describe('The memory of a plant', () => {
       }),
       { numRuns: RUNS },
     );
+  });
+
+  it('includes the texts of a tag and of a long id, short ones with two bytes per character', () => {
+    const bytes = (id: number, tag?: string) => plantBytes(plantId(id), plant('Fern', tag));
+    expect(bytes(1, '') - bytes(1)).to.equal(16);
+    expect(bytes(1, 'x'.repeat(63)) - bytes(1)).to.equal(16 + 2 * 63);
+    expect(bytes(1, 'x'.repeat(64)) - bytes(1)).to.equal(16 + 64);
+    // V8 stores an id of up to nine characters as a small integer.
+    expect(bytes(123_456_789)).to.equal(bytes(1));
+    expect(bytes(1_234_567_890) - bytes(1)).to.equal(16 + 2 * 10);
   });
 
   it('counts one byte per character of a long Latin-1 text', () => {

@@ -171,7 +171,10 @@ describe('An aggregate whose first events were archived', () => {
     await archive(7);
     await fixture.clock.pass(10);
     await fixture.store.sole.answer();
-    expect(create.outcome).to.equal('OutcomeUnknown');
+    expect(create.error).to.include({
+      name: 'OutcomeUnknown',
+      message: 'the events after the known head were archived before the write was confirmed',
+    });
     expect((await list()).outcome).to.deep.equal([...PLANTS, 'Rose', 'Yew']);
   });
 
@@ -217,7 +220,11 @@ describe('An aggregate whose first events were archived', () => {
       const fixture = new OneAggregate();
       await fixture.recordByOthers(...FERN_TO_IVY);
       fixture.store.archive('ada', 3);
-      expect((await fixture.catchUp()).outcome).to.equal('UnreadableHistory');
+      expect((await fixture.catchUp()).error).to.include({
+        name: 'UnreadableHistory',
+        message: 'no store of base snapshots is configured',
+        reason: 'unreadable',
+      });
     });
 
     it('while its base cannot be read', async () => {

@@ -1,5 +1,7 @@
 import { expect } from 'chai';
 import { StoreUnavailable } from '../../src/event-sourcing';
+import { LoadQueue } from '../../src/event-sourcing/load-queue';
+import { ManualClock } from '../support/manual-clock';
 import { type PendingRequest, created } from './pending-request';
 import { TIMEOUT_MS, OneAggregate } from './one-aggregate';
 
@@ -15,6 +17,7 @@ describe('While the store does not respond, an aggregate', () => {
     expect(create.outcome).to.equal('pending');
     await fixture.clock.pass(1);
     expect(create.outcome).to.equal('OutcomeUnknown');
+    expect(create.error).to.include({ message: 'the event store did not confirm the write in time' });
   });
 
   it('fails each waiting request at its own deadline', async () => {
@@ -46,6 +49,7 @@ describe('While the store does not respond, an aggregate', () => {
     await fixture.clock.pass(TIMEOUT_MS);
 
     expect(outcomes([sent, waiting])).to.deep.equal(['OutcomeUnknown', 'StoreUnavailable']);
+    expect(waiting.error).to.include({ message: 'the event store did not answer in time', reason: 'store' });
     expect(await fixture.recorded()).to.deep.equal(['+Fern']);
     expect(fixture.store.requests).to.have.length(1);
   });
@@ -122,7 +126,13 @@ describe('While the store does not respond, an aggregate', () => {
     const waiting = [fixture.create(2, 'Ivy'), fixture.list()];
     const refused = [fixture.create(3, 'Moss'), fixture.list()];
     await fixture.clock.pass(0);
-    for (const { error } of refused) expect(error).to.be.instanceOf(StoreUnavailable);
+    for (const { error } of refused) {
+      expect(error).to.be.instanceOf(StoreUnavailable);
+      expect(error).to.include({
+        message: 'too many requests are waiting for the event store',
+        reason: 'waiting_requests',
+      });
+    }
 
     await fixture.store.sole.answer();
     await fixture.store.sole.answer();
@@ -130,6 +140,15 @@ describe('While the store does not respond, an aggregate', () => {
     expect(inFlight.outcome).to.equal('created');
     expect(outcomes(waiting)).to.deep.equal(['created', ['Fern', 'Ivy']]);
     expect(await fixture.recorded()).to.deep.equal(['+Fern', '+Ivy']);
+  });
+
+  it('says when to retry a request whose history is not loading yet', async () => {
+    const clock = new ManualClock();
+    const noReads = new LoadQueue(clock, 2 * TIMEOUT_MS, 0);
+    const fixture = new OneAggregate({ clock, loads: noReads });
+    const listed = fixture.list();
+    await clock.pass(TIMEOUT_MS);
+    expect(listed.error).to.include({ name: 'StoreUnavailable', reason: 'loading', retryAfterMs: 1000 });
   });
 
   it('abandons a page of a history without a reply, and reads it again', async () => {
@@ -140,7 +159,10 @@ describe('While the store does not respond, an aggregate', () => {
     const listed = fixture.list();
     expect(fixture.store.calls).to.be.empty;
     await fixture.clock.pass(1);
-    expect(listed.outcome).to.equal('StoreUnavailable');
+    expect(listed.error).to.include({
+      name: 'StoreUnavailable',
+      message: 'the event store did not answer in time',
+    });
 
     const again = fixture.list();
     await fixture.clock.pass(0);
@@ -192,6 +214,7 @@ describe('A failed round', () => {
     await fixture.store.sole.lose();
 
     expect(outcomes(pending)).to.deep.equal(['StoreUnavailable', 'StoreUnavailable']);
+    for (const { error } of pending) expect(error).to.have.property('message', 'the round failed');
   });
 });
 
@@ -215,7 +238,7 @@ describe('A bug in the store', () => {
     await fixture.store.sole.fail(bug);
 
     expect(outcomes([writer, reader])).to.deep.equal(['OutcomeUnknown', 'TypeError']);
-    expect((writer.error as Error).cause).to.equal(bug);
+    expect(writer.error).to.include({ message: 'the write may have been recorded', cause: bug });
   });
 
   it('is handled even if the store throws instead of rejecting', async () => {

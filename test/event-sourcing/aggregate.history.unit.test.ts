@@ -45,7 +45,10 @@ describe('When the store has lost the tail of the history, an aggregate', () => 
     await fixture.store.loseTail('ada', 1);
     await fixture.clock.pass(100);
     await fixture.store.sole.answer();
-    expect(create.outcome).to.equal('OutcomeUnknown');
+    expect(create.error).to.include({
+      name: 'OutcomeUnknown',
+      message: 'the history was lost before the write was confirmed',
+    });
 
     // The other instance repeats its append, and the history has the lost head again.
     const fern = (await fixture.store.history('ada'))[0]!;
@@ -159,7 +162,10 @@ describe('When the history is invalid, an aggregate', () => {
       more: false,
     });
 
-    expect(listed.outcome).to.equal('Error');
+    expect(listed.error).to.include({
+      name: 'Error',
+      message: 'the store went from event 0 to 2 of a stream',
+    });
     expect((await fixture.catchUp()).outcome).to.deep.equal([]);
   });
 
@@ -241,7 +247,7 @@ describe('A long history', () => {
     await fixture.store.sole.answer();
     await fixture.store.sole.answer();
     await fixture.clock.pass(TIMEOUT_MS);
-    expect(early.outcome).to.equal('StoreUnavailable');
+    expect(early.error).to.include({ name: 'StoreUnavailable', reason: 'loading', retryAfterMs: 1000 });
     const latePage = fixture.store.sole;
 
     const later = fixture.list();

@@ -35,10 +35,19 @@ describe('A round of an aggregate', () => {
   });
 
   it('makes no store call for requests that expired while it was postponed', async () => {
-    const fixture = new OneAggregate({ gather: () => {} });
+    const begin: (() => void)[] = [];
+    const fixture = new OneAggregate({ gather: (start) => begin.push(start) });
+    fixture.list();
+    begin.pop()!();
+    await fixture.store.sole.answer();
+    fixture.store.requests.length = 0;
     const pending = fixture.create(1, 'Fern');
     await fixture.clock.pass(TIMEOUT_MS);
     expect(pending.outcome).to.equal('StoreUnavailable');
+
+    begin.pop()!();
+    await fixture.clock.pass(0);
+    expect(fixture.store.requests).to.have.length(0);
   });
 
   it('is one store call for all requests that arrived while the last round was in flight', async () => {

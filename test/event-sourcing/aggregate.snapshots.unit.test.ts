@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { plantListCodec } from '../../src/application';
 import { type PlantEvent, PlantList } from '../../src/domain';
 import { BrokenSnapshot, type Head, SNAPSHOT_EVERY, type SnapshotOptions } from '../../src/event-sourcing';
+import { SaveSlot } from '../../src/event-sourcing/save-slot';
 import { untilIdle } from '../support/manual-clock';
 import { AWAY, type KeptSnapshot, MemorySnapshots } from '../support/memory-snapshots';
 import { OneAggregate } from './one-aggregate';
@@ -266,6 +267,36 @@ describe('A snapshot is saved', () => {
     await list();
     expect(snapshots.calls.filter((call) => call.startsWith('save'))).to.deep.equal([]);
     expect(snapshots.newest('ada')).to.equal(others);
+  });
+
+  it('in the background, of one stream at a time; of another one after its next round', async () => {
+    const saves = new SaveSlot();
+    const givenOne = () => {
+      const store = new MemorySnapshots();
+      const fixture = new OneAggregate({ snapshots: { store, codec: plantListCodec, every: 1 }, saves });
+      fixture.store.held = false;
+      return { fixture, store };
+    };
+    const [one, other] = [givenOne(), givenOne()];
+    let endSave = () => {};
+    const save = one.store.save.bind(one.store);
+    one.store.save = async (...args) => {
+      await new Promise<void>((resolve) => (endSave = resolve));
+      return save(...args);
+    };
+    one.fixture.create(1, 'Fern');
+    await settled();
+    const listed = one.fixture.list();
+    other.fixture.create(1, 'Moss');
+    await settled();
+    expect(listed.outcome).to.deep.equal(['Fern']);
+    expect(other.store.newest('ada')).to.equal(undefined);
+
+    endSave();
+    await settled();
+    other.fixture.list();
+    await settled();
+    expect([one, other].map(({ store }) => store.newest('ada')?.head.version)).to.deep.equal([1, 1]);
   });
 
   it('not again until it is due again, if the save failed', async () => {

@@ -12,6 +12,8 @@ class Given {
   readonly underWay: string[] = [];
   readonly #arrivals: (() => void)[] = [];
   readonly dropped: string[] = [];
+  /** Why, as the error says. */
+  readonly reasons: string[] = [];
 
   constructor(maxReads: number) {
     this.queue = new LoadQueue(this.clock, PAGE_TIMEOUT_MS, maxReads);
@@ -30,8 +32,9 @@ class Given {
       let left = pages;
       try {
         for (; left > 0; left--) await this.queue.read(load, page);
-      } catch {
+      } catch (error) {
         this.dropped.push(name);
+        this.reasons.push((error as Error).message);
       }
       this.queue.ended(left === 0);
       load.pages = 0;
@@ -111,6 +114,7 @@ describe('The load queue', () => {
     given.load('b');
     expect(await given.arriveAll()).to.deep.equal(['a', 'b']);
     expect(given.dropped).to.deep.equal(['gone']);
+    expect(given.reasons).to.deep.equal(['no request waits for this history any more']);
   });
 
   it('continues a started load after its requests have expired', async () => {
@@ -140,6 +144,7 @@ describe('The load queue', () => {
     await given.clock.pass(PAGE_TIMEOUT_MS);
     expect(given.underWay).to.deep.equal(['a', 'b']);
     expect(given.dropped).to.deep.equal(['a']);
+    expect(given.reasons).to.deep.equal(['the event store did not answer in time']);
   });
 
   it('spreads the retries of expired requests over the time that their loads take', async () => {

@@ -1,16 +1,87 @@
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import type { PlantEvent } from '../../src/domain';
-import { replay } from '../../src/event-sourcing';
+import {
+  ArchivedHistory,
+  BEGINNING,
+  type Head,
+  HistoryChanged,
+  UnreadableHistory,
+  headOf,
+  replay,
+} from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
 import { created } from '../support/given';
 import { ScriptedStore } from '../support/scripted-store';
 
+const ADA = streamName('ada');
+
+/** The versions that a replay yields, page by page, and the error that ends it. */
+async function replayed(store: ScriptedStore, after?: Head) {
+  const pages: number[][] = [];
+  try {
+    for await (const page of replay(store, ADA, after)) pages.push(page.map(({ version }) => version));
+  } catch (error) {
+    return { pages, error };
+  }
+  return { pages };
+}
+
+async function given(...events: PlantEvent[]) {
+  const store = new ScriptedStore(() => new MemoryEventStore<PlantEvent>(2));
+  store.held = false;
+  await store.record('ada', ...events);
+  return { store, history: await store.history('ada') };
+}
+
 describe('A replay', () => {
+  const plants = [created(1, 'Fern'), created(2, 'Ivy'), created(3, 'Moss')];
+
+  it('yields the events after a head page by page, from the beginning by default', async () => {
+    const { store, history } = await given(...plants);
+    expect(await replayed(store)).to.deep.equal({ pages: [[1, 2], [3]] });
+    expect(await replayed(store, history[0])).to.deep.equal({ pages: [[2, 3]] });
+    expect(await replayed(store, history[2])).to.deep.equal({ pages: [[]] });
+    expect(store.requests.map(({ after }) => after.version)).to.deep.equal([0, 2, 1, 3]);
+  });
+
+  it('says which head was lost', async () => {
+    const { store, history } = await given(...plants);
+    await store.loseTail('ada', 1);
+    const { error } = await replayed(store, history[1]);
+    expect(error).to.be.instanceOf(HistoryChanged);
+    expect(error).to.include({
+      name: 'HistoryChanged',
+      message: `event 2 of commit ${history[1]!.commit} is not in the history: it was erased or lost`,
+    });
+    expect((error as HistoryChanged).head).to.deep.equal(headOf(history[1]!));
+  });
+
+  it('says after which head the events were archived', async () => {
+    const { store } = await given(...plants);
+    store.archive('ada', 2);
+    const { error } = await replayed(store);
+    expect(error).to.be.instanceOf(ArchivedHistory);
+    expect(error).to.include({
+      name: 'ArchivedHistory',
+      message: 'the events after version 0 are archived',
+    });
+    expect((error as ArchivedHistory).head).to.deep.equal(BEGINNING);
+  });
+
+  it('stops at a gap between two versions', async () => {
+    const { store, history } = await given(...plants);
+    store.read = async () => ({ status: 'read', events: [history[0]!, history[2]!], more: false });
+    const { pages, error } = await replayed(store);
+    expect(pages).to.deep.equal([]);
+    expect(error).to.be.instanceOf(UnreadableHistory);
+    expect(error).to.include({ message: 'event 3 found, expected version 2' });
+  });
+
   it('handles the rejection of a prefetched page when its caller has stopped', async () => {
     const store = new ScriptedStore(() => new MemoryEventStore<PlantEvent>(1));
     await store.record('ada', created(1, 'Fern'), created(2, 'Ivy'));
-    const pages = replay(store, streamName('ada'));
+    const pages = replay(store, ADA);
     const first = pages.next();
     await store.sole.answer();
     expect((await first).value).to.have.length(1);

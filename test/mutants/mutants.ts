@@ -131,10 +131,34 @@ const ADAPTER: readonly Omit<Mutant, 'test'>[] = [
     replacement: '',
   },
   {
+    fault: 'a subscriber is notified one event late',
+    file: 'src/adapters/redis/change-notifier.ts',
+    code: 'return `${Math.min(...versions)}-0`;',
+    replacement: 'return `${Math.min(...versions) + 1}-0`;',
+  },
+  {
+    fault: 'the error of ASKING on a Cluster node is unhandled',
+    file: 'src/adapters/redis/client.ts',
+    code: "return cluster.on('+node', handleAsking);",
+    replacement: 'return cluster;',
+  },
+  {
+    fault: 'the simulated Cluster redirects to a node without the keys',
+    file: 'test/simulation/redis/cluster-slots.ts',
+    code: '`ASK ${to(keys)}`',
+    replacement: '`ASK ${to(owner)}`',
+  },
+  {
+    fault: 'the connection for subscribers stays open',
+    file: 'src/adapters/redis/change-notifier.ts',
+    code: 'this.#linger = setTimeout(() => this.#disconnect(), LINGER_MS).unref();',
+    replacement: '',
+  },
+  {
     fault: 'the simulated Redis answers WAIT without its replicas',
     file: 'test/simulation/redis/simulated-redis.ts',
-    code: 'const count = model.wait(connection.lastWrite);',
-    replacement: 'const count = replicas;',
+    code: 'reply: () => model.wait(connection.lastWrite),',
+    replacement: 'reply: () => Number(replicas),',
   },
   {
     fault: 'the simulated Redis gives replies to the wrong connection',
@@ -228,10 +252,75 @@ const ENGINE: readonly Mutant[] = [
   },
 ];
 
+/** Faults of subscriptions, archives and caches that the simulator finds. */
+const SIMULATED: readonly Omit<Mutant, 'test'>[] = [
+  {
+    fault: 'a subscription waits for ever for a reply that was lost',
+    file: 'src/event-sourcing/subscribe.ts',
+    code: 'cancelTimer = this.clock.after(READ_MS, () => reject(error));',
+    replacement: 'cancelTimer = this.clock.after(1000 * READ_MS, () => reject(error));',
+  },
+  {
+    fault: 'a subscription begins again after the store was unavailable',
+    file: 'src/event-sourcing/subscribe.ts',
+    code: 'if (result === undefined) continue;',
+    replacement: 'head = result === undefined ? after : head;\n    if (result === undefined) continue;',
+  },
+  {
+    fault: 'a subscription does not notice a lost history',
+    file: 'src/event-sourcing/subscribe.ts',
+    code: 'const page = pageOf(result, head);',
+    replacement:
+      "const page = result.status === 'reset' ? { events: [], more: false } : pageOf(result, head);",
+  },
+  {
+    fault: 'a subscription believes that it gets each notification',
+    file: 'src/event-sourcing/subscribe.ts',
+    code: 'await this.#wait(CHECK_MS, (end)',
+    replacement: 'await this.#wait(1000 * CHECK_MS, (end)',
+  },
+  {
+    fault: 'a subscription keeps its timer',
+    file: 'src/event-sourcing/subscribe.ts',
+    code: '    cancelTimer();\n    cancelNotification?.();',
+    replacement: '    void cancelTimer;\n    cancelNotification?.();',
+  },
+  {
+    fault: 'a subscription keeps its notification',
+    file: 'src/event-sourcing/subscribe.ts',
+    code: '    cancelTimer();\n    cancelNotification?.();',
+    replacement: '    cancelTimer();\n    void cancelNotification;',
+  },
+  {
+    fault: 'a subscription reads ahead of its consumer',
+    file: 'src/event-sourcing/subscribe.ts',
+    code: '      head = headAfter(head, event);\n      yield event;',
+    replacement:
+      '      head = headAfter(head, event);\n      if (event.version % 2 === 1) await source.read(head);\n      yield event;',
+  },
+  {
+    fault: 'the simulated store removes events that no base has',
+    file: 'test/simulation/redis-model.ts',
+    code: 'const end = Math.min(this.bases.get(stream)?.head.version ?? 0, oldest + events);',
+    replacement: 'const end = Math.min(this.history(stream).length, oldest + events);',
+  },
+  {
+    fault: 'the cache evicts nothing',
+    file: 'src/event-sourcing/aggregate-cache.ts',
+    code: 'if (!this.#exceeds()) return;',
+    replacement: 'if (!this.#exceeds() || this.#bytes > 0) return;',
+  },
+];
+
 /** By layer. */
 export const MUTANTS: readonly Mutant[] = [
   ...ENGINE,
   ...ENGINE.map((mutant) => ({ ...mutant, fault: `${mutant.fault}, in a simulation`, test: SIMULATION })),
+  ...SIMULATED.map((mutant) => ({
+    ...mutant,
+    fault: `${mutant.fault}, in a simulation`,
+    test: SIMULATION,
+  })),
   ...ADAPTER.map((mutant) => ({
     ...mutant,
     fault: `${mutant.fault}, in an adapter simulation`,
@@ -362,6 +451,18 @@ export const MUTANTS: readonly Mutant[] = [
     code: "result.status === 'appended' && this.store.wait(offset) < this.options.waitReplicas",
     replacement: 'false',
     test: SIMULATION,
+  },
+
+  // The Redis adapter, in a schedule that random ones rarely meet.
+  {
+    fault: 'a subscriber is notified by a demoted server',
+    file: 'src/adapters/redis/change-notifier.ts',
+    code: '      connection.mustBePrimary(),\n',
+    replacement: '      undefined,\n',
+    test: {
+      file: ADAPTER_SIMULATION.file,
+      title: 'notifies subscribers after a failover although the old primary keeps its connections',
+    },
   },
 
   // The memory store, which is the reference of the contract.
@@ -686,6 +787,13 @@ export const MUTANTS: readonly Mutant[] = [
       file: 'test/adapters/http/model/model.http.test.ts',
       title: 'answers any requests as the model of the specification',
     },
+  },
+  {
+    fault: 'a cached text of a list keeps the pool of which it is a slice',
+    file: 'src/adapters/http/list-text.ts',
+    code: 'const chunk = exactBuffer(piece);',
+    replacement: 'const chunk = Buffer.from(piece);',
+    test: { file: 'test/adapters/http/lists.unit.test.ts', title: 'is not a slice of a larger Buffer' },
   },
   {
     fault: 'a page of a list is cached across writes',
