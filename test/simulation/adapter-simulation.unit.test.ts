@@ -1,4 +1,5 @@
 import net from 'node:net';
+import timers from 'node:timers/promises';
 import { expect } from 'chai';
 import { BROKEN_STORES } from './broken-stores';
 import { describeFailure, findFailingSeed, replaySchedule } from './explore';
@@ -6,6 +7,8 @@ import { type Move, SIMPLEST, type Schedule, adapterScheduleOf as schedules } fr
 import { simulate } from './simulation';
 
 const LONG = process.env['LONG'] !== undefined;
+/** Seeds of fixed schedules that find faults of test/mutants which the first seeds do not find. */
+const RARE = [994, 1656];
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 
 /** Fails with the simplest schedule that violates a guarantee, if one of these seeds does. */
@@ -17,6 +20,7 @@ async function expectNoViolation(first: number, count: number): Promise<void> {
 describe('Instances behind the Redis adapter over a simulated Redis', () => {
   it('violate no guarantee in the adapter schedules of fixed seeds', async () => {
     await expectNoViolation(1, LONG ? 5000 : 600);
+    for (const seed of RARE) await expectNoViolation(seed, 1);
   }).timeout(600_000);
 
   it(`violate no guarantee in the adapter schedules of fresh seeds, SEED=${SEED}`, async () => {
@@ -38,8 +42,20 @@ describe('Instances behind the Redis adapter over a simulated Redis', () => {
 });
 
 const MET = [
-  ...['-> appended', '-> conflict', '-> reset', '-> archived', 'wait -> 0', 'wait -> 1', 'wait -> 2'],
-  ...['-> NOSCRIPT', '-> OOM', '-> MISCONF', '-> READONLY', '-> loading:1', '-> UNBLOCKED', '-> slave'],
+  ...['-> appended', '-> conflict', '-> reset', 'wait 1 80 -> 0', '80 -> 1', '80 -> 2'],
+  ...[
+    '-> NOSCRIPT',
+    '-> OOM',
+    '-> MISCONF',
+    '-> READONLY',
+    '-> loading:1',
+    '-> UNBLOCKED',
+    '-> slave',
+    'xread COUNT',
+    '-> MOVED',
+    '-> ASK',
+    '-> CLUSTERDOWN',
+  ],
   ...['the connection to Redis was lost (', 'Socket timeout', 'connect ETIMEDOUT', 'ECONNREFUSED'],
   ...['Redis is connected', 'fewer replicas follow it', 'out of memory', 'resolved: '],
 ];
@@ -53,7 +69,7 @@ describe('The simulator of the Redis adapter', () => {
   it('leaves the timers and the connections of Node as they were', async () => {
     const replaced = () => [
       ...[setTimeout, setInterval, clearTimeout, clearInterval],
-      ...[performance.now, net.createConnection],
+      ...[Math.random, performance.now, net.createConnection, timers.setTimeout],
     ];
     const before = replaced();
     await replaySchedule(schedules(1));
@@ -65,7 +81,7 @@ describe('The Redis adapter in a simulation', () => {
   it('refuses an append in time whose script Redis does not know and whose connection stays blocked', async () => {
     const schedule: Schedule = {
       ...{ ...SIMPLEST, clockRates: [1, 1], replicas: 1, waitReplicas: 1 },
-      adapter: { appendBounds: { appends: 100, bytes: 10_000 } },
+      adapter: { appendBounds: { appends: 100, bytes: 10_000 }, timerRate: 1, cluster: false },
       moves: [
         { type: 'slowDown', msPerCommand: 40 },
         ...[0, 3].map((nth): Move => ({
@@ -82,5 +98,37 @@ describe('The Redis adapter in a simulation', () => {
       Array(2).fill('StoreUnavailable'),
     );
     expect((await replaySchedule(schedule)).violations).to.deep.equal([]);
+  });
+
+  it('notifies subscribers after a failover although the old primary keeps its connections', async () => {
+    const schedule: Schedule = {
+      ...{ ...SIMPLEST, replicas: 1 },
+      adapter: { appendBounds: { appends: 100, bytes: 10_000 }, timerRate: 1, cluster: false },
+      moves: [
+        { type: 'subscribe', nth: 0, user: 0, after: 0, pauseMs: 0 },
+        // Until a blocking read has ended, and before the next one arrives.
+        { type: 'pass', ms: 93 },
+        { type: 'failOver', nth: 0 },
+        { type: 'pass', ms: 1000 },
+      ],
+    };
+    expect((await replaySchedule(schedule)).violations).to.deep.equal([]);
+  });
+
+  it('loads a history whose first events were archived through another instance', async () => {
+    const schedule: Schedule = {
+      ...{ ...SIMPLEST, clockRates: [1, 1], pastEvents: 5 },
+      adapter: { appendBounds: { appends: 100, bytes: 10_000 }, timerRate: 1, cluster: false },
+      moves: [
+        { type: 'archive', nth: 0, user: 0, commits: 4 },
+        { type: 'pass', ms: 100 },
+        { type: 'trim', nth: 0, user: 0, events: 1 },
+        { type: 'pass', ms: 100 },
+        { type: 'send', nth: 3, user: 0, request: { type: 'list' } },
+      ],
+    };
+    const { violations, trace } = await replaySchedule(schedule);
+    expect(violations).to.deep.equal([]);
+    expect(trace.some((line) => line.includes('READ') && line.includes('-> archived'))).to.equal(true);
   });
 });

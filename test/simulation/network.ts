@@ -24,6 +24,14 @@ interface Reply {
   readonly offset: number;
 }
 
+/** A subscriber of an instance that waits for a change of a stream. */
+interface Waiter {
+  readonly instance: number;
+  readonly stream: StreamName;
+  readonly after: Head;
+  readonly changed: () => void;
+}
+
 /** A call of an instance to the store. */
 interface Call {
   readonly instance: number;
@@ -41,6 +49,7 @@ type Actions = Record<Exclude<CallAction, 'executeLate'>, Action> & Partial<Reco
 export interface NetworkOptions {
   readonly instances: number;
   readonly waitReplicas: number;
+  readonly notifies: boolean;
   /** Whether a request that is under way reaches the server that a failover or a restart makes the primary. */
   readonly requestsSurviveFailover: boolean;
 }
@@ -57,6 +66,7 @@ export class Network implements StoreNetwork {
   readonly calls: Call[] = [];
   /** Requests that may still reach the store, and have an outcome or will never get one. */
   readonly late: Call[] = [];
+  readonly #waiters = new Set<Waiter>();
   #frozen = false;
   readonly #partitioned = new Set<number>();
 
@@ -85,7 +95,19 @@ export class Network implements StoreNetwork {
       read: (stream: StreamName, after: Head) => send(false, () => this.store.read(stream, after)),
       append: (stream: StreamName, expected: Head, commit: string, events: readonly PlantEvent[]) =>
         send(true, () => this.store.append(stream, expected, commit, events)),
+      notify: this.options.notifies
+        ? (stream, after, changed) => {
+            const waiter = { instance, stream, after, changed };
+            this.#waiters.add(waiter);
+            this.#notify();
+            return () => void this.#waiters.delete(waiter);
+          }
+        : undefined,
     };
+  }
+
+  archive(): undefined {
+    return undefined;
   }
 
   play(move: Move): void {
@@ -93,8 +115,11 @@ export class Network implements StoreNetwork {
       case 'freeze':
         this.#frozen = move.on;
         return;
-      case 'partition':
-        return toggle(this.#partitioned, move.nth % this.options.instances, move.on);
+      case 'partition': {
+        const instance = move.nth % this.options.instances;
+        this.#missNotifications(instance);
+        return toggle(this.#partitioned, instance, move.on);
+      }
       case 'snapshots':
         this.#snapshots.are = move.are;
         return;
@@ -122,8 +147,23 @@ export class Network implements StoreNetwork {
     while (this.late.length > 0) this.#executeLate(0);
   }
 
+  /** Notifies the subscribers whose stream has changed. Those that cannot be reached miss it. */
+  #notify(): void {
+    for (const waiter of this.#waiters) {
+      const { stream, after, instance, changed } = waiter;
+      if (!this.store.hasChanged(stream, after)) continue;
+      this.#waiters.delete(waiter);
+      if (!this.#frozen && !this.#partitioned.has(instance)) changed();
+    }
+  }
+
+  #missNotifications(instance: number): void {
+    for (const waiter of this.#waiters) if (waiter.instance === instance) this.#waiters.delete(waiter);
+  }
+
   /** The server closes all connections, because it ends. */
   restart(): void {
+    this.#waiters.clear();
     for (const call of [...this.calls]) this.#lose(call);
     if (!this.options.requestsSurviveFailover) this.late.splice(0);
   }
@@ -138,6 +178,7 @@ export class Network implements StoreNetwork {
 
   disconnect(instance: number): void {
     for (const call of [...this.calls]) if (call.instance === instance) this.#hang(call);
+    this.#missNotifications(instance);
   }
 
   readonly #actions: Actions = {
@@ -167,7 +208,9 @@ export class Network implements StoreNetwork {
 
   #run(call: Call): Reply {
     try {
-      return { result: call.run(), offset: this.store.offset };
+      const result = call.run();
+      if (call.isAppend) this.#notify();
+      return { result, offset: this.store.offset };
     } catch (error) {
       if (!(error instanceof WriteRefused)) throw error;
       return { error: new StoreUnavailable(error.message), offset: this.store.offset };

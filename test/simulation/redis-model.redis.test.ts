@@ -60,6 +60,7 @@ describeOwnRedis('The model of Redis in the simulator', (startRedis) => {
       expect(await archive.saveBase(stream, base, replaced, async () => {})).to.equal(true);
       while ((await archive.trim(stream, base.head))! > 0);
       model.archive(stream, base);
+      model.trim(stream, Infinity);
     }
 
     async function callBoth({ store }: Opened): Promise<void> {

@@ -14,7 +14,7 @@ interface Write {
   readonly stream: string;
   /** Number of events that it recorded. 0 if an append was repeated: the script writes then, too. */
   readonly events: number;
-  /** Takes back the write of a base. */
+  /** Takes back the write of a base, or the removal of archived events. */
   readonly undo?: () => void;
 }
 
@@ -39,6 +39,9 @@ export class RedisModel<Event> {
   readonly bases = new Map<string, KeptBase>();
   /** The error reply to every write; `undefined` while the primary accepts them. */
   refusal: string | undefined;
+  /** The version of the oldest entry of each stream from which archived events were removed. */
+  readonly #oldest = new Map<string, number>();
+  readonly #archivedTo = new Map<string, number>();
   readonly #writes: Write[] = [];
   /** Number of writes that each replica has. */
   readonly #replicas: number[];
@@ -75,6 +78,12 @@ export class RedisModel<Event> {
     return { status: 'read', ...this.#newer(history, after) };
   }
 
+  /** Whether a stream has events after a head, or does not have the head. */
+  hasChanged(stream: string, after: Head): boolean {
+    const history = this.history(stream);
+    return history.length !== after.version || !contains(history, after);
+  }
+
   append(stream: string, expected: Head, commit: string, events: readonly Event[]): AppendResult<Event> {
     const history = this.streams.get(stream) ?? [];
     const status = this.check(stream, expected, commit, events, history);
@@ -103,7 +112,7 @@ export class RedisModel<Event> {
     return isRecorded(history.slice(expected.version), commit, events) ? 'recorded' : 'conflict';
   }
 
-  /** The base replaces the events before its head. `events archive` does the same in steps. */
+  /** Replaces the base. No event is removed. */
   archive(stream: string, base: KeptBase): void {
     const replaced = this.bases.get(stream);
     const undo = () => {
@@ -111,7 +120,28 @@ export class RedisModel<Event> {
       else this.bases.delete(stream);
     };
     this.bases.set(stream, base);
+    this.#archivedTo.set(stream, Math.max(this.archivedTo(stream), base.head.version));
     this.#writes.push({ stream, events: 0, undo });
+  }
+
+  /** Removes up to so many of the oldest events before the head of the base. Returns their number. */
+  trim(stream: string, events: number): number {
+    const oldest = this.oldest(stream);
+    const end = Math.min(this.bases.get(stream)?.head.version ?? 0, oldest + events);
+    if (end <= oldest) return 0;
+    this.#oldest.set(stream, end);
+    this.#writes.push({ stream, events: 0, undo: () => void this.#oldest.set(stream, oldest) });
+    return end - oldest;
+  }
+
+  /** The version of the oldest entry of a stream. */
+  oldest(stream: string): number {
+    return this.#oldest.get(stream) ?? 1;
+  }
+
+  /** The highest version of all bases of a stream, with those that were lost. */
+  archivedTo(stream: string): number {
+    return this.#archivedTo.get(stream) ?? 0;
   }
 
   /** WAIT: sends all writes to the connected replicas. The number of replicas that have the writes up to `offset`. */
@@ -151,7 +181,7 @@ export class RedisModel<Event> {
   }
 
   #isArchived(stream: string, { version }: Head): boolean {
-    return (this.bases.get(stream)?.head.version ?? 0) > Math.max(1, version);
+    return this.oldest(stream) > Math.max(1, version);
   }
 
   #newer(history: readonly RecordedEvent<Event>[], { version }: Head): NewerEvents<Event> {

@@ -48,13 +48,33 @@ export type Move =
   | { readonly type: 'failOver'; readonly nth: number }
   | { readonly type: 'breakDisk'; readonly on: boolean }
   | { readonly type: 'flushScripts' }
-  /** Archives the next `commits` of a history. */
-  | { readonly type: 'archive'; readonly user: number; readonly commits: number };
+  /** A base replaces that of a history, with the next `commits`; through an instance, where that makes a difference. */
+  | { readonly type: 'archive'; readonly nth: number; readonly user: number; readonly commits: number }
+  /** The next step of the migration of a user's slot in a Cluster. */
+  | { readonly type: 'migrate'; readonly user: number }
+  /** No node of the Cluster serves the slot of a user. */
+  | { readonly type: 'dropSlot'; readonly user: number; readonly on: boolean }
+  /** Archived events are removed, the oldest first. */
+  | { readonly type: 'trim'; readonly nth: number; readonly user: number; readonly events: number }
+  /** A client subscribes to the events of a user after this version, modulo their number, with a pause after each. */
+  | {
+      readonly type: 'subscribe';
+      readonly nth: number;
+      readonly user: number;
+      readonly after: number;
+      readonly pauseMs: number;
+    }
+  /** A client ends its subscription, and continues after its last event through an instance. */
+  | { readonly type: 'resubscribe'; readonly nth: number; readonly instance: number };
 
 /** The settings of instances behind the Redis adapter. */
 export interface AdapterSettings {
   /** Queue limit of appends without a reply. */
   readonly appendBounds: { readonly appends: number; readonly bytes: number };
+  /** Speed of the timers of the adapter, compared with Redis. */
+  readonly timerRate: number;
+  /** Whether Redis is a Cluster of two nodes, without replicas. */
+  readonly cluster: boolean;
 }
 
 export interface Schedule {
@@ -70,6 +90,8 @@ export interface Schedule {
   readonly replicas: number;
   /** How many replicas must confirm an append; 0 to `replicas`. */
   readonly waitReplicas: number;
+  /** Whether the store notifies subscribers. The Redis adapter always does. */
+  readonly notifies: boolean;
   /** With it, the instances call the store through the Redis adapter; else directly. */
   readonly adapter?: AdapterSettings;
   readonly moves: readonly Move[];
@@ -92,6 +114,7 @@ export const SIMPLEST: Omit<Schedule, 'moves' | 'adapter'> = {
   pastEvents: 0,
   waitReplicas: 0,
   replicas: 0,
+  notifies: false,
 };
 
 /** Exact in binary, and so are all times of the simulation at these rates. */
@@ -99,6 +122,10 @@ const CLOCK_RATES = [1, 1, 1.25, 0.625];
 /** Fits the lists of all users while they are empty, and one that is full. */
 const TIGHT_CACHE_BYTES = 4750;
 const UNBOUNDED = Array.from({ length: 4 }, () => ({ appends: UNLIMITED, bytes: UNLIMITED }));
+/** Of schedules, one in so many has subscriptions. */
+const SUBSCRIBED = 4;
+/** Of adapter schedules, one in so many has a Cluster. */
+const CLUSTERED = 8;
 const MIN_MOVES = 10;
 const MAX_MOVES = 50;
 
@@ -115,8 +142,12 @@ export function adapterScheduleOf(seed: number): Schedule {
   const [below, oneOf] = choicesOf(seed);
   const adapter = {
     appendBounds: oneOf({ appends: 1, bytes: UNLIMITED }, { appends: 100, bytes: 300 }, ...UNBOUNDED),
+    timerRate: oneOf(...CLOCK_RATES),
+    cluster: below(CLUSTERED) === 0,
   };
-  return { ...randomSchedule(ADAPTER_WEIGHTS, below, oneOf), adapter };
+  if (!adapter.cluster) return { ...randomSchedule(ADAPTER_WEIGHTS, below, oneOf), adapter };
+  const schedule = randomSchedule(CLUSTER_WEIGHTS, below, oneOf);
+  return { ...schedule, replicas: 0, waitReplicas: 0, adapter };
 }
 
 function choicesOf(seed: number): [Below, OneOf] {
@@ -125,13 +156,22 @@ function choicesOf(seed: number): [Below, OneOf] {
   return [below, (...values) => values[below(values.length)]!];
 }
 
-function randomSchedule({ calm, stormy, lossy, passes }: KindWeights, below: Below, oneOf: OneOf): Schedule {
+function randomSchedule(
+  { calm, stormy, lossy, subscriptions, passes }: KindWeights,
+  below: Below,
+  oneOf: OneOf,
+): Schedule {
   const kind = oneOf(...KINDS);
   const replicas = oneOf(0, 1, 2);
   const waitReplicas = below(replicas + 1);
   const instances = oneOf(1, 2, 2, 3);
   const make = movesOf(below, oneOf, passes);
-  const weighted = [...calm, ...(kind === 'calm' ? [] : stormy), ...(kind === 'lossy' ? lossy : [])];
+  const weighted = [
+    ...calm,
+    ...(kind === 'calm' ? [] : stormy),
+    ...(kind === 'lossy' ? lossy : []),
+    ...(below(SUBSCRIBED) === 0 ? subscriptions : []),
+  ];
   const types = weighted.flatMap(([weight, type]) => Array.from({ length: weight }, () => type));
   return {
     clockRates: Array.from({ length: instances }, () => oneOf(...CLOCK_RATES)),
@@ -143,6 +183,7 @@ function randomSchedule({ calm, stormy, lossy, passes }: KindWeights, below: Bel
     pastEvents: oneOf(0, 0, 0, 0, 0, 5, 40),
     replicas,
     waitReplicas,
+    notifies: oneOf(true, false),
     moves: Array.from({ length: MIN_MOVES + below(MAX_MOVES - MIN_MOVES) }, () => make[oneOf(...types)]()),
   };
 }
@@ -154,9 +195,15 @@ interface KindWeights {
   readonly calm: Weights;
   readonly stormy: Weights;
   readonly lossy: Weights;
+  readonly subscriptions: Weights;
   /** Times that pass, in ms. */
   readonly passes: readonly number[];
 }
+
+const SUBSCRIPTIONS: Weights = [
+  [6, 'subscribe'],
+  [2, 'resubscribe'],
+];
 
 const WEIGHTS: KindWeights = {
   calm: [
@@ -175,11 +222,13 @@ const WEIGHTS: KindWeights = {
     [2, 'kill'],
     [4, 'snapshots'],
     [2, 'archive'],
+    [2, 'trim'],
   ],
   lossy: [
     [2, 'promote'],
     [2, 'restart'],
   ],
+  subscriptions: SUBSCRIPTIONS,
   passes: [10, 30, 60, 100],
 };
 
@@ -194,7 +243,8 @@ const ADAPTER_WEIGHTS: KindWeights = {
   stormy: [
     ...(['break', 'close', 'silence'] as const).map((type) => [2, type] as const),
     [4, 'connectReplica'],
-    ...(['partition', 'freeze', 'stop', 'kill', 'archive'] as const).map((type) => [1, type] as const),
+    ...(['partition', 'freeze', 'stop', 'kill'] as const).map((type) => [1, type] as const),
+    ...(['archive', 'trim'] as const).map((type) => [4, type] as const),
     ...(['fillMemory', 'breakDisk', 'flushScripts'] as const).map((type) => [1, type] as const),
   ],
   lossy: [
@@ -202,7 +252,14 @@ const ADAPTER_WEIGHTS: KindWeights = {
     [4, 'failOver'],
     [1, 'restart'],
   ],
+  subscriptions: SUBSCRIPTIONS,
   passes: [1, 2, 5, 10, 30, 100, 300, 1000],
+};
+
+const CLUSTER_WEIGHTS: KindWeights = {
+  ...ADAPTER_WEIGHTS,
+  calm: [...ADAPTER_WEIGHTS.calm, [4, 'migrate']],
+  stormy: [...ADAPTER_WEIGHTS.stormy, [2, 'dropSlot']],
 };
 
 function movesOf(
@@ -252,6 +309,14 @@ function movesOf(
     failOver: () => ({ type: 'failOver', nth: nth() }),
     breakDisk: () => ({ type: 'breakDisk', on: on() }),
     flushScripts: () => ({ type: 'flushScripts' }),
-    archive: () => ({ type: 'archive', user: oneOf(0, 0, 0, 1), commits: 1 + below(4) }),
+    archive: () => ({ type: 'archive', nth: nth(), user: oneOf(0, 0, 0, 1), commits: 1 + below(4) }),
+    dropSlot: () => ({ type: 'dropSlot', user: oneOf(0, 1), on: on() }),
+    migrate: () => ({ type: 'migrate', user: oneOf(0, 1) }),
+    trim: () => ({ type: 'trim', nth: nth(), user: oneOf(0, 0, 0, 1), events: oneOf(1, 2, UNLIMITED) }),
+    subscribe: () => ({
+      ...{ type: 'subscribe', nth: nth(), user: oneOf(0, 0, 0, 1) },
+      ...{ after: oneOf(0, 0, below(8), below(60)), pauseMs: oneOf(0, 0, 20) },
+    }),
+    resubscribe: () => ({ type: 'resubscribe', nth: nth(), instance: nth() }),
   };
 }

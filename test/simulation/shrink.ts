@@ -19,6 +19,10 @@ export async function shrink(
       if (!(await keepIfFails({ moves }))) start += size;
     }
   }
+  if (schedule.adapter) {
+    await keepIfFails({ adapter: { ...schedule.adapter, timerRate: 1 } });
+    await keepIfFails({ adapter: { ...simplest.adapter!, cluster: false } });
+  }
   await keepIfFails({ clockRates: schedule.clockRates.map(() => 1) });
   for (const name of Object.keys(SIMPLEST) as (keyof typeof SIMPLEST)[])
     await keepIfFails({ [name]: SIMPLEST[name] });

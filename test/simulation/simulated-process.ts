@@ -1,8 +1,9 @@
 import { PlantStore, type PlantStoreOptions } from '../../src/application';
-import type { Clock } from '../../src/event-sourcing';
+import type { PlantEvent } from '../../src/domain';
+import type { Clock, EventStore } from '../../src/event-sourcing';
 
 /** The clock of a process: fast or slow, and without alarms after the death of the process. */
-class ProcessClock implements Clock {
+export class ProcessClock implements Clock {
   readonly #cancels = new Set<() => void>();
   #stopped = false;
 
@@ -40,6 +41,7 @@ class ProcessClock implements Clock {
 export class SimulatedProcess {
   alive = true;
   readonly plants: PlantStore;
+  readonly store: EventStore<PlantEvent>;
   readonly #clock: ProcessClock;
 
   constructor(
@@ -48,7 +50,13 @@ export class SimulatedProcess {
     optionsOf: (process: SimulatedProcess, clock: Clock) => Omit<PlantStoreOptions, 'clock'>,
   ) {
     this.#clock = new ProcessClock(time, clockRate);
-    this.plants = new PlantStore({ ...optionsOf(this, this.#clock), clock: this.#clock });
+    const options = optionsOf(this, this.#clock);
+    this.store = options.store;
+    this.plants = new PlantStore({ ...options, clock: this.#clock });
+  }
+
+  get clock(): Clock {
+    return this.#clock;
   }
 
   die(): void {
@@ -81,9 +89,17 @@ export class SimulatedProcess {
 
   /** What is not released, although there is no request. */
   leaks(): string[] {
-    const { commandBytes, mostWaiting, roundBytes, loadsInProgress, loadsWaiting } = this.plants.usage;
-    return Object.entries({ commandBytes, mostWaiting, roundBytes, loadsInProgress, loadsWaiting })
+    const { commandBytes, mostWaiting, roundBytes, loadsInProgress, loadsWaiting, bytes, maxBytes } =
+      this.plants.usage;
+    const unreleased = Object.entries({
+      commandBytes,
+      mostWaiting,
+      roundBytes,
+      loadsInProgress,
+      loadsWaiting,
+    })
       .filter(([, used]) => used !== 0)
       .map(([what, used]) => `${what} is ${used} without a request`);
+    return bytes > maxBytes ? [...unreleased, `${bytes} bytes are cached, at most ${maxBytes}`] : unreleased;
   }
 }

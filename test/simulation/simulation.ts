@@ -1,6 +1,13 @@
-import { type Listing, type PlantStore, type User, parseUser, plantListCodec } from '../../src/application';
+import { type Listing, type PlantStore, type User, plantListCodec } from '../../src/application';
 import { type Decision, type PlantEvent, PlantList } from '../../src/domain';
-import { type EventStore, type RecordedEvent, type SnapshotOutcome, headOf } from '../../src/event-sourcing';
+import {
+  BEGINNING,
+  type EventStore,
+  type RecordedEvent,
+  type SnapshotOutcome,
+  headOf,
+} from '../../src/event-sourcing';
+import { isStoreFault } from '../../src/event-sourcing/event-store';
 import { type Request, created, deleted, plant, plantId } from '../event-sourcing/pending-request';
 import { ManualClock, untilIdle } from '../support/manual-clock';
 import { Network } from './network';
@@ -9,10 +16,11 @@ import { DISK_ERROR, OUT_OF_MEMORY, RedisModel } from './redis-model';
 import type { Move, Schedule } from './schedule';
 import { SimulatedProcess } from './simulated-process';
 import { SimulatedRequest, TIMEOUT_MS } from './simulated-request';
+import { SimulatedSubscriber } from './simulated-subscriber';
 import type { StoreNetwork } from './store-network';
+import { USERS } from './users';
 
 const CLIENTS_PER_INSTANCE = 3;
-const USERS = [parseUser('ada')!, parseUser('bob')!];
 /** Of events before the simulation. Its requests use other ids. */
 const PAST_ID = 9;
 
@@ -23,8 +31,17 @@ const CONNECTED_WITHIN_MS = 20;
 /** Behind the Redis adapter: the longest pause between two attempts to connect, and until the server is examined. */
 const RECONNECTED_WITHIN_MS = 500 + 250;
 const RETRY_MS = 20;
+/** How long the simulation does nothing while subscribers wait. */
+const FOLLOWING_MS = 200;
 /** The latency of the network without faults. */
 const LATENCY_MS = 1;
+/** A subscriber has every event within this time after the last fault: it may have missed a reply or a notification. */
+const FOLLOWED_WITHIN_MS = 10_000 + SERVED_WITHIN_MS;
+/** Behind the Redis adapter, where each read has an outcome, and subscribers poll while notifications are impossible. */
+const FOLLOWED_BEHIND_ADAPTER_MS = RECONNECTED_WITHIN_MS + SERVED_WITHIN_MS;
+/** A history that lost events and is as long as before causes no notification. The next read without one finds it. */
+const LOSS_NOTICED_WITHIN_MS = 5000;
+const MAX_SUBSCRIBERS = 3;
 /** The longest time in which a process without requests comes to rest. */
 const QUIET_WITHIN_MS = 10 * TIMEOUT_MS;
 
@@ -44,6 +61,7 @@ export interface SimulationResult {
   /** By user: the recorded events at the end, and those that were recorded and lost. */
   readonly histories: ReadonlyMap<string, readonly RecordedEvent<PlantEvent>[]>;
   readonly lost: ReadonlyMap<string, readonly RecordedEvent<PlantEvent>[]>;
+  readonly subscribers: readonly SimulatedSubscriber[];
   readonly pastEvents: number;
   /** Whether an acknowledged write may have been lost. */
   readonly mayLose: boolean;
@@ -108,8 +126,10 @@ class Simulation {
   readonly #processes: SimulatedProcess[];
   readonly #clients: readonly Client[];
   readonly #requests: SimulatedRequest[] = [];
+  readonly #subscribers: SimulatedSubscriber[] = [];
   readonly #problems = new Set<string>();
   #mayLose = false;
+  #operatorCalls = 0;
   #moment = 0;
   #names = 0;
   #commits = 0;
@@ -165,17 +185,20 @@ class Simulation {
   async end(): Promise<SimulationResult> {
     this.#endFaults();
     const servedAfterMs = await this.#serve(this.#retryingClients(), { type: 'create', id: 1, name: '' });
+    if (this.#subscribers.length > 0) await this.#untilFollowed();
     await this.#untilQuiet();
     this.#network.executeAllLate();
     const readers = this.#retryingClients();
     await this.#serve(readers, { type: 'list' });
     await this.#untilQuiet();
     await this.#network.close();
+    if (this.#operatorCalls > 0) this.#problems.add('a call of an operator has no outcome');
     return {
       requests: this.#requests,
       lists: readers.map(({ request }) => request!),
       histories: new Map(USERS.map((user) => [user, this.#store.history(user)])),
       lost: this.#store.lost,
+      subscribers: this.#subscribers,
       pastEvents: this.schedule.pastEvents,
       mayLose: this.#mayLose,
       problems: [...this.#problems, ...this.#network.problems],
@@ -189,8 +212,8 @@ class Simulation {
     const [user] = USERS;
     for (let version = 1; version <= this.schedule.pastEvents; version++) {
       const event = version % 2 === 1 ? created(PAST_ID, `past ${version}`) : deleted(PAST_ID);
-      const head = this.#store.history(user!).at(-1) ?? { version: 0, commit: '' };
-      this.#store.append(user!, head, `past-${version}`, [event]);
+      const head = this.#store.history(user).at(-1) ?? { version: 0, commit: '' };
+      this.#store.append(user, head, `past-${version}`, [event]);
     }
   }
 
@@ -245,30 +268,66 @@ class Simulation {
         return this.#promote(move.nth % this.schedule.replicas, move.type === 'failOver');
       case 'restart':
         return this.#restart(move.lost);
+      case 'subscribe':
+        return this.#subscribe(move);
+      case 'resubscribe': {
+        const subscriber = pick(this.#subscribers, move.nth);
+        return subscriber?.subscribe(pick(this.#processes, move.instance)!);
+      }
       case 'archive':
-        return this.#archive(USERS[move.user]!, move.commits);
+        return this.#archive(move.nth, USERS[move.user]!, move.commits);
+      case 'trim': {
+        const archive = this.#network.archive(move.nth);
+        const user = USERS[move.user]!;
+        if (archive) this.#inBackground(archive.trim(user, this.#store.bases.get(user)?.head ?? BEGINNING));
+        else if (this.#store.refusal !== DISK_ERROR) this.#store.trim(user, move.events);
+        return;
+      }
       default:
     }
     // A blocked WAIT counts the replicas again, too.
     this.#network.play(move);
   }
 
-  #archive(user: User, commits: number): void {
+  #subscribe({ nth, user, after, pauseMs }: Extract<Move, { type: 'subscribe' }>): void {
+    if (this.#subscribers.length === MAX_SUBSCRIBERS) return;
+    const history = this.#store.history(USERS[user]!);
+    const head = history[(after % (history.length + 1)) - 1] ?? BEGINNING;
+    const process = pick(this.#processes, nth)!;
+    this.#subscribers.push(new SimulatedSubscriber(USERS[user]!, head, pauseMs, process, this.#store));
+  }
+
+  #archive(nth: number, user: User, commits: number): void {
     const history = this.#store.history(user);
     const archived = this.#store.bases.get(user)?.head.version ?? 0;
     const ends = history.slice(archived).filter(({ version, commit }) => history[version]?.commit !== commit);
     const last = ends[Math.min(commits, ends.length) - 1];
-    if (last === undefined || this.#store.refusal !== undefined) return;
+    if (last === undefined) return;
     const list = PlantList.from(history.slice(0, last.version).map(({ event }) => event));
     const { format, encode } = plantListCodec;
-    this.#store.archive(user, { format, head: headOf(last), chunks: [...encode(list)], archive: '' });
+    const base = { format, head: headOf(last), chunks: [...encode(list)], archive: 'the seal' };
+    const archive = this.#network.archive(nth);
+    if (archive) this.#inBackground(archive.saveBase(user, base, archived, async () => {}));
+    else if (this.#store.refusal === undefined) this.#store.archive(user, base);
+  }
+
+  /** A call of an operator, who repeats it after a fault. */
+  #inBackground(call: Promise<unknown>): void {
+    this.#operatorCalls++;
+    call
+      .catch((error: unknown) => {
+        if (!isStoreFault(error)) this.#problems.add(`an archive fails: ${String(error)}`);
+      })
+      .finally(() => this.#operatorCalls--);
   }
 
   #kill(instance: number): void {
     const process = this.#processes[instance]!;
     process.die();
     this.#network.disconnect(instance, process);
-    this.#processes[instance] = this.#start(instance);
+    const next = (this.#processes[instance] = this.#start(instance));
+    for (const subscriber of this.#subscribers)
+      if (subscriber.process === process) subscriber.subscribe(next);
   }
 
   #promote(replica: number, keepsOld: boolean): void {
@@ -297,7 +356,8 @@ class Simulation {
   /** Each client sends the request until it is served. Resolves with the time that this takes, in ms. */
   async #serve(clients: readonly Client[], request: Request): Promise<number> {
     const start = this.#clock.now();
-    const limit = this.#slowest(SERVED_WITHIN_MS) + (this.schedule.adapter ? RECONNECTED_WITHIN_MS : 0);
+    const { adapter } = this.schedule;
+    const limit = this.#slowest(SERVED_WITHIN_MS) + (adapter ? RECONNECTED_WITHIN_MS / adapter.timerRate : 0);
     for (let nextTry = 0; ;) {
       const elapsed = this.#clock.now() - start;
       const waiting = clients.filter(({ served }) => !served);
@@ -320,15 +380,40 @@ class Simulation {
 
   /** A time of the slowest clock. */
   #slowest(ms: number): number {
-    return ms / Math.min(...this.schedule.clockRates);
+    const { clockRates, adapter } = this.schedule;
+    return ms / Math.min(...clockRates, adapter?.timerRate ?? 1);
   }
 
   /** Every request reaches the store, and every reply its caller. Then time passes. */
-  async #step(): Promise<void> {
+  async #step(idleMs = RETRY_MS): Promise<void> {
     await this.#untilSettled();
     const { idle } = this.#network;
     this.#network.advance();
-    await this.#clock.pass(idle ? RETRY_MS : LATENCY_MS);
+    await this.#clock.pass(idle ? idleMs : LATENCY_MS);
+  }
+
+  get #followedWithinMs(): number {
+    if (this.schedule.adapter === undefined) return FOLLOWED_WITHIN_MS;
+    return FOLLOWED_BEHIND_ADAPTER_MS + (this.#store.lost.size > 0 ? LOSS_NOTICED_WITHIN_MS : 0);
+  }
+
+  /** Every subscriber has all events. Then its subscription ends. */
+  async #untilFollowed(): Promise<void> {
+    for (const subscriber of this.#subscribers) subscriber.hurry();
+    const limit = this.#slowest(this.#followedWithinMs);
+    const end = this.#clock.now() + limit;
+    while (!this.#subscribers.every(({ isCurrent }) => isCurrent)) {
+      if (this.#clock.now() > end) {
+        this.#problems.add(`a subscriber does not have all events within ${limit} ms`);
+        break;
+      }
+      await this.#step(FOLLOWING_MS);
+    }
+    for (const subscriber of this.#subscribers) subscriber.end();
+    await this.#untilSettled();
+    for (const { problems } of this.#subscribers) for (const problem of problems) this.#problems.add(problem);
+    for (const subscriber of this.#subscribers)
+      for (const leak of subscriber.leaks()) this.#problems.add(leak);
   }
 
   /** Loads and saves continue without a request, and every alarm is used up. */

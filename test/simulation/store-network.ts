@@ -1,5 +1,5 @@
 import type { PlantEvent } from '../../src/domain';
-import type { Clock, EventStore, SnapshotStore } from '../../src/event-sourcing';
+import type { Clock, EventStore, SnapshotStore, StreamArchive } from '../../src/event-sourcing';
 import type { Move } from './schedule';
 import type { SimulatedProcess } from './simulated-process';
 
@@ -17,6 +17,8 @@ export interface StoreNetwork {
     process: SimulatedProcess,
     clock: Clock,
   ): { readonly store: EventStore<PlantEvent>; readonly snapshots: SnapshotStore };
+  /** The archive, as an operator reaches it over the network of an instance; `undefined` if it is reached without one. */
+  archive(nth: number): StreamArchive | undefined;
   /** The process of this instance died: no call of it gets an outcome, and each request may still reach the store. */
   disconnect(instance: number, process: SimulatedProcess): void;
   /** A move of the network, or of the calls in it. Others have no effect. */

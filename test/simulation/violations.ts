@@ -1,8 +1,10 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ImpossibleHistory, type PlantEvent, PlantList } from '../../src/domain';
 import type { RecordedEvent } from '../../src/event-sourcing';
 import type { Outcome } from '../event-sourcing/pending-request';
 import { type Operation, linearizationProblem } from '../support/linearizability';
 import type { SimulatedRequest } from './simulated-request';
+import type { TakenEvents } from './simulated-subscriber';
 import type { SimulationResult } from './simulation';
 
 const REJECTIONS = ['id-taken', 'no-such-plant'];
@@ -19,7 +21,7 @@ type History = readonly RecordedEvent<PlantEvent>[];
 
 /** Describes every violated guarantee of a simulation; empty if there is none. */
 export function findViolations(result: SimulationResult): string[] {
-  const { requests, histories, problems } = result;
+  const { requests, histories, problems, subscribers } = result;
   const ofUsers = [...histories].flatMap(([user, history]) => {
     const own = requests.filter((request) => request.user === user);
     const lists = result.lists.filter((request) => request.user === user);
@@ -32,6 +34,9 @@ export function findViolations(result: SimulationResult): string[] {
       ...lostAcknowledgements(own, history, result.mayLose ? lost : []),
       ...writtenAfterAll(own, history),
       ...wrongLists(lists, history),
+      ...subscribers
+        .filter((subscriber) => subscriber.user === user)
+        .flatMap((subscriber) => wronglyTaken(subscriber.taken, history, lost)),
     ].map((broken) => `${user}: ${broken}`);
   });
   return [...ofUsers, ...problems];
@@ -122,6 +127,24 @@ function wrongLists(lists: readonly SimulatedRequest[], history: History): strin
   return lists
     .filter(({ outcome }) => JSON.stringify(outcome) !== JSON.stringify(names))
     .map(({ outcome }) => `the list at the end is ${JSON.stringify(outcome)}, not ${JSON.stringify(names)}`);
+}
+
+/** Events that a subscriber must have taken instead of others. What it took before it started over may be lost. */
+function wronglyTaken(taken: readonly TakenEvents[], history: History, lost: History): string[] {
+  return taken
+    .filter(({ after: { version }, events }, index) => {
+      const isLast = index === taken.length - 1;
+      const possible = isLast ? history.slice(version, version + events.length) : [...history, ...lost];
+      return !events.every((event, nth) =>
+        isLast
+          ? isDeepStrictEqual(event, possible[nth])
+          : event.version === version + nth + 1 && possible.some((known) => isDeepStrictEqual(event, known)),
+      );
+    })
+    .map(
+      ({ after, events }) =>
+        `a subscriber took versions ${events.map(({ version }) => version).join(', ')} after ${after.version}, and some are not those of the history`,
+    );
 }
 
 /** The names of the living plants; `impossible` if the rules cannot have led to this history. */

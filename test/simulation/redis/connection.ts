@@ -1,6 +1,7 @@
 import { APPEND } from '../../../src/adapters/redis/scripts';
 import type { Clock } from '../../../src/event-sourcing';
 import { type Line, Pipe, TICK_MS } from './pipe';
+import type { ClusterNode } from './cluster-slots';
 import type { Session } from './redis-commands';
 import { CommandDecoder, type RedisCommand } from './resp';
 import { SimulatedSocket } from './simulated-socket';
@@ -12,6 +13,7 @@ export interface ConnectionOptions {
   readonly clock: Clock;
   readonly line: Line;
   readonly instance: number;
+  readonly node: ClusterNode;
   /** Whether bytes flow between the instance and the server. */
   readonly reachable: () => boolean;
   /** The client has sent bytes. */
@@ -30,6 +32,7 @@ export class Connection implements Session {
   readonly socket = new SimulatedSocket(this);
   replicaOf?: ReadonlyMap<string, number>;
   lastWrite = 0;
+  asking = false;
   /** Whether a command of it blocks the following ones. */
   blocked = false;
   /** Number of appends that the client has sent and the server has not executed. */
@@ -61,6 +64,10 @@ export class Connection implements Session {
 
   get instance(): number {
     return this.options.instance;
+  }
+
+  get node(): ClusterNode {
+    return this.options.node;
   }
 
   /** Whether both sides have closed it. */
@@ -143,11 +150,15 @@ export class Connection implements Session {
     this.#replies.send(chunk);
   }
 
-  /** The server closes its side once everything is answered, if the client has ended. */
-  closeIfEnded(): void {
-    if (!this.#ended || this.blocked || this.#commands.length > 0) return;
+  /** The server closes its side after its replies, although the client has not ended. */
+  closeAfterReplies(): void {
     this.closed = true;
     this.#replies.end(() => this.socket.destroy());
+  }
+
+  /** The server closes its side once everything is answered, if the client has ended. */
+  closeIfEnded(): void {
+    if (this.#ended && !this.blocked && this.#commands.length === 0) this.closeAfterReplies();
   }
 
   /** The connection breaks: all bytes under way are lost, in both directions. */

@@ -1,7 +1,9 @@
 import { HEADER, WRITE, checksumOf } from '../../../src/adapters/redis/snapshot-store';
 import { APPEND, READ } from '../../../src/adapters/redis/scripts';
+import { REPLACE_BASE, TRIM } from '../../../src/adapters/redis/stream-archive';
 import type { Clock, Codec, EncodedEvent, RecordedEvent, StreamName } from '../../../src/event-sourcing';
-import { type RedisModel, WriteRefused } from '../redis-model';
+import { OUT_OF_MEMORY, type RedisModel, WriteRefused } from '../redis-model';
+import type { ClusterNode, ClusterSlots } from './cluster-slots';
 import { ErrorReply, type Reply } from './resp';
 
 /** How a connection sees the server. */
@@ -10,6 +12,10 @@ export interface Session {
   replicaOf?: ReadonlyMap<string, number>;
   /** Number of writes of the server after the last write of the connection. */
   lastWrite: number;
+  readonly instance: number;
+  readonly node: ClusterNode;
+  /** Whether the client has sent ASKING before this command. */
+  asking: boolean;
 }
 
 export interface RedisCommandsOptions<Event> {
@@ -17,6 +23,8 @@ export interface RedisCommandsOptions<Event> {
   readonly codec: Codec<Event>;
   readonly clock: Clock;
   readonly replicas: number;
+  /** Those of a Cluster. */
+  readonly slots?: ClusterSlots | undefined;
 }
 
 type Args = readonly string[];
@@ -32,7 +40,7 @@ const READONLY = "READONLY You can't write against a read only replica.";
 const LOADING = 'LOADING Redis is loading the dataset in memory';
 const NOSCRIPT = 'NOSCRIPT No matching script. Please use EVAL.';
 /** The commands that Redis executes while it loads its data. */
-const WHILE_LOADING = ['hello', 'client', 'info', 'config', 'role'];
+const WHILE_LOADING = ['hello', 'client', 'cluster', 'asking', 'info', 'config', 'role'];
 
 /**
  * The commands that the Redis adapter sends, executed on the model. The scripts are interpreted: what each does is
@@ -57,6 +65,9 @@ export class RedisCommands<Event> {
   execute([name, ...args]: Args, session: Session): Reply {
     const command = name!.toLowerCase();
     if (this.loading && !WHILE_LOADING.includes(command)) return new ErrorReply(LOADING);
+    const redirection = this.#redirection(command, args, session);
+    session.asking = command === 'asking';
+    if (redirection !== undefined) return new ErrorReply(redirection);
     const execute = this.#commands[command];
     if (execute === undefined) return new ErrorReply(`ERR unknown command '${command}'`);
     try {
@@ -67,7 +78,15 @@ export class RedisCommands<Event> {
     }
   }
 
+  #redirection(command: string, args: Args, session: Session): string | undefined {
+    const key = command === 'hmget' ? args[0] : command.startsWith('eval') ? args[2] : undefined;
+    return key && this.options.slots?.redirection(streamOf(key), session);
+  }
+
   readonly #commands: Readonly<Record<string, Execute>> = {
+    asking: () => 'OK',
+    cluster: ([part], { instance }) =>
+      part!.toUpperCase() === 'SLOTS' ? this.options.slots!.slots(instance) : 'cluster_state:ok',
     hello: () =>
       new Map<string, string | number>([
         ['server', 'redis'],
@@ -89,6 +108,17 @@ export class RedisCommands<Event> {
       const fields = this.#hash(key!);
       return names.map((name) => fields?.get(name) ?? null);
     },
+    // As if it did not block. `SimulatedRedis` repeats it.
+    xread: (args, session) => {
+      const [keys, ids] = halves(args.slice(args.indexOf('STREAMS') + 1));
+      const changed = keys.flatMap((key, index) => {
+        const stream = streamOf(key);
+        const from = Math.max(parseInt(ids[index]!, 10), this.options.model.oldest(stream) - 1);
+        const entries = this.#history(stream, session).slice(from);
+        return entries.length === 0 ? [] : [[key, entries.slice(0, 1).map(this.#fields)] as const];
+      });
+      return changed.length === 0 ? null : new Map(changed);
+    },
     evalsha: ([digest, ...rest], session) =>
       this.#known.has(digest!) ? this.#script(digest!, rest, session) : new ErrorReply(NOSCRIPT),
     eval: ([text, ...rest], session) => {
@@ -102,6 +132,8 @@ export class RedisCommands<Event> {
     [READ.sha1]: ([key], args, session) => this.#read(streamOf(key!), args, session),
     [APPEND.sha1]: ([key], args, session) => this.#append(streamOf(key!), args, session),
     [WRITE.sha1]: (keys, args, session) => this.#writeSnapshot(keys, args, session),
+    [REPLACE_BASE.sha1]: (keys, args, session) => this.#replaceBase(keys, args, session),
+    [TRIM.sha1]: ([key], args, session) => this.#trim(streamOf(key!), args, session),
   };
 
   #script(digest: string, [keyCount, ...rest]: Args, session: Session): Reply {
@@ -130,14 +162,9 @@ export class RedisCommands<Event> {
     return replicaOf ? history.slice(0, replicaOf.get(stream) ?? 0) : history;
   }
 
-  /** The version of the oldest entry: the head of the base stays. */
-  #oldest(stream: StreamName): number {
-    return Math.max(1, this.options.model.bases.get(stream)?.head.version ?? 0);
-  }
-
   #read(stream: StreamName, [version, entries, bytes]: Args, session: Session): Reply {
     const history = this.#history(stream, session);
-    const oldest = this.#oldest(stream);
+    const oldest = this.options.model.oldest(stream);
     if (history.length >= oldest && oldest > Math.max(1, Number(version))) return ['archived'];
     return this.#page(history.slice(Math.max(Number(version), oldest) - 1), Number(entries), Number(bytes));
   }
@@ -155,7 +182,7 @@ export class RedisCommands<Event> {
     });
     const page = (history: readonly RecordedEvent<Event>[]) =>
       this.#page(
-        history.slice(Math.max(expected.version, this.#oldest(stream)) - 1),
+        history.slice(Math.max(expected.version, model.oldest(stream)) - 1),
         Number(entries),
         Number(bytes),
       );
@@ -186,6 +213,11 @@ export class RedisCommands<Event> {
     return [0, Buffer.concat(packed)];
   }
 
+  readonly #fields = ({ version, commit, event }: RecordedEvent<Event>): Reply => {
+    const { type, data } = this.options.codec.encode(event);
+    return [`${version}-0`, ['type', type, 'data', data, 'commit', commit]];
+  };
+
   #entry(recorded: RecordedEvent<Event>): Buffer {
     const known = this.#encoded.get(recorded);
     if (known !== undefined) return known;
@@ -197,9 +229,8 @@ export class RedisCommands<Event> {
 
   #hash(key: string): ReadonlyMap<string, string> | undefined {
     if (key.endsWith(':base')) return this.#base(streamOf(key));
-    const snapshot = this.#snapshots.get(key);
-    // A new base replaces an older snapshot.
-    return Number(snapshot?.get('version')) < this.#oldest(streamOf(key)) ? undefined : snapshot;
+    if (key.endsWith(':draft')) return this.#draft(key);
+    return this.#snapshots.get(key);
   }
 
   #base(stream: StreamName): ReadonlyMap<string, string> | undefined {
@@ -228,15 +259,17 @@ export class RedisCommands<Event> {
     session: Session,
   ): Reply {
     const { model, clock } = this.options;
-    const stream = streamOf(streamKey!);
-    const has = model.history(stream)[Number(version) - 1]?.commit === commit;
-    if (!has || Number(version) < this.#oldest(stream)) return 0;
-    const found = this.#drafts.get(draftKey!);
-    const draft = found && found.expires > clock.now() ? found.fields : new Map<string, string>();
-    const current = draft.get('writer') ?? (step === 'first' ? writer : undefined);
-    if (current !== writer) return 0;
+    if (!this.#hasEntry(streamOf(streamKey!), version!, commit!)) return 0;
+    if (step === 'take') {
+      this.#mustRemove(session);
+      this.#drafts.delete(draftKey!);
+    }
+    const draft = this.#draft(draftKey!) ?? new Map<string, string>();
+    const isFirst = step === 'first' || step === 'take';
+    if ((draft.get('writer') ?? (isFirst ? writer : undefined)) !== writer) return 0;
+    // Redis refuses only the first write of a script for its memory.
     const refusal = session.replicaOf ? READONLY : model.refusal;
-    if (refusal !== undefined) throw new WriteRefused(refusal);
+    if (refusal !== undefined && step !== 'take') throw new WriteRefused(refusal);
     draft.set('writer', writer!);
     for (let index = 0; index < fields.length; index += 2) draft.set(fields[index]!, fields[index + 1]!);
     this.#drafts.set(draftKey!, { fields: draft, expires: clock.now() + Number(expiry) });
@@ -246,9 +279,63 @@ export class RedisCommands<Event> {
     }
     return 1;
   }
+
+  #replaceBase(
+    [streamKey, , draftKey, snapshotKey]: Args,
+    [version, commit, writer, replaced]: Args,
+    session: Session,
+  ): Reply {
+    const { model } = this.options;
+    const stream = streamOf(streamKey!);
+    const draft = this.#draft(draftKey!);
+    if (!this.#hasEntry(stream, version!, commit!)) return 0;
+    if (draft === undefined || draft.get('writer') !== writer) return 0;
+    if (String(model.bases.get(stream)?.head.version ?? 0) !== replaced) return 0;
+    this.#mustRemove(session);
+    this.#drafts.delete(draftKey!);
+    const [format, head, base, archive, count] = HEADER.map((name) => draft.get(name)!);
+    model.archive(stream, {
+      ...{ format: format!, head: { version: Number(head), commit: base! }, archive: archive! },
+      chunks: Array.from({ length: Number(count) }, (_, index) => draft.get(String(index))!),
+    });
+    if (Number(this.#snapshots.get(snapshotKey!)?.get('version')) < Number(version))
+      this.#snapshots.delete(snapshotKey!);
+    session.lastWrite = model.offset;
+    return 1;
+  }
+
+  #trim(stream: StreamName, [version, commit, limit]: Args, session: Session): Reply {
+    const { model } = this.options;
+    const head = model.bases.get(stream)?.head;
+    if (String(head?.version) !== version || head!.commit !== commit) return -1;
+    if (!this.#hasEntry(stream, version, commit)) return -1;
+    this.#mustRemove(session);
+    const removed = model.trim(stream, Number(limit));
+    session.lastWrite = model.offset;
+    return removed;
+  }
+
+  /** Whether the stream has the entry of this head. */
+  #hasEntry(stream: StreamName, version: string, commit: string): boolean {
+    const { model } = this.options;
+    const has = model.history(stream)[Number(version) - 1]?.commit === commit;
+    return has && Number(version) >= model.oldest(stream);
+  }
+
+  #draft(key: string): Map<string, string> | undefined {
+    const draft = this.#drafts.get(key);
+    return draft && draft.expires > this.options.clock.now() ? draft.fields : undefined;
+  }
+
+  /** Throws if the server refuses to write. Without memory it still removes. */
+  #mustRemove({ replicaOf }: Session): void {
+    const { refusal } = this.options.model;
+    if (replicaOf) throw new WriteRefused(READONLY);
+    if (refusal !== undefined && refusal !== OUT_OF_MEMORY) throw new WriteRefused(refusal);
+  }
 }
 
-const SCRIPTS = { READ, APPEND, WRITE };
+const SCRIPTS = { READ, APPEND, WRITE, REPLACE_BASE, TRIM };
 
 /** By text and by digest. */
 export const SCRIPT_NAMES: ReadonlyMap<string, string> = new Map(
@@ -263,6 +350,11 @@ function packText(text: string): Buffer {
   packed.writeUInt32BE(packed.length - 4);
   packed.write(text, 4);
   return packed;
+}
+
+function halves<T>(values: readonly T[]): [readonly T[], readonly T[]] {
+  const middle = values.length / 2;
+  return [values.slice(0, middle), values.slice(middle)];
 }
 
 function streamOf(key: string): StreamName {

@@ -2,14 +2,16 @@ import type { AppendLoad } from '../../../src/adapters/redis/append-writer';
 import { type ConnectingRedisEventStore, connectRedisEventStore } from '../../../src/adapters/redis/open';
 import { plantCodec } from '../../../src/application';
 import type { PlantEvent } from '../../../src/domain';
-import type { EventStore, SnapshotStore } from '../../../src/event-sourcing';
+import type { EventStore, SnapshotStore, StreamArchive } from '../../../src/event-sourcing';
 import type { ManualClock } from '../../support/manual-clock';
 import type { RedisModel } from '../redis-model';
+import { USERS } from '../users';
 import type { AdapterSettings, Move } from '../schedule';
 import { TIMEOUT_MS } from '../simulated-request';
-import type { SimulatedProcess } from '../simulated-process';
+import { ProcessClock, type SimulatedProcess } from '../simulated-process';
 import { type StoreNetwork, toggle } from '../store-network';
 import type { Connection } from './connection';
+import { ClusterSlots, PORT, hostOf, placeOf } from './cluster-slots';
 import { RedisCommands } from './redis-commands';
 import { SimulatedHost } from './simulated-host';
 import { FAST_BYTES_PER_MS, FAST_MS_PER_COMMAND, SimulatedRedis } from './simulated-redis';
@@ -37,7 +39,10 @@ const DISCONNECT_MS = 250;
 /** The instances behind the real Redis adapter, and a simulated Redis behind its sockets. */
 export class RedisNetwork implements StoreNetwork {
   readonly problems = new Set<string>();
+  /** The clock of the timers of the adapter. */
+  readonly #timerClock: ProcessClock;
   readonly #host: SimulatedHost;
+  readonly #slots = new ClusterSlots();
   readonly #commands: RedisCommands<PlantEvent>;
   readonly #redis: SimulatedRedis;
   /** By instance. */
@@ -46,8 +51,9 @@ export class RedisNetwork implements StoreNetwork {
   readonly #calls = new Map<SimulatedProcess, number>();
 
   constructor(private readonly options: RedisNetworkOptions) {
-    const { clock, model, replicas, trace } = options;
-    this.#commands = new RedisCommands({ model, codec: plantCodec, clock, replicas });
+    const { clock, model, replicas, trace, cluster } = options;
+    const slots = cluster ? this.#slots : undefined;
+    this.#commands = new RedisCommands({ model, codec: plantCodec, clock, replicas, slots });
     this.#redis = new SimulatedRedis({
       clock,
       model,
@@ -55,7 +61,11 @@ export class RedisNetwork implements StoreNetwork {
       trace,
       sent: (connection) => this.#checkConnection(connection),
     });
-    this.#host = new SimulatedHost(clock, (host) => this.#redis.connect(Number(host)).socket);
+    this.#timerClock = new ProcessClock(clock, options.timerRate);
+    this.#host = new SimulatedHost(this.#timerClock, (host) => {
+      const { instance, node } = placeOf(host);
+      return this.#redis.connect(instance, node).socket;
+    });
     this.#host.install();
   }
 
@@ -71,9 +81,11 @@ export class RedisNetwork implements StoreNetwork {
     instance: number,
     process: SimulatedProcess,
   ): { store: EventStore<PlantEvent>; snapshots: SnapshotStore } {
-    const { pageSize, waitReplicas, appendBounds } = this.options;
+    const { pageSize, waitReplicas, appendBounds, cluster } = this.options;
+    const nodes = ([0, 1] as const).map((node) => ({ host: hostOf(instance, node), port: PORT }));
     const opened = connectRedisEventStore({
-      url: `redis://${instance}:6379`,
+      url: `redis://${hostOf(instance, 0)}:${PORT}`,
+      clusterNodes: cluster ? nodes : undefined,
       codec: plantCodec,
       timeoutMs: TIMEOUT_MS,
       pageSize,
@@ -84,11 +96,11 @@ export class RedisNetwork implements StoreNetwork {
     this.#stores[instance] = opened;
     const { store, snapshots } = opened;
     const watched = <T>(name: string, call: Promise<T>, withinMs: number): Promise<T> => {
-      const start = this.options.clock.now();
+      const start = this.#timerClock.now();
       this.#count(process, 1);
       return call.finally(() => {
         this.#count(process, -1);
-        const ms = this.options.clock.now() - start;
+        const ms = this.#timerClock.now() - start;
         if (ms > withinMs) this.problems.add(`${name} took ${ms} ms, at most ${withinMs}`);
       });
     };
@@ -100,9 +112,14 @@ export class RedisNetwork implements StoreNetwork {
           this.#checkAppends(opened.status().appends);
           return appended;
         },
+        notify: store.notify,
       },
       snapshots,
     };
+  }
+
+  archive(nth: number): StreamArchive {
+    return this.#stores[nth % this.#stores.length]!.archive;
   }
 
   disconnect(instance: number, process: SimulatedProcess): void {
@@ -133,6 +150,12 @@ export class RedisNetwork implements StoreNetwork {
       case 'slowDown':
         this.#redis.msPerCommand = move.msPerCommand;
         break;
+      case 'migrate':
+        this.#slots.migrate(USERS[move.user]!);
+        break;
+      case 'dropSlot':
+        toggle(this.#slots.down, USERS[move.user]!, move.on);
+        break;
       case 'partition':
         toggle(partitioned, move.nth % this.#stores.length, move.on);
         break;
@@ -158,6 +181,7 @@ export class RedisNetwork implements StoreNetwork {
 
   endFaults(): void {
     this.#redis.partitioned.clear();
+    this.#slots.down.clear();
     this.#redis.line.bytesPerMs = FAST_BYTES_PER_MS;
     this.#redis.msPerCommand = FAST_MS_PER_COMMAND;
     this.#redis.stop(false);
@@ -169,6 +193,7 @@ export class RedisNetwork implements StoreNetwork {
   executeAllLate(): void {}
 
   async close(): Promise<void> {
+    if (!this.options.cluster) this.#checkConnections();
     for (const count of this.#calls.values())
       if (count > 0) this.problems.add(`${count} calls of the store have no outcome`);
     for (const [instance, store] of this.#stores.entries()) {
@@ -176,11 +201,26 @@ export class RedisNetwork implements StoreNetwork {
       if (appends + bytes > 0) this.problems.add(`instance ${instance} holds ${appends} appends at the end`);
       store.close();
     }
-    await this.options.clock.pass(DISCONNECT_MS);
+    await this.options.clock.pass(DISCONNECT_MS / this.options.timerRate);
     if (this.options.clock.waiting > 0)
       this.problems.add(`${this.options.clock.waiting} timers are left over`);
     const { length } = this.#redis.connections.filter(({ gone }) => !gone);
     if (length > 0) this.problems.add(`${length} connections are left over`);
+  }
+
+  /** Without a subscriber, the connection for subscribers is closed. */
+  #checkConnections(): void {
+    const most = this.options.waitReplicas > 0 ? 2 : 1;
+    for (const instance of this.#stores.keys()) {
+      const open = this.#redis.connections.filter(
+        (connection) => connection.instance === instance && !connection.socket.destroyed,
+      );
+      this.#checkBound(
+        `connections of instance ${instance} are open without a subscriber`,
+        open.length,
+        most,
+      );
+    }
   }
 
   restore(): void {
@@ -193,7 +233,8 @@ export class RedisNetwork implements StoreNetwork {
 
   #checkConnection({ clientBytes, appends }: Connection): void {
     this.#checkBound('bytes of commands wait at a client', clientBytes, CLIENT_BUFFER_BYTES);
-    const bound = this.options.appendBounds.appends;
+    // On a Cluster, an append that timed out leaves the queue at once: the next one may be sent to another node.
+    const bound = this.options.cluster ? Infinity : this.options.appendBounds.appends;
     this.#checkBound('appends of a connection are not executed', appends, bound);
   }
 

@@ -1,4 +1,6 @@
 import net from 'node:net';
+import timersPromises from 'node:timers/promises';
+import { randomFrom } from '../../support/random';
 import type { Clock } from '../../../src/event-sourcing';
 import type { SimulatedSocket } from './simulated-socket';
 
@@ -42,6 +44,14 @@ export class SimulatedHost {
       clearInterval: clear,
     };
     for (const name of REPLACED) this.#replace(globalThis, name, timers[name]);
+    this.#replace(
+      timersPromises,
+      'setTimeout',
+      <T>(ms: number, value: T) =>
+        new Promise<T>((resolve) => void this.clock.after(ms, () => resolve(value))),
+    );
+    // The nodes of a Cluster are chosen by it.
+    this.#replace(Math, 'random', randomFrom(1));
     this.#replace(performance, 'now', () => this.clock.now());
     this.#replace(net, 'createConnection', ({ host }: { host: string }) => this.connect(host));
   }

@@ -3,6 +3,7 @@ import type { Clock } from '../../../src/event-sourcing';
 import type { RedisModel } from '../redis-model';
 import { Connection } from './connection';
 import type { Line } from './pipe';
+import type { ClusterNode } from './cluster-slots';
 import { type RedisCommands, SCRIPT_NAMES } from './redis-commands';
 import { ErrorReply, type RedisCommand, type Reply, encodeReply } from './resp';
 
@@ -15,10 +16,12 @@ export interface SimulatedRedisOptions {
   readonly trace: (line: () => string) => void;
 }
 
-/** A command that blocks its connection until enough replicas have its writes. */
+/** A command that blocks its connection until its reply is `enough`, or until it expires. */
 interface Waiter {
   readonly connection: Connection;
-  readonly replicas: number;
+  readonly command: RedisCommand;
+  readonly reply: () => Reply;
+  readonly enough: (reply: Reply) => boolean;
   readonly expires: number;
 }
 
@@ -52,12 +55,12 @@ export class SimulatedRedis {
     return this.#executing === undefined && this.connections.every(({ idle }) => idle);
   }
 
-  connect(instance: number): Connection {
+  connect(instance: number, node: ClusterNode): Connection {
     const { clock, sent } = this.options;
     const connection = new Connection({
       ...{ clock, sent },
       line: this.line,
-      instance,
+      ...{ instance, node },
       reachable: () => !this.partitioned.has(instance),
       refuses: () => this.#stopped,
       arrived: () => this.#executeNext(),
@@ -106,8 +109,10 @@ export class SimulatedRedis {
     for (const connection of this.connections) connection.replicaOf ??= lengths;
     const waiters = this.#waiters;
     this.#waiters = [];
-    for (const { connection } of waiters)
-      this.#reply(connection, new ErrorReply('UNBLOCKED force unblock from blocking operation'));
+    for (const { connection, command } of waiters) {
+      this.#reply(connection, new ErrorReply('UNBLOCKED force unblock from blocking operation'), command);
+      connection.closeAfterReplies();
+    }
     this.wake();
   }
 
@@ -138,37 +143,57 @@ export class SimulatedRedis {
     this.#executing = undefined;
     if (!connection.closed) {
       const [name, ...args] = command.args;
-      if (name!.toLowerCase() === 'wait') this.#wait(connection, args);
-      else this.#reply(connection, this.options.commands.execute(command.args, connection), command);
+      const execute = () => this.options.commands.execute(command.args, connection);
+      if (name === 'wait') this.#wait(connection, command, args);
+      else if (name === 'xread') {
+        const ms = Number(args[args.indexOf('BLOCK') + 1]);
+        this.#block(ms, { connection, command, reply: execute, enough: (reply) => reply !== null });
+      } else {
+        this.#reply(connection, execute(), command);
+        this.#answerWaiters();
+      }
     }
     this.#executeNext();
   }
 
-  #wait(connection: Connection, [replicas, ms]: readonly string[]): void {
+  #wait(connection: Connection, command: RedisCommand, [replicas, ms]: readonly string[]): void {
     if (connection.replicaOf)
-      return this.#reply(connection, new ErrorReply('ERR WAIT cannot be used with replica instances'));
+      return this.#reply(
+        connection,
+        new ErrorReply('ERR WAIT cannot be used with replica instances'),
+        command,
+      );
+    const { model } = this.options;
+    this.#block(Number(ms), {
+      ...{ connection, command },
+      reply: () => model.wait(connection.lastWrite),
+      enough: (count) => (count as number) >= Number(replicas),
+    });
+  }
+
+  #block(ms: number, blocked: Omit<Waiter, 'expires'>): void {
     const { clock } = this.options;
-    connection.blocked = true;
-    this.#waiters.push({ connection, replicas: Number(replicas), expires: clock.now() + Number(ms) });
-    clock.after(Number(ms), () => this.#answerWaiters());
+    blocked.connection.blocked = true;
+    this.#waiters.push({ ...blocked, expires: clock.now() + ms });
+    clock.after(ms, () => this.#answerWaiters());
     this.#answerWaiters();
   }
 
   #answerWaiters(): void {
-    if (this.#frozen) return;
-    const { clock, model } = this.options;
+    if (this.#frozen || this.#waiters.length === 0) return;
+    const { clock } = this.options;
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const waiter of waiters) {
-      const { connection, replicas, expires } = waiter;
+      const { connection, command, enough, expires } = waiter;
       if (connection.closed) continue;
-      const count = model.wait(connection.lastWrite);
-      if (count >= replicas || clock.now() >= expires) this.#reply(connection, count);
+      const reply = waiter.reply();
+      if (enough(reply) || clock.now() >= expires) this.#reply(connection, reply, command);
       else this.#waiters.push(waiter);
     }
   }
 
-  #reply(connection: Connection, reply: Reply, command?: RedisCommand): void {
+  #reply(connection: Connection, reply: Reply, command: RedisCommand): void {
     connection.blocked = false;
     this.options.trace(() => describeReply(connection, command, reply));
     connection.reply(encodeReply(reply));
@@ -183,8 +208,8 @@ export class SimulatedRedis {
   }
 }
 
-function describeReply({ instance }: Connection, command: RedisCommand | undefined, reply: Reply): string {
-  const [name = 'wait', ...args] = command?.args ?? [];
+function describeReply({ instance }: Connection, command: RedisCommand, reply: Reply): string {
+  const [name, ...args] = command.args;
   // A script or its digest, the text of a snapshot, the id of its writer.
   const words = args.map(
     (arg) => SCRIPT_NAMES.get(arg) ?? (arg.length > 30 && !arg.includes('{') ? '…' : arg),
@@ -194,6 +219,7 @@ function describeReply({ instance }: Connection, command: RedisCommand | undefin
 
 function describeValue(reply: Reply): string {
   if (reply instanceof ErrorReply) return reply.message;
+  if (reply === null) return 'nothing';
   if (Array.isArray(reply)) return String(reply[0]);
   if (typeof reply === 'string') return reply.split('\r', 1)[0]!;
   return typeof reply === 'number' ? String(reply) : 'answered';
