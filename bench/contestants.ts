@@ -13,11 +13,10 @@ export function contestants(): Contestant[] {
     plantStore('plant-store-redis', 'plant-store on Redis, each write synced to disk', {}, { redis: true }),
     plantStore('plant-store-warn', 'plant-store, log level `warn`', { LOG_LEVEL: 'warn' }),
     peer('bare', 'bare `node:http`, fixed answers', { remembers: false, notInQuick: true }),
-    peer('koa-bare', 'Koa 3, fixed answers, body read by hand', { remembers: false }),
+    peer('koa-fixed', 'Koa 3, router, koa-bodyparser, fixed answers', { remembers: false }),
     peer('fastify', 'Fastify 5 and a Map, compiled schemas'),
     peer('koa', 'Koa 3, router, koa-bodyparser, ajv and a Map'),
     peer('express', 'Express 5, ajv and a Map', { notInQuick: true }),
-    peer('json-server', 'json-server in memory', { notInQuick: true }),
     ...STREAM_LENGTHS.map((events) => eventSourced('emmett', 'Emmett', events)),
     ...STREAM_LENGTHS.map((events) => eventSourced('castore', 'Castore', events)),
   ];

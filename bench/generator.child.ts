@@ -1,15 +1,11 @@
 /** A load generator. Its argument is a `Load`; it prints a `Report`. */
-import { setImmediate as turn } from 'node:timers/promises';
-import { Connection } from '../test/load/connection';
-import { CONNECTIONS, type Load, type Report, tokenOf } from './load';
+import type { Connection } from '../test/load/connection';
+import { type Load, type Report, tokenOf } from './load';
+import { constantRate, fullSpeed } from './pacing';
 import { quantile } from './statistics';
 
-/** Connections at a constant rate. Requests beyond that wait, and their waiting counts as latency. */
-const MAX_OPEN = 512;
 /** Responses of this time at a constant rate are not counted, because the generator is compiled meanwhile. */
 const WARM_UP_MS = 1000;
-/** How long the generator sleeps while no request is due: shorter than any latency of interest. */
-const NAP_MS = 0.1;
 const TIMEOUT_MS = 20_000;
 
 const load = JSON.parse(process.argv[2]!) as Load;
@@ -20,8 +16,8 @@ let answered = 0;
 
 async function main(): Promise<void> {
   const began = performance.now();
-  if (load.rate === undefined) await fullSpeed(began);
-  else await constantRate(began, load.rate);
+  if (load.rate === undefined) await fullSpeed(url, load.seconds, send);
+  else await warmAndConstant(load.rate);
   const seconds = (performance.now() - began) / 1000;
   // NaN, which is null in JSON, would hide that nothing was answered.
   const at = (share: number) => (latencies.length === 0 ? 0 : quantile(latencies, share));
@@ -30,42 +26,15 @@ async function main(): Promise<void> {
   console.log(JSON.stringify(report));
 }
 
-async function fullSpeed(began: number): Promise<void> {
-  const end = began + load.seconds * 1000;
-  const client = async (connection: Connection) => {
-    while (performance.now() < end) await send(connection, performance.now());
-    connection.close();
-  };
-  await Promise.all(connections(CONNECTIONS).map(client));
-}
-
-/**
- * Requests are due at equal intervals. The latency of each is counted from that moment, even if it is sent later
- * because no connection is free: otherwise a stall of the server would delay the requests that would show it.
- */
-async function constantRate(began: number, rate: number): Promise<void> {
-  const total = Math.floor(rate * load.seconds);
+async function warmAndConstant(rate: number): Promise<void> {
   const warmUp = Math.floor((rate * WARM_UP_MS) / 1000);
-  const idle = connections(MAX_OPEN);
-  const sleeping = new Int32Array(new SharedArrayBuffer(4));
-  for (let next = 0; answered < total + warmUp;) {
-    const due = Math.min(total + warmUp, Math.floor(((performance.now() - began) / 1000) * rate));
-    for (; next < due && idle.length > 0; next++) {
-      const connection = idle.pop()!;
-      const dueAt = began + (next / rate) * 1000;
-      void send(connection, dueAt, next >= warmUp).then(() => idle.push(connection));
-    }
-    await turn();
-    Atomics.wait(sleeping, 0, 0, NAP_MS);
-  }
-  for (const connection of idle) connection.close();
+  const total = warmUp + Math.floor(rate * load.seconds);
+  await constantRate(url, rate, total, (connection, dueAt, index) =>
+    send(connection, dueAt, index, index >= warmUp),
+  );
 }
 
-function connections(count: number): Connection[] {
-  return Array.from({ length: count }, () => new Connection(url));
-}
-
-async function send(connection: Connection, dueAt: number, counted = true): Promise<void> {
+async function send(connection: Connection, dueAt: number, _index: number, counted = true): Promise<void> {
   const outcome = await connection.send(nextRequest(), TIMEOUT_MS, false);
   if (typeof outcome === 'string') counts.unanswered++;
   else if (outcome.status >= 300) counts.refused++;

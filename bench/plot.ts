@@ -10,7 +10,7 @@ export interface Panel {
   readonly lines: readonly Line[];
 }
 
-const WIDTH = 900;
+export const WIDTH = 900;
 const TOP = 104;
 const HEIGHT = 220;
 const LEFT = 46;
@@ -54,9 +54,19 @@ export function plot(title: string, labels: readonly string[], panels: readonly 
       `<text class="small" x="${left + 34}" y="${top + 4}">${escaped(name)}</text>`
     );
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${TOP + HEIGHT + 34}" role="img" aria-labelledby="title desc">
+  return svgPage(title, describe(labels, panels), TOP + HEIGHT + 34, [...legend, ...grid, ...drawn]);
+}
+
+/** A picture with its title above its `content`, which may use the classes of the style. */
+export function svgPage(
+  title: string,
+  description: string,
+  height: number,
+  content: readonly string[],
+): string {
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-labelledby="title desc">
 <title id="title">${escaped(title)}</title>
-<desc id="desc">${escaped(describe(labels, panels))}</desc>
+<desc id="desc">${escaped(description)}</desc>
 <style>
   text { font: 13px system-ui, sans-serif; fill: #1f2328; }
   .small { font-size: 11px; } .panel { font-weight: 700; }
@@ -65,7 +75,7 @@ export function plot(title: string, labels: readonly string[], panels: readonly 
   @media (prefers-color-scheme: dark) { text { fill: #f0f6fc; } ${DARK.map((colour, index) => `.line${index} { stroke: ${colour}; }`).join(' ')} }
 </style>
 <text x="8" y="24">${escaped(title)}</text>
-${[...legend, ...grid, ...drawn].join('\n')}
+${content.join('\n')}
 </svg>
 `;
 }

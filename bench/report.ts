@@ -1,6 +1,7 @@
 /** Writes the figures into the page, between its markers, and its pictures next to it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeFigures } from '../scripts/page-figures';
 
 /** A part of the page. */
 export interface Section {
@@ -21,17 +22,9 @@ export interface Report {
 /** @param directory the folder of benchmark.md. */
 export function writeReport(directory: string, report: Report): void {
   const page = join(directory, 'benchmark.md');
-  writeFileSync(page, withFigures(readFileSync(page, 'utf8'), reportText(report)));
+  writeFigures(page, 'figures', reportText(report));
   for (const [, { pictures = {} }] of report.sections)
     for (const [name, picture] of Object.entries(pictures)) writeFileSync(join(directory, name), picture);
-  console.log(`\nwritten: ${page}`);
-}
-
-/** Throws if the page has no markers. */
-export function withFigures(page: string, figures: string): string {
-  const place = /(<!-- figures: npm run bench -->\n)[^]*?(<!-- \/figures -->)/;
-  if (!place.test(page)) throw new Error('benchmark.md has lost its markers');
-  return page.replace(place, (_, begin: string, end: string) => `${begin}${figures}\n${end}`);
 }
 
 export function reportText({ date, about, sections }: Report): string {

@@ -90,7 +90,12 @@ export function thousands(value: number): string {
   return Math.round(value).toLocaleString('en-GB');
 }
 
-export function markdown(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(['---', ...head.slice(1).map(() => '--:')]), ...rows.map(line)].join('\n');
+/** @param align of all columns but the first, as Markdown writes it. */
+export function markdown(
+  head: readonly string[],
+  rows: readonly (readonly unknown[])[],
+  align = '--:',
+): string {
+  const line = (cells: readonly unknown[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(['---', ...head.slice(1).map(() => align)]), ...rows.map(line)].join('\n');
 }

@@ -3,6 +3,7 @@ import { METHODS, perSecond } from '../compare';
 import { contestants } from '../contestants';
 import type { Method } from '../load';
 import { started } from '../measure';
+import { MAX_RATE } from '../pacing';
 import { type Panel, plot } from '../plot';
 import type { Section } from '../report';
 import type { Conditions, Slice } from '../session';
@@ -11,8 +12,6 @@ import { markdown, thousands } from '../table';
 const NAMES = ['plant-store', 'plant-store-redis', 'fastify', 'bare'];
 /** Of the capacity. */
 const SHARE = 0.5;
-/** Requests a second that the generator can send without falling behind. */
-const MAX_RATE = 12_000;
 const PERCENTILES = { p50: 'p50Ms', p99: 'p99Ms', 'p99.9': 'p999Ms' } as const;
 
 interface Measured {

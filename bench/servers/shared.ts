@@ -1,5 +1,5 @@
 /** The common parts of the servers: the plants, and the line with the address. */
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 // Types instead of interfaces, because Emmett requires an index signature of events.
@@ -31,15 +31,4 @@ export function serve(server: Server): void {
 /** The line that the benchmark waits for. */
 export function announce(port: number): void {
   console.log(`listens on http://127.0.0.1:${port}`);
-}
-
-/** The JSON of a body, read by hand. */
-export function readJson(request: IncomingMessage): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    let text = '';
-    request.setEncoding('utf8');
-    request.on('data', (chunk: string) => (text += chunk));
-    request.on('end', () => resolve(JSON.parse(text)));
-    request.on('error', reject);
-  });
 }

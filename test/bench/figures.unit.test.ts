@@ -5,11 +5,12 @@ import { OutOfIds, resultOf } from '../../bench/load';
 import { placement } from '../../bench/machine';
 import type { Contestant } from '../../bench/measure';
 import { readOptions } from '../../bench/options';
-import { reportText, withFigures } from '../../bench/report';
+import { reportText } from '../../bench/report';
 import { plot, ticksOf } from '../../bench/plot';
 import { type Conditions, type Session, type Slice, idsAfter } from '../../bench/session';
 import { median, quantile, spread } from '../../bench/statistics';
 import { figureTable, ratioTable, rowsOf } from '../../bench/table';
+import { withFigures } from '../../scripts/page-figures';
 
 /** A slice of one second in which a server answers this many requests. */
 function slice(requests: number, cpuSeconds?: number): Slice {
@@ -208,10 +209,10 @@ describe("The benchmark's page", () => {
       about: ['2 cores', 'wrk'],
       sections: [['Redis', { text: '$& 1.0' }]],
     });
-    expect(withFigures(page, text)).to.equal(
+    expect(withFigures(page, 'figures', text)).to.equal(
       'before\n<!-- figures: npm run bench -->\nOf 2001-02-03. 2 cores. wrk.\n\n### Redis\n\n$& 1.0\n<!-- /figures -->\nafter\n',
     );
-    expect(() => withFigures('no place', text)).to.throw('markers');
+    expect(() => withFigures('no place', 'figures', text)).to.throw('markers');
   });
 });
 

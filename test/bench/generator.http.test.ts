@@ -64,7 +64,8 @@ describe("The benchmark's generator, at a constant rate,", function () {
       (url) => run({ ...load, seconds: 3, method: 'GET', url, ids: [], rate: 1000 }, 'node', undefined),
     );
     expect(maxMs).to.be.above(STALL_MS * 0.9);
-    // Two thirds of the requests came due during the stall. The generator had connections for a sixth.
-    expect(p50Ms).to.be.above(STALL_MS * 0.1);
+    // Two thirds of the requests came due during the stall, so half of all waited for a quarter of it or longer. The
+    // generator had connections for a sixth.
+    expect(p50Ms).to.be.above(STALL_MS * 0.2);
   });
 });
