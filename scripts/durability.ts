@@ -2,13 +2,17 @@
 // over HTTP from its own Redis, causes a fault, and counts the acknowledged writes that
 // are lost afterwards. Needs a redis-server on the PATH, and strace for the power losses.
 //
-// Usage: npx ts-node scripts/durability.ts [runs per line [part of the fault's name]]
+//     npm run durability -- 5                five runs of each row
+//     npm run durability -- 5 promoted       those of the rows with this in the fault's name
+//     npm run durability -- 5 --write        all rows, into docs/operations.md
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { markdown } from '../bench/table';
 import { startInstance } from '../test/support/instance';
 import { Load, type LoadRequest } from '../test/support/load';
 import { localRedis } from '../test/support/redis/local';
@@ -17,8 +21,8 @@ import { RedisServer } from '../test/support/redis/server';
 import { storedEvents } from '../test/support/stored-events';
 import { TcpProxy } from '../test/support/tcp-proxy';
 import { until } from '../test/support/until';
+import { conditionsText, writeFigures } from './page-figures';
 
-const RUNS = Number(process.argv[2] ?? 20);
 /** The replication lag of a replica whose link has a proxy. */
 const LAG_MS = 20;
 
@@ -243,23 +247,37 @@ const LINES: readonly (readonly [topology: string, fault: string, run: () => Pro
   ['a replica, no Sentinel', 'planned: `FAILOVER`, and the address moved', plannedFailover],
 ];
 
+const HEADER = ['Redis', 'fault', 'runs', 'acknowledged', 'lost', 'runs with a loss', 'most lost in one run'];
+
 async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { write: { type: 'boolean', default: false } },
+  });
+  const [runs = '5', wanted = ''] = positionals;
+  if (values.write && wanted !== '') throw new RangeError('--write needs all rows');
   // Keeps the process alive, because the servers alone do not.
   const awake = setInterval(() => {}, 1000);
-  console.log('| Redis | fault | runs | acknowledged | lost | runs with a loss | most lost in one run |');
-  console.log('| --- | --- | --- | --- | --- | --- | --- |');
-  const wanted = process.argv[3] ?? '';
+  const rows: (readonly unknown[])[] = [];
   for (const [topology, fault, run] of LINES.filter(([, fault]) => fault.includes(wanted))) {
     const outcomes: Outcome[] = [];
-    for (let count = 0; count < RUNS; count++) outcomes.push(await run());
+    for (let count = 0; count < Number(runs); count++) outcomes.push(await run());
     const lost = outcomes.map((outcome) => outcome.lost);
     const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
-    console.log(
-      `| ${topology} | ${fault} | ${RUNS} | ${sum(outcomes.map(({ acknowledged }) => acknowledged))} | ` +
-        `${sum(lost)} | ${lost.filter((number) => number > 0).length} | ${Math.max(...lost)} |`,
-    );
+    const acknowledged = sum(outcomes.map((outcome) => outcome.acknowledged));
+    const losses = lost.filter((number) => number > 0).length;
+    rows.push([topology, fault, runs, acknowledged, sum(lost), losses, Math.max(...lost)]);
+    console.log(rows.at(-1)!.join('  '));
   }
   clearInterval(awake);
+  const source = await localRedis();
+  const redis = 'reason' in source ? source.reason : source.name.replace('the redis-server', 'Redis');
+  const text = `${conditionsText(redis.replace(' on the PATH', ''))}:\n\n${markdown(HEADER, rows, '---')}`;
+  console.log(`\n${text}`);
+  if (values.write) writeFigures('docs/operations.md', 'durability', text);
 }
 
-void main();
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

@@ -77,17 +77,33 @@ describe('The pages', () => {
     }
   });
 
-  it('name an existing test for every promise', () => {
-    const lines = read('docs/promises.md').match(/^\|(?! promise | ---).*$/gm)!;
-    expect(lines).to.have.length.above(20);
-    for (const line of lines) {
-      const [, promise = '', tests = ''] = /^\| (.+?) \| (.+) \|$/.exec(line) ?? [];
+  it('name an existing test for every promise, and the fault with which it fails', () => {
+    const tables = read('docs/promises.md').match(/^\| promise \|.*\n(?:\|.*\n)+/gm)!;
+    const rows = tables.flatMap((table) => {
+      const [columns, , ...lines] = table.trimEnd().split('\n').map(cellsOf);
+      expect(columns!.slice(0, 2)).to.deep.equal(['promise', 'test']);
+      for (const cells of lines) {
+        expect(cells, cells.join()).to.have.length(columns!.length);
+        for (const cell of cells) expect(cell, cells.join()).not.to.equal('');
+      }
+      return lines;
+    });
+    expect(rows).to.have.length.above(20);
+    for (const [promise = '', tests = ''] of rows) {
       for (const test of tests.split(/; (?=`)/)) {
         const [, file, title = ''] = /^`((?:test|docs|scripts|\.ci)\/[^`]+)`(?:: (.+))?$/.exec(test) ?? [];
-        expect(file, line).not.to.equal(undefined);
+        expect(file, promise).not.to.equal(undefined);
         expect(existsSync(file!), `${promise}: ${file!}`).to.equal(true);
         expect(read(file!), `${promise}: the test in ${file!}`).to.contain(title);
       }
     }
   });
 });
+
+/** The cells of a row of a table. */
+function cellsOf(row: string): string[] {
+  return row
+    .split('|')
+    .slice(1, -1)
+    .map((cell) => cell.trim());
+}

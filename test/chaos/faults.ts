@@ -1,0 +1,266 @@
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { compiled } from '../support/compiled';
+import { patient } from '../support/patience';
+import { until } from '../support/until';
+import type { RedisProgram } from './redis-program';
+import { STORE_TIMEOUT_MS, type ServiceInstance } from './service-instance';
+import { SERVICE_USER, type Topology } from './topology';
+
+/** What faults act on. */
+export interface Rig {
+  readonly topology: Topology;
+  readonly instances: readonly ServiceInstance[];
+  readonly users: readonly string[];
+}
+
+/** Selects the servers of a fault, and its duration, both determined by the seed. */
+export interface FaultChoice {
+  readonly lastsMs: number;
+  /** From 0 to below 1. */
+  readonly roll: number;
+}
+
+/** What a fault may cost, apart from failovers. */
+export interface FaultEffect {
+  /** Writes acknowledged after this time, before the end of the fault, may be lost. */
+  readonly losesSince?: number;
+  /** The number of failovers that lose nothing. */
+  readonly plannedFailovers?: number;
+  /** What was wrong meanwhile. */
+  readonly violation?: string;
+}
+
+type Fault = (rig: Rig, choice: FaultChoice) => Promise<FaultEffect | undefined>;
+
+/** A failover takes about five seconds; on a busy machine, more. */
+const TAKES_OVER_WITHIN_MS = 120_000;
+const FULL_DISK_MS = 20_000;
+const CLI_WITHIN_MS = 120_000;
+/** The service examines its Redis every ten seconds. */
+const NOTICED_WITHIN_MS = 12_000;
+/** The delay of bytes in each direction. */
+const DELAY_MS = 60;
+const LOST_REPLIES = 5;
+
+function picked<T>(items: readonly T[], { roll }: FaultChoice): T {
+  return items[Math.floor(roll * items.length)]!;
+}
+
+/** A fault of a process that lasts for a time. */
+function lasting<T>(
+  pick: (rig: Rig, choice: FaultChoice) => Promise<T> | T,
+  begin: (target: T) => unknown,
+  end: (target: T) => unknown,
+): Fault {
+  return async (rig, choice) => {
+    const target = await pick(rig, choice);
+    await begin(target);
+    await pause(choice.lastsMs);
+    await end(target);
+    return undefined;
+  };
+}
+
+const kill = (program: RedisProgram | ServiceInstance) => program.kill();
+const run = (program: RedisProgram | ServiceInstance) => program.run();
+const freeze = (program: RedisProgram) => program.signal('SIGSTOP');
+const thaw = (program: RedisProgram) => program.signal('SIGCONT');
+const heal = (program: RedisProgram) => program.proxy.heal();
+
+const anInstance = ({ instances }: Rig, choice: FaultChoice) => picked(instances, choice);
+const aSentinel = ({ topology }: Rig, choice: FaultChoice) => picked(topology.sentinels, choice);
+const aPrimary = async ({ topology }: Rig, choice: FaultChoice) => picked(await topology.primaries(), choice);
+const replicasOf = async ({ topology }: Rig) => {
+  const primaries = await topology.primaries();
+  return topology.nodes.filter((node) => !primaries.includes(node));
+};
+const aReplica = async (rig: Rig, choice: FaultChoice) => picked(await replicasOf(rig), choice);
+
+/** Ends the primary in some way until a replica has taken over. */
+function untilAnotherTakesOver(
+  begin: (primary: RedisProgram) => unknown,
+  end: (primary: RedisProgram) => unknown,
+): Fault {
+  return async (rig, choice) => {
+    const primary = await aPrimary(rig, choice);
+    const epoch = await rig.topology.epoch();
+    await begin(primary);
+    const tookOver = async () => {
+      const primaries = await rig.topology.primaries().catch(() => [primary]);
+      return !primaries.includes(primary) && (await rig.topology.epoch().catch(() => epoch)) > epoch;
+    };
+    await until(tookOver, TAKES_OVER_WITHIN_MS);
+    await pause(choice.lastsMs);
+    await end(primary);
+    return undefined;
+  };
+}
+
+/** Its replicas are frozen and disconnected before it is killed, so they do not have its last writes. */
+const killWithoutReplicas: Fault = async (rig, choice) => {
+  const replicas = await replicasOf(rig);
+  return untilAnotherTakesOver(async (primary) => {
+    replicas.forEach(freeze);
+    await primary.call('CLIENT', 'KILL', 'TYPE', 'replica');
+    await pause(STORE_TIMEOUT_MS + choice.lastsMs);
+    await primary.kill();
+    replicas.forEach(thaw);
+  }, run)(rig, choice);
+};
+
+/** As docs/runbooks/full-disk.md describes: Redis ends, and starts again once there is room. */
+function fullDisk(pick: (rig: Rig, choice: FaultChoice) => Promise<RedisProgram>): Fault {
+  return async (rig, choice) => {
+    const node = await pick(rig, choice);
+    node.fillDisk();
+    // It ends at its next write. A shard of a Cluster has none after the slots of all its users were moved.
+    await until(() => !node.running, FULL_DISK_MS).catch(() => {});
+    await pause(choice.lastsMs);
+    node.freeDisk();
+    if (!node.running) await node.run();
+    return undefined;
+  };
+}
+
+/** A setting that the service examines: each instance must report it. */
+function setting(name: string, value: string, finding: string): Fault {
+  return async (rig, choice) => {
+    const primary = await aPrimary(rig, choice);
+    const [, before] = (await primary.call('CONFIG', 'GET', name)) as [string, string];
+    await primary.call('CONFIG', 'SET', name, value);
+    const haveFinding = async () =>
+      (await Promise.all(rig.instances.map((instance) => instance.hasFinding(finding)))).every(Boolean);
+    const reported = await until(haveFinding, patient(NOTICED_WITHIN_MS)).then(
+      () => true,
+      () => false,
+    );
+    await pause(choice.lastsMs);
+    await primary.call('CONFIG', 'SET', name, before);
+    return reported ? {} : { violation: `not every instance reported the finding ${finding}` };
+  };
+}
+
+/** As docs/runbooks/restore.md describes, with the instances locked out but running. */
+const restore: Fault = async ({ topology }, { lastsMs }) => {
+  const primary = (await topology.primaries())[0]!;
+  const backup = join(primary.directory, 'backup.ndjson');
+  const losesSince = performance.now();
+  await cli(topology, 'events', 'export', '--output', backup);
+  await pause(lastsMs);
+  for (const node of topology.nodes) {
+    await node.call('ACL', 'SETUSER', SERVICE_USER, 'off');
+    await node.call('CLIENT', 'KILL', 'USER', SERVICE_USER);
+  }
+  for (const each of await topology.primaries()) await each.call('FLUSHDB');
+  await cli(topology, 'events', 'import', backup);
+  await cli(topology, 'events', 'verify');
+  for (const node of topology.nodes) await node.call('ACL', 'SETUSER', SERVICE_USER, 'on');
+  rmSync(backup);
+  return { losesSince };
+};
+
+/** `plant-store` of an operator, who is not locked out. Rejects unless it ends with 0. */
+export async function cli(topology: Topology, ...args: readonly string[]): Promise<void> {
+  const environment = {
+    ...topology.environment,
+    EVENT_STORE: 'redis',
+    REDIS_URL: 'redis://ignored',
+    STORE_TIMEOUT_MS: '30000',
+  };
+  const script = join(compiled(), 'dist/cli.js');
+  const env = { PATH: process.env['PATH'], ...environment };
+  await promisify(execFile)(process.execPath, [script, ...args], { env, timeout: CLI_WITHIN_MS });
+}
+
+/** By name. */
+const FAULTS: Readonly<Record<string, Fault>> = {
+  'kill an instance': lasting(anInstance, kill, run),
+  'end an instance by SIGTERM': async (rig, choice) => {
+    const instance = anInstance(rig, choice);
+    const code = await instance.end();
+    await instance.run();
+    return code === 0 ? {} : { violation: `an instance ended with exit code ${code}` };
+  },
+  'freeze an instance': async (rig, choice) => {
+    await anInstance(rig, choice).freeze(choice.lastsMs);
+    return undefined;
+  },
+  'kill a primary and start it at once': async (rig, choice) => {
+    const primary = await aPrimary(rig, choice);
+    await primary.kill();
+    await primary.run();
+    return undefined;
+  },
+  'kill a primary until a replica takes over': untilAnotherTakesOver(kill, run),
+  'kill a primary without its replicas': killWithoutReplicas,
+  'freeze a primary until a replica takes over': untilAnotherTakesOver(freeze, thaw),
+  'freeze a primary': lasting(aPrimary, freeze, thaw),
+  'cut the connections of a primary': lasting(aPrimary, (each) => each.proxy.cut(), heal),
+  'lose replies to writes': async (rig, choice) => {
+    const { proxy } = await aPrimary(rig, choice);
+    for (let count = 0; count < LOST_REPLIES; count++)
+      await Promise.race([proxy.loseReply((bytes) => bytes.includes('Plant'), 'cut'), pause(choice.lastsMs)]);
+    proxy.heal();
+    return undefined;
+  },
+  'delay the bytes of a primary': lasting(aPrimary, (each) => (each.proxy.delayMs = DELAY_MS), heal),
+  'drop the bytes of a primary': lasting(aPrimary, (each) => each.proxy.blackhole(), heal),
+  'kill a replica': lasting(aReplica, kill, run),
+  'freeze a replica': lasting(aReplica, freeze, thaw),
+  'disconnect a replica': lasting(aReplica, (each) => each.proxy.blackhole(), heal),
+  'fill the disk of a primary': fullDisk(aPrimary),
+  'fill the disk of a replica': fullDisk(aReplica),
+  'set appendfsync everysec': setting('appendfsync', 'everysec', 'late_fsync'),
+  'set maxmemory-policy allkeys-lru': setting('maxmemory-policy', 'allkeys-lru', 'evicts'),
+  'set maxmemory 1': setting('maxmemory', '1', 'out_of_memory'),
+  'set min-replicas-to-write 9': setting('min-replicas-to-write', '9', 'replicas_missing'),
+  'restore a backup': restore,
+  'fail over as planned': async (rig, choice) => {
+    await rig.topology.failOver(await aPrimary(rig, choice));
+    return { plannedFailovers: rig.topology.plannedMayLose ? 0 : 1 };
+  },
+};
+
+const SENTINEL_FAULTS: Readonly<Record<string, Fault>> = {
+  // Not in a Cluster, whose servers are also connected among each other.
+  'disconnect a primary until a replica takes over': untilAnotherTakesOver(
+    (each) => each.proxy.blackhole(),
+    heal,
+  ),
+  'kill a Sentinel': lasting(aSentinel, kill, run),
+  'freeze a Sentinel': lasting(aSentinel, freeze, thaw),
+};
+
+const CLUSTER_FAULTS: Readonly<Record<string, Fault>> = {
+  async 'move the slot of a user'({ topology, users }, choice) {
+    await topology.moveSlot!(`plant-store:{${picked(users, choice)}}:events`);
+    return undefined;
+  },
+};
+
+/** The faults of a topology, by name. */
+export function faultsOf(name: Topology['name']): Readonly<Record<string, Fault>> {
+  return { ...FAULTS, ...(name === 'sentinel' ? SENTINEL_FAULTS : CLUSTER_FAULTS) };
+}
+
+/** A fault at a place and of a duration that the seed determines. */
+export interface Step extends FaultChoice {
+  readonly fault: string;
+  /** From the recovery of the last fault to this one. */
+  readonly pauseMs: number;
+}
+
+/** All faults in random order, repeatedly. */
+export function* scheduleOf(name: Topology['name'], random: () => number): Generator<Step, never> {
+  for (;;) {
+    const left = Object.keys(faultsOf(name));
+    while (left.length > 0) {
+      const [fault = ''] = left.splice(Math.floor(random() * left.length), 1);
+      yield { fault, pauseMs: 200 + 1500 * random(), lastsMs: 200 + 4500 * random() ** 2, roll: random() };
+    }
+  }
+}

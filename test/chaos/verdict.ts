@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { type StreamEvent, linearizationProblem } from '../support/linearizability';
+import { patient } from '../support/patience';
+import type { Attempt, UserOperation } from './clients';
+import { type Probe, type ReportedLoss, STORE_TIMEOUT_MS, type ServiceInstance } from './service-instance';
+
+/** The time from the recovery of one fault to that of the next: a failover in it may have lost writes. */
+export interface FaultWindow {
+  readonly fault: string;
+  readonly from: number;
+  readonly to: number;
+  /** Whether there was a failover or a restore. */
+  readonly switched: boolean;
+  /** Writes acknowledged after this time may be lost, as the pages say; `undefined` if none may. */
+  readonly losesSince: number | undefined;
+}
+
+/** A request is answered this long after its time has expired, at most. */
+const SETTLES_AFTER_MS = 1000;
+/** Readiness may be this old: it is shared for a second, and a check takes as long as a request. */
+const READINESS_MS = 1000 + STORE_TIMEOUT_MS + SETTLES_AFTER_MS;
+/** Fewer requests or probes prove nothing. */
+const ENOUGH = 5;
+
+/**
+ * Compares the operations of one user with the events that are stored after the last fault. They must be linearizable.
+ * If an instance reported a loss of history in a window that may lose some, the reads in this window may have seen lost
+ * events, and the writes that the pages do not protect may be lost.
+ */
+export function historyProblem(
+  operations: readonly UserOperation[],
+  events: readonly StreamEvent[],
+  windows: readonly FaultWindow[],
+): string | undefined {
+  const strict = linearizationProblem(operations, events);
+  if (strict === undefined || windows.length === 0) return strict;
+  const relaxed = operations.flatMap((operation) => {
+    const window = windows.find(({ from, to }) => operation.answered >= from && operation.asked <= to);
+    if (window === undefined) return [operation];
+    if (operation.acknowledged && operation.answered < (window.losesSince ?? Infinity)) return [operation];
+    const changes =
+      operation.answer === 'created' || operation.answer === 'deleted' || operation.answer === 'unknown';
+    return changes ? [{ ...operation, answer: 'unknown' }] : [];
+  });
+  return linearizationProblem(relaxed, events);
+}
+
+/** The acknowledged writes of one user that are not stored. The name of a plant is in one creation only. */
+export function lostWrites(operations: readonly UserOperation[], events: readonly StreamEvent[]): number {
+  const names = new Map<number, string>();
+  const stored = new Set<string>();
+  for (const { type, id, name = names.get(Number(id)) ?? '' } of events) {
+    names.set(Number(id), name);
+    stored.add(`${type} ${name}`);
+  }
+  return operations.filter(({ acknowledged, request }) => {
+    if (!acknowledged || request.type === 'list') return false;
+    return !stored.has(
+      `${request.type === 'create' ? 'PlantCreated' : 'PlantDeleted'} ${request.name ?? ''}`,
+    );
+  }).length;
+}
+
+/** The windows in which an instance reported that the history of this user was lost. */
+export function windowsOfLosses(
+  user: string,
+  losses: readonly ReportedLoss[],
+  windows: readonly FaultWindow[],
+): readonly FaultWindow[] {
+  const hash = createHash('sha256').update(user).digest('hex').slice(0, 12);
+  const own = losses.filter((loss) => loss.user === hash);
+  return windows.filter(({ from, to, switched }) => switched && own.some(({ at }) => at >= from && at <= to));
+}
+
+/** The reports of losses at times when nothing can have been lost. */
+export function falseReports(losses: readonly ReportedLoss[], windows: readonly FaultWindow[]): string[] {
+  return losses
+    .filter(({ at }) => !windows.some(({ from, to, switched }) => switched && at >= from && at <= to))
+    .map(
+      ({ at, user }) =>
+        `at ${Math.round(at)} ms an instance reported a lost history of ${user}, without a failover or a restore`,
+    );
+}
+
+/** Responses that came too late, and requests without a response although their instance was running. */
+export function lateResponses(attempts: readonly Attempt[]): string[] {
+  const limit = patient(STORE_TIMEOUT_MS + SETTLES_AFTER_MS);
+  return attempts
+    .filter(({ instance, asked, answered, response }) => {
+      if (instance.wasInterrupted(asked, answered)) return false;
+      return typeof response === 'string' || answered - asked > limit;
+    })
+    .map(({ request, asked, answered, response }) => {
+      const outcome = typeof response === 'string' ? `no response (${response})` : String(response.status);
+      return `${request.type} at ${Math.round(asked)} ms: ${outcome} after ${Math.round(answered - asked)} ms`;
+    });
+}
+
+/** The times at which `/health/ready` had contradicted all requests to the instance for a while. */
+export function falseReadiness(instance: ServiceInstance, attempts: readonly Attempt[]): string[] {
+  const own = attempts.filter((attempt) => attempt.instance === instance);
+  const span = patient(READINESS_MS);
+  return instance.probes.flatMap(({ asked: at, answered }) => {
+    if (instance.wasInterrupted(at - span, answered)) return [];
+    const during = own.filter((attempt) => attempt.asked >= at - span && attempt.answered <= at);
+    const probes = instance.probes.filter((probe) => probe.asked >= at - span && probe.asked <= at);
+    const contradiction = contradictionOf(probes, during);
+    return contradiction === undefined
+      ? []
+      : [`${instance.url}/health/ready was wrong at ${Math.round(at)} ms: ${contradiction}`];
+  });
+}
+
+function contradictionOf(probes: readonly Probe[], attempts: readonly Attempt[]): string | undefined {
+  const served = attempts.filter(({ response }) => typeof response === 'object' && response.status !== 503);
+  const writes = attempts.filter(({ request }) => request.type !== 'list');
+  if (probes.length < ENOUGH || attempts.length < ENOUGH) return undefined;
+  if (served.length === 0 && probes.every(({ ready }) => ready))
+    return `200, but all ${attempts.length} requests failed`;
+  if (served.length === attempts.length && !probes.some(({ ready }) => ready))
+    return `503, but all ${attempts.length} requests succeeded`;
+  if (
+    writes.length >= ENOUGH &&
+    !served.some(({ request }) => request.type !== 'list') &&
+    probes.every((p) => p.writes)
+  )
+    return `"writes":true, but all ${writes.length} writes failed`;
+  return undefined;
+}
