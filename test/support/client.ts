@@ -12,6 +12,8 @@ export interface HttpRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Several pieces are sent as chunks, without Content-Length. */
   readonly body?: string | Uint8Array | readonly (string | Uint8Array)[];
+  /** Closes the connection. */
+  readonly signal?: AbortSignal;
 }
 
 export interface HttpResponse {
@@ -29,7 +31,7 @@ export interface HttpResponse {
 
 /** Sends one request, below the path of `url`. Rejects if the response is not as the OpenAPI document says. */
 export async function exchange(url: string, request: HttpRequest): Promise<HttpResponse> {
-  const { method = 'GET', path, headers = {}, body } = request;
+  const { method = 'GET', path, headers = {}, body, signal } = request;
   const { hostname, port, pathname } = new URL(url);
   const base = pathname.replace(/\/$/, '');
   const start = performance.now();
@@ -39,7 +41,7 @@ export async function exchange(url: string, request: HttpRequest): Promise<HttpR
     text: string;
   }>((resolve, reject) => {
     const sent = httpRequest(
-      { hostname, port, method, path: base + path, headers: { ...headers } },
+      { hostname, port, method, path: base + path, headers: { ...headers }, ...(signal && { signal }) },
       (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));

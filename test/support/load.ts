@@ -20,7 +20,8 @@ export function operationsOf(requests: readonly LoadRequest[]): Operation[] {
   });
 }
 
-function answerOf(
+/** The response in the form of the linearizability oracle. */
+export function answerOf(
   { type }: PlantRequest,
   { status, error, names }: HttpResponse,
 ): string | readonly string[] {

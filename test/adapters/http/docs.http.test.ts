@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import Koa from 'koa';
 import request from 'supertest';
-import { docsRouter } from '../../../src/adapters/http/docs';
+import { docsRouter } from '../../../src/adapters/http/service';
 import { openApiDocument } from '../../../src/adapters/http/openapi/document';
 import type { Operation } from '../../../src/adapters/http/openapi/parts';
 import { HttpProblem, PROBLEMS } from '../../../src/adapters/http/problems';

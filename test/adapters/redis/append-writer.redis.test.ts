@@ -1,5 +1,6 @@
 import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
+import { APPEND } from '../../../src/adapters/redis/scripts';
 import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
 import { created } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
@@ -105,19 +106,22 @@ describeOwnRedis('Appends without a reply of Redis', (startRedis) => {
       expect(status).to.equal('conflict');
     });
 
-    it('fail as unavailable when they are not sent in time', async () => {
-      const store = await open({ waitReplicas: 1, timeoutMs: 600 });
-      await redis.admin.script('FLUSH');
-      await redis.freeze();
-      const sent = await append(store, 'sent');
-      const unsent = await append(store, 'unsent');
-      await redis.thaw();
+    for (const script of ['knows', 'does not know'])
+      it(`fail as unavailable when they are not sent in time, and Redis ${script} the script`, async () => {
+        const store = await open({ waitReplicas: 1, timeoutMs: TIMEOUT_MS / 2 });
+        await redis.admin.script('FLUSH');
+        if (script === 'knows') await redis.admin.script('LOAD', APPEND.text);
+        await redis.freeze();
+        const [sent, unsent] = await Promise.all([append(store, 'sent'), append(store, 'unsent')]);
+        // Before the connection times out: from now on, an append that is left in the queue would be sent.
+        await redis.thaw();
 
-      expect(sent).to.be.an.instanceOf(OutcomeUnknown);
-      expect(unsent).to.be.an.instanceOf(StoreUnavailable);
-      await until(async () => (await append(store, 'later')) instanceof OutcomeUnknown);
-      expect(await recorded()).not.to.include('unsent');
-    });
+        expect(sent).to.be.an.instanceOf(OutcomeUnknown);
+        expect(unsent).to.be.an.instanceOf(StoreUnavailable);
+        expect(unsent).to.have.property('message', 'the append could not be sent to Redis in time');
+        await until(async () => (await append(store, 'later')) instanceof OutcomeUnknown);
+        expect(await recorded()).not.to.include('unsent');
+      });
   });
 
   describe('without replicas to wait for', () => {

@@ -10,17 +10,16 @@ describe('health', () => {
 
   beforeEach(async () => {
     service = await startWatched();
-    client = await RawSocket.open(service.url);
+    client = await open();
   });
   afterEach(async () => {
     client.reset();
     await service.stop();
   });
 
-  async function ask(method: string, path: string) {
-    const answer = await client.send(`${method} ${path} HTTP/1.1\r\n${HOST}${END}`).answer(method);
-    return answer;
-  }
+  const open = () => RawSocket.open(service.url);
+  const ask = (method: string, path: string, from = client) =>
+    from.send(`${method} ${path} HTTP/1.1\r\n${HOST}${END}`).answer(method);
 
   const bodies = {
     live: '{"status":"live"}',
@@ -51,18 +50,16 @@ describe('health', () => {
   }
 
   it('reports live but not ready during a shutdown', async () => {
-    const stopped = service.stop(300);
-    const live = await ask('GET', '/health/live');
-    client.reset();
-    client = await RawSocket.open(service.url);
-    const ready = await ask('GET', '/health/ready');
-    client.reset();
-    client = await RawSocket.open(service.url);
-    const head = await ask('HEAD', '/health/ready');
+    const [first, second, third] = [client, await open(), await open()];
+    const stopped = service.stop(1000);
+    const [live, ready, head] = await Promise.all([
+      ask('GET', '/health/live', first),
+      ask('GET', '/health/ready', second),
+      ask('HEAD', '/health/ready', third),
+    ]);
 
     expect([live.status, ready.status, head.status]).to.deep.equal([200, 503, 503]);
     expect(errorOf(ready)).to.equal(50300);
-    client.reset();
     await stopped;
   });
 });

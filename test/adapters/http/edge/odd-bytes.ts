@@ -43,8 +43,31 @@ const body = fc.oneof(
   fc.string({ unit: 'binary-ascii', maxLength: 100 }),
 ); // prettier-ignore
 
-function withBody(text: string, chunked: boolean): string {
-  const bytes = Buffer.from(text).toString('latin1');
+const someBytes = fc.uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => Buffer.from(bytes));
+const insertion = fc.oneof(fc.constantFrom(...WORDS).map(latin1), someBytes);
+
+/** Replaces up to 20 bytes at any place. */
+const wound = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  over: fc.nat(20),
+  inserted: insertion,
+});
+
+const woundsOf = (minLength: number) => fc.array(wound, { minLength, maxLength: 4 });
+
+function damaged(whole: Buffer, wounds: readonly { at: number; over: number; inserted: Buffer }[]): Buffer {
+  return wounds.reduce((bytes, { at, over, inserted }) => {
+    const start = Math.floor(at * bytes.length);
+    return Buffer.concat([bytes.subarray(0, start), inserted, bytes.subarray(start + over)]);
+  }, whole);
+}
+
+/** Half of them are damaged before they get their length, so that the request itself is valid. */
+const bodyBytes = fc
+  .tuple(body, fc.oneof(fc.constant([]), woundsOf(1)))
+  .map(([text, wounds]) => damaged(Buffer.from(text), wounds).toString('latin1'));
+
+function withBody(bytes: string, chunked: boolean): string {
   if (!chunked) return `${JSON_TYPE}Content-Length: ${bytes.length}\r\n${END}${bytes}`;
   const chunk = bytes === '' ? '' : `${bytes.length.toString(16)}\r\n${bytes}\r\n`;
   return `${JSON_TYPE}Transfer-Encoding: chunked\r\n${END}${chunk}0\r\n\r\n`;
@@ -52,7 +75,7 @@ function withBody(text: string, chunked: boolean): string {
 
 /** Without HEAD: damaged bytes do not show which request is a HEAD, so its response could not be parsed. */
 const validRequest = fc.oneof(
-  fc.tuple(body, fc.boolean()).map(([text, chunked]) => `POST /plants HTTP/1.1\r\n${HOST}${AUTH}${withBody(text, chunked)}`),
+  fc.tuple(bodyBytes, fc.boolean()).map(([bytes, chunked]) => `POST /plants HTTP/1.1\r\n${HOST}${AUTH}${withBody(bytes, chunked)}`),
   id.map((i) => `DELETE /plants/${i} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
   fc.tuple(fc.constantFrom(...PARAMETER_NAMES, 'x'), id).map(([name, value]) => `GET /plants?${name}=${value} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
   fc.webPath().map((path) => `GET ${path || '/'} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
@@ -75,22 +98,9 @@ const oddlyFieldedRequest = fc
     return latin1(text.slice(0, behindRequestLine) + lines + text.slice(behindRequestLine));
   });
 
-const someBytes = fc.uint8Array({ minLength: 1, maxLength: 12 }).map((bytes) => Buffer.from(bytes));
-const insertion = fc.oneof(fc.constantFrom(...WORDS).map(latin1), someBytes);
-
-/** Replaces up to 20 bytes at any place. */
-const wound = fc.record({
-  at: fc.double({ min: 0, max: 1, noNaN: true }),
-  over: fc.nat(20),
-  inserted: insertion,
-});
-
-const woundedRequest = fc.tuple(validRequest, fc.array(wound, { minLength: 1, maxLength: 4 })).map(([request, wounds]) =>
-  wounds.reduce((bytes, { at, over, inserted }) => {
-    const start = Math.floor(at * bytes.length);
-    return Buffer.concat([bytes.subarray(0, start), inserted, bytes.subarray(start + over)]);
-  }, request),
-); // prettier-ignore
+const woundedRequest = fc
+  .tuple(validRequest, woundsOf(1))
+  .map(([request, wounds]) => damaged(request, wounds));
 
 const neverARequest = fc
   .array(insertion, { minLength: 1, maxLength: 12 })

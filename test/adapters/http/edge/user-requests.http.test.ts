@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { errorOf } from '../../../support/http-answer';
 import { RawSocket } from '../../../support/raw-socket';
-import { AUTH, END, HOST, LIST, create } from '../../../support/requests';
+import { AUTH, END, HOST, LIST, create, request } from '../../../support/requests';
 import { SlowStore } from '../../../support/slow-store';
 import { until } from '../../../support/until';
 import { TOKENS, type WatchedService, startWatched } from '../../../support/watched-service';
@@ -88,5 +88,29 @@ describe('requests of one user beyond MAX_USER_REQUESTS', () => {
       expect((await ask(create(1, ''))).status).to.equal(400);
       expect((await ask(LIST.replace('/plants', '/plants/'))).status).to.equal(404);
     }
+  });
+});
+
+describe('requests on many connections of one user', () => {
+  it('do not let another user wait for all of them', async () => {
+    const service = await startWatched();
+    // Refused without a call to the store.
+    const bytes = request('GET', '/plants?limit=x');
+    const sent = [...Array<string>(200).fill(bytes), bytes.replace(AUTH, OF_BOB)];
+    const clients = await Promise.all(sent.map(() => RawSocket.open(service.url)));
+    const ask = (client: RawSocket, index: number) => client.send(sent[index]!).answer();
+    // The service knows the user of a connection from its first request.
+    await Promise.all(clients.map(ask));
+    const answered: number[] = [];
+    await Promise.all(
+      clients.map(async (client, index) => {
+        expect((await ask(client, index)).status).to.equal(400);
+        answered.push(index);
+      }),
+    );
+    for (const client of clients) client.reset();
+    await service.stop();
+
+    expect(answered.indexOf(200)).to.be.below(100);
   });
 });
