@@ -18,17 +18,17 @@ export type Runner =
 
 export const RUNNERS: Readonly<Record<string, Runner>> = {
   'console tour': { by: 'test/docs/pages.http.test.ts' },
-  'sh start': { by: 'test/docs/shell.http.test.ts' },
-  'sh token': { by: 'test/docs/shell.http.test.ts' },
-  'sh issuer': { by: 'test/docs/shell.http.test.ts' },
-  'sh start redis': { by: 'test/docs/shell.redis.test.ts' },
+  'sh start': { by: 'test/docs/shell.processes.http.test.ts' },
+  'sh token': { by: 'test/docs/shell.processes.http.test.ts' },
+  'sh issuer': { by: 'test/docs/shell.processes.http.test.ts' },
+  'sh start redis': { by: 'test/docs/shell.processes.redis.test.ts' },
   'redis operator': {
     by: 'test/adapters/redis/operator-rights.fault.test.ts',
     saying: "rules('docs/command-line.md')",
   },
-  'sh migrate': { by: 'test/adapters/cli/documented.redis.test.ts' },
-  'console session': { by: 'test/adapters/cli/documented.redis.test.ts' },
-  'console redis': { by: 'test/docs/shell.redis.test.ts' },
+  'sh migrate': { by: 'test/adapters/cli/documented.processes.redis.test.ts' },
+  'console session': { by: 'test/adapters/cli/documented.processes.redis.test.ts' },
+  'console redis': { by: 'test/docs/shell.processes.redis.test.ts' },
   'redis mend': { by: 'test/adapters/redis/unreadable-history.redis.test.ts' },
   'redis snapshot': { by: 'test/adapters/redis/snapshots.redis.test.ts' },
   'redis acl': {
@@ -41,12 +41,12 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
       ...['erase', 'erase file', 'disk usage', 'disk restart', 'disk verify'],
       ...['failover redis', 'upgrade check', 'upgrade instance', 'sizing'],
     ].map(
-      (block) => [`sh ${block}`, { by: 'test/docs/runbooks.redis.test.ts', saying: `'${block}'` }] as const,
+      (block) => [`sh ${block}`, { by: 'test/docs/runbooks.processes.redis.test.ts', saying: `'${block}'` }] as const,
     ),
   ),
-  'sh archive': { by: 'test/adapters/cli/archive.redis.test.ts', saying: "theBlock('sh archive')" },
+  'sh archive': { by: 'test/adapters/cli/archive.processes.redis.test.ts', saying: "theBlock('sh archive')" },
   'sh restore archives': {
-    by: 'test/adapters/cli/archive.redis.test.ts',
+    by: 'test/adapters/cli/archive.processes.redis.test.ts',
     saying: "theBlock('sh restore archives')",
   },
   'sh failover sentinel': { by: 'test/adapters/redis/sentinel.redis.test.ts' },

@@ -872,7 +872,7 @@ export const MUTANTS: readonly Mutant[] = [
     code: "if (found.digest('hex') === digest && end.head.version === head.version) return end;",
     replacement: 'if (digest) return { ...end, head };',
     test: {
-      file: 'test/adapters/cli/archive.redis.test.ts',
+      file: 'test/adapters/cli/archive.processes.redis.test.ts',
       title: 'removes nothing from the store if the file differs from the store',
     },
   },
@@ -882,7 +882,7 @@ export const MUTANTS: readonly Mutant[] = [
     code: 'if (digestOf(await decodeBase(stored)) !== expected)',
     replacement: 'if (stored.head.version < 0 && expected)',
     test: {
-      file: 'test/adapters/cli/archive.redis.test.ts',
+      file: 'test/adapters/cli/archive.processes.redis.test.ts',
       title: 'removes nothing from the store if the base snapshot that was written differs from the replay',
     },
   },

@@ -42,6 +42,14 @@ describe('The stages of .ci/run', () => {
     expect(scripts['test:services']).to.contain("'test/**/*.load.http.test.ts'");
   });
 
+  it('have what npm test leaves out, too, if they have npm test', () => {
+    const stages = read('.ci/run').split(/;;\n/).filter((stage) => stage.includes("run_tests 'npm test'"));
+    expect(stages).to.have.lengthOf(2);
+    for (const stage of stages)
+      for (const script of ['check', 'test:processes', 'test:slow'])
+        expect(stage).to.contain(`npm run --silent ${script}\n`);
+  });
+
   for (const [name, job] of Object.entries(jobs)) {
     it(`have the job ${name} of the workflow, which gives the stage its time`, () => {
       expect(job.steps.flatMap(({ run = [] }) => run)).to.deep.equal([`bash .ci/run ${name}`]);
