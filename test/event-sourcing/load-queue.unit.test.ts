@@ -57,6 +57,12 @@ class Given {
   }
 }
 
+/** After how many milliseconds the last of 200 loads that have to wait is to be requested again. */
+function lastOf200Retries(given: Given): number {
+  given.load('under way');
+  return Math.max(...Array.from({ length: 200 }, () => given.queue.retryAfterMs(given.load('waiting'))));
+}
+
 describe('The load queue', () => {
   it('requests a few pages at a time over all loads', async () => {
     const given = new Given(2);
@@ -95,7 +101,14 @@ describe('The load queue', () => {
 
     const arrived = (await given.arriveAll()).slice(0, 17);
     expect(arrived.filter((name) => name === 'short')).to.have.length(12);
-    expect(arrived.lastIndexOf('short')).to.be.at.most(16);
+    expect(arrived.join(' ')).to.match(/^long (?:short ){0,3}(?:long short short short ){3}/);
+  });
+
+  it('takes a load for long after eight pages', async () => {
+    const given = new Given(1);
+    given.load('a', 10);
+    given.load('b');
+    expect((await given.arriveAll()).indexOf('b')).to.equal(8);
   });
 
   it('lets long loads take turns, page by page', async () => {
@@ -136,6 +149,16 @@ describe('The load queue', () => {
     expect(given.dropped).to.have.length(20 - 8);
   });
 
+  it('continues a long load that no request waits for beside any number of others', async () => {
+    const given = new Given(1);
+    let wanted = true;
+    for (let count = 0; count < 20; count++) given.load(`load ${count}`, 60, () => count > 0 || wanted);
+    for (let page = 0; page < 20 * 40; page++) await given.arrives();
+    wanted = false;
+    await given.arriveAll();
+    expect(given.dropped).to.be.empty;
+  });
+
   it('ends a load whose page times out, and continues with the next', async () => {
     const given = new Given(1);
     given.load('a');
@@ -154,7 +177,7 @@ describe('The load queue', () => {
       await given.clock.pass(100);
       await given.arrives();
     }
-    given.load('under way');
+    const underWay = given.load('under way');
     const waiting = Array.from({ length: 200 }, () => given.load('waiting'));
     const times = waiting.map((load) => given.queue.retryAfterMs(load));
 
@@ -162,6 +185,27 @@ describe('The load queue', () => {
     expect(Math.max(...times)).to.be.within(200 * 20, 200 * 125);
     expect(new Set(times.map((ms) => Math.floor(ms / 1000))).size).to.be.at.least(4);
     expect(given.queue.retryAfterMs(waiting[150]!), 'the same time for the same load').to.equal(times[150]);
+    expect(given.queue.retryAfterMs(underWay), 'at once for a load that has begun').to.equal(1000);
+  });
+
+  it('schedules retries by the time that a load takes, without the time in which there was none', async () => {
+    const given = new Given(1);
+    given.load('before');
+    await given.arrives();
+    await given.clock.pass(100_000);
+    given.load('after');
+    await given.arrives();
+    expect(lastOf200Retries(given)).to.equal(200 * 12.5);
+  });
+
+  it('schedules retries by the time that long loads take', async () => {
+    const given = new Given(1);
+    for (const name of ['a', 'b', 'c']) given.load(name, 20);
+    while (given.underWay.length > 0) {
+      await given.clock.pass(100);
+      await given.arrives();
+    }
+    expect(lastOf200Retries(given)).to.be.above(200 * 12.5);
   });
 
   it('refuses a herd of clients about once each, although loads become slower while they wait', async () => {

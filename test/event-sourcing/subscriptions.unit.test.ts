@@ -169,6 +169,6 @@ for (const { kind, of } of [
           expect(consumer.copy).to.deep.equal(await store.history(ADA));
         }),
         { numRuns: RUNS },
-      ));
+      )).timeout(600_000);
   });
 }
