@@ -89,7 +89,7 @@ export class AggregateCache<Cached extends Cacheable> {
   /** Updates the cost of the entry, and evicts others. False if the memory is still exceeded. */
   #fits(entry: Entry<Cached>): boolean {
     this.#count(entry);
-    if (this.#exceeds()) this.#evict((other) => other !== this.#latest);
+    this.#evict((other) => other !== this.#latest);
     // A load may evict even the most recently used aggregate, if that one is idle.
     if (this.#bytes > this.limits.maxBytes) this.#evict((other) => other !== entry);
     return this.#bytes <= this.limits.maxBytes;
@@ -108,6 +108,7 @@ export class AggregateCache<Cached extends Cacheable> {
     return this.#bytes > this.limits.maxBytes || this.#items > this.limits.maxItems;
   }
 
+  /** Evicts the least recently used of these until the limits are kept. */
   #evict(mayEvict: (entry: Entry<Cached>) => boolean): void {
     for (const [stream, entry] of this.#entries) {
       if (!this.#exceeds()) return;

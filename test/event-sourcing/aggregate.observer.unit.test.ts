@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { created } from './pending-request';
+import { created, deleted } from './pending-request';
 import { TIMEOUT_MS, OneAggregate } from './one-aggregate';
 
 describe('The observer of an aggregate', () => {
@@ -73,6 +73,17 @@ describe('The observer of an aggregate', () => {
     await fixture.catchUp();
 
     expect(fixture.observed).to.deep.equal(['ada lost version 2', 'round: 1 requests, 2 store calls']);
+  });
+
+  it('is notified of the progress of a load after every 100,000 events', async () => {
+    const progress: string[] = [];
+    const loading = (stream: string, version: number) => void progress.push(`${stream} ${version}`);
+    const fixture = new OneAggregate({ pageSize: 30_000, observer: { loading } });
+    const events = Array.from({ length: 50_000 }, (_, i) => (i % 2 === 0 ? created(1, 'Fern') : deleted(1)));
+    for (let part = 0; part < 5; part++) await fixture.store.recordCommit('ada', ...events);
+
+    expect((await fixture.catchUp()).outcome).to.deep.equal([]);
+    expect(progress).to.deep.equal(['ada 120000', 'ada 210000']);
   });
 
   it('is notified of the error of a failed round', async () => {
