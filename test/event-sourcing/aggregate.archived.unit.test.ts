@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { plantListCodec } from '../../src/application';
 import { PlantList } from '../../src/domain';
-import { type SnapshotOptions, headOf } from '../../src/event-sourcing';
+import { BrokenSnapshot, type SnapshotOptions, headOf } from '../../src/event-sourcing';
 import { untilIdle } from '../support/manual-clock';
 import { AWAY, type KeptBase, MemorySnapshots } from '../support/memory-snapshots';
 import { OneAggregate } from './one-aggregate';
@@ -137,7 +137,7 @@ describe('An aggregate whose first events were archived', () => {
   });
 
   it('loads again if events are archived between two pages of a load', async () => {
-    const { fixture, archive } = await given();
+    const { fixture, archive, faults } = await given();
     const listed = fixture.list();
     await fixture.store.sole.answer();
     await settled();
@@ -146,6 +146,7 @@ describe('An aggregate whose first events were archived', () => {
     while (fixture.store.calls.length > 0) await fixture.store.calls[0]!.answer();
     await settled();
     expect(listed.outcome).to.deep.equal(PLANTS);
+    expect(faults()).to.deep.equal(['ada snapshot restored']);
   });
 
   it('loads from a newer base that replaces the one that it has loaded', async () => {
@@ -215,6 +216,19 @@ describe('An aggregate whose first events were archived', () => {
         expect((await list()).outcome).to.deep.equal(PLANTS);
       });
     }
+
+    it('if its store has no bases', async () => {
+      const { fixture, snapshots, archive } = await given();
+      await archive(4);
+      Object.assign(snapshots, { loadBase: undefined });
+      fixture.store.held = false;
+      const listed = fixture.list();
+      await settled();
+      expect(listed.error)
+        .to.have.property('message')
+        .that.matches(/it is missing$/);
+      expect(listed.error).to.have.property('cause').that.is.instanceOf(BrokenSnapshot);
+    });
 
     it('if no snapshots are configured', async () => {
       const fixture = new OneAggregate();

@@ -112,4 +112,19 @@ describe('The observer of an aggregate', () => {
       'round: 1 requests, 1 store calls',
     ]);
   });
+
+  it('is notified of the cause of a fault, for the log', async () => {
+    const faults: Error[] = [];
+    const fault = (_: string, error: unknown) => void faults.push(error as Error);
+    const slow = new OneAggregate({ observer: { fault } });
+    slow.list();
+    slow.store.sole.hang();
+    await slow.clock.pass(TIMEOUT_MS);
+    expect(faults[0]?.message).to.equal('the event store did not answer in time');
+
+    const broken = new OneAggregate({ observer: { fault } });
+    await broken.recordByOthers(deleted(1));
+    expect((await broken.catchUp()).outcome).to.equal('UnreadableHistory');
+    expect(faults[1]?.cause).to.be.instanceOf(Error).with.property('message', faults[1]?.message);
+  });
 });

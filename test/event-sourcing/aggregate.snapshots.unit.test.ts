@@ -269,6 +269,17 @@ describe('A snapshot is saved', () => {
     expect(snapshots.newest('ada')).to.equal(others);
   });
 
+  it('not if another instance has saved one since this one replaced an unusable one', async () => {
+    const { fixture, snapshots, headAt, list } = await given();
+    snapshots.keep('ada', { ...snapshotOf(EVENTS, await headAt(9)), chunks: ['['] });
+    await list();
+    await fixture.recordByOthers(...history(7).slice(1));
+    const others = snapshotOf([...EVENTS, ...history(7).slice(1)], await headAt(15));
+    snapshots.keep('ada', others);
+    await list();
+    expect(snapshots.newest('ada')).to.equal(others);
+  });
+
   it('in the background, of one stream at a time; of another one after its next round', async () => {
     const saves = new SaveSlot();
     const givenOne = () => {
