@@ -41,7 +41,8 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
       ...['erase', 'erase file', 'disk usage', 'disk restart', 'disk verify'],
       ...['failover redis', 'upgrade check', 'upgrade instance', 'sizing'],
     ].map(
-      (block) => [`sh ${block}`, { by: 'test/docs/runbooks.processes.redis.test.ts', saying: `'${block}'` }] as const,
+      (block) =>
+        [`sh ${block}`, { by: 'test/docs/runbooks.processes.redis.test.ts', saying: `'${block}'` }] as const,
     ),
   ),
   'sh archive': { by: 'test/adapters/cli/archive.processes.redis.test.ts', saying: "theBlock('sh archive')" },

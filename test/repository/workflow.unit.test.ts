@@ -43,7 +43,9 @@ describe('The stages of .ci/run', () => {
   });
 
   it('have what npm test leaves out, too, if they have npm test', () => {
-    const stages = read('.ci/run').split(/;;\n/).filter((stage) => stage.includes("run_tests 'npm test'"));
+    const stages = read('.ci/run')
+      .split(/;;\n/)
+      .filter((stage) => stage.includes("run_tests 'npm test'"));
     expect(stages).to.have.lengthOf(2);
     for (const stage of stages)
       for (const script of ['check', 'test:processes', 'test:slow'])
