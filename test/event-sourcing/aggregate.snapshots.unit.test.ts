@@ -280,6 +280,24 @@ describe('A snapshot is saved', () => {
     expect(snapshots.newest('ada')).to.equal(others);
   });
 
+  it('not if the history was lost meanwhile, and is being loaded again', async () => {
+    const { fixture, snapshots, list, observed } = await given({}, history(5));
+    await list();
+    await fixture.recordByOthers(created(2, 'Moss'));
+    let found = () => {};
+    snapshots.load = () => new Promise((resolve) => (found = () => resolve(undefined)));
+    await list();
+    await fixture.store.loseTail('ada', 1);
+    fixture.store.held = true;
+    fixture.list();
+    await fixture.store.sole.answer();
+    await settled();
+    found();
+    await settled();
+    expect(observed()).to.deep.equal([]);
+    expect(snapshots.kept.size).to.equal(0);
+  });
+
   it('in the background, of one stream at a time; of another one after its next round', async () => {
     const saves = new SaveSlot();
     const givenOne = () => {
