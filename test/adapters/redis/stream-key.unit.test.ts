@@ -1,7 +1,7 @@
 import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { keysOf, streamKey } from '../../../src/adapters/redis/stream-key';
+import { keysOf, streamKey, streamOfKey } from '../../../src/adapters/redis/stream-key';
 import { RUNS } from '../../domain/arbitraries';
 
 const anyUser = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 });
@@ -64,4 +64,40 @@ describe('The key of a user’s stream', () => {
       { numRuns: RUNS },
     );
   });
+
+  it('stands beside those of its snapshot and of its base, and their drafts', () => {
+    expect(keysOf('p', streamName('ada'))).to.deep.equal([
+      'p:{ada}:events',
+      'p:{ada}:snapshot',
+      'p:{ada}:snapshot:draft',
+      'p:{ada}:base',
+      'p:{ada}:base:draft',
+    ]);
+  });
+});
+
+describe('The stream of a key', () => {
+  for (const [key, stream] of Object.entries({
+    'p:{ada}:events': 'ada',
+    'p:{a%20%7B}:events': 'a {',
+    'p:{ada}:snapshot': 'other',
+    'p:{ada}:snapshot:draft': 'other',
+    'p:{ada}:base': 'other',
+    'p:{ada}:base:draft': 'other',
+    'p:eu.1-a_b:{ada}:events': 'other',
+    'pq:{ada}:events': 'foreign',
+    'q:{ada}:events': 'foreign',
+    'p q:p:{ada}:events': 'foreign',
+    'p:{ada}:events:': 'foreign',
+    'p:{ada}:events:draft': 'foreign',
+    'p:{ada}': 'foreign',
+    ':{ada}:events': 'foreign',
+    'p:{}:events': 'foreign',
+    'p:{a{b}:events': 'foreign',
+    'p:{%61da}:events': 'foreign',
+    'p:{%zz}:events': 'foreign',
+    'p:{a b}:events': 'foreign',
+  })) {
+    it(`is ${stream} for ${key}`, () => expect(streamOfKey('p', key)).to.equal(stream));
+  }
 });
