@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Entry, PackedEntries, decodeEntry } from '../../../src/adapters/redis/entry';
+import { type Entry, PackedEntries, decodeEntry, headOfEntry } from '../../../src/adapters/redis/entry';
 import { type Codec, UnreadableHistory } from '../../../src/event-sourcing';
 
 const COMMIT = '2026-11-20T21:20:33.123Z-9f2c51d07b3a88e4';
@@ -19,6 +19,13 @@ function entry({ id = '7-0', type = 'Noted', data = FERN } = {}): Entry {
 describe('An entry of a Redis stream', () => {
   it('is read with its version and commit', () => {
     expect(decodeEntry(entry(), 7, codec)).to.deep.equal({ version: 7, commit: COMMIT, event: FERN });
+  });
+
+  it('shows its head without being decoded, unless it is irregular', () => {
+    expect(headOfEntry(entry({ data: 'unreadable' }))).to.deep.equal({ version: 7, commit: COMMIT });
+    for (const id of ['7-1', '07-0', '-0', 'x-0', '7'])
+      expect(headOfEntry(entry({ id })), id).to.equal(undefined);
+    expect(headOfEntry({ id: '7-0', recorded: undefined })).to.equal(undefined);
   });
 
   it('is unreadable if the codec cannot decode it; the error names the entry, without user data', () => {
