@@ -40,9 +40,9 @@ function keyOf(prefix: string, stream: StreamName, kind: string): string {
  * another service whose longer prefix (`plant-store:eu`) begins with this one.
  */
 export function streamOfKey(prefix: string, key: string): StreamName | 'foreign' | 'other' {
-  const [, keyPrefix, encoded, kind] =
-    /^([\w.:-]+):\{([^{}]*)\}:(events|(?:snapshot|base)(?::draft)?)$/.exec(key) ?? [];
-  if (keyPrefix === undefined || encoded === undefined || kind === undefined) return 'foreign';
+  const parts = /^([\w.:-]+):\{([^{}]*)\}:(events|(?:snapshot|base)(?::draft)?)$/.exec(key);
+  if (parts === null) return 'foreign';
+  const [keyPrefix, encoded, kind] = parts.slice(1) as [string, string, string];
   const stream = decoded(encoded);
   // Only the canonical encoding is accepted: `%41` is not another spelling of `A`.
   if (stream === undefined || keyOf(keyPrefix, stream, kind) !== key) return 'foreign';
