@@ -25,7 +25,7 @@ describe('An entry of a Redis stream', () => {
     expect(headOfEntry(entry({ data: 'unreadable' }))).to.deep.equal({ version: 7, commit: COMMIT });
     for (const id of ['7-1', '07-0', '-0', 'x-0', '7'])
       expect(headOfEntry(entry({ id })), id).to.equal(undefined);
-    expect(headOfEntry({ id: '7-0', recorded: undefined })).to.equal(undefined);
+    expect(headOfEntry({ id: '7-0' })).to.equal(undefined);
   });
 
   it('is unreadable if the codec cannot decode it; the error names the entry, without user data', () => {
