@@ -3,6 +3,9 @@
 // Other arguments are passed to each run.
 import { spawn } from 'node:child_process';
 
+const [processes, passedOn] =
+  process.argv[2] === '--processes' ? [true, process.argv.slice(3)] : [false, process.argv.slice(2)];
+
 /** Tests with a script of their own. */
 const APART = [
   'test/{package,bench,clients,container,monitoring}/*.{package,bench,clients,container,prometheus}.test.ts',
@@ -38,8 +41,6 @@ function mocha(args) {
   });
 }
 
-const passedOn = process.argv.slice(2).filter((argument) => argument !== '--processes');
-const processes = process.argv.includes('--processes');
 if (!processes) {
   const check = spawn(process.execPath, ['scripts/check.mjs', '--without-style'], {
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -21,6 +21,18 @@ import { theBlock } from './shell';
 
 const commands = (kind: string) => theBlock(`sh ${kind}`).text;
 
+/** A client of a server that may still be starting. */
+async function connectedClient(url: string) {
+  const client = plainClient(url);
+  await until(() =>
+    client.connect().then(
+      () => true,
+      () => false,
+    ),
+  );
+  return client;
+}
+
 describeOwnRedis('A runbook', (startRedis) => {
   const bash = compiledCli();
   const path = temporaryDirectory();
@@ -224,13 +236,7 @@ describeOwnRedis('Redis at appendfsync always', (startRedis) => {
     };
     const url = `redis://127.0.0.1:${port}`;
     const full = start('16');
-    const client = plainClient(url);
-    await until(() =>
-      client.connect().then(
-        () => true,
-        () => false,
-      ),
-    );
+    const client = await connectedClient(url);
     let acknowledged = 0;
     await (async () => {
       for (;;) {
@@ -243,13 +249,7 @@ describeOwnRedis('Redis at appendfsync always', (startRedis) => {
     expect(acknowledged).to.be.greaterThan(5);
 
     const again = start('unlimited');
-    const later = plainClient(url);
-    await until(() =>
-      later.connect().then(
-        () => true,
-        () => false,
-      ),
-    );
+    const later = await connectedClient(url);
     expect(await later.xlen('plants')).to.equal(acknowledged);
     disconnect(later);
     again.child.kill('SIGKILL');
