@@ -4,16 +4,11 @@ import { PlantList } from '../../src/domain';
 import { BrokenSnapshot, type SnapshotOptions, headOf } from '../../src/event-sourcing';
 import { untilIdle } from '../support/manual-clock';
 import { AWAY, type KeptBase, MemorySnapshots } from '../support/memory-snapshots';
-import { OneAggregate } from './one-aggregate';
+import { OneAggregate, settled } from './one-aggregate';
 import { created, deleted } from './pending-request';
 
 const FERN_TO_IVY = [created(1, 'Fern'), created(2, 'Moss'), deleted(1), created(3, 'Ivy')];
 const PLANTS = ['Moss', 'Ivy', 'Aloe'];
-
-/** Resolves when no load and no save goes on. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 50; turn++) await untilIdle();
-}
 
 /** An aggregate over a history of six events, pages of two. */
 async function given(options: Partial<SnapshotOptions<PlantList>> = {}) {

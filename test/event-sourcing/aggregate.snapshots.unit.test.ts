@@ -5,7 +5,7 @@ import { BrokenSnapshot, type Head, SNAPSHOT_EVERY, type SnapshotOptions } from 
 import { SaveSlot } from '../../src/event-sourcing/save-slot';
 import { untilIdle } from '../support/manual-clock';
 import { AWAY, type KeptSnapshot, MemorySnapshots } from '../support/memory-snapshots';
-import { OneAggregate } from './one-aggregate';
+import { OneAggregate, settled } from './one-aggregate';
 import { created, deleted } from './pending-request';
 
 /** A history of which one plant lives: `plant 2`, then `plant 4`, and so on. */
@@ -17,11 +17,6 @@ function history(events: number): PlantEvent[] {
 
 function snapshotOf(events: readonly PlantEvent[], head: Head): KeptSnapshot {
   return { format: plantListCodec.format, head, chunks: [...plantListCodec.encode(PlantList.from(events))] };
-}
-
-/** Resolves when no load and no save goes on. */
-async function settled(): Promise<void> {
-  for (let turn = 0; turn < 50; turn++) await untilIdle();
 }
 
 const PAGE = 2;

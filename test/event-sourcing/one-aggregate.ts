@@ -9,11 +9,16 @@ import {
 } from '../../src/domain';
 import { Aggregate, type AggregateObserver, type AggregateOptions } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
-import { ManualClock } from '../support/manual-clock';
+import { ManualClock, untilIdle } from '../support/manual-clock';
 import { ScriptedStore } from '../support/scripted-store';
 import { PendingRequest, FULL_LISTING, plant, plantId } from './pending-request';
 
 export const TIMEOUT_MS = 1000;
+
+/** Resolves when no load and no save is in progress. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await untilIdle();
+}
 
 type Options = Partial<AggregateOptions<Command, PlantEvent, PlantList>> & { readonly pageSize?: number };
 

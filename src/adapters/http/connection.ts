@@ -182,7 +182,7 @@ export class Connection implements Client, Startable {
   /**
    * Refuses bytes that are not a request, or a request whose body is malformed. The
    * response must not be read as that of an earlier request: while one of those is
-   * pending, the connection is reset instead.
+   * pending, the connection is closed instead.
    */
   refuse(refusal: HttpProblem): void {
     // The last response has been sent.
@@ -208,7 +208,7 @@ export class Connection implements Client, Startable {
     if (this.#owed.length === 0) this.#closeGracefully();
   }
 
-  /** Resets the connection. True if a response was pending. */
+  /** Closes the connection at once. True if a response was pending. */
   abort(): boolean {
     this.socket.destroy();
     return this.#owed.length > 0;
