@@ -6,7 +6,8 @@ import {
   type Head,
   HistoryChanged,
   type RecordedEvent,
-  type StoreUnavailable,
+  StoreUnavailable,
+  UnreadableHistory,
   headOf,
   replay,
   subscribe,
@@ -17,6 +18,9 @@ import { type Command, JSON_OUTPUT, type OpenStore, USER, type CliContext, withS
 import { eventLine } from './event-lines';
 import { WrongUsage } from './exit';
 import { escapeForTerminal } from './terminal';
+
+/** Pause between attempts to read where archived events end, in ms. */
+const RETRY_MS = 200;
 
 export const eventsTail: Command = {
   name: 'events tail',
@@ -70,27 +74,39 @@ async function follow(
   // Before the loop, an unavailable store ends the command.
   let head = first === undefined ? await readHead(opened, user) : BEGINNING;
   let from = first ?? 1;
+  /** Whether the events after `head` are archived. */
+  let archived = false;
+  let failed = false;
   while (!signal.aborted) {
     try {
+      if (archived) {
+        head = await startHeadOf(opened, user);
+        archived = failed = false;
+        await stderr.line(
+          `The events of ${escapeForTerminal(user)} up to version ${head.version} are archived; the later ones follow.`,
+        );
+      }
       for await (const event of subscribe(opened.store, user, head, { clock, signal, unavailable })) {
         if (event.version < from) continue;
         await stdout.write(json ? eventLine(user, event) : `${plainLine(event)}\n`);
       }
     } catch (error) {
       if (error instanceof ArchivedHistory) {
-        head = await startHeadOf(opened, user);
+        archived = true;
+      } else if (error instanceof HistoryChanged) {
+        head = BEGINNING;
+        from = 1;
         await stderr.line(
-          `The events of ${escapeForTerminal(user)} up to version ${head.version} are archived; the later ones follow.`,
+          `The history of ${escapeForTerminal(user)} was erased or lost; the current one follows.`,
         );
-        continue;
+        if (json) await stdout.line(JSON.stringify({ stream: user, reset: true }));
+      } else if (error instanceof StoreUnavailable && !(error instanceof UnreadableHistory)) {
+        if (!failed) unavailable(error);
+        failed = true;
+        await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
+      } else {
+        throw error;
       }
-      if (!(error instanceof HistoryChanged)) throw error;
-      head = BEGINNING;
-      from = 1;
-      await stderr.line(
-        `The history of ${escapeForTerminal(user)} was erased or lost; the current one follows.`,
-      );
-      if (json) await stdout.line(JSON.stringify({ stream: user, reset: true }));
     }
   }
 }

@@ -1,11 +1,12 @@
 import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
-import { parseUser } from '../../../src/application';
+import { parseUser, plantListCodec } from '../../../src/application';
 import { StoreUnavailable, UnreadableHistory } from '../../../src/event-sourcing';
 import { created, deleted } from '../../support/given';
 import { ManualClock } from '../../support/manual-clock';
-import { startCli } from './cli-fixture';
+import { AWAY, MemorySnapshots } from '../../support/memory-snapshots';
+import { type CliSetup, startCli } from './cli-fixture';
 import { record } from './histories';
 
 const alice = parseUser('alice')!;
@@ -26,8 +27,12 @@ describe('events tail', () => {
   });
 
   function tail(...typed: string[]) {
+    return tailWith({}, ...typed);
+  }
+
+  function tailWith(setup: CliSetup, ...typed: string[]) {
     const started = startCli(
-      { store, clock, interrupted: interrupted.signal },
+      { store, clock, interrupted: interrupted.signal, ...setup },
       'events',
       'tail',
       '--user',
@@ -111,6 +116,24 @@ describe('events tail', () => {
     await record(store, 'alice', [created(3, 'Moss')]);
     expect(await following.lines()).to.have.length(1);
     expect(following.error()).to.equal('The event store is unavailable (Redis is gone); retrying.\n');
+  });
+
+  it('waits for an unavailable store before it skips archived events', async () => {
+    const read = store.read.bind(store);
+    store.read = async (stream, after) => (after.version < 2 ? { status: 'archived' } : read(stream, after));
+    const snapshots = new MemorySnapshots();
+    const head = { version: 2, commit: 'alice-1-2' };
+    snapshots.bases.set('alice', { format: plantListCodec.format, head, archive: 'seal', chunks: [] });
+    snapshots.fault = AWAY;
+    const following = tailWith({ snapshots }, '--from', 'start');
+    await following.lines();
+    await following.lines();
+    expect(following.error()).to.equal(`The event store is unavailable (${AWAY.message}); retrying.\n`);
+    snapshots.fault = undefined;
+    expect(await following.lines()).to.deep.equal(['3\talice-1-2\tPlantDeleted\t1']);
+    expect(following.error()).to.match(
+      /\nThe events of alice up to version 2 are archived; the later ones follow\.\n$/,
+    );
   });
 
   it('exits with 1 at an unreadable event', async () => {
