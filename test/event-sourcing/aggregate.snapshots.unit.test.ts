@@ -175,6 +175,24 @@ describe('An aggregate with snapshots', () => {
     expect(observed()).to.deep.equal(['ada snapshot ignored: its checksum differs', 'ada snapshot saved']);
   });
 
+  it('replays the whole history if one breaks in a load that continues after a failed one', async () => {
+    const { fixture, snapshots, headAt, list, observed } = await given({ every: Infinity });
+    fixture.list();
+    await settled();
+    await fixture.store.calls[0]!.answer();
+    await settled();
+    // The first page stays in the state.
+    await fixture.store.calls[0]!.refuse();
+    snapshots.keep('ada', {
+      ...snapshotOf(EVENTS, await headAt(9)),
+      chunks: ['[[1,7,"Fern"]]', '[[2,7,"Fern"]]'],
+    });
+
+    const [, ...others] = REPLAYED.reads;
+    expect(await list()).to.deep.equal({ outcome: REPLAYED.outcome, reads: [PAGE, 0, ...others] });
+    expect(observed().join()).to.match(/^ada snapshot ignored: /);
+  });
+
   it('replays the history while snapshots cannot be loaded, and saves one when they can', async () => {
     const { fixture, snapshots, list, observed } = await given();
     snapshots.fault = AWAY;

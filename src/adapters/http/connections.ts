@@ -74,7 +74,7 @@ export class Connections implements ConnectionServer {
     for (const connection of this.#open.values()) connection.endWhenIdle();
   }
 
-  /** Resets all connections. True if a response was pending. */
+  /** Closes all connections at once. True if a response was pending. */
   abort(): boolean {
     return [...this.#open.values()].map((connection) => connection.abort()).includes(true);
   }
