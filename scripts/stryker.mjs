@@ -19,8 +19,8 @@ const AREAS = {
   },
   'src/adapters/http': {
     goal: 90,
-    files: ['json', 'list-text'],
-    tests: ['adapters/http/json', 'adapters/http/list-text'],
+    files: ['json', 'list-query', 'list-text', 'request-scheduler'],
+    tests: ['json', 'list-query', 'list-text', 'request-scheduler'].map((file) => `adapters/http/${file}`),
   },
   'src/adapters/redis': {
     goal: 90,

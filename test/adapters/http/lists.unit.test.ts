@@ -1,11 +1,6 @@
 import { expect } from 'chai';
 import { type ListPage, Lists } from '../../../src/adapters/http/lists';
-import {
-  PARAMETER_NAMES,
-  type PageQuery,
-  canonical,
-  parseQuery,
-} from '../../../src/adapters/http/list-query';
+import type { PageQuery } from '../../../src/adapters/http/list-query';
 import { type User, WHOLE_LIST } from '../../../src/application';
 import { StoreUnavailable } from '../../../src/event-sourcing';
 import { PlantList } from '../../../src/domain';
@@ -227,53 +222,5 @@ describe('The text of a list', () => {
     admit(ADA, Infinity)!();
     ends[1]!();
     admit(ADA, 9999)!();
-  });
-});
-
-describe('The canonical text of a query', () => {
-  it('is the same for all ways to write the query, and selects the same page', () => {
-    for (const [sent, text] of [
-      ['', ''],
-      ['other=1', ''],
-      ['limit=002', 'limit=2'],
-      ['limit=%32&other=1', 'limit=2'],
-      ['cursor=djEuNQ&limit=2', 'limit=2&cursor=djEuNQ'],
-      ['cursor=djEuNQ', 'cursor=djEuNQ'],
-    ] as const) {
-      const query = parseQuery(sent);
-      expect(canonical(query), sent).to.equal(text);
-      expect(parseQuery(text), sent).to.deep.equal(query);
-    }
-  });
-
-  /** For each member, values that differ. A text also has characters that a URL escapes. */
-  const values: { readonly [Member in keyof PageQuery]: readonly PageQuery[Member][] } = {
-    limit: [0, 1, 2, Infinity],
-    after: [0, 1, 12],
-  };
-  const queries = Object.entries<readonly unknown[]>(values).reduce<readonly PageQuery[]>(
-    (before, [member, each]) =>
-      before.flatMap((query) => each.map((value) => ({ ...query, [member]: value }))),
-    [ALL],
-  );
-
-  it('differs between any two queries that differ in a member', () => {
-    expect(queries).to.have.length.of.at.least(12);
-    expect(new Set(queries.map(canonical))).to.have.property('size', queries.length);
-  });
-
-  it('is read as the same query, and may stand in a URL and in Link', () => {
-    for (const query of queries) {
-      const text = canonical(query);
-      expect(parseQuery(text), text).to.deep.equal(query);
-      expect(text).to.match(/^[\w.~!$&'()*+,;=:@/?%-]*$/);
-    }
-  });
-
-  it('has no parameter with several values: the refusal names the parameter', () => {
-    for (const name of PARAMETER_NAMES) {
-      expect(() => parseQuery(`${name}[]=1`)).to.throw(`${name} takes one value`);
-      expect(() => parseQuery(`${name}=1&${name}=1`)).to.throw(`${name} must not be given twice`);
-    }
   });
 });

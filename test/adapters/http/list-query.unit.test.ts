@@ -1,0 +1,119 @@
+import { expect } from 'chai';
+import {
+  type PageQuery,
+  PARAMETER_NAMES,
+  canonical,
+  parseQuery,
+} from '../../../src/adapters/http/list-query';
+import { HttpProblem } from '../../../src/adapters/http/problems';
+import { WHOLE_LIST } from '../../../src/application';
+
+/** The cursor of position 3. */
+const CURSOR = Buffer.from('v1.3').toString('base64url');
+
+function refusalOf(querystring: string): string {
+  try {
+    parseQuery(querystring);
+    return 'accepted';
+  } catch (error) {
+    expect(error).to.be.instanceOf(HttpProblem);
+    const { problem, message } = error as HttpProblem;
+    return `${problem.error} ${message}`;
+  }
+}
+
+describe('The query of a list', () => {
+  it('is that of the whole list if it has no known parameter', () => {
+    for (const querystring of ['', 'page=3', 'Limit=3', 'limits[]=3', 'a[limit]=3'])
+      expect(parseQuery(querystring), querystring).to.deep.equal(WHOLE_LIST);
+  });
+
+  it('has a limit and a cursor', () => {
+    expect(parseQuery(`limit=10&cursor=${CURSOR}`)).to.deep.equal({ limit: 10, after: 3 });
+    expect(parseQuery(`cursor=${CURSOR}`)).to.deep.equal({ ...WHOLE_LIST, after: 3 });
+    expect(parseQuery('limit=0')).to.deep.equal({ ...WHOLE_LIST, limit: 0 });
+    expect(parseQuery('limit=0010')).to.deep.equal({ ...WHOLE_LIST, limit: 10 });
+  });
+
+  it('refuses a limit that is not written in decimal digits', () => {
+    const refusal = '40004 limit must be a number of plants in decimal digits, 0 or more';
+    for (const limit of ['', '-1', '+1', '1.0', '1e3', '0x10', ' 1', '1 ', '1\n', 'ten', '١'])
+      expect(refusalOf(`limit=${encodeURIComponent(limit)}`), limit).to.equal(refusal);
+  });
+
+  it('refuses a cursor that the service did not make', () => {
+    const made = (text: string) => Buffer.from(text).toString('base64url');
+    const cursors = [
+      '',
+      'v1.3',
+      '3',
+      `${CURSOR}=`,
+      `${CURSOR}A`,
+      made('v1.0'),
+      made('v1.-1'),
+      made('v1.03'),
+      made('v1.3.0'),
+    ];
+    cursors.push(
+      made('v1.1e3'),
+      made('v1.'),
+      made('v1.x'),
+      made('v2.3'),
+      made('v1.9007199254740992'),
+      made('v1.Infinity'),
+    );
+    for (const cursor of cursors)
+      expect(refusalOf(`cursor=${cursor}`), cursor).to.equal(
+        '40004 cursor must come from the Link of an earlier answer',
+      );
+  });
+});
+
+describe('The canonical text of a query', () => {
+  it('is the same for all ways to write the query, and selects the same page', () => {
+    for (const [sent, text] of [
+      ['', ''],
+      ['other=1', ''],
+      ['limit=002', 'limit=2'],
+      ['limit=%32&other=1', 'limit=2'],
+      ['cursor=djEuNQ&limit=2', 'limit=2&cursor=djEuNQ'],
+      ['cursor=djEuNQ', 'cursor=djEuNQ'],
+    ] as const) {
+      const query = parseQuery(sent);
+      expect(canonical(query), sent).to.equal(text);
+      expect(parseQuery(text), sent).to.deep.equal(query);
+    }
+  });
+
+  /** For each member, values that differ. A text also has characters that a URL escapes. */
+  const values: { readonly [Member in keyof PageQuery]: readonly PageQuery[Member][] } = {
+    limit: [0, 1, 2, Infinity],
+    after: [0, 1, 12],
+  };
+  const queries = Object.entries<readonly unknown[]>(values).reduce<readonly PageQuery[]>(
+    (before, [member, each]) =>
+      before.flatMap((query) => each.map((value) => ({ ...query, [member]: value }))),
+    [WHOLE_LIST],
+  );
+
+  it('differs between any two queries that differ in a member', () => {
+    expect(queries).to.have.length.of.at.least(12);
+    expect(new Set(queries.map(canonical))).to.have.property('size', queries.length);
+  });
+
+  it('is read as the same query, and may stand in a URL and in Link', () => {
+    for (const query of queries) {
+      const text = canonical(query);
+      expect(parseQuery(text), text).to.deep.equal(query);
+      expect(text).to.match(/^[\w.~!$&'()*+,;=:@/?%-]*$/);
+    }
+  });
+
+  it('has no parameter with several values: the refusal names the parameter', () => {
+    for (const name of PARAMETER_NAMES) {
+      expect(() => parseQuery(`${name}[]=1`)).to.throw(`${name} takes one value`);
+      expect(() => parseQuery(`other=1&${name}%5B0%5D=1`)).to.throw(`${name} takes one value`);
+      expect(() => parseQuery(`${name}=1&${name}=1`)).to.throw(`${name} must not be given twice`);
+    }
+  });
+});
