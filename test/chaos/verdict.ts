@@ -111,19 +111,24 @@ export function falseReadiness(instance: ServiceInstance, attempts: readonly Att
   });
 }
 
+/** Readiness promises reads, and its body says whether it promises writes, too. */
 function contradictionOf(probes: readonly Probe[], attempts: readonly Attempt[]): string | undefined {
-  const served = attempts.filter(({ response }) => typeof response === 'object' && response.status !== 503);
-  const writes = attempts.filter(({ request }) => request.type !== 'list');
   if (probes.length < ENOUGH || attempts.length < ENOUGH) return undefined;
-  if (served.length === 0 && probes.every(({ ready }) => ready))
-    return `200, but all ${attempts.length} requests failed`;
-  if (served.length === attempts.length && !probes.some(({ ready }) => ready))
-    return `503, but all ${attempts.length} requests succeeded`;
-  if (
-    writes.length >= ENOUGH &&
-    !served.some(({ request }) => request.type !== 'list') &&
-    probes.every((p) => p.writes)
-  )
+  const lists = attempts.filter(({ request }) => request.type === 'list');
+  const writes = attempts.filter(({ request }) => request.type !== 'list');
+  if (haveFailed(lists) && probes.every(({ ready }) => ready))
+    return `200, but all ${lists.length} lists failed`;
+  if (haveFailed(writes) && probes.every((probe) => probe.writes))
     return `"writes":true, but all ${writes.length} writes failed`;
+  if (attempts.every(isServed) && !probes.some(({ ready }) => ready))
+    return `503, but all ${attempts.length} requests succeeded`;
   return undefined;
+}
+
+function haveFailed(attempts: readonly Attempt[]): boolean {
+  return attempts.length >= ENOUGH && !attempts.some(isServed);
+}
+
+function isServed({ response }: Attempt): boolean {
+  return typeof response === 'object' && response.status !== 503;
 }

@@ -75,8 +75,13 @@ describe('The verdict on an episode of chaos', () => {
   const HOUR = 3_600_000;
   const instance = (probes: readonly Probe[], interrupted = false) =>
     ({ probes, wasInterrupted: () => interrupted, url: 'http://127.0.0.1:1' }) as unknown as ServiceInstance;
-  const attempt = (on: ServiceInstance, asked: number, took: number, response: unknown) =>
-    ({ user: 'alice', request: FERN, instance: on, asked, answered: asked + took, response }) as Attempt;
+  const attempt = (
+    on: ServiceInstance,
+    asked: number,
+    took: number,
+    response: unknown,
+    request: PlantRequest = FERN,
+  ) => ({ user: 'alice', request, instance: on, asked, answered: asked + took, response }) as Attempt;
 
   it('refuses a late response, and none at all, unless the instance was interrupted', () => {
     for (const interrupted of [false, true]) {
@@ -91,16 +96,28 @@ describe('The verdict on an episode of chaos', () => {
   });
 
   it('refuses readiness that contradicts all requests for a while', () => {
-    const verdict = (status: number, probe: Omit<Probe, 'asked' | 'answered'>) => {
+    const contradicts = (request: PlantRequest, status: number, probe: Omit<Probe, 'asked' | 'answered'>) => {
       const at = [1, 2, 3, 4, 5, 6].map((each) => HOUR + each);
       const on = instance(at.map((asked) => ({ asked, answered: asked, ...probe })));
-      const attempts = at.map((asked) => attempt(on, asked, 0, { status }));
+      const attempts = at.map((asked) => attempt(on, asked, 0, { status }, request));
       return falseReadiness(on, attempts).length > 0;
     };
-    expect(verdict(200, { ready: true, writes: true })).to.equal(false);
-    expect(verdict(200, { ready: false, writes: false })).to.equal(true);
-    expect(verdict(503, { ready: false, writes: false })).to.equal(false);
-    expect(verdict(503, { ready: true, writes: false })).to.equal(true);
+    for (const request of [FERN, { type: 'list' } as const]) {
+      expect(contradicts(request, 200, { ready: true, writes: true })).to.equal(false);
+      expect(contradicts(request, 200, { ready: false, writes: false })).to.equal(true);
+      expect(contradicts(request, 503, { ready: false, writes: false })).to.equal(false);
+      expect(contradicts(request, 503, { ready: true, writes: true })).to.equal(true);
+    }
+    expect(contradicts({ type: 'list' }, 503, { ready: true, writes: false })).to.equal(true);
+  });
+
+  it('accepts that all writes fail for a while where readiness says so', () => {
+    const probe = { ready: true, writes: false };
+    const on = instance(
+      [1, 2, 3, 4, 5, 6].map((at) => ({ asked: HOUR + at, answered: HOUR + at, ...probe })),
+    );
+    const attempts = on.probes.map(({ asked }) => attempt(on, asked, 0, { status: 503 }));
+    expect(falseReadiness(on, attempts)).to.deep.equal([]);
   });
 
   it('is about faults that the seed determines', () => {
