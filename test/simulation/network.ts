@@ -186,9 +186,11 @@ export class Network implements StoreNetwork {
     answer: (call) => this.#answer(call),
     loseReply: (call) => this.#execute(call) && this.#lose(call),
     lose: (call) => this.#lose(call),
-    // Not before the store has executed it: a refusal of one copy promises that there is no other.
+    // Not before the store has executed it: a refusal of one copy promises that there is no other. Nor if its history
+    // was lost: a repeated append can restore the lost head, and then the other copy is recorded, as
+    // docs/operations.md says.
     duplicate: (call) => {
-      if (call.reply?.result) this.late.push(call);
+      if (call.reply?.result && call.reply.result.status !== 'reset') this.late.push(call);
     },
     hang: (call) => this.#hang(call),
     // A call that was executed cannot be refused any more.
