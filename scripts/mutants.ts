@@ -1,13 +1,15 @@
 /**
  * `npm run test:mutants`: plants each fault of test/mutants into a copy of this tree, one at a time, and runs the test
  * that must fail with it. First, all of these tests must pass in an unchanged copy. With an argument, only the faults
- * whose description contains it. Exits with 1 if a mutant is alive: its test passes.
+ * whose description contains it; with `--part 1/3` only the first, fourth, seventh … of them. Exits with 1 if a mutant
+ * is alive: its test passes.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { MUTANTS, type Mutant, mutated } from '../test/mutants/mutants';
 
 const NOT_COPIED = ['.git', 'node_modules', 'dist', 'coverage'];
@@ -49,8 +51,22 @@ async function isKilled(directory: string, mutant: Mutant): Promise<boolean> {
   }
 }
 
-async function main(part: string): Promise<void> {
-  const mutants = MUTANTS.filter(({ fault }) => fault.includes(part));
+/** The mutants that the arguments select. */
+function selected(args: readonly string[]): Mutant[] {
+  const { values, positionals } = parseArgs({
+    args: [...args],
+    options: { part: { type: 'string', default: '1/1' } },
+    allowPositionals: true,
+  });
+  const [, part, parts] = /^([1-9]\d*)\/([1-9]\d*)$/.exec(values.part) ?? [];
+  if (!(Number(part) <= Number(parts))) throw new Error('--part must be like 1/3');
+  const [wanted = ''] = positionals;
+  return MUTANTS.filter(({ fault }) => fault.includes(wanted)).filter(
+    (_, index) => index % Number(parts) === Number(part) - 1,
+  );
+}
+
+async function main(mutants: readonly Mutant[]): Promise<void> {
   const copies = Array.from({ length: availableParallelism() }, copyTree);
   try {
     const unchanged = await runTests(copies[0]!, mutants);
@@ -73,4 +89,4 @@ async function main(part: string): Promise<void> {
   }
 }
 
-void main(process.argv[2] ?? '');
+void main(selected(process.argv.slice(2)));
