@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { ProcessorShare } from '../support/processor-share';
 import { freePort } from '../support/redis/free-port';
 import { type RedisServer, type StartRedis, describeOwnRedis } from '../support/redis';
 import type { ServiceProcess } from '../support/service-process';
@@ -17,6 +18,11 @@ const USERS = userNames('user', 64);
 /** Users of one instance who send requests at a constant rate, and the time between two requests of each. */
 const STEADY_USERS = 16;
 const STEADY_MS = 20;
+/** Of a core. */
+const SHARE = 0.1;
+/** For one instance: more of them share the cores, and each must have compiled its code before it is measured. */
+const WARM_UP_MS = 6000;
+const WORK = { get: ['/plants?limit=20'], create: { nameLength: 12 } };
 const HOT = 'hot';
 const HOT_CLIENTS = 16;
 
@@ -42,6 +48,7 @@ for (const [name, startStore] of Object.entries(STORES)) {
     const inDirectory = temporaryDirectory();
     let where: Readonly<Record<string, string>>;
     let haproxy: Haproxy | undefined;
+    const shares: ProcessorShare[] = [];
     /** Processor time of a request, in microseconds, in the order of {@link COUNTS}. */
     const costs: number[] = [];
 
@@ -51,39 +58,48 @@ for (const [name, startStore] of Object.entries(STORES)) {
     afterEach(async () => {
       await haproxy?.stop();
       haproxy = undefined;
+      // Their processes have ended.
+      for (const share of shares.splice(0)) share.remove();
     });
+
+    function startInstances(count: number, users: readonly string[]): Promise<ServiceProcess[]> {
+      return Promise.all(
+        Array.from({ length: count }, () => start('', users, { ...where, LOG_LEVEL: 'warn' })),
+      );
+    }
+
+    /** Resolves with its URL, when an instance is ready behind it. */
+    async function startProxy(instances: readonly ServiceProcess[]): Promise<string> {
+      haproxy = await Haproxy.start({
+        port: await freePort(),
+        servers: instances.map(({ url }) => Number(new URL(url).port)),
+        file: inDirectory('haproxy.cfg'),
+      });
+      const { url } = haproxy;
+      await until(() =>
+        fetch(`${url}/health/ready`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      );
+      return url;
+    }
 
     for (const count of COUNTS) {
       it(`share the users of ${count} behind the proxy, and agree on a user of all of them`, async function () {
         this.timeout(90_000).slow(45_000);
-        const ports = await Promise.all(Array.from({ length: count }, freePort));
-        const instances = await Promise.all(
-          ports.map((port) =>
-            start('', [...USERS, HOT], { ...where, PORT: String(port), LOG_LEVEL: 'warn' }),
-          ),
-        );
-        haproxy = await Haproxy.start({
-          port: await freePort(),
-          servers: ports,
-          file: inDirectory('haproxy.cfg'),
-        });
-        await until(() =>
-          fetch(`${haproxy!.url}/health/ready`).then(
-            ({ ok }) => ok,
-            () => false,
-          ),
-        );
-        const work = { get: ['/plants?limit=20'], create: { nameLength: 12 } };
-        const { groups } = await play(haproxy.url, PLAYED_MS, [{ ...work, name: 'distinct', users: USERS }]);
+        const instances = await startInstances(count, [...USERS, HOT]);
+        const url = await startProxy(instances);
+        const { groups } = await play(url, PLAYED_MS, [{ ...WORK, name: 'distinct', users: USERS }]);
         // At a constant rate for each instance, that all of them together can serve on this machine.
         const steady = {
-          ...work,
+          ...WORK,
           name: 'steady',
           users: USERS.slice(0, count * STEADY_USERS),
           everyMs: STEADY_MS,
         };
         const cpuBefore = await cpuSeconds(instances);
-        const { requests: steadyRequests } = (await play(haproxy.url, PLAYED_MS, [steady])).groups['steady']!;
+        const { requests: steadyRequests } = (await play(url, PLAYED_MS, [steady])).groups['steady']!;
         const cost = ((await cpuSeconds(instances)) - cpuBefore) * (1e6 / steadyRequests);
         costs.push(cost);
         const inMemory = await Promise.all(instances.map(usersInMemory));
@@ -94,9 +110,9 @@ for (const [name, startStore] of Object.entries(STORES)) {
           url,
           users: [HOT],
           clientsPerUser: HOT_CLIENTS,
-          ...work,
+          ...WORK,
         }));
-        const { groups: ofHot } = await play(haproxy.url, PLAYED_MS, hot);
+        const { groups: ofHot } = await play(url, PLAYED_MS, hot);
         const shown = await Promise.all(instances.map(plantsOf));
         const figures = Object.values(ofHot);
         const sum = (numbers: readonly number[]) => numbers.reduce((total, next) => total + next, 0);
@@ -128,7 +144,7 @@ for (const [name, startStore] of Object.entries(STORES)) {
             is: sum(inMemory),
             atMost: USERS.length * (count > 1 ? 1 + count / 2 : 1),
           },
-          // So distinct users scale with the processors: an instance more makes no request more expensive.
+          // An instance more makes no request more expensive.
           {
             what: 'processor time of a request, to that with one instance',
             is: cost / costs[0]!,
@@ -141,6 +157,48 @@ for (const [name, startStore] of Object.entries(STORES)) {
           },
           // Each conflict costs another call of the store, so the deadline may pass on a busy machine.
           { what: 'share of failures of the hot user', is: failed / requests, atMost: 0.01 },
+        );
+      });
+    }
+
+    // Each instance has little of a core, so that the two cores of a small machine are enough for all of them, the
+    // proxy, Redis and the load.
+    if (LONG) {
+      it('serve as many times the requests of distinct users as there are instances', async function () {
+        this.timeout(240_000);
+        const perSecond: number[] = [];
+        const failures: number[] = [];
+        for (const count of COUNTS) {
+          const users = userNames('user', count * USERS.length);
+          const instances = await startInstances(count, users);
+          const url = await startProxy(instances);
+          await play(url, count * WARM_UP_MS, [{ ...WORK, name: 'warm up', users }]);
+          for (const { pid } of instances) {
+            const share = ProcessorShare.create(SHARE);
+            if (share === undefined) this.skip();
+            shares.push(share);
+            share.add(pid);
+          }
+          const { groups } = await play(url, PLAYED_MS, [{ ...WORK, name: 'distinct', users }]);
+          failures.push(groups['distinct']!.failures);
+          perSecond.push(Math.round((groups['distinct']!.succeeded.count * 1000) / PLAYED_MS));
+          await Promise.all(instances.map((instance) => instance.kill()));
+          await haproxy!.stop();
+        }
+        report(
+          `Instances with ${SHARE} of a core each on ${name}`,
+          COUNTS.map((count, index) => ({
+            instances: count,
+            'requests a second': perSecond[index],
+            failures: failures[index],
+          })),
+        );
+        expectGoals(
+          ...COUNTS.map((count, index) => ({
+            what: `requests a second of ${count} instances, to those of one`,
+            is: perSecond[index]! / perSecond[0]!,
+            atLeast: 0.6 * count,
+          })),
         );
       });
     }
