@@ -44,6 +44,17 @@ describe('The text of a list', () => {
     );
   });
 
+  it('has only the plants of its page, whether or not the texts of whole segments are kept', () => {
+    const list = listOf(100);
+    for (const pages of [
+      [list.page(), list.page(10), list.page(50, 20)],
+      [list.page(10), list.page(50, 20), list.page()],
+    ]) {
+      const segments = new SegmentTexts();
+      for (const page of pages) expect(render(page, segments).text).to.equal(JSON.stringify(page.plants));
+    }
+  });
+
   it('has one piece if it is short', () => {
     expect(render(new PlantList().page())).to.deep.equal({ text: '[]', pieces: [2] });
     expect(render(listOf(1000).page()).pieces).to.have.length(1);
