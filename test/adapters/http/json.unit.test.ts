@@ -132,6 +132,96 @@ describe('The value of a JSON text', () => {
     expect(numbers.map(({ literal }) => literal)).to.deep.equal(literals);
   });
 
+  const parse = (text: string) => parseJson(Buffer.from(text));
+
+  it('may have a member twice with equal values', () => {
+    for (const [one, other] of [
+      ['1', '1'],
+      ['"a"', '"\\u0061"'],
+      ['null', 'null'],
+      ['true', ' true'],
+      ['[]', '[ ]'],
+      ['[1,"a"]', '[1.0,"a"]'],
+      ['{}', '{ }'],
+      ['{"a":1,"b":[2]}', '{"b":[2.0],"a":10e-1}'],
+      ['100', '1e2'],
+      ['-0.50', '-5E-1'],
+    ])
+      expect(parse(`{"x":${one},"y":3,"x":${other}}`), `${one} and ${other}`).to.have.keys('x', 'y');
+  });
+
+  it('has no member twice with different values', () => {
+    for (const [one, other] of [
+      ['1', '2'],
+      ['1', '-1'],
+      ['1', '10'],
+      ['12', '1.2'],
+      ['1', '"1"'],
+      ['1', '{}'],
+      ['1', '{"literal":1}'],
+      ['1', 'null'],
+      ['"a"', '"b"'],
+      ['null', 'false'],
+      ['null', '{}'],
+      ['null', '[]'],
+      ['true', 'false'],
+      ['[]', '{}'],
+      ['[1]', '{"0":1}'],
+      ['[1,2]', '[2,1]'],
+      ['[1,2]', '[1]'],
+      ['[1,2]', '[1,3]'],
+      ['{"a":1}', '{"b":1}'],
+      ['{"a":1,"b":2}', '{"a":1}'],
+      ['{"a":1,"b":2}', '{"a":1,"b":3}'],
+      ['{}', '{"__proto__":{}}'],
+      ['1e1001', '1'],
+      [`1e1${'0'.repeat(1000)}`, '1'],
+      ['1', `1e1${'0'.repeat(1000)}`],
+    ]) {
+      for (const [first, second] of [
+        [one, other],
+        [other, one],
+      ])
+        expect(() => parse(`{"x":${first},"x":${second}}`), `${first} and ${second}`).to.throw(
+          SyntaxError,
+          'a member twice, with different values',
+        );
+    }
+  });
+
+  it('is nested at most 1,000 deep, and as wide as the text is long', () => {
+    const nested = (open: string, close: string, depth: number) =>
+      `${open.repeat(depth)}1${close.repeat(depth)}`;
+    for (const [open, close] of [
+      ['[', ']'],
+      ['{"a":', '}'],
+    ] as const) {
+      expect(() => parse(nested(open, close, 1000))).not.to.throw();
+      expect(() => parse(nested(open, close, 1001))).to.throw(RangeError, 'nested too deep');
+      expect(() =>
+        parse(
+          `[${Array(3000)
+            .fill(nested(open, close, 1))
+            .join()}]`,
+        ),
+      ).not.to.throw();
+    }
+  });
+
+  it('is refused with the reason', () => {
+    for (const [text, reason] of Object.entries({
+      '1 2': 'more than one value',
+      '{1:2}': 'no name of a member',
+      '{"a" 1}': 'no colon',
+      '{"a":1': 'no end of an object',
+      '[1': 'no end of an array',
+      '"a': 'no end of a string',
+      '[,]': 'no value',
+      tru: 'no value',
+    }))
+      expect(() => parse(text), text).to.throw(SyntaxError, reason);
+  });
+
   it('may have equal duplicates with exponents of up to 1,000 digits, and beyond that only equal literals', () => {
     const accepts = (a: string, b: string) =>
       outcome(() => rounded(parseJson(Buffer.from(`{"x":${a},"x":${b}}`)))) !== 'SyntaxError';
