@@ -158,7 +158,7 @@ describe('The value of a JSON text', () => {
       ['12', '1.2'],
       ['1', '"1"'],
       ['1', '{}'],
-      ['1', '{"literal":1}'],
+      ['1', '{"literal":"1"}'],
       ['1', 'null'],
       ['"a"', '"b"'],
       ['null', 'false'],
