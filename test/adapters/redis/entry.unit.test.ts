@@ -84,7 +84,12 @@ describe('Packed entries', () => {
   });
 
   it('are unreadable with a text that is not UTF-8', () => {
-    const bytes = packed('7-0', 'Noted', Buffer.from('F\xc3', 'latin1'), COMMIT);
-    expect(() => new PackedEntries(bytes).rest()).to.throw(UnreadableHistory, /^entry 7-0 is not UTF-8$/);
+    const bad = Buffer.from('F\xc3', 'latin1');
+    for (const bytes of [
+      packed('7-0', bad, '{}', COMMIT),
+      packed('7-0', 'Noted', bad, COMMIT),
+      packed('7-0', 'Noted', '{}', bad),
+    ])
+      expect(() => new PackedEntries(bytes).rest()).to.throw(UnreadableHistory, /^entry 7-0 is not UTF-8$/);
   });
 });

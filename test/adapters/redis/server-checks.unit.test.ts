@@ -136,6 +136,27 @@ describe('A Redis', () => {
         'replicas_missing',
       ],
       ['with fewer replicas than a write has to reach', { waitReplicas: 1 }, 'replicas_missing'],
+      [
+        'with a replica that is not online yet',
+        {
+          info: { connected_slaves: '1', slave0: 'ip=127.0.0.1,port=6380,state=wait_bgsave' },
+          waitReplicas: 1,
+        },
+        'replicas_missing',
+      ],
+      [
+        'with fields whose names or values only resemble those of a replica',
+        {
+          info: {
+            connected_slaves: '1',
+            other: 'state=online',
+            xslave0: 'state=online',
+            slave0x: 'state=online',
+          },
+          waitReplicas: 1,
+        },
+        'replicas_missing',
+      ],
     ] as const) {
       it(what, () => {
         expect(names(changes)).to.deep.equal([name]);
@@ -146,6 +167,15 @@ describe('A Redis', () => {
     for (const [what, changes] of [
       ['below its maxmemory', { info: { maxmemory: '1000000' } }],
       ['above it by what does not count', { info: { maxmemory: '999999', mem_not_counted_for_evict: '1' } }],
+      ['that can write snapshots', { config: { save: '3600 1' } }],
+      [
+        'with the replicas that it demands',
+        { info: { min_slaves_good_slaves: '1' }, config: { 'min-replicas-to-write': '1' } },
+      ],
+      [
+        'with its eleventh replica as the only one',
+        { info: { connected_slaves: '1', slave10: 'state=online' }, waitReplicas: 1 },
+      ],
       ['that takes no snapshots', { info: { rdb_last_bgsave_status: 'err' } }],
       [
         'that accepts writes without snapshots',
