@@ -3,8 +3,8 @@ import { METHODS } from './compare';
 import { escaped } from './plot';
 import type { Row } from './table';
 
-const WIDTH = 900;
-const LABELS = 340;
+const WIDTH = 940;
+const LABELS = 380;
 const VALUES = 60;
 const TOP = 74;
 const BAR = 9;

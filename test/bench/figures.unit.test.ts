@@ -129,7 +129,7 @@ describe("The benchmark's chart", () => {
   const svg = chart(rowsOf(contestants, compared), '2001-02-03');
 
   it('has a bar for every figure, of the right length', () => {
-    const widths = [...svg.matchAll(/<rect class="GET" x="340" y="\d+" width="([\d.]+)"/g)].map(
+    const widths = [...svg.matchAll(/<rect class="GET" x="380" y="\d+" width="([\d.]+)"/g)].map(
       ([, width]) => width,
     );
     expect(widths).to.deep.equal(['500.0', '250.0']);
