@@ -21,6 +21,8 @@ const PIECES = [
   ],
 ];
 
+const parse = (text: string) => parseJson(Buffer.from(text));
+
 /** The value of `parseJson` as JSON.parse returns it. */
 function rounded(value: unknown): unknown {
   if (value instanceof JsonNumber) return Number(value.literal);
@@ -42,7 +44,7 @@ function outcome(parse: () => unknown): unknown {
 function expectSameAsJsonParse(text: string): void {
   const expected = outcome(() => JSON.parse(text) as unknown);
   expect(
-    outcome(() => rounded(parseJson(Buffer.from(text)))),
+    outcome(() => rounded(parse(text))),
     JSON.stringify(text),
   ).to.equal(expected);
 }
@@ -127,12 +129,10 @@ describe('The value of a JSON text', () => {
       '1.5e-400',
       '-0',
     ];
-    const numbers = parseJson(Buffer.from(`[${literals.join()}]`)) as JsonNumber[];
+    const numbers = parse(`[${literals.join()}]`) as JsonNumber[];
     for (const number of numbers) expect(number).to.be.instanceOf(JsonNumber);
     expect(numbers.map(({ literal }) => literal)).to.deep.equal(literals);
   });
-
-  const parse = (text: string) => parseJson(Buffer.from(text));
 
   it('may have a member twice with equal values', () => {
     for (const [one, other] of [
@@ -224,7 +224,7 @@ describe('The value of a JSON text', () => {
 
   it('may have equal duplicates with exponents of up to 1,000 digits, and beyond that only equal literals', () => {
     const accepts = (a: string, b: string) =>
-      outcome(() => rounded(parseJson(Buffer.from(`{"x":${a},"x":${b}}`)))) !== 'SyntaxError';
+      outcome(() => rounded(parse(`{"x":${a},"x":${b}}`))) !== 'SyntaxError';
     const [long, longer] = ['9'.repeat(1000), '9'.repeat(1001)];
     expect(accepts(`1e${long}`, `1.0e${long}`)).to.equal(true);
     expect(accepts(`1e${long}`, `1.1e${long}`)).to.equal(false);
