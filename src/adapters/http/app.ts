@@ -1,7 +1,6 @@
 import type Router from '@koa/router';
 import Koa from 'koa';
 import { clientOf } from './connection';
-import { LeanKoa } from './lean-koa';
 import { Lists } from './lists';
 import {
   type AdminOptions,
@@ -14,7 +13,7 @@ import { plantsRouter } from './plants';
 import { HttpProblem, PROBLEMS, problemOf, retryAfterSeconds } from './problems';
 import { requestIdOf, requireWellFormed, traceparentOf } from './request';
 import { LongBodies, json } from './response';
-import { type Context, type State, otherMethods, routeOf } from './routes';
+import { type Context, LeanKoa, type State, otherMethods, routeOf } from './koa';
 import { aboutRouter, docsRouter, healthRouter, metricsRouter } from './service';
 import { users } from './users';
 

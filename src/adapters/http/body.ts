@@ -5,7 +5,7 @@ import bodyParser from 'koa-bodyparser';
 import { clientOf, whenClosed } from './connection';
 import { parseJson } from './json';
 import { HttpProblem, PROBLEMS, bodyTooLarge, malformedHttp } from './problems';
-import type { Context } from './routes';
+import type { Context } from './koa';
 
 // The type, then parameters: each is empty, a token or a quoted string (RFC 9110, 5.6.6 and 8.3.1).
 const JSON_TYPE =

@@ -6,7 +6,7 @@ import { Connection, type ConnectionServer, type Handle, fieldsOf } from './conn
 import type { RequestReport } from './options';
 import { HttpProblem, PROBLEMS } from './problems';
 import { RequestScheduler } from './request-scheduler';
-import { methodNotAllowed } from './routes';
+import { methodNotAllowed } from './koa';
 
 /**
  * The connections of a server. Replaces the responses that Node would send itself, without the contract's body: to

@@ -16,7 +16,7 @@ export type {
   SentRequest,
 } from './options';
 export type { DrainTimes, HttpServer } from './server';
-export { METHODS } from './routes';
+export { METHODS } from './koa';
 export { createAdminApp, createApp, listen };
 
 /** {@link listen} with the app of {@link createApp}. All but the first two options have a default. */

@@ -11,7 +11,7 @@ import { type NewPlantBody, NewPlant as published } from './openapi/schemas';
 import { HttpProblem, PROBLEMS, rejected } from './problems';
 import { mountPathOf } from './request';
 import { isNotModified, json, vary } from './response';
-import { type Context, type State, newRouter } from './routes';
+import { type Context, type State, newRouter } from './koa';
 
 export interface PlantsOptions {
   readonly plants: PlantStore;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { HttpProblem, PROBLEMS, malformedHttp } from './problems';
-import type { Context } from './routes';
+import type { Context } from './koa';
 
 /** A valid X-Request-Id: short, and safe in any log or page. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { whenClosed } from './connection';
-import type { Context } from './routes';
+import type { Context } from './koa';
 
 /** @param body JSON, in well-formed Unicode. */
 export function json(ctx: Context, body: string | Buffer): void {

@@ -10,7 +10,7 @@ import type { MetricsSource, Readiness } from './options';
 import { HttpProblem, PROBLEMS } from './problems';
 import { mountPathOf } from './request';
 import { ICON, constant, json, page, vary } from './response';
-import { type Context, type State, newRouter } from './routes';
+import { type Context, type State, newRouter } from './koa';
 
 export function aboutRouter(): Router<State> {
   const router = newRouter();

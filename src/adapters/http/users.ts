@@ -3,7 +3,7 @@ import type { Middleware } from 'koa';
 import type { Authenticator, User } from '../../application';
 import { whenClosed } from './connection';
 import { type Headers, HttpProblem, PROBLEMS } from './problems';
-import type { State } from './routes';
+import type { State } from './koa';
 
 /**
  * Sets `state.user` on each request under `/plants`, and passes on all other requests.

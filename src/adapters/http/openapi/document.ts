@@ -3,10 +3,9 @@
  * tests check every response against it. It is written by hand, in this folder only.
  */
 import { TAGS } from './parts';
-import { plantsPaths } from './plants-paths';
+import { plantsPaths, servicePaths } from './paths';
 import { UNDER_PLANTS, failures, headers, optionsResponses, sharedFailures } from './responses';
 import { schemas } from './schemas';
-import { servicePaths } from './service-paths';
 
 /** The version of the interface. CHANGELOG.md lists its changes. */
 export const INTERFACE_VERSION = '1.0.0';
