@@ -1,8 +1,7 @@
 import { type PlantCreated, type PlantDeleted, type PlantEvent, plantCreated } from './events';
-import type { NewPlant } from './plant';
+import { type NewPlant, plantBytes } from './plant';
 import type { PlantId } from './plant-id';
 import { PlantList } from './plant-list';
-import { plantBytes } from './plant-size';
 
 export interface CreatePlant {
   readonly type: 'CreatePlant';

@@ -1,6 +1,6 @@
 /** The public interface of the domain: pure, synchronous, without dependencies. */
-export { NewPlant, type Plant, type PlantParts, isPlant } from './plant';
-export { type PlantId, parsePlantId, plantIdFromJsonNumber } from './plant-id';
+export { NewPlant, type Plant, type PlantParts, isPlant, plantBytes } from './plant';
+export { type PlantId, canonicalInteger, parsePlantId } from './plant-id';
 export { type PlantCreated, type PlantDeleted, type PlantEvent, plantCreated } from './events';
 export {
   type Command,
@@ -14,6 +14,5 @@ export {
   plantDecider,
   plantFootprint,
 } from './decider';
-export { plantBytes } from './plant-size';
 export { ImpossibleHistory, type LivingPlant, Page, PlantList } from './plant-list';
 export type { SegmentRange, SegmentView } from './segment';

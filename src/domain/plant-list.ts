@@ -1,8 +1,6 @@
 import type { PlantEvent } from './events';
-import type { Plant } from './plant';
-import type { PlantId } from './plant-id';
-import { plantBytes } from './plant-size';
-import { type PlantKey, keyOf } from './plant-key';
+import { type Plant, plantBytes } from './plant';
+import { type PlantId, type PlantKey, keyOf } from './plant-id';
 import { Segment, type SegmentRange } from './segment';
 
 /** Consecutive plants of the list, in order of creation. Later events do not change it. */

@@ -1,4 +1,4 @@
-import { type PlantId, parsePlantId } from './plant-id';
+import { type PlantId, SHORT_ID, parsePlantId } from './plant-id';
 
 /** The plant as clients read it, without its id. */
 export interface Plant {
@@ -50,4 +50,26 @@ export function isPlant(parts: { readonly name?: unknown; readonly tag?: unknown
 
 function isText(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed();
+}
+
+/** Map entry, segment slots and the object of one plant without its texts, in bytes. */
+const PLANT_BYTES = 120;
+/** Header of a string on the heap, in bytes. */
+const TEXT_BYTES = 16;
+/** From this length on, a text is checked for whether V8 stores one byte or two per character. */
+const LONG_TEXT = 64;
+
+/** Estimated memory of a living plant, in bytes; rather too high than too low. */
+export function plantBytes(id: PlantId, { name, tag }: Plant): number {
+  return (
+    PLANT_BYTES +
+    (id.length > SHORT_ID ? textBytes(id) : 0) +
+    textBytes(name) +
+    (tag === undefined ? 0 : textBytes(tag))
+  );
+}
+
+function textBytes(text: string): number {
+  const wide = text.length < LONG_TEXT || /[^\0-\xff]/.test(text);
+  return TEXT_BYTES + (wide ? 2 : 1) * text.length;
 }

@@ -1,5 +1,5 @@
 import type { Plant } from './plant';
-import type { PlantKey } from './plant-key';
+import type { PlantKey } from './plant-id';
 
 /** The plants `from` to `to` - 1 of a segment; at least one. */
 export interface SegmentRange {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import { system } from '../../src/adapters/system';
 import { type ListQuery, PlantStore, USER_RULE, type User, parseUser } from '../../src/application';
-import { NewPlant, type PlantId, plantIdFromJsonNumber } from '../../src/domain';
+import { NewPlant, type PlantId, canonicalInteger } from '../../src/domain';
 import { RUNS } from '../domain/arbitraries';
 import { newPlant, plantId } from '../support/given';
 
@@ -135,6 +135,6 @@ describe('A plant that create acknowledges', () => {
   });
 
   it('can have every id that a JSON number can express', () => {
-    expect(NewPlant.from({ id: plantIdFromJsonNumber('7.0'), name: 'Fern' })).not.to.be.undefined;
+    expect(NewPlant.from({ id: canonicalInteger('7.0'), name: 'Fern' })).not.to.be.undefined;
   });
 });

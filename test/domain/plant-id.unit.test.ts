@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parsePlantId, plantIdFromJsonNumber } from '../../src/domain';
+import { type PlantId, canonicalInteger, parsePlantId } from '../../src/domain';
 import { heapAfterGc } from '../support/heap';
 import { cpuMilliseconds } from '../support/cpu-time';
 import { MAX_INT64, MIN_INT64, RUNS, anyPlantId } from './arbitraries';
@@ -90,7 +90,7 @@ describe('A plant id from a JSON number', () => {
   };
   for (const [id, literals] of Object.entries(values)) {
     it(`is ${id} in any notation`, () => {
-      for (const literal of literals) expect(plantIdFromJsonNumber(literal), literal).to.equal(id);
+      for (const literal of literals) expect(idFromJsonNumber(literal), literal).to.equal(id);
     });
   }
 
@@ -106,7 +106,7 @@ describe('A plant id from a JSON number', () => {
       '1e-1000000000',
     ];
     fractions.push('9223372036854775806.5', '1.00000000000000000000000000001', '-1e-' + '9'.repeat(400));
-    for (const literal of fractions) expect(plantIdFromJsonNumber(literal), literal).to.be.undefined;
+    for (const literal of fractions) expect(idFromJsonNumber(literal), literal).to.be.undefined;
   });
 
   it('is undefined outside int64', () => {
@@ -118,7 +118,7 @@ describe('A plant id from a JSON number', () => {
       '-1e19',
     ];
     outside.push('1e400', '1e1000000000', '-1e1000000000', '1e' + '9'.repeat(400), '0.1e20');
-    for (const literal of outside) expect(plantIdFromJsonNumber(literal), literal).to.be.undefined;
+    for (const literal of outside) expect(idFromJsonNumber(literal), literal).to.be.undefined;
   });
 
   it('is undefined for a text that is not a JSON number', () => {
@@ -141,14 +141,14 @@ describe('A plant id from a JSON number', () => {
       '"7"',
       '7n',
     ]) {
-      expect(plantIdFromJsonNumber(text), JSON.stringify(text)).to.be.undefined;
+      expect(idFromJsonNumber(text), JSON.stringify(text)).to.be.undefined;
     }
   });
 
   it('is the value by exact arithmetic, if that is an int64', () => {
     fc.assert(
       fc.property(fc.oneof(anyLiteral, disguisedInteger), (literal) => {
-        expect(plantIdFromJsonNumber(literal)).to.equal(exactInteger(literal));
+        expect(idFromJsonNumber(literal)).to.equal(exactInteger(literal));
       }),
       { numRuns: 10 * RUNS, examples: [['0.1e20'], ['-9223372036854775808.0'], ['9223372036854775807.9']] },
     );
@@ -157,7 +157,7 @@ describe('A plant id from a JSON number', () => {
   it('equals the id of the canonical text', () => {
     fc.assert(
       fc.property(anyPlantId, (id) => {
-        expect(plantIdFromJsonNumber(id)).to.equal(id);
+        expect(idFromJsonNumber(id)).to.equal(id);
       }),
       { numRuns: RUNS },
     );
@@ -182,12 +182,18 @@ describe('A plant id from a JSON number', () => {
       [`-0.${zeros}x`, undefined],
     ];
     const spent = cpuMilliseconds(() => {
-      for (const [literal, id] of literals) expect(plantIdFromJsonNumber(literal)).to.equal(id);
+      for (const [literal, id] of literals) expect(idFromJsonNumber(literal)).to.equal(id);
     });
     // Linear is about 10 ms in all; quadratic would be more than a second for one of them.
     expect(spent).to.be.below(500);
   });
 });
+
+/** The id that a transport makes of a JSON number. */
+function idFromJsonNumber(literal: string): PlantId | undefined {
+  const text = canonicalInteger(literal);
+  return text === undefined ? undefined : parsePlantId(text);
+}
 
 /** Any number that JSON allows, around the size of an int64. */
 const anyLiteral = fc.stringMatching(/^-?(?:0|[1-9][0-9]{0,20})(?:\.[0-9]{1,20})?(?:[eE][+-]?[0-9]{1,2})?$/);

@@ -15,7 +15,7 @@ const ROOT = resolve(__dirname, '../../src/domain');
 
 describe('The domain', () => {
   it('runs in a context with only the language', () => {
-    const { PlantList, decideInOrder, parsePlantId, plantIdFromJsonNumber } = loadInVacuum(
+    const { PlantList, decideInOrder, parsePlantId, canonicalInteger } = loadInVacuum(
       './index',
     ) as typeof Domain;
     const list = PlantList.from([created(1, 'Fern', 'indoor'), created(2, 'Moss'), deleted(1)]);
@@ -29,7 +29,7 @@ describe('The domain', () => {
       undefined,
     ]);
     expect(JSON.stringify(list.page().plants)).to.equal('[{"name":"Aloe"}]');
-    expect([parsePlantId('7'), plantIdFromJsonNumber('70e-1')]).to.deep.equal(['7', '7']);
+    expect([parsePlantId('7'), canonicalInteger('70e-1')]).to.deep.equal(['7', '7']);
   });
 
   for (const outside of ['node:fs', 'fs', 'koa', '../application', '../domain-of-others', '/etc/hosts']) {

@@ -2,7 +2,7 @@
 import type Router from '@koa/router';
 import { Ajv, type ErrorObject } from 'ajv';
 import type { PlantStore, User } from '../../application';
-import { NewPlant, type PlantId, parsePlantId, plantIdFromJsonNumber } from '../../domain';
+import { NewPlant, type PlantId, canonicalInteger, parsePlantId } from '../../domain';
 import { dropBody, jsonReader } from './body';
 import { JsonNumber } from './json';
 import { parseQuery } from './list-query';
@@ -101,7 +101,7 @@ const isNewPlant = ajv.compile<ExactNewPlant>({
 
 /** The published rule of a member, for values of `parseJson`: numbers are exact, and strings may be ill-formed. */
 function exact(rule: { readonly type: string; readonly format?: string }): object {
-  // `plantIdFromJsonNumber` checks the range.
+  // `NewPlant.from` checks the range.
   if (rule.format === 'int64') return { number: true };
   return rule.type === 'string' ? { ...rule, wellFormed: true } : rule;
 }
@@ -119,7 +119,7 @@ export function newPlantFrom(value: unknown): NewPlant {
   if (value instanceof JsonNumber) throw new HttpProblem(PROBLEMS.invalidPlant, RULES['']);
   if (!isNewPlant(value)) throw new HttpProblem(PROBLEMS.invalidPlant, rule(isNewPlant.errors![0]!));
   const { name, tag } = value;
-  const plant = NewPlant.from({ id: plantIdFromJsonNumber(value.id.literal), name, tag });
+  const plant = NewPlant.from({ id: canonicalInteger(value.id.literal), name, tag });
   // The schema has checked everything except the id.
   if (plant === undefined) throw new HttpProblem(PROBLEMS.invalidPlant, RULES['/id']);
   return plant;
