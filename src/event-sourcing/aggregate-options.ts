@@ -1,9 +1,8 @@
-import type { ByteBudget } from './byte-budget';
 import type { Clock } from './clock';
 import type { StateCodec } from './codec';
 import type { EventStore, Head } from './event-store';
 import type { LoadQueue } from './load-queue';
-import type { RoundTracer } from './round-tracer';
+import type { ByteBudget, RoundTracer } from './request-queue';
 import type { SaveSlot } from './save-slot';
 import type { SnapshotStore } from './snapshot-store';
 import type { StreamName } from './stream-name';

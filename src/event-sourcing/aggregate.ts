@@ -1,9 +1,7 @@
 import type { AggregateOptions } from './aggregate-options';
 import type { Decider, Decision } from './decider';
-import { OutcomeUnknown, isStoreFault } from './event-store';
-import type { View } from './projection';
-import { RequestQueue } from './request-queue';
-import type { Caller, RoundRequest } from './round-request';
+import { type Head, OutcomeUnknown, isStoreFault } from './event-store';
+import { type Caller, RequestQueue, type RoundRequest } from './request-queue';
 import { SafeObserver } from './safe-observer';
 import { StreamCalls } from './stream-calls';
 import type { StreamName } from './stream-name';
@@ -11,6 +9,9 @@ import { StreamState } from './stream-state';
 
 /** How long a state that finished loading without a waiting request is kept for the client's retry. */
 const KEEP_LOADED_MS = 10_000;
+
+/** Derives a value from a stream's state and its head. */
+export type View<State, T> = (state: State, head: Head) => T;
 
 /** The cache that an aggregate is in. */
 export interface AggregateMemory {

@@ -1,11 +1,9 @@
-import { Aggregate } from './aggregate';
+import { Aggregate, type View } from './aggregate';
 import { AggregateCache } from './aggregate-cache';
 import type { AggregateOptions } from './aggregate-options';
-import { ByteBudget } from './byte-budget';
 import type { Decider, Decision } from './decider';
 import { LoadQueue } from './load-queue';
-import type { View } from './projection';
-import { MAX_ROUND_BYTES } from './request-queue';
+import { ByteBudget, MAX_ROUND_BYTES } from './request-queue';
 import { SafeObserver } from './safe-observer';
 import { SaveSlot } from './save-slot';
 import { STREAM_NAME_RULE, type StreamName, parseStreamName } from './stream-name';

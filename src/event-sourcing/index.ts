@@ -38,7 +38,6 @@ export { ArchivedHistory, HistoryChanged, replay } from './replay';
 export { type SubscribeOptions, subscribe } from './subscribe';
 export type { CancelSignal } from './cancellation';
 export { UNUSABLE_BASE } from './stream-snapshots';
-export type { View } from './projection';
 export {
   type AggregateObserver,
   type AggregateOptions,
@@ -47,6 +46,6 @@ export {
   type SnapshotOutcome,
   SNAPSHOT_EVERY,
 } from './aggregate-options';
-export type { RoundTracer } from './round-tracer';
-export { Aggregate } from './aggregate';
+export type { RoundTracer } from './request-queue';
+export { Aggregate, type View } from './aggregate';
 export { type AggregatesOptions, type AggregatesUsage, Aggregates, DEFAULT_TIMEOUT_MS } from './aggregates';

@@ -1,6 +1,5 @@
 import { SNAPSHOT_EVERY, type SnapshotOptions } from './aggregate-options';
-import { BEGINNING, StoreUnavailable, UnreadableHistory } from './event-store';
-import type { StateAtHead } from './projection';
+import { BEGINNING, type Head, StoreUnavailable, UnreadableHistory } from './event-store';
 import type { SafeObserver } from './safe-observer';
 import type { SaveSlot } from './save-slot';
 import { BrokenSnapshot, type StoredSnapshot } from './snapshot-store';
@@ -13,6 +12,12 @@ const ITEMS_SHARE = 1 / 10;
 export const UNUSABLE_BASE =
   'the first events are not in the store, and the base snapshot in their place cannot be used; ' +
   'restore the history from its archives as in docs/operations.md#archives';
+
+/** A state, and the head that it is at. */
+export interface StateAtHead<State> {
+  readonly state: State;
+  readonly head: Head;
+}
 
 /** Reads from a store when it is the load's turn. */
 export type ReadInTurn = <T>(read: () => Promise<T>) => Promise<T>;

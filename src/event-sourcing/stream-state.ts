@@ -1,16 +1,23 @@
 import { type AggregateOptions, NO_FOOTPRINT, type Footprint } from './aggregate-options';
-import type { Decider, Decision } from './decider';
-import { type Head, type NewerEvents, StoreUnavailable, UnreadableHistory } from './event-store';
+import { type Decider, type Decision, decideInOrder } from './decider';
+import {
+  BEGINNING,
+  type Head,
+  type NewerEvents,
+  type RecordedEvent,
+  StoreUnavailable,
+  UnreadableHistory,
+  headOf,
+} from './event-store';
 import { HistoryLoader } from './history-loader';
 import { LoadQueue } from './load-queue';
-import { Projection, type StateAtHead } from './projection';
 import type { SafeObserver } from './safe-observer';
 import { SaveSlot } from './save-slot';
 import { SizeLimit } from './size-limit';
 import { BrokenSnapshot } from './snapshot-store';
 import type { StreamCalls } from './stream-calls';
 import type { StreamName } from './stream-name';
-import { type ReadInTurn, StreamSnapshots } from './stream-snapshots';
+import { type ReadInTurn, type StateAtHead, StreamSnapshots } from './stream-snapshots';
 
 /** Events between two `loading` notifications. */
 const PROGRESS_STEP = 100_000;
@@ -26,10 +33,12 @@ export interface StateOwner {
   readonly loadEnded: () => void;
 }
 
-/** The state of one stream in memory: how it is loaded, catches up with the store, and starts over. */
+/** The state of one stream in memory, at a head: how it is loaded, catches up with the store, and starts over. */
 export class StreamState<Command, Event, Rejection, State> {
-  #projection: Projection<Command, Event, Rejection, State>;
-  /** Whether the projection has reached the end of the history once. */
+  /** Both change together, by recorded events. */
+  #value: State;
+  #head = BEGINNING;
+  /** Whether the state has reached the end of the history once. */
   #caughtUp = false;
   readonly #loader: HistoryLoader<Event>;
   readonly #footprint: Footprint<Command, State>;
@@ -50,7 +59,7 @@ export class StreamState<Command, Event, Rejection, State> {
     const initialState = () => decider.initialState();
     this.#snapshots =
       snapshots && new StreamSnapshots(stream, initialState, snapshots, saves ?? new SaveSlot(), observer);
-    this.#projection = new Projection(decider);
+    this.#value = decider.initialState();
     this.#footprint = options.footprint ?? NO_FOOTPRINT;
     this.#size = new SizeLimit(clock, maxBytes, () => observer.tooLarge(stream, maxBytes));
     this.#loader = new HistoryLoader(loads ?? new LoadQueue(clock, 2 * timeoutMs), {
@@ -70,11 +79,11 @@ export class StreamState<Command, Event, Rejection, State> {
   }
 
   get value(): State {
-    return this.#projection.state;
+    return this.#value;
   }
 
   get head(): Head {
-    return this.#projection.head;
+    return this.#head;
   }
 
   /** Number of items; see {@link Footprint}. */
@@ -117,14 +126,15 @@ export class StreamState<Command, Event, Rejection, State> {
     return this.#caughtUp ? undefined : this.#size.recentRefusal();
   }
 
-  /** Decides commands in order. Does not change the state. */
+  /** Decides commands in order. Does not change the state: their events are not recorded yet. */
   decide(commands: readonly Command[]): readonly Decision<Event, Rejection>[] {
-    return this.#projection.decide(commands);
+    return decideInOrder(this.decider, commands, this.#value);
   }
 
   /** Applies events that were appended at its head; `head` is the new one. */
   advance(events: readonly Event[], head: Head): void {
-    this.#projection.advance(events, head);
+    for (const event of events) this.#value = this.decider.evolve(this.#value, event);
+    this.#head = head;
     this.#caughtUp = true;
     this.#confirm();
     this.observer.appended(events.length);
@@ -167,7 +177,8 @@ export class StreamState<Command, Event, Rejection, State> {
   }
 
   startOver(): void {
-    this.#projection = new Projection(this.decider);
+    this.#value = this.decider.initialState();
+    this.#head = BEGINNING;
     this.#caughtUp = false;
     this.#unconfirmed = false;
   }
@@ -199,22 +210,41 @@ export class StreamState<Command, Event, Rejection, State> {
     }
   }
 
-  #replaceBy(restored: StateAtHead<State>): void {
-    this.#projection = new Projection(this.decider, restored);
-    this.#unconfirmed = restored.head.version > 0;
+  #replaceBy({ state, head }: StateAtHead<State>): void {
+    this.#value = state;
+    this.#head = head;
+    this.#unconfirmed = head.version > 0;
     this.#mustFit();
   }
 
   /** Applies a page. Throws as {@link #mustFit} does. */
   #apply({ events }: NewerEvents<Event>): void {
     const before = this.head.version;
-    for (const recorded of events) this.#projection.apply(recorded);
+    for (const recorded of events) this.#evolve(recorded);
     this.observer.loaded(events.length);
     const { version } = this.head;
     const step = (reached: number) => Math.floor(reached / PROGRESS_STEP);
     if (step(version) > step(before)) this.observer.loading(this.owner.stream, version);
     this.#confirm();
     this.#mustFit();
+  }
+
+  /**
+   * Applies the event after the head. Throws {@link UnreadableHistory} if the decider rejects the event, and Error if
+   * the store skipped a version.
+   */
+  #evolve(recorded: RecordedEvent<Event>): void {
+    const { version } = recorded;
+    if (version !== this.#head.version + 1) {
+      throw new Error(`the store went from event ${this.#head.version} to ${version} of a stream`);
+    }
+    try {
+      this.#value = this.decider.evolve(this.#value, recorded.event);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new UnreadableHistory(why, { cause: error });
+    }
+    this.#head = headOf(recorded);
   }
 
   /** The store has the head of the state. */
