@@ -32,6 +32,8 @@ export interface RedisEventStoreOptions<Event> {
 
 /** Maximum number of events of a page. */
 const PAGE_EVENTS = 512;
+/** The same of the first page of a history, which is discarded if the load continues with a snapshot. */
+const FIRST_PAGE_EVENTS = 64;
 /** Maximum size of a page of more than one event, in bytes. */
 const PAGE_BYTES = 512 * 1024;
 /** Maximum number of newer events in a conflict; the rest is read page by page. */
@@ -65,13 +67,10 @@ export class RedisEventStore<Event> implements EventStore<Event> {
   async read(stream: StreamName, after: Head): Promise<ReadResult<Event>> {
     try {
       const key = streamKey(this.options.keyPrefix, stream);
+      const maxEvents = after.version > 0 ? this.#pageEvents : Math.min(FIRST_PAGE_EVENTS, this.#pageEvents);
+      const bounds = pageBounds(after, maxEvents);
       const [reply] = await Promise.all([
-        executeScript(
-          this.reader.client,
-          READ,
-          [key],
-          [after.version, ...pageBounds(after, this.#pageEvents)],
-        ),
+        executeScript(this.reader.client, READ, [key], [after.version, ...bounds]),
         this.reader.mustBePrimary(),
       ]);
       const [, packed] = reply as PackedPage | [archived: Buffer];
