@@ -102,15 +102,11 @@ class StreamCheck {
 
   /** Resolves with the first problem. Throws `StoreUnavailable`, and `Refused` if an archive cannot be read. */
   async run(): Promise<string | undefined> {
-    const { snapshots } = this.opened;
-    const { stream } = this.catalogued;
-    const checks = [
-      await SnapshotCheck.ofNewest(snapshots, stream),
-      await SnapshotCheck.ofBase(snapshots, stream),
-    ];
+    const checks: SnapshotCheck[] = [];
     try {
       const start = await this.#start();
       this.#list = start.list;
+      checks.push(...(await this.#snapshotChecks()));
       for (const check of checks) check.begin(this.#list, start.head);
       await this.#replay(start, checks);
     } catch (error) {
@@ -137,6 +133,14 @@ class StreamCheck {
         `its base snapshot was taken from another archive, with the seal ${base.archive}`,
       );
     return end;
+  }
+
+  /** Reads the snapshots to compare with the replay: not the base that the replay begins with. */
+  async #snapshotChecks(): Promise<SnapshotCheck[]> {
+    const { snapshots } = this.opened;
+    const { stream } = this.catalogued;
+    const newest = await SnapshotCheck.ofNewest(snapshots, stream);
+    return this.#skipped > 0 ? [newest] : [newest, await SnapshotCheck.ofBase(snapshots, stream)];
   }
 
   async #replay({ head }: ArchivedList, checks: readonly SnapshotCheck[]): Promise<void> {
