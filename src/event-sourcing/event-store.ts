@@ -150,6 +150,11 @@ export class UnreadableHistory extends StoreUnavailable {
   override readonly reason = 'unreadable';
 }
 
+/** Whether the failed call changed nothing, and may succeed when it is repeated. */
+export function isTransient(error: unknown): error is StoreUnavailable {
+  return error instanceof StoreUnavailable && !(error instanceof UnreadableHistory);
+}
+
 /** Whether `error` is a fault that the port defines; any other error is a bug of the store. */
 export function isStoreFault(error: unknown): boolean {
   return error instanceof StoreUnavailable || error instanceof OutcomeUnknown;

@@ -21,6 +21,7 @@ export {
   type UnavailableReason,
   UnreadableHistory,
   headOf,
+  isTransient,
 } from './event-store';
 export type { EventStoreOptions, OpenEventStore, StoreStatus } from './open-event-store';
 export { type StreamName, STREAM_NAME_RULE, parseStreamName } from './stream-name';

@@ -6,8 +6,8 @@ import {
   type ReadResult,
   type RecordedEvent,
   StoreUnavailable,
-  UnreadableHistory,
   headOf,
+  isTransient,
 } from './event-store';
 import { headAfter, pageOf } from './replay';
 import type { StreamName } from './stream-name';
@@ -40,7 +40,7 @@ export interface SubscribeOptions {
  * - An unavailable store is read again until it answers, and so is one that does not answer within ten seconds.
  *
  * The stream need not exist yet. Throws `HistoryChanged` if `after`, or the last event that the consumer has, is not in
- * the history any more; `ArchivedHistory` if the event that follows it was archived; {@link UnreadableHistory}; and
+ * the history any more; `ArchivedHistory` if the event that follows it was archived; `UnreadableHistory`; and
  * errors of `store.read` that are bugs.
  */
 export function subscribe<Event>(
@@ -105,7 +105,7 @@ class Source<Event> {
       this.#available = true;
       return page;
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || error instanceof UnreadableHistory) throw error;
+      if (!isTransient(error)) throw error;
       if (this.#available) this.reportUnavailable?.(error);
       this.#available = false;
       await this.#wait(error.retryAfterMs ?? POLL_MS);

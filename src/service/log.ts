@@ -1,13 +1,7 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Logger, pino } from 'pino';
-import {
-  type AggregateObserver,
-  OutcomeUnknown,
-  type SnapshotOutcome,
-  StoreUnavailable,
-  UnreadableHistory,
-} from '../event-sourcing';
+import { type AggregateObserver, OutcomeUnknown, type SnapshotOutcome, isTransient } from '../event-sourcing';
 import { type LogDestination, standardOutput } from './log-destination';
 import { packageVersion } from './version';
 
@@ -116,8 +110,7 @@ export function logAggregates(log: Logger, nameOf: UserNames): AggregateObserver
       ),
     fault(stream, error) {
       // The request log reports an unavailable store. Here is logged what an operator has to repair.
-      const passing = error instanceof OutcomeUnknown || error instanceof StoreUnavailable;
-      if (!passing || error instanceof UnreadableHistory)
+      if (!(isTransient(error) || error instanceof OutcomeUnknown))
         log.error({ user: nameOf(stream), err: error }, 'a round failed');
     },
   };

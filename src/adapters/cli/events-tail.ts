@@ -6,9 +6,9 @@ import {
   type Head,
   HistoryChanged,
   type RecordedEvent,
-  StoreUnavailable,
-  UnreadableHistory,
+  type StoreUnavailable,
   headOf,
+  isTransient,
   replay,
   subscribe,
 } from '../../event-sourcing';
@@ -100,7 +100,7 @@ async function follow(
           `The history of ${escapeForTerminal(user)} was erased or lost; the current one follows.`,
         );
         if (json) await stdout.line(JSON.stringify({ stream: user, reset: true }));
-      } else if (error instanceof StoreUnavailable && !(error instanceof UnreadableHistory)) {
+      } else if (isTransient(error)) {
         if (!failed) unavailable(error);
         failed = true;
         await new Promise<void>((resolve) => void clock.after(RETRY_MS, resolve));
