@@ -28,7 +28,7 @@ interface KubernetesObject {
 interface ServiceMonitor {
   readonly spec: {
     readonly selector: { readonly matchLabels: object };
-    readonly endpoints: readonly { readonly port: string; readonly path: string }[];
+    readonly endpoints: readonly { readonly targetPort: string; readonly path: string }[];
   };
 }
 
@@ -93,23 +93,29 @@ describe('The Kubernetes manifests', () => {
     expect(1000 * periodSeconds! * failureThreshold!).to.be.below(config!.SHUTDOWN_NOTICE_MS);
   });
 
-  it('use the port of the image for requests, probes and metrics', () => {
-    // With ADMIN_PORT, the probes and the ServiceMonitor belong to its port.
-    const [port] = container!.ports!;
-    expect(port).to.deep.equal({ name: 'http', containerPort: config!.PORT });
+  it('have the ports of the image and of ADMIN_PORT', () => {
+    expect(container!.ports).to.deep.equal([
+      { name: 'http', containerPort: config!.PORT },
+      { name: 'admin', containerPort: config!.ADMIN_PORT },
+    ]);
     expect(dockerfile).to.match(new RegExp(` PORT=${config!.PORT}$`, 'm'));
+  });
+
+  it('send requests to the port http, and admit the ingress to no other', () => {
     const { ports, selector } = (manifest('service.yaml') as Service).spec!;
     expect(selector).to.deep.equal(LABELS);
     expect(ports!.map(({ name, targetPort }) => [name, targetPort])).to.deep.equal([['http', 'http']]);
-    for (const { httpGet } of [
-      container!.startupProbe!,
-      container!.livenessProbe!,
-      container!.readinessProbe!,
-    ])
-      expect(httpGet!.port).to.equal('http');
+    expect(portsAdmittedBy('network-policy.yaml')).to.deep.equal(['http']);
+    expect(container!.readinessProbe!.httpGet!.port).to.equal('http');
+  });
+
+  it('restart and observe a pod by the admin port, which has connections of its own', () => {
+    expect(container!.startupProbe!.httpGet!.port).to.equal('admin');
+    expect(container!.livenessProbe!.httpGet!.port).to.equal('admin');
+    expect(portsAdmittedBy('service-monitor/network-policy.yaml')).to.deep.equal(['admin']);
     const monitor = (manifest('service-monitor/service-monitor.yaml') as ServiceMonitor).spec;
     expect(monitor.endpoints).to.have.length(1);
-    expect(monitor.endpoints[0]).to.include({ port: 'http', path: '/metrics' });
+    expect(monitor.endpoints[0]).to.include({ targetPort: 'admin', path: '/metrics' });
     expect(monitor.selector.matchLabels).to.deep.equal(
       (manifest('service.yaml') as Service).metadata!.labels,
     );
@@ -183,6 +189,11 @@ describe('The Kubernetes manifests', () => {
     expect([image!.name, image!.newTag]).to.deep.equal([container!.image, version]);
   });
 });
+
+function portsAdmittedBy(file: string): unknown[] {
+  const { ingress } = (manifest(file) as NetworkPolicy).spec!;
+  return ingress!.flatMap(({ ports }) => ports!.map(({ port }) => port));
+}
 
 /** A module that compiles only if the object is of its Kubernetes type, without further members. */
 function checkedSource(object: KubernetesObject): string {
