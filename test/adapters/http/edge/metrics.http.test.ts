@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { METHODS } from '../../../../src/adapters/http';
+import { Metrics } from '../../../../src/adapters/metrics';
 import { StoreUnavailable } from '../../../../src/event-sourcing';
 import { created } from '../../../support/given';
 import { RawSocket } from '../../../support/raw-socket';
@@ -8,6 +9,16 @@ import { END, HOST, LIST } from '../../../support/requests';
 import { ScriptedStore } from '../../../support/scripted-store';
 import { until } from '../../../support/until';
 import { TOKENS, type WatchedService, startWatched } from '../../../support/watched-service';
+
+/** The metrics that a service has only with a store on Redis. */
+function namesOfRedis(): string[] {
+  const metrics = new Metrics({ methods: [], version: '' });
+  // Without values, because they are not read.
+  metrics.watch({} as never, () => ({ findings: {} }) as never);
+  const names = metrics.descriptions.map(({ name }) => name);
+  metrics.close();
+  return names.filter((name) => name.startsWith('plant_store_redis_'));
+}
 
 describe('/metrics', () => {
   let service: WatchedService;
@@ -128,7 +139,9 @@ describe('/metrics', () => {
     const page = readFileSync('docs/operations.md', 'utf8');
     const names = [...(await metrics()).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!);
     expect(names).to.have.length.greaterThan(50);
-    for (const name of names)
+    const ofRedis = namesOfRedis();
+    expect(ofRedis).to.have.length.greaterThan(5);
+    for (const name of [...names, ...ofRedis])
       if (!/^(?:process|nodejs)_/.test(name)) expect(page).to.contain(`| \`${name}\` |`);
   });
 
