@@ -107,7 +107,7 @@ async function answer(work: () => Promise<string | object>): Promise<CallToolRes
     if (error instanceof StoreUnavailable)
       return failed('unavailable: Nothing was changed. Try again later.');
     if (error instanceof OutcomeUnknown) {
-      return failed('outcome-unknown: It may or may not have happened. List the plants, or do it again.');
+      return failed('outcome-unknown: It may or may not have happened. Repeat it.');
     }
     report('error', String(error));
     return failed('bug: Something is wrong with this server.');

@@ -53,7 +53,7 @@ export const PROBLEMS = {
   outcomeUnknown: {
     status: 503,
     error: 50301,
-    message: 'the write was not confirmed in time and may or may not have happened; list, or repeat it',
+    message: 'the write was not confirmed in time and may or may not have happened; repeat it',
   },
 } as const satisfies Record<string, Problem>;
 
