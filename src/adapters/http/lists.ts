@@ -69,25 +69,29 @@ export class Lists {
     };
   }
 
-  /** A view of a user's list that returns the page of `query`. */
-  page(user: User, query: PageQuery): PlantView<ListPage> {
+  /**
+   * A view of a user's list that returns the page of `query`.
+   * @param isKnown whether the client has the content with this entity tag. Then the page has no text.
+   */
+  page(user: User, query: PageQuery, isKnown: (etag: string) => boolean): PlantView<ListPage> {
     return (list, head) => {
       // A limit beyond the end is ignored, so that all such queries share one text.
       const cut = query.limit < list.size ? query : withoutLimit(query);
       const key = `${canonical(cut)} ${user}`;
-      const known = this.#pages.get(key);
-      if (known !== undefined && isSame(known.head, head)) return known;
+      const cached = this.#pages.get(key);
+      if (cached !== undefined && isSame(cached.head, head)) return cached;
       const { ranges, next } = pageOf(list, cut);
       // With limit=0 the links would never end.
       const link = next === undefined || cut.limit === 0 ? undefined : canonical({ ...cut, after: next });
       const page = new ListPage(key, user, head, link, ranges);
-      this.#keep(page);
+      // Until its text is rendered, a page holds the plants of its list in memory.
+      if (!isKnown(page.etag)) this.#keep(page);
       return page;
     };
   }
 
   /**
-   * The text of a page from {@link page}. Rejects with {@link StoreUnavailable} if too many texts are requested.
+   * The text of a page from {@link page} that the client does not know. Rejects with {@link StoreUnavailable} if too many texts are requested.
    * @param abandonment called for a long text: its signal aborts when the client disconnects or the request times out.
    */
   async text(page: ListPage, abandonment: () => AbortSignal): Promise<Buffer> {
@@ -96,10 +100,16 @@ export class Lists {
       const text = new ListText(page.ranges, this.#segments);
       const whole = text.size < LONG_RANGES ? text.advance() : undefined;
       if (whole !== undefined) return this.#finish(page, whole);
-      page.rendering = this.#renderer.render(page.user, text, (rendered) => {
-        page.rendering = undefined;
-        if (rendered !== undefined) this.#finish(page, rendered);
-      });
+      try {
+        page.rendering = this.#renderer.render(page.user, text, (rendered) => {
+          page.rendering = undefined;
+          if (rendered === undefined) this.#drop(page);
+          else this.#finish(page, rendered);
+        });
+      } catch (error) {
+        this.#drop(page);
+        throw error;
+      }
     }
     return page.rendering.read(abandonment());
   }
@@ -123,6 +133,11 @@ export class Lists {
       // The renderer bounds unfinished ones. If they were dropped, their texts would be rendered twice.
       if (oldest.rendering === undefined) this.#forget(oldest);
     }
+  }
+
+  /** Drops a page that gets no text, unless one at a newer head has replaced it. */
+  #drop(page: ListPage): void {
+    if (this.#pages.get(page.key) === page) this.#forget(page);
   }
 
   #forget(page: ListPage): void {

@@ -10,7 +10,7 @@ import { type ListPage, type Lists, abandonmentOf } from './lists';
 import { type NewPlantBody, NewPlant as published } from './openapi/schemas';
 import { HttpProblem, PROBLEMS, rejected } from './problems';
 import { mountPathOf } from './request';
-import { isNotModified, json, vary } from './response';
+import { isKnown, isNotModified, json, vary } from './response';
 import { type Context, type State, newRouter } from './koa';
 
 export interface PlantsOptions {
@@ -33,7 +33,10 @@ export function plantsRouter({ plants, lists, bodyLimit, storeTimeoutMs }: Plant
     try {
       const deadline = performance.now() + storeTimeoutMs;
       const abandonment = () => abandonmentOf(ctx.res, deadline);
-      const page = await plants.query(user, lists.page(user, query));
+      const page = await plants.query(
+        user,
+        lists.page(user, query, (etag) => isKnown(ctx, etag)),
+      );
       const known = isNotModified(ctx, page.etag);
       const text = known ? undefined : (page.text ?? (await lists.text(page, abandonment)));
       // After the text, because without it the response is not a list.

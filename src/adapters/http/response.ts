@@ -70,12 +70,17 @@ function sha256(bytes: Buffer): string {
  * condition if the request has `Cache-Control: no-cache`.
  */
 export function isNotModified(ctx: Context, etag: string): boolean {
+  if (!isKnown(ctx, etag)) return false;
+  ctx.status = 304;
+  return true;
+}
+
+/** Whether `If-None-Match` contains the ETag. */
+export function isKnown(ctx: Context, etag: string): boolean {
   const condition = ctx.req.headers['if-none-match'];
   if (condition === undefined) return false;
   const listed: readonly string[] | null = condition.match(/"[^"]*"/g);
-  if (condition.trim() !== '*' && listed?.includes(etag) !== true) return false;
-  ctx.status = 304;
-  return true;
+  return condition.trim() === '*' || listed?.includes(etag) === true;
 }
 
 /** In bytes: shorter bodies fit into the send buffer of the system. */

@@ -14,7 +14,7 @@ const never = () => new AbortController().signal;
 
 /** The page of a list, as the view of an aggregate returns it. */
 function pageOf(lists: Lists, user: User, list: PlantList, query = ALL, commit = 'c'): ListPage {
-  return lists.page(user, query)(list, { version: list.version, commit });
+  return lists.page(user, query, () => false)(list, { version: list.version, commit });
 }
 
 /** The text of that page. */
@@ -197,6 +197,37 @@ describe('The text of a list', () => {
     const cut = pageOf(lists, ADA, list, { ...ALL, limit: 1 });
     expect([String(await lists.text(cut, never)), cut.etag]).to.deep.equal(['[{"name":"Fern"}]', all.etag]);
     expect(cut.next).to.equal('limit=1&cursor=djEuMQ');
+  });
+
+  describe('holds no list in memory', () => {
+    const list = PlantList.from(Array.from({ length: 12_000 }, (_, id) => created(id, `Fern ${id}`)));
+
+    it('if the client knows the entity tag', () => {
+      const lists = new Lists();
+      const tags: string[] = [];
+      const isKnown = (etag: string) => tags.push(etag) > 0;
+      const page = lists.page(ADA, ALL, isKnown)(list, { version: list.version, commit: 'c' });
+      expect(tags).to.deep.equal([page.etag]);
+      expect(lists.bytes).to.equal(0);
+    });
+
+    it('after its only reader has left', async () => {
+      const lists = new Lists();
+      const left = new Error('the client has disconnected');
+      const text = lists.text(pageOf(lists, ADA, list), () => AbortSignal.abort(left));
+      expect(await rejection(text)).to.equal(left);
+      expect(lists.bytes).to.equal(0);
+    });
+
+    it('if it is refused', async () => {
+      const lists = new Lists();
+      const long = (limit: number) => textOf(lists, ADA, list, { ...ALL, limit });
+      const accepted = Array.from({ length: 32 }, (_, index) => long(9000 + index));
+      const before = lists.bytes;
+      expect(await rejection(long(9900))).to.be.instanceOf(StoreUnavailable);
+      expect(lists.bytes).to.be.at.most(before);
+      await Promise.all(accepted);
+    });
   });
 
   it('rejects with the reason of its abandonment if it is long', async () => {
