@@ -6,7 +6,10 @@ export interface Address {
 }
 
 export interface ClientOptions {
-  /** redis:// or rediss://, with user, password and db. For a cluster or Sentinel, host and port are ignored. */
+  /**
+   * redis:// or rediss://, with user, password and db. For a cluster or Sentinel, host and port are ignored. The
+   * Sentinels themselves get neither a password nor TLS.
+   */
   readonly url: string;
   readonly clusterNodes?: readonly Address[] | undefined;
   readonly sentinels?: { readonly nodes: readonly Address[]; readonly master: string } | undefined;
@@ -68,6 +71,8 @@ export function connect(options: ClientOptions): Client {
       ...credentials(url),
       sentinels: [...sentinels.nodes],
       name: sentinels.master,
+      // TLS to the primary, if the URL asks for it. (Despite its name, it does not concern the Sentinels.)
+      enableTLSForSentinelMode: true,
     });
   }
   return new Redis(url, redisOptions);

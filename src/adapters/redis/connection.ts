@@ -1,4 +1,4 @@
-import { Cluster, type Redis } from 'ioredis';
+import { Cluster, type Redis, ReplyError } from 'ioredis';
 import { StoreUnavailable } from '../../event-sourcing';
 import { type Client, type ClientOptions, commandTimeout, connect, isTimeout } from './client';
 import { examine, ifForbidden } from './examination';
@@ -146,7 +146,8 @@ export class RedisConnection {
       this.#examined();
       // An operator may reconfigure or promote it without closing the connection, or the address may lead elsewhere.
       if (this.#unavailableReason !== undefined) this.#later(() => this.#client.disconnect(true));
-    } catch {
+    } catch (error) {
+      if (error instanceof ReplyError) this.#failed((error as Error).message);
       // A lost connection is examined after the reconnect; a server that is connected was only too busy to answer.
       if (this.#unavailableReason !== undefined) this.#later(() => void this.#examine());
     }
@@ -166,8 +167,8 @@ export class RedisConnection {
 
   /** Stops using the old primary, which would acknowledge writes that the new one does not have. */
   #suspend(): void {
-    if (this.#unavailableReason !== undefined) return;
     this.#failingOver = true;
+    if (this.#unavailableReason !== undefined) return;
     this.#unavailableReason = 'Redis fails over to another primary';
     this.options.report('warn', this.#unavailableReason);
   }

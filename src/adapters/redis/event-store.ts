@@ -95,18 +95,18 @@ export class RedisEventStore<Event> implements EventStore<Event> {
       const { type, data } = this.options.codec.encode(event);
       args.push(type, data);
     }
+    const [status, page] = await this.appends.execute(key, args).catch((error: unknown) => {
+      throw appendFault(error);
+    });
+    if (status === 'appended') return { status, head: { version: expected.version + events.length, commit } };
     try {
-      const [status, page] = await this.appends.execute(key, args);
-      if (status === 'appended') {
-        return { status, head: { version: expected.version + events.length, commit } };
-      }
       // The script wrote nothing, so a demoted server did not refuse it.
       await this.writer.mustBePrimary();
       if (status !== 'conflict') return { status };
       const newer = this.#newerEvents(expected, page);
       return newer.status === 'read' ? { ...newer, status } : newer;
     } catch (error) {
-      throw appendFault(error);
+      throw readFault(error);
     }
   }
 

@@ -14,7 +14,7 @@ const LONGEST_MS = 10_000;
 export interface FailoverObserver {
   /** A failover starts: the old primary may still acknowledge writes that the new one does not have. */
   begins(): void;
-  /** The failover ended: all reachable Sentinels know the new primary, or it was aborted. */
+  /** The failover ended: all reachable Sentinels know the new primary, it was aborted, or it took ten seconds. */
   ended(): void;
 }
 
@@ -27,6 +27,8 @@ export class FailoverWatch {
   /** The Sentinels that do not know the new primary yet. */
   #pending = new Set<Redis>();
   #limit: NodeJS.Timeout | undefined;
+  /** The message of the newest switch: with the old and the new address. */
+  #newestSwitch: string | undefined;
 
   constructor(
     sentinels: readonly Address[],
@@ -47,7 +49,7 @@ export class FailoverWatch {
       // An unreachable Sentinel does no harm while another one is reachable.
       sentinel.on('error', () => {});
       sentinel.on('message', (channel: string, message: string) => {
-        if (message.split(' ').includes(this.primary)) this.#published(sentinel, channel);
+        if (message.split(' ').includes(this.primary)) this.#published(sentinel, channel, message);
       });
       sentinel.subscribe(BEGINS, SWITCHED, ABORTED).catch(() => {});
       return sentinel;
@@ -59,8 +61,12 @@ export class FailoverWatch {
     for (const sentinel of this.#sentinels) sentinel.disconnect();
   }
 
-  #published(sentinel: Redis, channel: string): void {
+  #published(sentinel: Redis, channel: string, message: string): void {
     if (channel === ABORTED) return this.#end();
+    // A Sentinel may report a switch after the end: the leader waits until the other replicas follow.
+    const isKnown = channel === SWITCHED && message === this.#newestSwitch;
+    if (channel === SWITCHED) this.#newestSwitch = message;
+    if (isKnown && this.#limit === undefined) return;
     // A Sentinel that was unreachable at the start reports the failover by its end.
     if (this.#limit === undefined) this.#begin();
     if (channel === SWITCHED) this.#pending.delete(sentinel);

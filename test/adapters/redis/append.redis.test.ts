@@ -3,13 +3,15 @@ import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PackedEntries } from '../../../src/adapters/redis/entry';
-import type { RedisEventStore } from '../../../src/adapters/redis/event-store';
+import { RedisConnection } from '../../../src/adapters/redis/connection';
+import { RedisEventStore } from '../../../src/adapters/redis/event-store';
 import { APPEND, executeScript } from '../../../src/adapters/redis/scripts';
 import { plantCodec } from '../../../src/application';
 import { type PlantStore, parseUser } from '../../../src/application';
 import { BEGINNING, type Head, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
 import { created, ferns, newPlantOf } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { openStore, plantsOver } from './open-store';
 
@@ -55,6 +57,22 @@ describeOwnRedis('An append to Redis', (startRedis) => {
   async function names(): Promise<string[]> {
     return (await plants.list(ALICE, WHOLE)).plants.map(({ name }) => name);
   }
+
+  it('was not recorded if it conflicts and the role of the server is unknown', async () => {
+    const connection = new RedisConnection({
+      url: redis.url,
+      timeoutMs: 1000,
+      waitReplicas: 0,
+      report: () => {},
+    });
+    close.push(async () => connection.close());
+    await connection.examined;
+    const options = { codec: plantCodec, keyPrefix: 'plant-store', waitReplicas: 0 };
+    const ours = new RedisEventStore<PlantEvent>(connection, connection, options);
+    await others.append(ALICE, BEGINNING, 'theirs', [fern]);
+    connection.mustBePrimary = () => Promise.reject(new Error('Command timed out'));
+    expect(await rejection(ours.append(ALICE, BEGINNING, 'ours', [moss]))).to.be.instanceOf(StoreUnavailable);
+  });
 
   for (const connection of ['cut', 'left open'] as const) {
     describe(`whose reply is lost after it was executed, the connection ${connection},`, () => {

@@ -35,6 +35,19 @@ describe('An entry of a Redis stream', () => {
     );
   });
 
+  it('is unreadable if the codec fails', () => {
+    const fault = new TypeError('a fault of the codec');
+    const broken: Codec<string> = {
+      ...codec,
+      decode: () => {
+        throw fault;
+      },
+    };
+    expect(() => decodeEntry(entry(), 7, broken))
+      .to.throw(UnreadableHistory, /^entry 7-0 is not a valid Noted of this version$/)
+      .with.property('cause', fault);
+  });
+
   it('is unreadable if it has other fields', () => {
     expect(() => decodeEntry({ id: '7-0' }, 7, codec)).to.throw(
       UnreadableHistory,

@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
+import { CommandDecoder, type Reply, encodeReply } from '../../simulation/redis/resp';
+
+/** A server that speaks the protocol of Redis, in place of a Redis or a Sentinel. */
+export class FakeServer {
+  readonly #subscribers = new Set<Socket>();
+  readonly #connections = new Set<Socket>();
+
+  private constructor(
+    private readonly server: Server,
+    private readonly reply: (args: readonly string[]) => Reply,
+  ) {
+    server.on('connection', (socket) => this.#serve(socket));
+  }
+
+  /** @param reply to every command but SUBSCRIBE. @param port by default a free one. */
+  static async start(reply: (args: readonly string[]) => Reply, port = 0): Promise<FakeServer> {
+    const server = createServer().listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return new FakeServer(server, reply);
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get subscribers(): number {
+    return this.#subscribers.size;
+  }
+
+  publish(channel: string, message: string): void {
+    for (const socket of this.#subscribers) socket.write(push('message', channel, message));
+  }
+
+  /** Ends, with all connections. */
+  async stop(): Promise<void> {
+    const closed = once(this.server, 'close');
+    this.server.close();
+    for (const socket of this.#connections) socket.destroy();
+    await closed;
+  }
+
+  #serve(socket: Socket): void {
+    const decoder = new CommandDecoder();
+    this.#connections.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.#connections.delete(socket);
+      this.#subscribers.delete(socket);
+    });
+    socket.on('data', (bytes) => {
+      for (const { args } of decoder.write(bytes)) {
+        const [name, ...channels] = args;
+        if (name?.toLowerCase() !== 'subscribe') socket.write(encodeReply(this.reply(args)));
+        else {
+          for (const channel of channels) socket.write(push('subscribe', channel, 1));
+          this.#subscribers.add(socket);
+        }
+      }
+    });
+  }
+}
+
+/** An out-of-band message of RESP3. */
+function push(...parts: readonly Reply[]): Buffer {
+  return Buffer.concat([Buffer.from(`>${parts.length}\r\n`), ...parts.map(encodeReply)]);
+}
