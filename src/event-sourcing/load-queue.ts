@@ -82,7 +82,8 @@ export class LoadQueue {
       const begin = () => {
         this.#reading++;
         load.pages++;
-        this.#withTimeout(page())
+        // A store may throw instead of returning a promise that rejects.
+        this.#withTimeout((async () => page())())
           .then(resolve, reject)
           .finally(() => {
             this.#reading--;

@@ -88,14 +88,19 @@ export class StreamSnapshots<State> {
       throw new BrokenSnapshot(`its format is ${snapshot.format}, expected ${codec.format}`);
     const chunks = snapshot.chunks[Symbol.asyncIterator]();
     let state = this.initialState();
-    for (let reading = read(() => chunks.next()); ;) {
-      const chunk = await reading;
-      if (chunk.done) break;
-      reading = read(() => chunks.next());
-      // If decoding throws, a failed prefetch must not go unhandled.
-      reading.catch(() => {});
-      state = codec.decode(state, chunk.value);
-      yield { state, head: BEGINNING };
+    try {
+      for (let reading = read(() => chunks.next()); ;) {
+        const chunk = await reading;
+        if (chunk.done) break;
+        reading = read(() => chunks.next());
+        // If decoding throws, a failed prefetch must not go unhandled.
+        reading.catch(() => {});
+        state = codec.decode(state, chunk.value);
+        yield { state, head: BEGINNING };
+      }
+    } finally {
+      // Not awaited, because a prefetch may be pending.
+      chunks.return?.().catch(() => {});
     }
     this.#version = snapshot.head.version;
     yield { state, head: snapshot.head };

@@ -186,7 +186,8 @@ export class StreamState<Command, Event, Rejection, State> {
   /** Saves a snapshot in the background if one is due. */
   saveIfDue(): void {
     if (this.#snapshots === undefined || !this.#caughtUp || this.loading) return;
-    const current = () => (this.loading ? undefined : { state: this.value, head: this.head });
+    const current = () =>
+      this.loading || !this.#caughtUp ? undefined : { state: this.value, head: this.head };
     // It cannot be evicted during the save.
     this.#snapshots.saveIfDue(this.head.version, this.items, current, () => this.owner.fits());
   }

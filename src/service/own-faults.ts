@@ -3,6 +3,7 @@ import {
   type OpenEventStore,
   OutcomeUnknown,
   StoreUnavailable,
+  UNAVAILABLE_REASONS,
   type StoredSnapshot,
   UnreadableHistory,
 } from '../event-sourcing';
@@ -55,8 +56,9 @@ export function ownFault(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const Own = FAULTS.find(({ name }) => name === error.name);
   if (Own === undefined || error instanceof Own) return error;
-  const { retryAfterMs } = error as Partial<StoreUnavailable>;
-  return new Own(error.message, { cause: error, retryAfterMs });
+  const { retryAfterMs, reason } = error as Partial<StoreUnavailable>;
+  const known = reason !== undefined && UNAVAILABLE_REASONS.includes(reason) ? { reason } : {};
+  return new Own(error.message, { cause: error, retryAfterMs, ...known });
 }
 
 async function rejectingWithOwn<T>(call: () => Promise<T>): Promise<T> {

@@ -175,6 +175,24 @@ describe('An aggregate with snapshots', () => {
     expect(observed()).to.deep.equal(['ada snapshot ignored: its checksum differs', 'ada snapshot saved']);
   });
 
+  it('ends the iteration of the chunks if one cannot be decoded', async () => {
+    const { snapshots, headAt, list, observed } = await given();
+    let ended = 0;
+    const chunks = async function* () {
+      try {
+        yield 'no chunk';
+        yield 'another one';
+      } finally {
+        ended++;
+      }
+    };
+    const head = await headAt(7);
+    snapshots.load = async () => ({ format: plantListCodec.format, head, chunks: chunks() });
+    expect((await list()).outcome).to.deep.equal(REPLAYED.outcome);
+    expect(observed()[0]).to.contain('ada snapshot ignored');
+    expect(ended).to.equal(1);
+  });
+
   it('replays the whole history if one breaks in a load that continues after a failed one', async () => {
     const { fixture, snapshots, headAt, list, observed } = await given({ every: Infinity });
     fixture.list();
@@ -309,6 +327,23 @@ describe('A snapshot is saved', () => {
     await settled();
     expect(observed()).to.deep.equal([]);
     expect(snapshots.kept.size).to.equal(0);
+  });
+
+  it('not if the aggregate has started over meanwhile', async () => {
+    const { fixture, snapshots, list } = await given({}, history(5));
+    await list();
+    await fixture.recordByOthers(created(2, 'Moss'));
+    let found = () => {};
+    snapshots.load = () => new Promise((resolve) => (found = () => resolve(undefined)));
+    await list();
+    fixture.store.held = true;
+    const listed = fixture.list();
+    await fixture.store.sole.fail(new TypeError('a bug of the store'));
+    await settled();
+    expect(listed.outcome).to.equal('TypeError');
+    found();
+    await settled();
+    expect(snapshots.calls.filter((call) => call.startsWith('save'))).to.deep.equal([]);
   });
 
   it('in the background, of one stream at a time; of another one after its next round', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type Load, LoadQueue } from '../../src/event-sourcing/load-queue';
 import { ManualClock, untilIdle } from '../support/manual-clock';
+import { rejection } from '../support/rejection';
 
 const PAGE_TIMEOUT_MS = 4000;
 
@@ -168,6 +169,18 @@ describe('The load queue', () => {
     expect(given.underWay).to.deep.equal(['a', 'b']);
     expect(given.dropped).to.deep.equal(['a']);
     expect(given.reasons).to.deep.equal(['the event store did not answer in time']);
+  });
+
+  it('continues after reads that throw instead of rejecting', async () => {
+    const given = new Given(2);
+    const load: Load = { pages: 0, expectedAt: -Infinity, wanted: () => true };
+    for (let read = 0; read < 3; read++) {
+      const thrown = given.queue.read(load, () => expect.fail('not connected'));
+      expect(await rejection(thrown)).to.have.property('message', 'not connected');
+    }
+    given.load('a');
+    given.load('b');
+    expect(given.underWay).to.deep.equal(['a', 'b']);
   });
 
   it('spreads the retries of expired requests over the time that their loads take', async () => {

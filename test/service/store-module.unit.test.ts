@@ -130,14 +130,14 @@ describe('The module of EVENT_STORE', () => {
     });
   }
 
-  it('keeps the time after which to retry, and the cause', async () => {
+  it('keeps the time after which to retry, a known reason, and the cause', async () => {
     const { store } = await open(`
       export function openEventStore() {
-        const fault = Object.assign(new Error(), { name: 'StoreUnavailable', retryAfterMs: 250 });
+        const fault = Object.assign(new Error(), { name: 'StoreUnavailable', retryAfterMs: 250, reason: 'waiting_appends' });
         return { store: { read() { throw fault; }, append() {} }, check() {}, close() {} };
       }`);
     const error = await rejection(store.read(alice, BEGINNING));
-    expect(error).to.have.property('retryAfterMs', 250);
+    expect(error).to.include({ retryAfterMs: 250, reason: 'waiting_appends' });
     expect(error.cause).to.have.property('name', 'StoreUnavailable');
   });
 
