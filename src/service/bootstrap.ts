@@ -92,6 +92,8 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     ready,
   });
   const adminApp = createAdminApp({ metrics, ready, report });
+  for (const each of [app, adminApp])
+    each.on('error', (err: unknown) => log.error({ err }, 'the HTTP server failed'));
   const { server, admin } = await openServers(config, { app, adminApp, report }).catch(
     async (error: unknown) => {
       identity.close();

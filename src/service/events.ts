@@ -56,6 +56,8 @@ export async function closeEvents(
   clock: Clock,
   timeoutMs: number,
 ): Promise<void> {
+  // The timers of the clock do not keep the process alive.
+  const alive = setTimeout(() => {}, timeoutMs);
   await new Promise<void>((resolve, reject) => {
     const cancel = clock.after(timeoutMs, () =>
       reject(new Error(`it has not closed within ${timeoutMs} ms`)),
@@ -63,6 +65,7 @@ export async function closeEvents(
     const close = async () => events.close();
     close().then(resolve, reject).finally(cancel);
   }).catch((err: unknown) => log.error({ err }, 'the event store could not be closed'));
+  clearTimeout(alive);
 }
 
 /** The options of snapshots that are saved after `every` events; none if there is no store of them. */

@@ -30,9 +30,13 @@ describe('Closing the event store', () => {
     });
   }
 
-  it('ends after the time limit, and logs that it has not closed', async () => {
+  it('ends after the time limit, keeps the process alive until then, and logs that it has not closed', async () => {
     const clock = new ManualClock();
+    const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+    const before = timers();
     const closing = closeEvents({ close: () => new Promise(() => {}) }, log, clock, 100);
+    // Otherwise the process would end before.
+    expect(timers()).to.equal(before + 1);
     await clock.pass(100);
     await closing;
     expect(reason()).to.equal('it has not closed within 100 ms');

@@ -133,7 +133,10 @@ async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) =>
     requireUnanswered(res);
     return body;
   } catch (error) {
-    throw error instanceof HttpProblem ? error : incomplete();
+    if (error instanceof HttpProblem) throw error;
+    if ((error as { readonly status?: number }).status === 500)
+      throw new Error('middleware in front has read the body', { cause: error });
+    throw incomplete();
   }
 }
 

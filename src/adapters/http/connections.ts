@@ -18,6 +18,7 @@ export class Connections implements ConnectionServer {
   readonly refused = { limit: 0, pipelining: 0 };
   readonly #open = new Map<Duplex, Connection>();
   #draining = false;
+  #aborted = false;
 
   constructor(
     server: Server,
@@ -26,6 +27,7 @@ export class Connections implements ConnectionServer {
     private readonly report: (request: RequestReport) => void,
   ) {
     server.on('connection', (socket) => {
+      if (this.#aborted) return void socket.destroy();
       this.scheduler.shortenTurn();
       this.#open.set(socket, new Connection(socket, this));
       socket.once('close', () => this.#open.delete(socket));
@@ -74,8 +76,9 @@ export class Connections implements ConnectionServer {
     for (const connection of this.#open.values()) connection.endWhenIdle();
   }
 
-  /** Closes all connections at once. True if a response was pending. */
+  /** Closes all connections at once, and those to come. True if a response was pending. */
   abort(): boolean {
+    this.#aborted = true;
     return [...this.#open.values()].map((connection) => connection.abort()).includes(true);
   }
 

@@ -66,6 +66,8 @@ export async function listen(app: Koa, options: HttpServerOptions = {}): Promise
       resolve();
     });
   });
+  // Node reports connections that it cannot accept. Without a listener the process would end.
+  server.on('error', (error) => app.emit('error', error));
 
   return {
     host,

@@ -2,7 +2,7 @@
 import { dirname } from 'node:path';
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, createServer, get } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as NetServer } from 'node:net';
 import { Readable } from 'node:stream';
 import cors from '@koa/cors';
 import { expect } from 'chai';
@@ -134,6 +134,28 @@ describe('The app, mounted with koa-mount,', () => {
   });
 });
 
+describe('The server of the app', () => {
+  it('keeps running if it cannot accept a connection, and emits the error on the app', async () => {
+    const app = appWith();
+    const errors: unknown[] = [];
+    app.on('error', (error: unknown) => errors.push(error));
+    let opened: NetServer | undefined;
+    const { listen: original } = NetServer.prototype;
+    NetServer.prototype.listen = function (this: NetServer, ...args: unknown[]) {
+      // eslint-disable-next-line @typescript-eslint/no-this-alias -- the only way to get the server
+      opened = this;
+      return (original as (...args: unknown[]) => NetServer).apply(this, args);
+    };
+    const server = await listen(app).finally(() => (NetServer.prototype.listen = original));
+    const full = Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' });
+    // As Node does.
+    opened!.emit('error', full);
+    expect(errors).to.deep.equal([full]);
+    expect((await fetch(`http://${server.host}:${server.port}/health/live`)).status).to.equal(200);
+    await server.close({ noticeMs: 0, timeoutMs: 1000 });
+  });
+});
+
 describe('Middleware in front of the app', () => {
   it('may be @koa/cors, which answers preflights and adds its fields to all other responses', async () => {
     const app = withMiddleware(cors({ origin: 'https://garden.example', exposeHeaders: 'ETag,Link' }));
@@ -197,6 +219,20 @@ describe('Middleware in front of the app', () => {
     await post().expect(200);
     expect((await post().expect(400)).body).to.have.property('error', 40003);
     expect((await list(app)).body).to.deep.equal([{ name: 'Fern' }, { name: 'Moss' }]);
+  });
+
+  it('must not read the body without passing it on: a request is then reported as a fault', async () => {
+    const reports: RequestReport[] = [];
+    const app = withMiddleware(
+      async (ctx, next) => {
+        for await (const chunk of ctx.req) void chunk;
+        await next();
+      },
+      appWith({ report: (each) => reports.push(each) }),
+    );
+    const post = request(app.callback()).post('/plants').set(BEARER).send({ id: 1, name: 'Fern' });
+    expect((await post.expect(500)).body).to.have.property('error', 50000);
+    expect(reports[0]?.error).to.have.property('message', 'middleware in front has read the body');
   });
 
   it('may answer requests itself', async () => {

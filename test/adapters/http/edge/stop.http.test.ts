@@ -143,4 +143,19 @@ describe('a service that stops', () => {
     expect(took).to.be.above(290);
     await client.ended();
   });
+
+  it('closes the connections that it accepts after the deadline', async () => {
+    const store = new SlowStore();
+    store.delayMs = 60_000;
+    await start({ eventStore: store }, { SHUTDOWN_TIMEOUT_MS: '0' });
+    const stopped = stop();
+    const queued = RawSocket.open(service.url);
+    await new Promise(process.nextTick);
+    // The client connects and the deadline passes, before the event loop accepts the connection.
+    const end = performance.now() + 50;
+    while (performance.now() < end);
+    (await queued).send(LIST);
+    // Otherwise the request would be answered after the timeout of the store.
+    expect((await stopped).took).to.be.below(1500);
+  });
 });
