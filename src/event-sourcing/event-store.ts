@@ -104,8 +104,14 @@ export interface EventStore<Event> {
  * wait for a round, the size of a state, appends without a reply, responses in progress. Labels of a metric.
  */
 export const UNAVAILABLE_REASONS = [
-  ...(['store', 'loading', 'unreadable'] as const),
-  ...(['waiting_requests', 'waiting_commands', 'state_size', 'waiting_appends', 'responses'] as const),
+  'store',
+  'loading',
+  'unreadable',
+  'waiting_requests',
+  'waiting_commands',
+  'state_size',
+  'waiting_appends',
+  'responses',
 ] as const;
 
 export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];

@@ -30,7 +30,7 @@ export class ArchivedHistory extends StoreUnavailable {
 }
 
 /**
- * Reads all events of `stream` after `after`, page by page, in complete commits.
+ * Reads all events of `stream` after `after`, page by page. A page may end within a commit.
  *
  * The next page is prefetched while the caller processes this one. Throws
  * {@link HistoryChanged}, {@link ArchivedHistory}, {@link UnreadableHistory} and the errors of `store.read`.
@@ -42,7 +42,7 @@ export async function* replay<Event>(
 ): AsyncGenerator<readonly RecordedEvent<Event>[]> {
   let head = headOf(after);
   for (let reading = store.read(stream, head); ;) {
-    const page = pageOf(await reading, head);
+    const page = pageOfRead(await reading, head);
     for (const event of page.events) head = headAfter(head, event);
     const more = page.more && page.events.length > 0;
     if (more) {
@@ -56,7 +56,7 @@ export async function* replay<Event>(
 }
 
 /** The page of a read after `head`. Throws {@link HistoryChanged} or {@link ArchivedHistory}. */
-export function pageOf<Event>(result: ReadResult<Event>, head: Head): NewerEvents<Event> {
+export function pageOfRead<Event>(result: ReadResult<Event>, head: Head): NewerEvents<Event> {
   if (result.status === 'reset') throw new HistoryChanged(head);
   if (result.status === 'archived') throw new ArchivedHistory(head);
   return result;

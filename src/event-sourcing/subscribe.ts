@@ -9,7 +9,7 @@ import {
   headOf,
   isTransient,
 } from './event-store';
-import { headAfter, pageOf } from './replay';
+import { headAfter, pageOfRead } from './replay';
 import type { StreamName } from './stream-name';
 
 /** Interval of reads from a store that cannot notify or is unavailable, in ms. */
@@ -74,7 +74,7 @@ async function* follow<Event>(
   while (!cancellation.isCancelled()) {
     const result = await source.read(head);
     if (result === undefined) continue;
-    const page = pageOf(result, head);
+    const page = pageOfRead(result, head);
     for (const event of page.events) {
       head = headAfter(head, event);
       yield event;

@@ -67,10 +67,10 @@ function addRoutes(app: Koa, routers: readonly Router<State>[]): void {
   app.use(otherMethods(...routers));
 }
 
-type Report = (request: RequestReport, ctx: Context) => void;
+type ReportRequest = (request: RequestReport, ctx: Context) => void;
 
 /** Emits the error like Koa, which prints it if there is no listener. */
-const emitFault: Report = ({ error }, ctx) => {
+const emitFault: ReportRequest = ({ error }, ctx) => {
   if (error !== undefined) ctx.app.emit('error', error, ctx);
 };
 
@@ -78,7 +78,7 @@ const emitFault: Report = ({ error }, ctx) => {
  * The common part of all responses: header fields, the problem of a failed or unanswered request, a bound on long
  * bodies, a trace and a report.
  */
-function commonResponse(report: Report, random: () => number, tracer: RequestTracer | undefined) {
+function commonResponse(report: ReportRequest, random: () => number, tracer: RequestTracer | undefined) {
   const longBodies = new LongBodies();
 
   return async (ctx: Context, next: () => Promise<unknown>): Promise<void> => {

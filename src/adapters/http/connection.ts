@@ -50,7 +50,7 @@ function isServed(response: ServerResponse): response is ServedResponse {
 
 /**
  * A response on a {@link Connection}, sent by any middleware. The last one has `Connection: close`. A client that stops
- * reading is disconnected.
+ * reading is disconnected once the whole body was written.
  */
 export class ServedResponse<
   Request extends IncomingMessage = IncomingMessage,

@@ -1,4 +1,4 @@
-/** The public face of the HTTP adapter. */
+/** The public interface of the HTTP adapter. */
 import { createAdminApp, createApp } from './app';
 import type { AppOptions, HttpServerOptions } from './options';
 import { type HttpServer, listen } from './server';

@@ -11,7 +11,7 @@ export class JsonNumber {
 
 /**
  * The value of a JSON text (RFC 8259) in UTF-8, exactly: a number is a {@link JsonNumber}, and a member that occurs
- * twice must have equal values. No string in the value keeps the text in memory. Throws TypeError (encoding),
+ * twice must have equal values. Of the value, only the literal of a long number keeps the text in memory. Throws TypeError (encoding),
  * SyntaxError (grammar, a BOM, unequal duplicates) or RangeError (nested deeper than {@link MAX_JSON_DEPTH}).
  */
 export function parseJson(bytes: Uint8Array): unknown {

@@ -7,7 +7,7 @@ export type PageQuery = Required<ListQuery>;
 type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
 
 /** How one member of the query is written in a URL. */
-interface Parameter {
+interface QueryParameter {
   readonly name: string;
   /** Throws {@link HttpProblem}. */
   readonly read: (query: Mutable<PageQuery>, text: string) => void;
@@ -16,10 +16,10 @@ interface Parameter {
 }
 
 /** In their order in a URL. */
-const PARAMETERS = Object.values<Parameter>({
+const PARAMETERS = Object.values<QueryParameter>({
   limit: parameter('limit', 'limit', parseLimit, String),
   after: parameter('cursor', 'after', parseCursor, cursorOf),
-} satisfies Record<keyof PageQuery, Parameter>);
+} satisfies Record<keyof PageQuery, QueryParameter>);
 
 /** @param format returns the canonical text of a value, escaped for a URL. */
 function parameter<Member extends keyof PageQuery>(
@@ -27,7 +27,7 @@ function parameter<Member extends keyof PageQuery>(
   member: Member,
   parse: (text: string) => PageQuery[Member],
   format: (value: PageQuery[Member]) => string,
-): Parameter {
+): QueryParameter {
   return {
     name,
     read: (query, text) => void (query[member] = parse(text)),
@@ -88,7 +88,7 @@ function parseCursor(cursor: string): number {
   const text = Buffer.from(cursor, 'base64url').toString('latin1');
   const position = Number(text.slice(CURSOR_PREFIX.length));
   if (!(position > 0 && Number.isSafeInteger(position)) || cursorOf(position) !== cursor) {
-    throw new HttpProblem(PROBLEMS.badQuery, 'cursor must come from the Link of an earlier answer');
+    throw new HttpProblem(PROBLEMS.badQuery, 'cursor must come from the Link of an earlier response');
   }
   return position;
 }

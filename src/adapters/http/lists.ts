@@ -16,7 +16,7 @@ const PAGE_BYTES = 1024;
 const RANGE_BYTES = 64;
 /** Different queries of one user with possibly long responses, in progress at a time. */
 const MAX_LONG_QUERIES = 32;
-/** A list of more plants may be longer than one piece, because a plant takes at least 13 characters. */
+/** A list of more plants is longer than one piece, because a plant takes at least 13 characters. */
 const LONG_LIMIT = Math.floor(PIECE_LENGTH / 13);
 /** A list of this many ranges is longer than one piece, because two adjacent segments have more than 64 plants. */
 const LONG_RANGES = Math.ceil(LONG_LIMIT / 32) + 1;
@@ -49,7 +49,7 @@ export class Lists {
   /**
    * Admits a request before its list is read, because a long list takes memory from then on. Throws
    * {@link StoreUnavailable} if the user requests too many different ones.
-   * @returns a function to call when the request has its response; `undefined` if the limit makes the response short.
+   * @returns a function to call when the request has its response; `undefined` if the limit bounds the ranges of the page.
    */
   admit(user: User, query: PageQuery): (() => void) | undefined {
     if (query.limit <= LONG_LIMIT) return undefined;

@@ -115,7 +115,7 @@ export function problemOf(error: unknown): HttpProblem {
 const RETRY_AFTER_MS = 1000;
 
 /**
- * The `Retry-After` of an error in whole seconds, rounded up, plus random jitter of up to half of it, and of up to at
+ * The `Retry-After` of an error in whole seconds, rounded up, plus random jitter of up to a quarter of it, and of up to at
  * least one second. So clients that were refused together do not retry together.
  * @param random from 0 to below 1.
  */

@@ -33,8 +33,9 @@ export function requireWellFormed(ctx: Context): void {
   requireWellFormedHeader(ctx.req);
   const { url } = ctx.request;
   if (PLAIN_TARGET.test(url) || url === '*') return;
-  const [, authority = '', path = '/', query] = TARGET.exec(url) ?? [];
-  if (!TARGET.test(url) || !AUTHORITY.test(authority)) {
+  const target = TARGET.exec(url);
+  const [, authority = '', path = '/', query] = target ?? [];
+  if (target === null || !AUTHORITY.test(authority)) {
     throw malformedHttp('the request target must be a path, or a URL of http');
   }
   // Any authority is accepted. Non-ASCII bytes, each of which is one character here, are escaped

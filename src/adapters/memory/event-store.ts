@@ -17,7 +17,7 @@ import {
  */
 export class MemoryEventStore<Event> implements EventStore<Event>, StreamCatalogue {
   readonly #streams = new Map<StreamName, RecordedEvent<Event>[]>();
-  /** Who waits for a change of which stream. */
+  /** The callbacks to call when a stream changes, by stream. */
   readonly #waiting = new Map<StreamName, Set<() => void>>();
 
   /** @param pageSize maximum number of events of a read or a conflict; 1 or more. */

@@ -64,7 +64,7 @@ describe('The query of a list', () => {
     );
     for (const cursor of cursors)
       expect(refusalOf(`cursor=${cursor}`), cursor).to.equal(
-        '40004 cursor must come from the Link of an earlier answer',
+        '40004 cursor must come from the Link of an earlier response',
       );
   });
 });
