@@ -225,7 +225,8 @@ describe('Middleware in front of the app', () => {
     const reports: RequestReport[] = [];
     const app = withMiddleware(
       async (ctx, next) => {
-        for await (const chunk of ctx.req) void chunk;
+        ctx.req.resume();
+        await once(ctx.req, 'end');
         await next();
       },
       appWith({ report: (each) => reports.push(each) }),

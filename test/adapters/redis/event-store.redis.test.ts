@@ -1,3 +1,7 @@
+import { expect } from 'chai';
+import { BEGINNING, headOf } from '../../../src/event-sourcing';
+import { streamName } from '../../../src/testing/a-stream';
+import { ferns } from '../../support/given';
 import { describeEventStore } from '../../contracts/event-store';
 import { describeOwnRedis, describeRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
@@ -13,6 +17,22 @@ describeRedis('On one Redis', (redis) => {
       open: () => openStore(redis.url, { keyPrefix: redis.prefix, pageSize }),
     });
   }
+
+  it('RedisEventStore reads a first page of at most 64 events, and further ones of up to 512', async () => {
+    const { store, close } = await openStore(redis.url, { keyPrefix: redis.prefix });
+    const stream = streamName('alice');
+    await store.append(stream, BEGINNING, 'many', ferns(700));
+    const sizes: number[] = [];
+    for (let head = BEGINNING, more = true; more;) {
+      const page = await store.read(stream, head);
+      if (page.status !== 'read') throw new Error(page.status);
+      sizes.push(page.events.length);
+      ({ more } = page);
+      head = headOf(page.events.at(-1)!);
+    }
+    expect(sizes).to.deep.equal([64, 512, 124]);
+    await close();
+  });
 });
 
 describeOwnRedis('On a Redis behind a network that loses replies', (startRedis) => {
