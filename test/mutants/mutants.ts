@@ -269,7 +269,7 @@ const SIMULATED: readonly Omit<Mutant, 'test'>[] = [
   {
     fault: 'a subscription does not notice a lost history',
     file: 'src/event-sourcing/subscribe.ts',
-    code: 'const page = pageOf(result, head);',
+    code: 'const page = pageOfRead(result, head);',
     replacement:
       "const page = result.status === 'reset' ? { events: [], more: false } : pageOf(result, head);",
   },
@@ -371,7 +371,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'a subscriber starts over by itself when its history was lost',
     file: 'src/event-sourcing/subscribe.ts',
-    code: 'const page = pageOf(result, head);',
+    code: 'const page = pageOfRead(result, head);',
     replacement:
       "if (result.status !== 'read') {\n      head = { version: 0, commit: '' };\n      continue;\n    }\n    const page = result;",
     test: {
