@@ -271,7 +271,7 @@ const SIMULATED: readonly Omit<Mutant, 'test'>[] = [
     file: 'src/event-sourcing/subscribe.ts',
     code: 'const page = pageOfRead(result, head);',
     replacement:
-      "const page = result.status === 'reset' ? { events: [], more: false } : pageOf(result, head);",
+      "const page = result.status === 'reset' ? { events: [], more: false } : pageOfRead(result, head);",
   },
   {
     fault: 'a subscription believes that it gets each notification',
@@ -751,8 +751,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'If-None-Match is compared as a substring',
     file: 'src/adapters/http/response.ts',
-    code: 'listed?.includes(etag) !== true',
-    replacement: '!condition.includes(etag)',
+    code: 'listed?.includes(etag) === true',
+    replacement: 'condition.includes(etag)',
     test: {
       file: 'test/adapters/http/contract/memory.http.test.ts',
       title: 'an entity tag that contains the current one',
@@ -771,8 +771,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'HEAD ignores If-None-Match',
     file: 'src/adapters/http/response.ts',
-    code: 'listed?.includes(etag) !== true',
-    replacement: "listed?.includes(etag) !== true || ctx.method === 'HEAD'",
+    code: 'if (!isKnown(ctx, etag)) return false;',
+    replacement: "if (!isKnown(ctx, etag) || ctx.method === 'HEAD') return false;",
     test: {
       file: 'test/adapters/http/model/model.http.test.ts',
       title: 'answers any requests as the model of the specification',
@@ -798,8 +798,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'a page of a list is cached across writes',
     file: 'src/adapters/http/lists.ts',
-    code: 'if (known !== undefined && isSame(known.head, head)) return known;',
-    replacement: 'if (known !== undefined) return known;',
+    code: 'if (cached !== undefined && isSame(cached.head, head)) return cached;',
+    replacement: 'if (cached !== undefined) return cached;',
     test: {
       file: 'test/adapters/http/lists.unit.test.ts',
       title: 'is the same Buffer while nothing is written',
