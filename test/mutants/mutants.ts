@@ -649,8 +649,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'an export can be read by everyone',
     file: 'src/adapters/cli/output-file.ts',
-    code: "open(path, 'w', 0o600)",
-    replacement: "open(path, 'w', 0o644)",
+    code: 'open(path, flags, 0o600)',
+    replacement: 'open(path, flags, 0o644)',
     test: {
       file: 'test/adapters/cli/export-and-import.unit.test.ts',
       title: 'readable by its owner only',

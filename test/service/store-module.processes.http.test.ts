@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '../support/client';
 import { compiledCli } from '../support/compiled-cli';
 import { ServiceProcess } from '../support/service-process';
@@ -55,7 +56,16 @@ describe('A module that EVENT_STORE names', function () {
     expect(await output('plant-store events export')).to.match(
       /"stream":"alice","version":1,.*"name":"Fern"/,
     );
-    expect(await run('plant-store events erase --user alice --yes')).to.include({ code: 0 });
+    const tail = bash('exec plant-store events tail --user alice --from start', environment());
+    await until(() => tail.said.out.includes('Fern'));
+    // Longer than the interval of its reads.
+    await pause(500);
+    expect(tail.child.exitCode).to.equal(null);
+    tail.child.kill('SIGINT');
+    expect(await tail.ended).to.include({ code: 0 });
+    expect(await output('plant-store events erase --user alice --yes')).to.equal(
+      'Erased 1 event of alice.\n',
+    );
     expect(await output('plant-store list --user alice')).to.equal('');
     fault('unavailable');
     expect(await run('plant-store list --user alice')).to.deep.include({ code: 3 });

@@ -11,8 +11,11 @@ import { escapeForTerminal } from './terminal';
 /** The files of `--archive`, by stream, in the order of their versions. */
 export type Archives = ReadonlyMap<User, readonly string[]>;
 
-/** Finds out which stream each archive is of, by its first lines. Throws {@link Refused}. */
-export async function findArchives(paths: readonly string[]): Promise<Archives> {
+/**
+ * Finds out which stream each archive is of, by its first lines. Throws {@link Refused}, also for an archive of none
+ * of `users`, if these are given.
+ */
+export async function findArchives(paths: readonly string[], users: readonly User[]): Promise<Archives> {
   const found: { path: string; stream: User; after: number }[] = [];
   for (const path of paths) {
     const [, second] = await firstLines(path, 2);
@@ -20,6 +23,10 @@ export async function findArchives(paths: readonly string[]): Promise<Archives> 
     const stream = typeof name === 'string' ? parseUser(name) : undefined;
     if (stream === undefined || typeof after !== 'number')
       throw new Refused(`${escapeForTerminal(path)} is not an archive of plant-store`);
+    if (users.length > 0 && !users.includes(stream))
+      throw new Refused(
+        `${escapeForTerminal(path)} is an archive of ${escapeForTerminal(stream)}, whom --user does not name`,
+      );
     found.push({ path, stream, after });
   }
   found.sort((one, other) => one.after - other.after);

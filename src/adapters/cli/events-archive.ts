@@ -16,7 +16,7 @@ import {
 } from './command';
 import type { ArchivedList } from './event-file';
 import { Interrupted, Refused } from './exit';
-import { flushDirectoryOf, replaceFile } from './output-file';
+import { createFile, flushDirectoryOf } from './output-file';
 import { escapeForTerminal, pluralize } from './terminal';
 
 export const eventsArchive: Command = {
@@ -107,7 +107,7 @@ async function archive(
   const file = escapeForTerminal(path);
   const existing = await stat(path).catch(() => undefined);
   if (existing === undefined) {
-    await replaceFile(path, (output) => writeArchive(opened.store, archivable, output), interrupted);
+    await createFile(path, (output) => writeArchive(opened.store, archivable, output), interrupted);
     await step(`Wrote ${pluralize(archivable.events, 'event')} to ${file}.`);
   } else if (!existing.isFile()) throw new Refused(`${file} is not a file`);
   const end = await checkArchive(path, archivable);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { type User } from '../../application';
-import { UnreadableHistory, replay } from '../../event-sourcing';
+import { ArchivedHistory, HistoryChanged, UnreadableHistory, replay } from '../../event-sourcing';
 import { ImpossibleHistory } from '../../domain';
 import { startOf } from './base';
 import { type Command, JSON_OUTPUT, type OpenStore, QUIET, USER, withStore } from './command';
@@ -61,6 +61,9 @@ export const eventsErase: Command = {
   },
 };
 
+/** The last two are thrown if the base snapshot is of another history. */
+const UNREADABLE = [UnreadableHistory, ImpossibleHistory, HistoryChanged, ArchivedHistory];
+
 /** Describes what is stored of `user`; `undefined` if nothing is. An unreadable history is described, too. */
 async function describeStream(opened: OpenStore, user: User): Promise<string | undefined> {
   const found = await opened.catalogue.find(user);
@@ -71,8 +74,8 @@ async function describeStream(opened: OpenStore, user: User): Promise<string | u
       for (const { event } of page) list.evolve(event);
     return `${pluralize(list.version, 'event')} and ${pluralize(list.size, 'living plant')}`;
   } catch (error) {
-    if (error instanceof UnreadableHistory || error instanceof ImpossibleHistory)
-      return `up to ${found.version} events, not all of them readable (${error.message})`;
+    if (UNREADABLE.some((Fault) => error instanceof Fault))
+      return `up to ${found.version} events, not all of them readable (${(error as Error).message})`;
     throw error;
   }
 }

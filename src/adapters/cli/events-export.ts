@@ -35,7 +35,7 @@ export const eventsExport: Command = {
     const file = args.text('output');
     return withStore(context, async (opened) => {
       const { stdout, stderr } = context.terminal;
-      const archives = await findArchives(args.texts('archive'));
+      const archives = await findArchives(args.texts('archive'), users);
       const found = await findStreams(opened.catalogue, users);
       const stored = found.streams.map(({ stream }) => stream);
       const missing =

@@ -7,13 +7,14 @@ import {
   HistoryChanged,
   type RecordedEvent,
   type StoreUnavailable,
+  UnreadableHistory,
   headOf,
   isTransient,
   replay,
   subscribe,
 } from '../../event-sourcing';
 import type { Arguments } from './arguments';
-import { startHeadOf } from './base';
+import { ANOTHER_BASE, startHeadOf } from './base';
 import { type Command, JSON_OUTPUT, type OpenStore, USER, type CliContext, withStore } from './command';
 import { eventLine } from './event-lines';
 import { WrongUsage } from './exit';
@@ -74,32 +75,43 @@ async function follow(
   // Before the loop, an unavailable store ends the command.
   let head = first === undefined ? await readHead(opened, user) : BEGINNING;
   let from = first ?? 1;
-  /** Whether the events after `head` are archived. */
-  let archived = false;
+  /** Whether the events after `head` are not in the store, so that it is to be read where they begin. */
+  let searching = false;
+  /** The head where they begin, until an event follows it. */
+  let beginning: Head | undefined;
   let failed = false;
+  const startOver = async () => {
+    head = BEGINNING;
+    from = 1;
+    await stderr.line(
+      `The history of ${escapeForTerminal(user)} was erased or lost; the current one follows.`,
+    );
+    if (json) await stdout.line(JSON.stringify({ stream: user, reset: true }));
+  };
   while (!signal.aborted) {
     try {
-      if (archived) {
+      if (searching) {
         head = await startHeadOf(opened, user);
-        archived = failed = false;
-        await stderr.line(
-          `The events of ${escapeForTerminal(user)} up to version ${head.version} are archived; the later ones follow.`,
-        );
+        if (head.version > 0 && head.version === beginning?.version && head.commit === beginning.commit)
+          throw new UnreadableHistory(ANOTHER_BASE);
+        searching = failed = false;
+        beginning = head;
+        if (head.version === 0) await startOver();
+        else
+          await stderr.line(
+            `The events of ${escapeForTerminal(user)} up to version ${head.version} are archived; the later ones follow.`,
+          );
       }
       for await (const event of subscribe(opened.store, user, head, { clock, signal, unavailable })) {
+        beginning = undefined;
         if (event.version < from) continue;
         await stdout.write(json ? eventLine(user, event) : `${plainLine(event)}\n`);
       }
     } catch (error) {
-      if (error instanceof ArchivedHistory) {
-        archived = true;
+      if (error instanceof ArchivedHistory || (error instanceof HistoryChanged && beginning !== undefined)) {
+        searching = true;
       } else if (error instanceof HistoryChanged) {
-        head = BEGINNING;
-        from = 1;
-        await stderr.line(
-          `The history of ${escapeForTerminal(user)} was erased or lost; the current one follows.`,
-        );
-        if (json) await stdout.line(JSON.stringify({ stream: user, reset: true }));
+        await startOver();
       } else if (isTransient(error)) {
         if (!failed) unavailable(error);
         failed = true;

@@ -50,10 +50,13 @@ export const eventsVerify: Command = {
         await stdout.line(json ? JSON.stringify(problem) : `${where}${escapeForTerminal(problem.problem)}`);
       };
 
-      const archives = await findArchives(args.texts('archive'));
+      const archives = await findArchives(args.texts('archive'), users);
       const found = await findStreams(opened.catalogue, users);
       for (const problem of found.foreign) await report({ problem });
-      for (const stream of found.missing) await report({ stream, problem: 'nothing is stored' });
+      const stored = new Set(found.streams.map(({ stream }) => stream));
+      const lost = [...archives.keys()].filter((stream) => !stored.has(stream));
+      for (const stream of new Set([...found.missing, ...lost]))
+        await report({ stream, problem: 'nothing is stored' });
       for (const catalogued of found.streams) {
         const { stream } = catalogued;
         const check: StreamCheck = new StreamCheck(opened, catalogued, archives.get(stream), () =>

@@ -1,27 +1,58 @@
-import { open, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, open, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { unlessInterrupted } from './command';
+import { Refused } from './exit';
 import { Output, escapeForTerminal } from './terminal';
 
 /**
  * Replaces the file at `path` atomically. On failure, Ctrl-C or SIGTERM it is unchanged.
  * Of a symbolic link, the target is replaced. A device or a pipe is written to directly.
  */
-export async function replaceFile<T>(
-  path: string,
-  write: (output: Output) => Promise<T>,
-  interrupted: AbortSignal,
-): Promise<T> {
+export async function replaceFile<T>(path: string, write: Write<T>, interrupted: AbortSignal): Promise<T> {
   const target = await realpath(path).catch(() => path);
   const existing = await stat(target).catch(() => undefined);
-  if (existing !== undefined && !existing.isFile()) return writeFile(target, write);
-  const draft = `${target}.part`;
+  const whole = writeUnlessInterrupted(path, write, interrupted);
+  if (existing !== undefined && !existing.isFile()) return writeFile(target, 'w', whole);
+  return writeDraft(target, whole, (draft) => rename(draft, target));
+}
+
+/**
+ * Creates the file at `path` atomically. On failure, Ctrl-C or SIGTERM there is none. Throws {@link Refused} if there
+ * is one already, also if it was created meanwhile.
+ */
+export async function createFile<T>(path: string, write: Write<T>, interrupted: AbortSignal): Promise<T> {
+  return writeDraft(path, writeUnlessInterrupted(path, write, interrupted), async (draft) => {
+    try {
+      await link(draft, path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+        throw new Refused(`${escapeForTerminal(path)} exists already`);
+      // Not every file system has links.
+      return rename(draft, path);
+    }
+    await unlink(draft);
+  });
+}
+
+type Write<T> = (output: Output) => Promise<T>;
+
+function writeUnlessInterrupted<T>(path: string, write: Write<T>, interrupted: AbortSignal): Write<T> {
+  const message = `interrupted; ${escapeForTerminal(path)} is unchanged`;
+  return (output) => unlessInterrupted(interrupted, write(output), message);
+}
+
+/** Writes a file beside the target, with a name that no other command has, and publishes it. */
+async function writeDraft<T>(
+  target: string,
+  write: Write<T>,
+  publish: (draft: string) => Promise<void>,
+): Promise<T> {
+  const draft = `${target}.${randomUUID().slice(0, 8)}.part`;
   try {
-    const result = await writeFile(draft, (output) =>
-      unlessInterrupted(interrupted, write(output), `interrupted; ${escapeForTerminal(path)} is unchanged`),
-    );
-    await rename(draft, target);
+    const result = await writeFile(draft, 'wx', write);
+    await publish(draft);
     return result;
   } catch (error) {
     await unlink(draft).catch(() => {});
@@ -29,8 +60,8 @@ export async function replaceFile<T>(
   }
 }
 
-async function writeFile<T>(path: string, write: (output: Output) => Promise<T>): Promise<T> {
-  const file = await open(path, 'w', 0o600);
+async function writeFile<T>(path: string, flags: 'w' | 'wx', write: Write<T>): Promise<T> {
+  const file = await open(path, flags, 0o600);
   const isFile = (await file.stat()).isFile();
   const stream = file.createWriteStream({ flush: isFile });
   try {

@@ -8,6 +8,7 @@ import {
   type StoredSnapshot,
   StoreUnavailable,
   type StreamName,
+  isTransient,
 } from '../../event-sourcing';
 
 /** Compares the snapshot of one stream with a replay. Holds its checksum, not its plants. */
@@ -34,13 +35,17 @@ export class SnapshotCheck {
     load: () => Promise<StoredSnapshot | undefined> | undefined,
   ): Promise<SnapshotCheck> {
     const check = new SnapshotCheck(name);
-    try {
+    const read = async () => {
       const snapshot = await load();
-      if (snapshot?.format !== plantListCodec.format) return check;
+      if (snapshot?.format !== plantListCodec.format) return;
       const digest = new Digest();
       for await (const chunk of snapshot.chunks) digest.add(chunk);
       check.#digest = digest.end();
       check.#head = snapshot.head;
+    };
+    try {
+      // A service may have replaced the snapshot while it was read.
+      await read().catch((error: unknown) => (isTransient(error) ? read() : Promise.reject(error as Error)));
     } catch (error) {
       if (!(error instanceof BrokenSnapshot || error instanceof StoreUnavailable)) throw error;
       check.#problem = `its ${name} cannot be read: ${error.message}`;

@@ -1,9 +1,10 @@
 import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
-import { parseUser } from '../../../src/application';
+import { parseUser, plantListCodec } from '../../../src/application';
 import { UnreadableHistory } from '../../../src/event-sourcing';
 import { created } from '../../support/given';
+import { MemorySnapshots } from '../../support/memory-snapshots';
 import { runCli } from './cli-fixture';
 import { aStore, historyOf, record } from './histories';
 
@@ -85,6 +86,19 @@ describe('events erase', () => {
     expect({ code, out }).to.deep.equal({ code: 1, out: '{"stream":"alice","events":3,"back":true}\n' });
     expect(JSON.parse(error)).to.have.property('message').that.contains('revoke the tokens');
   });
+
+  for (const status of ['reset', 'archived'] as const) {
+    it(`erases a history whose base snapshot is of another one, too (${status})`, async () => {
+      store.read = async (_, { version }) => ({ status: version === 0 ? 'archived' : status });
+      const snapshots = new MemorySnapshots();
+      const head = { version: 2, commit: 'another' };
+      snapshots.bases.set('alice', { format: plantListCodec.format, head, archive: 'seal', chunks: [] });
+      const setup = { store, snapshots, stdin: 'alice\n', isTerminal: true };
+      const { code, error } = await runCli(setup, 'events', 'erase', '--user', 'alice');
+      expect(code).to.equal(0);
+      expect(error).to.contain('alice has up to 3 events, not all of them readable');
+    });
+  }
 
   it('says that a history is unreadable, and erases it, too', async () => {
     store.read = async () => Promise.reject(new UnreadableHistory('entry 2-0 holds no PlantMoved'));

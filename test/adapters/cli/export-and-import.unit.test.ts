@@ -258,7 +258,7 @@ describe('events export', () => {
         path('no/out'),
       );
       expect(code).to.equal(1);
-      expect(error).to.match(/out\.part: there is no such file or directory\n$/);
+      expect(error).to.match(/out\.[0-9a-f]{8}\.part: there is no such file or directory\n$/);
     });
   });
 });

@@ -26,6 +26,9 @@ describe('events tail', () => {
     await record(store, 'alice', [created(1, 'Fern', 'indoor')], [created(2, 'a\tb'), deleted(1)]);
   });
 
+  // A command keeps the process alive until its end.
+  afterEach(() => interrupted.abort());
+
   function tail(...typed: string[]) {
     return tailWith({}, ...typed);
   }
@@ -134,6 +137,48 @@ describe('events tail', () => {
     expect(following.error()).to.match(
       /\nThe events of alice up to version 2 are archived; the later ones follow\.\n$/,
     );
+  });
+
+  describe('of archived events', () => {
+    const snapshots = new MemorySnapshots();
+    const base = (commit: string) => ({
+      format: plantListCodec.format,
+      head: { version: 2, commit },
+      archive: 'seal',
+      chunks: [],
+    });
+
+    for (const [which, oldest] of [
+      ['is of another history', 2],
+      ['ends before the first event of the store', 3],
+    ] as const) {
+      it(`exits with 1 if the base snapshot ${which}`, async () => {
+        const read = store.read.bind(store);
+        store.read = async (stream, after) =>
+          after.version < oldest ? { status: 'archived' } : read(stream, after);
+        snapshots.bases.set('alice', base('another'));
+        const following = tailWith({ snapshots }, '--from', 'start');
+        await following.lines();
+        const { code, error } = await following.outcome;
+        expect(code).to.equal(1);
+        expect(error).to.contain('plant-store: its base snapshot is of another history');
+      });
+    }
+
+    it('follows the current history if it was erased meanwhile', async () => {
+      const read = store.read.bind(store);
+      let isErased = false;
+      store.read = async (stream, after) => {
+        if (!isErased && after.version === 0) return { status: 'archived' };
+        isErased = true;
+        return read(stream, after);
+      };
+      snapshots.bases.set('alice', base('erased'));
+      const following = tailWith({ snapshots }, '--from', 'start');
+      await following.lines();
+      expect(await following.lines(), following.error()).to.have.length(3);
+      expect(following.error()).to.match(/erased or lost; the current one follows\.\n$/);
+    });
   });
 
   it('exits with 1 at an unreadable event', async () => {
