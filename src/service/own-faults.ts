@@ -34,7 +34,10 @@ export function withOwnFaults<Event>(opened: OpenEventStore<Event>): OpenEventSt
       save: (stream, snapshot) => rejectingWithOwn(() => snapshots.save(stream, snapshot)),
     },
     archive: archive && {
-      saveBase: (...args) => rejectingWithOwn(() => archive.saveBase(...args)),
+      saveBase: (stream, base, replaced, check) =>
+        rejectingWithOwn(() =>
+          archive.saveBase(stream, base, replaced, (stored) => check(withOwnChunks(stored)!)),
+        ),
       trim: (stream, head) => rejectingWithOwn(() => archive.trim(stream, head)),
       bytes: (stream) => rejectingWithOwn(() => archive.bytes(stream)),
     },

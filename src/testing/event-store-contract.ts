@@ -81,10 +81,10 @@ export function eventStoreContract(
     const place = new Place(open, loseReply);
     const seed = options.seed ?? randomInt(2 ** 31);
     try {
-      const store = await place.open();
+      const store = await within(timeoutMs, place.open());
       await within(timeoutMs, guarantee(new Subject(store, place, pageSize, events, seed, effort)));
     } finally {
-      await place.closeAll();
+      await within(timeoutMs, place.closeAll());
     }
   }
 
@@ -102,10 +102,10 @@ export function eventStoreContract(
 }
 
 /** A store that never answers must not hang its test, also if the test framework has no timeout. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
+async function within<T>(ms: number, work: T | Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`took longer than ${ms} ms`)), ms);
   });
-  await Promise.race([work, late]).finally(() => clearTimeout(timer));
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

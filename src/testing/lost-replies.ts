@@ -82,13 +82,19 @@ function assertFault(
     assert.fail(`${what}: the call must reject with ${Fault.name}, not with ${String(error)}`);
 }
 
+/** Longer than a case may take. */
+const REPEATED_MS = 60_000;
+
 /** Repeats a call while it rejects with a fault: the store may have to connect again. */
 async function whileFaulty<T>(call: () => Promise<T>): Promise<T> {
+  const end = performance.now() + REPEATED_MS;
   for (;;) {
     try {
       return await call();
     } catch (error) {
       if (!(error instanceof StoreUnavailable || error instanceof OutcomeUnknown)) throw error;
+      // The case has ended, and with it the store.
+      if (performance.now() > end) throw error;
       await pause(10);
     }
   }
