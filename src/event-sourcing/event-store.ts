@@ -25,6 +25,10 @@ export function headOf({ version, commit }: Head): Head {
   return { version, commit };
 }
 
+export function isSameHead(one: Head, other: Head): boolean {
+  return one.version === other.version && one.commit === other.commit;
+}
+
 /** A page of events after a known head, in order. If `more` is set, reading after the last one yields the rest. */
 export interface NewerEvents<Event> {
   readonly events: readonly RecordedEvent<Event>[];

@@ -21,6 +21,7 @@ export {
   type UnavailableReason,
   UnreadableHistory,
   headOf,
+  isSameHead,
   isTransient,
 } from './event-store';
 export type { EventStoreOptions, OpenEventStore, StoreStatus } from './open-event-store';

@@ -798,7 +798,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'a page of a list is cached across writes',
     file: 'src/adapters/http/lists.ts',
-    code: 'if (cached !== undefined && isSame(cached.head, head)) return cached;',
+    code: 'if (cached !== undefined && isSameHead(cached.head, head)) return cached;',
     replacement: 'if (cached !== undefined) return cached;',
     test: {
       file: 'test/adapters/http/lists.unit.test.ts',
@@ -807,7 +807,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a page of a list is cached across histories of the same length',
-    file: 'src/adapters/http/lists.ts',
+    file: 'src/event-sourcing/event-store.ts',
     code: 'return one.version === other.version && one.commit === other.commit;',
     replacement: 'return one.version === other.version;',
     test: { file: 'test/adapters/http/lists.unit.test.ts', title: 'another history of the same length' },

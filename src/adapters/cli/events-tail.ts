@@ -9,6 +9,7 @@ import {
   type StoreUnavailable,
   UnreadableHistory,
   headOf,
+  isSameHead,
   isTransient,
   replay,
   subscribe,
@@ -92,7 +93,7 @@ async function follow(
     try {
       if (searching) {
         head = await startHeadOf(opened, user);
-        if (head.version > 0 && head.version === beginning?.version && head.commit === beginning.commit)
+        if (head.version > 0 && beginning !== undefined && isSameHead(head, beginning))
           throw new UnreadableHistory(ANOTHER_BASE);
         searching = failed = false;
         beginning = head;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { type PlantView, type User, pageOf } from '../../application';
-import { type Head, StoreUnavailable } from '../../event-sourcing';
+import { type Head, StoreUnavailable, isSameHead } from '../../event-sourcing';
 import type { SegmentRange } from '../../domain';
 import { whenClosed } from './connection';
 import { type PageQuery, canonical } from './list-query';
@@ -79,7 +79,7 @@ export class Lists {
       const cut = query.limit < list.size ? query : withoutLimit(query);
       const key = `${canonical(cut)} ${user}`;
       const cached = this.#pages.get(key);
-      if (cached !== undefined && isSame(cached.head, head)) return cached;
+      if (cached !== undefined && isSameHead(cached.head, head)) return cached;
       const { ranges, next } = pageOf(list, cut);
       // With limit=0 the links would never end.
       const link = next === undefined || cut.limit === 0 ? undefined : canonical({ ...cut, after: next });
@@ -115,10 +115,8 @@ export class Lists {
   }
 
   #finish(page: ListPage, text: Buffer): Buffer {
-    const kept = this.#pages.get(page.key) === page;
-    if (kept) this.#forget(page);
+    const kept = this.#drop(page);
     page.finish(text);
-    // Unless a page at a newer head has replaced it.
     if (kept) this.#keep(page);
     return text;
   }
@@ -135,9 +133,11 @@ export class Lists {
     }
   }
 
-  /** Drops a page that gets no text, unless one at a newer head has replaced it. */
-  #drop(page: ListPage): void {
-    if (this.#pages.get(page.key) === page) this.#forget(page);
+  /** Drops a page; false if a page at a newer head has replaced it. */
+  #drop(page: ListPage): boolean {
+    const kept = this.#pages.get(page.key) === page;
+    if (kept) this.#forget(page);
+    return kept;
   }
 
   #forget(page: ListPage): void {
@@ -178,10 +178,6 @@ export class ListPage {
 
 function withoutLimit(query: PageQuery): PageQuery {
   return query.limit === Infinity ? query : { ...query, limit: Infinity };
-}
-
-function isSame(one: Head, other: Head): boolean {
-  return one.version === other.version && one.commit === other.commit;
 }
 
 /** RFC 9110, 8.8.3, ASCII only. Our commit ids match; those of another store need not. */

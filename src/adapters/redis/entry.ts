@@ -102,15 +102,16 @@ export function decodeEntry<Event>(
   if (id !== `${version}-0`) throw new UnreadableHistory(`entry ${id} found, expected version ${version}`);
   if (recorded === undefined)
     throw new UnreadableHistory(`entry ${id} does not have the fields type, data and commit`);
-  const invalid = `entry ${id} is not a valid ${recorded.type} of this version`;
   let event: Event | undefined;
+  let fault: { readonly cause: unknown } | undefined;
   try {
     event = codec.decode(recorded);
   } catch (cause) {
-    // A fault of the codec is no fault of Redis, which a retry could avoid.
-    throw new UnreadableHistory(invalid, { cause });
+    // No fault of Redis, which a retry could avoid.
+    fault = { cause };
   }
-  if (event === undefined) throw new UnreadableHistory(invalid);
+  if (event === undefined)
+    throw new UnreadableHistory(`entry ${id} is not a valid ${recorded.type} of this version`, fault);
   return { version, commit: recorded.commit, event };
 }
 
