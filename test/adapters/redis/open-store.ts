@@ -33,6 +33,7 @@ export async function openStore(
   await connection.examined;
   const options = { codec: plantCodec, keyPrefix, waitReplicas };
   return {
+    connection,
     store: new RedisEventStore(connection, connection, {
       ...options,
       ...(pageSize === undefined ? {} : { pageSize }),

@@ -170,8 +170,10 @@ describeRedis('A snapshot in Redis', (redis) => {
 
     it('by a writer whose draft has expired', async () => {
       let other: Promise<unknown> | undefined;
+      // On the connection of both writers, so that it is executed before their next steps.
+      const { client } = opened.connection;
       const expired = () =>
-        (other = Promise.all([redis.admin.del(keyOf(alice, 'snapshot:draft')), save('theirs')]));
+        (other = Promise.all([client.del(keyOf(alice, 'snapshot:draft')), save('theirs')]));
       expect(await saveWhile(() => void expired())).to.equal(false);
       await other;
       expect(await load()).to.deep.equal(snapshot('theirs'));
