@@ -15,10 +15,13 @@ export interface Levels {
   readonly droppedLogLines: () => number;
   /** Requests that wait for a turn of the event loop. */
   readonly waitingRequests: () => number;
-  /** Unfinished texts of long lists. */
-  readonly waitingTexts: () => number;
-  /** Memory of list texts, in bytes. */
-  readonly textBytes: () => number;
+  /** Bytes of cached texts of lists, the long responses that are being sent, and their bytes. */
+  readonly lists: () => {
+    readonly bytes: number;
+    readonly sent: { readonly responses: number; readonly bytes: number };
+  };
+  /** Memory of the bodies that are being received, in bytes. */
+  readonly bodyBytes: () => number;
 }
 
 /** Refused connections: beyond the limit of open ones, or because too many requests were queued on one. */
@@ -78,11 +81,13 @@ const GAUGES: Table = {
     'Requests that wait for a turn of the event loop',
     (_, { waitingRequests }) => waitingRequests(),
   ],
-  http_waiting_list_texts: ['Unfinished texts of long lists', (_, { waitingTexts }) => waitingTexts()],
-  http_list_text_bytes: [
-    'Memory of the texts of lists: cached responses, segments, unfinished texts',
-    (_, { textBytes }) => textBytes(),
+  http_list_text_bytes: ['Memory of the cached texts of lists', (_, { lists }) => lists().bytes],
+  http_long_lists: ['Long lists that are being sent', (_, { lists }) => lists().sent.responses],
+  http_long_list_bytes: [
+    'Memory of the long lists that are being sent, with their plants',
+    (_, { lists }) => lists().sent.bytes,
   ],
+  http_body_bytes: ['Memory of the bodies that are being received', (_, { bodyBytes }) => bodyBytes()],
 };
 
 /** Counters that are read at each scrape. */

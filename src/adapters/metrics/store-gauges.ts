@@ -4,6 +4,8 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 export interface StoreLevels {
   readonly reads: boolean;
   readonly writes: boolean;
+  /** Absent until the store is known to have one. */
+  readonly id?: string | undefined;
 }
 
 /** The status of an event store on Redis. */
@@ -27,6 +29,17 @@ export function watchStore(levels: () => StoreLevels, registry: Registry): void 
       return { read: reads, append: writes };
     },
   );
+  new Gauge({
+    name: 'plant_store_event_store_info',
+    help: '1; the label is the id of the store, if it has one',
+    labelNames: ['id'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      const { id } = levels();
+      if (id !== undefined) this.set({ id }, 1);
+    },
+  });
   if (isOfRedis(levels)) watchRedis(levels, registry);
 }
 

@@ -1,9 +1,10 @@
 import { OutcomeUnknown, StoreUnavailable } from '../../event-sourcing';
 import { isTimeout } from './client';
 import type { RedisConnection } from './connection';
-import { APPEND, type PackedPage, isUnknownScript } from './scripts';
+import { APPEND, type Doubt, type PackedPage, isUnknownScript } from './scripts';
 
-export type AppendReply = readonly ['appended' | 'archived' | 'reset'] | readonly ['conflict', PackedPage];
+export type AppendReply =
+  readonly ['appended' | 'archived' | 'reset' | 'unreadable' | Doubt] | readonly ['conflict', PackedPage];
 
 /** Queue limit of a writer: appends without a reply, sent or not. */
 export interface AppendBounds {
@@ -30,7 +31,7 @@ export interface AppendLoad {
 }
 
 interface Append {
-  readonly key: string;
+  readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
   readonly bytes: number;
   readonly resolve: (reply: AppendReply) => void;
@@ -70,8 +71,8 @@ export class AppendWriter {
   }
 
   /** Rejects with {@link StoreUnavailable} if it was not sent; else with {@link OutcomeUnknown} or an ioredis error. */
-  execute(key: string, args: readonly (string | number)[]): Promise<AppendReply> {
-    const bytes = sizeOf(key, args);
+  execute(keys: readonly string[], args: readonly (string | number)[]): Promise<AppendReply> {
+    const bytes = sizeOf(keys) + sizeOf(args);
     if (!fits({ appends: this.#appends, bytes: this.#bytes }, bytes, this.#bounds)) {
       this.#refused++;
       const message = 'too many appends are waiting for Redis';
@@ -80,7 +81,7 @@ export class AppendWriter {
     this.#appends++;
     this.#bytes += bytes;
     return new Promise((resolve, reject) => {
-      const append: Append = { key, args, bytes, resolve, reject, sendsScript: false };
+      const append: Append = { keys, args, bytes, resolve, reject, sendsScript: false };
       this.#unsent.add(append);
       this.#sendNext();
       if (this.#unsent.has(append)) append.expiry = this.#expire(append);
@@ -139,10 +140,10 @@ export class AppendWriter {
       return [];
     }
     // All in one turn of the event loop, so that no reconnect comes between a script and its WAIT.
-    const replies = batch.map(({ key, args, sendsScript }) =>
+    const replies = batch.map(({ keys, args, sendsScript }) =>
       (sendsScript
-        ? client.callBuffer('eval', APPEND.text, 1, key, ...args)
-        : client.callBuffer('evalsha', APPEND.sha1, 1, key, ...args)
+        ? client.callBuffer('eval', APPEND.text, keys.length, ...keys, ...args)
+        : client.callBuffer('evalsha', APPEND.sha1, keys.length, ...keys, ...args)
       ).then(appendReply),
     );
     const { waitReplicas } = this.options;
@@ -203,6 +204,6 @@ function fits(held: AppendBounds, bytes: number, bounds: AppendBounds): boolean 
   return held.appends === 0 || (held.appends < bounds.appends && held.bytes + bytes <= bounds.bytes);
 }
 
-function sizeOf(key: string, args: readonly (string | number)[]): number {
-  return args.reduce<number>((bytes, arg) => bytes + Buffer.byteLength(String(arg)), key.length);
+function sizeOf(texts: readonly (string | number)[]): number {
+  return texts.reduce<number>((bytes, text) => bytes + Buffer.byteLength(String(text)), 0);
 }

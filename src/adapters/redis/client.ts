@@ -1,9 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
-
-export interface Address {
-  readonly host: string;
-  readonly port: number;
-}
+import { connectorOf } from './sentinel-connector';
+import type { Address, Sentinels } from './sentinels';
 
 export interface ClientOptions {
   /**
@@ -12,7 +9,6 @@ export interface ClientOptions {
    */
   readonly url: string;
   readonly clusterNodes?: readonly Address[] | undefined;
-  readonly sentinels?: { readonly nodes: readonly Address[]; readonly master: string } | undefined;
   /** Deadline of a request, in ms; a single Redis command gets half of it. */
   readonly timeoutMs: number;
 }
@@ -32,8 +28,10 @@ export function commandTimeout({ timeoutMs }: Pick<ClientOptions, 'timeoutMs'>):
 // With replyMapping the types of ioredis are inconsistent under exactOptionalPropertyTypes.
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
-/** A client that connects at once, and reconnects after every loss. */
-export function connect(options: ClientOptions): Client {
+/** A client that connects at once, and reconnects after every loss. @param sentinels those that name the primary. */
+export function connect(options: ClientOptions, sentinels?: Sentinels): Client {
+  // A frozen server does not close its side.
+  const disconnectTimeout = 200;
   const redisOptions: Options = {
     connectionName: 'plant-store',
     // Avoids one more command in the ACL, see docs/operations.md.
@@ -42,8 +40,7 @@ export function connect(options: ClientOptions): Client {
     // Fails commands in flight when a connection breaks, instead of sending them twice.
     maxRetriesPerRequest: 0,
     connectTimeout: 1000,
-    // A frozen server does not close its side.
-    disconnectTimeout: 200,
+    disconnectTimeout,
     commandTimeout: commandTimeout(options),
     // A frozen server keeps its sockets open: without this the client would wait for ever.
     socketTimeout: options.timeoutMs,
@@ -54,7 +51,7 @@ export function connect(options: ClientOptions): Client {
     // script in its own message.)
     reconnectOnError: (error) => error.message.includes('READONLY'),
   };
-  const { clusterNodes, sentinels, url } = options;
+  const { clusterNodes, url } = options;
   if (clusterNodes) {
     const cluster = new Cluster([...clusterNodes], {
       enableOfflineQueue: false,
@@ -66,14 +63,9 @@ export function connect(options: ClientOptions): Client {
     return cluster.on('+node', handleAsking);
   }
   if (sentinels) {
-    return new Redis({
-      ...redisOptions,
-      ...credentials(url),
-      sentinels: [...sentinels.nodes],
-      name: sentinels.master,
-      // TLS to the primary, if the URL asks for it. (Despite its name, it does not concern the Sentinels.)
-      enableTLSForSentinelMode: true,
-    });
+    const primary = credentials(url);
+    const Connector = connectorOf(sentinels, { disconnectTimeout, tls: primary.tls !== undefined });
+    return new Redis({ ...redisOptions, ...primary, Connector });
   }
   return new Redis(url, redisOptions);
 }

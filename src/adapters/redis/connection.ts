@@ -1,19 +1,33 @@
 import { Cluster, type Redis, ReplyError } from 'ioredis';
 import { StoreUnavailable } from '../../event-sourcing';
 import { type Client, type ClientOptions, commandTimeout, connect, isTimeout } from './client';
-import { examine, ifForbidden } from './examination';
+import { type Examined, examine, primariesOf } from './examination';
 import { FailoverWatch } from './failover-watch';
 import { FindingLog, type Report, refusalText } from './finding-log';
-import { FINDINGS, type Finding } from './server-checks';
+import { CHECK_PRIMARY, type Doubt, doubtOf, executeScript } from './scripts';
+import { type Address, Sentinels } from './sentinels';
+import { FINDINGS, type Finding, type Lease, NO_LEASE } from './server-checks';
+import type { StoreIdentity } from './store-identity';
 
 export interface RedisConnectionOptions extends ClientOptions {
+  readonly sentinels?: { readonly nodes: readonly Address[]; readonly master: string } | undefined;
   readonly report: Report;
   /** How many replicas must confirm a write. */
   readonly waitReplicas: number;
   /** The problems of the server, shared by the connections of a store. A new log by default. */
   readonly findings?: FindingLog | undefined;
+  /** The id that the store must have, shared by the connections of a store. Not checked by default. */
+  readonly identity?: StoreIdentity | undefined;
+  /** Whether the connection adopts the id of the store if none is expected yet, or also creates it. */
+  readonly adoptsIdentity?: 'existing' | 'or new' | undefined;
   /** How often the server is examined, in ms; {@link EXAMINE_EVERY_MS} by default. */
   readonly examineEveryMs?: number | undefined;
+}
+
+/** What a script needs to check the server. */
+interface Proof {
+  readonly keys: readonly string[];
+  readonly args: readonly [...lease: Lease, id: string];
 }
 
 const UNREACHABLE = 'Redis cannot be reached';
@@ -42,16 +56,22 @@ export class RedisConnection {
   #queuedProbe: Promise<void> | undefined;
   readonly findings: FindingLog;
   readonly #examinationTimer: NodeJS.Timeout;
+  readonly #sentinels: Sentinels | undefined;
   readonly #failovers: FailoverWatch | undefined;
+  #lease = NO_LEASE;
   /** Whether the Sentinels are replacing the primary. */
   #failingOver = false;
+  /** When it may ask the Sentinels again, by `performance.now()`. */
+  #askSentinelsAt = 0;
   /** Resolves after the first examination; stays pending while no server answers. */
   readonly examined = new Promise<void>((resolve) => (this.#examined = resolve));
 
   constructor(private readonly options: RedisConnectionOptions) {
     const { examineEveryMs = EXAMINE_EVERY_MS, report } = options;
     this.findings = options.findings ?? new FindingLog(report, examineEveryMs);
-    this.#client = connect(options);
+    const { sentinels } = options;
+    this.#sentinels = sentinels && new Sentinels(sentinels.nodes, sentinels.master);
+    this.#client = connect(options, this.#sentinels);
     this.#client.on('error', (error: Error) => this.#failed(error.message));
     this.#client.on('ready', () => void this.#examine());
     this.#client.on('close', () => this.#lost());
@@ -59,10 +79,10 @@ export class RedisConnection {
       // While the client is unavailable, the server is examined repeatedly anyway.
       if (this.#unavailableReason === undefined) void this.#examine();
     }, examineEveryMs).unref();
-    const { sentinels } = options;
     this.#failovers =
-      sentinels &&
-      new FailoverWatch(sentinels.nodes, sentinels.master, {
+      this.#sentinels &&
+      new FailoverWatch(this.#sentinels, {
+        connected: () => void this.#followPrimary(),
         begins: () => this.#suspend(),
         ended: () => this.#resume(),
       });
@@ -104,33 +124,64 @@ export class RedisConnection {
   }
 
   async #probeUntilAnswered(): Promise<void> {
-    while (await (this.#client as Redis).role().then(() => false, isTimeout)) continue;
+    while (await this.#check(this.#client as Redis).then(() => false, isTimeout)) continue;
   }
 
-  /**
-   * Checks with every read that the server is still the primary: a demoted server
-   * keeps its connections and answers stale reads. (It refuses writes itself, and
-   * in a cluster reads, too.) Rejects with {@link StoreUnavailable}.
-   */
-  async mustBePrimary(): Promise<void> {
-    if (this.#client instanceof Cluster) return;
-    const [role] = await this.#client.role().catch(ifForbidden(['master']));
-    if (role === 'master') return;
+  /** The last keys of the scripts, and what they demand of the server: their last arguments before the events. */
+  get proof(): Proof {
+    const { identity, clusterNodes } = this.options;
+    // In a Cluster it is in another slot than most streams.
+    const id = clusterNodes ? undefined : identity?.expected;
+    return id === undefined
+      ? { keys: [], args: [...this.#lease, ''] }
+      : { keys: [identity!.key], args: [...this.#lease, id] };
+  }
+
+  /** Why a call is refused whose reply had this doubt. The call wrote nothing. */
+  doubted(doubt: Doubt): StoreUnavailable {
+    if (doubt === 'unconfirmed') {
+      this.findings.tooFewReplicas();
+      void this.#followPrimary();
+      return new StoreUnavailable('too few replicas confirm that this Redis is still the primary');
+    }
+    if (doubt === 'identity') {
+      // Not by a reconnect, which would lose the replies of appends that were refused as well.
+      if (this.#unavailableReason === undefined) {
+        this.#unavailableReason = 'Redis has another store';
+        void this.#examine();
+      }
+      return new StoreUnavailable(this.#unavailableReason);
+    }
     if (this.#unavailableReason === undefined) {
       this.#unavailableReason = 'Redis was made a replica';
       this.#client.disconnect(true);
     }
-    throw new StoreUnavailable(this.#unavailableReason);
+    return new StoreUnavailable(this.#unavailableReason);
   }
 
   /**
-   * Health check: the server answers and is the primary; in a cluster, any node answers. Uses ROLE instead of PING,
-   * which would need one more command in the ACL. Rejects with {@link StoreUnavailable} or an ioredis error.
+   * For reads without a script: checks that the server is still the primary. A demoted server keeps its connections and
+   * answers stale reads, but in a Cluster it redirects them. Rejects with {@link StoreUnavailable} or an ioredis error.
+   */
+  async mustBePrimary(): Promise<void> {
+    if (!(this.#client instanceof Cluster)) await this.#check(this.#client);
+  }
+
+  /**
+   * Health check: the server answers reads; in a Cluster, any primary. Rejects with {@link StoreUnavailable} or an
+   * ioredis error.
    */
   async check(): Promise<void> {
     const { client } = this;
-    if (!(client instanceof Cluster)) return this.mustBePrimary();
-    await Promise.any(client.nodes('master').map((node) => node.role().catch(ifForbidden(undefined))));
+    const checks = primariesOf(client).map((node) => this.#check(node));
+    await Promise.any(checks).catch(() => checks[0]);
+  }
+
+  async #check(node: Redis): Promise<void> {
+    const { keys, args } = this.proof;
+    const [status] = (await executeScript(node, CHECK_PRIMARY, keys, args)) as [Buffer];
+    const doubt = doubtOf(status);
+    if (doubt !== undefined) throw this.doubted(doubt);
   }
 
   close(): void {
@@ -142,18 +193,44 @@ export class RedisConnection {
 
   async #examine(): Promise<void> {
     try {
-      this.#judge(await examine(this.#client, this.options.waitReplicas));
+      const { waitReplicas, identity } = this.options;
+      // Another connection of the store may adopt an id meanwhile, which this one did not read.
+      const isKnown = identity?.expected !== undefined;
+      const [examined, id] = await Promise.all([
+        examine(this.#client, { waitReplicas, downAfterMs: this.#sentinels?.downAfterMs }),
+        identity?.read(this.#client),
+      ]);
+      const another = await this.#identify(examined, id, isKnown);
+      this.#judge(another ? { ...examined, findings: [...examined.findings, another] } : examined);
       this.#examined();
       // An operator may reconfigure or promote it without closing the connection, or the address may lead elsewhere.
       if (this.#unavailableReason !== undefined) this.#later(() => this.#client.disconnect(true));
     } catch (error) {
-      if (error instanceof ReplyError) this.#failed((error as Error).message);
+      if (error instanceof ReplyError || error instanceof StoreUnavailable)
+        this.#failed((error as Error).message);
       // A lost connection is examined after the reconnect; a server that is connected was only too busy to answer.
       if (this.#unavailableReason !== undefined) this.#later(() => void this.#examine());
     }
   }
 
-  #judge(findings: readonly Finding[]): void {
+  /** The problem of a store with this id. Other reasons to refuse the server come first. */
+  async #identify(
+    { findings, keys }: Examined,
+    id: string | undefined,
+    isKnown: boolean,
+  ): Promise<Finding | undefined> {
+    const { identity, adoptsIdentity, waitReplicas } = this.options;
+    const effects = findings.map(({ name }) => FINDINGS[name]);
+    if (identity === undefined || effects.includes('refuse all')) return undefined;
+    if (isKnown) return identity.judge(id);
+    if (adoptsIdentity === undefined) return undefined;
+    const creates = adoptsIdentity === 'or new' && !effects.includes('no writes');
+    await identity.adopt(this.#client, id, { creates, keys, waitReplicas, waitMs: this.waitMs });
+    return undefined;
+  }
+
+  #judge({ findings, lease }: Examined): void {
+    this.#lease = lease;
     const known = this.#unavailableReason;
     this.#lastError = NO_REASON;
     this.findings.examined(this, findings);
@@ -179,6 +256,18 @@ export class RedisConnection {
     if (this.#client.status === 'ready') reconnect();
     // Not while it connects: ioredis would then never reconnect. The address that it connects to may be the old one.
     else this.#client.once('ready', reconnect);
+  }
+
+  /** Reconnects if the Sentinels name another primary by now: their messages may have been missed. */
+  async #followPrimary(): Promise<void> {
+    const now = performance.now();
+    if (this.#sentinels === undefined || now < this.#askSentinelsAt) return;
+    this.#askSentinelsAt = Infinity;
+    const moved = await this.#sentinels.hasMoved();
+    this.#askSentinelsAt = performance.now() + RETRY_MS;
+    if (!moved || this.#failingOver) return;
+    this.#suspend();
+    this.#resume();
   }
 
   #later(action: () => void): void {

@@ -8,13 +8,14 @@ import {
   type ReadResult,
   type RecordedEvent,
   type StreamName,
+  UnreadableHistory,
 } from '../../event-sourcing';
 import { type AppendBounds, AppendWriter } from './append-writer';
 import type { RedisConnection } from './connection';
 import { appendFault, readFault } from './faults';
 import { PackedEntries, decodeEntry, headOfEntry } from './entry';
-import { type PackedPage, READ, executeScript } from './scripts';
-import { streamKey } from './stream-key';
+import { type PackedPage, READ, doubtOf, executeScript } from './scripts';
+import { eventKeys } from './stream-key';
 
 export interface RedisEventStoreOptions<Event> {
   /** Encodes and decodes events. */
@@ -66,15 +67,18 @@ export class RedisEventStore<Event> implements EventStore<Event> {
 
   async read(stream: StreamName, after: Head): Promise<ReadResult<Event>> {
     try {
-      const key = streamKey(this.options.keyPrefix, stream);
+      const proof = this.reader.proof;
+      const keys = [...eventKeys(this.options.keyPrefix, stream), ...proof.keys];
       const maxEvents = after.version > 0 ? this.#pageEvents : Math.min(FIRST_PAGE_EVENTS, this.#pageEvents);
       const bounds = pageBounds(after, maxEvents);
-      const [reply] = await Promise.all([
-        executeScript(this.reader.client, READ, [key], [after.version, ...bounds]),
-        this.reader.mustBePrimary(),
-      ]);
-      const [, packed] = reply as PackedPage | [archived: Buffer];
-      return packed === undefined ? { status: 'archived' } : this.#newerEvents(after, reply as PackedPage);
+      const args = [after.version, ...bounds, ...proof.args];
+      const reply = await executeScript(this.reader.client, READ, keys, args);
+      const [status, packed] = reply as PackedPage | [status: Buffer];
+      if (packed !== undefined) return this.#newerEvents(after, reply as PackedPage);
+      const doubt = doubtOf(status);
+      if (doubt !== undefined) throw this.reader.doubted(doubt);
+      if (String(status) === 'unreadable') throw lostBase();
+      return { status: 'archived' };
     } catch (error) {
       throw readFault(error);
     }
@@ -88,26 +92,24 @@ export class RedisEventStore<Event> implements EventStore<Event> {
   ): Promise<AppendResult<Event>> {
     if (events.length === 0 || commit === '')
       throw new RangeError('an append needs a commit id and an event');
-    const key = streamKey(this.options.keyPrefix, stream);
+    const proof = this.writer.proof;
+    const keys = [...eventKeys(this.options.keyPrefix, stream), ...proof.keys];
     const bounds = pageBounds(expected, Math.min(CONFLICT_EVENTS, this.#pageEvents));
-    const args = [expected.version, expected.commit, commit, ...bounds];
+    const args = [expected.version, expected.commit, commit, ...bounds, ...proof.args];
     for (const event of events) {
       const { type, data } = this.options.codec.encode(event);
       args.push(type, data);
     }
-    const [status, page] = await this.appends.execute(key, args).catch((error: unknown) => {
+    const [status, page] = await this.appends.execute(keys, args).catch((error: unknown) => {
       throw appendFault(error);
     });
     if (status === 'appended') return { status, head: { version: expected.version + events.length, commit } };
-    try {
-      // The script wrote nothing, so a demoted server did not refuse it.
-      await this.writer.mustBePrimary();
-      if (status !== 'conflict') return { status };
-      const newer = this.#newerEvents(expected, page);
-      return newer.status === 'read' ? { ...newer, status } : newer;
-    } catch (error) {
-      throw readFault(error);
-    }
+    if (status === 'replica' || status === 'identity' || status === 'unconfirmed')
+      throw this.writer.doubted(status);
+    if (status === 'unreadable') throw lostBase();
+    if (status !== 'conflict') return { status };
+    const newer = this.#newerEvents(expected, page);
+    return newer.status === 'read' ? { ...newer, status } : newer;
   }
 
   /** The events of a page that starts at the entry of `after`. */
@@ -134,6 +136,13 @@ export class RedisEventStore<Event> implements EventStore<Event> {
       end,
     };
   }
+}
+
+function lostBase(): UnreadableHistory {
+  return new UnreadableHistory(
+    'the stream does not have the event that its base snapshot was taken after: its events were deleted; ' +
+      'restore the history from its archives as in docs/operations.md#archives',
+  );
 }
 
 /** Arguments of the scripts: maximum number of entries, with that of the head, and their size. */

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { Address } from './client';
+import type { Sentinels } from './sentinels';
 
 /** Published by one Sentinel about 100 ms before it promotes a replica. */
 const BEGINS = '+failover-state-send-slaveof-noone';
@@ -12,9 +12,11 @@ const RECONNECT_MS = 1000;
 const LONGEST_MS = 10_000;
 
 export interface FailoverObserver {
+  /** A Sentinel is connected. It may have published messages before. */
+  connected(): void;
   /** A failover starts: the old primary may still acknowledge writes that the new one does not have. */
   begins(): void;
-  /** The failover ended: all reachable Sentinels know the new primary, it was aborted, or it took ten seconds. */
+  /** The failover ended: a Sentinel knows the new primary, or it was aborted, or it took ten seconds. */
   ended(): void;
 }
 
@@ -24,18 +26,16 @@ export interface FailoverObserver {
  */
 export class FailoverWatch {
   readonly #sentinels: readonly Redis[];
-  /** The Sentinels that do not know the new primary yet. */
-  #pending = new Set<Redis>();
   #limit: NodeJS.Timeout | undefined;
   /** The message of the newest switch: with the old and the new address. */
   #newestSwitch: string | undefined;
 
   constructor(
-    sentinels: readonly Address[],
-    private readonly primary: string,
+    { nodes, primaryName }: Sentinels,
     private readonly observer: FailoverObserver,
+    private readonly longestMs = LONGEST_MS,
   ) {
-    this.#sentinels = sentinels.map(({ host, port }) => {
+    this.#sentinels = nodes.map(({ host, port }) => {
       const sentinel = new Redis({
         host,
         port,
@@ -44,12 +44,17 @@ export class FailoverWatch {
         enableReadyCheck: false,
         maxRetriesPerRequest: null,
         connectTimeout: RECONNECT_MS,
+        // A frozen Sentinel does not close its side.
+        disconnectTimeout: 0,
+        // It only listens, and would not notice that the host of the Sentinel is gone.
+        keepAlive: RECONNECT_MS,
         retryStrategy: () => RECONNECT_MS,
       });
       // An unreachable Sentinel does no harm while another one is reachable.
       sentinel.on('error', () => {});
+      sentinel.on('ready', () => observer.connected());
       sentinel.on('message', (channel: string, message: string) => {
-        if (message.split(' ').includes(this.primary)) this.#published(sentinel, channel, message);
+        if (message.split(' ').includes(primaryName)) this.#published(channel, message);
       });
       sentinel.subscribe(BEGINS, SWITCHED, ABORTED).catch(() => {});
       return sentinel;
@@ -61,21 +66,21 @@ export class FailoverWatch {
     for (const sentinel of this.#sentinels) sentinel.disconnect();
   }
 
-  #published(sentinel: Redis, channel: string, message: string): void {
-    if (channel === ABORTED) return this.#end();
-    // A Sentinel may report a switch after the end: the leader waits until the other replicas follow.
-    const isKnown = channel === SWITCHED && message === this.#newestSwitch;
-    if (channel === SWITCHED) this.#newestSwitch = message;
-    if (isKnown && this.#limit === undefined) return;
-    // A Sentinel that was unreachable at the start reports the failover by its end.
-    if (this.#limit === undefined) this.#begin();
-    if (channel === SWITCHED) this.#pending.delete(sentinel);
-    if (channel === SWITCHED && this.#pending.size === 0) this.#end();
+  #published(channel: string, message: string): void {
+    if (channel === SWITCHED) {
+      // Each Sentinel reports the switch, and the first report of it ends the failover.
+      const isKnown = message === this.#newestSwitch;
+      this.#newestSwitch = message;
+      if (isKnown && this.#limit === undefined) return;
+    }
+    // If no reachable Sentinel announced the failover, it is known by its end.
+    if (channel !== ABORTED) this.#begin();
+    if (channel !== BEGINS) this.#end();
   }
 
   #begin(): void {
-    this.#pending = new Set(this.#sentinels.filter(({ status }) => status === 'ready'));
-    this.#limit = setTimeout(() => this.#end(), LONGEST_MS).unref();
+    if (this.#limit !== undefined) return;
+    this.#limit = setTimeout(() => this.#end(), this.longestMs).unref();
     this.observer.begins();
   }
 

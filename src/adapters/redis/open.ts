@@ -11,15 +11,16 @@ import {
 } from '../../event-sourcing';
 import { APPEND_BOUNDS, type AppendBounds, type AppendLoad } from './append-writer';
 import { ChangeNotifier } from './change-notifier';
-import type { Address } from './client';
 import { mintCommit } from './commit-id';
 import { EXAMINE_EVERY_MS, RedisConnection } from './connection';
 import { REDIS_DEFAULTS } from './defaults';
 import { RedisEventStore } from './event-store';
 import { FindingLog } from './finding-log';
+import type { Address } from './sentinels';
 import type { FindingName } from './server-checks';
 import { RedisSnapshotStore } from './snapshot-store';
 import { RedisStreamArchive } from './stream-archive';
+import { StoreIdentity } from './store-identity';
 import { RedisStreamCatalogue } from './stream-catalogue';
 
 export interface RedisOptions<Event> extends EventStoreOptions<Event> {
@@ -33,6 +34,10 @@ export interface RedisOptions<Event> extends EventStoreOptions<Event> {
   readonly waitReplicas?: number;
   /** Maximum number of events of a page, 1 or more; 512 by default. For tests: every page boundary is a case. */
   readonly pageSize?: number | undefined;
+  /** The only id that the store may have. By default, the id that it has at first. */
+  readonly storeId?: string | undefined;
+  /** Whether to create an id for a store that has none, unless `storeId` names one; true by default. */
+  readonly createsId?: boolean;
   /** How often the server is examined, in ms; {@link EXAMINE_EVERY_MS} by default. */
   readonly examineEveryMs?: number;
 }
@@ -110,12 +115,14 @@ export function connectRedisEventStore<Event>(
   const { timeoutMs = REDIS_DEFAULTS.timeoutMs } = options;
   const findings = new FindingLog(report, options.examineEveryMs ?? EXAMINE_EVERY_MS);
   const checks = { ...options, timeoutMs, waitReplicas };
-  const connection = () => new RedisConnection({ ...checks, report, findings });
-  const writer = connection();
+  const identity = new StoreIdentity(keyPrefix, options.storeId, report);
+  const ofStore = { ...checks, report, findings, identity };
+  const adoptsIdentity = (options.createsId ?? true) ? 'or new' : 'existing';
+  const writer = new RedisConnection({ ...ofStore, adoptsIdentity });
   // A separate connection, so that reads do not wait for replicas.
-  const reader = waitReplicas > 0 ? connection() : writer;
+  const reader = waitReplicas > 0 ? new RedisConnection(ofStore) : writer;
   // Silent: subscribers that get no notification poll, and the other connections report the same problems.
-  const silent = () => new RedisConnection({ ...checks, report: () => {} });
+  const silent = () => new RedisConnection({ ...checks, identity, report: () => {} });
   const notifier = options.clusterNodes ? undefined : new ChangeNotifier(silent, keyPrefix);
   const notify: Notify | undefined = notifier && ((...args) => notifier.notify(...args));
   const storeOptions = { codec, keyPrefix, pageSize, waitReplicas, appendBounds, notify };
@@ -141,6 +148,7 @@ export function connectRedisEventStore<Event>(
       findings: findings.flags,
       appends: store.appends.load,
       appendBounds,
+      id: identity.seen,
     }),
     close: () => {
       writer.close();

@@ -67,6 +67,55 @@ local function page(stream, version, limit, bytes)
 end
 `;
 
+/**
+ * Lua: why the server must not answer: because another one may be the primary, so that what this one has may be stale,
+ * or because it has another store; nil if it is certainly current.
+ *
+ * A primary that is cut off still calls itself master, and another one may acknowledge writes. With
+ * `min-replicas-to-write`, it is current as long as `replicas` replicas have confirmed its writes within the last `lag`
+ * seconds: none of them was promoted. The lags are computed at this moment, unlike `min_slaves_good_slaves`, which is
+ * one second old, or older after the server was frozen. (A lag is -1 in the first milliseconds of a second: Redis
+ * subtracts the times of two clocks, and one of them is coarse.) `replicas` is negative on a Cluster without
+ * `min-replicas-to-write`, whose servers redirect reads by themselves once they are demoted.
+ *
+ * The store must have the id `id`, in the stream that is the last of KEYS; if it is empty, any store will do.
+ */
+const CURRENT = `
+local function isAnotherStore(id)
+  if id == '' then return false end
+  local entry = redis.call('XRANGE', KEYS[#KEYS], '1-0', '1-0')[1]
+  return not entry or entry[2][2] ~= id
+end
+
+local function doubt(replicas, lag, id)
+  replicas, lag = tonumber(replicas), tonumber(lag)
+  local info = replicas >= 0 and redis.call('INFO', 'replication')
+  if info and not string.find(info, 'role:master', 1, true) then return 'replica' end
+  if isAnotherStore(id) then return 'identity' end
+  if replicas <= 0 then return end
+  for behind in string.gmatch(info, 'state=online,offset=%d+,lag=(%-?%d+)') do
+    if tonumber(behind) <= lag then replicas = replicas - 1 end
+  end
+  if replicas > 0 then return 'unconfirmed' end
+end
+`;
+
+/** What the scripts answer instead if the server may not be the primary, or has another store. */
+export const DOUBTS = ['replica', 'identity', 'unconfirmed'] as const;
+
+export type Doubt = (typeof DOUBTS)[number];
+
+/** The doubt in the first part of a reply; `undefined` if there is none. */
+export function doubtOf(status: unknown): Doubt | undefined {
+  const text = String(status);
+  return DOUBTS.find((doubt) => doubt === text);
+}
+
+/** Checks the server alone. KEYS: the id of the store, or none. ARGV: as `doubt` of the other scripts. */
+export const CHECK_PRIMARY = script(`${CURRENT}
+return {doubt(ARGV[1], ARGV[2], ARGV[3]) or 'current'}
+`);
+
 /** Lua: whether the stream begins after a head, because its first events were archived. */
 const ARCHIVED = `
 local function entryOf(version)
@@ -80,13 +129,37 @@ end
 `;
 
 /**
+ * Lua: whether a stream has a base, and not the event of its head. Then its events were deleted, and those that it may
+ * have are another history.
+ *
+ * The scripts call it at version 0 only: at any other head the stream must have the event of that head.
+ */
+const LOST = `
+local function hasLostBase(stream, base)
+  local head = redis.pcall('HMGET', base, 'version', 'commit')
+  if head.err then
+    -- This Redis user may not read a base. XRANGE, which it may execute, fails if there is one: then the script fails.
+    if not redis.pcall('XRANGE', base, '-', '+', 'COUNT', 1).err then return false end
+    redis.call('HMGET', base, 'version')
+  end
+  if not head[1] then return false end
+  local entry = redis.call('XRANGE', stream, head[1] .. '-0', head[1] .. '-0')[1]
+  return not entry or entry[2][6] ~= head[2]
+end
+`;
+
+/**
  * Reads a page of a stream.
  *
- * KEYS: the stream. ARGV: first version, maximum number of entries, maximum size in bytes. Returns 1 if there are more
- * entries, else 0, and the packed entries; or `archived`.
+ * KEYS: the stream, its base, and the id of the store except on a Cluster. ARGV: first version, maximum number of
+ * entries, maximum size in bytes, and three for `doubt`. Returns 1 if there are more entries, else 0, and the packed entries; or `archived`; or
+ * `unreadable` if the event of the base is missing; or a doubt.
  */
-export const READ = script(`${PAGE}${ARCHIVED}
+export const READ = script(`${PAGE}${ARCHIVED}${LOST}${CURRENT}
 local stream, version = KEYS[1], ARGV[1]
+local why = doubt(ARGV[4], ARGV[5], ARGV[6])
+if why then return {why} end
+if version == '0' and hasLostBase(stream, KEYS[2]) then return {'unreadable'} end
 local more, packed = page(stream, version, tonumber(ARGV[2]), tonumber(ARGV[3]))
 local first = packed ~= '' and struct.unpack('>I4c0', packed)
 if first and first ~= entryOf(version) and beginsAfter(stream, version) then return {'archived'} end
@@ -96,28 +169,37 @@ return {more, packed}
 /**
  * The append.
  *
- * KEYS: the stream. ARGV: expected version, expected commit, commit id, maximum number and size of the entries that a
- * conflict returns, then type and data of each event.
+ * KEYS: the stream, its base, and the id of the store except on a Cluster. ARGV: expected version, expected commit,
+ * commit id, maximum number and size of the entries that a conflict returns, three for `doubt`, then type and data of
+ * each event.
  *
  * Every check comes before the first write, because Redis does not roll back a failed script. Redis itself also
  * refuses an entry id that is not above the last id of the stream, even if the entries were deleted.
+ *
+ * A result without a write is what a read would show, so the server must be the primary; for a write Redis checks it.
+ * The id of the store is checked for both.
  */
-export const APPEND = script(`${PAGE}${ARCHIVED}
+export const APPEND = script(`${PAGE}${ARCHIVED}${LOST}${CURRENT}
 local stream, version, base, commit = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local replicas, lag, id = ARGV[6], ARGV[7], ARGV[8]
+if isAnotherStore(id) then return {doubt(replicas, lag, id)} end
+if version == '0' and hasLostBase(stream, KEYS[2]) then
+  return {doubt(replicas, lag, id) or 'unreadable'}
+end
 local entries = redis.call('XRANGE', stream, version .. '-0', '+', 'COUNT', 2)
 
 if entries[1] and entries[1][1] ~= entryOf(version) and beginsAfter(stream, version) then
-  return {'archived'}
+  return {doubt(replicas, lag, id) or 'archived'}
 end
 
 -- Whether the events of this append are recorded from this entry on. Another instance may have minted the same commit
 -- id, so types and data are compared as well.
 local function isRecorded(first)
-  local count = (#ARGV - 5) / 2
+  local count = (#ARGV - 8) / 2
   local recorded = redis.call('XRANGE', stream, first, '+', 'COUNT', count)
   for i = 1, count do
     local fields = recorded[i] and recorded[i][2] or {}
-    if fields[2] ~= ARGV[4 + 2 * i] or fields[4] ~= ARGV[5 + 2 * i] or fields[6] ~= commit then return false end
+    if fields[2] ~= ARGV[7 + 2 * i] or fields[4] ~= ARGV[8 + 2 * i] or fields[6] ~= commit then return false end
   end
   return true
 end
@@ -128,10 +210,12 @@ if version ~= '0' then
   local entry = table.remove(entries, 1)
   known = entry and entry[1] == version .. '-0' and entry[2][6]
 end
-if known ~= base then return {'reset'} end
+if known ~= base then return {doubt(replicas, lag, id) or 'reset'} end
 
 if #entries > 0 then
   if entries[1][2][6] ~= commit or not isRecorded(entries[1][1]) then
+    local why = doubt(replicas, lag, id)
+    if why then return {why} end
     return {'conflict', page(stream, version, tonumber(ARGV[4]), tonumber(ARGV[5]))}
   end
   -- The append was recorded before and its reply was lost. This branch writes, too: a server that was demoted to a
@@ -145,7 +229,7 @@ if #entries > 0 then
 end
 
 local next = tonumber(version)
-for i = 6, #ARGV, 2 do
+for i = 9, #ARGV, 2 do
   next = next + 1
   redis.call('XADD', stream, string.format('%.0f-0', next), 'type', ARGV[i], 'data', ARGV[i + 1], 'commit', commit)
 end

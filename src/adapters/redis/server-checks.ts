@@ -1,16 +1,17 @@
 /** The possible problems of a Redis server, and their consequences. The names are labels of a metric. */
 export const FINDINGS = {
   replica: 'refuse all',
+  info_forbidden: 'refuse all',
   evicts: 'refuse all',
   missing_database: 'refuse all',
+  another_store: 'refuse all',
   out_of_memory: 'no writes',
   disk_error: 'no writes',
   replicas_missing: 'no writes',
   no_append_only_file: 'warn',
   late_fsync: 'warn',
-  unknown_eviction: 'warn',
-  unknown_persistence: 'warn',
   unknown_fsync: 'warn',
+  stale_reads: 'warn',
 } as const;
 
 export type FindingName = keyof typeof FINDINGS;
@@ -23,7 +24,7 @@ export interface Finding {
 
 /** The status and configuration of a server. */
 export interface ServerFacts {
-  /** The reply of `INFO`; empty if forbidden. */
+  /** The reply of `INFO`; empty if it is forbidden. */
   readonly info: string;
   /** The reply of `CONFIG GET` for {@link CONFIG_NAMES}; empty if forbidden. */
   readonly config: ReadonlyMap<string, string>;
@@ -33,14 +34,43 @@ export interface ServerFacts {
 
 export const CONFIG_NAMES = [
   'appendfsync',
+  'cluster-node-timeout',
   'databases',
+  'min-replicas-max-lag',
   'min-replicas-to-write',
   'save',
   'stop-writes-on-bgsave-error',
 ] as const;
 
-/** Checks a server whose writes must reach `waitReplicas` replicas. */
-export function checkServer(facts: ServerFacts, waitReplicas: number): readonly Finding[] {
+export interface Requirements {
+  /** How many replicas must confirm a write. */
+  readonly waitReplicas: number;
+  /** After how long without an answer the Sentinels replace the primary, in ms; `undefined` without Sentinels. */
+  readonly downAfterMs: number | undefined;
+}
+
+/**
+ * What a primary must show so that its reads count as current: how many replicas have confirmed its writes within how
+ * many seconds. 0: only that it is a primary; negative: nothing.
+ */
+export type Lease = readonly [replicas: number, lagSeconds: number];
+
+export const NO_LEASE: Lease = [0, 0];
+
+/**
+ * The lease that the settings of a server allow. A replica confirms once a second, and the lag in whole seconds that
+ * Redis reports is up to one longer than the time that has passed: so one more is accepted, or reads would be refused
+ * now and then.
+ */
+export function leaseOf(config: Info): Lease {
+  const [replicas, lag] = ['min-replicas-to-write', 'min-replicas-max-lag'].map((name) =>
+    Number(config.get(name) ?? 0),
+  );
+  return replicas! > 0 && lag! > 0 ? [replicas!, lag! + 1] : NO_LEASE;
+}
+
+export function checkServer(facts: ServerFacts, requirements: Requirements): readonly Finding[] {
+  if (facts.info === '') return [INFO_FORBIDDEN];
   const info = new Map(
     facts.info
       .split('\r\n')
@@ -53,7 +83,8 @@ export function checkServer(facts: ServerFacts, waitReplicas: number): readonly 
     persistence(info, facts.config),
     memory(info),
     disk(info, facts.config),
-    replicas(info, facts.config, waitReplicas),
+    replicas(info, facts.config, requirements),
+    staleReads(info, facts.config, requirements),
   ].filter((finding) => finding !== undefined);
 }
 
@@ -78,13 +109,8 @@ function database({ missingDatabase, config }: ServerFacts): Finding | undefined
 }
 
 function eviction(info: Info): Finding | undefined {
-  const policy = info.get('maxmemory_policy');
+  const policy = info.get('maxmemory_policy')!;
   if (policy === 'noeviction') return undefined;
-  if (policy === undefined)
-    return {
-      name: 'unknown_eviction',
-      text: 'maxmemory-policy could not be read: make sure that it is noeviction',
-    };
   return {
     name: 'evicts',
     text: `maxmemory-policy is ${policy}, which lets Redis delete events: ${persistentSetting('maxmemory-policy noeviction')}`,
@@ -94,11 +120,6 @@ function eviction(info: Info): Finding | undefined {
 function persistence(info: Info, config: Info): Finding | undefined {
   const appendOnlyFile = info.get('aof_enabled');
   const fsync = config.get('appendfsync');
-  if (appendOnlyFile === undefined)
-    return {
-      name: 'unknown_persistence',
-      text: 'persistence could not be read: make sure that appendonly is yes and appendfsync always',
-    };
   if (appendOnlyFile === '0')
     return {
       name: 'no_append_only_file',
@@ -132,7 +153,7 @@ function disk(info: Info, config: Info): Finding | undefined {
 }
 
 /** The condition on which Redis answers NOREPLICAS, or WAIT fails. */
-function replicas(info: Info, config: Info, waitReplicas: number): Finding | undefined {
+function replicas(info: Info, config: Info, { waitReplicas }: Requirements): Finding | undefined {
   const connected = [...info].filter(
     ([name, value]) => /^slave\d+$/.test(name) && value.includes('state=online'),
   );
@@ -143,13 +164,47 @@ function replicas(info: Info, config: Info, waitReplicas: number): Finding | und
   return enough ? undefined : problemOfAppends('replicas_missing');
 }
 
+/**
+ * The conditions on which a server that is cut off may not notice in time that another one is the primary. They need
+ * replicas, because without them nothing can take over.
+ */
+function staleReads(info: Info, config: Info, { downAfterMs }: Requirements): Finding | undefined {
+  const connected = Number(info.get('connected_slaves') ?? 0);
+  if (connected === 0 || info.get('role') !== 'master') return undefined;
+  const [replicas, lag] = leaseOf(config);
+  const takesOverMs = downAfterMs ?? Number(config.get('cluster-node-timeout') ?? Infinity);
+  const stale = (why: string): Finding => ({
+    name: 'stale_reads',
+    text: `during a network partition lists may lack writes that another primary acknowledged: ${why}`,
+  });
+  if (!config.has('min-replicas-to-write'))
+    return stale('min-replicas-to-write could not be read, so grant CONFIG GET');
+  // With its primary a majority of the servers, so that no two primaries have so many at a time.
+  const majority = Math.floor((connected + 1) / 2);
+  if (replicas < majority)
+    return stale(
+      `min-replicas-to-write is ${replicas}, and ${connected} replicas follow: ${persistentSetting(`min-replicas-to-write ${majority}`)}`,
+    );
+  // Whole seconds: almost one more may have passed.
+  if ((lag + 1) * 1000 > takesOverMs)
+    return stale(
+      `min-replicas-max-lag is ${lag - 1} s, and a replica may take over after ${takesOverMs} ms: it must be two seconds shorter: ${persistentSetting('min-replicas-max-lag 1')}`,
+    );
+  return undefined;
+}
+
+const INFO_FORBIDDEN: Finding = {
+  name: 'info_forbidden',
+  text: 'INFO is forbidden, which shows whether Redis is a primary and keeps what it acknowledges: grant +info to its user',
+};
+
 const PROBLEMS_OF_APPENDS = {
   out_of_memory:
     'it has reached maxmemory and refuses writes (OOM): raise maxmemory, or erase what is not needed',
   disk_error:
     'it cannot write its append-only file or its snapshot and refuses writes (MISCONF): read its log, and make room on its disk',
   replicas_missing:
-    'fewer replicas follow it than a write has to reach (REDIS_WAIT_REPLICAS, min-replicas-to-write): bring them back',
+    'fewer replicas follow it than a write has to reach (REDIS_WAIT_REPLICAS), or a write and a read (min-replicas-to-write): bring them back',
 } as const;
 
 /** A finding that a refused append shows, too. */

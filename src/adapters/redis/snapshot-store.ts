@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { getHeapStatistics } from 'node:v8';
 import {
   type Base,
   BrokenSnapshot,
@@ -49,6 +50,27 @@ if step == 'last' then
 end
 return 1
 `);
+
+/**
+ * Reads fields of a snapshot.
+ *
+ * KEYS: the snapshot. ARGV: the maximum length of a value, then the names of the fields. Of a value that is longer it
+ * returns the length: a client has to keep all of a reply in memory. No user needs another right for it: Redis checks
+ * the rights for HMGET in a script like those for a command.
+ */
+export const READ_FIELDS = script(`
+local values = redis.call('HMGET', KEYS[1], unpack(ARGV, 2))
+for i = 1, #ARGV - 1 do
+  if values[i] and #values[i] > tonumber(ARGV[1]) then values[i] = #values[i] end
+end
+return values
+`);
+
+/**
+ * Maximum length of a chunk, in bytes. The store writes chunks of some 32 KiB, or one longer value. Decoded, a chunk can
+ * take more than ten times its length.
+ */
+export const MAX_CHUNK_BYTES = Math.floor(getHeapStatistics().heap_size_limit / 64);
 
 /** The fields of a snapshot beside its chunks, which are numbered from 0. Only a base has an archive. */
 export const HEADER = ['format', 'version', 'commit', 'archive', 'chunks', 'checksum'] as const;
@@ -139,11 +161,21 @@ export class RedisSnapshotStore implements SnapshotStore {
   }
 
   async #read(key: string, ...fields: string[]): Promise<(string | null)[]> {
-    try {
-      return await this.connection.client.hmget(key, ...fields);
-    } catch (error) {
+    const reply = await executeScript(
+      this.connection.client,
+      READ_FIELDS,
+      [key],
+      [MAX_CHUNK_BYTES, ...fields],
+    ).catch((error: unknown) => {
       throw readFault(error);
-    }
+    });
+    return (reply as (Buffer | number | null)[]).map((value, index) => {
+      if (typeof value === 'number')
+        throw new BrokenSnapshot(
+          `its field ${fields[index]!} has ${value} bytes, and ${MAX_CHUNK_BYTES} are read at most, a 64th of the heap limit`,
+        );
+      return value && value.toString();
+    });
   }
 
   async #writeStep(

@@ -1,4 +1,4 @@
-import { Cluster, type Redis } from 'ioredis';
+import type { Cluster, Redis } from 'ioredis';
 import {
   type CataloguedStream,
   type ForeignObject,
@@ -7,6 +7,7 @@ import {
   type StreamName,
 } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
+import { primariesOf } from './examination';
 import { appendFault, readFault } from './faults';
 import { keysOf, streamKey, streamOfKey } from './stream-key';
 
@@ -39,7 +40,7 @@ export class RedisStreamCatalogue implements StreamCatalogue {
   async *streams(): AsyncGenerator<CataloguedStream | ForeignObject> {
     // SCAN may return a key more than once.
     const seen = new Set<string>();
-    for (const node of this.#primaries()) {
+    for (const node of primariesOf(this.connection.client)) {
       for (let cursor = '0', first = true; first || cursor !== '0'; first = false) {
         const [next, keys] = await this.#scan(node, cursor);
         cursor = next;
@@ -80,11 +81,6 @@ export class RedisStreamCatalogue implements StreamCatalogue {
     }
   }
 
-  #primaries(): Redis[] {
-    const { client } = this.connection;
-    return client instanceof Cluster ? client.nodes('master') : [client];
-  }
-
   async #scan(node: Redis, cursor: string): Promise<[string, string[]]> {
     try {
       const [found] = await Promise.all([
@@ -102,6 +98,7 @@ export class RedisStreamCatalogue implements StreamCatalogue {
     if (stream === 'other') return undefined;
     if (stream === 'foreign') return { foreign: `key ${key} is not a key of this service` };
     try {
+      if (typeof stream !== 'string') return await this.#lostStream(stream.baseOf, key);
       const version = await lastVersion(this.connection.client, key);
       return version === undefined ? undefined : { stream, version };
     } catch (error) {
@@ -109,6 +106,16 @@ export class RedisStreamCatalogue implements StreamCatalogue {
         return { foreign: `key ${key} is not a stream` };
       throw readFault(error);
     }
+  }
+
+  /** A base is not a stream; it is reported if its stream is missing. */
+  async #lostStream(stream: StreamName, base: string): Promise<ForeignObject | undefined> {
+    const { client } = this.connection;
+    if ((await lastVersion(client, streamKey(this.options.keyPrefix, stream))) !== undefined)
+      return undefined;
+    // Both may have been erased meanwhile.
+    if ((await client.hmget(base, 'version'))[0] === null) return undefined;
+    return { foreign: `key ${base} is the base snapshot of a stream that is missing` };
   }
 }
 

@@ -106,6 +106,13 @@ describeOwnRedis('Appends without a reply of Redis', (startRedis) => {
       expect(status).to.equal('conflict');
     });
 
+    it('have an unknown outcome by the reply of WAIT, which comes before its command times out', async () => {
+      const store = await open({ waitReplicas: 1, timeoutMs: 2000 });
+      const failure = await append(store, 'alice');
+      expect(failure).to.be.an.instanceOf(OutcomeUnknown);
+      expect(String(failure)).to.include('WAIT for 1 replicas was answered: 0');
+    });
+
     for (const script of ['knows', 'does not know'])
       it(`fail as unavailable when they are not sent in time, and Redis ${script} the script`, async () => {
         const store = await open({ waitReplicas: 1, timeoutMs: TIMEOUT_MS / 2 });

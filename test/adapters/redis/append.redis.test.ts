@@ -3,20 +3,20 @@ import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PackedEntries } from '../../../src/adapters/redis/entry';
-import { RedisConnection } from '../../../src/adapters/redis/connection';
 import { RedisEventStore } from '../../../src/adapters/redis/event-store';
 import { APPEND, executeScript } from '../../../src/adapters/redis/scripts';
+import { NO_LEASE } from '../../../src/adapters/redis/server-checks';
 import { plantCodec } from '../../../src/application';
 import { type PlantStore, parseUser } from '../../../src/application';
 import { BEGINNING, type Head, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
 import { created, ferns, newPlantOf } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
-import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { openStore, plantsOver } from './open-store';
 
 const ALICE = parseUser('alice')!;
 const KEY = 'plant-store:{alice}:events';
+const KEYS = [KEY, 'plant-store:{alice}:base'];
 const WHOLE = { limit: Infinity, after: 0 };
 
 const [fern, moss, ivy] = [created(1, 'Fern'), created(2, 'Moss'), created(3, 'Ivy')] as const;
@@ -57,22 +57,6 @@ describeOwnRedis('An append to Redis', (startRedis) => {
   async function names(): Promise<string[]> {
     return (await plants.list(ALICE, WHOLE)).plants.map(({ name }) => name);
   }
-
-  it('was not recorded if it conflicts and the role of the server is unknown', async () => {
-    const connection = new RedisConnection({
-      url: redis.url,
-      timeoutMs: 1000,
-      waitReplicas: 0,
-      report: () => {},
-    });
-    close.push(async () => connection.close());
-    await connection.examined;
-    const options = { codec: plantCodec, keyPrefix: 'plant-store', waitReplicas: 0 };
-    const ours = new RedisEventStore<PlantEvent>(connection, connection, options);
-    await others.append(ALICE, BEGINNING, 'theirs', [fern]);
-    connection.mustBePrimary = () => Promise.reject(new Error('Command timed out'));
-    expect(await rejection(ours.append(ALICE, BEGINNING, 'ours', [moss]))).to.be.instanceOf(StoreUnavailable);
-  });
 
   for (const connection of ['cut', 'left open'] as const) {
     describe(`whose reply is lost after it was executed, the connection ${connection},`, () => {
@@ -160,13 +144,15 @@ describeOwnRedis('An append to Redis', (startRedis) => {
       return redis.admin.callBuffer(
         'evalsha',
         APPEND.sha1,
-        1,
-        KEY,
+        2,
+        ...KEYS,
         version,
         base,
         commit,
         10,
         1000,
+        ...NO_LEASE,
+        '',
         'PlantCreated',
         data,
       ) as Promise<[Buffer, number?, Buffer?]>;
@@ -205,8 +191,8 @@ describeOwnRedis('An append to Redis', (startRedis) => {
   describe('with the commit id of a recorded append', () => {
     /** Appends types and data to an empty stream. Resolves with the status. */
     async function append(...events: readonly string[]): Promise<string> {
-      const args = [BEGINNING.version, BEGINNING.commit, 'same', 10, 1000, ...events];
-      return String(((await executeScript(redis.admin, APPEND, [KEY], args)) as [Buffer])[0]);
+      const args = [BEGINNING.version, BEGINNING.commit, 'same', 10, 1000, ...NO_LEASE, '', ...events];
+      return String(((await executeScript(redis.admin, APPEND, KEYS, args)) as [Buffer])[0]);
     }
     const ours = ['Noted', 'a', 'Noted', 'b'];
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { streamKey } from '../../../src/adapters/redis/stream-key';
 import { BEGINNING, headOf } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
 import { ferns } from '../../support/given';
@@ -14,6 +15,9 @@ describeRedis('On one Redis', (redis) => {
       pageSize,
       durable: true,
       shared: true,
+      loseEvents: async (stream) => {
+        await redis.admin.del(streamKey(redis.prefix, stream));
+      },
       open: () => openStore(redis.url, { keyPrefix: redis.prefix, pageSize }),
     });
   }

@@ -1,10 +1,13 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { RedisConnection } from '../../../src/adapters/redis/connection';
 import { FailoverWatch } from '../../../src/adapters/redis/failover-watch';
+import { type Address, Sentinels } from '../../../src/adapters/redis/sentinels';
 import { StoreUnavailable } from '../../../src/event-sourcing';
 import { ErrorReply, type Reply } from '../../simulation/redis/resp';
+import { unhurried } from '../../support/patience';
+import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
 import { FakeServer } from './fake-server';
 
@@ -28,53 +31,128 @@ async function server(reply: (args: readonly string[]) => Reply = () => 'OK', po
   return started;
 }
 
-const addressOf = ({ port }: FakeServer) => ({ host: '127.0.0.1', port });
+const addressOf = ({ port }: FakeServer): Address => ({ host: '127.0.0.1', port });
+
+/** No program listens there. */
+const GONE: Address = { host: '127.0.0.1', port: 1 };
+
+/** Of a server that accepts connections and never answers, like a frozen one. */
+async function silentAddress(): Promise<Address> {
+  const sockets: Socket[] = [];
+  const silent = createServer((socket) => void sockets.push(socket.on('error', () => {}))).listen(
+    0,
+    '127.0.0.1',
+  );
+  await once(silent, 'listening');
+  ends.push(() => {
+    silent.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  return { host: '127.0.0.1', port: (silent.address() as AddressInfo).port };
+}
 
 describe('The watch for failovers', () => {
   /** A watch of these Sentinels; returns what it observes. */
-  function watch(sentinels: readonly { host: string; port: number }[]): string[] {
+  function watch(sentinels: readonly Address[], longestMs?: number): string[] {
     const observed: string[] = [];
-    const watching = new FailoverWatch(sentinels, 'plants', {
+    const observer = {
+      connected: () => {},
       begins: () => void observed.push('begins'),
       ended: () => void observed.push('ended'),
-    });
+    };
+    const watching = new FailoverWatch(new Sentinels(sentinels, 'plants'), observer, longestMs);
     ends.push(() => watching.close());
     return observed;
   }
 
-  it('ends a failover when each Sentinel has published the switch', async () => {
+  it('ends a failover when the first Sentinel publishes the switch, though another is frozen', async () => {
     const sentinels = [await server(), await server()];
-    const observed = watch(sentinels.map(addressOf));
+    const observed = watch([...sentinels.map(addressOf), await silentAddress()]);
     await until(() => sentinels.every(({ subscribers }) => subscribers === 1));
+    sentinels[0]!.publish(BEGINS, 'master ferns 127.0.0.1 1');
     sentinels[0]!.publish(BEGINS, FAILOVER);
-    sentinels[0]!.publish(SWITCHED, TO_TWO);
     await until(() => observed.length === 1);
-    sentinels[1]!.publish(BEGINS, 'master ferns 127.0.0.1 1');
+    expect(observed).to.deep.equal(['begins']);
     sentinels[1]!.publish(SWITCHED, TO_TWO);
     await until(() => observed.length === 2);
     expect(observed).to.deep.equal(['begins', 'ended']);
   });
 
-  it('begins no failover for a switch that a Sentinel reports after its end', async () => {
-    const known = await server();
-    const late = await server();
-    const { port } = late;
-    await late.stop();
-    ends.pop();
-    const observed = watch([addressOf(known), { host: '127.0.0.1', port }]);
-    await until(() => known.subscribers === 1);
-    known.publish(BEGINS, FAILOVER);
-    known.publish(SWITCHED, TO_TWO);
+  it('begins no failover for a switch that another Sentinel reports after its end', async () => {
+    const sentinels = [await server(), await server()];
+    const observed = watch(sentinels.map(addressOf));
+    await until(() => sentinels.every(({ subscribers }) => subscribers === 1));
+    sentinels[0]!.publish(SWITCHED, TO_TWO);
     await until(() => observed.length === 2);
-
-    const again = await server(() => 'OK', port);
-    await until(() => again.subscribers === 1);
-    again.publish(SWITCHED, TO_TWO);
-    // It would end a failover that had begun. The switch after it begins one.
-    again.publish(ABORTED, FAILOVER);
-    again.publish(SWITCHED, TO_ONE);
+    sentinels[1]!.publish(SWITCHED, TO_TWO);
+    // The next switch is a failover again.
+    sentinels[1]!.publish(SWITCHED, TO_ONE);
     await until(() => observed.length > 2);
-    expect(observed).to.deep.equal(['begins', 'ended', 'begins']);
+    expect(observed).to.deep.equal(['begins', 'ended', 'begins', 'ended']);
+  });
+
+  it('ends a failover that was aborted', async () => {
+    const sentinel = await server();
+    const observed = watch([addressOf(sentinel)]);
+    await until(() => sentinel.subscribers === 1);
+    sentinel.publish(ABORTED, FAILOVER);
+    sentinel.publish(BEGINS, FAILOVER);
+    await until(() => observed.length === 1);
+    sentinel.publish(ABORTED, FAILOVER);
+    await until(() => observed.length === 2);
+    expect(observed).to.deep.equal(['begins', 'ended']);
+  });
+
+  it('gives up a failover of which it hears nothing more', async () => {
+    const sentinel = await server();
+    const observed = watch([addressOf(sentinel)], 50);
+    await until(() => sentinel.subscribers === 1);
+    sentinel.publish(BEGINS, FAILOVER);
+    await until(() => observed.length === 2);
+    expect(observed).to.deep.equal(['begins', 'ended']);
+  });
+});
+
+describe('The Sentinels', () => {
+  /** A Sentinel that names the primary at this port, in the configuration of this epoch. */
+  const naming = (port: number, epoch: number) =>
+    server(([, part]) =>
+      part!.toLowerCase() === 'master'
+        ? ['config-epoch', String(epoch), 'down-after-milliseconds', '5000']
+        : ['127.0.0.1', String(port)],
+    );
+
+  it('name the primary of the newest configuration, whichever of them knows it', async () => {
+    const [old, newest] = [await naming(1, 3), await naming(2, 4)];
+    for (const order of [
+      [old, newest],
+      [newest, old],
+    ]) {
+      const sentinels = new Sentinels(order.map(addressOf), 'plants');
+      expect(await sentinels.primary()).to.deep.equal({ host: '127.0.0.1', port: 2 });
+      expect(sentinels.downAfterMs).to.equal(5000);
+    }
+  });
+
+  it('name it in time while others are frozen or gone', async () => {
+    const nodes = [await silentAddress(), await silentAddress(), GONE, addressOf(await naming(1, 1)), GONE];
+    const began = performance.now();
+    const primary = await new Sentinels(nodes, 'plants').primary();
+    expect(primary).to.deep.equal({ host: '127.0.0.1', port: 1 });
+    expect(performance.now() - began).to.be.below(unhurried(900));
+  });
+
+  it('fail within a second if none answers', async () => {
+    const began = performance.now();
+    const error = await rejection(new Sentinels([GONE, await silentAddress()], 'plants').primary());
+    expect(String(error)).to.include('no Sentinel names the primary plants').and.to.include('ECONNREFUSED');
+    expect(performance.now() - began).to.be.below(unhurried(1500));
+  });
+
+  it('say that they do not know the primary', async () => {
+    const sentinel = await server(([, part]) => (part!.toLowerCase() === 'master' ? [] : null));
+    const error = await rejection(new Sentinels([addressOf(sentinel)], 'ferns').primary());
+    expect(String(error)).to.include('ferns').and.to.include(`127.0.0.1:${sentinel.port} does not watch it`);
   });
 });
 
@@ -93,7 +171,7 @@ describe('A connection to Redis', () => {
     const primary = await server(([name]) => replies[name!.toLowerCase()] ?? 'OK');
     const sentinel: FakeServer = await server(([name, part]) => {
       if (name!.toLowerCase() !== 'sentinel') return 'OK';
-      if (part!.toLowerCase() === 'sentinels') return [];
+      if (part!.toLowerCase() === 'master') return [];
       // The connection then asks again.
       if (sentinel.subscribers === 0) return null;
       beforeAddress(sentinel);
@@ -124,6 +202,24 @@ describe('A connection to Redis', () => {
     await until(() => connection.unavailableReason === undefined);
   });
 
+  it('connects to another primary whose switch it missed', async () => {
+    const { connection, sentinel } = await connected(PRIMARY);
+    await until(() => connection.unavailableReason === undefined);
+    const { port } = sentinel;
+    await sentinel.stop();
+
+    const commands: string[] = [];
+    const other = await server(([name]) => {
+      commands.push(name!.toLowerCase());
+      return PRIMARY[name!.toLowerCase()] ?? 'OK';
+    });
+    await server(
+      ([, part]) => (part?.toLowerCase() === 'master' ? [] : ['127.0.0.1', String(other.port)]),
+      port,
+    );
+    await until(() => commands.includes('info') && connection.unavailableReason === undefined);
+  });
+
   it('uses TLS to the primary of a Sentinel if the URL has it', async () => {
     let first: Buffer | undefined;
     const primary = createServer((socket) => {
@@ -150,6 +246,24 @@ describe('A connection to Redis', () => {
     await until(() => first !== undefined);
     // A TLS record of the type handshake (RFC 8446, 5.1).
     expect(first![0]).to.equal(22);
+  });
+
+  it('is available once the server passes its examination, after one that it failed', async () => {
+    const info = (policy: string) => `role:master\r\nmaxmemory_policy:${policy}\r\naof_enabled:1`;
+    const replies = { ...PRIMARY, info: info('allkeys-lru') };
+    const { connection } = await connected(replies);
+    await connection.examined;
+    expect(connection.unavailableReason).to.include('maxmemory-policy');
+    replies.info = info('noeviction');
+    await until(() => connection.unavailableReason === undefined);
+  });
+
+  it('is available once the server can be examined', async () => {
+    const replies = { ...PRIMARY, config: new ErrorReply('ERR CONFIG is disabled') as Reply };
+    const { connection, reports } = await connected(replies);
+    await until(() => reports.length > 0);
+    replies.config = PRIMARY['config']!;
+    await until(() => connection.unavailableReason === undefined);
   });
 
   it('reports why the server cannot be examined', async () => {

@@ -35,6 +35,7 @@ export class FakeServer {
 
   /** Ends, with all connections. */
   async stop(): Promise<void> {
+    if (!this.server.listening) return;
     const closed = once(this.server, 'close');
     this.server.close();
     for (const socket of this.#connections) socket.destroy();

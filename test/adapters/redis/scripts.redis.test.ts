@@ -1,14 +1,17 @@
 import { expect } from 'chai';
 import { PackedEntries } from '../../../src/adapters/redis/entry';
 import { type PackedPage, READ, executeScript } from '../../../src/adapters/redis/scripts';
+import { NO_LEASE } from '../../../src/adapters/redis/server-checks';
 import { describeRedis } from '../../support/redis';
 
 const MAX_BYTES = 10_000;
 
 describeRedis('The read script', (redis) => {
   let key: string;
+  let keys: readonly string[];
   beforeEach(async () => {
     key = `${redis.prefix}:{ada}:events`;
+    keys = [key, `${redis.prefix}:{ada}:base`];
     await redis.admin.del(key);
   });
 
@@ -23,7 +26,7 @@ describeRedis('The read script', (redis) => {
   beforeEach(() => (version = 0));
 
   async function page(first: number, limit: number, bytes = MAX_BYTES) {
-    const reply = await executeScript(redis.admin, READ, [key], [first, limit, bytes]);
+    const reply = await executeScript(redis.admin, READ, keys, [first, limit, bytes, ...NO_LEASE, '']);
     const [more, packed] = reply as PackedPage;
     return [new PackedEntries(packed).rest().map(({ id }) => parseInt(id)), more];
   }
@@ -71,7 +74,8 @@ describeRedis('The read script', (redis) => {
   it('marks an entry with other fields', async () => {
     await add(1);
     await redis.admin.xadd(key, '2-0', 'type', 'Noted', 'json', '{}', 'commit', 'c');
-    const [, packed] = (await executeScript(redis.admin, READ, [key], [0, 9, MAX_BYTES])) as PackedPage;
+    const args = [0, 9, MAX_BYTES, ...NO_LEASE, ''];
+    const [, packed] = (await executeScript(redis.admin, READ, keys, args)) as PackedPage;
     const [first, second] = new PackedEntries(packed).rest();
     expect(first?.recorded).to.deep.equal({ type: 'Noted', data: 'x', commit: 'c' });
     expect(second).to.deep.equal({ id: '2-0' });

@@ -1,106 +1,46 @@
 import { expect } from 'chai';
-import { setTimeout as pause } from 'node:timers/promises';
-import { Client, untilServed } from '../../support/client';
-import { type Instance, instancesPerTest, startInstance } from '../../support/instance';
-import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
 import { paste, theBlock } from '../../docs/shell';
-import { Sentinel } from '../../support/redis/sentinel';
+import { Client } from '../../support/client';
+import { instancesPerTest } from '../../support/instance';
+import { describePrograms } from '../../support/programs';
 import { until } from '../../support/until';
+import { sentinel } from '../../world/topology/sentinel';
+import { type Topology, stop, streamKey } from '../../world/topology/topology';
 
-const KEY = 'plant-store:{alice}:events';
+const KEY = streamKey('alice');
 
-describeOwnRedis('With one Sentinel', (startRedis) => {
-  let primary: RedisServer;
-  let replica: RedisServer;
-  let sentinel: Sentinel | undefined;
-  let instance: Instance;
-  let alice: Client;
-
-  before(async function () {
-    primary = await startRedis();
-    needsLocalServers(this, primary, 'Sentinel');
-    replica = await startRedis('--replicaof', ...primary.peer);
-    sentinel = await Sentinel.watch(primary.port);
-    instance = await startInstance({
-      REDIS_SENTINELS: `127.0.0.1:${sentinel.port}`,
-      REDIS_SENTINEL_MASTER: 'plants',
-    });
-    alice = new Client(instance.url);
-  });
-
-  after(async () => {
-    await (instance as Instance | undefined)?.stop();
-    await sentinel?.stop();
-  });
-
-  it('the service uses the primary that the Sentinel names', async () => {
-    expect((await alice.create(1, 'Fern')).status).to.equal(200);
-    expect((await alice.list()).names).to.deep.equal(['Fern']);
-    expect(await primary.admin.xlen(KEY)).to.equal(1);
-  });
-
-  it('the service uses the new primary after a failover', async () => {
-    while ((await replica.admin.xlen(KEY)) === 0) await pause(20);
-
-    await primary.kill9();
-    await sentinel!.failover();
-    await untilServed(() => alice.create(2, 'Moss'));
-
-    // The Sentinel may close the connection once more when it ends the failover.
-    await untilServed(() => alice.list());
-    expect((await alice.list()).names).to.deep.equal(['Fern', 'Moss']);
-    // The Sentinel has closed all connections, including that of `replica.admin`.
-    await replica.admin.connect();
-    expect(await replica.admin.xlen(KEY)).to.equal(2);
-  });
-});
-
-describeOwnRedis('With three Sentinels', (startRedis) => {
+describePrograms({ 'redis-server': 'redis-server' }, 'With three Sentinels', () => {
   const startInstances = instancesPerTest();
-  let primary: RedisServer;
-  let replica: RedisServer;
-  let sentinels: Sentinel[];
+  let topology: Topology;
 
-  beforeEach(async function () {
-    primary = await startRedis();
-    needsLocalServers(this, primary, 'Sentinel');
-    replica = await startRedis('--replicaof', ...primary.peer);
-    sentinels = await Promise.all([1, 2, 3].map(() => Sentinel.watch(primary.port, 2)));
-    await until(async () => (await sentinels[0]!.others()) === 2);
+  beforeEach(async () => {
+    topology = await sentinel({ replicas: 1 }).start(Math.random);
   });
-  afterEach(() => Promise.all(sentinels.map((sentinel) => sentinel.stop())));
-
-  const environment = () => ({
-    REDIS_SENTINELS: sentinels.map(({ port }) => `127.0.0.1:${port}`).join(),
-    REDIS_SENTINEL_MASTER: 'plants',
-  });
+  afterEach(() => stop(topology));
 
   it('the service follows a planned failover while the old primary still accepts writes', async () => {
-    const [instance] = await startInstances(1, environment());
+    const [instance] = await startInstances(1, topology.environment);
     const alice = new Client(instance!.url);
     await alice.create(1, 'Fern');
+    const [primary, replica] = topology.nodes;
     // Otherwise a Sentinel would demote the old primary about ten seconds later.
-    await primary.admin.acl('SETUSER', 'default', '-replicaof', '-slaveof');
-    const old = await sentinels[0]!.primary();
-    const names = { SENTINEL_URL: `redis://127.0.0.1:${sentinels[0]!.port}`, MASTER: 'plants' };
-    // The Sentinel refuses the command until it has discovered the replica, and while it fails over.
+    await primary!.call('ACL', 'SETUSER', 'default', '-replicaof', '-slaveof');
+    const names = { SENTINEL_URL: `redis://127.0.0.1:${topology.sentinels[0]!.port}`, MASTER: 'plants' };
+    // The Sentinel refuses the command while it fails over.
     await until(async () => {
       await paste(theBlock('sh failover sentinel').text, names);
-      return (await sentinels[0]!.primary()) !== old;
+      return (await topology.primaries())[0] === replica;
     });
-    for (const sentinel of sentinels) await until(async () => (await sentinel.primary()) !== old);
-    // They have closed all connections of the replica.
-    await replica.admin.connect().catch(() => {});
     let id = 100;
     await until(async () => {
       await alice.create(id++, 'Moss');
-      return (await replica.admin.xlen(KEY)) > 1;
+      return Number(await replica!.call('XLEN', KEY)) > 1;
     });
 
-    expect((await primary.admin.role())[0]).to.equal('master');
-    const before = await primary.admin.xlen(KEY);
+    expect(((await primary!.call('ROLE')) as unknown[])[0]).to.equal('master');
+    const before = await primary!.call('XLEN', KEY);
     expect(await alice.create(2, 'Ivy')).to.include({ status: 200 });
-    expect(await primary.admin.xlen(KEY)).to.equal(before);
+    expect(await primary!.call('XLEN', KEY)).to.equal(before);
     expect(instance!.log.map(({ msg }) => msg)).to.include('Redis fails over to another primary');
   });
 });

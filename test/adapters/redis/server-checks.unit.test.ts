@@ -16,6 +16,7 @@ const INFO = {
 const CONFIG = {
   appendfsync: 'always',
   databases: '16',
+  'min-replicas-max-lag': '10',
   'min-replicas-to-write': '0',
   save: '',
   'stop-writes-on-bgsave-error': 'yes',
@@ -26,20 +27,23 @@ interface Changes {
   readonly config?: Readonly<Record<string, string>>;
   readonly missingDatabase?: number;
   readonly waitReplicas?: number;
+  readonly downAfterMs?: number;
 }
 
 /** The findings of a correctly configured Redis with `changes`. */
-function findings({ info = {}, config = {}, missingDatabase, waitReplicas = 0 }: Changes) {
+function findings({ info = {}, config = {}, missingDatabase, waitReplicas = 0, downAfterMs }: Changes) {
   const lines = Object.entries({ ...INFO, ...info }).map(([name, value]) => `${name}:${value}`);
   const facts = {
     info: ['# Server', ...lines, ''].join('\r\n'),
     config: new Map(Object.entries({ ...CONFIG, ...config })),
     missingDatabase,
   };
-  return checkServer(facts, waitReplicas);
+  return checkServer(facts, { waitReplicas, downAfterMs });
 }
 
 const names = (changes: Changes) => findings(changes).map(({ name }) => name);
+const refusalsOfWrites = (changes: Changes) =>
+  names(changes).filter((name) => FINDINGS[name] === 'no writes');
 const LASTS = /, then CONFIG REWRITE, or .+ in its configuration file/;
 
 describe('A Redis', () => {
@@ -109,16 +113,81 @@ describe('A Redis', () => {
       });
     }
 
-    it('that forbids CONFIG and INFO', () => {
-      const unseen = { info: '', config: new Map<string, string>() };
-      expect(checkServer(unseen, 1).map(({ name }) => name)).to.deep.equal([
-        'unknown_eviction',
-        'unknown_persistence',
-      ]);
+    it('that forbids CONFIG', () => {
       const lines = Object.entries(INFO).map(([name, value]) => `${name}:${value}`);
-      const info = { ...unseen, info: lines.join('\r\n') };
-      expect(checkServer(info, 0).map(({ name }) => name)).to.deep.equal(['unknown_fsync']);
+      const facts = { info: lines.join('\r\n'), config: new Map<string, string>() };
+      const found = checkServer(facts, { waitReplicas: 0, downAfterMs: undefined });
+      expect(found.map(({ name }) => name)).to.deep.equal(['unknown_fsync']);
     });
+  });
+
+  it('that forbids INFO is refused', () => {
+    const facts = { info: '', config: new Map<string, string>() };
+    const [finding, ...more] = checkServer(facts, { waitReplicas: 0, downAfterMs: undefined });
+    expect(more).to.deep.equal([]);
+    expect(finding!.name).to.equal('info_forbidden');
+    expect(finding!.text).to.include('+info');
+    expect(FINDINGS.info_forbidden).to.equal('refuse all');
+  });
+
+  describe('whose reads may be stale during a partition', () => {
+    const replicas = (count: number) => ({ connected_slaves: String(count) });
+    const settings = (write: number, lag: number) => ({
+      'min-replicas-to-write': String(write),
+      'min-replicas-max-lag': String(lag),
+    });
+
+    for (const [what, changes, advice] of [
+      ['because it demands no replicas', { info: replicas(2) }, 'min-replicas-to-write 1'],
+      [
+        'because it demands so few replicas that the others are a majority',
+        { info: replicas(3), config: settings(1, 1) },
+        'min-replicas-to-write 2',
+      ],
+      [
+        'because it demands replicas of any lag',
+        { info: replicas(1), config: settings(1, 0) },
+        'min-replicas-to-write 1',
+      ],
+      [
+        'because a replica takes over after less than two seconds more than the lag',
+        { info: replicas(1), config: settings(1, 4), downAfterMs: 5999 },
+        'min-replicas-max-lag 1',
+      ],
+      [
+        'because a node of the Cluster is replaced after less than two seconds more than the lag',
+        { info: replicas(1), config: { ...settings(1, 4), 'cluster-node-timeout': '5999' } },
+        'min-replicas-max-lag 1',
+      ],
+    ] as const) {
+      it(`is reported, ${what}, with the setting that corrects it`, () => {
+        const [finding, ...more] = findings(changes).filter(({ name }) => name === 'stale_reads');
+        expect(more).to.deep.equal([]);
+        expect(FINDINGS.stale_reads).to.equal('warn');
+        expect(finding!.text).to.include(advice).and.to.match(LASTS);
+      });
+    }
+
+    it('is reported if CONFIG is forbidden', () => {
+      const info = Object.entries({ ...INFO, ...replicas(1) }).map(([name, value]) => `${name}:${value}`);
+      const facts = { info: info.join('\r\n'), config: new Map<string, string>() };
+      const found = checkServer(facts, { waitReplicas: 0, downAfterMs: undefined });
+      expect(found.find(({ name }) => name === 'stale_reads')!.text).to.include('CONFIG GET');
+    });
+
+    for (const [what, changes] of [
+      ['that has no replicas', {}],
+      ['that is a replica with replicas', { info: { role: 'slave', ...replicas(1) } }],
+      [
+        'that is a majority with the replicas that must have confirmed its writes in time',
+        { info: replicas(2), config: settings(1, 3), downAfterMs: 5000 },
+      ],
+      ['that no Sentinel watches', { info: replicas(1), config: settings(1, 10) }],
+    ] as const) {
+      it(`unlike one ${what}`, () => {
+        expect(names(changes)).to.not.include('stale_reads');
+      });
+    }
   });
 
   describe('accepts no writes', () => {
@@ -159,8 +228,7 @@ describe('A Redis', () => {
       ],
     ] as const) {
       it(what, () => {
-        expect(names(changes)).to.deep.equal([name]);
-        expect(FINDINGS[name]).to.equal('no writes');
+        expect(refusalsOfWrites(changes)).to.deep.equal([name]);
       });
     }
 
@@ -193,7 +261,7 @@ describe('A Redis', () => {
       ],
     ] as const) {
       it(`unlike one ${what}`, () => {
-        expect(names(changes)).to.deep.equal([]);
+        expect(refusalsOfWrites(changes)).to.deep.equal([]);
       });
     }
   });

@@ -8,12 +8,15 @@ import {
   StoreUnavailable,
   type StreamName,
 } from '../../../src/event-sourcing';
+import { MAX_CHUNK_BYTES } from '../../../src/adapters/redis/snapshot-store';
 import { streamName } from '../../../src/testing/a-stream';
 import { ODD_TEXTS } from '../../../src/testing';
 import { created } from '../../support/given';
 import { describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { openStore } from './open-store';
+
+const TOO_LONG = Buffer.alloc(MAX_CHUNK_BYTES + 1, 'x');
 
 describeRedis('A snapshot in Redis', (redis) => {
   let opened: Awaited<ReturnType<typeof openStore>>;
@@ -106,6 +109,8 @@ describeRedis('A snapshot in Redis', (redis) => {
       'if its version differs': (key) => redis.admin.hset(key, 'version', '2'),
       'if its commit differs': (key) => redis.admin.hset(key, 'commit', 'other'),
       'if its format differs': (key) => redis.admin.hset(key, 'format', 'f-2'),
+      'if a chunk is longer than the heap allows': (key) => redis.admin.hset(key, '1', TOO_LONG),
+      'if its format is longer than the heap allows': (key) => redis.admin.hset(key, 'format', TOO_LONG),
       'if its checksum is missing': (key) => redis.admin.hdel(key, 'checksum'),
     };
     for (const [which, damage] of Object.entries(damages)) {
@@ -115,6 +120,16 @@ describeRedis('A snapshot in Redis', (redis) => {
         expect(await rejection(load())).to.be.instanceOf(BrokenSnapshot);
       });
     }
+
+    it('without its chunk in the memory of the process, if that is too long', async () => {
+      await save('a', 'b');
+      await redis.admin.hset(keyOf(alice, 'snapshot'), '1', TOO_LONG);
+      const before = process.memoryUsage().arrayBuffers;
+      expect(await rejection(load()))
+        .to.have.property('message')
+        .that.matches(/^its field 1 has \d+ bytes/);
+      expect(process.memoryUsage().arrayBuffers - before).to.be.below(MAX_CHUNK_BYTES / 2);
+    });
 
     it('if it is that of another stream', async () => {
       await save('a');

@@ -192,6 +192,96 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
     expect(await ids()).to.have.length(7);
   });
 
+  describe('that does not have the event of its base’s head', () => {
+    /** As an older version of the service, which does not look up the base, records it. */
+    const addOthers = async (count: number) => {
+      for (let id = 1; id <= count; id++)
+        await redis.admin.xadd(
+          keyOf(alice, 'events'),
+          ...[`${id}-0`, 'type', 'PlantCreated', 'data', `{"id":${id},"name":"Ivy"}`],
+          ...['commit', `other ${id}`],
+        );
+    };
+    const del = () => redis.admin.del(keyOf(alice, 'events'));
+    const losses: Record<string, () => Promise<unknown>> = {
+      'because its key was deleted': del,
+      'because its entries were removed by XTRIM': () =>
+        redis.admin.xtrim(keyOf(alice, 'events'), 'MAXLEN', 0),
+      'because its entries were removed by XDEL': () =>
+        redis.admin.xdel(keyOf(alice, 'events'), '6-0', '7-0'),
+      'because its first entry was removed': () => redis.admin.xdel(keyOf(alice, 'events'), '6-0'),
+      'because a shorter history began': async () => {
+        await del();
+        await addOthers(2);
+      },
+      'because a longer history began': async () => {
+        await del();
+        await addOthers(9);
+      },
+    };
+    for (const [why, lose] of Object.entries(losses)) {
+      it(`is unreadable from the beginning, and nothing is written, ${why}`, async () => {
+        await archive(6);
+        await lose();
+        const before = await ids();
+        for (const call of [
+          () => opened.store.read(alice, BEGINNING),
+          () => opened.store.append(alice, BEGINNING, 'late', [created(1, 'Moss')]),
+          () => opened.store.append(alice, BEGINNING, 'other 1', [created(1, 'Ivy')]),
+        ])
+          expect(await rejection(call())).to.have.property('name', 'UnreadableHistory');
+        const late = await opened.store.append(alice, heads[6]!, 'late', [created(1, 'Moss')]);
+        for (const { status } of [await opened.store.read(alice, heads[6]!), late])
+          expect(status).to.be.oneOf(['reset', 'archived']);
+        expect(await ids()).to.deep.equal(before);
+      });
+    }
+
+    it('keeps its base, and takes no snapshot', async () => {
+      await archive(6);
+      await del();
+      await addOthers(2);
+      const others = ['1-0', '2-0'];
+      expect(await save(7, 6)).to.equal(false);
+      expect(await opened.archive.trim(alice, heads[6]!)).to.equal(undefined);
+      const snapshot = { format: 'f-1', head: heads[7]!, chunks: ['a'] };
+      expect(await opened.snapshots.save(alice, snapshot)).to.equal(false);
+      expect(await base()).to.deep.equal(baseAt(6, 'state 6'));
+      expect(await ids()).to.deep.equal(others);
+      expect(await keys()).to.deep.equal(['base', 'events']);
+    });
+
+    it('is erased with its base, and then begins anew', async () => {
+      await archive(6);
+      await del();
+      expect(await opened.catalogue.erase(alice)).to.equal(0);
+      expect(await keys()).to.deep.equal([]);
+      const first = await opened.store.append(alice, BEGINNING, 'first', [created(1, 'Fern')]);
+      expect(first).to.deep.equal({ status: 'appended', head: { version: 1, commit: 'first' } });
+    });
+
+    it('is reported by the catalogue while its key is missing', async () => {
+      await archive(6);
+      await del();
+      const found = [];
+      for await (const one of opened.catalogue.streams())
+        if ('foreign' in one && one.foreign.includes(alice)) found.push(one.foreign);
+      expect(found).to.deep.equal([
+        `key ${keyOf(alice, 'base')} is the base snapshot of a stream that is missing`,
+      ]);
+    });
+  });
+
+  it('is readable from its beginning while the events before its base are not yet removed', async () => {
+    await save(6);
+    expect((await opened.store.read(alice, BEGINNING)).status).to.equal('read');
+    expect((await opened.store.append(alice, BEGINNING, 'late', [created(1, 'Moss')])).status).to.equal(
+      'conflict',
+    );
+    const again = await opened.store.append(alice, BEGINNING, 'commit 0', [created(0, 'Fern')]);
+    expect(again).to.deep.equal({ status: 'appended', head: heads[1] });
+  });
+
   it('is erased with its base, while a new base is written, too', async () => {
     await archive(3);
     const saved = await opened.archive.saveBase(alice, baseAt(6, 'a'), 3, async () => {

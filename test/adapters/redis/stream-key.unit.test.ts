@@ -2,6 +2,7 @@ import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { keysOf, streamKey, streamOfKey } from '../../../src/adapters/redis/stream-key';
+import { StoreIdentity } from '../../../src/adapters/redis/store-identity';
 import { RUNS } from '../../domain/arbitraries';
 
 const anyUser = fc.string({ unit: 'binary', minLength: 1, maxLength: 20 });
@@ -76,13 +77,22 @@ describe('The key of a user’s stream', () => {
   });
 });
 
+describe('The key of the id of a store', () => {
+  it('is ignored by versions without ids: it is that of a service with a longer prefix', () => {
+    for (const prefix of ['plant-store', 'eu.1:a_b']) {
+      const { key } = new StoreIdentity(prefix, undefined, () => {});
+      expect(key).to.equal(streamKey(`${prefix}:store`, streamName('identity')));
+      expect(streamOfKey(prefix, key)).to.equal('other');
+    }
+  });
+});
+
 describe('The stream of a key', () => {
   for (const [key, stream] of Object.entries({
     'p:{ada}:events': 'ada',
     'p:{a%20%7B}:events': 'a {',
     'p:{ada}:snapshot': 'other',
     'p:{ada}:snapshot:draft': 'other',
-    'p:{ada}:base': 'other',
     'p:{ada}:base:draft': 'other',
     'p:eu.1-a_b:{ada}:events': 'other',
     'pq:{ada}:events': 'foreign',
@@ -100,4 +110,8 @@ describe('The stream of a key', () => {
   })) {
     it(`is ${stream} for ${key}`, () => expect(streamOfKey('p', key)).to.equal(stream));
   }
+
+  it('is said to have a base for the key of its base', () => {
+    expect(streamOfKey('p', 'p:{ada}:base')).to.deep.equal({ baseOf: 'ada' });
+  });
 });

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../../src/adapters/redis';
 import { systemClock } from '../../../src/adapters/system';
@@ -19,6 +20,7 @@ import { streamName } from '../../../src/testing/a-stream';
 import { created, ferns } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { until } from '../../support/until';
+import { warningsDuring } from '../../support/warnings';
 
 type Opened = Awaited<ReturnType<typeof openRedisEventStore<PlantEvent>>>;
 
@@ -54,8 +56,13 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
   });
 
   /** Takes all events; `end` is set when the iteration has ended. */
-  function follow(store: EventStore<PlantEvent>, stream: StreamName, clock: Clock, after: Head = BEGINNING) {
-    const ending = new AbortController();
+  function follow(
+    store: EventStore<PlantEvent>,
+    stream: StreamName,
+    clock: Clock,
+    after: Head = BEGINNING,
+    ending = new AbortController(),
+  ) {
     endings.push(ending);
     const consumer = { taken: [] as RecordedEvent<PlantEvent>[], end: undefined as unknown };
     void (async () => {
@@ -114,6 +121,21 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
     endAll();
     await until(async () => (await connections()).length === before);
     expect(consumers.map(({ end }) => end)).to.deep.equal(streams.map(() => 'done'));
+  });
+
+  it('causes no warning beside 49 others on the same store, with one signal for all', async () => {
+    const warnings = await warningsDuring(async () => {
+      const { store } = await open();
+      const ending = new AbortController();
+      const streams = Array.from({ length: 50 }, (_, index) => streamName(`user ${index}`));
+      const consumers = streams.map((stream) => follow(store, stream, STOPPED, BEGINNING, ending));
+      for (const stream of streams) await store.append(stream, BEGINNING, 'a commit', ferns(1));
+      await until(() => consumers.every(({ taken }) => taken.length === 1));
+      ending.abort();
+      await until(() => consumers.every(({ end }) => end === 'done'));
+      expect(getEventListeners(ending.signal, 'abort')).to.be.empty;
+    });
+    expect(warnings).to.deep.equal([]);
   });
 
   it('is notified of an event that was recorded before it waited', async () => {

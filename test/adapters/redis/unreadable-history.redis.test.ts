@@ -1,10 +1,15 @@
 import { expect } from 'chai';
+import { plantListCodec } from '../../../src/application';
+import { PlantList } from '../../../src/domain';
+import { headOf } from '../../../src/event-sourcing';
 import { userNames } from '../../../src/service/log';
+import { Stream, streamName } from '../../../src/testing/a-stream';
 import type { Redis } from 'ioredis';
 import { Client, type HttpResponse } from '../../support/client';
 import { type Instance, instancesPerTest } from '../../support/instance';
 import { theBlock } from '../../docs/shell';
 import { describeRedis } from '../../support/redis';
+import { openStore } from './open-store';
 
 /** A damage of a stream of three events, and a part of the message in the log. */
 interface Damage {
@@ -82,12 +87,55 @@ const DAMAGES: readonly Damage[] = [
     done: (redis, key) => redis.xdel(key, '2-0'),
   },
   {
+    what: 'no events beside the base snapshot, whose head an instance knows',
+    message: 'the event that its base snapshot was taken after',
+    inTheTail: true,
+    done: async (redis, key) => {
+      await archive(redis, key, 3);
+      await redis.del(key);
+    },
+  },
+  {
+    what: 'no events beside the base snapshot, after whose head an instance knows an event',
+    message: 'the event that its base snapshot was taken after',
+    inTheTail: true,
+    done: async (redis, key) => {
+      await archive(redis, key, 2);
+      await redis.xtrim(key, 'MAXLEN', 0);
+    },
+  },
+  {
+    what: 'another history than that of its base snapshot',
+    message: 'the event that its base snapshot was taken after',
+    inTheTail: true,
+    done: async (redis, key) => {
+      await archive(redis, key, 2);
+      await redis.del(key);
+      await redis.xadd(key, '1-0', ...ivy);
+    },
+  },
+  {
     what: 'a trimmed beginning without a base snapshot',
     message: 'the first events are not in the store',
     inTheTail: false,
     done: (redis, key) => redis.xtrim(key, 'MAXLEN', 1),
   },
 ];
+
+/** Archives the first events of alice. */
+async function archive({ options }: Redis, key: string, version: number): Promise<void> {
+  const keyPrefix = key.replace(/:\{.*/, '');
+  const opened = await openStore(`redis://${options.host}:${options.port}`, { keyPrefix });
+  const alice = streamName('alice');
+  const history = await new Stream(opened.store, alice).history();
+  const archived = history.slice(0, version);
+  const list = PlantList.from(archived.map(({ event }) => event));
+  const head = headOf(archived.at(-1)!);
+  const base = { format: plantListCodec.format, head, archive: 'seal', chunks: plantListCodec.encode(list) };
+  expect(await opened.archive.saveBase(alice, base, 0, async () => {})).to.equal(true);
+  expect(await opened.archive.trim(alice, head)).to.equal(version - 1);
+  await opened.close();
+}
 
 describeRedis('An unreadable history is refused, never skipped:', (redis) => {
   const startInstances = instancesPerTest();
@@ -98,7 +146,7 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
 
   beforeEach(async () => {
     key = `${redis.prefix}:{alice}:events`;
-    await redis.admin.del(key);
+    await redis.admin.del(key, key.replace('events', 'base'));
     [knowing, ignorant] = (await startInstances(2, {
       REDIS_URL: redis.url,
       REDIS_KEY_PREFIX: redis.prefix,
@@ -151,6 +199,20 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
     for (const { url } of [knowing, ignorant]) {
       expect((await new Client(url).list()).names).to.deep.equal(['Moss']);
     }
+    expect((await new Client(knowing.url).create(9, 'Aloe')).status).to.equal(200);
+    expect((await new Client(ignorant.url).list()).names).to.deep.equal(['Moss', 'Aloe']);
+  });
+
+  it('it is served again once the deleted events of an archived user are restored', async () => {
+    await archive(redis.admin, key, 2);
+    const backup = await redis.admin.dumpBuffer(key);
+    await redis.admin.del(key);
+    for (const instance of [knowing, ignorant]) await answers(instance);
+
+    await redis.admin.restore(key, 0, backup);
+
+    for (const { url } of [knowing, ignorant])
+      expect((await new Client(url).list()).names).to.deep.equal(['Moss']);
     expect((await new Client(knowing.url).create(9, 'Aloe')).status).to.equal(200);
     expect((await new Client(ignorant.url).list()).names).to.deep.equal(['Moss', 'Aloe']);
   });

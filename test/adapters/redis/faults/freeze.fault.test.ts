@@ -5,36 +5,10 @@ import { instancesPerTest } from '../../../support/instance';
 import { patient } from '../../../support/patience';
 import { describeOwnRedis } from '../../../support/redis';
 import { storedEvents } from '../../../support/stored-events';
-import {
-  ANSWERED_WITHIN_MS,
-  STORE_TIMEOUT_MS,
-  allRefuse,
-  allServeInTime,
-  tally,
-  underLoad,
-} from './under-load';
-
-const FREEZES = process.env.LONG ? 6 : 2;
+import { ANSWERED_WITHIN_MS, STORE_TIMEOUT_MS } from './limits';
 
 describeOwnRedis('A frozen Redis (SIGSTOP)', (startRedis) => {
   const startInstances = instancesPerTest();
-
-  it('under load delays no answer beyond its deadline, and serves again within 2 s of SIGCONT', async function () {
-    this.timeout(120_000);
-    const redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
-    const operations = await underLoad({ redis }, async (instances) => {
-      for (let freeze = 0; freeze < FREEZES; freeze++) {
-        await pause(250);
-        await redis.freeze();
-        // Sometimes too short for the service to detect, so that calls in flight continue.
-        await (freeze % 2 === 0 ? allRefuse(instances) : pause(STORE_TIMEOUT_MS / 2));
-        await redis.thaw();
-        await allServeInTime(instances);
-      }
-      await pause(100);
-    });
-    expect(tally(operations)).to.include.keys('200', '204');
-  });
 
   it('makes the outcome of a write in flight unknown (50301), and all others unavailable (50300)', async () => {
     const redis = await startRedis();

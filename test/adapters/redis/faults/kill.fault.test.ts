@@ -4,29 +4,11 @@ import { Client, SERVES_WITHIN_MS, servedInTime } from '../../../support/client'
 import { instancesPerTest } from '../../../support/instance';
 import { patient } from '../../../support/patience';
 import { describeOwnRedis } from '../../../support/redis';
-import { AT_ONCE_MS, PATIENT_MS, allRefuse, allServeInTime, tally, underLoad } from './under-load';
-
-const KILLS = process.env.LONG ? 10 : 2;
+import { AT_ONCE_MS, PATIENT_MS } from './limits';
 
 describeOwnRedis('Redis killed with -9, at appendfsync always', (startRedis) => {
   const startInstances = instancesPerTest();
   const startDurable = () => startRedis('--appendonly', 'yes', '--appendfsync', 'always');
-
-  it('under load loses and duplicates nothing, and the service recovers within 2 s of its restart', async function () {
-    this.timeout(120_000);
-    const redis = await startDurable();
-    const operations = await underLoad({ redis }, async (instances) => {
-      for (let kill = 0; kill < KILLS; kill++) {
-        await pause(250);
-        await redis.kill9();
-        await allRefuse(instances);
-        await pause(150);
-        await redis.start();
-        await allServeInTime(instances);
-      }
-    });
-    expect(tally(operations)).to.include.keys('200', '204');
-  });
 
   it('without requests fails no request', async () => {
     const redis = await startDurable();

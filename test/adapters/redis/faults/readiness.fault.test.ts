@@ -5,7 +5,7 @@ import { type Instance, USERS, instancesPerTest } from '../../../support/instanc
 import { patient } from '../../../support/patience';
 import { describeOwnRedis } from '../../../support/redis';
 import { until } from '../../../support/until';
-import { ANSWERED_WITHIN_MS, STORE_TIMEOUT_MS } from './under-load';
+import { ANSWERED_WITHIN_MS, STORE_TIMEOUT_MS } from './limits';
 
 /** Shared for a second, and in doubt for as long as the store may take. */
 const NOTICED_WITHIN_MS = 1000 + ANSWERED_WITHIN_MS;
@@ -18,7 +18,7 @@ describeOwnRedis('/health/ready', (startRedis) => {
     ['frozen', 'freeze', 'thaw'],
   ] as const) {
     it(`reports in time that Redis was ${fault}, and that it is back`, async () => {
-      const redis = await startRedis();
+      const redis = await startRedis('--appendonly', 'yes');
       const [instance] = await startInstances(1, {
         REDIS_URL: redis.url,
         STORE_TIMEOUT_MS: String(STORE_TIMEOUT_MS),
