@@ -11,19 +11,24 @@ import {
 } from './options';
 import { plantsRouter } from './plants';
 import { HttpProblem, PROBLEMS, problemOf, retryAfterSeconds } from './problems';
+import { ReceivedBodies } from './received-bodies';
 import { requestIdOf, requireWellFormed, traceparentOf } from './request';
-import { LongBodies, json } from './response';
+import { json } from './response';
 import { type Context, LeanKoa, type State, otherMethods, routeOf } from './koa';
 import { aboutRouter, docsRouter, healthRouter, metricsRouter } from './service';
 import { users } from './users';
 
-/** The app, with the memory of its lists. */
+/** The app, with the memory of its lists and bodies. */
 export interface App extends Koa {
   readonly lists: {
-    /** Bytes of list texts: cached ones, those of segments, and unfinished ones. */
+    /** Bytes of cached texts of lists. */
     readonly bytes: number;
-    /** Long texts that are unfinished. */
-    readonly waiting: number;
+    /** The long responses that are being sent, and the bytes that they take. */
+    readonly sent: { readonly responses: number; readonly bytes: number };
+  };
+  readonly bodies: {
+    /** Memory of the bodies that are being received. */
+    readonly bytes: number;
   };
 }
 
@@ -35,18 +40,20 @@ export interface App extends Koa {
 export function createApp(options: AppOptions): App {
   const { plants, authenticator, metrics, swaggerUi, random = Math.random } = options;
   const { bodyLimit = HTTP_DEFAULTS.bodyLimit, storeTimeoutMs = HTTP_DEFAULTS.storeTimeoutMs } = options;
-  const { maxUserRequests = HTTP_DEFAULTS.maxUserRequests } = options;
+  const { maxUserRequests = HTTP_DEFAULTS.maxUserRequests, maxSentBytes = HTTP_DEFAULTS.maxSentBytes } =
+    options;
   const { ready = async () => ({ reads: true, writes: true }), report = emitFault, tracer } = options;
 
-  const lists = new Lists();
+  const lists = new Lists(maxSentBytes);
+  const bodies = new ReceivedBodies();
   const routers = [
-    plantsRouter({ plants, lists, bodyLimit, storeTimeoutMs }),
+    plantsRouter({ plants, lists, bodies, bodyLimit, storeTimeoutMs }),
     aboutRouter(),
     healthRouter(ready),
     ...(metrics ? [metricsRouter(metrics)] : []),
     docsRouter(swaggerUi, metrics !== undefined),
   ];
-  const app = Object.assign(new LeanKoa(), { lists });
+  const app = Object.assign(new LeanKoa(), { lists, bodies });
   app.use(commonResponse(report, random, tracer));
   app.use(users(authenticator, maxUserRequests));
   addRoutes(app, routers);
@@ -74,13 +81,8 @@ const emitFault: ReportRequest = ({ error }, ctx) => {
   if (error !== undefined) ctx.app.emit('error', error, ctx);
 };
 
-/**
- * The common part of all responses: header fields, the problem of a failed or unanswered request, a bound on long
- * bodies, a trace and a report.
- */
+/** The common part of all responses: header fields, the problem of a failed or unanswered request, a trace and a report. */
 function commonResponse(report: ReportRequest, random: () => number, tracer: RequestTracer | undefined) {
-  const longBodies = new LongBodies();
-
   return async (ctx: Context, next: () => Promise<unknown>): Promise<void> => {
     const start = performance.now();
     const { req, res } = ctx;
@@ -103,8 +105,6 @@ function commonResponse(report: ReportRequest, random: () => number, tracer: Req
       }
       fault = fail(ctx, error, random);
     } finally {
-      const { body } = ctx.response as { readonly body: unknown };
-      if (Buffer.isBuffer(body)) longBodies.track(body, res);
       // Responses that may be cached have set the field.
       if (!res.hasHeader('Cache-Control')) ctx.set('Cache-Control', 'no-store');
       const { user } = ctx.state;

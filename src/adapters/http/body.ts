@@ -2,9 +2,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import bodyParser from 'koa-bodyparser';
+import { StoreUnavailable } from '../../event-sourcing';
 import { clientOf, whenClosed } from './connection';
 import { parseJson } from './json';
 import { HttpProblem, PROBLEMS, bodyTooLarge, malformedHttp } from './problems';
+import type { ReceivedBodies } from './received-bodies';
 import type { Context } from './koa';
 
 // The type, then parameters: each is empty, a token or a quoted string (RFC 9110, 5.6.6 and 8.3.1).
@@ -13,12 +15,13 @@ const JSON_TYPE =
 const CHARSET = /;[ \t]*charset=("?)([^";\t ]*)\1/gi;
 
 /**
- * Reads a body of at most `limit` bytes, and returns its JSON value. Throws {@link HttpProblem}.
+ * Reads a body of at most `limit` bytes, and returns its JSON value. Throws {@link HttpProblem}, and `StoreUnavailable`
+ * if `bodies` ends it.
  *
  * koa-bodyparser only reads the bytes. Its own decoding and parsing would replace ill-formed UTF-8, round large
  * integers and keep the last of two members with the same name.
  */
-export function jsonReader(limit: number): (ctx: Context) => Promise<unknown> {
+export function jsonReader(limit: number, bodies: ReceivedBodies): (ctx: Context) => Promise<unknown> {
   const parseBody = bodyParser({
     enableTypes: ['text'],
     extendTypes: { text: ['application/json'] },
@@ -28,13 +31,26 @@ export function jsonReader(limit: number): (ctx: Context) => Promise<unknown> {
   });
 
   const readBytes = async (ctx: Context): Promise<unknown> => {
+    const { req } = ctx;
+    // Of a complete body there is nothing to wait for.
+    const body = req.complete
+      ? undefined
+      : // The reader listens to it, stops, and frees what it has.
+        bodies.begin(ctx.state.user!, (error) => req.emit('error', error));
     try {
-      await parseBody(ctx, noNext);
+      const parsed = parseBody(ctx, noNext) as Promise<unknown>;
+      if (body) req.on('data', (bytes: Buffer) => body.received(bytes.length));
+      await parsed;
     } catch (error) {
-      if ((error as { status?: number }).status !== 413) throw error;
+      const isTooLarge = (error as { status?: number }).status === 413;
+      if (!isTooLarge && !(error instanceof StoreUnavailable)) throw error;
       // The reader has paused the socket, and the system resets a connection that is closed with unread bytes.
-      ctx.req.resume();
-      throw bodyTooLarge(limit);
+      req.resume();
+      if (isTooLarge) throw bodyTooLarge(limit);
+      ctx.set('Connection', 'close');
+      throw error;
+    } finally {
+      body?.release();
     }
     // Absent if there was no body.
     return ctx.request.rawBody ?? '';
@@ -133,7 +149,7 @@ async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) =>
     requireUnanswered(res);
     return body;
   } catch (error) {
-    if (error instanceof HttpProblem) throw error;
+    if (error instanceof HttpProblem || error instanceof StoreUnavailable) throw error;
     if ((error as { readonly status?: number }).status === 500)
       throw new Error('middleware in front has read the body', { cause: error });
     throw incomplete();

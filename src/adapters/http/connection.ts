@@ -13,6 +13,12 @@ const MAX_SERVED = 10_000;
  */
 const MAX_QUEUED_EACH = 1000;
 const MAX_QUEUED = 20_000;
+/** Queue limit of the bodies of requests, in total. */
+const MAX_QUEUED_BYTES = 32 * 2 ** 20;
+/** In bytes. A client that takes less within the read timeout is disconnected. */
+const LEAST_READ = 64 * 1024;
+/** In bytes. A longer response without a user is the last one of its connection. */
+const LONG_WITHOUT_USER = 64 * 1024;
 /** Time for which input is dropped after the last response, so that a client that is still sending can read it. */
 const LINGER_MS = 1000;
 
@@ -58,10 +64,19 @@ export class ServedResponse<
   client: Connection | undefined;
   /** To call when it closes; see {@link whenClosed}. */
   readonly closing: (() => void)[] = [];
+  /** Runs while the client has not read what was written. */
+  #unread: NodeJS.Timeout | undefined;
+  #isWatched = false;
 
   override writeHead(status: number, reason?: unknown, fields?: unknown): this {
-    if (this.client?.isLast() === true) this.setHeader('Connection', 'close');
+    if (this.client?.isLast(this) === true) this.setHeader('Connection', 'close');
     return super.writeHead(status, reason as string, fields as OutgoingHttpHeaders);
+  }
+
+  override write(chunk: unknown, encoding?: unknown, callback?: (error?: Error | null) => void): boolean {
+    const taken = super.write(chunk, encoding as BufferEncoding, callback);
+    if (!taken) this.#expectRead();
+    return taken;
   }
 
   override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
@@ -69,9 +84,26 @@ export class ServedResponse<
     // Most responses fit into the send buffer of the system, and need no timeout.
     if (this.client && this.writableLength > 0 && !this.destroyed) {
       this.setTimeout(this.client.readTimeoutMs, () => this.destroy());
+      this.#expectRead();
     }
     return this;
   }
+
+  /** Disconnects a client that reads less than {@link LEAST_READ} per timeout of what was written so far. */
+  #expectRead(): void {
+    if (!this.client || this.#unread) return;
+    const timeouts = Math.max(1, Math.ceil(this.writableLength / LEAST_READ));
+    this.#unread = setTimeout(() => this.destroy(), timeouts * this.client.readTimeoutMs);
+    if (this.#isWatched) return;
+    this.#isWatched = true;
+    this.on('drain', this.#stopTimer);
+    this.on('close', this.#stopTimer);
+  }
+
+  readonly #stopTimer = (): void => {
+    clearTimeout(this.#unread);
+    this.#unread = undefined;
+  };
 
   /** Resets the connection: otherwise the system would keep up to some megabytes, for as long as the client reads slowly. */
   override destroy(error?: Error): this {
@@ -84,7 +116,13 @@ export class ServedResponse<
 export interface ConnectionServer {
   readonly scheduler: RequestScheduler;
   /** The queued responses of all connections: each waits for an earlier one. */
-  readonly queued: Set<ServerResponse>;
+  readonly queued: {
+    readonly size: number;
+    /** What the bodies of their requests may take. */
+    readonly bytes: number;
+    add(response: ServerResponse): void;
+    delete(response: ServerResponse): void;
+  };
   /** The number of connections that were refused, by reason. */
   readonly refused: { pipelining: number };
   readonly draining: boolean;
@@ -113,6 +151,8 @@ export class Connection implements Client, Startable {
   #latest: IncomingMessage | undefined;
   #served = 0;
   #ending = false;
+  /** Whether the connection is reset if the client has not read its last response within the read timeout. */
+  #resets = false;
 
   constructor(
     private readonly socket: Socket,
@@ -138,15 +178,24 @@ export class Connection implements Client, Startable {
     return this.server.readTimeoutMs;
   }
 
+  /** Whether no response is pending. */
+  get idle(): boolean {
+    return this.#owed.length === 0;
+  }
+
   expectBody(response: ServerResponse): void {
     const { headers, httpVersionMinor } = response.req;
     // HTTP/1.0 has no status 100 (RFC 9110, 10.1.1).
     if (headers.expect !== undefined && httpVersionMinor === 1) response.writeContinue();
   }
 
-  /** Whether the connection closes after the current response. Called when its header is written. */
-  isLast(): boolean {
+  /** Whether the connection closes after `response`, the current one. Called when its header is written. */
+  isLast(response: ServerResponse): boolean {
+    // The system takes it whole, and then Node cannot know whether the client reads it.
+    this.#resets =
+      this.user === undefined && Number(response.getHeader('Content-Length')) > LONG_WITHOUT_USER;
     return (
+      this.#resets ||
       this.#served >= MAX_SERVED ||
       (this.draining && this.#owed.length <= 1) ||
       // Node's parser drops bytes in the same packet as an upgrade, so a later response could be assigned to a dropped request.
@@ -156,11 +205,12 @@ export class Connection implements Client, Startable {
 
   take(response: ServerResponse): void {
     if (isServed(response)) response.client = this;
+    if (this.#latest === undefined || response.req.httpVersionMinor === 0) refuseOtherProtocol(response.req);
     this.#latest = response.req;
     // The last response has been sent, so this request gets none.
     if (!this.socket.writable) return;
     const queued = this.#owed.length;
-    if (queued > MAX_QUEUED_EACH || (queued > 0 && this.server.queued.size >= MAX_QUEUED)) {
+    if (queued > MAX_QUEUED_EACH || (queued > 0 && this.#queueIsFull)) {
       this.server.refused.pipelining++;
       this.socket.destroy();
       return;
@@ -214,6 +264,11 @@ export class Connection implements Client, Startable {
     return this.#owed.length > 0;
   }
 
+  get #queueIsFull(): boolean {
+    const { size, bytes } = this.server.queued;
+    return size >= MAX_QUEUED || bytes >= MAX_QUEUED_BYTES;
+  }
+
   #answered(response: ServerResponse): void {
     if (isServed(response)) for (const then of response.closing) then();
     this.#owed.shift();
@@ -237,8 +292,23 @@ export class Connection implements Client, Startable {
   #closeGracefully(): void {
     this.socket.end();
     this.socket.resume();
-    setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
+    if (this.#resets) setTimeout(() => this.socket.resetAndDestroy(), this.readTimeoutMs).unref();
+    else setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
   }
+}
+
+/** Node's parser accepts these like HTTP, for some methods, and does not say which protocol it was. */
+const OTHER_PROTOCOL = /^(?:\r\n)*[A-Z_]+ [!-~]+ (?:RTSP|ICE)\/\d\.\d\r\n/;
+
+/**
+ * Marks a request of another protocol than HTTP, so that the app refuses it. Called when its header has been parsed: it
+ * looks at the packet that was parsed last. Node copies the packet, so this is done only for the first request of a
+ * connection, and for those that look like HTTP/1.0. A request whose line is not at the start of that packet passes.
+ */
+function refuseOtherProtocol(request: IncomingMessage): void {
+  const { parser } = request.socket as Socket & { parser?: { getCurrentBuffer?(): Buffer | undefined } };
+  const bytes = parser?.getCurrentBuffer?.()?.toString('latin1');
+  if (bytes !== undefined && OTHER_PROTOCOL.test(bytes)) request.httpVersionMajor = 0;
 }
 
 /** Answers a request without the app, which may have started to serve it. */

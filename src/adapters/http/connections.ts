@@ -14,7 +14,7 @@ import { methodNotAllowed } from './koa';
  */
 export class Connections implements ConnectionServer {
   readonly scheduler = new RequestScheduler();
-  readonly queued = new Set<ServerResponse>();
+  readonly queued = new QueuedResponses();
   readonly refused = { limit: 0, pipelining: 0 };
   readonly #open = new Map<Duplex, Connection>();
   #draining = false;
@@ -66,6 +66,16 @@ export class Connections implements ConnectionServer {
     return this.#draining;
   }
 
+  /** Closes the oldest connections without a pending response, and if there is none the oldest, until `max` are open. */
+  closeBeyond(max: number): void {
+    while (this.#open.size > max) {
+      const open = [...this.#open];
+      const [socket, connection] = open.find(([, { idle }]) => idle) ?? open[0]!;
+      this.#open.delete(socket);
+      connection.abort();
+    }
+  }
+
   /** From now on, every response closes its connection. */
   closeAfterResponses(): void {
     this.#draining = true;
@@ -90,6 +100,35 @@ export class Connections implements ConnectionServer {
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${refusal.body}`);
     this.report({ requestId, status });
   };
+}
+
+/** Queued responses, and the bytes that the bodies of their requests may take. */
+class QueuedResponses {
+  bytes = 0;
+  readonly #bytes = new Map<ServerResponse, number>();
+
+  get size(): number {
+    return this.#bytes.size;
+  }
+
+  add(response: ServerResponse): void {
+    const bytes = bufferedBytes(response.req);
+    this.bytes += bytes;
+    this.#bytes.set(response, bytes);
+  }
+
+  delete(response: ServerResponse): void {
+    this.bytes -= this.#bytes.get(response) ?? 0;
+    this.#bytes.delete(response);
+  }
+}
+
+/** What Node buffers at most of a body that is not read. */
+const MAX_BUFFERED = 64 * 1024;
+
+function bufferedBytes({ headers }: IncomingMessage): number {
+  if (headers['transfer-encoding'] !== undefined) return MAX_BUFFERED;
+  return Math.min(Number(headers['content-length'] ?? 0), MAX_BUFFERED);
 }
 
 /** An error with the bytes that Node's parser refused. */

@@ -1,4 +1,5 @@
 /** Koa as this adapter uses it: the application, the context and the routers. */
+import { Readable, pipeline } from 'node:stream';
 import Router from '@koa/router';
 import Koa, { type ParameterizedContext } from 'koa';
 import type { User } from '../../application';
@@ -57,9 +58,9 @@ const respond = (Koa.prototype as unknown as { readonly handleRequest: ResponseS
 const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 /**
- * Koa with a shorter response step: a text, a Buffer and a response without a body are ended directly. Koa's own step
- * sends all other bodies, and also reports failed responses (`on-finished`). This is the only place that relies on
- * Koa's internals: it overrides `handleRequest`.
+ * Koa with a shorter response step: a text, a Buffer and a response without a body are ended directly, and a stream is
+ * piped. Koa's own step sends all other bodies, and also reports failed responses (`on-finished`). This is the only place
+ * that relies on Koa's internals: it overrides `handleRequest`.
  */
 export class LeanKoa extends Koa {
   constructor() {
@@ -79,8 +80,17 @@ export class LeanKoa extends Koa {
       return;
     }
     const { body } = ctx.response as { readonly body: unknown };
-    if (isEndable(body, res.statusCode) && !res.writableEnded && ctx.respond !== false) res.end(body);
+    const isOurs = !res.writableEnded && ctx.respond !== false;
+    if (isOurs && isEndable(body, res.statusCode)) res.end(body);
+    else if (isOurs && body instanceof Readable && ctx.method !== 'HEAD') this.#pipe(body, ctx);
     else await this.#respond(ctx);
+  }
+
+  /** As Koa, but a client that disconnects is no error. */
+  #pipe(body: Readable, ctx: Koa.Context): void {
+    pipeline(body, ctx.res, (error) => {
+      if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') this.emit('error', error, ctx);
+    });
   }
 
   #respond(ctx: Koa.Context): Promise<void> {

@@ -7,6 +7,7 @@ export const HTTP_DEFAULTS = {
   host: '127.0.0.1',
   maxConnections: 4096,
   maxUserRequests: 2048,
+  maxSentBytes: 128 * 2 ** 20,
   bodyLimit: 65_536,
   requestTimeoutMs: 15_000,
   storeTimeoutMs: DEFAULT_TIMEOUT_MS,
@@ -19,6 +20,8 @@ export interface AppOptions {
   readonly bodyLimit?: number;
   /** Maximum number of requests of one user in flight; 2,048 by default. */
   readonly maxUserRequests?: number;
+  /** Maximum memory of long lists that are being sent, in bytes; 128 MiB by default. */
+  readonly maxSentBytes?: number;
   /** Maximum time from the start of a list request to its response, in milliseconds; 2,000 by default. */
   readonly storeTimeoutMs?: number;
   /** Called once per request. By default a failure of the service is emitted as the app's `error` event. */
@@ -48,6 +51,11 @@ export interface HttpServerOptions {
   readonly port?: number;
   /** Maximum number of open connections; 4,096 by default. */
   readonly maxConnections?: number;
+  /**
+   * What happens to a new connection beyond `maxConnections`: it is refused, the default, or the oldest connection
+   * without a pending response is closed for it, or the oldest of all.
+   */
+  readonly whenFull?: 'refuse' | 'close-oldest';
   /**
    * Milliseconds within which a request must have arrived, and for which a client may stop reading its answer; 15,000
    * by default.

@@ -6,9 +6,11 @@ import { NewPlant, type PlantId, canonicalInteger, parsePlantId } from '../../do
 import { dropBody, jsonReader } from './body';
 import { JsonNumber } from './json';
 import { parseQuery } from './list-query';
-import { type ListPage, type Lists, abandonmentOf } from './lists';
+import type { ListPage, Lists } from './lists';
+import type { LongListReader } from './long-lists';
 import { type NewPlantBody, NewPlant as published } from './openapi/schemas';
 import { HttpProblem, PROBLEMS, rejected } from './problems';
+import type { ReceivedBodies } from './received-bodies';
 import { mountPathOf } from './request';
 import { isKnown, isNotModified, json, vary } from './response';
 import { type Context, type State, newRouter } from './koa';
@@ -16,6 +18,7 @@ import { type Context, type State, newRouter } from './koa';
 export interface PlantsOptions {
   readonly plants: PlantStore;
   readonly lists: Lists;
+  readonly bodies: ReceivedBodies;
   /** Bytes. */
   readonly bodyLimit: number;
   /** Maximum time from the start of a list request to its response, in milliseconds. */
@@ -23,28 +26,31 @@ export interface PlantsOptions {
 }
 
 /** The routes under `/plants`. They come after `users`, so each request has a user. */
-export function plantsRouter({ plants, lists, bodyLimit, storeTimeoutMs }: PlantsOptions): Router<State> {
-  const readJson = jsonReader(bodyLimit);
+export function plantsRouter({
+  plants,
+  lists,
+  bodies,
+  bodyLimit,
+  storeTimeoutMs,
+}: PlantsOptions): Router<State> {
+  const readJson = jsonReader(bodyLimit, bodies);
   const router = newRouter();
 
   router.get('/plants', async (ctx) => {
     const [user, query] = [userOf(ctx), parseQuery(ctx.request.querystring)];
-    const release = lists.admit(user, query);
-    try {
-      const deadline = performance.now() + storeTimeoutMs;
-      const abandonment = () => abandonmentOf(ctx.res, deadline);
-      const page = await plants.query(
-        user,
-        lists.page(user, query, (etag) => isKnown(ctx, etag)),
-      );
-      const known = isNotModified(ctx, page.etag);
-      const text = known ? undefined : (page.text ?? (await lists.text(page, abandonment)));
-      // After the text, because without it the response is not a list.
-      setListFields(ctx, page);
-      if (text !== undefined) json(ctx, text);
-    } finally {
-      release?.();
+    const deadline = performance.now() + storeTimeoutMs;
+    const page = await plants.query(
+      user,
+      lists.page(user, query, ctx.res, (etag) => isKnown(ctx, etag)),
+    );
+    if (page.reader !== undefined) {
+      await sendLong(ctx, page, page.reader, deadline);
+      return;
     }
+    setListFields(ctx, page);
+    if (isNotModified(ctx, page.etag)) return;
+    json(ctx, page.text!);
+    lists.count(user, page.text!, ctx.res);
   });
 
   router.post('/plants', async (ctx) => {
@@ -73,6 +79,22 @@ function idFrom(text: string): PlantId {
   const id = parsePlantId(text);
   if (id === undefined) throw new HttpProblem(PROBLEMS.badPathId);
   return id;
+}
+
+/** @param deadline of `performance.now()`. */
+async function sendLong(
+  ctx: Context,
+  page: ListPage,
+  reader: LongListReader,
+  deadline: number,
+): Promise<void> {
+  const length = await reader.length(deadline - performance.now());
+  setListFields(ctx, page);
+  if (ctx.method === 'HEAD') {
+    ctx.status = 200;
+    json(ctx, '');
+  } else json(ctx, reader.stream());
+  ctx.length = length;
 }
 
 function setListFields(ctx: Context, { etag, next }: ListPage): void {

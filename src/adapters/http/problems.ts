@@ -102,11 +102,20 @@ export function rejected(rejection: Rejection): HttpProblem {
   return REJECTED[rejection];
 }
 
+/** A bound of responses is reached. The request has changed nothing. */
+export class Overloaded extends Error {
+  override readonly name = 'Overloaded';
+  /** A label of the metric of failed requests, as that of {@link StoreUnavailable}. */
+  readonly reason = 'responses';
+}
+
+const UNAVAILABLE = [StoreUnavailable, AuthenticationUnavailable, Overloaded];
+
 /** The problem of an error. */
 export function problemOf(error: unknown): HttpProblem {
   if (error instanceof HttpProblem) return error;
   if (error instanceof OutcomeUnknown) return new HttpProblem(PROBLEMS.outcomeUnknown);
-  if (error instanceof StoreUnavailable || error instanceof AuthenticationUnavailable)
+  if (UNAVAILABLE.some((Unavailable) => error instanceof Unavailable))
     return new HttpProblem(PROBLEMS.storeUnavailable);
   return new HttpProblem(PROBLEMS.bug);
 }

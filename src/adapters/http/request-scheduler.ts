@@ -1,11 +1,11 @@
-/** A request that can be started. */
+/** A request, or a step of other work, that can be started. */
 export interface Startable {
   /** Requests of one lane start in the order of their arrival; lanes take turns. Constant while the request waits. */
   readonly lane: string | symbol;
   start(): void;
 }
 
-/** Requests that one turn of the event loop starts. */
+/** Requests that one turn of the event loop starts, by default. */
 const PER_TURN = 16;
 /** The same in a turn that accepted a connection: Node accepts one per turn, and more may wait in the backlog. */
 const PER_ACCEPTING_TURN = 4;
@@ -27,9 +27,13 @@ export class RequestScheduler {
   /** The next lane first. No lane is empty. */
   readonly #lanes = new Map<Startable['lane'], Lane>();
   /** Requests that may still start in this turn. */
-  #left = PER_TURN;
+  #left: number;
   #accepted = false;
   #turnScheduled = false;
+
+  constructor(private readonly perTurn = PER_TURN) {
+    this.#left = perTurn;
+  }
 
   /** The number of waiting requests. */
   get waiting(): number {
@@ -76,7 +80,7 @@ export class RequestScheduler {
 
   readonly #beginTurn = (): void => {
     this.#turnScheduled = false;
-    this.#left = this.#accepted ? PER_ACCEPTING_TURN : PER_TURN;
+    this.#left = this.#accepted ? PER_ACCEPTING_TURN : this.perTurn;
     this.#accepted = false;
     for (const [name, lane] of this.#lanes) {
       if (this.#left === 0) break;

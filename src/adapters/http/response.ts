@@ -1,11 +1,13 @@
-/** Sets responses on the context, and bounds the memory of long ones. */
+/** Sets responses on the context. */
 import { createHash } from 'node:crypto';
-import type { ServerResponse } from 'node:http';
-import { whenClosed } from './connection';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { Context } from './koa';
+import { Overloaded } from './problems';
 
 /** @param body JSON, in well-formed Unicode. */
-export function json(ctx: Context, body: string | Buffer): void {
+export function json(ctx: Context, body: string | Buffer | Readable): void {
   // Not `ctx.type`, which adds a charset: application/json has none (RFC 8259, 11).
   ctx.set('Content-Type', 'application/json');
   ctx.body = body;
@@ -39,26 +41,70 @@ export function page(ctx: Context, html: string, allowed: readonly string[]): vo
   ctx.body = html;
 }
 
+/** In ms, and bytes in such a time. */
+const ALLOWANCE_MS = 60_000;
+const ALLOWED = 48 * 2 ** 20;
+
+/** Bounds the bytes of responses that need no token: the system takes them even if no client reads them. */
+export class Allowance {
+  #since = -Infinity;
+  #left = 0;
+
+  constructor(private readonly now: () => number = () => performance.now()) {}
+
+  /** Throws {@link Overloaded} if all responses together have taken the allowance of a minute. */
+  take(bytes: number): void {
+    if (this.now() - this.#since >= ALLOWANCE_MS) [this.#since, this.#left] = [this.now(), ALLOWED];
+    if (bytes > this.#left) throw new Overloaded('too many bytes were requested without a token');
+    this.#left -= bytes;
+  }
+}
+
+/** One content in an encoding. */
+interface Variant {
+  readonly body: Buffer;
+  readonly etag: string;
+}
+
 /**
- * A body that does not change while the service runs. It is loaded on the first request and shared by all responses.
- * Clients may cache it and revalidate it with its `ETag`.
+ * A body that does not change while the service runs. It is loaded and compressed on the first request and shared by all
+ * responses. Clients may cache it and revalidate it with its `ETag`.
  */
-export function constant(type: string, load: () => Promise<Buffer>): (ctx: Context) => Promise<void> {
-  let loading: Promise<{ readonly body: Buffer; readonly etag: string }> | undefined;
+export function constant(
+  type: string,
+  load: () => Promise<Buffer>,
+  allowance: Allowance,
+): (ctx: Context) => Promise<void> {
+  let loading: Promise<Readonly<Record<'identity' | 'gzip', Variant>>> | undefined;
+  const loadVariants = async () => {
+    const body = await load();
+    return { identity: variant(body), gzip: variant(await compress(body)) };
+  };
 
   return async (ctx) => {
-    loading ??= load().then((body) => ({ body, etag: `"${sha256(body)}"` }));
-    const { body, etag } = await loading.catch((error: unknown) => {
+    loading ??= loadVariants();
+    const variants = await loading.catch((error: unknown) => {
       // The next request tries again.
       loading = undefined;
       throw error;
     });
+    const encoding = ctx.acceptsEncodings('gzip', 'identity') === 'gzip' ? 'gzip' : 'identity';
+    const { body, etag } = variants[encoding];
+    if (ctx.method !== 'HEAD' && !isKnown(ctx, etag)) allowance.take(body.length);
+    vary(ctx, 'Accept-Encoding');
     ctx.set('ETag', etag);
     ctx.set('Cache-Control', 'no-cache');
     if (isNotModified(ctx, etag)) return;
+    if (encoding === 'gzip') ctx.set('Content-Encoding', encoding);
     ctx.set('Content-Type', type);
     ctx.body = body;
   };
+}
+
+const compress = promisify<Buffer, Buffer>(gzip);
+
+function variant(body: Buffer): Variant {
+  return { body, etag: `"${sha256(body)}"` };
 }
 
 function sha256(bytes: Buffer): string {
@@ -81,53 +127,4 @@ export function isKnown(ctx: Context, etag: string): boolean {
   if (condition === undefined) return false;
   const listed: readonly string[] | null = condition.match(/"[^"]*"/g);
   return condition.trim() === '*' || listed?.includes(etag) === true;
-}
-
-/** In bytes: shorter bodies fit into the send buffer of the system. */
-const LONG = 64 * 1024;
-/** Maximum number of bytes of bodies that are being sent. */
-const MAX_BYTES = 128 * 2 ** 20;
-
-/**
- * The long bodies that are being sent. A slow reader keeps its body in memory until its connection closes. Readers of
- * the same Buffer share it. Beyond the bound, the readers of the oldest body are disconnected.
- */
-export class LongBodies {
-  /** The oldest body first. */
-  readonly #readers = new Map<Buffer, Set<ServerResponse>>();
-  #bytes = 0;
-
-  /** Counts `body`, if it is long, until `response` closes. */
-  track(body: Buffer, response: ServerResponse): void {
-    if (body.length < LONG || response.destroyed) return;
-    let readers = this.#readers.get(body);
-    if (readers === undefined) {
-      readers = new Set();
-      this.#readers.set(body, readers);
-      this.#bytes += body.length;
-    }
-    readers.add(response);
-    whenClosed(response, () => this.#release(body, response));
-    this.#makeRoom(body);
-  }
-
-  #release(body: Buffer, response: ServerResponse): void {
-    const readers = this.#readers.get(body);
-    readers?.delete(response);
-    if (readers?.size === 0) this.#forget(body);
-  }
-
-  /** The newest body is always sent. */
-  #makeRoom(newest: Buffer): void {
-    for (const [body, readers] of this.#readers) {
-      if (this.#bytes <= MAX_BYTES) return;
-      if (body === newest) continue;
-      this.#forget(body);
-      for (const reader of readers) reader.destroy();
-    }
-  }
-
-  #forget(body: Buffer): void {
-    if (this.#readers.delete(body)) this.#bytes -= body.length;
-  }
 }

@@ -52,12 +52,14 @@ export async function listen(app: Koa, options: HttpServerOptions = {}): Promise
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
     maxHeaderSize: 16 * 1024,
   });
-  server.maxConnections = maxConnections;
+  const closesOldest = options.whenFull === 'close-oldest';
+  if (!closesOldest) server.maxConnections = maxConnections;
   // Node would drop the fields beyond its limit without an error. The app counts and refuses them.
   server.maxHeadersCount = 0;
   // Missing in Node's types. A client that has ended its side of the connection still gets its responses.
   Object.assign(server, { httpAllowHalfOpen: true });
   const connections = new Connections(server, app.callback(), requestTimeoutMs, report);
+  if (closesOldest) server.on('connection', () => connections.closeBeyond(maxConnections));
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

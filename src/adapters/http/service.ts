@@ -9,7 +9,7 @@ import type { LiveBody, ReadyBody, ServiceBody } from './openapi/schemas';
 import type { MetricsSource, Readiness } from './options';
 import { HttpProblem, PROBLEMS } from './problems';
 import { mountPathOf } from './request';
-import { ICON, constant, json, page, vary } from './response';
+import { Allowance, ICON, constant, json, page, vary } from './response';
 import { type Context, type State, newRouter } from './koa';
 
 export function aboutRouter(): Router<State> {
@@ -102,7 +102,8 @@ function aboutPage(mountPath: string): string {
  */
 export function docsRouter(swaggerUi: string | undefined, hasMetrics: boolean): Router<State> {
   const router = newRouter();
-  router.get('/openapi.json', openApi(hasMetrics));
+  const allowance = new Allowance();
+  router.get('/openapi.json', openApi(hasMetrics, allowance));
   if (swaggerUi === undefined) {
     router.get('/docs', () => {
       throw new HttpProblem(
@@ -117,24 +118,23 @@ export function docsRouter(swaggerUi: string | undefined, hasMetrics: boolean): 
   router.get('/docs', (ctx) => page(ctx, DOCS_PAGE, DOCS_POLICY));
   router.get(
     '/docs/initializer.js',
-    constant(SCRIPT_TYPE, async () => Buffer.from(INITIALIZER)),
+    constant(SCRIPT_TYPE, async () => Buffer.from(INITIALIZER), allowance),
   );
-  router.get('/docs/swagger-ui-bundle.js', constant(SCRIPT_TYPE, file('swagger-ui-bundle.js')));
-  router.get('/docs/swagger-ui.css', constant(STYLE_TYPE, file('swagger-ui.css')));
+  router.get('/docs/swagger-ui-bundle.js', constant(SCRIPT_TYPE, file('swagger-ui-bundle.js'), allowance));
+  router.get('/docs/swagger-ui.css', constant(STYLE_TYPE, file('swagger-ui.css'), allowance));
   return router;
 }
 
 /** The document contains the mount path. The latest text is cached. */
-function openApi(hasMetrics: boolean): (ctx: Context) => Promise<void> {
+function openApi(hasMetrics: boolean, allowance: Allowance): (ctx: Context) => Promise<void> {
   let mountPath: string | undefined;
   let answer: ReturnType<typeof constant>;
   return (ctx) => {
     const at = mountPathOf(ctx);
     if (at !== mountPath) {
       mountPath = at;
-      answer = constant('application/json', async () =>
-        Buffer.from(JSON.stringify(openApiDocument(at, hasMetrics))),
-      );
+      const load = async () => Buffer.from(JSON.stringify(openApiDocument(at, hasMetrics)));
+      answer = constant('application/json', load, allowance);
     }
     return answer(ctx);
   };

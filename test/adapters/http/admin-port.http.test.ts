@@ -54,6 +54,41 @@ describe('The admin port', () => {
     for (const client of clients) client.reset();
   });
 
+  for (const [what, bytes] of Object.entries({
+    'idle after a response': `GET /health/live HTTP/1.1\r\n${HOST}${END}`,
+    'idle without a request': '',
+    'sending a request slowly': `GET /health/live HTTP/1.1\r\n${HOST}`,
+  })) {
+    it(`answers although its 32 connections are taken, the oldest of which it closes: ${what}`, async () => {
+      const idle: RawSocket[] = [];
+      while (idle.length < 32) {
+        const client = await RawSocket.open(service.adminUrl!);
+        idle.push(client.send(bytes));
+        if (bytes.endsWith(END + END)) await client.answer();
+      }
+      for (let times = 0; times < 3; times++)
+        expect(await statusOf(`${service.adminUrl!}/health/live`)).to.equal(200);
+      await idle[0]!.ended();
+      const last = idle
+        .at(-1)!
+        .send(bytes === '' ? `GET /health/live HTTP/1.1\r\n${HOST}${END}` : bytes.slice(-2));
+      if (what === 'idle without a request') expect((await last.answer()).status).to.equal(200);
+      for (const client of idle) client.reset();
+    });
+  }
+
+  it('answers although its 32 connections all have a pending response', async () => {
+    store.held = true;
+    const busy: RawSocket[] = [];
+    while (busy.length < 32) {
+      const client = await RawSocket.open(service.adminUrl!);
+      client.socket.pause();
+      busy.push(client.send(`GET /metrics HTTP/1.1\r\n${HOST}${END}`.repeat(500)));
+    }
+    expect(await statusOf(`${service.adminUrl!}/health/live`)).to.equal(200);
+    for (const client of busy) client.reset();
+  });
+
   it('counts and logs its requests like those of the public port', async () => {
     await statusOf(`${service.adminUrl!}/health/live`);
     const metrics = await (await fetch(`${service.adminUrl!}/metrics`)).text();

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs';
+import { type IncomingHttpHeaders, get } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import Koa from 'koa';
 import request from 'supertest';
 import { docsRouter } from '../../../src/adapters/http/service';
 import { openApiDocument } from '../../../src/adapters/http/openapi/document';
 import type { Operation } from '../../../src/adapters/http/openapi/parts';
-import { HttpProblem, PROBLEMS } from '../../../src/adapters/http/problems';
-import { constant } from '../../../src/adapters/http/response';
+import { HttpProblem, Overloaded, PROBLEMS, problemOf } from '../../../src/adapters/http/problems';
+import { Allowance, constant } from '../../../src/adapters/http/response';
 import { type Service, bootstrap } from '../../../src/service/bootstrap';
 import { readConfig } from '../../../src/service/config';
 import { type HttpRequest, exchange } from '../../support/client';
@@ -19,6 +21,12 @@ const KEPT: Readonly<Record<string, string>> = {
   '/docs/swagger-ui.css': 'text/css; charset=utf-8',
 };
 
+interface EncodedResponse {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly bytes: Buffer;
+}
+
 describe('The description of the interface', () => {
   let service: Service;
 
@@ -29,6 +37,25 @@ describe('The description of the interface', () => {
 
   const ask = (path: string, message: Omit<HttpRequest, 'path'> = {}) =>
     exchange(service.url, { path, ...message });
+
+  /** The response as it was sent, not decoded. */
+  function bytesOf(path: string, headers: Readonly<Record<string, string>>): Promise<EncodedResponse> {
+    return new Promise((resolve, reject) => {
+      const sent = get(service.url + path, { headers }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode!,
+            headers: response.headers,
+            bytes: Buffer.concat(chunks),
+          }),
+        );
+      });
+      sent.on('error', reject);
+    });
+  }
 
   it('is the OpenAPI document, at /openapi.json', async () => {
     expect(JSON.parse((await ask('/openapi.json')).text)).to.deep.equal(openApiDocument());
@@ -106,13 +133,79 @@ describe('The description of the interface', () => {
     expect((failed as HttpProblem).message).to.contain('/openapi.json');
   });
 
+  const BODY = 'a document '.repeat(1000);
+  const documentApp = (allowance: Allowance, body = BODY) =>
+    Object.assign(new Koa(), { silent: true })
+      .use((ctx, next) => next().catch((error: unknown) => (ctx.status = problemOf(error).problem.status)))
+      .use(constant('text/plain', async () => Buffer.from(body), allowance))
+      .callback();
+
+  for (const accepted of ['gzip', 'GZIP', '*', 'br, gzip;q=0.1', 'identity;q=0.5, gzip', 'identity;q=0, *']) {
+    it(`is compressed for Accept-Encoding: ${accepted}`, async () => {
+      const path = '/docs/swagger-ui.css';
+      const encoded = { 'accept-encoding': accepted };
+      const [plain, zipped] = [await bytesOf(path, {}), await bytesOf(path, encoded)];
+      expect(zipped.headers['content-encoding']).to.equal('gzip');
+      expect(zipped.headers.vary).to.equal('Accept-Encoding');
+      expect(Number(zipped.headers['content-length'])).to.equal(zipped.bytes.length);
+      expect(gunzipSync(zipped.bytes).equals(plain.bytes)).to.equal(true);
+      // The two are different representations.
+      expect(zipped.headers.etag).not.to.equal(plain.headers.etag);
+      const known = { ...encoded, 'if-none-match': zipped.headers.etag! };
+      expect((await bytesOf(path, known)).status).to.equal(304);
+    });
+  }
+
+  for (const accepted of [
+    undefined,
+    '',
+    'br',
+    'identity',
+    'gzip;q=0',
+    'gzip;q=0.5, identity',
+    // RFC 9110, 12.5.3: if no encoding is acceptable, the response has none.
+    'identity;q=0',
+    '*;q=0',
+  ]) {
+    it(`is not compressed for Accept-Encoding: ${accepted ?? '(none)'}`, async () => {
+      const headers = accepted === undefined ? {} : { 'accept-encoding': accepted };
+      const { status, headers: fields, bytes } = await bytesOf('/docs/swagger-ui.css', headers);
+      expect([status, fields['content-encoding']]).to.deep.equal([200, undefined]);
+      expect(fields.vary).to.equal('Accept-Encoding');
+      expect(bytes.equals(readFileSync(require.resolve('swagger-ui-dist/swagger-ui.css')))).to.equal(true);
+    });
+  }
+
+  it('answers 503 beyond 48 MiB a minute, and only to clients that would get the bytes', async () => {
+    let now = 0;
+    const allowance = new Allowance(() => now);
+    const [app, mebibyte] = [documentApp(allowance), documentApp(allowance, 'x'.repeat(2 ** 20))];
+    const { etag } = (await request(app).get('/').set('Accept-Encoding', 'identity')).headers;
+    const statuses: number[] = [];
+    for (let i = 0; i < 48; i++)
+      statuses.push((await request(mebibyte).get('/').set('Accept-Encoding', 'identity')).status);
+    expect(statuses).to.deep.equal([...Array<number>(47).fill(200), 503]);
+
+    expect((await request(mebibyte).head('/').set('Accept-Encoding', 'identity')).status).to.equal(200);
+    const known = request(app).get('/').set('Accept-Encoding', 'identity').set('If-None-Match', etag!);
+    expect((await known).status).to.equal(304);
+    // Compressed, it still fits.
+    expect((await request(mebibyte).get('/').set('Accept-Encoding', 'gzip')).status).to.equal(200);
+
+    now = 59_999;
+    expect((await request(mebibyte).get('/').set('Accept-Encoding', 'identity')).status).to.equal(503);
+    now = 60_000;
+    expect((await request(mebibyte).get('/').set('Accept-Encoding', 'identity')).status).to.equal(200);
+    expect(() => allowance.take(48 * 2 ** 20)).to.throw(Overloaded);
+  });
+
   it('is loaded again by the next request if it could not be loaded', async () => {
     let loads = 0;
     const load = async () => {
       if (++loads === 1) throw new Error('EMFILE');
       return Buffer.from('a document');
     };
-    const app = Object.assign(new Koa(), { silent: true }).use(constant('text/plain', load));
+    const app = Object.assign(new Koa(), { silent: true }).use(constant('text/plain', load, new Allowance()));
     const answers = [];
     for (let time = 0; time < 3; time++) answers.push((await request(app.callback()).get('/')).status);
     expect({ answers, loads }).to.deep.equal({ answers: [500, 200, 200], loads: 2 });

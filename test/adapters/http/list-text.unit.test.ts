@@ -1,6 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ListText, PIECE_LENGTH, SegmentTexts } from '../../../src/adapters/http/list-text';
+import {
+  Measurement,
+  PIECE_LENGTH,
+  type Place,
+  START,
+  SegmentTexts,
+  isShort,
+  render,
+  renderPiece,
+} from '../../../src/adapters/http/list-text';
 import { type Page, type PlantCreated, PlantList } from '../../../src/domain';
 import { created, deleted } from '../../support/given';
 import { RUNS } from '../../domain/arbitraries';
@@ -11,15 +20,23 @@ function listOf(count: number, name = 'Fern'): PlantList {
   return PlantList.from(Array.from({ length: count }, (_, id) => created(id, `${name} ${id}`)));
 }
 
-/** The complete text, and the number of bytes of each piece. */
-function render({ ranges }: Page, segments = new SegmentTexts()): { text: string; pieces: number[] } {
-  const text = new ListText(ranges, segments);
-  const pieces: number[] = [];
-  for (;;) {
-    const before = text.bytes;
-    const whole = text.advance();
-    pieces.push(text.bytes - before);
-    if (whole) return { text: whole.toString(), pieces };
+/** The text in pieces, and the number of bytes of each piece. */
+function inPieces({ ranges }: Page, segments = new SegmentTexts()): { text: string; pieces: number[] } {
+  const texts: Buffer[] = [];
+  for (let place: Place | undefined = START; place !== undefined;) {
+    const piece = renderPiece(ranges, place, segments);
+    texts.push(piece.text);
+    place = piece.next;
+  }
+  return { text: Buffer.concat(texts).toString(), pieces: texts.map(({ length }) => length) };
+}
+
+/** The measured length of the text in bytes, and the number of steps. */
+function measure({ ranges }: Page, segments = new SegmentTexts()): { length: number; steps: number } {
+  const measurement = new Measurement(ranges, segments, () => {});
+  for (let steps = 1; ; steps++) {
+    const length = measurement.advance(() => true);
+    if (length !== undefined) return { length, steps };
   }
 }
 
@@ -37,7 +54,11 @@ describe('The text of a list', () => {
             list.evolve(list.has(plant.id) ? deleted(n) : plant);
           }
           const page = list.page(limit, after);
-          expect(render(page, segments).text).to.equal(JSON.stringify(page.plants));
+          const text = JSON.stringify(page.plants);
+          expect(render(page.ranges, segments).toString()).to.equal(text);
+          if (page.ranges.length === 0) continue;
+          expect(inPieces(page, segments).text).to.equal(text);
+          expect(measure(page, segments).length).to.equal(Buffer.byteLength(text));
         }
       }),
       { numRuns: RUNS },
@@ -51,13 +72,17 @@ describe('The text of a list', () => {
       [list.page(10), list.page(50, 20), list.page()],
     ]) {
       const segments = new SegmentTexts();
-      for (const page of pages) expect(render(page, segments).text).to.equal(JSON.stringify(page.plants));
+      for (const page of pages)
+        expect(render(page.ranges, segments).toString()).to.equal(JSON.stringify(page.plants));
     }
   });
 
-  it('has one piece if it is short', () => {
-    expect(render(new PlantList().page())).to.deep.equal({ text: '[]', pieces: [2] });
-    expect(render(listOf(1000).page()).pieces).to.have.length(1);
+  it('is short up to the length of a piece, without its escapes', () => {
+    const list = (length: number) => PlantList.from([created(1, '\u0001'.repeat(length))]).page().ranges;
+    expect(isShort(new PlantList().page().ranges)).to.equal(true);
+    expect(isShort(list(PIECE_LENGTH - 12))).to.equal(true);
+    expect(isShort(list(PIECE_LENGTH - 11))).to.equal(false);
+    expect(isShort(listOf(5000, '').page().ranges)).to.equal(false);
   });
 
   for (const [what, list] of Object.entries({
@@ -67,33 +92,48 @@ describe('The text of a list', () => {
   })) {
     it(`has several pieces if it is long: ${what}`, () => {
       const page = what.startsWith('a page') ? list.page(2950, 30) : list.page();
-      const { text, pieces } = render(page);
+      const { text, pieces } = inPieces(page);
       expect(text).to.equal(JSON.stringify(page.plants));
+      expect(measure(page).length).to.equal(Buffer.byteLength(text));
+      expect(measure(page).steps).to.be.above(4);
       expect(pieces).to.have.length.above(4);
       expect(Math.max(...pieces)).to.be.below(2 * PIECE_LENGTH);
     });
   }
 
-  it('is that of the moment when rendering began', () => {
+  it('is that of the moment of its page', () => {
     const list = listOf(MANY);
     const page = list.page();
     const then = JSON.stringify(page.plants);
-    const text = new ListText(page.ranges, new SegmentTexts());
-    let whole = text.advance();
     for (let id = 0; id < MANY; id += 3) list.evolve(deleted(id));
-    while (whole === undefined) whole = text.advance();
-    expect(whole.toString()).to.equal(then);
+    expect(inPieces(page).text).to.equal(then);
   });
 
   it('costs only the segments that a write has changed', () => {
     const [segments, list] = [new SegmentTexts(), listOf(MANY)];
-    const first = stringified(() => render(list.page(), segments));
+    const send = () => {
+      measure(list.page(), segments);
+      inPieces(list.page(), segments);
+    };
+    const first = stringified(send);
     list.evolve(created(MANY, 'Moss'));
     list.evolve(deleted(MANY / 2));
-    const second = stringified(() => render(list.page(), segments));
+    const second = stringified(send);
 
     expect(first).to.equal(MANY);
     expect(second).to.be.within(2, 256);
+  });
+});
+
+describe('The length of a list', () => {
+  it('is measured without rendering, for any part of a list of long names that was measured before', () => {
+    const [segments, list] = [new SegmentTexts(), listOf(200, 'x'.repeat(10_000))];
+    measure(list.page(), segments);
+    const again = stringified(() => {
+      for (const limit of [200, 199, 100, 1]) measure(list.page(limit), segments);
+    });
+    // Only a short rest of a range.
+    expect(again).to.be.below(5);
   });
 });
 

@@ -1,53 +1,77 @@
+import { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { type ListPage, Lists } from '../../../src/adapters/http/lists';
 import type { PageQuery } from '../../../src/adapters/http/list-query';
 import { type User, WHOLE_LIST } from '../../../src/application';
-import { StoreUnavailable } from '../../../src/event-sourcing';
 import { PlantList } from '../../../src/domain';
 import { created } from '../../support/given';
-import { rejection } from '../../support/rejection';
 
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
 const ALL = WHOLE_LIST;
-/** A signal that never aborts: no client disconnects, and no request times out. */
-const never = () => new AbortController().signal;
+/** Bytes of responses that are being sent. */
+const SENT = 64 * 2 ** 20;
+/** What `Lists` uses of a response. */
+class FakeResponse extends EventEmitter {
+  destroyed = false;
 
-/** The page of a list, as the view of an aggregate returns it. */
-function pageOf(lists: Lists, user: User, list: PlantList, query = ALL, commit = 'c'): ListPage {
-  return lists.page(user, query, () => false)(list, { version: list.version, commit });
+  destroy(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
 }
 
-/** The text of that page. */
-function textOf(lists: Lists, user: User, list: PlantList, query = ALL, commit = 'c'): Promise<Buffer> {
-  return lists.text(pageOf(lists, user, list, query, commit), never);
+function responseOf(fake = new FakeResponse()): ServerResponse {
+  return fake as unknown as ServerResponse;
+}
+
+function newLists(maxKept?: number): Lists {
+  return new Lists(SENT, maxKept);
+}
+
+/** The page of a list, as the view of an aggregate returns it. */
+function pageOf(
+  lists: Lists,
+  user: User,
+  list: PlantList,
+  query = ALL,
+  commit = 'c',
+  response = responseOf(),
+): ListPage {
+  return lists.page(user, query, response, () => false)(list, { version: list.version, commit });
+}
+
+/** The text of that page. It is short. */
+function textOf(lists: Lists, user: User, list: PlantList, query = ALL, commit = 'c'): Buffer {
+  return pageOf(lists, user, list, query, commit).text!;
 }
 
 describe('The text of a list', () => {
-  it('is the same Buffer while nothing is written', async () => {
-    const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern')])];
-    const first = await textOf(lists, ADA, list);
-    expect(await textOf(lists, ADA, list)).to.equal(first);
+  it('is the same Buffer while nothing is written', () => {
+    const [lists, list] = [newLists(), PlantList.from([created(1, 'Fern')])];
+    const first = textOf(lists, ADA, list);
+    expect(textOf(lists, ADA, list)).to.equal(first);
 
     list.evolve(created(2, 'Moss'));
-    const second = await textOf(lists, ADA, list);
+    const second = textOf(lists, ADA, list);
     expect(String(second)).to.equal('[{"name":"Fern"},{"name":"Moss"}]');
-    expect(await textOf(lists, ADA, list)).to.equal(second);
+    expect(textOf(lists, ADA, list)).to.equal(second);
   });
 
-  it('is not a slice of a larger Buffer, which a cached text would keep as a whole', async () => {
-    const text = await textOf(new Lists(), ADA, PlantList.from([created(1, 'Fern')]));
+  it('is not a slice of a larger Buffer, which a cached text would keep as a whole', () => {
+    const text = textOf(newLists(), ADA, PlantList.from([created(1, 'Fern')]));
     expect(text.buffer.byteLength).to.equal(text.length);
   });
 
-  it('differs for another user, another page, and another history of the same length', async () => {
-    const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern'), created(2, 'Moss')])];
+  it('differs for another user, another page, and another history of the same length', () => {
+    const [lists, list] = [newLists(), PlantList.from([created(1, 'Fern'), created(2, 'Moss')])];
     const other = PlantList.from([created(1, 'Aloe'), created(2, 'Palm')]);
     const texts = [];
     for (const query of [ALL, { ...ALL, limit: 1 }, { ...ALL, limit: 1, after: 1 }]) {
-      texts.push(String(await textOf(lists, ADA, list, query)));
-      texts.push(String(await textOf(lists, BOB, other, query)));
+      texts.push(String(textOf(lists, ADA, list, query)));
+      texts.push(String(textOf(lists, BOB, other, query)));
     }
-    texts.push(String(await textOf(lists, ADA, other, ALL, 'd')));
+    texts.push(String(textOf(lists, ADA, other, ALL, 'd')));
 
     expect(texts).to.deep.equal([
       '[{"name":"Fern"},{"name":"Moss"}]',
@@ -66,10 +90,10 @@ describe('The text of a list', () => {
     after: [{ ...ALL, after: 1 }, ['Moss']],
   };
   for (const [member, [query, names]] of Object.entries(SELECTED)) {
-    it(`has only the plants that the query selects by ${member}`, async () => {
-      const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern'), created(2, 'Moss')])];
-      await textOf(lists, ADA, list);
-      const text = String(await textOf(lists, ADA, list, query));
+    it(`has only the plants that the query selects by ${member}`, () => {
+      const [lists, list] = [newLists(), PlantList.from([created(1, 'Fern'), created(2, 'Moss')])];
+      textOf(lists, ADA, list);
+      const text = String(textOf(lists, ADA, list, query));
       expect((JSON.parse(text) as { name: string }[]).map(({ name }) => name)).to.deep.equal(names);
     });
   }
@@ -91,32 +115,14 @@ describe('The text of a list', () => {
       'x'.repeat(129),
       'x'.repeat(130),
     ];
-    const tags = new Set(commits.map((commit) => pageOf(new Lists(), ADA, list, ALL, commit).etag));
+    const tags = new Set(commits.map((commit) => pageOf(newLists(), ADA, list, ALL, commit).etag));
     for (const tag of tags) expect(tag).to.match(/^"1-[!#-~]{1,128}"$/);
     expect(tags).to.have.property('size', commits.length);
     expect(tags).to.include('"1-c"');
   });
 
-  it('is rendered once for all requests that arrive while it is being rendered', async () => {
-    const list = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`)));
-    const lists = new Lists();
-    const [first, second] = await Promise.all([textOf(lists, ADA, list), textOf(lists, ADA, list)]);
-    expect(first).to.equal(second);
-    expect(await textOf(lists, ADA, list)).to.equal(first);
-  });
-
-  it('does not replace the text of a newer head that was requested meanwhile', async () => {
-    const list = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`)));
-    const lists = new Lists();
-    const older = textOf(lists, ADA, list);
-    list.evolve(created(10_000, 'Moss'));
-    const newer = await textOf(lists, ADA, list);
-    expect(String(await older)).not.to.contain('Moss');
-    expect(await textOf(lists, ADA, list)).to.equal(newer);
-  });
-
   it('is rendered once for all requests of a round', () => {
-    const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern')])];
+    const [lists, list] = [newLists(), PlantList.from([created(1, 'Fern')])];
     expect(pageOf(lists, ADA, list)).to.equal(pageOf(lists, ADA, list));
   });
 
@@ -129,129 +135,103 @@ describe('The text of a list', () => {
       (user: string, of = list()) =>
         textOf(lists, user as User, of);
 
-    it('is dropped when there are too many, the oldest first, and not more than necessary', async () => {
-      const ask = asking(new Lists(THREE));
+    it('is dropped when there are too many, the oldest first, and not more than necessary', () => {
+      const ask = asking(newLists(THREE));
       const made = [];
-      for (const user of ['1', '2', '3', '4', '5']) made.push(await ask(user));
+      for (const user of ['1', '2', '3', '4', '5']) made.push(ask(user));
       const [first, second, ...kept] = made;
-      for (const [i, text] of kept.entries()) expect(await ask(`${i + 3}`)).to.equal(text);
-      expect(await ask('1')).not.to.equal(first);
-      expect(await ask('2')).not.to.equal(second);
+      for (const [i, text] of kept.entries()) expect(ask(`${i + 3}`)).to.equal(text);
+      expect(ask('1')).not.to.equal(first);
+      expect(ask('2')).not.to.equal(second);
     });
 
-    it('replaces the earlier text of its page, so that writes of one user do not evict the texts of others', async () => {
-      const ask = asking(new Lists(THREE));
-      const bobs = await ask('bob');
+    it('replaces the earlier text of its page, so that writes of one user do not evict the texts of others', () => {
+      const ask = asking(newLists(THREE));
+      const bobs = ask('bob');
       const [short, long] = [list(), list()];
       for (let i = 0; i < 2000; i++) long.evolve(created(i + 2, ''));
       for (let i = 0; i < 10; i++) {
         short.evolve(created(i + 2, ''));
-        await ask('ada', short);
+        ask('ada', short);
       }
-      expect(await ask('bob'), 'after ten texts for Ada').to.equal(bobs);
-      await ask('ada', long);
-      expect(await ask('bob'), 'after a long one').not.to.equal(bobs);
+      expect(ask('bob'), 'after ten texts for Ada').to.equal(bobs);
+      ask('ada', long);
+      expect(ask('bob'), 'after a long one').not.to.equal(bobs);
     });
 
-    for (const length of [30_000, 100_000]) {
-      it(`is cached while it is the newest, however long it is (${length})`, async () => {
-        const ask = asking(new Lists(THREE));
+    for (const length of [3300, 30_000]) {
+      it(`is cached while it is the newest, however long it is (${length})`, () => {
+        const ask = asking(newLists(THREE));
         const long = PlantList.from([created(1, 'x'.repeat(length))]);
-        const first = await ask('ada', long);
-        expect(await ask('ada', long)).to.equal(first);
-        await ask('bob');
-        expect(await ask('ada', long)).not.to.equal(first);
+        const first = ask('ada', long);
+        expect(ask('ada', long)).to.equal(first);
+        ask('bob');
+        expect(ask('ada', long)).not.to.equal(first);
       });
     }
 
-    it('is counted in bytes, together with its page', async () => {
-      const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern')])];
-      const page = pageOf(lists, ADA, list);
-      const before = lists.bytes;
-      expect(before).to.be.above(1000);
-      const text = await lists.text(page, never);
-      // One range less, and the text in the page and in its segment.
-      expect(lists.bytes).to.equal(before - 64 + text.length + 2 * (text.length - 2));
+    it('is counted in bytes, together with its page', () => {
+      const [lists, list] = [newLists(), PlantList.from([created(1, 'Fern')])];
+      const text = textOf(lists, ADA, list);
+      // The key of the page is ` ada`. The text is in the page and in its segment.
+      expect(lists.bytes).to.equal(1024 + 4 + text.length + 2 * (text.length - 2));
     });
   });
 
   it('is counted with the key of its page and the query of the next page', () => {
     const list = PlantList.from([created(1, 'Fern'), created(2, 'Moss')]);
     const bytesFor = (query: PageQuery, user = ADA) => {
-      const lists = new Lists();
+      const lists = newLists();
       pageOf(lists, user, list, query);
       return lists.bytes;
     };
     const longer = `${ADA}${'a'.repeat(200)}` as User;
     expect(bytesFor(ALL, longer) - bytesFor(ALL)).to.equal(200);
     const [key, next] = ['limit=1', 'limit=1&cursor=djEuMQ'];
-    expect(bytesFor({ ...ALL, limit: 1 }) - bytesFor(ALL)).to.equal(key.length + next.length);
+    // The text of the whole segment is cached, too.
+    const [one, two] = ['[{"name":"Fern"}]', '[{"name":"Fern"},{"name":"Moss"}]'];
+    expect(bytesFor({ ...ALL, limit: 1 }) - bytesFor(ALL)).to.equal(
+      key.length + next.length + one.length - (two.length + 2 * (two.length - 2)),
+    );
   });
 
-  it('is the same for every limit at or beyond the end, and differs for a limit before it', async () => {
+  it('is the same for every limit at or beyond the end, and differs for a limit before it', () => {
     const list = PlantList.from([created(1, 'Fern'), created(2, 'Moss')]);
-    const lists = new Lists();
+    const lists = newLists();
     const all = pageOf(lists, ADA, list);
     for (const limit of [2, 3, 1e9]) expect(pageOf(lists, ADA, list, { ...ALL, limit })).to.equal(all);
     expect(all.next).to.equal(undefined);
     const cut = pageOf(lists, ADA, list, { ...ALL, limit: 1 });
-    expect([String(await lists.text(cut, never)), cut.etag]).to.deep.equal(['[{"name":"Fern"}]', all.etag]);
+    expect([String(cut.text), cut.etag]).to.deep.equal(['[{"name":"Fern"}]', all.etag]);
     expect(cut.next).to.equal('limit=1&cursor=djEuMQ');
   });
 
-  describe('holds no list in memory', () => {
+  it('holds no list in memory if the client knows the entity tag', () => {
     const list = PlantList.from(Array.from({ length: 12_000 }, (_, id) => created(id, `Fern ${id}`)));
-
-    it('if the client knows the entity tag', () => {
-      const lists = new Lists();
-      const tags: string[] = [];
-      const isKnown = (etag: string) => tags.push(etag) > 0;
-      const page = lists.page(ADA, ALL, isKnown)(list, { version: list.version, commit: 'c' });
-      expect(tags).to.deep.equal([page.etag]);
-      expect(lists.bytes).to.equal(0);
-    });
-
-    it('after its only reader has left', async () => {
-      const lists = new Lists();
-      const left = new Error('the client has disconnected');
-      const text = lists.text(pageOf(lists, ADA, list), () => AbortSignal.abort(left));
-      expect(await rejection(text)).to.equal(left);
-      expect(lists.bytes).to.equal(0);
-    });
-
-    it('if it is refused', async () => {
-      const lists = new Lists();
-      const long = (limit: number) => textOf(lists, ADA, list, { ...ALL, limit });
-      const accepted = Array.from({ length: 32 }, (_, index) => long(9000 + index));
-      const before = lists.bytes;
-      expect(await rejection(long(9900))).to.be.instanceOf(StoreUnavailable);
-      expect(lists.bytes).to.be.at.most(before);
-      await Promise.all(accepted);
-    });
+    const lists = newLists();
+    const tags: string[] = [];
+    const isKnown = (etag: string) => tags.push(etag) > 0;
+    const page = lists.page(ADA, ALL, responseOf(), isKnown)(list, { version: list.version, commit: 'c' });
+    expect(tags).to.deep.equal([page.etag]);
+    expect([page.reader, page.text, lists.bytes, lists.sent.bytes]).to.deep.equal([
+      undefined,
+      undefined,
+      0,
+      0,
+    ]);
   });
 
-  it('rejects with the reason of its abandonment if it is long', async () => {
-    const list = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`)));
-    const lists = new Lists();
-    const late = new StoreUnavailable('late');
-    const text = lists.text(pageOf(lists, ADA, list), () => AbortSignal.abort(late));
-    expect(await rejection(text)).to.equal(late);
-  });
-
-  it('is refused if its user requests too many different ones that may be long, regardless of other users', () => {
-    const lists = new Lists();
-    const admit = (user: User, limit: number, after = 0) => lists.admit(user, { ...ALL, limit, after });
-    const ends = Array.from({ length: 32 }, (_, i) => admit(ADA, 10_000 + i));
-    expect(() => admit(ADA, Infinity)).to.throw(StoreUnavailable);
-    expect(() => admit(ADA, 10_000, 1)).to.throw(StoreUnavailable);
-    // Accepted: one that is already requested, a short one, and one of another user.
-    ends.push(admit(ADA, 10_000), admit(BOB, Infinity));
-    expect(admit(ADA, 100)).to.equal(undefined);
-    ends[0]!();
-    expect(() => admit(ADA, Infinity)).to.throw(StoreUnavailable);
-    ends[32]!();
-    admit(ADA, Infinity)!();
-    ends[1]!();
-    admit(ADA, 9999)!();
+  it('is counted while it is being sent, if it is longer than 64 KiB, and its connection is reset beyond the bound', () => {
+    const lists = new Lists(300_000);
+    const [oldest, newest] = [new FakeResponse(), new FakeResponse()];
+    const text = Buffer.alloc(200_000);
+    lists.count(ADA, Buffer.alloc(1000), responseOf());
+    expect(lists.sent.responses).to.equal(0);
+    lists.count(ADA, text, responseOf(oldest));
+    expect([lists.sent.responses, lists.sent.bytes]).to.deep.equal([1, 200_000]);
+    lists.count(ADA, text, responseOf(newest));
+    expect([oldest.destroyed, newest.destroyed, lists.sent.responses]).to.deep.equal([true, false, 1]);
+    newest.emit('close');
+    expect([lists.sent.responses, lists.sent.bytes]).to.deep.equal([0, 0]);
   });
 });

@@ -268,10 +268,14 @@ const FILE: Parameter = {
 
 /** The responses with content that may be stored and revalidated with `If-None-Match`. */
 function revalidated(description: string, content: NonNullable<Response['content']>) {
-  const headers = headersOf({ 'Cache-Control': 'NoCache', ETag: 'ETag' });
+  const fields = { 'Cache-Control': 'NoCache', ETag: 'ETag', Vary: 'VaryAcceptEncoding' } as const;
   return {
-    200: { description, headers, content },
-    304: { description: 'The content still has the `ETag` of `If-None-Match`.', headers },
+    200: { description, headers: headersOf({ ...fields, 'Content-Encoding': 'Content-Encoding' }), content },
+    304: {
+      description: 'The content still has the `ETag` of `If-None-Match`.',
+      headers: headersOf(fields),
+    },
+    ...failures('storeUnavailable'),
   };
 }
 

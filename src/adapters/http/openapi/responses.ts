@@ -75,6 +75,16 @@ export const headers = {
     required: false,
     schema: { type: 'string', pattern: "^default-src 'none'; " },
   },
+  VaryAcceptEncoding: {
+    description: 'The content is compressed if the client accepts that.',
+    required: true,
+    schema: { type: 'string', const: 'Accept-Encoding' },
+  },
+  'Content-Encoding': {
+    description: 'Absent if the content is not compressed.',
+    required: false,
+    schema: { type: 'string', const: 'gzip' },
+  },
   VaryAccept: {
     description: 'A browser gets a page, any other client gets JSON.',
     required: true,
@@ -131,7 +141,7 @@ const MEANINGS: Readonly<Record<keyof typeof PROBLEMS, string>> = {
   headersTooLarge: 'The header is larger than 16 KiB or has more than 100 fields',
   bug: 'The service has a bug',
   storeUnavailable:
-    'Nothing was changed: the event store is unavailable, too slow or overloaded, or the service is shutting down',
+    'Nothing was changed: the event store is unavailable, too slow or overloaded, or the service is overloaded or shutting down',
   outcomeUnknown: 'The write was not confirmed in time, so its outcome is unknown: repeat the request',
 };
 

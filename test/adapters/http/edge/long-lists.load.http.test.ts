@@ -140,7 +140,7 @@ describe(`a user with ${PLANTS.alice} plants that requests many different long l
     const { p99 } = await listForBob(() => !open);
     await attack;
     if (LONG) expect(p99).to.be.below(500 * goalSlack);
-    await until(async () => (await valueOf('http_waiting_list_texts')) === 0);
+    await until(async () => (await valueOf('http_long_lists')) === 0);
     expect(await valueOf('http_list_text_bytes')).to.be.below(200 * 2 ** 20);
   });
 });

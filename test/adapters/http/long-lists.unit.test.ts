@@ -1,0 +1,151 @@
+import { EventEmitter, once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { SegmentTexts } from '../../../src/adapters/http/list-text';
+import { type LongList, type LongListReader, LongLists } from '../../../src/adapters/http/long-lists';
+import { Overloaded } from '../../../src/adapters/http/problems';
+import { ResponseMemory } from '../../../src/adapters/http/response-memory';
+import type { User } from '../../../src/application';
+import { PlantList } from '../../../src/domain';
+import { created } from '../../support/given';
+import { rejection } from '../../support/rejection';
+
+const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
+const FOR_EVER_MS = 2 ** 30;
+const PLANTS = PlantList.from(Array.from({ length: 100_000 }, (_, id) => created(id, `Fern ${id}`)));
+const TEXT = JSON.stringify(PLANTS.page().plants);
+
+/** What long lists use of a response. */
+class Response extends EventEmitter {
+  destroyed = false;
+
+  destroy(): void {
+    this.destroyed = true;
+    this.emit('close');
+  }
+}
+
+describe('Long lists', () => {
+  let memory: ResponseMemory;
+  let lists: LongLists;
+
+  beforeEach(() => start(2 ** 30));
+
+  function start(maxBytes: number): void {
+    memory = new ResponseMemory(maxBytes);
+    lists = new LongLists(new SegmentTexts(), memory);
+  }
+
+  function listOf(user: User, key = 'all'): LongList {
+    const head = { version: 1, commit: 'c' };
+    const page = { key: `${key} ${user}`, head, etag: '"1-c"', next: undefined };
+    return lists.find(page.key, head) ?? lists.add(user, page, PLANTS.page().ranges);
+  }
+
+  function open(user: User, response = new Response(), key = 'all'): LongListReader {
+    return listOf(user, key).open(response as unknown as ServerResponse);
+  }
+
+  async function textOf(reader: LongListReader): Promise<string> {
+    const length = await reader.length(FOR_EVER_MS);
+    const chunks: Buffer[] = [];
+    for await (const chunk of reader.stream() as AsyncIterable<Buffer>) chunks.push(chunk);
+    const text = Buffer.concat(chunks);
+    expect(text.length).to.equal(length);
+    return text.toString();
+  }
+
+  it('are sent whole to each of many readers, which share their pieces', async () => {
+    const readers = Array.from({ length: 5 }, () => open(ADA));
+    for (const text of await Promise.all(readers.map(textOf))) expect(text).to.equal(TEXT);
+    const list = listOf(ADA);
+    expect(list.isComplete).to.equal(true);
+    expect(list.piece(0, { range: 0 })).to.equal(list.piece(0, { range: 0 }));
+    expect(lists.bytes).to.equal(TEXT.length);
+  });
+
+  it('are cached without their plants after the last reader, the latest one of each user', async () => {
+    for (const key of ['first', 'second']) {
+      const response = new Response();
+      expect(await textOf(open(ADA, response, key))).to.equal(TEXT);
+      response.destroy();
+    }
+    expect([memory.bytes, memory.responses, lists.bytes]).to.deep.equal([0, 0, TEXT.length]);
+    expect(lists.find('first ada', { version: 1, commit: 'c' })).to.equal(undefined);
+    expect(await textOf(open(ADA, new Response(), 'second'))).to.equal(TEXT);
+  });
+
+  it('go on while a newer list of their user is cached', async () => {
+    const [first, second] = [open(ADA, new Response(), 'first'), open(ADA, new Response(), 'second')];
+    expect(await Promise.all([textOf(first), textOf(second)])).to.deep.equal([TEXT, TEXT]);
+  });
+
+  it('let users take turns, piece by piece, however many lists one user has', async () => {
+    const many = Array.from({ length: 20 }, (_, index) => open(ADA, new Response(), String(index)));
+    const one = open(BOB);
+    await Promise.all([...many, one].map((reader) => reader.length(FOR_EVER_MS)));
+    let others = 0;
+    for (const reader of many) reader.stream().on('data', () => others++);
+    let pieces = 0;
+    await once(
+      one.stream().on('data', () => pieces++),
+      'end',
+    );
+    expect(pieces).to.be.above(1);
+    expect(others).to.be.within(pieces - 2, pieces + 2);
+  });
+
+  it('leave no work and no memory if their readers disconnect', async () => {
+    const [first, second] = [new Response(), new Response()];
+    const lengths = [open(ADA, first), open(ADA, second)].map((reader) => reader.length(FOR_EVER_MS));
+    first.destroy();
+    expect(lists.turns.waiting).to.equal(1);
+    second.destroy();
+    expect([lists.turns.waiting, memory.bytes, memory.responses]).to.deep.equal([0, 0, 0]);
+    for (const length of lengths) expect(await rejection(length)).to.be.instanceOf(Error);
+
+    const third = new Response();
+    const reader = open(ADA, third);
+    await reader.length(FOR_EVER_MS);
+    const stream = reader.stream().resume();
+    await turn();
+    third.destroy();
+    stream.destroy();
+    await turn();
+    expect([lists.turns.waiting, memory.bytes, lists.bytes]).to.deep.equal([0, 0, 0]);
+  });
+
+  it('are refused if they are not measured in time', async () => {
+    const others = Array.from({ length: 20 }, (_, index) => open(ADA, new Response(), String(index)));
+    others.forEach((reader) => void reader.length(FOR_EVER_MS));
+    expect(await rejection(open(ADA).length(0))).to.be.instanceOf(Overloaded);
+  });
+
+  it('are refused if one user requests more than 32 different ones, regardless of other users', () => {
+    const responses = Array.from({ length: 32 }, () => new Response());
+    responses.forEach((response, index) => open(ADA, response, String(index)));
+    expect(() => open(ADA, new Response(), 'more')).to.throw(Overloaded);
+    open(ADA, new Response(), '5');
+    open(BOB);
+    responses[0]!.destroy();
+    open(ADA, new Response(), 'more');
+  });
+
+  it('beyond the bound of memory are refused, or their connections are reset, the oldest of the user with the most first', async () => {
+    start(38_000_000);
+    const [bobs, old] = [new Response(), new Response()];
+    const bob = open(BOB, bobs);
+    await bob.length(FOR_EVER_MS);
+    bob.stream();
+    const ada = open(ADA, old);
+    await ada.length(FOR_EVER_MS);
+    ada.stream();
+    expect(memory.bytes).to.be.below(38_000_000);
+    const measured = open(ADA, new Response(), 'other');
+    for (let index = 0; index < 30; index++) open(ADA, new Response(), String(index));
+    expect([bobs.destroyed, old.destroyed]).to.deep.equal([false, true]);
+    expect(await rejection(measured.length(FOR_EVER_MS))).to.be.instanceOf(Overloaded);
+    expect(memory.bytes).to.be.at.most(38_000_000);
+  });
+});
