@@ -158,7 +158,8 @@ export class Aggregate<Command, Event, Rejection, State> {
   async #playRound(round: readonly RoundRequest<Command, Decision<Event, Rejection>>[]): Promise<void> {
     // Whether the state is known to have been current at a moment of this round.
     let current = false;
-    for (;;) {
+    for (let losses = 0; ;) {
+      if (losses > 0) await this.#calls.pauseAfter(losses);
       const requests = round.filter((request) => !request.settled);
       if (requests.length === 0) return;
       if (this.#state.loading) {
@@ -176,6 +177,7 @@ export class Aggregate<Command, Event, Rejection, State> {
           return;
         }
         current = await this.#state.catchUp();
+        if (!current) losses++;
         continue;
       }
 
@@ -188,7 +190,10 @@ export class Aggregate<Command, Event, Rejection, State> {
           return;
         case 'conflict':
           if (this.#state.head.version > 0) this.#observer.conflict();
+          if (result.events.length === 0)
+            throw new Error('the store returned a conflict without the events that are in conflict');
           current = await this.#state.applyNewer(result);
+          if (!current) losses++;
           continue;
         case 'archived':
           failInDoubt(
@@ -196,10 +201,12 @@ export class Aggregate<Command, Event, Rejection, State> {
             'the events after the known head were archived before the write was confirmed',
           );
           current = await this.#state.reload();
+          losses++;
           continue;
         case 'reset':
           this.#state.loseHistory();
           current = false;
+          losses++;
           failInDoubt(writers, 'the history was lost before the write was confirmed');
       }
     }

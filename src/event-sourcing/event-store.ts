@@ -73,6 +73,8 @@ export type AppendResult<Event> =
  * - If the stream begins after the caller's head, because its first events were
  *   archived, the result of both is `archived` and nothing is written. The event of
  *   the base snapshot's head is never archived. See `SnapshotStore.loadBase`.
+ * - If there is a base snapshot, and the stream does not have the event of its head, because its events were deleted,
+ *   `read` and `append` at {@link BEGINNING} throw {@link UnreadableHistory}: it is neither an empty stream nor a new one.
  * - `append` at a head that is not the newest writes nothing and results in
  *   `conflict` with the first page of the newer events.
  * - `append` is idempotent: repeated with the same head and commit it has the
@@ -84,7 +86,7 @@ export type AppendResult<Event> =
  * A store that archives nothing never results in `archived`.
  *
  * A commit id has 1–255 characters of well-formed Unicode, like the name of a stream.
- * A page with `more` is not empty. A store that was closed is unavailable.
+ * A page with `more` and the events of a conflict are not empty. A store that was closed is unavailable.
  */
 export interface EventStore<Event> {
   /** The events of `stream` after `after`; an unknown stream is empty. */
@@ -105,7 +107,7 @@ export interface EventStore<Event> {
 /**
  * Why nothing was written: `store` if the store did not answer or refused, `loading` while a history is loaded,
  * `unreadable` for a history that cannot be read. The others are limits of this instance: requests and commands that
- * wait for a round, the size of a state, appends without a reply, responses in progress. Labels of a metric.
+ * wait for a round, the size of a state, appends without a reply, bodies that are being received. Labels of a metric.
  */
 export const UNAVAILABLE_REASONS = [
   'store',
@@ -115,7 +117,7 @@ export const UNAVAILABLE_REASONS = [
   'waiting_commands',
   'state_size',
   'waiting_appends',
-  'responses',
+  'bodies',
 ] as const;
 
 export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];

@@ -1,11 +1,5 @@
-import {
-  BEGINNING,
-  type Head,
-  type NewerEvents,
-  type ReadResult,
-  UnreadableHistory,
-  headOf,
-} from './event-store';
+import { BEGINNING, type Head, type NewerEvents, type ReadResult, UnreadableHistory } from './event-store';
+import { endAfter } from './replay';
 import type { Load, LoadQueue } from './load-queue';
 import type { ReadInTurn } from './stream-snapshots';
 
@@ -93,12 +87,17 @@ export class HistoryLoader<Event> implements Load {
         else this.target.startOver();
         return false;
       }
-      const end = page.more ? endOf(page) : undefined;
+      const end = page.more ? endAfter(this.target.head(), page) : undefined;
       // Prefetched while this page is decoded and applied. If that throws, a failed prefetch must not go unhandled.
       const next = end && this.#read(end);
       next?.catch(() => {});
       this.target.apply(page);
-      if (next === undefined) return !page.more;
+      if (next === undefined) return true;
+      if (this.target.head().version !== end!.version)
+        throw new Error(
+          `the store returned a page that does not end at its \`end\`, version ${end!.version}`,
+        );
+      await this.queue.pauseIfDue();
       reading = next;
     }
   }
@@ -108,9 +107,8 @@ export class HistoryLoader<Event> implements Load {
     const head = this.target.head();
     const page = await this.#read(head);
     if (page.status === 'archived' && head.version === 0) return this.#firstPageAfterBase();
-    const end = page.status === 'read' && page.more ? endOf(page) : undefined;
-    if (end === undefined) return page;
-    const next = await this.#firstPageAfterSnapshot(end.version);
+    if (page.status !== 'read' || !page.more) return page;
+    const next = await this.#firstPageAfterSnapshot(endAfter(head, page).version);
     if (next !== undefined) return next;
     return this.target.head() === head ? page : this.#read(BEGINNING);
   }
@@ -150,11 +148,4 @@ export class HistoryLoader<Event> implements Load {
       return this.target.read(after);
     });
   }
-}
-
-/** The head of the last event; `undefined` if there is none. */
-function endOf(page: NewerEvents<unknown>): Head | undefined {
-  if (page.end !== undefined) return page.end;
-  const last = page.events.at(-1);
-  return last && headOf(last);
 }

@@ -27,6 +27,12 @@ const LONG_SHARE = 4;
 /** Maximum number of long loads that continue without a waiting request. */
 const MAX_UNWANTED = 8;
 
+/**
+ * After this long the loads pause until the timers have run. A store in this process may answer every page without
+ * input or output, and then nothing else would run until the end of the history.
+ */
+const LONGEST_TURN_MS = 50;
+
 const FIRST_ESTIMATE_MS = 10;
 const ESTIMATE_WEIGHT = 0.05;
 /** Retries are scheduled at this multiple of the average: loads become slower while clients reconnect and retry. */
@@ -53,6 +59,9 @@ export class LoadQueue {
   /** Average time between the ends of two loads, while loads wait. */
   #msPerLoad = FIRST_ESTIMATE_MS;
   #finishedAt: number | undefined;
+  /** Since when loads have not paused, and the pause that is in progress. */
+  #pausedAt = 0;
+  #pause: Promise<void> | undefined;
   /** The time until which the retries of dropped loads are scheduled. */
   #bookedUntil = -Infinity;
 
@@ -98,6 +107,7 @@ export class LoadQueue {
 
   /** Records that a load begins. {@link ended} follows. */
   began(): void {
+    if (this.#loads === 0) this.#pausedAt = this.clock.now();
     this.#loads++;
   }
 
@@ -124,6 +134,19 @@ export class LoadQueue {
       load.expectedAt = this.#bookedUntil;
     }
     return Math.min(Math.max(load.expectedAt - now, MIN_RETRY_MS), MAX_RETRY_MS);
+  }
+
+  /** Resolves at once, or after the timers have run if that is due. */
+  async pauseIfDue(): Promise<void> {
+    if (this.clock.now() - this.#pausedAt < LONGEST_TURN_MS) return;
+    this.#pause ??= new Promise((resolve) => {
+      this.clock.after(0, () => {
+        this.#pausedAt = this.clock.now();
+        this.#pause = undefined;
+        resolve();
+      });
+    });
+    return this.#pause;
   }
 
   #withTimeout<T>(page: Promise<T>): Promise<T> {

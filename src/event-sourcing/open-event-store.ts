@@ -38,4 +38,6 @@ export interface OpenEventStore<Event> {
 export interface StoreStatus {
   readonly reads: boolean;
   readonly writes: boolean;
+  /** Identifies the store, as far as it has an id and that is known: an emptied store has another one. */
+  readonly id?: string | undefined;
 }

@@ -44,22 +44,29 @@ export async function* replay<Event>(
   for (let reading = store.read(stream, head); ;) {
     const page = pageOfRead(await reading, head);
     for (const event of page.events) head = headAfter(head, event);
-    const more = page.more && page.events.length > 0;
-    if (more) {
+    if (page.more) {
       reading = store.read(stream, head);
       // Awaited only if the caller continues.
       reading.catch(() => {});
     }
     yield page.events;
-    if (!more) return;
+    if (!page.more) return;
   }
 }
 
-/** The page of a read after `head`. Throws {@link HistoryChanged} or {@link ArchivedHistory}. */
+/** The page of a read after `head`. Throws {@link HistoryChanged} or {@link ArchivedHistory}, and as {@link endAfter} does. */
 export function pageOfRead<Event>(result: ReadResult<Event>, head: Head): NewerEvents<Event> {
   if (result.status === 'reset') throw new HistoryChanged(head);
   if (result.status === 'archived') throw new ArchivedHistory(head);
+  if (result.more) endAfter(head, result);
   return result;
+}
+
+/** The head of the last event of a page with `more`, read after `head`. Throws Error if there is none: no read would end. */
+export function endAfter(head: Head, page: NewerEvents<unknown>): Head {
+  const last = page.end ?? page.events.at(-1);
+  if (last !== undefined && last.version > head.version) return headOf(last);
+  throw new Error(`the store returned a page with \`more\` that has no event after version ${head.version}`);
 }
 
 /** The head after `event`, which must be the next one. Throws {@link UnreadableHistory}. */

@@ -12,6 +12,7 @@ import type { StreamName } from './stream-name';
 
 const FIRST_RETRY_MS = 10;
 const LAST_RETRY_MS = 200;
+const LOSSES_WITHOUT_PAUSE = 2;
 
 /** The round whose events are appended. */
 export interface AppendingRound {
@@ -73,8 +74,18 @@ export class StreamCalls<Event> {
         if (!unknown) setInDoubt(false);
         if (!unknown || !isStoreFault(error) || !pending()) throw error;
       }
-      await this.#pause(pause);
+      await this.#pause(pause, OutcomeUnknown);
     }
+  }
+
+  /**
+   * Waits before the stream is loaded once more after `losses` lost histories. The first ones are a failover; a store
+   * that loses each history is not called without a pause. If abandoned, rejects with {@link StoreUnavailable}.
+   */
+  async pauseAfter(losses: number): Promise<void> {
+    if (losses <= LOSSES_WITHOUT_PAUSE) return;
+    const ms = FIRST_RETRY_MS * 2 ** (losses - LOSSES_WITHOUT_PAUSE - 1);
+    await this.#pause(Math.min(ms, LAST_RETRY_MS), StoreUnavailable);
   }
 
   /** Waits for a load. If abandoned, rejects with {@link StoreUnavailable}; the load continues. */
@@ -93,10 +104,9 @@ export class StreamCalls<Event> {
     return this.#unlessAbandoned(this.store.append(this.stream, expected, commit, events), OutcomeUnknown);
   }
 
-  /** Waits before an append with an unknown outcome is repeated. If abandoned, rejects with {@link OutcomeUnknown}. */
-  #pause(ms: number): Promise<void> {
+  #pause(ms: number, Fault: typeof StoreUnavailable | typeof OutcomeUnknown): Promise<void> {
     const over = new Promise<void>((resolve) => void this.clock.after(ms, resolve));
-    return this.#unlessAbandoned(over, OutcomeUnknown);
+    return this.#unlessAbandoned(over, Fault);
   }
 
   #unlessAbandoned<T>(work: Promise<T>, Fault: typeof StoreUnavailable | typeof OutcomeUnknown): Promise<T> {

@@ -7,7 +7,7 @@ export interface CataloguedStream {
   readonly version: number;
 }
 
-/** An object among the streams that is not a stream: another program wrote it. */
+/** An object among the streams that is not a stream: another program wrote it, or it is a base whose stream is missing. */
 export interface ForeignObject {
   /** Describes the object: its name in the store, and what is wrong with it. */
   readonly foreign: string;

@@ -9,6 +9,8 @@
  */
 import { randomInt } from 'node:crypto';
 import type { PlantEvent } from '../domain';
+import type { StreamName } from '../event-sourcing';
+import { archivingExamples } from './archiving';
 import { type Cases, type EventSamples, Subject } from './case';
 import { closingExamples } from './closing';
 import { commitIdExamples } from './commit-ids';
@@ -43,6 +45,11 @@ export interface ContractOptions {
    * arrives, because the connection breaks or stays silent. Adds cases for unknown outcomes; none without it.
    */
   readonly loseReply?: () => void | Promise<void>;
+  /**
+   * Deletes all events of a stream and leaves its base snapshot, as an operator might by mistake. Adds cases for a store
+   * that archives: `open` must then return its `archive`, too. None without it.
+   */
+  readonly loseEvents?: (stream: StreamName) => void | Promise<void>;
   /** Factor of the amount of random work; 1 by default: about 2,000 store calls in the longest case. */
   readonly effort?: number;
   /** Seed of the random work. A new one by default; a failure names it. */
@@ -74,11 +81,11 @@ export function eventStoreContract(
   open: () => OpenStore<unknown> | Promise<OpenStore<unknown>>,
   options: ContractOptions & { readonly events?: EventSamples<unknown> },
 ): ContractCase[] {
-  const { pageSize, events = plantSamples, durable = false, shared = false, loseReply } = options;
-  const { effort = 1, timeoutMs = 10_000 } = options;
+  const { pageSize, events = plantSamples, durable = false, shared = false } = options;
+  const { loseReply, loseEvents, effort = 1, timeoutMs = 10_000 } = options;
 
   async function run(guarantee: Cases[string]): Promise<void> {
-    const place = new Place(open, loseReply);
+    const place = new Place(open, loseReply, loseEvents);
     const seed = options.seed ?? randomInt(2 ** 31);
     try {
       const store = await within(timeoutMs, place.open());
@@ -95,7 +102,7 @@ export function eventStoreContract(
   return [
     ...cases('examples', writingExamples, commitIdExamples, readingExamples, racingExamples, closingExamples),
     ...cases('examples', durable ? reopeningExamples : {}, shared ? sharingExamples : {}),
-    ...cases('examples', loseReply ? lostReplyExamples : {}),
+    ...cases('examples', loseReply ? lostReplyExamples : {}, loseEvents ? archivingExamples : {}),
     ...cases('properties', propertyCases),
     ...cases('differential', differentialCases, shared ? sharedDifferentialCases : {}),
   ];

@@ -1,7 +1,9 @@
-import type { EventStore } from '../event-sourcing';
+import type { EventStore, StreamArchive, StreamName } from '../event-sourcing';
 
 export interface OpenStore<Event> {
   readonly store: EventStore<Event>;
+  /** Archives streams of the store. Needed with `loseEvents`. */
+  readonly archive?: StreamArchive | undefined;
   /**
    * Closes the store. Called once, at the latest at the end of a case; calls to the store that follow must reject with
    * StoreUnavailable. Absent for a store that has nothing to close.
@@ -17,7 +19,16 @@ export class Place<Event> {
     private readonly openStore: () => OpenStore<Event> | Promise<OpenStore<Event>>,
     /** Makes the store that was opened last lose the reply of its next call. */
     readonly loseReply: () => void | Promise<void> = () => {},
+    /** Deletes all events of a stream, and leaves its base. */
+    readonly loseEvents: (stream: StreamName) => void | Promise<void> = () => {},
   ) {}
+
+  /** The archive of the store that was opened last. */
+  get archive(): StreamArchive {
+    const archive = this.#opened.at(-1)?.archive;
+    if (archive === undefined) throw new Error('with `loseEvents`, `open` must return an archive');
+    return archive;
+  }
 
   async open(): Promise<EventStore<Event>> {
     const opened = await this.openStore();

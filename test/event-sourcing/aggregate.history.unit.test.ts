@@ -169,14 +169,14 @@ describe('When the history is invalid, an aggregate', () => {
     expect((await fixture.catchUp()).outcome).to.deep.equal([]);
   });
 
-  it('does not treat an empty page with `more` as the end', async () => {
+  it('fails the round for an empty page with `more`, and serves later requests', async () => {
     const fixture = new OneAggregate();
     await fixture.recordByOthers(created(1, 'Fern'));
     const listed = fixture.list();
     await fixture.store.sole.answerWith({ status: 'read', events: [], more: true });
-    await fixture.store.sole.answer();
 
-    expect(listed.outcome).to.deep.equal(['Fern']);
+    expect(listed.error).to.have.property('name', 'Error');
+    expect((await fixture.catchUp()).outcome).to.deep.equal(['Fern']);
   });
 
   it('fails the round if the store cannot read the history, and keeps its state', async () => {
@@ -270,6 +270,7 @@ describe('A long history', () => {
     await fixture.clock.pass(TIMEOUT_MS);
     expect(early.outcome).to.equal('StoreUnavailable');
     await fixture.store.sole.answer();
+    await fixture.clock.pass(0);
     await fixture.store.sole.answer();
 
     const later = fixture.list();

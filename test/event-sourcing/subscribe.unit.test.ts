@@ -1,15 +1,21 @@
+import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import type { PlantEvent } from '../../src/domain';
 import {
   ArchivedHistory,
+  BEGINNING,
   type EventStore,
   HistoryChanged,
   UnreadableHistory,
   headOf,
+  subscribe,
 } from '../../src/event-sourcing';
+import { streamName } from '../../src/testing/a-stream';
 import { created, ferns } from '../support/given';
+import { ManualClock } from '../support/manual-clock';
 import { ScriptedStore } from '../support/scripted-store';
+import { warningsDuring } from '../support/warnings';
 import { ADA, OneSubscription } from './one-subscription';
 
 /** The store without notifications. */
@@ -244,6 +250,38 @@ for (const { kind, of, withinMs } of KINDS) {
         mustHaveEnded(consumer);
         expect(store.requests).to.deep.equal([]);
       });
+    });
+  });
+}
+
+for (const { title, streams } of [
+  { title: 'Fifty subscriptions to one stream with one signal', streams: 1 },
+  { title: 'Fifty subscriptions to fifty streams with one signal', streams: 50 },
+]) {
+  describe(title, () => {
+    it('cause no warning, end when it is aborted, and leave no listener', async () => {
+      const store = new MemoryEventStore<PlantEvent>();
+      const clock = new ManualClock();
+      const controller = new AbortController();
+      const { signal } = controller;
+      const taken: number[] = [];
+      const follow = async (index: number) => {
+        const stream = streamName(`user ${index % streams}`);
+        for await (const { version } of subscribe(store, stream, BEGINNING, { clock, signal }))
+          taken.push(version);
+      };
+      const warnings = await warningsDuring(async () => {
+        const ended = Promise.all(Array.from({ length: 50 }, (_, index) => follow(index)));
+        await clock.pass(0);
+        for (let index = 0; index < streams; index++)
+          await store.append(streamName(`user ${index}`), BEGINNING, 'a commit', ferns(1));
+        await clock.pass(0);
+        expect(taken).to.have.length(50);
+        controller.abort();
+        await ended;
+      });
+      expect(warnings).to.deep.equal([]);
+      expect(getEventListeners(signal, 'abort')).to.be.empty;
     });
   });
 }

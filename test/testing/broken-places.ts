@@ -69,6 +69,27 @@ export const BROKEN_PLACES: Readonly<Record<string, Faults>> = {
     whenClosed: () => Promise.reject(new TypeError('Cannot use a pool after calling end on the pool')),
   },
 
+  'reads an archived stream whose events were deleted as an empty one': {
+    instance: (disk) => ({
+      append: disk.append.bind(disk),
+      read: (...args) => disk.read(...args).catch(() => ({ status: 'read', events: [], more: false })),
+    }),
+  },
+  'appends to an archived stream whose events were deleted': {
+    instance: (disk) => ({
+      read: disk.read.bind(disk),
+      append: (...args) =>
+        disk.append(...args).catch(() => ({ status: 'appended', head: { version: 1, commit: args[2] } })),
+    }),
+  },
+  'takes archived events for lost ones': {
+    instance: (disk) => ({
+      append: disk.append.bind(disk),
+      read: (...args) =>
+        disk.read(...args).then((result) => (result.status === 'archived' ? { status: 'reset' } : result)),
+    }),
+  },
+
   'reports a lost reply as unavailable': { whenLost: () => Promise.reject(new StoreUnavailable()) },
   'reports a lost reply to a read as an unknown outcome': {
     whenLost: () => Promise.reject(new OutcomeUnknown()),

@@ -3,11 +3,15 @@ import type { PlantEvent } from '../../src/domain';
 import {
   BEGINNING,
   type EventStore,
+  type Head,
   OutcomeUnknown,
   type RecordedEvent,
   StoreUnavailable,
+  type StreamArchive,
   type StreamName,
+  UnreadableHistory,
   headOf,
+  isSameHead,
 } from '../../src/event-sourcing';
 import type { ContractOptions, OpenStore } from '../../src/testing';
 
@@ -39,6 +43,7 @@ export class SimulatedPlace {
     durable: true,
     shared: true,
     loseReply: () => void (this.#losesReply = true),
+    loseEvents: (stream) => this.#disk.loseEvents(stream),
   };
 
   readonly open = async (): Promise<OpenStore<PlantEvent>> => {
@@ -67,6 +72,7 @@ export class SimulatedPlace {
             (another) => store.append(stream, expected, another, events),
           ),
       },
+      archive: this.#disk,
       close: () => void (closed = true),
     };
   };
@@ -81,15 +87,56 @@ async function faultOf(operation: keyof Store): Promise<never> {
 }
 
 /** Events that outlive the stores over them. */
-class Disk implements Store {
+class Disk implements Store, StreamArchive {
   #events = new MemoryEventStore<PlantEvent>(PAGE_SIZE);
+  readonly #bases = new Map<string, Head>();
+  /** The version of the first event of each stream from which archived events were removed. */
+  readonly #oldest = new Map<string, number>();
 
-  read(...args: Parameters<Store['read']>) {
-    return this.#events.read(...args);
+  async read(...args: Parameters<Store['read']>) {
+    return (await this.#before(args[0], args[1])) ?? this.#events.read(...args);
   }
 
-  append(...args: Parameters<Store['append']>) {
-    return this.#events.append(...args);
+  async append(...args: Parameters<Store['append']>) {
+    return (await this.#before(args[0], args[1])) ?? this.#events.append(...args);
+  }
+
+  async saveBase(...[stream, base, replaced, check]: Parameters<StreamArchive['saveBase']>) {
+    if (!(await this.#has(stream, base.head)) || (this.#bases.get(stream)?.version ?? 0) !== replaced)
+      return false;
+    await check({ ...base, chunks: (async function* () {})() });
+    this.#bases.set(stream, base.head);
+    return true;
+  }
+
+  async trim(stream: StreamName, head: Head) {
+    const base = this.#bases.get(stream);
+    if (base === undefined || !isSameHead(base, head) || !(await this.#has(stream, head))) return undefined;
+    const oldest = this.#oldest.get(stream) ?? 1;
+    this.#oldest.set(stream, head.version);
+    return head.version - oldest;
+  }
+
+  async bytes() {
+    return undefined;
+  }
+
+  async loseEvents(stream: StreamName): Promise<void> {
+    await this.#events.erase(stream);
+    this.#oldest.delete(stream);
+  }
+
+  /** The result of a call at a head before the first event of the stream; `undefined` for any other head. */
+  async #before(stream: StreamName, { version }: Head) {
+    const base = this.#bases.get(stream);
+    if (version === 0 && base !== undefined && !(await this.#has(stream, base)))
+      throw new UnreadableHistory();
+    const isArchived = (this.#oldest.get(stream) ?? 1) > Math.max(1, version);
+    return isArchived ? ({ status: 'archived' } as const) : undefined;
+  }
+
+  async #has(stream: StreamName, head: Head): Promise<boolean> {
+    return (await this.#events.read(stream, head)).status === 'read';
   }
 
   async reload(change: (recorded: RecordedEvent<PlantEvent>) => RecordedEvent<PlantEvent>): Promise<void> {

@@ -1,6 +1,13 @@
 import type { PlantEvent } from '../../domain';
 import type { PlantStore, User } from '../../application';
-import type { Clock, EventStore, SnapshotStore, StreamArchive, StreamCatalogue } from '../../event-sourcing';
+import type {
+  Clock,
+  EventStore,
+  SnapshotStore,
+  StoreStatus,
+  StreamArchive,
+  StreamCatalogue,
+} from '../../event-sourcing';
 import type { Arguments, Options } from './arguments';
 import { type Exit, Interrupted } from './exit';
 import type { Terminal } from './terminal';
@@ -29,6 +36,8 @@ export interface OpenStore {
   /** Absent for a store that archives nothing. */
   readonly archive?: StreamArchive | undefined;
   readonly plants: PlantStore;
+  /** Absent for a store without a server. */
+  readonly status?: (() => StoreStatus) | undefined;
   /** Longest time for which a write in flight of a service can still be recorded, in ms. */
   readonly timeoutMs: number;
   close(): void | Promise<void>;

@@ -3,6 +3,7 @@ import { eventsArchive } from './events-archive';
 import { eventsErase } from './events-erase';
 import { eventsExport } from './events-export';
 import { eventsImport } from './events-import';
+import { eventsStoreId } from './events-store-id';
 import { eventsTail } from './events-tail';
 import { eventsVerify } from './events-verify';
 import { create, list, remove } from './plants';
@@ -26,5 +27,6 @@ export const COMMANDS: readonly (Command | RawCommand)[] = [
   eventsVerify,
   eventsArchive,
   eventsErase,
+  eventsStoreId,
   tokenNew,
 ];

@@ -16,7 +16,7 @@ import {
 } from './command';
 import type { ArchivedList } from './event-file';
 import { Interrupted, Refused } from './exit';
-import { createFile, flushDirectoryOf } from './output-file';
+import { createFile, flushDirectoryOf, reportDrafts } from './output-file';
 import { escapeForTerminal, pluralize } from './terminal';
 
 export const eventsArchive: Command = {
@@ -53,6 +53,7 @@ export const eventsArchive: Command = {
 async function archiveEvents(args: Arguments, context: CliContext, opened: OpenStore) {
   const user = args.user();
   const path = args.text('output')!;
+  await reportDrafts(path, context.terminal.stderr);
   const archivable = await readArchivable(opened, user, args.number('until', 1)!);
   const before = await opened.archive?.bytes(user);
   if (args.has('dry-run')) {

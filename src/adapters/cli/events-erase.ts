@@ -35,9 +35,11 @@ export const eventsErase: Command = {
     if (!args.has('yes') && !(terminal.stdin.isTTY && terminal.stderr.isTerminal))
       throw new WrongUsage('without a terminal, --yes is required as confirmation');
     return withStore(context, async (opened) => {
-      const what = await describeStream(opened, user);
-      if (what !== undefined && !args.has('yes')) await confirm(terminal, user, what);
       const archived = await opened.snapshots?.loadBase?.(user);
+      const what =
+        (await describeStream(opened, user)) ??
+        (archived && `the base snapshot of version ${archived.head.version}, and no events`);
+      if (what !== undefined && !args.has('yes')) await confirm(terminal, user, what);
       // Even if no stream was found: an earlier erasure may have been confirmed by too few replicas.
       const events = await opened.catalogue.erase(user);
       if (what === undefined && events === 0)

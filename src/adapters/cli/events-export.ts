@@ -5,7 +5,7 @@ import { ARCHIVES, type Command, type OpenStore, QUIET, SOME_USERS, withStore } 
 import { HEADER, eventLine, sealOf, trailerLine } from './event-lines';
 import { Refused } from './exit';
 import { findStreams } from './found-streams';
-import { replaceFile } from './output-file';
+import { replaceFile, reportDrafts } from './output-file';
 import { type Progress, NO_PROGRESS, progressOn } from './progress';
 import { type Output, pluralize, escapeForTerminal } from './terminal';
 
@@ -35,6 +35,7 @@ export const eventsExport: Command = {
     const file = args.text('output');
     return withStore(context, async (opened) => {
       const { stdout, stderr } = context.terminal;
+      if (file !== undefined) await reportDrafts(file, stderr);
       const archives = await findArchives(args.texts('archive'), users);
       const found = await findStreams(opened.catalogue, users);
       const stored = found.streams.map(({ stream }) => stream);

@@ -6,6 +6,7 @@ import {
   type EventStore,
   type Head,
   type StreamCatalogue,
+  UnreadableHistory,
   replay,
 } from '../../event-sourcing';
 import type { RecordedCommit, StreamEnd } from './event-file';
@@ -97,6 +98,7 @@ class StreamImport {
   /** Settles when all appends so far have been answered. */
   #answered: Promise<unknown>;
   #refused = false;
+  #unreadable: UnreadableHistory | undefined;
   #added = false;
 
   constructor(
@@ -120,8 +122,11 @@ class StreamImport {
   async finish({ head }: StreamEnd): Promise<string | undefined> {
     await this.#answered;
     try {
+      if (this.#unreadable !== undefined) throw this.#unreadable;
       if (!this.#refused && (await this.#matchesExport(head))) return undefined;
     } catch (error) {
+      if (error instanceof UnreadableHistory)
+        return `has a history in the store that cannot be read: ${error.message}`;
       if (!(error instanceof ArchivedHistory)) throw error;
       return 'has archived events in the store, so the export cannot be compared with it; it is unchanged';
     }
@@ -135,12 +140,20 @@ class StreamImport {
     const present = await this.#present;
     if (this.#refused) return 0;
     if (expected.version + events.length <= present) return events.length;
-    const append = () => this.target.store.append(this.stream, expected, commit, events);
-    let { status } = await append();
+    const append = async () => {
+      try {
+        return (await this.target.store.append(this.stream, expected, commit, events)).status;
+      } catch (error) {
+        if (error instanceof UnreadableHistory) this.#unreadable = error;
+        else throw error;
+        return 'unreadable';
+      }
+    };
+    let status = await append();
     if (status === 'reset') {
       // The store may have executed it before the append whose head it expects.
       await answered;
-      ({ status } = await append());
+      status = await append();
     }
     if (status === 'appended') this.#added = true;
     else this.#refused = true;

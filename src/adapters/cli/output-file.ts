@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { link, open, realpath, rename, stat, unlink } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { link, open, readdir, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { unlessInterrupted } from './command';
 import { Refused } from './exit';
@@ -34,6 +34,30 @@ export async function createFile<T>(path: string, write: Write<T>, interrupted: 
     }
     await unlink(draft);
   });
+}
+
+/**
+ * Prints the path of each draft beside the file at `path`. Its command was killed, or still writes it: no rule can tell,
+ * because that command may run on another machine. So nothing is removed.
+ */
+export async function reportDrafts(path: string, stderr: Output): Promise<void> {
+  const target = await realpath(path).catch(() => path);
+  const beside = await readdir(dirname(target)).catch(() => []);
+  for (const name of beside.filter((each) => isDraftOf(basename(target), each)).sort()) {
+    const draft = join(dirname(target), name);
+    const written = await stat(draft).catch(() => undefined);
+    if (written?.isFile() !== true) continue;
+    await stderr.line(
+      `${escapeForTerminal(draft)} is a draft of a command that was killed, or that still writes it ` +
+        `(last at ${written.mtime.toISOString()}): delete it if no such command runs.`,
+    );
+  }
+}
+
+const DRAFT_SUFFIX = /^\.[0-9a-f]{8}\.part$/;
+
+function isDraftOf(target: string, name: string): boolean {
+  return name.startsWith(target) && DRAFT_SUFFIX.test(name.slice(target.length));
 }
 
 type Write<T> = (output: Output) => Promise<T>;

@@ -12,6 +12,8 @@ export interface Terminal {
 /** A writable stream with backpressure, whose errors reject the next write. */
 export class Output {
   #broken: Error | undefined;
+  /** Settles when the stream accepts more data, or has ended. All writes that wait share its listeners. */
+  #ready: Promise<void> | undefined;
 
   constructor(private readonly stream: Writable & { readonly isTTY?: boolean; readonly columns?: number }) {
     stream.on('error', (error: Error) => (this.#broken ??= error));
@@ -30,14 +32,19 @@ export class Output {
   async write(text: string): Promise<void> {
     if (this.#broken) throw this.#broken;
     if (this.stream.write(text)) return;
-    await new Promise<void>((resolve, reject) => {
+    await (this.#ready ??= this.#untilReady());
+  }
+
+  async #untilReady(): Promise<void> {
+    await new Promise<void>((resolve) => {
       const settle = () => {
+        this.#ready = undefined;
         this.stream.off('drain', settle).off('error', settle).off('close', settle);
-        if (this.#broken) reject(this.#broken);
-        else resolve();
+        resolve();
       };
       this.stream.on('drain', settle).on('error', settle).on('close', settle);
     });
+    if (this.#broken) throw this.#broken;
   }
 
   line(text: string): Promise<void> {

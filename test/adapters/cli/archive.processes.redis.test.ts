@@ -16,7 +16,7 @@ import { BEGINNING, type Head } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
 import { Client } from '../../support/client';
 import { compiledCli } from '../../support/compiled-cli';
-import { created, deleted } from '../../support/given';
+import { created, deleted, newPlant } from '../../support/given';
 import { theBlock } from '../../docs/shell';
 import { instancesPerTest } from '../../support/instance';
 import { describeRedis } from '../../support/redis';
@@ -124,6 +124,19 @@ describeRedis('events archive', (redis) => {
     expect(existsSync(path('a'))).to.equal(false);
     expect(await ids()).to.have.length(60);
     expect(await redis.admin.keys(`${prefix}:*`)).to.deep.equal([key('events')]);
+  });
+
+  it('reports a draft that a killed archive left, and keeps it', async () => {
+    const draft = path('a.0123abcd.part');
+    writeFileSync(draft, 'half of an archive');
+    for (const more of [['--dry-run'], []]) {
+      const { code, error } = await archive(39, 'a', ...more);
+      expect([code, error.split(',')[0]]).to.deep.equal([
+        0,
+        `${draft} is a draft of a command that was killed`,
+      ]);
+    }
+    expect(readFileSync(draft, 'utf8')).to.equal('half of an archive');
   });
 
   it('archives again after an archive, and the archives and the store are the whole history', async () => {
@@ -338,6 +351,64 @@ describeRedis('events archive', (redis) => {
       );
   });
 
+  describe('reports a stream that is missing beside its base,', () => {
+    beforeEach(async () => {
+      await archive(39, 'a');
+      await redis.admin.del(key('events'));
+    });
+    const refusal = (work: Promise<unknown>) => work.catch((error: unknown) => (error as Error).name);
+
+    it('and it is restored from its archives', async function () {
+      this.timeout(60_000).slow(10_000);
+      expect(await refusal(names())).to.equal('UnreadableHistory');
+      expect((await cli('verify')).out).to.equal(
+        `key ${key('base')} is the base snapshot of a stream that is missing\n` +
+          '0 users, 0 events, 0 plants: 1 problem.\n',
+      );
+      expect((await cli('verify', '--user', 'alice')).out).to.contain('alice: nothing is stored');
+      writeFileSync(path('whole'), whole);
+      const imported = await cli('import', path('whole'));
+      expect(imported.code).to.equal(1);
+      expect(imported.error).to.match(
+        /^refused: alice has a history in the store that cannot be read: the str/,
+      );
+
+      const restoring = theBlock('sh restore archives').text.replace('alice-1.ndjson', path('a'));
+      const { code, out } = await bash(`set -e; ${restoring}`, environment(), dirname(path('a'))).ended;
+      expect([code, out.trimEnd().split('\n').at(-1)]).to.deep.equal([
+        0,
+        '1 user, 39 events, 13 plants: no problems.',
+      ]);
+      expect(await names()).to.have.length(13);
+    });
+
+    it('and it begins anew once it is erased', async () => {
+      const { code, out, error } = await cli('erase', '--user', 'alice', '--yes');
+      expect([code, out, error]).to.deep.equal([
+        0,
+        'Erased 0 events of alice.\n',
+        'Delete the archives of alice, too: they have the events up to version 39.\n',
+      ]);
+      expect(await redis.admin.keys(`${prefix}:*`)).to.deep.equal([]);
+      expect(await names()).to.deep.equal([]);
+      expect(await plantsOver(opened.store).create(ALICE, newPlant(1, 'Fern'))).to.have.property('events');
+    });
+  });
+
+  it('reports a history that an older version of the service began beside its base', async () => {
+    await archive(39, 'a');
+    await redis.admin.del(key('events'));
+    await redis.admin.xadd(
+      key('events'),
+      ...['1-0', 'type', 'PlantCreated', 'data', '{"id":1,"name":"Fern"}', 'commit', 'another'],
+    );
+    const why = 'the stream does not have the event that its base snapshot was taken after';
+    const [verified, exporting] = [await cli('verify'), await cli('export', '--user', 'alice')];
+    expect([verified.code, exporting.code]).to.deep.equal([1, 1]);
+    expect(verified.out).to.contain(`alice: ${why}`);
+    expect(exporting.error).to.contain(why);
+  });
+
   it('is erased with its base, and the command names the archives', async () => {
     await archive(39, 'a');
     const { out, error } = await cli('erase', '--user', 'alice', '--yes');
@@ -365,12 +436,14 @@ describeRedis('events archive', (redis) => {
       );
       child.kill('SIGKILL');
       await ended;
+      const drafts = readdirSync(dirname(file)).filter((name) => isOf(file)(name) && name.endsWith('.part'));
       expect(await names(), `after ${String(step)}`).to.deep.equal(before);
       const stored = existsSync(file) ? await exported('--archive', file) : await exported();
       expect(stored).to.equal(whole);
 
       const again = await cli('archive', '--user', 'alice', '--until', '39', '--output', file);
       expect(again.code, again.error).to.equal(0);
+      for (const name of drafts) expect(again.error).to.contain(path(`${name} is a draft`));
       expect(await ids()).to.have.length(22);
       expect(await exported('--archive', file)).to.equal(whole);
       expect(await names()).to.deep.equal(before);

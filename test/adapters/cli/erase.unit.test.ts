@@ -2,7 +2,7 @@ import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { parseUser, plantListCodec } from '../../../src/application';
-import { UnreadableHistory } from '../../../src/event-sourcing';
+import { type StreamName, UnreadableHistory } from '../../../src/event-sourcing';
 import { created } from '../../support/given';
 import { MemorySnapshots } from '../../support/memory-snapshots';
 import { runCli } from './cli-fixture';
@@ -73,6 +73,28 @@ describe('events erase', () => {
       '--json',
     );
     expect({ out, code }).to.deep.equal({ out: '{"stream":"alice","events":0,"back":true}\n', code: 1 });
+  });
+
+  it('describes a base snapshot whose stream is missing, and erases it after the name is typed', async () => {
+    const head = { version: 3, commit: 'a commit' };
+    const snapshots = new MemorySnapshots();
+    const base = { format: plantListCodec.format, head, archive: 'seal', chunks: [] };
+    snapshots.bases.set('bob', base);
+    const catalogue = {
+      streams: () => store.streams(),
+      find: (stream: StreamName) => store.find(stream),
+      erase: async () => {
+        snapshots.bases.delete('bob');
+        return 0;
+      },
+    };
+    const erase = (stdin: string) =>
+      runCli({ store, catalogue, snapshots, stdin, isTerminal: true }, 'events', 'erase', '--user', 'bob');
+    expect((await erase('no\n')).error).to.contain('bob has the base snapshot of version 3, and no events.');
+    expect(snapshots.bases.size).to.equal(1);
+    expect(await erase('bob\n')).to.deep.include({ code: 0, out: 'Erased 0 events of bob.\n' });
+    expect(snapshots.bases.size).to.equal(0);
+    expect(await erase('bob\n')).to.include({ code: 1, error: 'plant-store: nothing is stored for bob\n' });
   });
 
   it('exits with 1 and reports it when the stream is written to again', async () => {

@@ -232,6 +232,17 @@ describe('events export', () => {
       expect(readdirSync(dirname(path('out')))).to.deep.equal(['out']);
     });
 
+    it('reports a draft that a killed export left, keeps it, and succeeds', async () => {
+      const store = await aStore();
+      const draft = path('out.0123abcd.part');
+      writeFileSync(draft, 'half of an export');
+      const { code, error } = await runCli({ store }, 'events', 'export', '--quiet', '-o', path('out'));
+      expect(code).to.equal(0);
+      expect(error).to.match(/^\S+ is a draft of a command that was killed, .*\n$/);
+      expect(error.split(' ')[0]).to.equal(draft);
+      expect(readdirSync(dirname(draft))).to.deep.equal(['out', 'out.0123abcd.part']);
+    });
+
     it('replaces the target of a symbolic link, and writes to a pipe directly', async () => {
       const store = await aStore();
       const whole = await exported(store);

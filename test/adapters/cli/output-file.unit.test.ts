@@ -1,9 +1,20 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { Interrupted, Refused } from '../../../src/adapters/cli/exit';
-import { createFile, replaceFile } from '../../../src/adapters/cli/output-file';
-import type { Output } from '../../../src/adapters/cli/terminal';
+import { createFile, replaceFile, reportDrafts } from '../../../src/adapters/cli/output-file';
+import { Output } from '../../../src/adapters/cli/terminal';
 import { rejection } from '../../support/rejection';
 import { temporaryDirectory } from '../../support/temporary-directory';
 
@@ -11,6 +22,12 @@ const never = new AbortController().signal;
 
 describe('An output file', () => {
   const path = temporaryDirectory();
+  /** The lines that report the drafts of the file `name`. */
+  const reported = async (name: string) => {
+    const printed = new PassThrough();
+    await reportDrafts(path(name), new Output(printed));
+    return (await text(printed.end())).split('\n').slice(0, -1);
+  };
 
   it('has the whole output of one command, although another one writes it at the same time', async () => {
     const file = path('both');
@@ -47,6 +64,38 @@ describe('An output file', () => {
     expect(refused).to.be.instanceOf(Refused).and.to.have.property('message', `${other} exists already`);
     expect(readFileSync(other, 'utf8')).to.equal('of another command');
     expect(readdirSync(path('.')).filter((name) => name.endsWith('.part'))).to.deep.equal([]);
+  });
+
+  it('has the drafts of killed commands reported by path and time, and left as they are', async () => {
+    for (const name of ['out.0123abcd.part', 'out.deadbeef.part']) {
+      writeFileSync(path(name), 'half of an export');
+      utimesSync(path(name), 1.7e9, 1.7e9);
+    }
+    for (const name of ['out', 'out.part', 'out.0123abcd', 'about.0123abcd.part', 'out.a.0123abcd.part'])
+      writeFileSync(path(name), 'of something else');
+    mkdirSync(path('out.ffffffff.part'));
+    const report = (name: string) =>
+      `${path(name)} is a draft of a command that was killed, or that still writes it ` +
+      '(last at 2023-11-14T22:13:20.000Z): delete it if no such command runs.';
+    const expected = [report('out.0123abcd.part'), report('out.deadbeef.part')];
+    expect(await reported('out')).to.deep.equal(expected);
+    expect(readFileSync(path('out.deadbeef.part'), 'utf8')).to.equal('half of an export');
+
+    symlinkSync(path('out'), path('link'));
+    expect(await reported('link'), 'of the target of a link').to.deep.equal(expected);
+    expect(await reported('no/out'), 'of a directory that does not exist').to.deep.equal([]);
+  });
+
+  it('has its own draft reported while a command writes it, and not when it is complete', async () => {
+    await replaceFile(
+      path('out'),
+      async (output) => {
+        await output.write('half');
+        expect(await reported('out')).to.have.length(1);
+      },
+      never,
+    );
+    expect(await reported('out')).to.deep.equal([]);
   });
 
   it('that is a pipe ends with an interruption, too', async () => {

@@ -47,7 +47,28 @@ describeRedis('The plant-store process on Redis', (redis) => {
     };
   });
   const cli = (command: string) => bash(command, environment).ended;
-  const keys = () => redis.admin.keys(`${environment['REDIS_KEY_PREFIX']!}:*`);
+  /** Without that of the store's id. */
+  const keys = () => redis.admin.keys(`${environment['REDIS_KEY_PREFIX']!}:{*`);
+
+  it('prints the id that a service created, and creates none', async () => {
+    expect(await cli('plant-store create --user alice --id 1 --name Fern')).to.include({
+      code: 0,
+      error: '',
+    });
+    expect(await cli('plant-store events store-id')).to.include({ code: 1, out: '' });
+    expect(await keys()).to.have.lengthOf(1);
+
+    await startInstances(1, environment);
+    const [, id] = (
+      await redis.admin.xrange(`${environment['REDIS_KEY_PREFIX']!}:store:{identity}:events`, '-', '+')
+    )[0]![1];
+    expect(await cli('plant-store events store-id')).to.include({ code: 0, out: `${id}\n`, error: '' });
+    expect((await cli('plant-store events store-id --json')).out).to.equal(`{"id":"${id}"}\n`);
+    environment['REDIS_STORE_ID'] = '11111111-1111-4111-8111-111111111111';
+    const refused = await cli('plant-store list --user alice');
+    expect(refused).to.include({ code: 3, out: '' });
+    expect(refused.error).to.include(`has the id ${id}, but REDIS_STORE_ID is 1111`);
+  });
 
   it('continues an import that was killed, and the store then equals the export', async () => {
     const text = anExport(['alice', 'bob', 'carol|{c}'], 2000);

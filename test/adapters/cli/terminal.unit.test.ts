@@ -2,6 +2,7 @@ import { Writable } from 'node:stream';
 import { expect } from 'chai';
 import { Output, escapeForTerminal } from '../../../src/adapters/cli/terminal';
 import { rejection } from '../../support/rejection';
+import { warningsDuring } from '../../support/warnings';
 
 describe('The output of a command', () => {
   it('rejects the next write after the stream failed', async () => {
@@ -19,6 +20,23 @@ describe('The output of a command', () => {
     const waiting = new Output(stream).line('never read');
     stream.destroy(new Error('write EPIPE'));
     expect(await rejection(waiting)).to.have.property('message', 'write EPIPE');
+  });
+
+  it('causes no warning when many writes wait for a slow reader, and leaves no listener', async () => {
+    let read = () => {};
+    const stream = new Writable({ highWaterMark: 1, write: (_chunk, _encoding, done) => void (read = done) });
+    const output = new Output(stream);
+    const before = stream.eventNames().map((name) => stream.listenerCount(name));
+    const warnings = await warningsDuring(async () => {
+      const waiting = Array.from({ length: 20 }, () => output.line('a message'));
+      for (let chunk = 0; chunk < 20; chunk++) {
+        read();
+        await new Promise(setImmediate);
+      }
+      await Promise.all(waiting);
+    });
+    expect(warnings).to.deep.equal([]);
+    expect(stream.eventNames().map((name) => stream.listenerCount(name))).to.deep.equal(before);
   });
 
   for (const text of ['Fern', 'Büschelfarn', '観葉植物', '🌵', "d'Or", 'a-b (c)']) {

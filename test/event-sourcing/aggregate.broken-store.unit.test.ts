@@ -1,0 +1,165 @@
+/** A store that breaks the rules of its port without any input or output, so that only microtasks run. */
+import { expect } from 'chai';
+import { setTimeout as pause } from 'node:timers/promises';
+import { systemClock } from '../../src/adapters/system/clock';
+import {
+  type Command,
+  type PlantEvent,
+  type PlantList,
+  type Rejection,
+  plantDecider,
+} from '../../src/domain';
+import {
+  Aggregate,
+  type AppendResult,
+  BEGINNING,
+  type EventStore,
+  type Head,
+  type ReadResult,
+  StoreUnavailable,
+  UnreadableHistory,
+  replay,
+  subscribe,
+} from '../../src/event-sourcing';
+import { streamName } from '../../src/testing/a-stream';
+import { FULL_LISTING, created, plant } from './pending-request';
+import { patient } from '../support/patience';
+import { rejection } from '../support/rejection';
+
+const TIMEOUT_MS = 100;
+const MAX_CALLS = 10_000;
+const ada = streamName('ada');
+
+interface Answers {
+  read(after: Head): ReadResult<PlantEvent>;
+  append?(): AppendResult<PlantEvent>;
+}
+
+/** After many calls it fails, so that a test that would never end does. */
+class BrokenStore implements EventStore<PlantEvent> {
+  calls = 0;
+
+  constructor(private readonly answers: Answers) {}
+
+  async read(_: string, after: Head): Promise<ReadResult<PlantEvent>> {
+    this.#count();
+    return this.answers.read(after);
+  }
+
+  async append(): Promise<AppendResult<PlantEvent>> {
+    this.#count();
+    return this.answers.append!();
+  }
+
+  #count(): void {
+    if (++this.calls > MAX_CALLS) throw new RangeError('called without end');
+  }
+}
+
+const aggregateOf = (store: BrokenStore) =>
+  new Aggregate<Command, PlantEvent, Rejection, PlantList>(ada, plantDecider, {
+    store,
+    clock: systemClock,
+    mintCommit: () => 'commit',
+    timeoutMs: TIMEOUT_MS,
+    maxWaiting: 10,
+  });
+const read = (events: number[], more: boolean, end?: Head): ReadResult<PlantEvent> => ({
+  status: 'read',
+  events: events.map((version) => ({ version, commit: `${version}`, event: created(version, 'Fern') })),
+  more,
+  ...(end && { end }),
+});
+
+describe('A store in this process that breaks a rule of the port', () => {
+  // The clock of the engine keeps no process alive.
+  let alive: NodeJS.Timeout;
+  before(() => (alive = setInterval(() => {}, 1000)));
+  after(() => clearInterval(alive));
+
+  const emptyPages: Readonly<Record<string, Answers['read']>> = {
+    'an empty page with `more`': () => read([], true),
+    'an empty page with `more` behind the first page': ({ version }) =>
+      version === 0 ? read([1], true) : read([], true),
+    'a page with `more` whose `end` is the head': (head) => read([], true, head),
+    'a page with `more` that ends before its `end`': ({ version, commit }) =>
+      read([], true, { version: version + 1, commit }),
+  };
+  for (const [what, answer] of Object.entries(emptyPages)) {
+    it(`fails a query as a bug, and is not read without end: ${what}`, async () => {
+      const store = new BrokenStore({ read: answer });
+      const error = await rejection(aggregateOf(store).query(FULL_LISTING));
+      expect(error).to.have.property('message').that.contains('the store returned a page');
+      expect(error).not.to.be.instanceOf(StoreUnavailable);
+      expect(store.calls).to.be.below(10);
+    });
+  }
+
+  it('fails replay and subscribe as a bug: an empty page with `more`', async () => {
+    const store = new BrokenStore({ read: () => read([], true) });
+    const message = 'the store returned a page with `more` that has no event after version 0';
+    for (const events of [replay(store, ada), subscribe(store, ada, BEGINNING, { clock: systemClock })])
+      expect(await rejection(events.next())).to.have.property('message', message);
+    expect(store.calls).to.equal(2);
+  });
+
+  it('leaves the outcome of a command unknown, and is not called without end: a conflict without events', async () => {
+    const store = new BrokenStore({
+      read: () => read([], false),
+      append: () => ({ status: 'conflict', events: [], more: false }),
+    });
+    const created = aggregateOf(store).execute({ type: 'CreatePlant', plant: plant(1, 'Fern') });
+    const error = await rejection(created);
+    expect(error).to.have.property(
+      'message',
+      'the store returned a conflict without the events that are in conflict',
+    );
+    expect(store.calls).to.be.below(10);
+  });
+
+  const losses: Readonly<Record<string, Answers>> = {
+    'each read is a reset': { read: () => ({ status: 'reset' }) },
+    'each second page is a reset': {
+      read: ({ version }) => (version === 0 ? read([1], true) : { status: 'reset' }),
+    },
+    'each append is a reset': { read: () => read([], false), append: () => ({ status: 'reset' }) },
+    'each append finds the beginning archived': {
+      read: () => read([], false),
+      append: () => ({ status: 'archived' }),
+    },
+  };
+  for (const [what, answers] of Object.entries(losses)) {
+    it(`is called with pauses, until the deadline of the request: ${what}`, async () => {
+      const store = new BrokenStore(answers);
+      const aggregate = aggregateOf(store);
+      let timers = 0;
+      const ticking = setInterval(() => timers++, 5);
+      const work = answers.append
+        ? aggregate.execute({ type: 'CreatePlant', plant: plant(1, 'Fern') })
+        : aggregate.query(FULL_LISTING);
+      const error = await rejection(work);
+      clearInterval(ticking);
+      expect(error).to.be.instanceOf(StoreUnavailable).and.not.to.be.instanceOf(UnreadableHistory);
+      expect(timers).to.be.above(2);
+      const { calls } = store;
+      expect(calls).to.be.below(50);
+      await pause(3 * TIMEOUT_MS);
+      expect(store.calls).to.be.at.most(calls + 1);
+    });
+  }
+
+  it('lets timers run while a long history is loaded', async () => {
+    const started = performance.now();
+    const until = started + patient(500);
+    const store = new BrokenStore({
+      read({ version }) {
+        const busyUntil = performance.now() + 5;
+        while (performance.now() < busyUntil);
+        return read([version + 1], performance.now() < until);
+      },
+    });
+    const loaded = aggregateOf(store).query(FULL_LISTING);
+    expect(await rejection(loaded)).to.have.property('reason', 'loading');
+    expect(performance.now() - started).to.be.below(patient(400));
+  });
+});
