@@ -69,7 +69,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     timeoutMs: config.STORE_TIMEOUT_MS,
     cacheMaxBytes: config.CACHE_MAX_BYTES ?? heapShare(),
     cacheMaxItems: config.CACHE_MAX_PLANTS,
-    observer: combineObservers(metrics.aggregates, logAggregates(log, nameOf)),
+    observer: combineObservers(metrics.aggregates, logAggregates(log, nameOf, config.EVENT_STORE)),
     tracer: tracing?.rounds,
   });
   const report = (request: RequestReport) => {
@@ -85,6 +85,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     bodyLimit: config.BODY_LIMIT,
     storeTimeoutMs: config.STORE_TIMEOUT_MS,
     maxUserRequests: config.MAX_USER_REQUESTS,
+    maxSentBytes: heapShare(),
     report,
     swaggerUi: dirname(require.resolve('swagger-ui-dist/package.json')),
     tracer: tracing?.requests,
@@ -110,8 +111,8 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     refusedConnections: server.refusedConnections,
     droppedLogLines: () => standardOutput().dropped,
     waitingRequests: server.waitingRequests,
-    waitingTexts: () => app.lists.waiting,
-    textBytes: () => app.lists.bytes,
+    lists: () => app.lists,
+    bodyBytes: () => app.bodies.bytes,
   };
   metrics.watch(levels, events.status);
 

@@ -65,7 +65,9 @@ async function openStore(environment: NodeJS.ProcessEnv, print: (line: string) =
   const { pino, openEvents, snapshotOptions, UnusableStoreModule } = loadStores();
   const level = ['error', 'fatal', 'silent'].includes(config.LOG_LEVEL) ? config.LOG_LEVEL : 'warn';
   const log = pino({ level }, { write: (line: string) => print((JSON.parse(line) as { msg: string }).msg) });
-  const events = await openEvents(config, log, { allowUnreachable: false }).catch((error: unknown) => {
+  // A command at a wrong address must not write there.
+  const options = { allowUnreachable: false, createsId: false };
+  const events = await openEvents(config, log, options).catch((error: unknown) => {
     throw error instanceof UnusableStoreModule ? new Misconfigured(error.message, { cause: error }) : error;
   });
   return {

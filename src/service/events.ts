@@ -18,12 +18,12 @@ export function alwaysAvailable<T extends EventStore<PlantEvent>>(store: T): Eve
 /**
  * Opens the event store. Rejects with `StoreUnavailable`, whose message says what to do, if Redis answers and must
  * not be used, and, unless `allowUnreachable`, if Redis does not answer; with `UnusableStoreModule` if EVENT_STORE
- * names a module that cannot be used.
+ * names a module that cannot be used. Unless `createsId`, a store in Redis without an id gets none.
  */
 export async function openEvents(
   config: Config,
   log: Logger,
-  { allowUnreachable } = { allowUnreachable: true },
+  { allowUnreachable = true, createsId = true }: { allowUnreachable?: boolean; createsId?: boolean } = {},
 ): Promise<OpenEventStore<PlantEvent>> {
   if (config.EVENT_STORE === 'memory') {
     const store = new MemoryEventStore<PlantEvent>();
@@ -46,6 +46,8 @@ export async function openEvents(
     },
     keyPrefix: config.REDIS_KEY_PREFIX,
     waitReplicas: config.REDIS_WAIT_REPLICAS,
+    storeId: config.REDIS_STORE_ID,
+    createsId,
   });
 }
 

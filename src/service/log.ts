@@ -83,7 +83,7 @@ const SNAPSHOT_LINES: Readonly<Record<SnapshotOutcome, string>> = {
 };
 
 /** Logs what an operator has to know or repair. */
-export function logAggregates(log: Logger, nameOf: UserNames): AggregateObserver {
+export function logAggregates(log: Logger, nameOf: UserNames, eventStore: string): AggregateObserver {
   /** Whether the last call for a snapshot failed: further failures are at `debug`. */
   let failing = false;
   return {
@@ -111,7 +111,7 @@ export function logAggregates(log: Logger, nameOf: UserNames): AggregateObserver
     fault(stream, error) {
       // The request log reports an unavailable store. Here is logged what an operator has to repair.
       if (!(isTransient(error) || error instanceof OutcomeUnknown))
-        log.error({ user: nameOf(stream), err: error }, 'a round failed');
+        log.error({ user: nameOf(stream), eventStore, err: error }, 'a round failed');
     },
   };
 }

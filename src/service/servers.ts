@@ -31,6 +31,8 @@ export async function openServers(config: Config, { app, adminApp, report }: App
     ...common,
     port: config.ADMIN_PORT,
     maxConnections: MAX_ADMIN_CONNECTIONS,
+    // A probe that is refused restarts the instance.
+    whenFull: 'close-oldest',
   });
   try {
     return { server: await listenToClients(), admin };

@@ -11,17 +11,37 @@ export class UnusableStoreModule extends Error {
   override readonly name = 'UnusableStoreModule';
 }
 
+/** Time limit of loading the module and opening its store: a store may have to create its tables. */
+const OPEN_MS = 30_000;
+
 /**
  * Opens the event store of the module at `path`, which exports `openEventStore(options)`.
  *
- * Rejects with {@link UnusableStoreModule} if there is no such module or function, or if the function does not return
- * a store; with `StoreUnavailable` if the function does.
+ * Rejects with {@link UnusableStoreModule} if there is no such module or function, if the function does not return
+ * a store, or if all this takes longer than `limitMs`; with `StoreUnavailable` if the function does.
  */
-export async function openStoreModule(
+export function openStoreModule(
   path: ModulePath,
   options: EventStoreOptions<PlantEvent>,
+  limitMs = OPEN_MS,
 ): Promise<OpenEventStore<PlantEvent>> {
   const file = resolve(path);
+  return new Promise((resolve, reject) => {
+    // Keeps the process alive: without it, a promise that is never settled would end the process with exit code 0.
+    const limit = setTimeout(
+      () => reject(new UnusableStoreModule(`openEventStore of ${file} did not return within ${limitMs} ms`)),
+      limitMs,
+    );
+    open(file, options)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(limit));
+  });
+}
+
+async function open(
+  file: string,
+  options: EventStoreOptions<PlantEvent>,
+): Promise<OpenEventStore<PlantEvent>> {
   const openEventStore = await openFunctionOf(file);
   let opened: unknown;
   try {
@@ -36,7 +56,26 @@ export async function openStoreModule(
     throw new UnusableStoreModule(
       `openEventStore of ${file} must return an OpenEventStore; without these methods it is none: ${missing.join(', ')}`,
     );
-  return withOwnFaults(opened as OpenEventStore<PlantEvent>);
+  const events = withOwnFaults(opened as OpenEventStore<PlantEvent>);
+  return { ...events, check: checked(events, file, options.report) };
+}
+
+/** The check of `events`, rejecting if it resolves with another value than its type says, which is reported once. */
+function checked(
+  events: OpenEventStore<PlantEvent>,
+  file: string,
+  report: EventStoreOptions<PlantEvent>['report'],
+): OpenEventStore<PlantEvent>['check'] {
+  let isReported = false;
+  return async () => {
+    const checked: unknown = await events.check();
+    const { writes } = membersOf(checked);
+    if (typeof writes === 'boolean') return { writes };
+    const problem = `check() of ${file} must resolve with { writes: boolean }; the service is not ready`;
+    if (!isReported) report?.('error', problem);
+    isReported = true;
+    throw new TypeError(problem);
+  };
 }
 
 type OpenFunction = (options: EventStoreOptions<PlantEvent>) => unknown;
@@ -61,16 +100,22 @@ async function openFunctionOf(file: string): Promise<OpenFunction> {
 /** The methods that `opened` does not have, as `store.append`. */
 function missingMethods(opened: unknown): string[] {
   const members = membersOf(opened);
-  const missing = (owner: string, names: readonly string[]) =>
+  /** A name with `?` may be absent, but not another value. */
+  const missing = (owner: string, names: readonly string[], value = membersOf(members[owner])) =>
     names
-      .filter((name) => typeof membersOf(members[owner])[name] !== 'function')
-      .map((name) => `${owner}.${name}`);
+      .map((name) => ({ name: name.replace('?', ''), optional: name.endsWith('?') }))
+      .filter(({ name, optional }) => !(optional && value[name] === undefined))
+      .filter(({ name }) => typeof value[name] !== 'function')
+      .map(({ name }) => (owner === '' ? name : `${owner}.${name}`));
+  const archives = members['archive'] !== undefined;
   return [
-    ...missing('store', ['read', 'append']),
-    ...['check', 'close'].filter((name) => typeof members[name] !== 'function'),
+    ...missing('store', ['read', 'append', 'notify?']),
+    ...missing('', ['check', 'close', 'mintCommit?', 'status?'], members),
     ...(members['catalogue'] === undefined ? [] : missing('catalogue', ['streams', 'find', 'erase'])),
-    ...(members['snapshots'] === undefined ? [] : missing('snapshots', ['load', 'save'])),
-    ...(members['archive'] === undefined ? [] : missing('archive', ['saveBase', 'trim', 'bytes'])),
+    ...(members['snapshots'] === undefined && !archives
+      ? []
+      : missing('snapshots', ['load', 'save', archives ? 'loadBase' : 'loadBase?'])),
+    ...(archives ? missing('archive', ['saveBase', 'trim', 'bytes']) : []),
   ];
 }
 

@@ -79,6 +79,11 @@ describe('The configuration', () => {
     ['EVENT_STORE', ['memory'], ['Memory', 'postgres', 'my-store.js', './', '.../store.js']],
     ['LOG_LEVEL', ['trace', 'silent'], ['verbose']],
     ['LOG_FORMAT', ['json', 'pretty'], ['PRETTY', 'text']],
+    [
+      'REDIS_STORE_ID',
+      ['11111111-1111-4111-8111-111111111111', 'ABCDEF01-2345-6789-abcd-ef0123456789'],
+      ['1', '11111111111141118111111111111111', ' 11111111-1111-4111-8111-111111111111'],
+    ],
     ['REDIS_KEY_PREFIX', ['p', 'a.b_c:d-1'], ['a b', 'a{b', 'x'.repeat(101)]],
     [
       'REDIS_URL',

@@ -80,6 +80,20 @@ describe('LogDestination', () => {
     expect(sink.text).to.equal(lines(100).join(''));
   });
 
+  it('calls `recovered` once for each loss, although that logs a line itself', () => {
+    let calls = 0;
+    destination.recovered = () => {
+      // An endless loop would exhaust the memory before the test ends.
+      if (++calls < 10) log(1);
+      destination.flushSync();
+    };
+    sink.room = 0;
+    log(150);
+    sink.room = Infinity;
+    for (let times = 0; times < 3; times++) destination.flushSync();
+    expect(calls).to.equal(1);
+  });
+
   it('counts bytes, not characters', () => {
     sink.room = 0;
     for (let count = 0; count < 11; count++) destination.write(`${'ü'.repeat(49)}\n`);

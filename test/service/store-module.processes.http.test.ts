@@ -1,5 +1,6 @@
 /** A store of one's own in the service and the command line: EVENT_STORE names a module. In separate processes. */
 import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -90,6 +91,29 @@ describe('A module that EVENT_STORE names', function () {
     expect(await alice.create(2, 'Moss')).to.include({ status: 503, error: 50300 });
     fault('unknown');
     expect(await alice.create(2, 'Moss')).to.include({ status: 503, error: 50301 });
+  });
+
+  it('has its bugs answered with 500/50000, and named in the log', async () => {
+    const service = await start();
+    const alice = clientOf(service);
+    await alice.create(1, 'Fern');
+    fault('empty pages');
+    expect(await alice.list()).to.include({ status: 500, error: 50000 });
+    expect(await alice.list()).to.include({ status: 500, error: 50000 });
+    rmSync(`${plants()}.fault`);
+    expect((await alice.list()).names).to.deep.equal(['Fern']);
+    await until(() => service.output.includes('a round failed'));
+    const line = service.output.split('\n').find((each) => each.includes('a round failed'));
+    expect(line).to.contain(`"eventStore":"${MODULE}"`).and.to.contain('a page with `more`');
+  });
+
+  it('that never opens its store fails the process after the time limit', async () => {
+    const file = join(directory, 'hangs.cjs');
+    writeFileSync(file, 'exports.openEventStore = () => new Promise(() => {});');
+    const script = `require('./src/service/store-module').openStoreModule(${JSON.stringify(file)}, {}, 100)`;
+    const child = spawnSync(process.execPath, ['-r', 'ts-node/register/transpile-only', '-e', script]);
+    expect(child.status).to.equal(1);
+    expect(String(child.stderr)).to.contain(`openEventStore of ${file} did not return within 100 ms`);
   });
 
   it('decides about readiness, and has metrics, those of Redis excepted', async () => {

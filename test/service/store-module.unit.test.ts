@@ -61,7 +61,11 @@ describe('The module of EVENT_STORE', () => {
     ],
     'it returns an incomplete store': [
       'export const openEventStore = () => ({ store: { read() {} }, check() {}, catalogue: { find() {}, streams() {} }, archive: { trim() {}, bytes() {} } });',
-      'openEventStore of FILE must return an OpenEventStore; without these methods it is none: store.append, close, catalogue.erase, archive.saveBase',
+      'openEventStore of FILE must return an OpenEventStore; without these methods it is none: store.append, close, catalogue.erase, snapshots.load, snapshots.save, snapshots.loadBase, archive.saveBase',
+    ],
+    'it has an optional member of another type': [
+      'export const openEventStore = () => ({ store: { read() {}, append() {}, notify: 1 }, check() {}, close() {}, mintCommit: null, status: {}, snapshots: { load() {}, save() {}, loadBase: 1 } });',
+      'openEventStore of FILE must return an OpenEventStore; without these methods it is none: store.notify, mintCommit, status, snapshots.loadBase',
     ],
     'it throws': [
       "export function openEventStore() { throw new Error('PGHOST is not set'); }",
@@ -77,6 +81,34 @@ describe('The module of EVENT_STORE', () => {
       expect(error.message).to.equal(problem.replaceAll('FILE', file));
     });
   }
+
+  const neverSettled: Readonly<Record<string, string>> = {
+    'openEventStore does': 'export const openEventStore = () => new Promise(() => {});',
+    'the module does': 'await new Promise(() => {}); export const openEventStore = 1;',
+  };
+  for (const [what, code] of Object.entries(neverSettled)) {
+    it(`is refused with its path after a time if its promise is never settled: ${what}`, async () => {
+      writeFileSync(file, code);
+      const error = await rejection(openStoreModule(file, { codec: plantCodec }, 50));
+      expect(error).to.be.instanceOf(UnusableStoreModule);
+      expect(error.message).to.equal(`openEventStore of ${file} did not return within 50 ms`);
+    });
+  }
+
+  it('rejects its check if that resolves with another value, and reports it once', async () => {
+    const reports: string[] = [];
+    writeFileSync(
+      file,
+      'export const openEventStore = () => ({ store: { read() {}, append() {} }, check() {}, close() {} });',
+    );
+    const { check } = await openStoreModule(file, {
+      codec: plantCodec,
+      report: (level, message) => void reports.push(`${level}: ${message}`),
+    });
+    const problem = `check() of ${file} must resolve with { writes: boolean }; the service is not ready`;
+    for (let times = 0; times < 2; times++) expect((await rejection(check())).message).to.equal(problem);
+    expect(reports).to.deep.equal([`error: ${problem}`]);
+  });
 
   it('may be a CommonJS module whose exports Node cannot name', async () => {
     file = file.replace('.mjs', '.cjs') as ModulePath;

@@ -34,27 +34,32 @@ export class UnreadableTokenFile extends BrokenTokenFile {
   override readonly name = 'UnreadableTokenFile';
 }
 
+const NOT_JSON = 'the file must be JSON in UTF-8';
 const SHA256 = /^[0-9a-f]{64}$/i;
 
 /** @throws {BrokenTokenFile} */
 export function parseTokenFile(bytes: Uint8Array): TokenFileContent {
-  const file = object(json(bytes), 'the file', ['users']);
-  return {
-    users: list(file['users'], 'users').map((user, index) => parseEntryOfUser(user, `users[${index}]`)),
-  };
+  const text = utf8(bytes);
+  const file = object(json(text), 'the file', ['users']);
+  const users = list(file['users'], 'users').map((user, index) => parseEntryOfUser(user, `users[${index}]`));
+  // Last, so that the message can name the member: it is a known one.
+  requireUniqueMembers(text);
+  return { users };
 }
 
 /** Digest → user. @throws {BrokenTokenFile} if a name or a token occurs twice. */
 export function usersByDigest({ users }: TokenFileContent): ReadonlyMap<string, User> {
-  const names = new Set<User>();
+  const places = new Map<string, string>();
+  const requireNew = (value: string, place: string, rule: string) => {
+    const before = places.get(value);
+    if (before !== undefined) throw new BrokenTokenFile(`${place} is the same as ${before}: ${rule}`);
+    places.set(value, place);
+  };
   const byDigest = new Map<string, User>();
   users.forEach(({ name, tokens }, u) => {
-    if (names.has(name)) throw new BrokenTokenFile(`users[${u}].name occurs before: list a user once`);
-    names.add(name);
+    requireNew(`user ${name}`, `users[${u}].name`, 'list a user once, with all tokens');
     tokens.forEach(({ sha256 }, t) => {
-      if (byDigest.has(sha256)) {
-        throw new BrokenTokenFile(`users[${u}].tokens[${t}].sha256 occurs before: list a token once`);
-      }
+      requireNew(sha256, `users[${u}].tokens[${t}].sha256`, 'list a token once');
       byDigest.set(sha256, name);
     });
   });
@@ -78,11 +83,52 @@ function parseToken(value: unknown, where: string): TokenFileEntry {
   return { sha256: sha256.toLowerCase(), ...(note === undefined ? {} : { note }) };
 }
 
-function json(bytes: Uint8Array): unknown {
+function utf8(bytes: Uint8Array): string {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw new BrokenTokenFile('the file must be JSON in UTF-8');
+    throw new BrokenTokenFile(NOT_JSON);
+  }
+}
+
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new BrokenTokenFile(NOT_JSON);
+  }
+}
+
+const STRING_OR_SIGN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g;
+
+/**
+ * Refuses a member that an object of `text`, valid JSON, has twice. `JSON.parse` takes the last one, and the tokens of
+ * the others would silently be lost, or stay valid.
+ */
+function requireUniqueMembers(text: string): void {
+  interface Value {
+    readonly path: string;
+    /** The members of an object so far; `undefined` for a list. */
+    readonly members: Set<string> | undefined;
+    /** The latest member or index. */
+    at: string | number;
+  }
+  const within: Value[] = [];
+  let latest = '';
+  for (const [token] of text.matchAll(STRING_OR_SIGN)) {
+    const value = within.at(-1);
+    const place = () =>
+      value === undefined ? '' : `${value.path}${value.members ? `.${value.at}` : `[${value.at}]`}`;
+    if (token === '{') within.push({ path: place(), members: new Set(), at: '' });
+    else if (token === '[') within.push({ path: place(), members: undefined, at: 0 });
+    else if (token === '}' || token === ']') within.pop();
+    else if (token === ',' && typeof value?.at === 'number') value.at++;
+    else if (token === ':' && value?.members) {
+      value.at = JSON.parse(latest) as string;
+      if (value.members.has(value.at)) throw new BrokenTokenFile(`${place().slice(1)} is given twice`);
+      value.members.add(value.at);
+    }
+    latest = token;
   }
 }
 

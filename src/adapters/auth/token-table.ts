@@ -37,6 +37,7 @@ export class TokenTable {
   #remember(token: string, user: User): void {
     if (this.#remembered.size >= MAX_REMEMBERED)
       this.#remembered.delete(this.#remembered.keys().next().value!);
-    this.#remembered.set(token, user);
+    // A copy: the token is a slice of a header field, and would keep all of it in memory.
+    this.#remembered.set(Buffer.from(token).toString(), user);
   }
 }

@@ -89,6 +89,13 @@ export function keyPrefix(written: string): string {
   return written;
 }
 
+export function uuid(written: string): string {
+  const id = written.toLowerCase();
+  if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id))
+    throw new InvalidValue('must be a UUID', 'write the id that plant-store events store-id prints');
+  return id;
+}
+
 const TOKEN68 = /^[A-Za-z0-9\-._~+/]+=*$/;
 
 /** Token → user. A user's name may contain colons, since a token cannot; neither may contain a comma. */

@@ -15,6 +15,7 @@ import {
   redisUrl,
   text,
   tokens,
+  uuid,
 } from './parsers';
 
 export interface Variable<T> {
@@ -61,6 +62,10 @@ const VARIABLES = {
     'replicas that must have a write before it is acknowledged',
     0,
     16,
+  ),
+  REDIS_STORE_ID: optional(
+    'the only store that is used, by the id that `plant-store events store-id` prints; if unset, the one that is found at the start',
+    uuid,
   ),
   AUTH_TOKENS: optional('`user:token,user:token` …, for development and tests', tokens, withoutTokens),
   AUTH_TOKENS_FILE: optional(

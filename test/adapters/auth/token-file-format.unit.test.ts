@@ -79,11 +79,24 @@ describe('A token file', () => {
     ],
     'lists a user twice': [
       { users: [good, { name: 'alice', tokens: [] }] },
-      'users[1].name occurs before: list a user once',
+      'users[1].name is the same as users[0].name: list a user once, with all tokens',
     ],
     'lists a token twice': [
       { users: [good, { name: 'bob', tokens: [{ sha256: B }, { sha256: A.toUpperCase() }] }] },
-      'users[1].tokens[1].sha256 occurs before: list a token once',
+      'users[1].tokens[1].sha256 is the same as users[0].tokens[0].sha256: list a token once',
+    ],
+    'has a member twice': [`{"users":[],"users":[${JSON.stringify(good)}]}`, 'users is given twice'],
+    'has the tokens of a user twice': [
+      `{"users":[${JSON.stringify(good)},{"name":"bob","tokens":[{"sha256":"${B}"}],"t\\u006fkens":[]}]}`,
+      'users[1].tokens is given twice',
+    ],
+    'has the name of a user twice': [
+      `{"users":[{"name":"{\\"name\\":[,","tokens":[],"name":"bob"}]}`,
+      'users[0].name is given twice',
+    ],
+    'has the hash of a token twice': [
+      `{"users":[{"name":"alice","tokens":[{"sha256":"${A}"},{"sha256":"${A}","note":"a","sha256":"${B}"}]}]}`,
+      'users[0].tokens[1].sha256 is given twice',
     ],
   };
   for (const [what, [file, message]] of Object.entries(broken)) {

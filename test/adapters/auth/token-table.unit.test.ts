@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { tokenDigest } from '../../../src/adapters/auth/token-digest';
 import { MAX_REMEMBERED, TokenTable } from '../../../src/adapters/auth/token-table';
 import { parseUser } from '../../../src/application';
+import { heapAfterGc } from '../../support/heap';
 
 const ALICE = parseUser('alice')!;
 
@@ -33,5 +34,18 @@ describe('A table of tokens', () => {
       for (const token of tokens) expect(table.userOf(token)).to.equal(ALICE);
     expect(table.remembered).to.equal(MAX_REMEMBERED);
     expect(table.size).to.equal(tokens.length);
+  });
+
+  it('keeps nothing of the header field of a token that it remembers', () => {
+    const tokens = Array.from({ length: MAX_REMEMBERED }, (_, index) => `a token with the number ${index}`);
+    const table = tableOf(...tokens);
+    const before = heapAfterGc();
+    for (const token of tokens) {
+      // A text of its own for each token, of which the token is a slice.
+      const field = Buffer.from(`Bearer ${' '.repeat(15_000)}${token}`).toString();
+      expect(table.userOf(field.slice(-token.length))).to.equal(ALICE);
+    }
+    expect(heapAfterGc() - before).to.be.below(2_000_000);
+    expect(table.remembered).to.equal(MAX_REMEMBERED);
   });
 });
