@@ -5,8 +5,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { Metrics } from '../src/adapters/metrics';
 import { variables } from '../src/service/config';
+import { reliability } from './reliability';
 
-const PAGES = ['README.md', 'docs/architecture.md', 'docs/operations.md'];
+const PAGES = ['README.md', 'docs/architecture.md', 'docs/operations.md', 'docs/reliability.md'];
 
 function layers(): string {
   const mermaid = execFileSync('node_modules/.bin/depcruise', [
@@ -67,6 +68,7 @@ const places: Readonly<Record<string, string>> = {
   configuration: configuration(),
   metrics: metrics(),
   alerts: alerts(),
+  ...reliability(),
 };
 
 const stale = PAGES.filter((page) => {

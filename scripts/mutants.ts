@@ -1,32 +1,76 @@
 /**
- * `npm run test:mutants`: plants each fault of test/mutants into a copy of this tree, one at a time, and runs the test
- * that must fail with it. First, all of these tests must pass in an unchanged copy. With an argument, only the faults
- * whose description contains it; with `--part 1/3` only the first, fourth, seventh … of them. Exits with 1 if a mutant
- * is alive: its test passes.
+ * `npm run test:mutants`: plants each fault of test/mutants into a copy of this tree, one at a time. Its test must fail
+ * with it, and the random schedule that found it (test/mutants/found.json) must violate a guarantee, or one of 4,000. First, all of these
+ * tests must pass in an unchanged copy. With an argument, only the faults whose description contains it; with
+ * `--part 1/3` only the first, fourth, seventh … of them.
+ *
+ * With `--record`, each is searched for from the first seed on, in up to 100,000 schedules, and the table is written
+ * anew. Tests do not run then.
+ *
+ * Exits with 1 if a mutant is alive: its test passes, or no schedule finds it.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import ts from 'typescript';
+import { FIRST_SEED, FoundTable, SCHEDULES } from '../test/mutants/found-table';
 import { MUTANTS, type Mutant, mutated } from '../test/mutants/mutants';
 
 const NOT_COPIED = ['.git', 'node_modules', 'dist', 'coverage'];
 /** Some mutants let a test wait in vain. */
 const TEST_TIMEOUT_MS = 20_000;
+/** With some mutants a schedule does not end. Progress is printed every ten seconds. */
+const SILENCE_MS = 300_000;
+/** A fault that the schedule of its row no longer finds is searched for in so many: any change may move it. */
+const UNRECORDED = 4000;
+const VIOLATING_SEED = /^seed (\d+) violates a guarantee/m;
 
 function copyTree(): string {
   const copy = mkdtempSync(join(tmpdir(), 'plant-store-mutants-'));
   cpSync('.', copy, { recursive: true, filter: (source) => !NOT_COPIED.includes(basename(source)) });
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
+  for (const source of SIMULATION)
+    for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' }))
+      if (file.endsWith('.ts')) compile(copy, join(source, file));
   return copy;
+}
+
+/** The directory in a copy with the compiled simulation: ts-node would compile all of it for each mutant. */
+const COMPILED = 'compiled';
+/** The directories of its files. */
+const SIMULATION = ['src', 'scripts', 'test/simulation', 'test/support', 'test/event-sourcing'];
+
+function compile(directory: string, file: string): void {
+  const { outputText } = ts.transpileModule(readFileSync(join(directory, file), 'utf8'), {
+    compilerOptions: {
+      target: ts.ScriptTarget.ES2023,
+      module: ts.ModuleKind.CommonJS,
+      esModuleInterop: true,
+    },
+  });
+  const compiled = join(directory, COMPILED, file.replace(/ts$/, 'js'));
+  mkdirSync(dirname(compiled), { recursive: true });
+  writeFileSync(compiled, outputText);
 }
 
 /** Runs the tests of these mutants in the tree at `directory`, up to the first failure. */
 async function runTests(directory: string, mutants: readonly Mutant[]) {
-  const files = new Set(mutants.map(({ test }) => test.file));
-  const titles = mutants.map(({ test }) => test.title.replaceAll(/[^\w\s]/g, '\\$&'));
+  const tests = mutants.flatMap(({ test }) => test ?? []);
+  if (tests.length === 0) return { passed: 0, failed: 0, output: '' };
+  const files = new Set(tests.map(({ file }) => file));
+  const titles = tests.map(({ title }) => title.replaceAll(/[^\w\s]/g, '\\$&'));
   const options = ['--exit', '--bail', '--timeout', String(TEST_TIMEOUT_MS), '--grep', titles.join('|')];
   const mocha = spawn('node_modules/.bin/mocha', [...options, ...files], { cwd: directory, stdio: 'pipe' });
   let output = '';
@@ -37,53 +81,113 @@ async function runTests(directory: string, mutants: readonly Mutant[]) {
   return { passed: Number(passed), failed: Number(failed), output };
 }
 
-/** Whether its test fails with the fault in the tree at `directory`, which is restored afterwards. */
-async function isKilled(directory: string, mutant: Mutant): Promise<boolean> {
+/** The first of these seeds whose schedule violates a guarantee in the tree at `directory`. */
+async function failingSeed(
+  directory: string,
+  { simulation, fault }: Mutant,
+  first: number,
+  count: number,
+): Promise<number | undefined> {
+  const adapter = simulation === 'adapter' ? ['--adapter', 'redis'] : [];
+  const seeds = ['--seed', String(first), '--schedules', String(count)];
+  const simulate = spawn(process.execPath, [join(COMPILED, 'scripts/simulate.js'), ...seeds, ...adapter], {
+    cwd: directory,
+    stdio: 'pipe',
+  });
+  let output = '';
+  let silence: NodeJS.Timeout | undefined;
+  const heard = () => {
+    clearTimeout(silence);
+    silence = setTimeout(() => simulate.kill('SIGKILL'), SILENCE_MS);
+  };
+  heard();
+  for (const stream of [simulate.stdout, simulate.stderr])
+    stream.on('data', (text) => {
+      heard();
+      output += String(text);
+      // What follows is only a simpler schedule.
+      if (VIOLATING_SEED.test(output)) simulate.kill('SIGKILL');
+    });
+  const [code] = (await once(simulate, 'close')) as [number | null];
+  clearTimeout(silence);
+  const [, seed] = VIOLATING_SEED.exec(output) ?? [];
+  if (seed !== undefined) return Number(seed);
+  if (code !== 0) throw new Error(`the simulation of "${fault}" did not come to its end:\n${output}`);
+  return undefined;
+}
+
+/** Why the mutant is alive in the tree at `directory`, which is restored afterwards; `undefined` if it is not. */
+async function survival(directory: string, mutant: Mutant, table: FoundTable): Promise<string | undefined> {
   const file = join(directory, mutant.file);
   const code = readFileSync(file, 'utf8');
   writeFileSync(file, mutated(code, mutant));
+  compile(directory, mutant.file);
   try {
+    if (mutant.simulation) {
+      const known = table.get(mutant)?.seed;
+      const ofTheTable =
+        known && !table.recorded ? await failingSeed(directory, mutant, known, 1) : undefined;
+      const count = table.recorded ? SCHEDULES : UNRECORDED;
+      const seed = ofTheTable ?? (await failingSeed(directory, mutant, FIRST_SEED, count));
+      table.set(mutant, seed);
+      if (seed === undefined) return `not found in ${count} schedules`;
+    }
+    if (mutant.test === undefined || table.recorded) return undefined;
     const { passed, failed } = await runTests(directory, [mutant]);
     if (passed + failed === 0) throw new Error(`${mutant.test.file} has no test "${mutant.test.title}"`);
-    return failed > 0;
+    return failed > 0 ? undefined : `${mutant.test.file}: ${mutant.test.title}`;
   } finally {
     writeFileSync(file, code);
+    compile(directory, mutant.file);
   }
 }
 
-/** The mutants that the arguments select. */
-function selected(args: readonly string[]): Mutant[] {
+interface Selection {
+  readonly mutants: readonly Mutant[];
+  /** Whether the table of found faults is written. */
+  readonly record: boolean;
+}
+
+/** What the arguments select. */
+function selected(args: readonly string[]): Selection {
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { part: { type: 'string', default: '1/1' } },
+    options: { part: { type: 'string', default: '1/1' }, record: { type: 'boolean', default: false } },
     allowPositionals: true,
   });
   const [, part, parts] = /^([1-9]\d*)\/([1-9]\d*)$/.exec(values.part) ?? [];
   if (!(Number(part) <= Number(parts))) throw new Error('--part must be like 1/3');
   const [wanted = ''] = positionals;
-  return MUTANTS.filter(({ fault }) => fault.includes(wanted)).filter(
+  const mutants = MUTANTS.filter(({ fault }) => fault.includes(wanted)).filter(
     (_, index) => index % Number(parts) === Number(part) - 1,
   );
+  return { mutants, record: values.record };
 }
 
-async function main(mutants: readonly Mutant[]): Promise<void> {
-  const copies = Array.from({ length: availableParallelism() }, copyTree);
+async function main({ mutants, record }: Selection): Promise<void> {
+  const table = new FoundTable(record);
+  // Schedules are counted in the time of one processor.
+  const copies = Array.from({ length: record ? 1 : availableParallelism() }, copyTree);
   try {
-    const unchanged = await runTests(copies[0]!, mutants);
+    const unchanged = await runTests(copies[0]!, record ? [] : mutants);
     if (unchanged.failed > 0) throw new Error(`a test fails without a fault:\n${unchanged.output}`);
 
-    const waiting = [...mutants];
+    const waiting = record ? mutants.filter(({ simulation }) => simulation) : [...mutants];
     let killed = 0;
+    let alive = 0;
     const killNext = async (directory: string) => {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
-        const isDead = await isKilled(directory, next);
-        if (isDead) killed++;
-        else console.log(`ALIVE: ${next.fault} (${next.file}; ${next.test.file}: ${next.test.title})`);
+        const why = await survival(directory, next, table);
+        if (why === undefined) killed++;
+        else {
+          alive++;
+          console.log(`ALIVE: ${next.fault} (${next.file}; ${why})`);
+        }
       }
     };
     await Promise.all(copies.map(killNext));
-    console.log(`${killed} passed, ${mutants.length - killed} failed`);
-    if (killed < mutants.length) process.exitCode = 1;
+    console.log(`${killed} passed, ${alive} failed`);
+    if (alive > 0) process.exitCode = 1;
   } finally {
     for (const copy of copies) rmSync(copy, { recursive: true, force: true });
   }

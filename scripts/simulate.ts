@@ -3,6 +3,7 @@
  *
  *     npm run simulate -- --minutes 60            schedules of fresh seeds, with a line of progress every ten seconds
  *     npm run simulate -- --minutes 60 --seed 7   the same, from this seed on
+ *     npm run simulate -- --schedules 1000 …      the same, up to this number of schedules
  *     npm run simulate -- --seed 7                the schedule of this seed, and what happens in it
  *     npm run simulate -- --adapter redis …       one of these with the Redis adapter, over a simulated Redis
  *     npm run simulate -- --schedule <file>       the schedule in a file, as a failure prints it
@@ -20,7 +21,13 @@ const BATCH = 200;
 
 type Schedules = (seed: number) => Schedule;
 
-async function explore(first: number, minutes: number, schedules: Schedules): Promise<boolean> {
+interface Limits {
+  readonly minutes: number;
+  /** Number of schedules. */
+  readonly count: number;
+}
+
+async function explore(first: number, { minutes, count }: Limits, schedules: Schedules): Promise<boolean> {
   const start = performance.now();
   const cpu = process.cpuUsage();
   let nextProgress = start + PROGRESS_MS;
@@ -33,9 +40,12 @@ async function explore(first: number, minutes: number, schedules: Schedules): Pr
       `${Math.round(seconds)} s: seeds ${first} to ${seed - 1}, ${perMinute} ${kind} per minute of processor time`,
     );
   };
-  for (; performance.now() < start + minutes * 60_000; seed += BATCH) {
-    const failing = await findFailingSeed(seed, BATCH, { schedules });
+  while (seed < first + count && performance.now() < start + minutes * 60_000) {
+    const batch = Math.min(BATCH, first + count - seed);
+    const failing = await findFailingSeed(seed, batch, { schedules });
+    seed += batch;
     if (failing !== undefined) {
+      console.log(`seed ${failing} violates a guarantee`);
       console.log(await describeFailure(failing, { schedules }));
       return false;
     }
@@ -72,8 +82,8 @@ function numberOf(name: string, text: string): number {
 async function main(): Promise<boolean> {
   const { values } = parseArgs({
     options: {
-      ...{ minutes: { type: 'string' }, seed: { type: 'string' }, schedule: { type: 'string' } },
-      adapter: { type: 'string' },
+      ...{ minutes: { type: 'string' }, schedules: { type: 'string' } },
+      ...{ seed: { type: 'string' }, schedule: { type: 'string' }, adapter: { type: 'string' } },
     },
   });
   if (values.schedule !== undefined) return replay(readSchedule(values.schedule));
@@ -81,10 +91,13 @@ async function main(): Promise<boolean> {
     throw new RangeError(`--adapter must be redis, not ${values.adapter}`);
   const schedules = values.adapter === 'redis' ? adapterScheduleOf : scheduleOf;
   const seed = values.seed === undefined ? Date.now() % 2 ** 31 : numberOf('seed', values.seed);
-  if (values.minutes === undefined && values.seed !== undefined) return replay(schedules(seed));
+  if ((values.minutes ?? values.schedules) === undefined && values.seed !== undefined)
+    return replay(schedules(seed));
   // Faults are frequent, and their stacks are not shown.
   Error.stackTraceLimit = 0;
-  return explore(seed, numberOf('minutes', values.minutes ?? '1'), schedules);
+  const count = values.schedules === undefined ? Infinity : numberOf('schedules', values.schedules);
+  const minutes = values.minutes ?? (values.schedules === undefined ? '1' : 'Infinity');
+  return explore(seed, { count, minutes: numberOf('minutes', minutes) }, schedules);
 }
 
 void main().then(

@@ -24,7 +24,7 @@ export function describePrograms(
   });
 }
 
-function isOnPath(program: string): boolean {
+export function isOnPath(program: string): boolean {
   return (process.env['PATH'] ?? '').split(delimiter).some((directory) => {
     try {
       accessSync(join(directory, program), constants.X_OK);

@@ -22,9 +22,17 @@ export class ServiceProcess {
     child.stderr!.on('data', note);
   }
 
-  /** Resolves once it listens. Logs at all levels. */
-  static async start(environment: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
-    const child = spawn(process.execPath, [compiledMain()], {
+  /**
+   * Resolves once it listens. Logs at all levels.
+   *
+   * @param enter begins its command line.
+   */
+  static async start(
+    environment: Readonly<Record<string, string>> = {},
+    enter: readonly string[] = [],
+  ): Promise<ServiceProcess> {
+    const [command, ...args] = [...enter, process.execPath, compiledMain()];
+    const child = spawn(command, args, {
       env: {
         ...process.env,
         PORT: '0',

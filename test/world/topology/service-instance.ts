@@ -1,11 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { unhurried } from '../support/patience';
-import { freePort } from '../support/redis/free-port';
-import { ServiceProcess } from '../support/service-process';
-import { tokenOf } from '../support/token';
+import { unhurried } from '../../support/patience';
+import { freePort } from '../../support/redis/free-port';
+import { ServiceProcess } from '../../support/service-process';
+import { tokenOf } from '../../support/token';
+import { type Host, THIS_MACHINE } from './network';
 
 /** The time of a whole request. */
 export const STORE_TIMEOUT_MS = unhurried(1000);
+/** On a host of its own. */
+const PORT = 3000;
 const PROBE_EVERY_MS = 300;
 const PROBE_TIMEOUT_MS = 8 * STORE_TIMEOUT_MS;
 
@@ -35,12 +38,12 @@ export interface ReportedLoss {
 export class ServiceInstance {
   readonly interruptions: Interruption[] = [];
   readonly probes: Probe[] = [];
-  #process: ServiceProcess | undefined;
-  #output = '';
+  readonly #processes: ServiceProcess[] = [];
   #probing = true;
   readonly #probed: Promise<void>;
 
   private constructor(
+    readonly host: Host,
     private readonly port: number,
     private readonly environment: Readonly<Record<string, string>>,
   ) {
@@ -50,11 +53,13 @@ export class ServiceInstance {
   static async start(
     environment: Readonly<Record<string, string>>,
     users: readonly string[],
+    host = THIS_MACHINE,
   ): Promise<ServiceInstance> {
-    const port = await freePort();
-    const instance = new ServiceInstance(port, {
+    const port = host === THIS_MACHINE ? await freePort() : PORT;
+    const instance = new ServiceInstance(host, port, {
       ...environment,
       EVENT_STORE: 'redis',
+      HOST: host.address,
       PORT: String(port),
       STORE_TIMEOUT_MS: String(STORE_TIMEOUT_MS),
       AUTH_TOKENS: users.map((user) => `${user}:${tokenOf(user)}`).join(),
@@ -65,11 +70,11 @@ export class ServiceInstance {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return `http://${this.host.address}:${this.port}`;
   }
 
   async run(): Promise<void> {
-    this.#process = await ServiceProcess.start(this.environment);
+    this.#processes.push(await ServiceProcess.start(this.environment, this.host.enter));
     const interruption = this.interruptions.at(-1);
     if (interruption) interruption.to = performance.now();
   }
@@ -77,16 +82,13 @@ export class ServiceInstance {
   async kill(): Promise<void> {
     this.#interrupted();
     await this.#process!.kill();
-    this.#output += this.#process!.output;
   }
 
   /** SIGTERM. Resolves with the exit code. */
   async end(): Promise<number | null> {
     this.#interrupted();
     this.#process!.signal('SIGTERM');
-    const code = await this.#process!.exitCode();
-    this.#output += this.#process!.output;
-    return code;
+    return this.#process!.exitCode();
   }
 
   async freeze(ms: number): Promise<void> {
@@ -110,9 +112,8 @@ export class ServiceInstance {
   }
 
   get losses(): ReportedLoss[] {
-    const output = this.#output + (this.#process?.running ? this.#process.output : '');
-    return output
-      .split('\n')
+    return this.#processes
+      .flatMap(({ output }) => output.split('\n'))
       .filter((line) => line.includes('lost history that was served before'))
       .map((line) => JSON.parse(line) as { time: number; user: string })
       .map(({ time, user }) => ({ at: time - performance.timeOrigin, user }));
@@ -124,7 +125,13 @@ export class ServiceInstance {
     return new RegExp(`^plant_store_redis_finding{finding="${name}"} 1$`, 'm').test(text);
   }
 
+  get #process(): ServiceProcess | undefined {
+    return this.#processes.at(-1);
+  }
+
   #interrupted(): Interruption {
+    const last = this.interruptions.at(-1);
+    if (last?.to === Infinity) return last;
     const interruption = { from: performance.now(), to: Infinity };
     this.interruptions.push(interruption);
     return interruption;

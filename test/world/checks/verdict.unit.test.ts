@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { PlantRequest } from '../support/linearizability';
-import type { Attempt, UserOperation } from './clients';
-import { scheduleOf } from './faults';
-import { randomFrom } from '../support/random';
-import type { Probe, ServiceInstance } from './service-instance';
+import type { PlantRequest } from '../../support/linearizability';
+import type { Attempt, UserOperation } from '../workload/retrying-clients';
+import { CLUSTER_FAULTS, scheduleOf } from '../faults/faults';
+import { randomFrom } from '../../support/random';
+import type { Probe, ServiceInstance } from '../topology/service-instance';
 import {
   type FaultWindow,
   falseReadiness,
@@ -12,6 +12,7 @@ import {
   historyProblem,
   lateResponses,
   lostWrites,
+  staleLists,
   windowsOfLosses,
 } from './verdict';
 
@@ -116,9 +117,23 @@ describe('The verdict on an episode of chaos', () => {
     expect(contradicts(FERN, 503, { ready: true, writes: false })).to.equal(false);
   });
 
+  it('finds lists without a write that was acknowledged before them, unless it is lost or its deletion was requested', () => {
+    const on = instance([]);
+    const list = (asked: number, names: readonly string[]) =>
+      attempt(on, asked, 1, { status: 200, names }, { type: 'list' });
+    const stale = (
+      lists: readonly Attempt[],
+      events: readonly { type: string; id: number; name?: string }[],
+    ) => staleLists(lists, [created], new Map([['alice', events]])).map(({ list: { asked } }) => asked);
+    expect(stale([list(15, []), list(25, []), list(26, ['Fern'])], STORED)).to.deep.equal([25]);
+    expect(stale([list(25, [])], [])).to.deep.equal([]);
+    const deletion = attempt(on, 24, 5, { status: 204 }, { type: 'delete', id: 1, name: 'Fern' });
+    expect(stale([list(21, []), list(23, []), list(25, []), deletion], STORED)).to.deep.equal([21]);
+  });
+
   it('is about faults that the seed determines', () => {
     const first = (seed: number) => {
-      const schedule = scheduleOf('cluster', randomFrom(seed));
+      const schedule = scheduleOf(CLUSTER_FAULTS, randomFrom(seed));
       return Array.from({ length: 30 }, () => schedule.next().value);
     };
     expect(first(7)).to.deep.equal(first(7));

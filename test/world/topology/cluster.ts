@@ -1,53 +1,70 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { until } from '../support/until';
-import { RedisProgram } from './redis-program';
-import { DOWN_AFTER_MS, PASSWORD, SERVER_LINES, SERVICE_USER, type Topology, follows } from './topology';
+import { until } from '../../support/until';
+import { Network } from './network';
+import { type KnownAddress, RedisProgram } from './redis-program';
+import {
+  DOWN_AFTER_MS,
+  SERVER_LINES,
+  SERVICE_URL,
+  type Topology,
+  type TopologyKind,
+  type TopologyOptions,
+  follows,
+} from './topology';
 
-const CLUSTER_LINES = [
-  ...['cluster-enabled yes', `cluster-node-timeout ${DOWN_AFTER_MS}`, 'cluster-require-full-coverage no'],
-  ...['cluster-allow-replica-migration no', 'cluster-announce-ip 127.0.0.1'],
-];
 /** After this time Redis abandons a CLUSTER FAILOVER. */
 const FAIL_OVER_MS = 6000;
 
 /** Three primaries, each with a replica. */
-export async function startCluster(): Promise<Topology> {
-  const announced = (port: number, proxyPort: number) => [
-    `cluster-announce-port ${proxyPort}`,
-    `cluster-announce-bus-port ${port + 10_000}`,
+export function cluster(options: TopologyOptions = {}): TopologyKind {
+  return { name: 'a Cluster', hosts: options.hosts ?? false, start: () => startCluster(options) };
+}
+
+async function startCluster(options: TopologyOptions): Promise<Topology> {
+  const { hosts = false, downAfterMs = DOWN_AFTER_MS, lines = [] } = options;
+  const network = hosts ? Network.create() : undefined;
+  const nodeLines = (port: number, known: KnownAddress) => [
+    ...['cluster-enabled yes', `cluster-node-timeout ${downAfterMs}`, 'cluster-require-full-coverage no'],
+    ...['cluster-allow-replica-migration no', `cluster-announce-ip ${known.host}`],
+    ...[`cluster-announce-port ${known.port}`, `cluster-announce-bus-port ${port + 10_000}`],
+    ...[...SERVER_LINES, ...lines],
   ];
   const nodes = await Promise.all(
     Array.from({ length: 6 }, () =>
-      RedisProgram.start((...ports) => [...SERVER_LINES, ...CLUSTER_LINES, ...announced(...ports)]),
+      RedisProgram.start({ ...(network && { host: network.host() }), lines: nodeLines }),
     ),
   );
-  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
+  const addresses = nodes.map(({ host, port }) => `${host.address}:${port}`);
   const create = ['--cluster', 'create', ...addresses, '--cluster-replicas', '1', '--cluster-yes'];
   await promisify(execFile)('redis-cli', create, { timeout: 120_000 });
 
   const idOf = async (node: RedisProgram) => String(await node.call('CLUSTER', 'MYID'));
-  const anyNode = <T>(ask: (node: RedisProgram) => Promise<T>) => Promise.any(nodes.map(ask));
+  const anyNode = <T>(ask: (node: RedisProgram) => Promise<T>) =>
+    Promise.any(nodes.filter(({ available }) => available).map(ask));
   /** The primaries that have slots, as this node sees them. */
   const seenBy = async (node: RedisProgram) => {
     const lines = String(await node.call('CLUSTER', 'NODES'))
       .trim()
       .split('\n');
-    const ports = lines.filter(
+    const primaries = lines.filter(
       (line) => /master/.test(line) && !/fail/.test(line) && / connected \d/.test(line),
     );
-    return nodes.filter(({ proxyPort }) => ports.some((line) => line.includes(`:${proxyPort}@`)));
+    return nodes.filter(({ known }) =>
+      primaries.some((line) => line.includes(` ${known.host}:${known.port}@`)),
+    );
   };
   const topology: Topology = {
-    name: 'cluster',
     environment: {
-      REDIS_URL: `redis://${SERVICE_USER}:${PASSWORD}@ignored`,
-      REDIS_CLUSTER_NODES: nodes.map(({ proxyPort }) => `127.0.0.1:${proxyPort}`).join(),
+      REDIS_URL: SERVICE_URL,
+      REDIS_CLUSTER_NODES: nodes.map(({ known }) => `${known.host}:${known.port}`).join(),
     },
     nodes,
     sentinels: [],
+    network,
     waitReplicas: 0,
+    downAfterMs,
     plannedMayLose: false,
     primaries: () => anyNode(seenBy),
     epoch: () =>
@@ -72,12 +89,12 @@ export async function startCluster(): Promise<Topology> {
         nodes.map(async (node) => {
           const facts = await node.facts('CLUSTER', 'INFO');
           const agrees = (await seenBy(node)).every((each) => primaries.includes(each));
-          return agrees && facts.get('cluster_slots_ok') === '16384' && (await follows(node, primaries));
+          return agrees && facts.get('cluster_slots_ok') === '16384' && (await follows(node, primaries, 1));
         }),
       );
       return primaries.length === 3 && whole.every(Boolean);
     },
-    async moveSlot(key) {
+    async moveSlot(key, meanwhile) {
       const primaries = await topology.primaries();
       const slot = Number(await primaries[0]!.call('CLUSTER', 'KEYSLOT', key));
       const owned = await Promise.all(primaries.map((each) => owns(each, slot)));
@@ -88,7 +105,8 @@ export async function startCluster(): Promise<Topology> {
       await pause(50);
       const keys = (await source.call('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[];
       if (keys.length > 0)
-        await source.call('MIGRATE', '127.0.0.1', target.port, '', 0, 1500, 'KEYS', ...keys);
+        await source.call('MIGRATE', target.host.address, target.port, '', 0, 1500, 'KEYS', ...keys);
+      await meanwhile(target);
       for (const node of [target, source, ...primaries])
         await node.call('CLUSTER', 'SETSLOT', slot, 'NODE', await idOf(target));
     },
@@ -102,8 +120,8 @@ export async function startCluster(): Promise<Topology> {
 
   async function replicaOf(primary: RedisProgram): Promise<RedisProgram> {
     for (const node of nodes) {
-      const port = (await node.facts('INFO', 'replication')).get('master_port');
-      if (Number(port) === primary.proxyPort) return node;
+      const facts = await node.facts('INFO', 'replication');
+      if (primary.isAt(facts.get('master_host'), facts.get('master_port'))) return node;
     }
     throw new Error('a primary has no replica');
   }

@@ -1,8 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type StreamEvent, linearizationProblem } from '../support/linearizability';
-import { patient } from '../support/patience';
-import type { Attempt, UserOperation } from './clients';
-import { type Probe, type ReportedLoss, STORE_TIMEOUT_MS, type ServiceInstance } from './service-instance';
+import { type StreamEvent, linearizationProblem } from '../../support/linearizability';
+import { patient } from '../../support/patience';
+import type { Attempt, UserOperation } from '../workload/retrying-clients';
+import {
+  type Probe,
+  type ReportedLoss,
+  STORE_TIMEOUT_MS,
+  type ServiceInstance,
+} from '../topology/service-instance';
 
 /** The time from the recovery of one fault to that of the next: a failover in it may have lost writes. */
 export interface FaultWindow {
@@ -59,6 +64,12 @@ export function lostWrites(operations: readonly UserOperation[], events: readonl
       `${request.type === 'create' ? 'PlantCreated' : 'PlantDeleted'} ${request.name ?? ''}`,
     );
   }).length;
+}
+
+/** How many creations are stored again. */
+export function writtenTwice(events: readonly StreamEvent[]): number {
+  const names = events.filter(({ type }) => type === 'PlantCreated').map(({ name }) => name);
+  return names.length - new Set(names).size;
 }
 
 /** The windows in which an instance reported that the history of this user was lost. */
@@ -131,4 +142,45 @@ function haveFailed(attempts: readonly Attempt[]): boolean {
 
 function isServed({ response }: Attempt): boolean {
   return typeof response === 'object' && response.status !== 503;
+}
+
+/**
+ * The lists that lack a creation that was acknowledged before they were requested, is still stored, and whose deletion
+ * no client had requested before they were answered.
+ */
+export function staleLists(
+  attempts: readonly Attempt[],
+  operations: readonly UserOperation[],
+  streams: ReadonlyMap<string, readonly StreamEvent[]>,
+): { readonly list: Attempt; readonly missing: string }[] {
+  const deletedAt = new Map<string, number>();
+  for (const { request, asked } of attempts) {
+    if (request.type !== 'delete' || request.name === undefined) continue;
+    deletedAt.set(request.name, Math.min(asked, deletedAt.get(request.name) ?? Infinity));
+  }
+  return [...streams].flatMap(([user, events]) => {
+    const stored = new Set(events.map(({ name }) => name));
+    const created = operations
+      .filter((each) => each.user === user && each.acknowledged && each.request.type === 'create')
+      .map(({ request, answered }) => ({ name: (request as { name: string }).name, since: answered }))
+      .filter(({ name }) => stored.has(name))
+      .sort((a, b) => a.since - b.since)
+      .values();
+    const lists = attempts
+      .filter((each) => each.user === user && each.request.type === 'list')
+      .sort((a, b) => a.asked - b.asked);
+    const present = new Set<string>();
+    let next = created.next();
+    return lists.flatMap((list) => {
+      for (; next.value !== undefined && next.value.since < list.asked; next = created.next())
+        present.add(next.value.name);
+      for (const name of present) if ((deletedAt.get(name) ?? Infinity) < list.asked) present.delete(name);
+      if (typeof list.response === 'string' || list.response.status !== 200) return [];
+      const names = new Set(list.response.names);
+      const missing = [...present].find(
+        (name) => !names.has(name) && (deletedAt.get(name) ?? Infinity) > list.answered,
+      );
+      return missing === undefined ? [] : [{ list, missing }];
+    });
+  });
 }

@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client, type HttpRequest, type HttpResponse } from '../support/client';
-import type { Operation, PlantRequest } from '../support/linearizability';
-import { answerOf } from '../support/load';
-import { randomFrom } from '../support/random';
-import { STORE_TIMEOUT_MS, type ServiceInstance } from './service-instance';
+import { Client, type HttpRequest, type HttpResponse } from '../../support/client';
+import { type Operation, type PlantRequest, WRITES } from '../../support/linearizability';
+import { randomFrom } from '../../support/random';
+import { STORE_TIMEOUT_MS, type ServiceInstance } from '../topology/service-instance';
 
 /** A client closes its connection after this time without a response. */
 const GIVES_UP_MS = 8 * STORE_TIMEOUT_MS;
@@ -31,6 +30,30 @@ export interface UserOperation extends Operation {
   readonly attempts: number;
 }
 
+/** What one client does. */
+export interface ClientPlan {
+  readonly user: string;
+  /** All its requests go to this instance; to any of them if it is absent. */
+  readonly instance?: ServiceInstance;
+  /** Whether it only lists. */
+  readonly reads?: boolean;
+}
+
+/** The clients of a scenario. */
+export type Workload = (instances: readonly ServiceInstance[], users: readonly string[]) => ClientPlan[];
+
+/** Two clients of each user, which send each request to any instance. */
+export const anywhere: Workload = (_, users) => users.flatMap((user) => [{ user }, { user }]);
+
+/** For each user a client that writes and reads, and one that only reads, at each instance. */
+export const atEachInstance: Workload = (instances, users) =>
+  instances.flatMap((instance) =>
+    users.flatMap((user) => [
+      { user, instance },
+      { user, instance, reads: true },
+    ]),
+  );
+
 class BoundedClient extends Client {
   override send(request: HttpRequest): Promise<HttpResponse> {
     return super.send({ ...request, signal: AbortSignal.timeout(GIVES_UP_MS) });
@@ -52,12 +75,11 @@ export class RetryingClients {
 
   constructor(
     private readonly instances: readonly ServiceInstance[],
-    users: readonly string[],
+    plans: readonly ClientPlan[],
     seed: number,
   ) {
-    const clients = users.flatMap((user) => [user, user]);
     this.#clients = Promise.all(
-      clients.map((user, number) => this.#run(number, user, randomFrom(seed + number))),
+      plans.map((plan, number) => this.#run(number, plan, randomFrom(seed + number))),
     );
     // Handled by `stop`.
     this.#clients.catch(() => {});
@@ -66,7 +88,10 @@ export class RetryingClients {
   /** Lets each client complete its request. Resolves with whether all did within this time. */
   async stop(withinMs: number): Promise<boolean> {
     this.#stopped = true;
-    const completed = await Promise.race([this.#clients.then(() => true), pause(withinMs, false)]);
+    const completed = await Promise.race([
+      this.#clients.then(() => true),
+      pause(withinMs, false, { ref: false }),
+    ]);
     this.#abandoned = true;
     await this.#clients;
     return completed;
@@ -79,13 +104,13 @@ export class RetryingClients {
     await this.#complete(user, { type: 'delete', id, name }, () => instance, false, true);
   }
 
-  async #run(number: number, user: string, random: () => number): Promise<void> {
+  async #run(number: number, { user, instance, reads }: ClientPlan, random: () => number): Promise<void> {
     const mine: { readonly id: number; readonly name: string; readonly owned: boolean }[] = [];
-    const anyInstance = () => this.instances[Math.floor(random() * this.instances.length)]!;
+    const nextInstance = () => instance ?? this.instances[Math.floor(random() * this.instances.length)]!;
     const complete = (request: PlantRequest, owned: boolean) =>
-      this.#complete(user, request, anyInstance, number % 2 === 0, owned);
+      this.#complete(user, request, nextInstance, number % 2 === 0 && !reads, owned);
     for (let count = 1; !this.#stopped; count++) {
-      const dice = random();
+      const dice = reads ? 1 : random();
       if (dice < 0.4 && mine.length < MOST_PLANTS) {
         const owned = dice > 0.1;
         // New ones all the time, because an id may stay taken after an unknown outcome.
@@ -168,6 +193,14 @@ export class RetryingClients {
     if (request.type === 'list') return client.list();
     return request.type === 'create' ? client.create(request.id, request.name) : client.delete(request.id);
   }
+}
+
+/** The response in the form of the linearizability oracle. */
+function answerOf({ type }: PlantRequest, { status, error, names }: HttpResponse): Operation['answer'] {
+  if (status < 300) return type === 'list' ? names! : WRITES[type].acknowledged;
+  if (error === 40003) return 'id-taken';
+  if (error === 40401) return 'no-such-plant';
+  return `${status}/${error ?? '–'}`;
 }
 
 function lostResponse(error: unknown): 'refused' | 'none' {

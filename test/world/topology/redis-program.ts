@@ -4,54 +4,93 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { endWithProcess } from '../support/redis/end-with-process';
-import { freePort } from '../support/redis/free-port';
-import { disconnect } from '../support/redis/server';
-import { TcpProxy } from '../support/tcp-proxy';
-import { until } from '../support/until';
+import { endWithProcess } from '../../support/redis/end-with-process';
+import { freePort } from '../../support/redis/free-port';
+import { disconnect } from '../../support/redis/server';
+import { TcpProxy } from '../../support/tcp-proxy';
+import { until } from '../../support/until';
+import { type Host, type Network, THIS_MACHINE } from './network';
 
 const DISK_MB = 32;
 const COMMAND_MS = 20_000;
+/** On a host of its own, where no other server is. */
+const PORT = 6379;
 const STARTS_WITHIN_MS = 120_000;
+
+/** Where clients and other servers reach a server. */
+export interface KnownAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface RedisProgramOptions {
+  readonly host?: Host;
+  /** Of the configuration file. */
+  readonly lines: (port: number, known: KnownAddress) => readonly string[];
+  readonly sentinel?: boolean;
+}
 
 /**
  * A redis-server or a Sentinel with a configuration file, which survives a restart with all that Sentinels rewrite in
- * it. All others reach a server through its proxy.
+ * it. On this machine, all others reach a server through its proxy. A server on a host of its own has none.
  */
 export class RedisProgram {
   #child: ChildProcess | undefined;
+  #frozen = false;
+  /** Whether its network is dropped. */
+  #isolated = false;
   readonly #forget = endWithProcess(() => {
     this.#child?.kill('SIGKILL');
     this.#removeData();
   });
 
   private constructor(
+    readonly host: Host,
     readonly port: number,
     readonly directory: string,
     /** Whether its directory has a file system of its own, of {@link DISK_MB}. */
     readonly ownsDisk: boolean,
-    readonly proxy: TcpProxy,
+    private readonly ownProxy: TcpProxy | undefined,
     private readonly mode: readonly string[],
   ) {}
 
-  /** @param lines of the configuration file, given the port and that of the proxy. */
-  static async start(
-    lines: (port: number, proxyPort: number) => readonly string[],
-    ...mode: readonly string[]
-  ): Promise<RedisProgram> {
-    const port = await freePort();
-    const directory = mkdtempSync(join(tmpdir(), 'plant-store-chaos-'));
-    const proxy = await TcpProxy.to({ port });
-    const program = new RedisProgram(port, directory, mounted(directory), proxy, mode);
-    const common = [`port ${port}`, 'bind 127.0.0.1', `dir ${directory}`, `logfile ${directory}/redis.log`];
-    writeFileSync(join(directory, 'redis.conf'), [...common, ...lines(port, proxy.port), ''].join('\n'));
+  static async start({
+    host = THIS_MACHINE,
+    lines,
+    sentinel = false,
+  }: RedisProgramOptions): Promise<RedisProgram> {
+    const isLocal = host === THIS_MACHINE;
+    const port = isLocal ? await freePort() : PORT;
+    const directory = mkdtempSync(join(tmpdir(), 'plant-store-world-'));
+    const proxy = isLocal && !sentinel ? await TcpProxy.to({ port }) : undefined;
+    const mode = sentinel ? ['--sentinel'] : [];
+    const program = new RedisProgram(host, port, directory, mounted(directory), proxy, mode);
+    const common = [
+      ...[`port ${port}`, `bind ${host.address}`, 'protected-mode no'],
+      ...[`dir ${directory}`, `logfile ${directory}/redis.log`],
+    ];
+    writeFileSync(join(directory, 'redis.conf'), [...common, ...lines(port, program.known), ''].join('\n'));
     await program.run();
     return program;
   }
 
-  /** The port that the others know. */
-  get proxyPort(): number {
-    return this.proxy.port;
+  /** Throws for a Sentinel, and for a server on a host of its own. */
+  get proxy(): TcpProxy {
+    if (this.ownProxy === undefined) throw new Error('this server has no proxy');
+    return this.ownProxy;
+  }
+
+  get known(): KnownAddress {
+    return { host: this.host.address, port: this.ownProxy?.port ?? this.port };
+  }
+
+  isAt(host: string | undefined, port: string | number | undefined): boolean {
+    return this.known.host === host && this.known.port === Number(port);
+  }
+
+  /** Whether it runs and can answer. */
+  get available(): boolean {
+    return this.running && !this.#frozen && !this.#isolated;
   }
 
   get running(): boolean {
@@ -60,11 +99,14 @@ export class RedisProgram {
 
   /** Resolves once it answers. */
   async run(): Promise<void> {
-    const child = spawn('redis-server', [join(this.directory, 'redis.conf'), ...this.mode], {
+    const configuration = join(this.directory, 'redis.conf');
+    const [command = '', ...args] = [...this.host.enter, 'redis-server', configuration, ...this.mode];
+    const child = spawn(command, args, {
       stdio: 'ignore',
       cwd: this.directory,
     });
     this.#child = child;
+    this.#frozen = false;
     await until(async () => {
       if (!this.running) throw new Error(`redis-server ended:\n${this.log.slice(-2000)}`);
       return this.call('PING').then(
@@ -78,8 +120,26 @@ export class RedisProgram {
     return readFileSync(join(this.directory, 'redis.log'), 'utf8');
   }
 
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#child!.kill(signal);
+  freeze(): void {
+    this.#child!.kill('SIGSTOP');
+    this.#frozen = true;
+  }
+
+  thaw(): void {
+    this.#child!.kill('SIGCONT');
+    this.#frozen = false;
+  }
+
+  /** Drops all packets to and from its host. */
+  isolate(network: Network): void {
+    network.isolate(this.host);
+    this.#isolated = true;
+  }
+
+  /** Ends every dropping of packets in the network. */
+  rejoin(network: Network): void {
+    network.heal();
+    this.#isolated = false;
   }
 
   /** `kill -9`. Resolves once the process has ended. */
@@ -92,7 +152,7 @@ export class RedisProgram {
 
   /** Executes a command on a connection of its own, not through the proxy. */
   async call(...command: readonly (string | number)[]): Promise<unknown> {
-    const client = new Redis(this.port, '127.0.0.1', {
+    const client = new Redis(this.port, this.host.address, {
       lazyConnect: true,
       retryStrategy: null,
       enableReadyCheck: false,
@@ -135,7 +195,7 @@ export class RedisProgram {
 
   async stop(): Promise<void> {
     await this.kill();
-    await this.proxy.close();
+    await this.ownProxy?.close();
     this.#removeData();
     this.#forget();
   }

@@ -3,18 +3,20 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { compiled } from '../support/compiled';
-import { patient } from '../support/patience';
-import { until } from '../support/until';
-import type { RedisProgram } from './redis-program';
-import { STORE_TIMEOUT_MS, type ServiceInstance } from './service-instance';
-import { SERVICE_USER, type Topology } from './topology';
+import { compiled } from '../../support/compiled';
+import { patient } from '../../support/patience';
+import { until } from '../../support/until';
+import type { RedisProgram } from '../topology/redis-program';
+import { STORE_TIMEOUT_MS, type ServiceInstance } from '../topology/service-instance';
+import { SERVICE_USER, type Topology, streamKey } from '../topology/topology';
 
 /** What faults act on. */
 export interface Rig {
   readonly topology: Topology;
   readonly instances: readonly ServiceInstance[];
   readonly users: readonly string[];
+  /** Resolves once each of these instances has acknowledged a creation and a deletion of each user. */
+  served(instances?: readonly ServiceInstance[]): Promise<void>;
 }
 
 /** Selects the servers of a fault, and its duration, both determined by the seed. */
@@ -32,9 +34,14 @@ export interface FaultEffect {
   readonly plannedFailovers?: number;
   /** What was wrong meanwhile. */
   readonly violation?: string;
+  /** Measured times in ms, by name; infinite if it did not happen. */
+  readonly times?: Readonly<Record<string, number>>;
 }
 
-type Fault = (rig: Rig, choice: FaultChoice) => Promise<FaultEffect | undefined>;
+export type Fault = (rig: Rig, choice: FaultChoice) => Promise<FaultEffect | undefined>;
+
+/** By name. */
+export type Faults = Readonly<Record<string, Fault>>;
 
 /** A failover takes about five seconds; on a busy machine, more. */
 const TAKES_OVER_WITHIN_MS = 120_000;
@@ -67,8 +74,8 @@ function lasting<T>(
 
 const kill = (program: RedisProgram | ServiceInstance) => program.kill();
 const run = (program: RedisProgram | ServiceInstance) => program.run();
-const freeze = (program: RedisProgram) => program.signal('SIGSTOP');
-const thaw = (program: RedisProgram) => program.signal('SIGCONT');
+const freeze = (program: RedisProgram) => program.freeze();
+const thaw = (program: RedisProgram) => program.thaw();
 const heal = (program: RedisProgram) => program.proxy.heal();
 
 const anInstance = ({ instances }: Rig, choice: FaultChoice) => picked(instances, choice);
@@ -80,6 +87,15 @@ const replicasOf = async ({ topology }: Rig) => {
 };
 const aReplica = async (rig: Rig, choice: FaultChoice) => picked(await replicasOf(rig), choice);
 
+/** Resolves once another primary has replaced this one, and all know it. */
+export async function takeover(topology: Topology, primary: RedisProgram, epoch: number): Promise<void> {
+  const tookOver = async () => {
+    const primaries = await topology.primaries().catch(() => [primary]);
+    return !primaries.includes(primary) && (await topology.epoch().catch(() => epoch)) > epoch;
+  };
+  await until(tookOver, TAKES_OVER_WITHIN_MS);
+}
+
 /** Ends the primary in some way until a replica has taken over. */
 function untilAnotherTakesOver(
   begin: (primary: RedisProgram) => unknown,
@@ -89,11 +105,7 @@ function untilAnotherTakesOver(
     const primary = await aPrimary(rig, choice);
     const epoch = await rig.topology.epoch();
     await begin(primary);
-    const tookOver = async () => {
-      const primaries = await rig.topology.primaries().catch(() => [primary]);
-      return !primaries.includes(primary) && (await rig.topology.epoch().catch(() => epoch)) > epoch;
-    };
-    await until(tookOver, TAKES_OVER_WITHIN_MS);
+    await takeover(rig.topology, primary, epoch);
     await pause(choice.lastsMs);
     await end(primary);
     return undefined;
@@ -126,58 +138,82 @@ function fullDisk(pick: (rig: Rig, choice: FaultChoice) => Promise<RedisProgram>
   };
 }
 
-/** A setting that the service examines: each instance must report it. */
+/** A setting that the service examines: each instance must report it, and its end. */
 function setting(name: string, value: string, finding: string): Fault {
   return async (rig, choice) => {
     const primary = await aPrimary(rig, choice);
     const [, before] = (await primary.call('CONFIG', 'GET', name)) as [string, string];
+    /** Whether all instances have the finding, or none has it, in time. */
+    const isReported = (present: boolean) =>
+      until(
+        async () =>
+          (await Promise.all(rig.instances.map((instance) => instance.hasFinding(finding)))).every(
+            (found) => found === present,
+          ),
+        patient(NOTICED_WITHIN_MS),
+      ).then(
+        () => true,
+        () => false,
+      );
     await primary.call('CONFIG', 'SET', name, value);
-    const haveFinding = async () =>
-      (await Promise.all(rig.instances.map((instance) => instance.hasFinding(finding)))).every(Boolean);
-    const reported = await until(haveFinding, patient(NOTICED_WITHIN_MS)).then(
-      () => true,
-      () => false,
-    );
+    const begun = await isReported(true);
     await pause(choice.lastsMs);
     await primary.call('CONFIG', 'SET', name, before);
-    return reported ? {} : { violation: `not every instance reported the finding ${finding}` };
+    const ended = await isReported(false);
+    return begun && ended
+      ? {}
+      : { violation: `not every instance reported ${begun ? 'the end of ' : ''}the finding ${finding}` };
   };
 }
 
-/** As docs/runbooks/restore.md describes, with the instances locked out but running. */
-const restore: Fault = async ({ topology }, { lastsMs }) => {
+/** As docs/runbooks/restore.md describes, with the instances locked out, and restarted because the store is a new one. */
+const restore: Fault = async ({ topology, instances }, { lastsMs }) => {
   const primary = (await topology.primaries())[0]!;
   const backup = join(primary.directory, 'backup.ndjson');
   const losesSince = performance.now();
-  await cli(topology, 'events', 'export', '--output', backup);
+  await cli(topology, ['events', 'export', '--output', backup]);
   await pause(lastsMs);
   for (const node of topology.nodes) {
     await node.call('ACL', 'SETUSER', SERVICE_USER, 'off');
     await node.call('CLIENT', 'KILL', 'USER', SERVICE_USER);
   }
   for (const each of await topology.primaries()) await each.call('FLUSHDB');
-  await cli(topology, 'events', 'import', backup);
-  await cli(topology, 'events', 'verify');
+  await cli(topology, ['events', 'import', backup]);
+  await cli(topology, ['events', 'verify']);
   for (const node of topology.nodes) await node.call('ACL', 'SETUSER', SERVICE_USER, 'on');
   rmSync(backup);
+  for (const instance of instances) {
+    await instance.end();
+    await instance.run();
+  }
   return { losesSince };
 };
 
 /** `plant-store` of an operator, who is not locked out. Rejects unless it ends with 0. */
-export async function cli(topology: Topology, ...args: readonly string[]): Promise<void> {
+export async function cli(
+  topology: Topology,
+  args: readonly string[],
+  { storeTimeoutMs = 30_000, withinMs = CLI_WITHIN_MS } = {},
+): Promise<void> {
   const environment = {
     ...topology.environment,
     EVENT_STORE: 'redis',
-    REDIS_URL: 'redis://ignored',
-    STORE_TIMEOUT_MS: '30000',
+    REDIS_URL: topology.environment['REDIS_URL']!.replace(/\/\/.*@/, '//'),
+    STORE_TIMEOUT_MS: String(storeTimeoutMs),
   };
   const script = join(compiled(), 'dist/cli.js');
   const env = { PATH: process.env['PATH'], ...environment };
-  await promisify(execFile)(process.execPath, [script, ...args], { env, timeout: CLI_WITHIN_MS });
+  await promisify(execFile)(process.execPath, [script, ...args], {
+    env,
+    timeout: withinMs,
+    killSignal: 'SIGKILL',
+  });
 }
 
-/** By name. */
-const FAULTS: Readonly<Record<string, Fault>> = {
+const WRITE = (bytes: Buffer) => bytes.includes('Plant');
+
+/** Of every topology. */
+export const FAULTS: Faults = {
   'kill an instance': lasting(anInstance, kill, run),
   'end an instance by SIGTERM': async (rig, choice) => {
     const instance = anInstance(rig, choice);
@@ -195,37 +231,60 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     await primary.run();
     return undefined;
   },
-  'kill a primary until a replica takes over': untilAnotherTakesOver(kill, run),
-  'kill a primary without its replicas': killWithoutReplicas,
-  'freeze a primary until a replica takes over': untilAnotherTakesOver(freeze, thaw),
   'freeze a primary': lasting(aPrimary, freeze, thaw),
   'cut the connections of a primary': lasting(aPrimary, (each) => each.proxy.cut(), heal),
   'lose replies to writes': async (rig, choice) => {
     const { proxy } = await aPrimary(rig, choice);
     for (let count = 0; count < LOST_REPLIES; count++)
-      await Promise.race([proxy.loseReply((bytes) => bytes.includes('Plant'), 'cut'), pause(choice.lastsMs)]);
+      await Promise.race([proxy.loseReply(WRITE, 'cut'), pause(choice.lastsMs)]);
     proxy.heal();
     return undefined;
   },
+  'lose a reply to a write silently': lasting(
+    aPrimary,
+    // Not awaited: there may be no write to lose the reply of.
+    (each) => void each.proxy.loseReply(WRITE, 'left open'),
+    heal,
+  ),
+  'cut a write': lasting(aPrimary, (each) => void each.proxy.cutRequest(WRITE, 100), heal),
   'delay the bytes of a primary': lasting(aPrimary, (each) => (each.proxy.delayMs = DELAY_MS), heal),
   'drop the bytes of a primary': lasting(aPrimary, (each) => each.proxy.blackhole(), heal),
-  'kill a replica': lasting(aReplica, kill, run),
-  'freeze a replica': lasting(aReplica, freeze, thaw),
-  'disconnect a replica': lasting(aReplica, (each) => each.proxy.blackhole(), heal),
+  'flush the scripts of a primary': lasting(
+    aPrimary,
+    (each) => each.call('SCRIPT', 'FLUSH'),
+    () => {},
+  ),
   'fill the disk of a primary': fullDisk(aPrimary),
-  'fill the disk of a replica': fullDisk(aReplica),
   'set appendfsync everysec': setting('appendfsync', 'everysec', 'late_fsync'),
   'set maxmemory-policy allkeys-lru': setting('maxmemory-policy', 'allkeys-lru', 'evicts'),
   'set maxmemory 1': setting('maxmemory', '1', 'out_of_memory'),
   'set min-replicas-to-write 9': setting('min-replicas-to-write', '9', 'replicas_missing'),
+};
+
+const WITH_REPLICAS: Faults = {
+  ...FAULTS,
+  'kill a primary until a replica takes over': untilAnotherTakesOver(kill, run),
+  'kill a primary without its replicas': killWithoutReplicas,
+  'freeze a primary until a replica takes over': untilAnotherTakesOver(freeze, thaw),
   'restore a backup': restore,
+  'kill a replica': lasting(aReplica, kill, run),
+  'freeze a replica': lasting(aReplica, freeze, thaw),
+  'disconnect a replica': lasting(aReplica, (each) => each.proxy.blackhole(), heal),
+  'fill the disk of a replica': fullDisk(aReplica),
   'fail over as planned': async (rig, choice) => {
     await rig.topology.failOver(await aPrimary(rig, choice));
     return { plannedFailovers: rig.topology.plannedMayLose ? 0 : 1 };
   },
 };
 
-const SENTINEL_FAULTS: Readonly<Record<string, Fault>> = {
+export const ONE_REDIS_FAULTS: Faults = {
+  ...FAULTS,
+  // Sentinels would end the script.
+  'run a script for long': lasting(aPrimary, keepBusy, (each) => each.call('SCRIPT', 'KILL')),
+};
+
+export const SENTINEL_FAULTS: Faults = {
+  ...WITH_REPLICAS,
   // Not in a Cluster, whose servers are also connected among each other.
   'disconnect a primary until a replica takes over': untilAnotherTakesOver(
     (each) => each.proxy.blackhole(),
@@ -235,16 +294,34 @@ const SENTINEL_FAULTS: Readonly<Record<string, Fault>> = {
   'freeze a Sentinel': lasting(aSentinel, freeze, thaw),
 };
 
-const CLUSTER_FAULTS: Readonly<Record<string, Fault>> = {
-  async 'move the slot of a user'({ topology, users }, choice) {
-    await topology.moveSlot!(`plant-store:{${picked(users, choice)}}:events`);
-    return undefined;
-  },
+export const CLUSTER_FAULTS: Faults = {
+  ...WITH_REPLICAS,
+  'move the slot of a user': moveSlot(() => pause(50)),
+  // The old primary redirects clients to the new one, which does not answer.
+  'move the slot of a user to a frozen primary': moveSlot(async (target) => {
+    target.freeze();
+    await pause(1.5 * STORE_TIMEOUT_MS);
+    target.thaw();
+  }),
 };
 
-/** The faults of a topology, by name. */
-export function faultsOf(name: Topology['name']): Readonly<Record<string, Fault>> {
-  return { ...FAULTS, ...(name === 'sentinel' ? SENTINEL_FAULTS : CLUSTER_FAULTS) };
+/** The faults with these names. */
+export function only(faults: Faults, ...names: readonly string[]): Faults {
+  return Object.fromEntries(names.map((name) => [name, faults[name]!]));
+}
+
+function moveSlot(meanwhile: (target: RedisProgram) => Promise<void>): Fault {
+  return async ({ topology, users }, choice) => {
+    await topology.moveSlot!(streamKey(picked(users, choice)), meanwhile);
+    return undefined;
+  };
+}
+
+async function keepBusy(primary: RedisProgram): Promise<void> {
+  await primary.call('CONFIG', 'SET', 'busy-reply-threshold', '50');
+  primary.call('EVAL', 'while true do end', 0).catch(() => {});
+  // It cannot be stopped earlier.
+  await pause(200);
 }
 
 /** A fault at a place and of a duration that the seed determines. */
@@ -255,9 +332,9 @@ export interface Step extends FaultChoice {
 }
 
 /** All faults in random order, repeatedly. */
-export function* scheduleOf(name: Topology['name'], random: () => number): Generator<Step, never> {
+export function* scheduleOf(faults: Faults, random: () => number): Generator<Step, never> {
   for (;;) {
-    const left = Object.keys(faultsOf(name));
+    const left = Object.keys(faults);
     while (left.length > 0) {
       const [fault = ''] = left.splice(Math.floor(random() * left.length), 1);
       yield { fault, pauseMs: 200 + 1500 * random(), lastsMs: 200 + 4500 * random() ** 2, roll: random() };

@@ -1,0 +1,148 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
+import { unhurried } from '../../support/patience';
+import { until } from '../../support/until';
+import { Network } from './network';
+import type { RedisProgram } from './redis-program';
+
+/** Redis servers, and what is particular to the way in which they fail over. */
+export interface Topology {
+  /** For the service. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly nodes: readonly RedisProgram[];
+  /** In the order of REDIS_SENTINELS. */
+  readonly sentinels: readonly RedisProgram[];
+  /** Has a host for each server; `undefined` if all run on this machine. */
+  readonly network: Network | undefined;
+  /** How many replicas confirm a write before it is acknowledged. */
+  readonly waitReplicas: number;
+  /** A server that does not answer for this time is replaced. */
+  readonly downAfterMs: number;
+  /** In a constant order. Rejects while none is known. */
+  primaries(): Promise<readonly RedisProgram[]>;
+  /** Rises with each failover. */
+  epoch(): Promise<number>;
+  /** How many failovers of a planned one may lose acknowledged writes: see docs/runbooks/failover.md. */
+  readonly plannedMayLose: boolean;
+  failOver(primary: RedisProgram): Promise<void>;
+  /** Whether all servers know the same primaries, and each primary has its replicas. */
+  isWhole(): Promise<boolean>;
+  /**
+   * Moves the slot of `key` to another primary; only in a Cluster.
+   *
+   * @param meanwhile runs when the target has the keys, but not yet the slot.
+   */
+  readonly moveSlot?: (key: string, meanwhile: (target: RedisProgram) => Promise<void>) => Promise<void>;
+}
+
+/** How a topology is started. */
+export interface TopologyKind {
+  /** As in docs/reliability.md. */
+  readonly name: string;
+  readonly hosts: boolean;
+  start(random: () => number): Promise<Topology>;
+}
+
+export interface TopologyOptions {
+  /** Whether each server and each instance has a host of its own, so that any packets between them can be dropped. */
+  readonly hosts?: boolean;
+  readonly downAfterMs?: number;
+  /** More lines of the configuration file of each redis-server. */
+  readonly lines?: readonly string[];
+}
+
+export const DOWN_AFTER_MS = unhurried(2000);
+
+/** With `down-after-milliseconds` of 4000, a primary that is cut off stops before another one starts: see docs/operations.md. */
+export const LEASE = ['min-replicas-to-write 1', 'min-replicas-max-lag 2'];
+
+/** The user of the service, and its password. */
+export const SERVICE_USER = 'plant-store';
+export const PASSWORD = 'chaos';
+
+/** Of a server that keeps what it acknowledged, with the rights of the service as the page says them. */
+export const SERVER_LINES: readonly string[] = [
+  ...['save ""', 'appendonly yes', 'appendfsync always', 'repl-diskless-sync-delay 0'],
+  `user ${SERVICE_USER} on >${PASSWORD} ${rights()}`,
+];
+
+export const SERVICE_URL = `redis://${SERVICE_USER}:${PASSWORD}@ignored`;
+
+function rights(): string {
+  const [, rights] = /ACL SETUSER plant-store on >… (.*)/.exec(readFileSync('docs/operations.md', 'utf8'))!;
+  return `${rights!} +cluster|slots +cluster|info`;
+}
+
+/** Repairs take this long at most, also on a busy machine. */
+const WHOLE_WITHIN_MS = 120_000;
+
+/** Waits until the servers are whole, and each replica has all that its primary has now. */
+export async function settled(topology: Topology): Promise<void> {
+  await until(() => topology.isWhole().catch(() => false), WHOLE_WITHIN_MS);
+  const offsets = new Map<RedisProgram, number>();
+  const offset = async (node: RedisProgram, name: string) =>
+    Number((await node.facts('INFO', 'replication')).get(name));
+  const primaries = await topology.primaries();
+  for (const primary of primaries) offsets.set(primary, await offset(primary, 'master_repl_offset'));
+  const hasAll = async (node: RedisProgram) => {
+    const facts = await node.facts('INFO', 'replication');
+    const primary = primaries.find((each) => each.isAt(facts.get('master_host'), facts.get('master_port')));
+    return facts.get('role') === 'master' || Number(facts.get('slave_repl_offset')) >= offsets.get(primary!)!;
+  };
+  for (const node of topology.nodes) await until(() => hasAll(node), WHOLE_WITHIN_MS);
+}
+
+export function streamKey(user: string): string {
+  return `plant-store:{${user}}:events`;
+}
+
+/** Ends all servers, and removes the network. */
+export async function stop({ nodes, sentinels, network }: Topology): Promise<void> {
+  await Promise.all([...sentinels, ...nodes].map((program) => program.stop()));
+  network?.close();
+}
+
+/** The primary that has this key. */
+export async function primaryOf(key: string, topology: Topology): Promise<RedisProgram> {
+  for (const primary of await topology.primaries()) {
+    const isThere = await primary.call('EXISTS', key).then(
+      () => true,
+      (error: unknown) => {
+        if (String(error).includes('MOVED')) return false;
+        throw error;
+      },
+    );
+    if (isThere) return primary;
+  }
+  throw new Error(`no primary has the key ${key}`);
+}
+
+/** Whether a replica follows one of these primaries; a primary: whether it is one of them. */
+export async function follows(
+  node: RedisProgram,
+  primaries: readonly RedisProgram[],
+  replicas: number,
+): Promise<boolean> {
+  const facts = await node.facts('INFO', 'replication');
+  if (primaries.includes(node)) {
+    const online = [...facts].filter(
+      ([name, value]) => /^slave\d/.test(name) && value.includes('state=online'),
+    );
+    return facts.get('role') === 'master' && online.length >= replicas;
+  }
+  const isPrimary = (each: RedisProgram) => each.isAt(facts.get('master_host'), facts.get('master_port'));
+  return facts.get('master_link_status') === 'up' && primaries.some(isPrimary);
+}
+
+/** Repeats an action that servers refuse while they are busy with an earlier one. */
+export async function accepted(action: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await action();
+      return;
+    } catch (error) {
+      if (attempt === 200) throw error;
+      await pause(100);
+    }
+  }
+}
