@@ -1,4 +1,6 @@
-/** A fault that `npm run test:mutants` plants into a copy of the code, and the test that must fail with it. */
+import { SIMULATED } from './simulated';
+
+/** A fault that `npm run test:mutants` plants into a copy of the code, and what must find it there: at least one. */
 export interface Mutant {
   /** What is wrong, as a sentence. */
   readonly fault: string;
@@ -6,7 +8,10 @@ export interface Mutant {
   /** Occurs exactly once in the file. */
   readonly code: string;
   readonly replacement: string;
-  readonly test: {
+  /** The random schedules that find it: of the engine over the model of Redis, or behind the Redis adapter. */
+  readonly simulation?: 'engine' | 'adapter';
+  /** The test that fails with it. */
+  readonly test?: {
     readonly file: string;
     /** A part of the test's title, which includes the titles of its suites. */
     readonly title: string;
@@ -21,313 +26,21 @@ export function mutated(text: string, { file, code, replacement }: Mutant): stri
   return `${before!}${replacement}${after}`;
 }
 
-const SIMULATION = {
-  file: 'test/simulation/simulation.unit.test.ts',
-  title: 'violate no guarantee in the schedules of fixed seeds',
-};
-
-const ADAPTER_SIMULATION = {
-  file: 'test/simulation/adapter-simulation.unit.test.ts',
-  title: 'violate no guarantee in the adapter schedules of fixed seeds',
-};
-
-/** Faults of the Redis adapter, and of what stands behind its sockets, that the simulator finds. */
-const ADAPTER: readonly Omit<Mutant, 'test'>[] = [
-  {
-    fault: 'too few replicas confirm an append, and it is acknowledged',
-    file: 'src/adapters/redis/append-writer.ts',
-    code: "if (typeof answer === 'number' && answer >= waitReplicas) return;",
-    replacement: "if (typeof answer === 'number') return;",
-  },
-  {
-    fault: 'an append in a conflict is reported as unconfirmed',
-    file: 'src/adapters/redis/event-store.ts',
-    code: "if (status !== 'conflict') return { status };",
-    replacement: "if (status !== 'conflict') return { status };\n      throw new Error('a conflict');",
-  },
-  {
-    fault: 'a repeated append has a new commit id',
-    file: 'src/adapters/redis/event-store.ts',
-    code: 'const args = [expected.version, expected.commit, commit, ...bounds];',
-    replacement:
-      'const args = [expected.version, expected.commit, `${commit}${performance.now()}`, ...bounds];',
-  },
-  {
-    fault: 'an append without a reply is reported as not written',
-    file: 'src/adapters/redis/faults.ts',
-    code: "return new OutcomeUnknown('Redis did not confirm the append', { cause: error });",
-    replacement: 'return readFault(error);',
-  },
-  {
-    fault: 'an append waits without a limit for its turn',
-    file: 'src/adapters/redis/append-writer.ts',
-    code: 'if (this.#unsent.has(append)) append.expiry = this.#expire(append);',
-    replacement: '',
-  },
-  {
-    fault: 'an append that has expired is sent',
-    file: 'src/adapters/redis/append-writer.ts',
-    code: 'withoutScript.filter(({ expired }) => !expired)',
-    replacement: 'withoutScript',
-  },
-  {
-    fault: 'the queue of appends has no limit',
-    file: 'src/adapters/redis/append-writer.ts',
-    code: 'return held.appends === 0 || (held.appends < bounds.appends && held.bytes + bytes <= bounds.bytes);',
-    replacement: 'return true;',
-  },
-  {
-    fault: 'an append that timed out leaves the queue at once',
-    file: 'src/adapters/redis/append-writer.ts',
-    code: 'await this.connection.untilAnswered();',
-    replacement: ';',
-  },
-  {
-    fault: 'the place of an append in the queue is not released',
-    file: 'src/adapters/redis/append-writer.ts',
-    code: 'for (const append of batch) if (!withoutScript.has(append)) this.#release(append);',
-    replacement: '',
-  },
-  {
-    fault: 'a command has no timeout',
-    file: 'src/adapters/redis/client.ts',
-    code: 'commandTimeout: commandTimeout(options),',
-    replacement: '',
-  },
-  {
-    fault: 'a silent connection stays open',
-    file: 'src/adapters/redis/client.ts',
-    code: 'socketTimeout: options.timeoutMs,',
-    replacement: '',
-  },
-  {
-    fault: 'the pause before a reconnect has no limit',
-    file: 'src/adapters/redis/client.ts',
-    code: 'Math.min(25 * 2 ** times, 500)',
-    replacement: '25 * 2 ** times',
-  },
-  {
-    fault: 'a read believes a demoted server',
-    file: 'src/adapters/redis/event-store.ts',
-    code: '        this.reader.mustBePrimary(),\n',
-    replacement: '',
-  },
-  {
-    fault: 'a demoted server keeps its connection',
-    file: 'src/adapters/redis/connection.ts',
-    code: "this.#unavailableReason = 'Redis was made a replica';\n      this.#client.disconnect(true);",
-    replacement: "this.#unavailableReason = 'Redis was made a replica';",
-  },
-  {
-    fault: 'a server that was too busy at first is never examined again',
-    file: 'src/adapters/redis/connection.ts',
-    code: 'if (this.#unavailableReason !== undefined) this.#later(() => void this.#examine());',
-    replacement: '',
-  },
-  {
-    fault: 'a closed store examines its server for ever',
-    file: 'src/adapters/redis/connection.ts',
-    code: '    clearInterval(this.#examinationTimer);\n',
-    replacement: '',
-  },
-  {
-    fault: 'a subscriber is notified one event late',
-    file: 'src/adapters/redis/change-notifier.ts',
-    code: 'return `${Math.min(...versions)}-0`;',
-    replacement: 'return `${Math.min(...versions) + 1}-0`;',
-  },
-  {
-    fault: 'the error of ASKING on a Cluster node is unhandled',
-    file: 'src/adapters/redis/client.ts',
-    code: "return cluster.on('+node', handleAsking);",
-    replacement: 'return cluster;',
-  },
-  {
-    fault: 'the simulated Cluster redirects to a node without the keys',
-    file: 'test/simulation/redis/cluster-slots.ts',
-    code: '`ASK ${to(keys)}`',
-    replacement: '`ASK ${to(owner)}`',
-  },
-  {
-    fault: 'the connection for subscribers stays open',
-    file: 'src/adapters/redis/change-notifier.ts',
-    code: 'this.#linger = setTimeout(() => this.#disconnect(), LINGER_MS).unref();',
-    replacement: '',
-  },
-  {
-    fault: 'the simulated Redis answers WAIT without its replicas',
-    file: 'test/simulation/redis/simulated-redis.ts',
-    code: 'reply: () => model.wait(connection.lastWrite),',
-    replacement: 'reply: () => Number(replicas),',
-  },
-  {
-    fault: 'the simulated Redis gives replies to the wrong connection',
-    file: 'test/simulation/redis/simulated-redis.ts',
-    code: '    connection.reply(encodeReply(reply));',
-    replacement: '    this.connections.at(-1)!.reply(encodeReply(reply));',
-  },
-];
-
-/** Faults of the engine that the simulator finds, and a unit test, too. */
-const ENGINE: readonly Mutant[] = [
-  {
-    fault: 'a query is answered without a read barrier',
-    file: 'src/event-sourcing/stream-state.ts',
-    code: 'const result = await this.calls.read(this.head);',
-    replacement: 'if (this.#caughtUp) return true;\n    const result = await this.calls.read(this.head);',
-    test: {
-      file: 'test/event-sourcing/aggregate.rounds.unit.test.ts',
-      title: 'never answers from memory alone',
-    },
-  },
-  {
-    fault: 'a load that an earlier round started is the read barrier of a later one',
-    file: 'src/event-sourcing/aggregate.ts',
-    code: '        await this.#state.load();\n        continue;',
-    replacement: '        current = await this.#state.load();\n        continue;',
-    test: {
-      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
-      title: 'is loaded across expired requests',
-    },
-  },
-  {
-    fault: 'a reset is ignored by a read',
-    file: 'src/event-sourcing/stream-state.ts',
-    code: '    this.loseHistory();\n    return false;\n  }\n\n  /** Applies the newer events of a read',
-    replacement: '    return true;\n  }\n\n  /** Applies the newer events of a read',
-    test: {
-      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
-      title: 'reloads the stream and serves the events that are left',
-    },
-  },
-  {
-    fault: 'an append without a reply counts as unavailable',
-    file: 'src/event-sourcing/stream-calls.ts',
-    code: '    setInDoubt(true);\n',
-    replacement: '',
-    test: {
-      file: 'test/event-sourcing/aggregate.lost-replies.unit.test.ts',
-      title: 'fails commands with events as unknown and the others as unavailable',
-    },
-  },
-  {
-    fault: 'an append counts as unavailable if its retry is refused',
-    file: 'src/event-sourcing/stream-calls.ts',
-    code: 'unknown ||= !(error instanceof StoreUnavailable);',
-    replacement: 'unknown = !(error instanceof StoreUnavailable);',
-    test: {
-      file: 'test/event-sourcing/aggregate.lost-replies.unit.test.ts',
-      title: 'keeps retrying while the store is unavailable',
-    },
-  },
-  {
-    fault: 'a repeated append has a new commit id',
-    file: 'src/event-sourcing/stream-calls.ts',
-    code: 'await this.#append(expected, commit, events);',
-    replacement: 'await this.#append(expected, `${commit}${this.made}`, events);',
-    test: {
-      file: 'test/event-sourcing/aggregate.lost-replies.unit.test.ts',
-      title: 'acknowledges what the first attempt recorded',
-    },
-  },
-  {
-    fault: 'a snapshot is believed although the history does not have its head',
-    file: 'src/event-sourcing/history-loader.ts',
-    code: '    this.target.reset();\n    return undefined;',
-    replacement: "    return { status: 'read', events: [], more: false };",
-    test: {
-      file: 'test/event-sourcing/aggregate.snapshots.unit.test.ts',
-      title: 'ignores a snapshot',
-    },
-  },
-  {
-    fault: 'the memory of a state that did not fit is not free at once',
-    file: 'src/event-sourcing/stream-state.ts',
-    code: '    this.owner.fits();\n    const full',
-    replacement: '    const full',
-    test: {
-      file: 'test/application/plant-store.memory.unit.test.ts',
-      title: 'serves one of two users that do not fit together',
-    },
-  },
-];
-
-/** Faults of subscriptions, archives and caches that the simulator finds. */
-const SIMULATED: readonly Omit<Mutant, 'test'>[] = [
-  {
-    fault: 'a subscription waits for ever for a reply that was lost',
-    file: 'src/event-sourcing/subscribe.ts',
-    code: 'cancelTimer = this.clock.after(READ_MS, () => reject(error));',
-    replacement: 'cancelTimer = this.clock.after(1000 * READ_MS, () => reject(error));',
-  },
-  {
-    fault: 'a subscription begins again after the store was unavailable',
-    file: 'src/event-sourcing/subscribe.ts',
-    code: 'if (result === undefined) continue;',
-    replacement: 'head = result === undefined ? after : head;\n    if (result === undefined) continue;',
-  },
-  {
-    fault: 'a subscription does not notice a lost history',
-    file: 'src/event-sourcing/subscribe.ts',
-    code: 'const page = pageOfRead(result, head);',
-    replacement:
-      "const page = result.status === 'reset' ? { events: [], more: false } : pageOfRead(result, head);",
-  },
-  {
-    fault: 'a subscription believes that it gets each notification',
-    file: 'src/event-sourcing/subscribe.ts',
-    code: 'await this.#wait(CHECK_MS, (end)',
-    replacement: 'await this.#wait(1000 * CHECK_MS, (end)',
-  },
-  {
-    fault: 'a subscription keeps its timer',
-    file: 'src/event-sourcing/subscribe.ts',
-    code: '    cancelTimer();\n    cancelNotification?.();',
-    replacement: '    void cancelTimer;\n    cancelNotification?.();',
-  },
-  {
-    fault: 'a subscription keeps its notification',
-    file: 'src/event-sourcing/subscribe.ts',
-    code: '    cancelTimer();\n    cancelNotification?.();',
-    replacement: '    cancelTimer();\n    void cancelNotification;',
-  },
-  {
-    fault: 'a subscription reads ahead of its consumer',
-    file: 'src/event-sourcing/subscribe.ts',
-    code: '      head = headAfter(head, event);\n      yield event;',
-    replacement:
-      '      head = headAfter(head, event);\n      if (event.version % 2 === 1) await source.read(head);\n      yield event;',
-  },
-  {
-    fault: 'the simulated store removes events that no base has',
-    file: 'test/simulation/redis-model.ts',
-    code: 'const end = Math.min(this.bases.get(stream)?.head.version ?? 0, oldest + events);',
-    replacement: 'const end = Math.min(this.history(stream).length, oldest + events);',
-  },
-  {
-    fault: 'the cache evicts nothing',
-    file: 'src/event-sourcing/aggregate-cache.ts',
-    code: 'if (!this.#exceeds()) return;',
-    replacement: 'if (!this.#exceeds() || this.#bytes > 0) return;',
-  },
-];
-
 /** By layer. */
 export const MUTANTS: readonly Mutant[] = [
-  ...ENGINE,
-  ...ENGINE.map((mutant) => ({ ...mutant, fault: `${mutant.fault}, in a simulation`, test: SIMULATION })),
-  ...SIMULATED.map((mutant) => ({
-    ...mutant,
-    fault: `${mutant.fault}, in a simulation`,
-    test: SIMULATION,
-  })),
-  ...ADAPTER.map((mutant) => ({
-    ...mutant,
-    fault: `${mutant.fault}, in an adapter simulation`,
-    test: ADAPTER_SIMULATION,
-  })),
+  ...SIMULATED,
 
   // The engine, of which the simulator finds no violation.
+  {
+    fault: 'each subscription has its own listener on a shared signal',
+    file: 'src/event-sourcing/cancellation.ts',
+    code: '    ACTIONS.set(signal, shared);\n',
+    replacement: '',
+    test: {
+      file: 'test/event-sourcing/subscribe.unit.test.ts',
+      title: 'cause no warning, end when it is aborted, and leave no listener',
+    },
+  },
   {
     fault: 'a command in doubt is decided again after its history was lost',
     file: 'src/event-sourcing/stream-calls.ts',
@@ -336,26 +49,6 @@ export const MUTANTS: readonly Mutant[] = [
     test: {
       file: 'test/event-sourcing/aggregate.history.unit.test.ts',
       title: 'leaves the outcome of an unconfirmed commit unknown',
-    },
-  },
-  {
-    fault: 'events that were applied before a reset count as current',
-    file: 'src/event-sourcing/aggregate.ts',
-    code: '          this.#state.loseHistory();\n          current = false;',
-    replacement: '          this.#state.loseHistory();',
-    test: {
-      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
-      title: 'does not treat events applied before the loss as current',
-    },
-  },
-  {
-    fault: 'a reset in the middle of a load ends it as complete',
-    file: 'src/event-sourcing/history-loader.ts',
-    code: "        if (page.status === 'reset') this.target.reset();",
-    replacement: "        if (page.status === 'reset') return true;",
-    test: {
-      file: 'test/event-sourcing/aggregate.history.unit.test.ts',
-      title: 'detects it between two pages of a load',
     },
   },
   {
@@ -400,16 +93,6 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    fault: 'a subscriber that has ended keeps its notification',
-    file: 'src/event-sourcing/subscribe.ts',
-    code: '    cancelNotification?.();\n',
-    replacement: '',
-    test: {
-      file: 'test/event-sourcing/subscribe.unit.test.ts',
-      title: 'when the signal is aborted while it waits',
-    },
-  },
-  {
     fault: 'the rejection of an unwanted page is unhandled in replay',
     file: 'src/event-sourcing/replay.ts',
     code: '      reading.catch(() => {});\n',
@@ -430,38 +113,177 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
 
-  // The model of Redis in the simulator.
+  // A store that breaks the rules of the port.
   {
-    fault: 'the simulated store does not compare commits',
-    file: 'test/simulation/redis-model.ts',
-    code: 'return (version === 0 ? BEGINNING.commit : history[version - 1]?.commit) === commit;',
-    replacement: 'return version <= history.length || commit === BEGINNING.commit;',
-    test: SIMULATION,
+    fault: 'a page with `more` may have no event',
+    file: 'src/event-sourcing/replay.ts',
+    code: 'if (last !== undefined && last.version > head.version) return headOf(last);',
+    replacement: 'return headOf(last ?? head);',
+    test: {
+      file: 'test/event-sourcing/aggregate.broken-store.unit.test.ts',
+      title: 'fails a query as a bug, and is not read without end',
+    },
   },
   {
-    fault: 'the simulated store does not compare versions',
-    file: 'test/simulation/redis-model.ts',
-    code: 'return recorded?.commit === commit && isDeepStrictEqual(recorded.event, event);',
-    replacement: 'return recorded !== undefined;',
-    test: SIMULATION,
+    fault: 'a page may end elsewhere than it says',
+    file: 'src/event-sourcing/history-loader.ts',
+    code: 'if (this.target.head().version !== end!.version)',
+    replacement: 'if (end === undefined)',
+    test: {
+      file: 'test/event-sourcing/aggregate.broken-store.unit.test.ts',
+      title: 'fails a query as a bug, and is not read without end',
+    },
   },
   {
-    fault: 'the simulated store acknowledges an append that no replica has',
-    file: 'test/simulation/network.ts',
-    code: "result.status === 'appended' && this.store.wait(offset) < this.options.waitReplicas",
-    replacement: 'false',
-    test: SIMULATION,
+    fault: 'a store that loses every history is called without a pause',
+    file: 'src/event-sourcing/aggregate.ts',
+    code: 'if (losses > 0) await this.#calls.pauseAfter(losses);',
+    replacement: '',
+    test: {
+      file: 'test/event-sourcing/aggregate.broken-store.unit.test.ts',
+      title: 'is called with pauses, until the deadline of the request',
+    },
+  },
+  {
+    fault: 'a long history of a store without input and output leaves no time for timers',
+    file: 'src/event-sourcing/history-loader.ts',
+    code: '      await this.queue.pauseIfDue();\n',
+    replacement: '',
+    test: {
+      file: 'test/event-sourcing/aggregate.broken-store.unit.test.ts',
+      title: 'lets timers run while a long history is loaded',
+    },
   },
 
-  // The Redis adapter, in a schedule that random ones rarely meet.
+  // The log.
   {
-    fault: 'a subscriber is notified by a demoted server',
-    file: 'src/adapters/redis/change-notifier.ts',
-    code: '      connection.mustBePrimary(),\n',
-    replacement: '      undefined,\n',
+    fault: 'the number of dropped log lines is logged again and again',
+    file: 'src/service/log-destination.ts',
+    code: 'if (this.#dropped === this.#droppedKnown) return;',
+    replacement: 'if (this.#dropped === 0) return;',
     test: {
-      file: ADAPTER_SIMULATION.file,
-      title: 'notifies subscribers after a failover although the old primary keeps its connections',
+      file: 'test/service/log-destination.unit.test.ts',
+      title: 'calls `recovered` once for each loss',
+    },
+  },
+  {
+    fault: 'a terminal is written to with a descriptor that blocks',
+    file: 'src/service/log-destination.ts',
+    code: 'if (!isatty(fd)) return fd;',
+    replacement: 'if (fd === 1 || !isatty(fd)) return fd;',
+    test: {
+      file: 'test/service/log-terminal.processes.http.test.ts',
+      title: 'lets SIGTERM end the service with 0 when Ctrl-S pauses the terminal',
+    },
+  },
+
+  // Bodies that are being received.
+  {
+    fault: 'the bodies that are being received are not bounded',
+    file: 'src/adapters/http/received-bodies.ts',
+    code: 'while (this.#bytes > this.maxBytes) this.#endOne();',
+    replacement: '',
+    test: {
+      file: 'test/adapters/http/edge/received-bodies.http.test.ts',
+      title: 'take bounded memory',
+    },
+  },
+  {
+    fault: 'the first body of the user with the fewest bytes is refused',
+    file: 'src/adapters/http/received-bodies.ts',
+    code: 'if (bytes > most) [',
+    replacement: 'if (most < 0 || bytes < most) [',
+    test: {
+      file: 'test/adapters/http/edge/received-bodies.http.test.ts',
+      title: 'take bounded memory',
+    },
+  },
+  {
+    fault: 'a piece of a body takes only its own bytes',
+    file: 'src/adapters/http/received-bodies.ts',
+    code: 'const PIECE_BYTES = 512;',
+    replacement: 'const PIECE_BYTES = 0;',
+    test: {
+      file: 'test/adapters/http/edge/received-bodies.http.test.ts',
+      title: 'are bounded although each is sent byte by byte',
+    },
+  },
+  {
+    fault: 'the bodies of queued requests are not bounded',
+    file: 'src/adapters/http/connection.ts',
+    code: 'return size >= MAX_QUEUED || bytes >= MAX_QUEUED_BYTES;',
+    replacement: 'return size >= MAX_QUEUED || bytes < 0;',
+    test: {
+      file: 'test/adapters/http/edge/received-bodies.http.test.ts',
+      title: 'are bounded also while they wait for an earlier response',
+    },
+  },
+
+  // The admin port.
+  {
+    fault: 'idle connections refuse the probes of the admin port',
+    file: 'src/service/servers.ts',
+    code: "whenFull: 'close-oldest',",
+    replacement: '',
+    test: {
+      file: 'test/adapters/http/admin-port.http.test.ts',
+      title: 'answers although its 32 connections are taken, the oldest of which it closes',
+    },
+  },
+  {
+    fault: 'the newest connection is closed for another one',
+    file: 'src/adapters/http/connections.ts',
+    code: 'open.find(([, { idle }]) => idle)',
+    replacement: 'open.findLast(([, { idle }]) => idle)',
+    test: {
+      file: 'test/adapters/http/admin-port.http.test.ts',
+      title: 'answers although its 32 connections are taken, the oldest of which it closes',
+    },
+  },
+
+  // The edge.
+  {
+    fault: 'RTSP is taken for HTTP',
+    file: 'src/adapters/http/connection.ts',
+    code: 'OTHER_PROTOCOL.test(bytes)',
+    replacement: 'bytes === OTHER_PROTOCOL.source',
+    test: {
+      file: 'test/adapters/http/edge/malformed.http.test.ts',
+      title: 'RTSP/1.0',
+    },
+  },
+
+  // Tokens.
+  {
+    fault: 'a member that the token file has twice counts once',
+    file: 'src/adapters/auth/token-file-format.ts',
+    code: '  requireUniqueMembers(text);\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/auth/token-file-format.unit.test.ts',
+      title: 'is invalid if it has the tokens of a user twice',
+    },
+  },
+  {
+    fault: 'a remembered token keeps its header field in memory',
+    file: 'src/adapters/auth/token-table.ts',
+    code: 'Buffer.from(token).toString()',
+    replacement: 'token',
+    test: {
+      file: 'test/adapters/auth/token-table.unit.test.ts',
+      title: 'keeps nothing of the header field',
+    },
+  },
+
+  // A planted snapshot.
+  {
+    fault: 'a chunk of a snapshot may be of any length',
+    file: 'src/adapters/redis/snapshot-store.ts',
+    code: '#values[i] > tonumber(ARGV[1])',
+    replacement: '#values[i] > 2 ^ 40',
+    test: {
+      file: 'test/adapters/redis/snapshot-store.redis.test.ts',
+      title: 'without its chunk in the memory of the process',
     },
   },
 
@@ -509,7 +331,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'the append script does not detect a lost history',
     file: 'src/adapters/redis/scripts.ts',
-    code: "if known ~= base then return {'reset'} end",
+    code: "if known ~= base then return {doubt(replicas, lag, id) or 'reset'} end",
     replacement: '',
     test: { file: 'test/adapters/redis/event-store.redis.test.ts', title: 'RedisEventStore' },
   },
@@ -525,30 +347,6 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    fault: 'a read of Redis does not compare commits',
-    file: 'src/adapters/redis/event-store.ts',
-    code: ' || known.recorded?.commit !== after.commit)',
-    replacement: ')',
-    test: { file: 'test/adapters/redis/lost-history.redis.test.ts', title: 'lists its plants' },
-  },
-  {
-    fault: 'an append that Redis did not confirm counts as unavailable',
-    file: 'src/adapters/redis/faults.ts',
-    code: "return new OutcomeUnknown('Redis did not confirm the append', { cause: error });",
-    replacement: 'return readFault(error);',
-    test: { file: 'test/adapters/redis/faults.unit.test.ts', title: 'has an unknown outcome' },
-  },
-  {
-    fault: 'WAIT is confirmed by one replica, however many are required',
-    file: 'src/adapters/redis/append-writer.ts',
-    code: "typeof answer === 'number' && answer >= waitReplicas",
-    replacement: "typeof answer === 'number' && answer >= Math.min(1, waitReplicas)",
-    test: {
-      file: 'test/adapters/redis/append-writer.redis.test.ts',
-      title: 'while fewer replicas than required have confirmed them',
-    },
-  },
-  {
     fault: 'a conflict waits for the confirmation of replicas',
     file: 'src/adapters/redis/append-writer.ts',
     code: "if (reply[0] === 'appended') await confirmed;",
@@ -559,23 +357,6 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    fault: 'WAIT may take longer than its command',
-    file: 'src/adapters/redis/connection.ts',
-    code: 'this.commandTimeoutMs * 0.8',
-    replacement: 'this.commandTimeoutMs * 1.2',
-    test: {
-      file: 'test/adapters/redis/append-writer.redis.test.ts',
-      title: 'conflict without the confirmation of a replica',
-    },
-  },
-  {
-    fault: 'a failed examination is not repeated',
-    file: 'src/adapters/redis/connection.ts',
-    code: 'if (this.#unavailableReason !== undefined) this.#later(() => void this.#examine());',
-    replacement: '',
-    test: { file: 'test/adapters/redis/start-up.redis.test.ts', title: 'if it could not be examined' },
-  },
-  {
     fault: 'a refused server is not examined again',
     file: 'src/adapters/redis/connection.ts',
     code: 'if (this.#unavailableReason !== undefined) this.#later(() => this.#client.disconnect(true));',
@@ -583,6 +364,146 @@ export const MUTANTS: readonly Mutant[] = [
     test: {
       file: 'test/adapters/redis/examination.redis.test.ts',
       title: 'refuses it when its eviction policy changes',
+    },
+  },
+  {
+    fault: 'a read does not compare the id of the store',
+    file: 'src/adapters/redis/scripts.ts',
+    code: "  if isAnotherStore(id) then return 'identity' end\n",
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/store-identity.redis.test.ts',
+      title: 'refuses a list of another user',
+    },
+  },
+  {
+    fault: 'an append does not compare the id of the store',
+    file: 'src/adapters/redis/scripts.ts',
+    code: 'if isAnotherStore(id) then return {doubt(replicas, lag, id)} end\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/store-identity.redis.test.ts',
+      title: 'refuses a write of another user',
+    },
+  },
+  {
+    fault: 'an examination adopts each id of a store',
+    file: 'src/adapters/redis/connection.ts',
+    code: 'if (isKnown) return identity.judge(id);',
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/store-identity.redis.test.ts',
+      title: 'is another one at the same address refuses it',
+    },
+  },
+  {
+    fault: 'an instance that loses the creation of an id does not read the other one',
+    file: 'src/adapters/redis/store-identity.ts',
+    code: 'if (other !== undefined && other !== created) this.#see(other);',
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/store-identity.redis.test.ts',
+      title: 'is created once by instances that start at the same time',
+    },
+  },
+  {
+    fault: 'an id that too few replicas have is used',
+    file: 'src/adapters/redis/store-identity.ts',
+    code: 'if (Number(replicaCount) >= waitReplicas) this.#see(id);\n    else this.#unconfirmed = id;',
+    replacement: 'this.#see(id);',
+    test: {
+      file: 'test/adapters/redis/store-identity.redis.test.ts',
+      title: 'does not count before the replica has it',
+    },
+  },
+  {
+    fault: 'a created id is not logged',
+    file: 'src/adapters/redis/store-identity.ts',
+    code: "if (created === undefined) this.report('warn', createdText(id, keys));",
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/store-identity.redis.test.ts',
+      title: 'was emptied uses it as a new store once it is restarted',
+    },
+  },
+  {
+    fault: 'a primary needs no replica to be current',
+    file: 'src/adapters/redis/server-checks.ts',
+    code: 'return replicas! > 0 && lag! > 0 ? [replicas!, lag! + 1] : NO_LEASE;',
+    replacement: 'return NO_LEASE;',
+    test: {
+      file: 'test/adapters/redis/faults/replicas.fault.test.ts',
+      title: 'are refused once the replica has not confirmed',
+    },
+  },
+  {
+    fault: 'a replica that confirmed long ago keeps a primary current',
+    file: 'src/adapters/redis/scripts.ts',
+    code: 'if tonumber(behind) <= lag then',
+    replacement: 'if behind then',
+    test: {
+      file: 'test/adapters/redis/faults/replicas.fault.test.ts',
+      title: 'are refused once the replica has not confirmed',
+    },
+  },
+  {
+    fault: "any server's conflict is believed",
+    file: 'src/adapters/redis/scripts.ts',
+    code: "    if why then return {why} end\n    return {'conflict'",
+    replacement: "    return {'conflict'",
+    test: {
+      file: 'test/adapters/redis/faults/replicas.fault.test.ts',
+      title: 'are refused as well as the conflict',
+    },
+  },
+  {
+    fault: 'readiness does not ask whether the server is current',
+    file: 'src/adapters/redis/connection.ts',
+    code: 'if (doubt !== undefined) throw this.doubted(doubt);',
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/faults/replicas.fault.test.ts',
+      title: 'are refused once the replica has not confirmed',
+    },
+  },
+  {
+    fault: 'a lag as long as the time until a failover is accepted',
+    file: 'src/adapters/redis/server-checks.ts',
+    code: '(lag + 1) * 1000 > takesOverMs',
+    replacement: 'lag * 1000 > takesOverMs',
+    test: {
+      file: 'test/adapters/redis/server-checks.unit.test.ts',
+      title: 'because a replica takes over after less than two seconds more than the lag',
+    },
+  },
+  {
+    fault: 'the Sentinels are awaited one after the other',
+    file: 'src/adapters/redis/sentinels.ts',
+    code: 'await Promise.race([settled, delay(OTHERS_MS, undefined, { ref: false })]);',
+    replacement: 'await settled;',
+    test: {
+      file: 'test/adapters/redis/failover-watch.unit.test.ts',
+      title: 'name it in time while others are frozen or gone',
+    },
+  },
+  {
+    fault: 'the first Sentinel that answers is believed',
+    file: 'src/adapters/redis/sentinels.ts',
+    code: 'other.epoch > one.epoch ? other : one',
+    replacement: 'one',
+    test: {
+      file: 'test/adapters/redis/failover-watch.unit.test.ts',
+      title: 'name the primary of the newest configuration',
+    },
+  },
+  {
+    fault: 'a failover is never given up',
+    file: 'src/adapters/redis/failover-watch.ts',
+    code: 'setTimeout(() => this.#end(), this.longestMs).unref()',
+    replacement: 'setTimeout(() => {}, this.longestMs).unref()',
+    test: {
+      file: 'test/adapters/redis/failover-watch.unit.test.ts',
+      title: 'gives up a failover of which it hears nothing more',
     },
   },
   {
@@ -657,6 +578,16 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
+    fault: 'any file beside an export counts as its draft',
+    file: 'src/adapters/cli/output-file.ts',
+    code: 'name.startsWith(target) && DRAFT_SUFFIX.test(name.slice(target.length))',
+    replacement: 'name.startsWith(target)',
+    test: {
+      file: 'test/adapters/cli/output-file.unit.test.ts',
+      title: 'has the drafts of killed commands reported by path and time, and left as they are',
+    },
+  },
+  {
     fault: 'an export is not flushed to the disk before it replaces a file',
     file: 'src/adapters/cli/output-file.ts',
     code: 'createWriteStream({ flush: isFile })',
@@ -689,53 +620,74 @@ export const MUTANTS: readonly Mutant[] = [
 
   // The HTTP interface.
   {
-    fault: 'a long response is never taken off the memory of long responses',
-    file: 'src/adapters/http/response.ts',
-    code: 'if (this.#readers.delete(body)) this.#bytes -= body.length;',
-    replacement: 'this.#readers.delete(body);',
-    test: {
-      file: 'test/adapters/http/long-bodies.unit.test.ts',
-      title: 'are not counted any more when their last reader has gone',
-    },
-  },
-  {
-    fault: 'a long response with several readers is counted once for each',
-    file: 'src/adapters/http/response.ts',
-    code: 'this.#readers.set(body, readers);\n      this.#bytes += body.length;\n    }',
-    replacement: 'this.#readers.set(body, readers);\n    }\n    this.#bytes += body.length;',
-    test: {
-      file: 'test/adapters/http/long-bodies.unit.test.ts',
-      title: 'are counted once, however many clients read them',
-    },
-  },
-  {
-    fault: 'a long response is dropped from memory with its first reader',
-    file: 'src/adapters/http/response.ts',
-    code: 'if (readers?.size === 0) this.#forget(body);',
-    replacement: 'this.#forget(body);',
-    test: {
-      file: 'test/adapters/http/long-bodies.unit.test.ts',
-      title: 'are counted until their last reader has gone',
-    },
-  },
-  {
-    fault: 'the bytes of a finished list are not released',
-    file: 'src/adapters/http/list-renderer.ts',
-    code: '    this.#bytes -= text.bytes;\n',
+    fault: 'a response that was read is never taken off the memory of responses',
+    file: 'src/adapters/http/response-memory.ts',
+    code: 'this.#add(account, -bytes);',
     replacement: '',
     test: {
-      file: 'test/adapters/http/list-renderer.unit.test.ts',
-      title: 'lets users take turns, piece by piece',
+      file: 'test/adapters/http/response-memory.unit.test.ts',
+      title: 'counts a response until it leaves, once',
     },
   },
   {
-    fault: 'the ranges of a finished list are not released',
-    file: 'src/adapters/http/list-renderer.ts',
-    code: '    this.#ranges -= text.size;\n',
+    fault: 'what responses share is counted once for each',
+    file: 'src/adapters/http/response-memory.ts',
+    code: 'if (shared !== undefined) {\n      shared.holders++;',
+    replacement:
+      'if (shared !== undefined) {\n      this.#add(account, shared.bytes);\n      shared.holders++;',
+    test: {
+      file: 'test/adapters/http/response-memory.unit.test.ts',
+      title: 'counts what responses of one user share once',
+    },
+  },
+  {
+    fault: 'the user with the fewest bytes loses a response',
+    file: 'src/adapters/http/response-memory.ts',
+    code: 'other[1].bytes > most[1].bytes',
+    replacement: 'other[1].bytes < most[1].bytes',
+    test: {
+      file: 'test/adapters/http/response-memory.unit.test.ts',
+      title: 'beyond the bound abandons the oldest response of the user with the most bytes',
+    },
+  },
+  {
+    fault: 'the segments of a list without readers stay in memory',
+    file: 'src/adapters/http/long-lists.ts',
+    code: 'lists.memory.release(user, segment);',
+    replacement: ';',
+    test: {
+      file: 'test/adapters/http/long-lists.unit.test.ts',
+      title: 'leave no work and no memory if their readers disconnect',
+    },
+  },
+  {
+    fault: 'the measurement of a list without readers continues',
+    file: 'src/adapters/http/long-lists.ts',
+    code: '    this.#stopMeasuring();\n',
     replacement: '',
     test: {
-      file: 'test/adapters/http/list-renderer.unit.test.ts',
-      title: 'counts the ranges of a list only until its text is made',
+      file: 'test/adapters/http/long-lists.unit.test.ts',
+      title: 'leave no work and no memory if their readers disconnect',
+    },
+  },
+  {
+    fault: 'readers of one list do not share its pieces',
+    file: 'src/adapters/http/long-lists.ts',
+    code: 'if (this.#pieces?.length === number) this.#pieces.push(piece);',
+    replacement: '',
+    test: {
+      file: 'test/adapters/http/long-lists.unit.test.ts',
+      title: 'which share their pieces',
+    },
+  },
+  {
+    fault: 'a long list is measured without a deadline',
+    file: 'src/adapters/http/long-lists.ts',
+    code: "timer = setTimeout(() => reject(new Overloaded('the list was not measured in time')), timeoutMs);",
+    replacement: '',
+    test: {
+      file: 'test/adapters/http/long-lists.unit.test.ts',
+      title: 'are refused if they are not measured in time',
     },
   },
   {
@@ -756,6 +708,36 @@ export const MUTANTS: readonly Mutant[] = [
     test: {
       file: 'test/adapters/http/contract/memory.http.test.ts',
       title: 'an entity tag that contains the current one',
+    },
+  },
+  {
+    fault: 'a client that reads slowly is never disconnected',
+    file: 'src/adapters/http/connection.ts',
+    code: 'if (!taken) this.#expectRead();',
+    replacement: '',
+    test: {
+      file: 'test/adapters/http/edge/slow-clients.load.http.test.ts',
+      title: 'are disconnected if they read their response too slowly, although they never stop',
+    },
+  },
+  {
+    fault: 'a client that accepts no gzip gets it',
+    file: 'src/adapters/http/response.ts',
+    code: "ctx.acceptsEncodings('gzip', 'identity') === 'gzip'",
+    replacement: "ctx.get('Accept-Encoding').includes('gzip')",
+    test: {
+      file: 'test/adapters/http/docs.http.test.ts',
+      title: 'is not compressed for Accept-Encoding: gzip;q=0',
+    },
+  },
+  {
+    fault: 'the allowance of the documentation is taken by responses without a body',
+    file: 'src/adapters/http/response.ts',
+    code: "if (ctx.method !== 'HEAD' && !isKnown(ctx, etag)) allowance.take",
+    replacement: 'allowance.take',
+    test: {
+      file: 'test/adapters/http/docs.http.test.ts',
+      title: 'answers 503 beyond 48 MiB a minute',
     },
   },
   {
@@ -791,8 +773,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     fault: 'a cached text of a list keeps the pool of which it is a slice',
     file: 'src/adapters/http/list-text.ts',
-    code: 'const chunk = exactBuffer(piece);',
-    replacement: 'const chunk = Buffer.from(piece);',
+    code: 'return exactBuffer(`[${',
+    replacement: 'return Buffer.from(`[${',
     test: { file: 'test/adapters/http/lists.unit.test.ts', title: 'is not a slice of a larger Buffer' },
   },
   {
@@ -897,13 +879,73 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
   {
-    fault: 'an append whose reply was lost is decided again after its events were archived',
-    file: 'src/event-sourcing/stream-calls.ts',
-    code: " || result.status === 'archived'",
+    fault: 'a stream whose events were deleted beside its base is read as an empty one',
+    file: 'src/adapters/redis/scripts.ts',
+    code: "if version == '0' and hasLostBase(stream, KEYS[2]) then return {'unreadable'} end",
     replacement: '',
     test: {
-      file: 'test/event-sourcing/aggregate.archived.unit.test.ts',
-      title: 'leaves the outcome of an append unknown if its reply was lost and its events were archived',
+      file: 'test/adapters/redis/unreadable-history.redis.test.ts',
+      title: 'no events beside the base snapshot, whose head an instance knows',
+    },
+  },
+  {
+    fault: 'an append begins another history beside a base',
+    file: 'src/adapters/redis/scripts.ts',
+    code: "if version == '0' and hasLostBase(stream, KEYS[2]) then\n",
+    replacement: 'if false then\n',
+    test: {
+      file: 'test/adapters/redis/event-store.redis.test.ts',
+      title: 'without the event of its base it is unreadable, and neither empty nor written to',
+    },
+  },
+  {
+    fault: 'another history that is longer than the base is served',
+    file: 'src/adapters/redis/scripts.ts',
+    code: 'return not entry or entry[2][6] ~= head[2]',
+    replacement: 'return not entry',
+    test: {
+      file: 'test/adapters/redis/stream-archive.redis.test.ts',
+      title: 'because a longer history began',
+    },
+  },
+  {
+    fault: 'a Redis user without the rights for archives can append to no new stream',
+    file: 'src/adapters/redis/scripts.ts',
+    code: "redis.pcall('HMGET', base, 'version', 'commit')",
+    replacement: "redis.call('HMGET', base, 'version', 'commit')",
+    test: {
+      file: 'test/adapters/redis/faults/least-privilege.fault.test.ts',
+      title: 'loses no request without the rights for snapshots',
+    },
+  },
+  {
+    fault: 'a base that may not be read counts as none',
+    file: 'src/adapters/redis/scripts.ts',
+    code: "if not redis.pcall('XRANGE', base, '-', '+', 'COUNT', 1).err then return false end",
+    replacement: 'if head.err then return false end',
+    test: {
+      file: 'test/adapters/redis/faults/least-privilege.fault.test.ts',
+      title: 'refuses only the users who have a base',
+    },
+  },
+  {
+    fault: 'a base whose stream is missing is not reported',
+    file: 'src/adapters/redis/stream-catalogue.ts',
+    code: "if ((await client.hmget(base, 'version'))[0] === null) return undefined;",
+    replacement: 'if (base) return undefined;',
+    test: {
+      file: 'test/adapters/redis/stream-archive.redis.test.ts',
+      title: 'is reported by the catalogue while its key is missing',
+    },
+  },
+  {
+    fault: 'a base whose stream is missing is erased without a confirmation',
+    file: 'src/adapters/cli/events-erase.ts',
+    code: '(archived && `the base snapshot of version ${archived.head.version}, and no events`);',
+    replacement: 'undefined;',
+    test: {
+      file: 'test/adapters/cli/erase.unit.test.ts',
+      title: 'describes a base snapshot whose stream is missing',
     },
   },
 ];

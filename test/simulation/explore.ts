@@ -17,9 +17,7 @@ export interface ExploreOptions extends SimulationOptions {
 
 export async function replaySchedule(schedule: Schedule, options: SimulationOptions = {}): Promise<Replay> {
   const trace: string[] = [];
-  const violations = findViolations(
-    await simulate(schedule, { ...options, trace: (line) => void trace.push(line) }),
-  );
+  const violations = await violationsOf(schedule, { ...options, trace: (line) => void trace.push(line) });
   return { violations, trace };
 }
 
@@ -29,11 +27,8 @@ export async function findFailingSeed(
   count: number,
   { schedules = scheduleOf, ...options }: ExploreOptions = {},
 ): Promise<number | undefined> {
-  for (let seed = first; seed < first + count; seed++) {
+  for (let seed = first; seed < first + count; seed++)
     if (await hasViolation(schedules(seed), options)) return seed;
-    // Node reports an unhandled rejection between two turns of the event loop.
-    await nextTurn();
-  }
   return undefined;
 }
 
@@ -58,5 +53,22 @@ export async function describeFailure(
 }
 
 async function hasViolation(schedule: Schedule, options: SimulationOptions): Promise<boolean> {
-  return findViolations(await simulate(schedule, options)).length > 0;
+  return (await violationsOf(schedule, options)).length > 0;
+}
+
+/** The violations of a schedule; a simulation that throws, and an unhandled rejection, are some. */
+async function violationsOf(schedule: Schedule, options: SimulationOptions): Promise<readonly string[]> {
+  const faults: string[] = [];
+  const unhandled = (error: unknown) => void faults.push(`unhandled rejection: ${String(error)}`);
+  process.on('unhandledRejection', unhandled);
+  try {
+    const result = await simulate(schedule, options);
+    // Node reports an unhandled rejection between two turns of the event loop.
+    await nextTurn();
+    return [...findViolations(result), ...faults];
+  } catch (error) {
+    return [`the simulation failed: ${String(error)}`, ...faults];
+  } finally {
+    process.off('unhandledRejection', unhandled);
+  }
 }

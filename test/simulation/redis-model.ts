@@ -6,6 +6,7 @@ import {
   type NewerEvents,
   type ReadResult,
   type RecordedEvent,
+  UnreadableHistory,
 } from '../../src/event-sourcing';
 import type { KeptBase } from '../support/memory-snapshots';
 
@@ -37,6 +38,10 @@ export class RedisModel<Event> {
   readonly lost = new Map<string, RecordedEvent<Event>[]>();
   /** The base of each stream whose first events were archived. */
   readonly bases = new Map<string, KeptBase>();
+  /** Whether a failover or a restart has lost a base, or the removal of archived events. */
+  hasLostArchive = false;
+  /** Called after each change of the events of a stream. */
+  changed: (stream: string) => void = () => {};
   /** The error reply to every write; `undefined` while the primary accepts them. */
   refusal: string | undefined;
   /** The version of the oldest entry of each stream from which archived events were removed. */
@@ -72,6 +77,7 @@ export class RedisModel<Event> {
   }
 
   read(stream: string, after: Head): ReadResult<Event> {
+    if (after.version === 0 && this.hasLostBase(stream)) throw new UnreadableHistory();
     if (this.#isArchived(stream, after)) return { status: 'archived' };
     const history = this.history(stream);
     if (!contains(history, after)) return { status: 'reset' };
@@ -87,12 +93,14 @@ export class RedisModel<Event> {
   append(stream: string, expected: Head, commit: string, events: readonly Event[]): AppendResult<Event> {
     const history = this.streams.get(stream) ?? [];
     const status = this.check(stream, expected, commit, events, history);
+    if (status === 'unreadable') throw new UnreadableHistory();
     if (status === 'conflict') return { status, ...this.#newer(history, expected) };
     if (status === 'archived' || status === 'reset') return { status };
     if (this.refusal !== undefined) throw new WriteRefused(this.refusal);
     if (status === 'new') {
       for (const event of events) history.push({ version: history.length + 1, commit, event });
       this.streams.set(stream, history);
+      this.changed(stream);
     }
     this.#writes.push({ stream, events: status === 'new' ? events.length : 0 });
     return { status: 'appended', head: { version: expected.version + events.length, commit } };
@@ -105,7 +113,8 @@ export class RedisModel<Event> {
     commit: string,
     events: readonly Event[],
     history: readonly RecordedEvent<Event>[],
-  ): 'archived' | 'reset' | 'conflict' | 'recorded' | 'new' {
+  ): 'unreadable' | 'archived' | 'reset' | 'conflict' | 'recorded' | 'new' {
+    if (expected.version === 0 && this.hasLostBase(stream)) return 'unreadable';
     if (this.#isArchived(stream, expected)) return 'archived';
     if (!contains(history, expected)) return 'reset';
     if (history.length === expected.version) return 'new';
@@ -132,6 +141,18 @@ export class RedisModel<Event> {
     this.#oldest.set(stream, end);
     this.#writes.push({ stream, events: 0, undo: () => void this.#oldest.set(stream, oldest) });
     return end - oldest;
+  }
+
+  /** Whether a stream does not have the event of its base's head, because its events were deleted. */
+  hasLostBase(stream: string): boolean {
+    const head = this.bases.get(stream)?.head;
+    return head !== undefined && !contains(this.history(stream), head);
+  }
+
+  /** DEL of a stream, by mistake: its base stays. `others` are the events that it then has. */
+  deleteEvents(stream: string, others: readonly RecordedEvent<Event>[]): void {
+    this.streams.set(stream, [...others]);
+    this.#oldest.delete(stream);
   }
 
   /** The version of the oldest entry of a stream. */
@@ -173,9 +194,14 @@ export class RedisModel<Event> {
   loseWrites(count: number): void {
     for (const { stream, events, undo } of this.#writes.splice(Math.max(0, this.offset - count)).reverse()) {
       undo?.();
+      this.hasLostArchive ||= undo !== undefined;
       const history = this.streams.get(stream)!;
-      const lost = history.splice(history.length - events, events);
-      this.lost.set(stream, [...(this.lost.get(stream) ?? []), ...lost]);
+      const left = history.length - events;
+      this.lost.set(stream, [...(this.lost.get(stream) ?? []), ...history.slice(left)]);
+      if (events === 0) continue;
+      // Another array: a timeline has the one with the lost events.
+      this.streams.set(stream, history.slice(0, left));
+      this.changed(stream);
     }
     this.#replicas.forEach((has, replica) => (this.#replicas[replica] = Math.min(has, this.offset)));
   }

@@ -81,6 +81,8 @@ export interface Schedule {
   /** Speed of the clock of each instance; the correct speed is 1. */
   readonly clockRates: readonly number[];
   readonly pageSize: number;
+  /** How many users there are; 1 or more. */
+  readonly users: number;
   readonly maxWaiting: number;
   readonly cacheMaxItems: number;
   readonly cacheMaxBytes: number;
@@ -90,6 +92,10 @@ export interface Schedule {
   readonly replicas: number;
   /** How many replicas must confirm an append; 0 to `replicas`. */
   readonly waitReplicas: number;
+  /** Whether the requests that follow each other without another move start one round, as in a turn of the event loop. */
+  readonly gathers: boolean;
+  /** Whether each row of a snapshot is a chunk of its own. */
+  readonly smallChunks: boolean;
   /** Whether the store notifies subscribers. The Redis adapter always does. */
   readonly notifies: boolean;
   /** With it, the instances call the store through the Redis adapter; else directly. */
@@ -98,7 +104,7 @@ export interface Schedule {
 }
 
 /** In place of Infinity, which JSON does not have. */
-const UNLIMITED = 1e9;
+export const UNLIMITED = 1e9;
 
 /** What may happen: only delays; also faults that lose nothing; also failovers that lose acknowledged writes. */
 const KINDS = ['calm', 'stormy', 'lossy'] as const;
@@ -107,6 +113,7 @@ const KINDS = ['calm', 'stormy', 'lossy'] as const;
 export const SIMPLEST: Omit<Schedule, 'moves' | 'adapter'> = {
   clockRates: [1],
   pageSize: 1000,
+  users: 2,
   maxWaiting: 100,
   cacheMaxItems: 1000,
   cacheMaxBytes: UNLIMITED,
@@ -114,16 +121,27 @@ export const SIMPLEST: Omit<Schedule, 'moves' | 'adapter'> = {
   pastEvents: 0,
   waitReplicas: 0,
   replicas: 0,
+  gathers: false,
+  smallChunks: false,
   notifies: false,
 };
 
 /** Exact in binary, and so are all times of the simulation at these rates. */
 const CLOCK_RATES = [1, 1, 1.25, 0.625];
-/** Fits the lists of all users while they are empty, and one that is full. */
-const TIGHT_CACHE_BYTES = 4750;
+/** These fit the lists of all users while they are empty, and one that is full. */
+const EMPTY_LIST_BYTES = 2048;
+const FULL_LIST_BYTES = 654;
 const UNBOUNDED = Array.from({ length: 4 }, () => ({ appends: UNLIMITED, bytes: UNLIMITED }));
 /** Of schedules, one in so many has subscriptions. */
 const SUBSCRIBED = 4;
+/** Of schedules, one in so many has snapshots of several chunks. */
+const SMALL_CHUNKS = 3;
+/** Of schedules, one in so many has more users than pages may be read at once. */
+const CROWDED = 8;
+const CROWD = 6;
+/** Of the times that pass, one in so many is longer than anything is remembered. */
+const LONG_PASS = 40;
+const LONG_PASS_MS = 12_000;
 /** Of adapter schedules, one in so many has a Cluster. */
 const CLUSTERED = 8;
 const MIN_MOVES = 10;
@@ -165,7 +183,9 @@ function randomSchedule(
   const replicas = oneOf(0, 1, 2);
   const waitReplicas = below(replicas + 1);
   const instances = oneOf(1, 2, 2, 3);
-  const make = movesOf(below, oneOf, passes);
+  const users = below(CROWDED) === 0 ? CROWD : 2;
+  const user = users === 2 ? () => oneOf(0, 0, 0, 0, 1) : () => below(users);
+  const make = movesOf(below, oneOf, user, passes);
   const weighted = [
     ...calm,
     ...(kind === 'calm' ? [] : stormy),
@@ -176,13 +196,16 @@ function randomSchedule(
   return {
     clockRates: Array.from({ length: instances }, () => oneOf(...CLOCK_RATES)),
     pageSize: oneOf(1, 2, 1000),
-    maxWaiting: oneOf(1, 100, 100, 100),
+    users,
+    maxWaiting: oneOf(1, 2, 100, 100),
     cacheMaxItems: oneOf(0, 1000),
-    cacheMaxBytes: oneOf(TIGHT_CACHE_BYTES, UNLIMITED, UNLIMITED),
+    cacheMaxBytes: oneOf(users * EMPTY_LIST_BYTES + FULL_LIST_BYTES, UNLIMITED, UNLIMITED),
     snapshotEvery: oneOf(1, 3, UNLIMITED),
     pastEvents: oneOf(0, 0, 0, 0, 0, 5, 40),
     replicas,
     waitReplicas,
+    gathers: oneOf(true, false),
+    smallChunks: below(SMALL_CHUNKS) === 0,
     notifies: oneOf(true, false),
     moves: Array.from({ length: MIN_MOVES + below(MAX_MOVES - MIN_MOVES) }, () => make[oneOf(...types)]()),
   };
@@ -265,6 +288,7 @@ const CLUSTER_WEIGHTS: KindWeights = {
 function movesOf(
   below: Below,
   oneOf: OneOf,
+  user: () => number,
   passes: readonly number[],
 ): Readonly<Record<Move['type'], () => Move>> {
   const nth = () => below(12);
@@ -280,7 +304,7 @@ function movesOf(
   const request = () => oneOf(CreatePlant, CreatePlant, DeletePlant, () => ({ type: 'list' as const }))();
   const action = (type: CallAction) => (): Move => ({ type, nth: nth() });
   return {
-    send: () => ({ type: 'send', nth: nth(), user: oneOf(0, 0, 0, 0, 1), request: request() }),
+    send: () => ({ type: 'send', nth: nth(), user: user(), request: request() }),
     execute: action('execute'),
     answer: action('answer'),
     loseReply: action('loseReply'),
@@ -290,7 +314,7 @@ function movesOf(
     refuse: action('refuse'),
     failWithBug: action('failWithBug'),
     executeLate: action('executeLate'),
-    pass: () => ({ type: 'pass', ms: oneOf(...passes) }),
+    pass: () => ({ type: 'pass', ms: below(LONG_PASS) === 0 ? LONG_PASS_MS : oneOf(...passes) }),
     kill: () => ({ type: 'kill', nth: nth() }),
     partition: () => ({ type: 'partition', nth: nth(), on: on() }),
     freeze: () => ({ type: 'freeze', on: on() }),
@@ -309,12 +333,12 @@ function movesOf(
     failOver: () => ({ type: 'failOver', nth: nth() }),
     breakDisk: () => ({ type: 'breakDisk', on: on() }),
     flushScripts: () => ({ type: 'flushScripts' }),
-    archive: () => ({ type: 'archive', nth: nth(), user: oneOf(0, 0, 0, 1), commits: 1 + below(4) }),
+    archive: () => ({ type: 'archive', nth: nth(), user: user(), commits: 1 + below(4) }),
     dropSlot: () => ({ type: 'dropSlot', user: oneOf(0, 1), on: on() }),
     migrate: () => ({ type: 'migrate', user: oneOf(0, 1) }),
-    trim: () => ({ type: 'trim', nth: nth(), user: oneOf(0, 0, 0, 1), events: oneOf(1, 2, UNLIMITED) }),
+    trim: () => ({ type: 'trim', nth: nth(), user: user(), events: oneOf(1, 2, UNLIMITED) }),
     subscribe: () => ({
-      ...{ type: 'subscribe', nth: nth(), user: oneOf(0, 0, 0, 1) },
+      ...{ type: 'subscribe', nth: nth(), user: user() },
       ...{ after: oneOf(0, 0, below(8), below(60)), pauseMs: oneOf(0, 0, 20) },
     }),
     resubscribe: () => ({ type: 'resubscribe', nth: nth(), instance: nth() }),

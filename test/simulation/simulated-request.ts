@@ -32,6 +32,10 @@ export class SimulatedRequest {
     return TIMEOUT_MS / this.process.clockRate;
   }
 
+  get error(): unknown {
+    return this.#request.error;
+  }
+
   /** The head of a listing. */
   get head(): Head | undefined {
     return this.#request.head;

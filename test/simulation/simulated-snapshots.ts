@@ -24,7 +24,10 @@ export class SimulatedSnapshots extends MemorySnapshots {
     if (are === 'old') return kept.get(stream)?.[0];
     if (are === 'foreign') return [...kept.values()].find((own) => own !== kept.get(stream))?.at(-1);
     const newest = this.newest(stream);
-    if (are === 'torn' && newest) return { ...newest, chunks: newest.chunks.map((chunk) => chunk.slice(1)) };
+    if (are === 'torn' && newest) {
+      const last = newest.chunks.at(-1)!;
+      return { ...newest, chunks: [...newest.chunks.slice(0, -1), last.slice(1)] };
+    }
     return newest;
   }
 

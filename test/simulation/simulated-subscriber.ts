@@ -20,6 +20,8 @@ export interface TakenEvents {
   readonly events: RecordedEvent<PlantEvent>[];
 }
 
+const LONGEST_READ_MS = 10_000;
+
 type Subscription = AsyncIterableIterator<RecordedEvent<PlantEvent>>;
 
 /** A client that follows the events of a user, through one process after the other, and keeps them. */
@@ -140,13 +142,17 @@ export class SimulatedSubscriber {
   /** The store, as a subscription calls it: it must not read before it has passed on all events that it has read. */
   #watched(store: EventStore<PlantEvent>): EventStore<PlantEvent> {
     const { notify } = store;
+    const { clock } = this.process;
     let end = this.#head.version;
     return {
       append: store.append.bind(store),
       read: async (stream, after) => {
         if (this.#head.version < end) this.problems.add('a subscription holds more than a page');
+        const start = clock.now();
         const result = await store.read(stream, after);
-        if (result.status === 'read') end = after.version + result.events.length;
+        // The result of a read that takes longer is discarded, and the read repeated.
+        if (result.status === 'read' && clock.now() < start + LONGEST_READ_MS)
+          end = after.version + result.events.length;
         return result;
       },
       ...(notify && {

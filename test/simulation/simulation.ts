@@ -3,8 +3,11 @@ import { type Decision, type PlantEvent, PlantList } from '../../src/domain';
 import {
   BEGINNING,
   type EventStore,
+  OutcomeUnknown,
   type RecordedEvent,
   type SnapshotOutcome,
+  type StateCodec,
+  StoreUnavailable,
   headOf,
 } from '../../src/event-sourcing';
 import { isStoreFault } from '../../src/event-sourcing/event-store';
@@ -13,16 +16,26 @@ import { ManualClock, untilIdle } from '../support/manual-clock';
 import { Network } from './network';
 import { RedisNetwork } from './redis/redis-network';
 import { DISK_ERROR, OUT_OF_MEMORY, RedisModel } from './redis-model';
-import type { Move, Schedule } from './schedule';
+import { type Move, type Schedule, UNLIMITED } from './schedule';
 import { SimulatedProcess } from './simulated-process';
 import { SimulatedRequest, TIMEOUT_MS } from './simulated-request';
 import { SimulatedSubscriber } from './simulated-subscriber';
 import type { StoreNetwork } from './store-network';
+import { Timeline } from './timeline';
 import { USERS } from './users';
 
 const CLIENTS_PER_INSTANCE = 3;
 /** Of events before the simulation. Its requests use other ids. */
 const PAST_ID = 9;
+
+/** The codec of plant lists, with a chunk for each row. */
+const SMALL_CHUNKS: StateCodec<PlantList> = {
+  ...plantListCodec,
+  *encode(list) {
+    for (const chunk of plantListCodec.encode(list))
+      for (const row of JSON.parse(chunk) as unknown[]) yield JSON.stringify([row]);
+  },
+};
 
 /** A client that goes on retrying is served within this time after the last fault, on a clock without drift. */
 export const SERVED_WITHIN_MS = 3 * TIMEOUT_MS;
@@ -61,10 +74,14 @@ export interface SimulationResult {
   /** By user: the recorded events at the end, and those that were recorded and lost. */
   readonly histories: ReadonlyMap<string, readonly RecordedEvent<PlantEvent>[]>;
   readonly lost: ReadonlyMap<string, readonly RecordedEvent<PlantEvent>[]>;
+  /** By user. */
+  readonly timelines: ReadonlyMap<string, Timeline>;
   readonly subscribers: readonly SimulatedSubscriber[];
   readonly pastEvents: number;
   /** Whether an acknowledged write may have been lost. */
   readonly mayLose: boolean;
+  /** Whether a history may have lost its base. */
+  readonly mayBeUnreadable: boolean;
   /** Exceeded bounds and leaks. */
   readonly problems: readonly string[];
   /** From the last fault until every client that goes on retrying was served, in ms. */
@@ -122,6 +139,7 @@ class Simulation {
   readonly #clock: ManualClock;
   readonly #store: RedisModel<PlantEvent>;
   readonly #network: StoreNetwork;
+  readonly #timelines = new Map(USERS.map((user) => [user as string, new Timeline()]));
   readonly #snapshotOutcomes: SnapshotOutcome[] = [];
   readonly #processes: SimulatedProcess[];
   readonly #clients: readonly Client[];
@@ -130,6 +148,8 @@ class Simulation {
   readonly #problems = new Set<string>();
   #mayLose = false;
   #operatorCalls = 0;
+  /** The starts of rounds that wait for the next move that sends no request. */
+  #gathered: (() => void)[] = [];
   #moment = 0;
   #names = 0;
   #commits = 0;
@@ -145,6 +165,9 @@ class Simulation {
     this.#store = new RedisModel(replicas, pageSize);
     this.#network = this.#connect();
     this.#recordPast();
+    this.#store.changed = (stream) =>
+      this.#timelines.get(stream)!.add(this.#moment + 0.5, this.#store.history(stream));
+    for (const user of USERS) this.#store.changed(user);
     this.#processes = clockRates.map((_, instance) => this.#start(instance));
     this.#clients = clockRates.flatMap((_, instance) =>
       Array.from({ length: CLIENTS_PER_INSTANCE }, () => new Client(instance)),
@@ -177,12 +200,14 @@ class Simulation {
 
   async play(move: Move): Promise<void> {
     this.#trace(() => JSON.stringify(move));
+    if (move.type !== 'send') this.#startRounds();
     if (move.type === 'pass') await this.#clock.pass(move.ms);
     else this.#do(move);
     await this.#untilSettled();
   }
 
   async end(): Promise<SimulationResult> {
+    this.#startRounds();
     this.#endFaults();
     const servedAfterMs = await this.#serve(this.#retryingClients(), { type: 'create', id: 1, name: '' });
     if (this.#subscribers.length > 0) await this.#untilFollowed();
@@ -198,6 +223,8 @@ class Simulation {
       lists: readers.map(({ request }) => request!),
       histories: new Map(USERS.map((user) => [user, this.#store.history(user)])),
       lost: this.#store.lost,
+      timelines: this.#timelines,
+      mayBeUnreadable: this.#store.hasLostArchive,
       subscribers: this.#subscribers,
       pastEvents: this.schedule.pastEvents,
       mayLose: this.#mayLose,
@@ -209,7 +236,7 @@ class Simulation {
 
   /** Every other event deletes the plant that the one before it created. */
   #recordPast(): void {
-    const [user] = USERS;
+    const user = USERS[0]!;
     for (let version = 1; version <= this.schedule.pastEvents; version++) {
       const event = version % 2 === 1 ? created(PAST_ID, `past ${version}`) : deleted(PAST_ID);
       const head = this.#store.history(user).at(-1) ?? { version: 0, commit: '' };
@@ -218,9 +245,10 @@ class Simulation {
   }
 
   #start(instance: number): SimulatedProcess {
-    const { clockRates, snapshotEvery, maxWaiting, cacheMaxItems, cacheMaxBytes } = this.schedule;
+    const { clockRates, snapshotEvery, maxWaiting, cacheMaxItems, cacheMaxBytes, gathers } = this.schedule;
     const connect = this.options.connect ?? ((store: EventStore<PlantEvent>) => store);
-    return new SimulatedProcess(this.#clock, clockRates[instance]!, (process, clock) => {
+    const hasLost = (stream: string) => this.#store.lost.has(stream);
+    return new SimulatedProcess(this.#clock, clockRates[instance]!, hasLost, (process, clock) => {
       const { store, snapshots } = this.#network.open(instance, process, clock);
       return {
         store: connect(store),
@@ -228,9 +256,10 @@ class Simulation {
         timeoutMs: TIMEOUT_MS,
         snapshots: {
           store: snapshots,
-          codec: plantListCodec,
+          codec: this.#codec,
           every: snapshotEvery,
         },
+        gather: gathers ? (start) => void this.#gathered.push(() => process.alive && start()) : undefined,
         observer: { snapshot: (_, outcome) => void this.#snapshotOutcomes.push(outcome) },
         maxWaiting,
         cacheMaxItems,
@@ -289,6 +318,10 @@ class Simulation {
     this.#network.play(move);
   }
 
+  get #codec(): StateCodec<PlantList> {
+    return this.schedule.smallChunks ? SMALL_CHUNKS : plantListCodec;
+  }
+
   #subscribe({ nth, user, after, pauseMs }: Extract<Move, { type: 'subscribe' }>): void {
     if (this.#subscribers.length === MAX_SUBSCRIBERS) return;
     const history = this.#store.history(USERS[user]!);
@@ -304,7 +337,7 @@ class Simulation {
     const last = ends[Math.min(commits, ends.length) - 1];
     if (last === undefined) return;
     const list = PlantList.from(history.slice(0, last.version).map(({ event }) => event));
-    const { format, encode } = plantListCodec;
+    const { format, encode } = this.#codec;
     const base = { format, head: headOf(last), chunks: [...encode(list)], archive: 'the seal' };
     const archive = this.#network.archive(nth);
     if (archive) this.#inBackground(archive.saveBase(user, base, archived, async () => {}));
@@ -323,6 +356,7 @@ class Simulation {
 
   #kill(instance: number): void {
     const process = this.#processes[instance]!;
+    for (const problem of process.calls.problems) this.#problems.add(problem);
     process.die();
     this.#network.disconnect(instance, process);
     const next = (this.#processes[instance] = this.#start(instance));
@@ -353,6 +387,10 @@ class Simulation {
     this.#network.endFaults();
   }
 
+  #startRounds(): void {
+    for (const start of this.#gathered.splice(0)) start();
+  }
+
   /** Each client sends the request until it is served. Resolves with the time that this takes, in ms. */
   async #serve(clients: readonly Client[], request: Request): Promise<number> {
     const start = this.#clock.now();
@@ -369,13 +407,15 @@ class Simulation {
       if (elapsed >= nextTry) {
         nextTry = elapsed + RETRY_MS;
         for (const client of waiting) if (!client.busy) this.#send(client, client.user!, request);
+        this.#startRounds();
       }
       await this.#step();
     }
   }
 
   #retryingClients(): Client[] {
-    return this.schedule.clockRates.flatMap((_, instance) => USERS.map((user) => new Client(instance, user)));
+    const users = USERS.slice(0, this.schedule.users);
+    return this.schedule.clockRates.flatMap((_, instance) => users.map((user) => new Client(instance, user)));
   }
 
   /** A time of the slowest clock. */
@@ -434,9 +474,15 @@ class Simulation {
     const named = request.type === 'create' ? { ...request, name: `plant ${++this.#names}` } : request;
     const process = this.#processes[client.instance]!;
     const arrived = this.#clock.now();
+    const { faults } = process.calls;
     const settled = (request: SimulatedRequest) => {
       request.answered = ++this.#moment;
       request.tookMs = this.#clock.now() - arrived;
+      const wrong = this.#wrongError(request, process, {
+        mostWaiting,
+        hasFailed: process.calls.faults > faults,
+      });
+      if (wrong !== undefined) this.#problems.add(`${user}: ${named.type} failed ${wrong}`);
       this.#trace(() => `request ${request.asked}: ${JSON.stringify(request.outcome)}`);
     };
     const asked = ++this.#moment;
@@ -446,12 +492,37 @@ class Simulation {
       named,
       asked,
       process,
-      process.answered(sendRequest(process.plants, user, named)),
+      process.answered(user, () => sendRequest(process.plants, user, named)),
       settled,
     );
     this.#requests.push(client.request);
-    // A request is what makes a queue longer.
-    for (const exceeded of process.exceededBounds()) this.#problems.add(exceeded);
+    const { mostWaiting } = process;
+  }
+
+  /** Why the error of a request, if it has one, is not the one that it should have. */
+  #wrongError(
+    { user, request, error, tookMs, timeoutMs }: SimulatedRequest,
+    process: SimulatedProcess,
+    { mostWaiting, hasFailed }: { readonly mostWaiting: number; readonly hasFailed: boolean },
+  ): string | undefined {
+    const { maxWaiting, cacheMaxBytes } = this.schedule;
+    if (error instanceof OutcomeUnknown && request.type === 'create')
+      return process.calls.mayBeRecorded(request.name) ? undefined : 'as unknown without an append in doubt';
+    if (!(error instanceof StoreUnavailable) || tookMs >= timeoutMs) return undefined;
+    switch (error.reason) {
+      case 'waiting_requests':
+        return mostWaiting >= maxWaiting ? undefined : 'for a queue limit that was not reached';
+      case 'waiting_commands':
+      case 'state_size':
+      case 'loading':
+        return cacheMaxBytes < UNLIMITED ? undefined : 'for a limit of memory that does not exist';
+      case 'store':
+        // A base that cannot be read is no failed call.
+        if (hasFailed || process.calls.unsettled > 0 || this.#store.bases.has(user)) return undefined;
+        return 'although no call to the store did';
+      default:
+        return undefined;
+    }
   }
 
   #trace(line: () => string): void {

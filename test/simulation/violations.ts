@@ -6,6 +6,7 @@ import { type Operation, linearizationProblem } from '../support/linearizability
 import type { SimulatedRequest } from './simulated-request';
 import type { TakenEvents } from './simulated-subscriber';
 import type { SimulationResult } from './simulation';
+import type { Timeline } from './timeline';
 
 const REJECTIONS = ['id-taken', 'no-such-plant'];
 const ACKNOWLEDGED = ['created', 'deleted'];
@@ -27,7 +28,8 @@ export function findViolations(result: SimulationResult): string[] {
     const lists = result.lists.filter((request) => request.user === user);
     const lost = result.lost.get(user) ?? [];
     return [
-      ...invalidAnswers(own),
+      ...invalidAnswers(own, result.mayBeUnreadable),
+      ...staleAnswers(own, result.timelines.get(user)!),
       ...(headsIdentifyLists(own) ? [] : ['two different lists with the same head']),
       ...(lost.length === 0 ? linearizabilityViolations(own, history) : []),
       ...recordedTwice(history),
@@ -43,14 +45,37 @@ export function findViolations(result: SimulationResult): string[] {
 }
 
 /** Answers that are late, or not allowed for their request. */
-function invalidAnswers(requests: readonly SimulatedRequest[]): string[] {
+function invalidAnswers(requests: readonly SimulatedRequest[], mayBeUnreadable: boolean): string[] {
   return requests
     .filter(
-      (request) => !isAllowed(request) || (request.outcome !== 'died' && request.tookMs > request.timeoutMs),
+      (request) =>
+        !isAllowed(request) ||
+        (request.outcome === 'UnreadableHistory' && !mayBeUnreadable) ||
+        (request.outcome !== 'died' && request.tookMs > request.timeoutMs),
     )
     .map(
       ({ request, outcome, tookMs }) =>
         `${request.type} was answered ${JSON.stringify(outcome)} after ${tookMs} ms`,
+    );
+}
+
+/** Lists and rejections that were not true at any moment between the request and its answer. */
+function staleAnswers(own: readonly SimulatedRequest[], timeline: Timeline): string[] {
+  return own
+    .filter((request) => {
+      const { request: asked, outcome, head } = request;
+      if (asked.type === 'list')
+        return (
+          head !== undefined &&
+          !timeline.some(request, (names) => [...names.values()].join() === String(outcome), head)
+        );
+      if (typeof outcome !== 'string' || !REJECTIONS.includes(outcome)) return false;
+      const isLiving = outcome === 'id-taken';
+      return !timeline.some(request, (names) => names.has(String(asked.id)) === isLiving);
+    })
+    .map(
+      ({ request, outcome }) =>
+        `${request.type} was answered ${JSON.stringify(outcome)}, which was not true meanwhile`,
     );
 }
 

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { APPEND, READ, type Script } from '../../../src/adapters/redis/scripts';
-import { HEADER, WRITE, checksumOf } from '../../../src/adapters/redis/snapshot-store';
+import { APPEND, CHECK_PRIMARY, READ, type Script } from '../../../src/adapters/redis/scripts';
+import { HEADER, READ_FIELDS, WRITE, checksumOf } from '../../../src/adapters/redis/snapshot-store';
 import { REPLACE_BASE, TRIM } from '../../../src/adapters/redis/stream-archive';
-import { keysOf } from '../../../src/adapters/redis/stream-key';
+import { eventKeys, keysOf } from '../../../src/adapters/redis/stream-key';
 import { plantCodec } from '../../../src/application';
 import type { PlantEvent } from '../../../src/domain';
 import { BEGINNING, type Head, headOf } from '../../../src/event-sourcing';
@@ -19,6 +19,9 @@ const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 const COMMANDS = process.env['LONG'] === undefined ? 4000 : 20_000;
 const PREFIX = 'plant-store';
 const STREAMS = ['ada', 'bob'].map(streamName);
+/** The key and the value of the store's id. */
+const STORE = `${PREFIX}:store:{identity}:events`;
+const ID = 'the id of the store';
 const WRITERS = ['writer 1', 'writer 2'];
 /** Longer than the test: the clock of the simulated Redis stands still. */
 const DRAFT_MS = 3_600_000;
@@ -66,13 +69,18 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
     /** The heads of the drafts of bases. */
     const drafts = new Map<string, Head>();
     const baseOf = (stream: string) => model.bases.get(stream)?.head ?? BEGINNING;
+    const lease = () => oneOf([0, 0], [-1, 0], [1, 5]);
+    /** What a script demands, with the id of the store, another one or none. */
+    const demands = () => [...lease(), oneOf(ID, ID, ID, '', 'another id')];
+    await server.admin.xadd(STORE, '1-0', 'id', ID);
+    simulated.storeId = ID;
     const bounds = () => [1 + below(5), oneOf(1, 200, 524_288)];
 
     const work: readonly (() => Promise<void>)[] = [
       async () => {
         const stream = oneOf(...STREAMS);
         const { version } = someHead(stream);
-        await execute(READ, keysOf(PREFIX, stream).slice(0, 1), [version, ...bounds()]);
+        await execute(READ, [...eventKeys(PREFIX, stream), STORE], [version, ...bounds(), ...demands()]);
       },
       async () => {
         const stream = oneOf(...STREAMS);
@@ -83,11 +91,11 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
         });
         // A commit that may be recorded, with its events or with others.
         const id = below(3) === 0 ? commit || 'commit' : `commit-${++commits}`;
-        const args = [version, commit, id, ...bounds(), ...events.flat()];
-        const append = [...keysOf(PREFIX, stream).slice(0, 1), ...args.map(String)];
+        const args = [version, commit, id, ...bounds(), ...demands(), ...events.flat()];
+        const append = [...eventKeys(PREFIX, stream), ...args.map(String)];
         appends.push(append);
-        const [key, ...rest] = below(4) === 0 ? oneOf(...appends) : append;
-        await execute(APPEND, [key!], rest);
+        const [history, base, ...rest] = below(4) === 0 ? oneOf(...appends) : append;
+        await execute(APPEND, [history!, base!, STORE], rest);
       },
       async () => {
         const stream = oneOf(...STREAMS);
@@ -105,11 +113,10 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
         await execute(WRITE, [events!, snapshot!, draft!], args);
       },
       async () =>
-        both(
-          'hmget',
-          oneOf(...STREAMS.flatMap((stream) => keysOf(PREFIX, stream).toSpliced(2, 1).slice(1))),
-          ...HEADER,
-          '0',
+        execute(
+          READ_FIELDS,
+          [oneOf(...STREAMS.flatMap((stream) => keysOf(PREFIX, stream).toSpliced(2, 1).slice(1)))],
+          [oneOf(64, 6), ...HEADER, '0'],
         ),
       async () => {
         const stream = oneOf(...STREAMS);
@@ -146,6 +153,34 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
     ];
     const rarely: readonly (() => Promise<void>)[] = [
       flushScripts,
+      // The store loses its id, or gets it back.
+      async () => {
+        if (session.replicaOf || model.refusal !== undefined) return;
+        const isLost = simulated.storeId === undefined;
+        if (isLost) await server.admin.xadd(STORE, '1-0', 'id', ID);
+        else await server.admin.del(STORE);
+        simulated.storeId = isLost ? ID : undefined;
+        await both('xrange', STORE, '1-0', '1-0');
+      },
+      // The events of a stream are deleted, and another history may begin; or its base is.
+      async () => {
+        if (session.replicaOf) return;
+        const stream = oneOf(...STREAMS);
+        const [events, , , base] = keysOf(PREFIX, stream);
+        if (below(2) === 0) {
+          await server.admin.del(base!);
+          model.bases.delete(stream);
+          return;
+        }
+        await server.admin.del(events!);
+        const others = model.refusal === undefined && below(2) === 0 ? [created(1, 'Fern')] : [];
+        for (const { type, data } of others.map((event) => plantCodec.encode(event)))
+          await server.admin.xadd(events!, '1-0', 'type', type, 'data', data, 'commit', 'another');
+        model.deleteEvents(
+          stream,
+          others.map((event) => ({ version: 1, commit: 'another', event })),
+        );
+      },
       async () => {
         const full = model.refusal === undefined;
         await server.admin.config('SET', 'maxmemory', full ? '1' : '0');
@@ -157,7 +192,7 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
         // Nothing listens at this port, so it keeps what it has.
         if (session.replicaOf) await server.admin.replicaof('127.0.0.1', 1);
         else await server.admin.replicaof('NO', 'ONE');
-        await both('role');
+        await execute(CHECK_PRIMARY, [STORE], demands());
       },
     ];
     for (let command = 0; command < COMMANDS; command++)
@@ -169,34 +204,42 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
         'APPEND conflict',
         'APPEND reset',
         'APPEND archived',
+        'APPEND unreadable',
+        'APPEND identity',
         'READ true',
         'READ archived',
+        'READ unreadable',
+        'READ replica',
+        'READ identity',
+        'READ unconfirmed',
       ],
       ...['REPLACE_BASE true', 'REPLACE_BASE READONLY', 'TRIM true', 'TRIM READONLY', 'xread null'],
-      ...['WRITE true', 'hmget null', 'hmget test', 'role master', 'role slave'],
+      ...['WRITE true', 'READ_FIELDS null', 'READ_FIELDS test'],
+      ...['CHECK_PRIMARY current', 'CHECK_PRIMARY replica', 'CHECK_PRIMARY identity'],
       ...['READ NOSCRIPT', 'APPEND OOM', 'APPEND READONLY', 'WRITE OOM', 'WRITE READONLY'],
     ]);
   }).timeout(300_000);
 });
 
 const SCRIPT_NAME = new Map(
-  Object.entries({ READ, APPEND, WRITE, REPLACE_BASE, TRIM }).flatMap(([name, { text, sha1 }]) => [
-    [text, name],
-    [sha1, name],
-  ]),
+  Object.entries({ READ, APPEND, CHECK_PRIMARY, WRITE, READ_FIELDS, REPLACE_BASE, TRIM }).flatMap(
+    ([name, { text, sha1 }]) => [
+      [text, name],
+      [sha1, name],
+    ],
+  ),
 );
 
 async function replyOf({ admin }: RedisServer, [name, ...args]: readonly string[]): Promise<unknown> {
   return admin.callBuffer(name!, ...args).catch((error: unknown) => error);
 }
 
-/** Texts as Latin-1 of their bytes, errors as their codes, and of ROLE the role. */
+/** Texts as Latin-1 of their bytes, and errors as their codes. */
 function comparable(reply: unknown): unknown {
   if (reply instanceof Error || reply instanceof ErrorReply) return reply.message.split(' ', 1)[0];
   if (typeof reply === 'string') return Buffer.from(reply).toString('latin1');
   if (Buffer.isBuffer(reply)) return reply.toString('latin1');
   if (reply instanceof Map) return comparable([...(reply as Map<unknown, unknown>)]);
   if (!Array.isArray(reply)) return reply;
-  const items = (reply as unknown[]).map(comparable);
-  return items[0] === 'master' || items[0] === 'slave' ? items.slice(0, 1) : items;
+  return (reply as unknown[]).map(comparable);
 }

@@ -1,5 +1,5 @@
-import { HEADER, WRITE, checksumOf } from '../../../src/adapters/redis/snapshot-store';
-import { APPEND, READ } from '../../../src/adapters/redis/scripts';
+import { HEADER, READ_FIELDS, WRITE, checksumOf } from '../../../src/adapters/redis/snapshot-store';
+import { APPEND, CHECK_PRIMARY, type Doubt, READ } from '../../../src/adapters/redis/scripts';
 import { REPLACE_BASE, TRIM } from '../../../src/adapters/redis/stream-archive';
 import type { Clock, Codec, EncodedEvent, RecordedEvent, StreamName } from '../../../src/event-sourcing';
 import { OUT_OF_MEMORY, type RedisModel, WriteRefused } from '../redis-model';
@@ -40,7 +40,7 @@ const READONLY = "READONLY You can't write against a read only replica.";
 const LOADING = 'LOADING Redis is loading the dataset in memory';
 const NOSCRIPT = 'NOSCRIPT No matching script. Please use EVAL.';
 /** The commands that Redis executes while it loads its data. */
-const WHILE_LOADING = ['hello', 'client', 'cluster', 'asking', 'info', 'config', 'role'];
+const WHILE_LOADING = ['hello', 'client', 'cluster', 'asking', 'info', 'config'];
 
 /**
  * The commands that the Redis adapter sends, executed on the model. The scripts are interpreted: what each does is
@@ -48,6 +48,8 @@ const WHILE_LOADING = ['hello', 'client', 'cluster', 'asking', 'info', 'config',
  */
 export class RedisCommands<Event> {
   loading = false;
+  /** The id of the store. A failover keeps it, as if it had been created long before. */
+  storeId: string | undefined = 'ffffffff-ffff-4fff-bfff-ffffffffffff';
   /** The snapshots and drafts, by key. A failover keeps them: a snapshot may be newer than the history. */
   readonly #snapshots = new Map<string, Map<string, string>>();
   readonly #drafts = new Map<string, Draft>();
@@ -79,7 +81,7 @@ export class RedisCommands<Event> {
   }
 
   #redirection(command: string, args: Args, session: Session): string | undefined {
-    const key = command === 'hmget' ? args[0] : command.startsWith('eval') ? args[2] : undefined;
+    const key = command === 'xrange' ? args[0] : command.startsWith('eval') ? args[2] : undefined;
     return key && this.options.slots?.redirection(streamOf(key), session);
   }
 
@@ -102,12 +104,8 @@ export class RedisCommands<Event> {
         ['save', ''],
         ['stop-writes-on-bgsave-error', 'yes'],
       ]),
-    role: (_, { replicaOf }) =>
-      replicaOf ? ['slave', 'primary', 6379, 'connected', 0] : ['master', this.options.model.offset, []],
-    hmget: ([key, ...names]) => {
-      const fields = this.#hash(key!);
-      return names.map((name) => fields?.get(name) ?? null);
-    },
+    // Of the id of the store.
+    xrange: () => (this.storeId === undefined ? [] : [['1-0', ['id', this.storeId]]]),
     // As if it did not block. `SimulatedRedis` repeats it.
     xread: (args, session) => {
       const [keys, ids] = halves(args.slice(args.indexOf('STREAMS') + 1));
@@ -132,7 +130,16 @@ export class RedisCommands<Event> {
     [READ.sha1]: ([key], args, session) => this.#read(streamOf(key!), args, session),
     [APPEND.sha1]: ([key], args, session) => this.#append(streamOf(key!), args, session),
     [WRITE.sha1]: (keys, args, session) => this.#writeSnapshot(keys, args, session),
+    [READ_FIELDS.sha1]: ([key], [max, ...names]) => {
+      const fields = this.#hash(key!);
+      return names.map((name) => {
+        const value = fields?.get(name) ?? null;
+        const length = value === null ? 0 : Buffer.byteLength(value);
+        return length > Number(max) ? length : value;
+      });
+    },
     [REPLACE_BASE.sha1]: (keys, args, session) => this.#replaceBase(keys, args, session),
+    [CHECK_PRIMARY.sha1]: (_, demands, session) => [this.#doubt(demands, session) ?? 'current'],
     [TRIM.sha1]: ([key], args, session) => this.#trim(streamOf(key!), args, session),
   };
 
@@ -162,7 +169,23 @@ export class RedisCommands<Event> {
     return replicaOf ? history.slice(0, replicaOf.get(stream) ?? 0) : history;
   }
 
-  #read(stream: StreamName, [version, entries, bytes]: Args, session: Session): Reply {
+  /** As `doubt` of the scripts. The connected replicas have always confirmed the last writes. */
+  #doubt([replicas, , id]: Args, { replicaOf }: Session): Doubt | undefined {
+    if (Number(replicas) >= 0 && replicaOf) return 'replica';
+    if (this.#isAnotherStore(id!)) return 'identity';
+    if (Number(replicas) < 0) return undefined;
+    const confirming = this.options.model.connected.filter((connected) => connected).length;
+    return confirming < Number(replicas) ? 'unconfirmed' : undefined;
+  }
+
+  #isAnotherStore(id: string): boolean {
+    return id !== '' && id !== this.storeId;
+  }
+
+  #read(stream: StreamName, [version, entries, bytes, ...demands]: Args, session: Session): Reply {
+    const doubt = this.#doubt(demands, session);
+    if (doubt !== undefined) return [doubt];
+    if (version === '0' && this.options.model.hasLostBase(stream)) return ['unreadable'];
     const history = this.#history(stream, session);
     const oldest = this.options.model.oldest(stream);
     if (history.length >= oldest && oldest > Math.max(1, Number(version))) return ['archived'];
@@ -171,10 +194,12 @@ export class RedisCommands<Event> {
 
   #append(
     stream: StreamName,
-    [version, base, commit, entries, bytes, ...texts]: Args,
+    [version, base, commit, entries, bytes, replicas, lag, id, ...texts]: Args,
     session: Session,
   ): Reply {
     const { model, codec } = this.options;
+    const doubt = this.#doubt([replicas!, lag!, id!], session);
+    if (this.#isAnotherStore(id!)) return [doubt!];
     const expected = { version: Number(version), commit: base! };
     const events = Array.from({ length: texts.length / 2 }, (_, index) => {
       const encoded: EncodedEvent = { type: texts[2 * index]!, data: texts[2 * index + 1]! };
@@ -188,8 +213,8 @@ export class RedisCommands<Event> {
       );
     const history = this.#history(stream, session);
     const status = model.check(stream, expected, commit!, events, history);
-    if (status === 'archived' || status === 'reset') return [status];
-    if (status === 'conflict') return [status, ...page(history)];
+    if (status === 'conflict') return doubt ? [doubt] : [status, ...page(history)];
+    if (status !== 'recorded' && status !== 'new') return [doubt ?? status];
     if (session.replicaOf) return new ErrorReply(READONLY);
     model.append(stream, expected, commit!, events);
     session.lastWrite = model.offset;
@@ -335,7 +360,7 @@ export class RedisCommands<Event> {
   }
 }
 
-const SCRIPTS = { READ, APPEND, WRITE, REPLACE_BASE, TRIM };
+const SCRIPTS = { READ, APPEND, CHECK_PRIMARY, WRITE, READ_FIELDS, REPLACE_BASE, TRIM };
 
 /** By text and by digest. */
 export const SCRIPT_NAMES: ReadonlyMap<string, string> = new Map(

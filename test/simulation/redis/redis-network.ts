@@ -1,4 +1,5 @@
 import type { AppendLoad } from '../../../src/adapters/redis/append-writer';
+import { APPEND } from '../../../src/adapters/redis/scripts';
 import { type ConnectingRedisEventStore, connectRedisEventStore } from '../../../src/adapters/redis/open';
 import { plantCodec } from '../../../src/application';
 import type { PlantEvent } from '../../../src/domain';
@@ -22,16 +23,17 @@ export interface RedisNetworkOptions extends AdapterSettings {
   readonly replicas: number;
   readonly waitReplicas: number;
   readonly pageSize: number;
+  readonly users: number;
   readonly trace: (line: () => string) => void;
 }
 
-/** Commands that wait at a client for the network may take so many bytes. */
-const CLIENT_BUFFER_BYTES = 16 * 1024;
+/** Commands that wait at a client for the network may take so many bytes for each user: some of them are scripts. */
+const CLIENT_BUFFER_BYTES = 2.5 * APPEND.text.length;
 /** The adapter's timeout of a command. */
 const COMMAND_MS = TIMEOUT_MS / 2;
 /** A read is a second command if the server does not know the script. */
 const READ_WITHIN_MS = 2 * COMMAND_MS;
-/** Before each of the same two commands an append may wait for others, and a conflict asks for the role. */
+/** Before each of the same two commands an append may wait for others. */
 const APPEND_WITHIN_MS = 5 * COMMAND_MS;
 /** ioredis waits so long for the server's end of a connection that it has closed. */
 const DISCONNECT_MS = 250;
@@ -232,7 +234,11 @@ export class RedisNetwork implements StoreNetwork {
   }
 
   #checkConnection({ clientBytes, appends }: Connection): void {
-    this.#checkBound('bytes of commands wait at a client', clientBytes, CLIENT_BUFFER_BYTES);
+    this.#checkBound(
+      'bytes of commands wait at a client',
+      clientBytes,
+      this.options.users * CLIENT_BUFFER_BYTES,
+    );
     // On a Cluster, an append that timed out leaves the queue at once: the next one may be sent to another node.
     const bound = this.options.cluster ? Infinity : this.options.appendBounds.appends;
     this.#checkBound('appends of a connection are not executed', appends, bound);
