@@ -1,7 +1,8 @@
 /** Tests the server as a browser would use it. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { request } from 'node:http';
+import { type AddressInfo, type Socket, connect } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { MemoryEventStore } from 'plant-store/adapters/memory';
 import { parseUser } from 'plant-store/application';
@@ -114,6 +115,44 @@ describe('The live page', () => {
     await assert.rejects(async () => lists().next());
     console.error = error;
   });
+
+  it('accepts no Host but its own, so that no other site reads the list by another name for the address', async () => {
+    const { port } = server.address() as AddressInfo;
+    const statuses = [];
+    for (const host of [`localhost:${port}`, `127.0.0.1:${port}`, 'localhost', `evil.example:${port}`]) {
+      const [response] = (await once(request(`${url}/`, { headers: { host } }).end(), 'response')) as [
+        NodeJS.ReadableStream & { statusCode: number },
+      ];
+      response.resume();
+      statuses.push(response.statusCode);
+    }
+    assert.deepEqual(statuses, [200, 200, 421, 421]);
+  });
+
+  it(
+    'buffers a bounded number of bytes for browsers that do not read, and serves another one',
+    { timeout: 30_000 },
+    async () => {
+      for (let id = 1; id <= 500; id++) await post({ id: String(id), name: 'x'.repeat(9000) });
+      const { port } = server.address() as AddressInfo;
+      const disconnected = new Promise((resolve) =>
+        server.on('connection', (socket) => socket.once('close', resolve)),
+      );
+      const sockets: Socket[] = [];
+      for (let count = 0; count < 20; count++) {
+        const socket = connect(port, '127.0.0.1').pause();
+        socket.on('error', () => {});
+        // Three lists of 4.5 MB: the second and the third one wait for the first.
+        socket.write(`GET /events HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`.repeat(3));
+        sockets.push(socket);
+      }
+      await disconnected;
+      const all = lists();
+      assert.equal(((await all.next()).value as string[]).length, 500);
+      await all.return(undefined);
+      for (const socket of sockets) socket.destroy();
+    },
+  );
 
   it('does not create an invalid plant, nor one for another site', async () => {
     assert.equal((await post({ id: '1', name: 'Fern' })).status, 201);

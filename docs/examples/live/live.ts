@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { system } from 'plant-store/adapters/system';
 import { PlantStore, type User } from 'plant-store/application';
@@ -12,6 +13,10 @@ const PAGE = new URL('../index.html', import.meta.url);
 /** The page shows at most this many plants. */
 const LIMIT = 1000;
 const MAX_BODY_BYTES = 10_000;
+/** What may wait for all browsers that do not read. Beyond it the one for which most waits is disconnected. */
+const MAX_WAITING_BYTES = 64 * 2 ** 20;
+/** After this time without reading a browser is disconnected. It reconnects if it is alive. */
+const MAX_WAITING_MS = 30_000;
 
 /**
  *   GET /         the page
@@ -41,16 +46,34 @@ export function liveServer(store: EventStore<PlantEvent>, user: User): Server {
     }
   }
 
+  const streams = new Set<ServerResponse>();
+
+  function boundWaiting(): void {
+    const waiting = [...streams].sort((a, b) => a.writableLength - b.writableLength);
+    let bytes = waiting.reduce((sum, { writableLength }) => sum + writableLength, 0);
+    while (bytes > MAX_WAITING_BYTES) {
+      const most = waiting.pop()!;
+      bytes -= most.writableLength;
+      // Also of a response that waits for an earlier one on its connection.
+      most.req.socket.destroy();
+    }
+  }
+
   async function sendEvents(response: ServerResponse) {
     const closed = new AbortController();
+    response.req.socket.once('close', () => closed.abort());
     response.once('close', () => closed.abort());
+    streams.add(response);
+    closed.signal.addEventListener('abort', () => streams.delete(response));
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     // How long the browser waits before it reconnects, in ms.
     response.write('retry: 1000\n\n');
     await follow(async (list) => {
-      const { signal } = closed;
       // Backpressure: a slow browser gets the next list when it has this one.
-      if (!response.write(`data: ${JSON.stringify(list)}\n\n`)) await once(response, 'drain', { signal });
+      if (response.write(`data: ${JSON.stringify(list)}\n\n`)) return;
+      boundWaiting();
+      const signal = AbortSignal.any([closed.signal, AbortSignal.timeout(MAX_WAITING_MS)]);
+      await once(response, 'drain', { signal });
     }, closed.signal);
   }
 
@@ -66,7 +89,14 @@ export function liveServer(store: EventStore<PlantEvent>, user: User): Server {
     return rejection === undefined ? 201 : 409;
   }
 
+  /** Another site can give its own name the address of this server (DNS rebinding), and then sends that name. */
+  function isOwnHost({ headers: { host } }: IncomingMessage): boolean {
+    const { port } = server.address() as AddressInfo;
+    return ['localhost', '127.0.0.1', '[::1]'].some((name) => host === `${name}:${port}`);
+  }
+
   async function answer(request: IncomingMessage, response: ServerResponse) {
+    if (!isOwnHost(request)) return void response.writeHead(421).end();
     switch (`${request.method} ${request.url}`) {
       case 'GET /':
         response.setHeader('Content-Type', 'text/html; charset=utf-8');
@@ -83,7 +113,7 @@ export function liveServer(store: EventStore<PlantEvent>, user: User): Server {
     }
   }
 
-  return createServer((request, response) => {
+  const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
       if (response.destroyed) return;
       console.error(error);
@@ -92,4 +122,5 @@ export function liveServer(store: EventStore<PlantEvent>, user: User): Server {
       else response.writeHead(503).end();
     });
   });
+  return server;
 }
