@@ -1,5 +1,5 @@
 /** A load generator. Its argument is a `Load`; it prints a `Report`. */
-import type { Connection } from '../test/load/connection';
+import type { Connection } from '../test/world/load/connection';
 import { type Load, type Report, tokenOf } from './load';
 import { constantRate, fullSpeed } from './pacing';
 import { quantile } from './statistics';

@@ -1,6 +1,6 @@
 /** The two paces of a load: full speed, and a constant rate. */
 import { setImmediate as turn } from 'node:timers/promises';
-import { Connection } from '../test/load/connection';
+import { Connection } from '../test/world/load/connection';
 import { CONNECTIONS } from './load';
 
 /** Requests a second that a generator can send without falling behind. */

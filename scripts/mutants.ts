@@ -27,6 +27,7 @@ import { parseArgs } from 'node:util';
 import ts from 'typescript';
 import { FIRST_SEED, FoundTable, SCHEDULES } from '../test/mutants/found-table';
 import { MUTANTS, type Mutant, mutated } from '../test/mutants/mutants';
+import { SIMULATED } from '../test/world/simulated/scenarios';
 
 const NOT_COPIED = ['.git', 'node_modules', 'dist', 'coverage'];
 /** Some mutants let a test wait in vain. */
@@ -50,7 +51,15 @@ function copyTree(): string {
 /** The directory in a copy with the compiled simulation: ts-node would compile all of it for each mutant. */
 const COMPILED = 'compiled';
 /** The directories of its files. */
-const SIMULATION = ['src', 'scripts', 'test/simulation', 'test/support', 'test/event-sourcing'];
+const SIMULATION = [
+  'src',
+  'scripts',
+  'bench',
+  'test/world',
+  'test/support',
+  'test/event-sourcing',
+  'test/adapters',
+];
 
 function compile(directory: string, file: string): void {
   const { outputText } = ts.transpileModule(readFileSync(join(directory, file), 'utf8'), {
@@ -88,9 +97,9 @@ async function failingSeed(
   first: number,
   count: number,
 ): Promise<number | undefined> {
-  const adapter = simulation === 'adapter' ? ['--adapter', 'redis'] : [];
-  const seeds = ['--seed', String(first), '--schedules', String(count)];
-  const simulate = spawn(process.execPath, [join(COMPILED, 'scripts/simulate.js'), ...seeds, ...adapter], {
+  const scenario = ['--scenario', SIMULATED[simulation!]];
+  const seeds = ['--seed', String(first), '--count', String(count)];
+  const simulate = spawn(process.execPath, [join(COMPILED, 'scripts/world.js'), ...scenario, ...seeds], {
     cwd: directory,
     stdio: 'pipe',
   });

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openStore, plantsOver } from '../test/adapters/redis/open-store';
 import { newPlant, plantId } from '../test/support/given';
-import { residentBytes, startService } from '../test/load/service';
+import { residentBytes, startService } from '../test/world/load/service';
 import { Client } from '../test/support/client';
 import { disconnect, plainClient } from '../test/support/redis/server';
 import { parseUser } from '../src/application';

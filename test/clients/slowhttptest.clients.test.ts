@@ -6,7 +6,7 @@ import { describePrograms } from '../support/programs';
 import { ServiceProcess } from '../support/service-process';
 import { unsentAfterClose } from '../support/system-sockets';
 import { tokenOf } from '../support/token';
-import { metricOf } from '../load/service';
+import { metricOf } from '../world/load/service';
 import { runProgram } from './run-program';
 
 const ATTACKERS = 200;

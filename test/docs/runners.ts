@@ -67,7 +67,7 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
   ),
   'sh settings': { check: isGoodConfiguration },
   'sh bench': { by: 'test/bench/smoke.bench.test.ts', saying: "describe('npm run bench'" },
-  'sh soak': { by: 'test/soak/soak.load.redis.test.ts', saying: "describe('npm run soak'" },
+  'sh soak': { by: 'test/world/soak/soak.load.redis.test.ts', saying: 'A short soak' },
   'sh ci': { check: isWhatTheCheckRuns },
   ts: { by: 'test/package/pages.package.test.ts', saying: '/^ts(?: mocha| vitest)?$/' },
   'ts mocha': { by: 'test/package/pages.package.test.ts' },

@@ -756,7 +756,7 @@ export const MUTANTS: readonly Mutant[] = [
     code: 'if (!isKnown(ctx, etag)) return false;',
     replacement: "if (!isKnown(ctx, etag) || ctx.method === 'HEAD') return false;",
     test: {
-      file: 'test/adapters/http/model/model.http.test.ts',
+      file: 'test/world/model/model.http.test.ts',
       title: 'answers any requests as the model of the specification',
     },
   },
@@ -766,7 +766,7 @@ export const MUTANTS: readonly Mutant[] = [
     code: 'ctx.state.user = user;',
     replacement: 'ctx.state.user = (ctx.req.socket as { user?: User }).user ??= user;',
     test: {
-      file: 'test/adapters/http/model/model.http.test.ts',
+      file: 'test/world/model/model.http.test.ts',
       title: 'answers any requests as the model of the specification',
     },
   },

@@ -425,25 +425,25 @@ const ENGINE: readonly SimulatedFault[] = [
   ...SUBSCRIPTIONS,
   {
     fault: 'the simulated store removes events that no base has',
-    file: 'test/simulation/redis-model.ts',
+    file: 'test/world/simulated/redis-model.ts',
     code: 'const end = Math.min(this.bases.get(stream)?.head.version ?? 0, oldest + events);',
     replacement: 'const end = Math.min(this.history(stream).length, oldest + events);',
   },
   {
     fault: 'the simulated store does not compare commits',
-    file: 'test/simulation/redis-model.ts',
+    file: 'test/world/simulated/redis-model.ts',
     code: 'return (version === 0 ? BEGINNING.commit : history[version - 1]?.commit) === commit;',
     replacement: 'return version <= history.length || commit === BEGINNING.commit;',
   },
   {
     fault: 'the simulated store does not compare versions',
-    file: 'test/simulation/redis-model.ts',
+    file: 'test/world/simulated/redis-model.ts',
     code: 'return recorded?.commit === commit && isDeepStrictEqual(recorded.event, event);',
     replacement: 'return recorded !== undefined;',
   },
   {
     fault: 'the simulated store acknowledges an append that no replica has',
-    file: 'test/simulation/network.ts',
+    file: 'test/world/simulated/network.ts',
     code: "result.status === 'appended' && this.store.wait(offset) < this.options.waitReplicas",
     replacement: 'false',
   },
@@ -696,19 +696,19 @@ const NOTIFICATIONS: readonly SimulatedFault[] = [
 const SIMULATOR: readonly SimulatedFault[] = [
   {
     fault: 'the simulated Cluster redirects to a node without the keys',
-    file: 'test/simulation/redis/cluster-slots.ts',
+    file: 'test/world/simulated/redis/cluster-slots.ts',
     code: '`ASK ${to(keys)}`',
     replacement: '`ASK ${to(owner)}`',
   },
   {
     fault: 'the simulated Redis answers WAIT without its replicas',
-    file: 'test/simulation/redis/simulated-redis.ts',
+    file: 'test/world/simulated/redis/simulated-redis.ts',
     code: 'reply: () => model.wait(connection.lastWrite),',
     replacement: 'reply: () => Number(replicas),',
   },
   {
     fault: 'the simulated Redis gives replies to the wrong connection',
-    file: 'test/simulation/redis/simulated-redis.ts',
+    file: 'test/world/simulated/redis/simulated-redis.ts',
     code: '    connection.reply(encodeReply(reply));',
     replacement: '    this.connections.at(-1)!.reply(encodeReply(reply));',
   },

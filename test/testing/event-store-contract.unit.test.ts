@@ -9,7 +9,7 @@ import {
   type OpenStore,
   eventStoreContract,
 } from '../../src/testing';
-import { BROKEN_STORES as BROKEN_INSTANCES } from '../simulation/broken-stores';
+import { BROKEN_STORES as BROKEN_INSTANCES } from '../world/simulated/broken-stores';
 import { BROKEN_PLACES } from './broken-places';
 import { BROKEN } from './broken-stores';
 import { PAGE_SIZE, SimulatedPlace } from './simulated-place';

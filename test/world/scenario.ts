@@ -1,25 +1,15 @@
-/**
- * One run of a scenario: instances of the service on Redis servers of their own, clients that repeat what fails, and
- * a sequence of faults, with a recovery after each. At the end all promises of the pages are checked.
- */
-import { setTimeout as pause } from 'node:timers/promises';
-import { patient } from '../support/patience';
-import { isOnPath } from '../support/programs';
-import { randomFrom } from '../support/random';
-import { type StoredEvent, storedEvents } from '../support/stored-events';
-import { until } from '../support/until';
-import { type Check, PROMISES } from './checks/checks';
-import { type FaultWindow, lostWrites, staleLists, windowsOfLosses, writtenTwice } from './checks/verdict';
-import { type Faults, type Rig, type Step, cli, scheduleOf } from './faults/faults';
-import { Network } from './topology/network';
-import { ServiceInstance } from './topology/service-instance';
-import { type Topology, type TopologyKind, primaryOf, settled, stop, streamKey } from './topology/topology';
-import {
-  type Attempt,
-  RetryingClients,
-  type UserOperation,
-  type Workload,
-} from './workload/retrying-clients';
+/** A line of scenarios.ts: a topology, a workload, faults and checks. Servers, a simulator or a model play them. */
+export interface Scenario {
+  /** How many steps a test of the scenario has: faults, schedules or runs. 0: it runs only by its name. */
+  readonly short: number;
+  /** Whether one run takes all of the time; else runs of other seeds follow each other. */
+  readonly takesAll?: boolean;
+  /** Its place in the matrix of docs/reliability.md. */
+  readonly cell?: Cell;
+  /** Why this machine cannot run it; `undefined` if it can. */
+  unavailable(): string | undefined;
+  run(options: RunOptions): Promise<Outcome>;
+}
 
 /** A place in the matrix of docs/reliability.md. */
 export interface Cell {
@@ -29,200 +19,22 @@ export interface Cell {
   readonly fault: string;
 }
 
-export interface Scenario {
-  readonly topology: TopologyKind;
-  readonly instances: number;
-  readonly workload: Workload;
-  /** Variables of the instances. */
-  readonly environment?: Readonly<Record<string, string>>;
-  readonly faults: Faults;
-  /** A program that must be on the PATH. */
-  readonly needs?: string;
-  /** Its place in the matrix of docs/reliability.md. */
-  readonly cell?: Cell;
-  /** In addition to those of {@link PROMISES}. */
-  readonly checks?: readonly Check[];
-  /** How many faults a test of the scenario has. 0: it runs only by its name. */
-  readonly short: number;
-}
-
-/** On each primary of a new Cluster. */
-const USERS = ['alice', 'bob', 'erin', 'heidi'];
-/** A finding of a refused write lasts ten seconds, and one of an examination as long. */
-const WRITES_WITHIN_MS = 25_000;
-/** The last requests of the clients. */
-const STOPS_WITHIN_MS = 5000;
-
-export interface DoneStep extends Step, FaultWindow {
-  /** From the end of the fault until the servers were whole. */
-  readonly repairedMs: number;
-  /** From then until each instance had served each user. */
-  readonly servedMs: number;
-  /** The longest time without an acknowledged write, by user. */
-  readonly outages: Readonly<Record<string, number>>;
-  readonly times: Readonly<Record<string, number>>;
-}
-
-/** All that a run has recorded. */
-export interface Run {
-  readonly topology: Topology;
-  readonly instances: readonly ServiceInstance[];
-  readonly users: readonly string[];
-  readonly attempts: readonly Attempt[];
-  readonly operations: readonly UserOperation[];
-  readonly steps: readonly DoneStep[];
-  /** The events stored at the end, by user. */
-  readonly streams: ReadonlyMap<string, readonly StoredEvent[]>;
-  readonly exitCodes: readonly (number | null)[];
-}
-
-export interface Report {
-  readonly seed: number;
-  readonly steps: readonly DoneStep[];
-  readonly requests: number;
-  readonly acknowledged: number;
-  /** Acknowledged writes that a failover or a restore lost. */
-  readonly lost: number;
-  /** Those of users whose loss an instance reported. */
-  readonly noticed: number;
-  /** Lists without a write that was acknowledged before they were requested, and is not lost. */
-  readonly staleLists: number;
-  readonly writtenTwice: number;
-  readonly violations: readonly string[];
-  /** For a person who looks for the cause. */
-  readonly history: unknown;
-}
-
 export interface RunOptions {
   readonly seed: number;
-  /** Whether another fault follows this number of them. The first one always happens. */
+  /** Whether another step follows this number of them. The first one always happens. */
   readonly continues: (steps: number) => boolean;
-  readonly progress?: (steps: readonly DoneStep[], next: string) => void;
+  /** For a run that plans its time: it ends after this many. */
+  readonly minutes?: number;
+  /** Gets a line for a person. */
+  readonly progress?: (line: string) => void;
 }
 
-/** Why this machine cannot run the scenario; `undefined` if it can. */
-export function unavailable({ topology, needs }: Scenario): string | undefined {
-  if (needs !== undefined && !isOnPath(needs)) return `no ${needs} is on the PATH`;
-  return topology.hosts ? Network.unavailable() : undefined;
-}
-
-export async function runScenario(scenario: Scenario, options: RunOptions): Promise<Report> {
-  const { seed, continues, progress = () => {} } = options;
-  const random = randomFrom(seed);
-  const topology = await scenario.topology.start(random);
-  const { network } = topology;
-  const instances = await Promise.all(
-    Array.from({ length: scenario.instances }, () =>
-      ServiceInstance.start({ ...topology.environment, ...scenario.environment }, USERS, network?.host()),
-    ),
-  );
-  const clients = new RetryingClients(instances, scenario.workload(instances, USERS), seed);
-  const schedule = scheduleOf(scenario.faults, random);
-  const steps: DoneStep[] = [];
-  const violations: string[] = [];
-  let probes = 0;
-
-  const served = async (by = instances) => {
-    const all = by.flatMap((instance) =>
-      USERS.map((user) => clients.createAndDelete(user, instance, 900_000_000 + probes++)),
-    );
-    await Promise.all(all);
-  };
-  const rig: Rig = { topology, instances, users: USERS, served };
-  const inject = async (step: Step, from: number) => {
-    const epoch = await topology.epoch();
-    await pause(step.pauseMs);
-    const effect = (await scenario.faults[step.fault]!(rig, step)) ?? {};
-    const ended = performance.now();
-    await settled(topology);
-    const repaired = performance.now();
-    await served();
-    const servedMs = performance.now() - repaired;
-    await until(() => instances.every(({ probes }) => probes.at(-1)?.writes), patient(WRITES_WITHIN_MS));
-    const failovers = (await topology.epoch()) - epoch;
-    const failoverLoses = topology.waitReplicas === 0 && failovers > (effect.plannedFailovers ?? 0);
-    const to = performance.now();
-    steps.push({
-      ...step,
-      from,
-      to,
-      switched: failovers > 0 || effect.losesSince !== undefined,
-      losesSince: failoverLoses ? from : effect.losesSince,
-      repairedMs: repaired - ended,
-      servedMs,
-      outages: Object.fromEntries(
-        USERS.map((user) => [user, longestGap(operationsOf(user, clients.operations), from, to)]),
-      ),
-      times: effect.times ?? {},
-    });
-    if (effect.violation !== undefined) violations.push(`${step.fault}: ${effect.violation}`);
-  };
-
-  try {
-    await settled(topology);
-    await served();
-    do {
-      const step = schedule.next().value;
-      progress(steps, step.fault);
-      await inject(step, performance.now()).catch((error: unknown) => {
-        throw new Error(`${step.fault}: ${String(error)}`, { cause: error });
-      });
-    } while (continues(steps.length));
-    if (!(await clients.stop(patient(STOPS_WITHIN_MS))))
-      violations.push('a client was not served after the last fault');
-    await settled(topology);
-    await cli(topology, ['events', 'verify']);
-  } catch (error) {
-    violations.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    await clients.stop(0).catch(() => {});
-  }
-  network?.heal();
-  const exitCodes = await Promise.all(instances.map((instance) => instance.stop()));
-  const streams = new Map<string, readonly StoredEvent[]>();
-  for (const user of USERS) streams.set(user, await eventsOf(topology, user));
-  await stop(topology);
-
-  const { attempts, operations } = clients;
-  const run: Run = { topology, instances, users: USERS, attempts, operations, steps, streams, exitCodes };
-  for (const check of [...PROMISES, ...(scenario.checks ?? [])]) violations.push(...check(run));
-  const losses = instances.flatMap((instance) => instance.losses);
-  const ofUsers = USERS.map((user) => {
-    const lost = lostWrites(operationsOf(user, operations), streams.get(user)!);
-    return { lost, noticed: windowsOfLosses(user, losses, steps).length > 0 ? lost : 0 };
-  });
-  return {
-    seed,
-    steps,
-    requests: attempts.length,
-    acknowledged: operations.filter(({ acknowledged }) => acknowledged).length,
-    lost: sum(ofUsers.map(({ lost }) => lost)),
-    noticed: sum(ofUsers.map(({ noticed }) => noticed)),
-    staleLists: staleLists(attempts, operations, streams).length,
-    writtenTwice: sum([...streams.values()].map(writtenTwice)),
-    violations,
-    history: { steps, losses, operations, streams: Object.fromEntries(streams) },
-  };
-}
-
-export function operationsOf(user: string, operations: readonly UserOperation[]): UserOperation[] {
-  return operations.filter((operation) => operation.user === user);
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}
-
-function longestGap(operations: readonly UserOperation[], from: number, to: number): number {
-  const times = operations
-    .filter(({ acknowledged, answered }) => acknowledged && answered >= from && answered <= to)
-    .map(({ answered }) => answered)
-    .sort((a, b) => a - b);
-  return Math.max(...[...times, to].map((time, index) => time - (times[index - 1] ?? from)));
-}
-
-async function eventsOf(topology: Topology, user: string): Promise<StoredEvent[]> {
-  const key = streamKey(user);
-  const primary = await primaryOf(key, topology);
-  const entries = (await primary.call('XRANGE', key, '-', '+')) as [string, string[]][];
-  return storedEvents({ xrange: async () => entries }, key);
+export interface Outcome {
+  readonly violations: readonly string[];
+  /** A line with the figures of the run. */
+  readonly summary: string;
+  /** How to find the cause of the violations. */
+  readonly explanation?: string;
+  /** Keeps what this run and the `earlier` ones of the same command found, for a page. */
+  write?(name: string, earlier: readonly Outcome[], conditions: string): void;
 }

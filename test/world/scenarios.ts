@@ -3,7 +3,11 @@ import { DURABILITY } from './durability';
 import { CLUSTER_FAULTS, ONE_REDIS_FAULTS, SENTINEL_FAULTS, only } from './faults/faults';
 import { lostSentinels } from './faults/lost-sentinels';
 import { partitions } from './faults/partition';
+import { RANDOM_REQUESTS } from './model/scenarios';
+import { type Parts, onServers } from './on-servers';
 import type { Scenario } from './scenario';
+import { SIMULATIONS } from './simulated/scenarios';
+import { SOAK } from './soak/scenario';
 import { cluster } from './topology/cluster';
 import { oneRedis } from './topology/one-redis';
 import { sentinel } from './topology/sentinel';
@@ -36,7 +40,7 @@ const partition = {
 };
 
 // prettier-ignore
-export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+const ON_SERVERS: Readonly<Record<string, Parts>> = {
   'chaos on one Redis': { ...chaos, topology: oneRedis(), environment: EVICTS, faults: ONE_REDIS_FAULTS, short: Object.keys(ONE_REDIS_FAULTS).length },
   'chaos with Sentinels': { ...chaos, topology: sentinel({ waitReplicas: (random) => random() < 0.7 ? 2 : 0 }), faults: SENTINEL_FAULTS },
   'chaos in a Cluster': { ...chaos, topology: cluster(), faults: CLUSTER_FAULTS },
@@ -50,4 +54,12 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'a partition of a Cluster': { ...partition, topology: cluster({ hosts: true, downAfterMs: 4000 }), short: 0 },
   'a partition of a Cluster, min-replicas-to-write 1': { ...partition, topology: cluster({ hosts: true, downAfterMs: 4000, lines: LEASE }) },
   ...DURABILITY,
+};
+
+/** All long runs of random work, by name. */
+export const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  ...Object.fromEntries(Object.entries(ON_SERVERS).map(([name, parts]) => [name, onServers(parts)])),
+  ...RANDOM_REQUESTS,
+  ...SIMULATIONS,
+  ...SOAK,
 };

@@ -1,29 +1,29 @@
 import { expect } from 'chai';
-import { runScenario, unavailable } from './scenario';
 import { SCENARIOS } from './scenarios';
 
-/** With other faults: `npm run world`. */
+/** With others: `npm run world`. */
 const SEED = Number(process.env['SEED'] ?? 42);
 
 for (const [name, scenario] of Object.entries(SCENARIOS)) {
   if (scenario.short === 0) continue;
   describe(`The scenario "${name}"`, function (this: Mocha.Suite & { pendingReason?: string }) {
     before(function () {
-      const reason = unavailable(scenario);
+      const reason = scenario.unavailable();
       if (reason === undefined) return;
       if (process.env.CI) throw new Error(`${reason} (CI is set, so this is a failure)`);
       (this.test!.parent as Mocha.Suite & { pendingReason?: string }).pendingReason = reason;
       this.skip();
     });
 
-    it(`violates no promise in ${scenario.short} of its faults`, async function () {
+    it(`violates no promise in ${scenario.short} of its steps`, async function () {
       this.timeout(600_000);
-      const { violations, steps } = await runScenario(scenario, {
+      const lines: string[] = [];
+      const { violations } = await scenario.run({
         seed: SEED,
         continues: (steps) => steps < scenario.short,
+        progress: (line) => void lines.push(line),
       });
-      const faults = steps.map(({ fault }) => fault).join(', ');
-      expect(violations, `seed ${SEED}: ${faults}`).to.deep.equal([]);
+      expect(violations, `seed ${SEED}: ${lines.join('\n')}`).to.deep.equal([]);
     });
   });
 }

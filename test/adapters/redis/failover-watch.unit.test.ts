@@ -5,7 +5,7 @@ import { RedisConnection } from '../../../src/adapters/redis/connection';
 import { FailoverWatch } from '../../../src/adapters/redis/failover-watch';
 import { type Address, Sentinels } from '../../../src/adapters/redis/sentinels';
 import { StoreUnavailable } from '../../../src/event-sourcing';
-import { ErrorReply, type Reply } from '../../simulation/redis/resp';
+import { ErrorReply, type Reply } from '../../world/simulated/redis/resp';
 import { unhurried } from '../../support/patience';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';

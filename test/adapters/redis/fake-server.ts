@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
-import { CommandDecoder, type Reply, encodeReply } from '../../simulation/redis/resp';
+import { CommandDecoder, type Reply, encodeReply } from '../../world/simulated/redis/resp';
 
 /** A server that speaks the protocol of Redis, in place of a Redis or a Sentinel. */
 export class FakeServer {

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { patient, unhurried } from '../../support/patience';
-import { type Run, operationsOf } from '../scenario';
+import { type Run, operationsOf } from '../on-servers';
 import {
   falseReadiness,
   falseReports,

@@ -6,15 +6,18 @@ import { promisify } from 'node:util';
 import { compiled } from '../../support/compiled';
 import { patient } from '../../support/patience';
 import { until } from '../../support/until';
+import type { StreamEntry } from '../../support/stored-events';
 import type { RedisProgram } from '../topology/redis-program';
 import { STORE_TIMEOUT_MS, type ServiceInstance } from '../topology/service-instance';
-import { SERVICE_USER, type Topology, streamKey } from '../topology/topology';
+import { SERVICE_USER, type Topology, entriesOf, streamKey } from '../topology/topology';
 
 /** What faults act on. */
 export interface Rig {
   readonly topology: Topology;
   readonly instances: readonly ServiceInstance[];
   readonly users: readonly string[];
+  /** The entries that were moved from a stream to an archive, by its key. */
+  readonly archived: Map<string, StreamEntry[]>;
   /** Resolves once each of these instances has acknowledged a creation and a deletion of each user. */
   served(instances?: readonly ServiceInstance[]): Promise<void>;
 }
@@ -189,6 +192,24 @@ const restore: Fault = async ({ topology, instances }, { lastsMs }) => {
   return { losesSince };
 };
 
+/** As docs/operations.md describes, while clients go on. The check of the history gets the entries from the test. */
+const archive: Fault = async ({ topology, users, archived }, choice) => {
+  const user = picked(users, choice);
+  const key = streamKey(user);
+  const entries = await entriesOf(topology, key);
+  const [last] = entries[Math.floor(entries.length / 2)]!;
+  const until = last.slice(0, last.indexOf('-'));
+  const output = join((await topology.primaries())[0]!.directory, `${user}-${until}.ndjson`);
+  await cli(topology, ['events', 'archive', '--user', user, '--until', until, '--output', output]);
+  const [remaining] = await entriesOf(topology, key);
+  const moved = entries.slice(
+    0,
+    entries.findIndex(([id]) => id === remaining![0]),
+  );
+  archived.set(key, [...(archived.get(key) ?? []), ...moved]);
+  return moved.length > 0 ? {} : { violation: `nothing of ${user} was archived` };
+};
+
 /** `plant-store` of an operator, who is not locked out. Rejects unless it ends with 0. */
 export async function cli(
   topology: Topology,
@@ -215,11 +236,14 @@ const WRITE = (bytes: Buffer) => bytes.includes('Plant');
 /** Of every topology. */
 export const FAULTS: Faults = {
   'kill an instance': lasting(anInstance, kill, run),
-  'end an instance by SIGTERM': async (rig, choice) => {
-    const instance = anInstance(rig, choice);
-    const code = await instance.end();
-    await instance.run();
-    return code === 0 ? {} : { violation: `an instance ended with exit code ${code}` };
+  'restart the instances one after the other': async ({ instances }) => {
+    const codes: (number | null)[] = [];
+    for (const instance of instances) {
+      codes.push(await instance.end());
+      await instance.run();
+    }
+    const wrong = codes.filter((code) => code !== 0);
+    return wrong.length === 0 ? {} : { violation: `instances ended with the exit codes ${wrong.join()}` };
   },
   'freeze an instance': async (rig, choice) => {
     await anInstance(rig, choice).freeze(choice.lastsMs);
@@ -279,6 +303,8 @@ const WITH_REPLICAS: Faults = {
 
 export const ONE_REDIS_FAULTS: Faults = {
   ...FAULTS,
+  // A failover could lose the base.
+  'archive the older events of a user': archive,
   // Sentinels would end the script.
   'run a script for long': lasting(aPrimary, keepBusy, (each) => each.call('SCRIPT', 'KILL')),
 };

@@ -1,7 +1,7 @@
 /** What the runs of the scenarios found: kept in JSON files beside this one, and shown in docs/reliability.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Report } from '../scenario';
+import type { Report } from '../on-servers';
 
 /** All runs of a scenario by one command. */
 export interface Result {
@@ -64,6 +64,24 @@ export function writeRuns(results: Readonly<Record<string, Result>>): void {
   // A scenario on each line: a run changes few lines.
   const lines = sorted.map(([name, result]) => `  ${JSON.stringify(name)}: ${JSON.stringify(result)}`);
   writeFileSync(fileOf('runs'), `{\n${lines.join(',\n')}\n}\n`);
+}
+
+/** The last run of a simulator, as the page shows it. */
+export interface Simulation {
+  readonly simulation: string;
+  readonly date: string;
+  readonly seeds: string;
+  readonly schedules: number;
+  readonly violations: number;
+}
+
+/** Replaces the last run of this simulator. */
+export function writeSimulation(run: Simulation): void {
+  const others = (readResults('simulations') as readonly Simulation[]).filter(
+    ({ simulation }) => simulation !== run.simulation,
+  );
+  const sorted = [...others, run].sort((a, b) => (a.simulation < b.simulation ? -1 : 1));
+  writeFileSync(fileOf('simulations'), `${JSON.stringify(sorted, undefined, 2)}\n`);
 }
 
 function fileOf(name: string): string {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { durabilityTable, runsTable, timesTable } from '../../../scripts/reliability';
-import type { Report } from '../scenario';
+import type { Report } from '../on-servers';
 import { SCENARIOS } from '../scenarios';
 import { readResults, resultOf } from './results';
 

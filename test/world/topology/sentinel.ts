@@ -1,3 +1,4 @@
+import { unhurried } from '../../support/patience';
 import { until } from '../../support/until';
 import { Network } from './network';
 import { RedisProgram } from './redis-program';
@@ -13,6 +14,11 @@ import {
 } from './topology';
 
 const NAME = 'plants';
+/**
+ * Two Sentinels that vote for themselves try again after two of these, so it is short, as docs/operations.md says. Within
+ * it a replica must be promoted.
+ */
+const FAILOVER_TIMEOUT_MS = unhurried(2500);
 
 export interface SentinelOptions extends TopologyOptions {
   readonly replicas?: number;
@@ -54,7 +60,7 @@ async function startSentinels(options: SentinelOptions, waitReplicas: number): P
   const watch = [
     `monitor ${NAME} ${first!.known.host} ${first!.known.port} ${Math.floor(count / 2) + 1}`,
     `down-after-milliseconds ${NAME} ${downAfterMs}`,
-    `failover-timeout ${NAME} ${3 * downAfterMs}`,
+    `failover-timeout ${NAME} ${FAILOVER_TIMEOUT_MS}`,
   ].map((line) => `sentinel ${line}`);
   const sentinels = await Promise.all(
     Array.from({ length: count }, () =>

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { unhurried } from '../../support/patience';
+import type { StreamEntry } from '../../support/stored-events';
 import { until } from '../../support/until';
 import { Network } from './network';
 import type { RedisProgram } from './redis-program';
@@ -94,6 +95,12 @@ export async function settled(topology: Topology): Promise<void> {
 
 export function streamKey(user: string): string {
   return `plant-store:{${user}}:events`;
+}
+
+/** The entries of a stream. */
+export async function entriesOf(topology: Topology, key: string): Promise<StreamEntry[]> {
+  const primary = await primaryOf(key, topology);
+  return (await primary.call('XRANGE', key, '-', '+')) as StreamEntry[];
 }
 
 /** Ends all servers, and removes the network. */

@@ -1,0 +1,46 @@
+import type { Listing } from '../../../src/application';
+import type { Decision } from '../../../src/domain';
+import type { Head } from '../../../src/event-sourcing';
+import { type Outcome, PendingRequest, type Request } from '../../event-sourcing/pending-request';
+import type { SimulatedProcess } from './simulated-process';
+
+/** A request of a client to a process. `asked` and `answered` are logical, unique times. */
+export class SimulatedRequest {
+  answered = Infinity;
+  tookMs = Infinity;
+  readonly #request: PendingRequest;
+
+  constructor(
+    readonly user: string,
+    readonly request: Request,
+    readonly asked: number,
+    private readonly process: SimulatedProcess,
+    answer: Promise<Decision | Listing>,
+    settled: (request: SimulatedRequest) => void,
+  ) {
+    this.#request = new PendingRequest(answer, () => settled(this));
+  }
+
+  /** `died` if the process died before it answered. */
+  get outcome(): Outcome {
+    const { outcome } = this.#request;
+    return outcome === 'pending' && !this.process.alive ? 'died' : outcome;
+  }
+
+  /** The longest time in which it must be settled, in ms. */
+  get timeoutMs(): number {
+    return TIMEOUT_MS / this.process.clockRate;
+  }
+
+  get error(): unknown {
+    return this.#request.error;
+  }
+
+  /** The head of a listing. */
+  get head(): Head | undefined {
+    return this.#request.head;
+  }
+}
+
+/** The deadline of each request, in ms on the clock of its process. */
+export const TIMEOUT_MS = 200;

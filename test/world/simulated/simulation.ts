@@ -1,0 +1,546 @@
+import { type Listing, type PlantStore, type User, plantListCodec } from '../../../src/application';
+import { type Decision, type PlantEvent, PlantList } from '../../../src/domain';
+import {
+  BEGINNING,
+  type EventStore,
+  OutcomeUnknown,
+  type RecordedEvent,
+  type SnapshotOutcome,
+  type StateCodec,
+  StoreUnavailable,
+  headOf,
+} from '../../../src/event-sourcing';
+import { isStoreFault } from '../../../src/event-sourcing/event-store';
+import { type Request, created, deleted, plant, plantId } from '../../event-sourcing/pending-request';
+import { ManualClock, untilIdle } from '../../support/manual-clock';
+import { Network } from './network';
+import { RedisNetwork } from './redis/redis-network';
+import { DISK_ERROR, OUT_OF_MEMORY, RedisModel } from './redis-model';
+import { type Move, type Schedule, UNLIMITED } from './schedule';
+import { SimulatedProcess } from './simulated-process';
+import { SimulatedRequest, TIMEOUT_MS } from './simulated-request';
+import { SimulatedSubscriber } from './simulated-subscriber';
+import type { StoreNetwork } from './store-network';
+import { Timeline } from './timeline';
+import { USERS } from './users';
+
+const CLIENTS_PER_INSTANCE = 3;
+/** Of events before the simulation. Its requests use other ids. */
+const PAST_ID = 9;
+
+/** The codec of plant lists, with a chunk for each row. */
+const SMALL_CHUNKS: StateCodec<PlantList> = {
+  ...plantListCodec,
+  *encode(list) {
+    for (const chunk of plantListCodec.encode(list))
+      for (const row of JSON.parse(chunk) as unknown[]) yield JSON.stringify([row]);
+  },
+};
+
+/** A client that goes on retrying is served within this time after the last fault, on a clock without drift. */
+export const SERVED_WITHIN_MS = 3 * TIMEOUT_MS;
+/** Behind the Redis adapter: the time until every instance is connected if no connection fails. */
+const CONNECTED_WITHIN_MS = 20;
+/** Behind the Redis adapter: the longest pause between two attempts to connect, and until the server is examined. */
+const RECONNECTED_WITHIN_MS = 500 + 250;
+const RETRY_MS = 20;
+/** How long the simulation does nothing while subscribers wait. */
+const FOLLOWING_MS = 200;
+/** The latency of the network without faults. */
+const LATENCY_MS = 1;
+/** A subscriber has every event within this time after the last fault: it may have missed a reply or a notification. */
+const FOLLOWED_WITHIN_MS = 10_000 + SERVED_WITHIN_MS;
+/** Behind the Redis adapter, where each read has an outcome, and subscribers poll while notifications are impossible. */
+const FOLLOWED_BEHIND_ADAPTER_MS = RECONNECTED_WITHIN_MS + SERVED_WITHIN_MS;
+/** A history that lost events and is as long as before causes no notification. The next read without one finds it. */
+const LOSS_NOTICED_WITHIN_MS = 5000;
+const MAX_SUBSCRIBERS = 3;
+/** The longest time in which a process without requests comes to rest. */
+const QUIET_WITHIN_MS = 10 * TIMEOUT_MS;
+
+export interface SimulationOptions {
+  /** Wraps the store that each instance calls. */
+  readonly connect?: (store: EventStore<PlantEvent>) => EventStore<PlantEvent>;
+  /** Whether a request that is under way reaches the next primary; false by default, as with TCP. */
+  readonly requestsSurviveFailover?: boolean;
+  /** Receives a line for each move that has an effect. */
+  readonly trace?: (line: string) => void;
+}
+
+export interface SimulationResult {
+  readonly requests: readonly SimulatedRequest[];
+  /** The last requests: a list for each user from each instance, at the end. */
+  readonly lists: readonly SimulatedRequest[];
+  /** By user: the recorded events at the end, and those that were recorded and lost. */
+  readonly histories: ReadonlyMap<string, readonly RecordedEvent<PlantEvent>[]>;
+  readonly lost: ReadonlyMap<string, readonly RecordedEvent<PlantEvent>[]>;
+  /** By user. */
+  readonly timelines: ReadonlyMap<string, Timeline>;
+  readonly subscribers: readonly SimulatedSubscriber[];
+  readonly pastEvents: number;
+  /** Whether an acknowledged write may have been lost. */
+  readonly mayLose: boolean;
+  /** Whether a history may have lost its base. */
+  readonly mayBeUnreadable: boolean;
+  /** Exceeded bounds and leaks. */
+  readonly problems: readonly string[];
+  /** From the last fault until every client that goes on retrying was served, in ms. */
+  readonly servedAfterMs: number;
+  /** What happened to snapshots, in order. */
+  readonly snapshots: readonly SnapshotOutcome[];
+}
+
+/** Plays the moves of a schedule. Then all faults end, each client retries until it is served, and each instance lists. */
+export async function simulate(
+  schedule: Schedule,
+  options: SimulationOptions = {},
+): Promise<SimulationResult> {
+  const simulation = new Simulation(schedule, options);
+  try {
+    await simulation.start();
+    for (const move of schedule.moves) await simulation.play(move);
+    return await simulation.end();
+  } finally {
+    simulation.restore();
+  }
+}
+
+/** Resolves when no promise can settle any more. Cheaper than a turn of the event loop. */
+function untilSettled(): Promise<void> {
+  // From a promise's callback, Node runs the next tick after all callbacks of promises.
+  return new Promise((resolve) => {
+    process.nextTick(resolve);
+  });
+}
+
+class Client {
+  request: SimulatedRequest | undefined;
+
+  constructor(
+    readonly instance: number,
+    readonly user?: User,
+  ) {}
+
+  get busy(): boolean {
+    return this.request?.outcome === 'pending';
+  }
+
+  /** Whether its last request was served: by an answer or a rejection, not by an error. */
+  get served(): boolean {
+    const outcome = this.request?.outcome;
+    return outcome !== undefined && (typeof outcome !== 'string' || SERVED.includes(outcome));
+  }
+}
+
+const SERVED = ['created', 'deleted', 'id-taken', 'no-such-plant'];
+
+class Simulation {
+  readonly #untilSettled: () => Promise<void>;
+  readonly #clock: ManualClock;
+  readonly #store: RedisModel<PlantEvent>;
+  readonly #network: StoreNetwork;
+  readonly #timelines = new Map(USERS.map((user) => [user as string, new Timeline()]));
+  readonly #snapshotOutcomes: SnapshotOutcome[] = [];
+  readonly #processes: SimulatedProcess[];
+  readonly #clients: readonly Client[];
+  readonly #requests: SimulatedRequest[] = [];
+  readonly #subscribers: SimulatedSubscriber[] = [];
+  readonly #problems = new Set<string>();
+  #mayLose = false;
+  #operatorCalls = 0;
+  /** The starts of rounds that wait for the next move that sends no request. */
+  #gathered: (() => void)[] = [];
+  #moment = 0;
+  #names = 0;
+  #commits = 0;
+
+  constructor(
+    private readonly schedule: Schedule,
+    private readonly options: SimulationOptions,
+  ) {
+    const { replicas, pageSize, clockRates, adapter } = schedule;
+    // Sockets emit their events from other callbacks than promises.
+    this.#untilSettled = adapter ? untilIdle : untilSettled;
+    this.#clock = new ManualClock(this.#untilSettled);
+    this.#store = new RedisModel(replicas, pageSize);
+    this.#network = this.#connect();
+    this.#recordPast();
+    this.#store.changed = (stream) =>
+      this.#timelines.get(stream)!.add(this.#moment + 0.5, this.#store.history(stream));
+    for (const user of USERS) this.#store.changed(user);
+    this.#processes = clockRates.map((_, instance) => this.#start(instance));
+    this.#clients = clockRates.flatMap((_, instance) =>
+      Array.from({ length: CLIENTS_PER_INSTANCE }, () => new Client(instance)),
+    );
+  }
+
+  #connect(): StoreNetwork {
+    const { adapter, clockRates } = this.schedule;
+    const { requestsSurviveFailover = false } = this.options;
+    if (adapter === undefined)
+      return new Network(this.#store, {
+        ...this.schedule,
+        instances: clockRates.length,
+        requestsSurviveFailover,
+      });
+    return new RedisNetwork({
+      ...{ ...this.schedule, ...adapter },
+      ...{ clock: this.#clock, model: this.#store, trace: (line) => this.#trace(line) },
+    });
+  }
+
+  restore(): void {
+    this.#network.restore();
+  }
+
+  /** The instances connect. */
+  async start(): Promise<void> {
+    if (this.schedule.adapter) await this.#clock.pass(CONNECTED_WITHIN_MS);
+  }
+
+  async play(move: Move): Promise<void> {
+    this.#trace(() => JSON.stringify(move));
+    if (move.type !== 'send') this.#startRounds();
+    if (move.type === 'pass') await this.#clock.pass(move.ms);
+    else this.#do(move);
+    await this.#untilSettled();
+  }
+
+  async end(): Promise<SimulationResult> {
+    this.#startRounds();
+    this.#endFaults();
+    const servedAfterMs = await this.#serve(this.#retryingClients(), { type: 'create', id: 1, name: '' });
+    if (this.#subscribers.length > 0) await this.#untilFollowed();
+    await this.#untilQuiet();
+    this.#network.executeAllLate();
+    const readers = this.#retryingClients();
+    await this.#serve(readers, { type: 'list' });
+    await this.#untilQuiet();
+    await this.#network.close();
+    if (this.#operatorCalls > 0) this.#problems.add('a call of an operator has no outcome');
+    return {
+      requests: this.#requests,
+      lists: readers.map(({ request }) => request!),
+      histories: new Map(USERS.map((user) => [user, this.#store.history(user)])),
+      lost: this.#store.lost,
+      timelines: this.#timelines,
+      mayBeUnreadable: this.#store.hasLostArchive,
+      subscribers: this.#subscribers,
+      pastEvents: this.schedule.pastEvents,
+      mayLose: this.#mayLose,
+      problems: [...this.#problems, ...this.#network.problems],
+      servedAfterMs,
+      snapshots: this.#snapshotOutcomes,
+    };
+  }
+
+  /** Every other event deletes the plant that the one before it created. */
+  #recordPast(): void {
+    const user = USERS[0]!;
+    for (let version = 1; version <= this.schedule.pastEvents; version++) {
+      const event = version % 2 === 1 ? created(PAST_ID, `past ${version}`) : deleted(PAST_ID);
+      const head = this.#store.history(user).at(-1) ?? { version: 0, commit: '' };
+      this.#store.append(user, head, `past-${version}`, [event]);
+    }
+  }
+
+  #start(instance: number): SimulatedProcess {
+    const { clockRates, snapshotEvery, maxWaiting, cacheMaxItems, cacheMaxBytes, gathers } = this.schedule;
+    const connect = this.options.connect ?? ((store: EventStore<PlantEvent>) => store);
+    const hasLost = (stream: string) => this.#store.lost.has(stream);
+    return new SimulatedProcess(this.#clock, clockRates[instance]!, hasLost, (process, clock) => {
+      const { store, snapshots } = this.#network.open(instance, process, clock);
+      return {
+        store: connect(store),
+        mintCommit: () => `commit-${++this.#commits}`,
+        timeoutMs: TIMEOUT_MS,
+        snapshots: {
+          store: snapshots,
+          codec: this.#codec,
+          every: snapshotEvery,
+        },
+        gather: gathers ? (start) => void this.#gathered.push(() => process.alive && start()) : undefined,
+        observer: { snapshot: (_, outcome) => void this.#snapshotOutcomes.push(outcome) },
+        maxWaiting,
+        cacheMaxItems,
+        cacheMaxBytes,
+      };
+    });
+  }
+
+  #do(move: Exclude<Move, { type: 'pass' }>): void {
+    switch (move.type) {
+      case 'send': {
+        const client = pick(
+          this.#clients.filter(({ busy }) => !busy),
+          move.nth,
+        );
+        if (client !== undefined) this.#send(client, USERS[move.user]!, move.request);
+        return;
+      }
+      case 'kill':
+        return this.#kill(move.nth % this.#processes.length);
+      case 'fillMemory':
+        this.#store.refusal = move.on ? OUT_OF_MEMORY : undefined;
+        break;
+      case 'breakDisk':
+        this.#store.refusal = move.on ? DISK_ERROR : undefined;
+        break;
+      case 'connectReplica':
+        this.#store.connect(move.nth % this.schedule.replicas, move.on);
+        break;
+      case 'replicate':
+        this.#store.replicate(move.nth % this.schedule.replicas, move.writes);
+        break;
+      case 'promote':
+      case 'failOver':
+        return this.#promote(move.nth % this.schedule.replicas, move.type === 'failOver');
+      case 'restart':
+        return this.#restart(move.lost);
+      case 'subscribe':
+        return this.#subscribe(move);
+      case 'resubscribe': {
+        const subscriber = pick(this.#subscribers, move.nth);
+        return subscriber?.subscribe(pick(this.#processes, move.instance)!);
+      }
+      case 'archive':
+        return this.#archive(move.nth, USERS[move.user]!, move.commits);
+      case 'trim': {
+        const archive = this.#network.archive(move.nth);
+        const user = USERS[move.user]!;
+        if (archive) this.#inBackground(archive.trim(user, this.#store.bases.get(user)?.head ?? BEGINNING));
+        else if (this.#store.refusal !== DISK_ERROR) this.#store.trim(user, move.events);
+        return;
+      }
+      default:
+    }
+    // A blocked WAIT counts the replicas again, too.
+    this.#network.play(move);
+  }
+
+  get #codec(): StateCodec<PlantList> {
+    return this.schedule.smallChunks ? SMALL_CHUNKS : plantListCodec;
+  }
+
+  #subscribe({ nth, user, after, pauseMs }: Extract<Move, { type: 'subscribe' }>): void {
+    if (this.#subscribers.length === MAX_SUBSCRIBERS) return;
+    const history = this.#store.history(USERS[user]!);
+    const head = history[(after % (history.length + 1)) - 1] ?? BEGINNING;
+    const process = pick(this.#processes, nth)!;
+    this.#subscribers.push(new SimulatedSubscriber(USERS[user]!, head, pauseMs, process, this.#store));
+  }
+
+  #archive(nth: number, user: User, commits: number): void {
+    const history = this.#store.history(user);
+    const archived = this.#store.bases.get(user)?.head.version ?? 0;
+    const ends = history.slice(archived).filter(({ version, commit }) => history[version]?.commit !== commit);
+    const last = ends[Math.min(commits, ends.length) - 1];
+    if (last === undefined) return;
+    const list = PlantList.from(history.slice(0, last.version).map(({ event }) => event));
+    const { format, encode } = this.#codec;
+    const base = { format, head: headOf(last), chunks: [...encode(list)], archive: 'the seal' };
+    const archive = this.#network.archive(nth);
+    if (archive) this.#inBackground(archive.saveBase(user, base, archived, async () => {}));
+    else if (this.#store.refusal === undefined) this.#store.archive(user, base);
+  }
+
+  /** A call of an operator, who repeats it after a fault. */
+  #inBackground(call: Promise<unknown>): void {
+    this.#operatorCalls++;
+    call
+      .catch((error: unknown) => {
+        if (!isStoreFault(error)) this.#problems.add(`an archive fails: ${String(error)}`);
+      })
+      .finally(() => this.#operatorCalls--);
+  }
+
+  #kill(instance: number): void {
+    const process = this.#processes[instance]!;
+    for (const problem of process.calls.problems) this.#problems.add(problem);
+    process.die();
+    this.#network.disconnect(instance, process);
+    const next = (this.#processes[instance] = this.#start(instance));
+    for (const subscriber of this.#subscribers)
+      if (subscriber.process === process) subscriber.subscribe(next);
+  }
+
+  #promote(replica: number, keepsOld: boolean): void {
+    const { replicas, waitReplicas } = this.schedule;
+    if (replicas === 0) return;
+    // What is under way dies with its connection, and not in the new primary.
+    if (!keepsOld) this.#network.failOver(false);
+    this.#store.promote(replica);
+    if (keepsOld) this.#network.failOver(true);
+    // Every replica has every acknowledged write.
+    if (waitReplicas < replicas) this.#mayLose = true;
+  }
+
+  #restart(lost: number): void {
+    this.#network.restart();
+    this.#store.loseWrites(lost);
+    if (lost > 0) this.#mayLose = true;
+  }
+
+  #endFaults(): void {
+    this.#store.refusal = undefined;
+    for (let replica = 0; replica < this.schedule.replicas; replica++) this.#store.connect(replica, true);
+    this.#network.endFaults();
+  }
+
+  #startRounds(): void {
+    for (const start of this.#gathered.splice(0)) start();
+  }
+
+  /** Each client sends the request until it is served. Resolves with the time that this takes, in ms. */
+  async #serve(clients: readonly Client[], request: Request): Promise<number> {
+    const start = this.#clock.now();
+    const { adapter } = this.schedule;
+    const limit = this.#slowest(SERVED_WITHIN_MS) + (adapter ? RECONNECTED_WITHIN_MS / adapter.timerRate : 0);
+    for (let nextTry = 0; ;) {
+      const elapsed = this.#clock.now() - start;
+      const waiting = clients.filter(({ served }) => !served);
+      if (waiting.length === 0) return elapsed;
+      if (elapsed > limit) {
+        this.#problems.add(`a client was not served within ${limit} ms of the last fault`);
+        return elapsed;
+      }
+      if (elapsed >= nextTry) {
+        nextTry = elapsed + RETRY_MS;
+        for (const client of waiting) if (!client.busy) this.#send(client, client.user!, request);
+        this.#startRounds();
+      }
+      await this.#step();
+    }
+  }
+
+  #retryingClients(): Client[] {
+    const users = USERS.slice(0, this.schedule.users);
+    return this.schedule.clockRates.flatMap((_, instance) => users.map((user) => new Client(instance, user)));
+  }
+
+  /** A time of the slowest clock. */
+  #slowest(ms: number): number {
+    const { clockRates, adapter } = this.schedule;
+    return ms / Math.min(...clockRates, adapter?.timerRate ?? 1);
+  }
+
+  /** Every request reaches the store, and every reply its caller. Then time passes. */
+  async #step(idleMs = RETRY_MS): Promise<void> {
+    await this.#untilSettled();
+    const { idle } = this.#network;
+    this.#network.advance();
+    await this.#clock.pass(idle ? idleMs : LATENCY_MS);
+  }
+
+  get #followedWithinMs(): number {
+    if (this.schedule.adapter === undefined) return FOLLOWED_WITHIN_MS;
+    return FOLLOWED_BEHIND_ADAPTER_MS + (this.#store.lost.size > 0 ? LOSS_NOTICED_WITHIN_MS : 0);
+  }
+
+  /** Every subscriber has all events. Then its subscription ends. */
+  async #untilFollowed(): Promise<void> {
+    for (const subscriber of this.#subscribers) subscriber.hurry();
+    const limit = this.#slowest(this.#followedWithinMs);
+    const end = this.#clock.now() + limit;
+    while (!this.#subscribers.every(({ isCurrent }) => isCurrent)) {
+      if (this.#clock.now() > end) {
+        this.#problems.add(`a subscriber does not have all events within ${limit} ms`);
+        break;
+      }
+      await this.#step(FOLLOWING_MS);
+    }
+    for (const subscriber of this.#subscribers) subscriber.end();
+    await this.#untilSettled();
+    for (const { problems } of this.#subscribers) for (const problem of problems) this.#problems.add(problem);
+    for (const subscriber of this.#subscribers)
+      for (const leak of subscriber.leaks()) this.#problems.add(leak);
+  }
+
+  /** Loads and saves continue without a request, and every alarm is used up. */
+  async #untilQuiet(): Promise<void> {
+    const end = this.#clock.now() + this.#slowest(QUIET_WITHIN_MS);
+    while (this.#clock.waiting > this.#network.recurringAlarms || !this.#network.idle) {
+      if (this.#clock.now() > end) {
+        this.#problems.add('calls or alarms are left over');
+        break;
+      }
+      await this.#step();
+    }
+    for (const process of this.#processes) for (const leak of process.leaks()) this.#problems.add(leak);
+  }
+
+  #send(client: Client, user: User, request: Request): void {
+    // Unique names, so that a list shows which requests took effect.
+    const named = request.type === 'create' ? { ...request, name: `plant ${++this.#names}` } : request;
+    const process = this.#processes[client.instance]!;
+    const arrived = this.#clock.now();
+    const { faults } = process.calls;
+    const settled = (request: SimulatedRequest) => {
+      request.answered = ++this.#moment;
+      request.tookMs = this.#clock.now() - arrived;
+      const wrong = this.#wrongError(request, process, {
+        mostWaiting,
+        hasFailed: process.calls.faults > faults,
+      });
+      if (wrong !== undefined) this.#problems.add(`${user}: ${named.type} failed ${wrong}`);
+      this.#trace(() => `request ${request.asked}: ${JSON.stringify(request.outcome)}`);
+    };
+    const asked = ++this.#moment;
+    this.#trace(() => `request ${asked}: ${JSON.stringify(named)} of ${user} to instance ${client.instance}`);
+    client.request = new SimulatedRequest(
+      user,
+      named,
+      asked,
+      process,
+      process.answered(user, () => sendRequest(process.plants, user, named)),
+      settled,
+    );
+    this.#requests.push(client.request);
+    const { mostWaiting } = process;
+  }
+
+  /** Why the error of a request, if it has one, is not the one that it should have. */
+  #wrongError(
+    { user, request, error, tookMs, timeoutMs }: SimulatedRequest,
+    process: SimulatedProcess,
+    { mostWaiting, hasFailed }: { readonly mostWaiting: number; readonly hasFailed: boolean },
+  ): string | undefined {
+    const { maxWaiting, cacheMaxBytes } = this.schedule;
+    if (error instanceof OutcomeUnknown && request.type === 'create')
+      return process.calls.mayBeRecorded(request.name) ? undefined : 'as unknown without an append in doubt';
+    if (!(error instanceof StoreUnavailable) || tookMs >= timeoutMs) return undefined;
+    switch (error.reason) {
+      case 'waiting_requests':
+        return mostWaiting >= maxWaiting ? undefined : 'for a queue limit that was not reached';
+      case 'waiting_commands':
+      case 'state_size':
+      case 'loading':
+        return cacheMaxBytes < UNLIMITED ? undefined : 'for a limit of memory that does not exist';
+      case 'store':
+        // A base that cannot be read is no failed call.
+        if (hasFailed || process.calls.unsettled > 0 || this.#store.bases.has(user)) return undefined;
+        return 'although no call to the store did';
+      default:
+        return undefined;
+    }
+  }
+
+  #trace(line: () => string): void {
+    this.options.trace?.(`${this.#clock.now()} ms: ${line()}`);
+  }
+}
+
+function sendRequest(plants: PlantStore, user: User, request: Request): Promise<Decision | Listing> {
+  switch (request.type) {
+    case 'create':
+      return plants.create(user, plant(request.id, request.name));
+    case 'delete':
+      return plants.delete(user, plantId(request.id));
+    case 'list':
+      return plants.list(user);
+  }
+}
+
+function pick<T>(from: readonly T[], nth: number): T | undefined {
+  return from[nth % from.length];
+}

@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import type { PlantEvent } from '../../../src/domain';
+import type { EventStore } from '../../../src/event-sourcing';
+import type { Request } from '../../event-sourcing/pending-request';
+import { FoundTable } from '../../mutants/found-table';
+import { BROKEN_STORES } from './broken-stores';
+import { describeFailure, findFailingSeed, replaySchedule } from './explore';
+import { type Move, SIMPLEST, type Schedule, scheduleOf } from './schedule';
+import { shrink } from './shrink';
+import { type SimulationOptions, simulate } from './simulation';
+import { findViolations } from './violations';
+
+const LONG = process.env['LONG'] !== undefined;
+/** Of the schedules that find the faults of test/mutants. */
+const FINDING = new FoundTable().seedsOf('engine');
+const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
+
+/** Fails with the simplest schedule that violates a guarantee, if one of these seeds does. */
+async function expectNoViolation(first: number, count: number): Promise<void> {
+  const seed = await findFailingSeed(first, count);
+  if (seed !== undefined) throw new Error(await describeFailure(seed));
+}
+
+describe('Instances of the engine over a simulated Redis', () => {
+  it('violate no guarantee in the schedules of fixed seeds', async () => {
+    await expectNoViolation(1, LONG ? 20_000 : 1500);
+    for (const seed of FINDING) await expectNoViolation(seed, 1);
+  }).timeout(600_000);
+
+  it(`violate no guarantee in the schedules of fresh seeds, SEED=${SEED}`, async () => {
+    await expectNoViolation(SEED, LONG ? 100_000 : 1000);
+  }).timeout(1_200_000);
+
+  it('give every answer, lose events, meet archived events and every kind of snapshot', async () => {
+    const met = new Set<string>();
+    const seen = <T extends { readonly status: string }>(result: T): T => {
+      if (result.status === 'archived') met.add('archived events');
+      return result;
+    };
+    const connect = (store: EventStore<PlantEvent>): EventStore<PlantEvent> => ({
+      read: (...args) => store.read(...args).then(seen),
+      append: (...args) => store.append(...args).then(seen),
+    });
+    for (let seed = 1; seed <= 500; seed++) {
+      const { requests, snapshots, lost, subscribers } = await simulate(scheduleOf(seed), { connect });
+      for (const { outcome } of requests) met.add(typeof outcome === 'string' ? outcome : 'a list');
+      for (const outcome of snapshots) met.add(outcome);
+      if (lost.size > 0) met.add('lost events');
+      for (const subscriber of subscribers) for (const ending of subscriber.endings) met.add(ending);
+    }
+    expect([...met]).to.have.members([
+      ...['a list', 'created', 'deleted', 'id-taken', 'no-such-plant'],
+      ...['StoreUnavailable', 'OutcomeUnknown', 'TypeError', 'died', 'lost events'],
+      ...['restored', 'saved', 'failed', 'ignored', 'archived events'],
+      ...['HistoryChanged', 'ArchivedHistory', 'a dead process', 'the client'],
+    ]);
+  });
+
+  it('follow a stream on although the reply to a read is lost without a fault', async () => {
+    const schedule: Schedule = {
+      ...SIMPLEST,
+      moves: [
+        { type: 'subscribe', nth: 0, user: 0, after: 0, pauseMs: 0 },
+        { type: 'hang', nth: 0 },
+      ],
+    };
+    const { subscribers, problems } = await simulate(schedule);
+    expect(subscribers.map(({ isCurrent }) => isCurrent)).to.deep.equal([true]);
+    expect(problems).to.deep.equal([]);
+  });
+
+  it('evict what does not fit into the memory as soon as its snapshot is saved', async () => {
+    const send = (nth: number, user: number, request: Request): Move => ({
+      type: 'send',
+      nth,
+      user,
+      request,
+    });
+    const schedule: Schedule = {
+      ...{ ...SIMPLEST, clockRates: [1, 1, 1], cacheMaxBytes: 4750, snapshotEvery: 1 },
+      moves: [
+        send(3, 0, { type: 'delete', id: 2 }),
+        send(0, 1, { type: 'delete', id: 3 }),
+        send(3, 0, { type: 'list' }),
+        { type: 'answer', nth: 9 },
+        send(0, 0, { type: 'create', id: 3, name: '' }),
+        send(10, 1, { type: 'create', id: 2, name: '' }),
+        send(10, 0, { type: 'create', id: 2, name: '' }),
+      ],
+    };
+    expect((await simulate(schedule)).problems).to.deep.equal([]);
+  });
+
+  it('behave the same each time that a seed is simulated', async () => {
+    for (let seed = 1; seed <= 50; seed++)
+      expect(await replaySchedule(scheduleOf(seed))).to.deep.equal(await replaySchedule(scheduleOf(seed)));
+  });
+});
+
+describe('The simulator', () => {
+  for (const [how, connect] of Object.entries(BROKEN_STORES))
+    it(`detects a store that ${how}`, () => expectDetected({ connect }));
+
+  it('shrinks a failing schedule to a few moves, and prints what replays it', async () => {
+    const connect = BROKEN_STORES['does not recognize an append that it has recorded']!;
+    const seed = (await findFailingSeed(1, 3000, { connect }))!;
+    const fails = async (schedule: Schedule) =>
+      findViolations(await simulate(schedule, { connect })).length > 0;
+
+    const shrunk = await shrink(scheduleOf(seed), fails);
+
+    expect(shrunk.moves.length).to.be.below(7);
+    expect(await fails(shrunk)).to.equal(true);
+    expect(await describeFailure(seed, { connect })).to.include(JSON.stringify(shrunk.moves[0]));
+  });
+});
+
+async function expectDetected(options: SimulationOptions): Promise<void> {
+  expect(await findFailingSeed(1, 3000, options)).to.be.a('number');
+}
