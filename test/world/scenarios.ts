@@ -1,4 +1,4 @@
-import { onlyItsUsersWait, servedAfterKill, within } from './checks/checks';
+import { SERVED_MS, onlyItsUsersWait, servedAfterKill, within } from './checks/checks';
 import { DURABILITY } from './durability';
 import { CLUSTER_FAULTS, ONE_REDIS_FAULTS, SENTINEL_FAULTS, only } from './faults/faults';
 import { lostSentinels } from './faults/lost-sentinels';
@@ -14,8 +14,6 @@ import { sentinel } from './topology/sentinel';
 import { LEASE } from './topology/topology';
 import { anywhere, atEachInstance } from './workload/retrying-clients';
 
-/** At most this time after the kill, with a Sentinel lost before it; see docs/operations.md. */
-const SERVED_MS = 10_000;
 const QUICK = 1500;
 /** The notice of one second, and five more. */
 const EXIT_MS = 6000;

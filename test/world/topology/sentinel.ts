@@ -104,6 +104,9 @@ async function startSentinels(options: SentinelOptions, waitReplicas: number): P
       await until(async () => (await topology.primaries())[0] !== before);
     },
     async isWhole() {
+      // For 30 seconds after it was frozen, a Sentinel takes part in no failover.
+      const states = await Promise.all(sentinels.map((each) => each.facts('INFO', 'sentinel')));
+      if (states.some((state) => state.get('sentinel_tilt') !== '0')) return false;
       const primaries = new Set(await Promise.all(sentinels.map(named)));
       const facts = await Promise.all(sentinels.map(about));
       const know = facts.every(
