@@ -343,8 +343,8 @@ const LOADS: readonly SimulatedFault[] = [
   {
     fault: 'only the last chunk of a snapshot is decoded',
     file: `${SRC}/stream-snapshots.ts`,
-    code: 'state = codec.decode(state, chunk.value);',
-    replacement: 'state = codec.decode(this.initialState(), chunk.value);',
+    code: 'state = readNext(state, chunk.value);',
+    replacement: 'state = readNext(this.initialState(), chunk.value);',
   },
   {
     fault: 'two snapshots are saved at once',
