@@ -4,7 +4,7 @@ import { plantCodec } from '../../../src/application';
 import type { PlantEvent } from '../../../src/domain';
 import { BEGINNING } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
-import { RedisCommands } from '../../simulation/redis/redis-commands';
+import { RedisCommands, type Session } from '../../simulation/redis/redis-commands';
 import { RedisModel } from '../../simulation/redis-model';
 import { ferns } from '../../support/given';
 import { ManualClock } from '../../support/manual-clock';
@@ -13,7 +13,7 @@ import { openStore } from './open-store';
 
 const STREAM = streamName('ada');
 
-const SESSION = { lastWrite: 0, instance: 0, node: 0, asking: false };
+const SESSION: Session = { lastWrite: 0, instance: 0, node: 0, asking: false };
 
 describe('Appends that wait for a replica', () => {
   let commands: RedisCommands<PlantEvent>;
