@@ -150,7 +150,7 @@ describe('The notifier of changes', () => {
     await until(() => waiting.notified);
   });
 
-  it('after its connection was lost, waits on the new one for the changes of a subscriber', async () => {
+  it('after its connection was lost, waits on the new connection for the changes of a subscriber', async () => {
     const head = record();
     const lost = wait(head);
     await until(() => reads.includes('1-0'));
