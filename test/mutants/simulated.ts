@@ -352,6 +352,16 @@ const LOADS: readonly SimulatedFault[] = [
     code: '    this.#taken = true;\n',
     replacement: '',
   },
+  {
+    fault: 'an archive in the middle of a load is reported as a lost history',
+    file: `${SRC}/history-loader.ts`,
+    code: 'else this.target.startOver();',
+    replacement: 'else this.target.reset();',
+    test: {
+      file: 'test/event-sourcing/aggregate.archived.unit.test.ts',
+      title: 'loads again if events are archived between two pages of a load',
+    },
+  },
 ];
 
 const SUBSCRIPTIONS: readonly SimulatedFault[] = [
@@ -564,6 +574,37 @@ const APPENDS: readonly SimulatedFault[] = [
     code: 'for (const append of batch) if (!withoutScript.has(append)) this.#release(append);',
     replacement: '',
   },
+  {
+    fault: 'an append is acknowledged before WAIT is answered',
+    file: `${REDIS}/append-writer.ts`,
+    code: "if (reply[0] === 'appended') await confirmed;",
+    replacement: 'void confirmed;',
+    test: {
+      file: 'test/adapters/redis/append-writer.redis.test.ts',
+      title: 'have an unknown outcome while fewer replicas than required have confirmed them',
+    },
+  },
+  {
+    fault: 'WAIT is sent one round trip after its appends',
+    file: `${REDIS}/append-writer.ts`,
+    code: 'client.wait(waitReplicas, this.connection.waitMs) : 0;',
+    replacement:
+      'Promise.allSettled(replies).then(() => client.wait(waitReplicas, this.connection.waitMs)) : 0;',
+    test: {
+      file: 'test/adapters/redis/append-writer.unit.test.ts',
+      title: 'are sent together with their WAIT',
+    },
+  },
+  {
+    fault: 'an append on a connection that was closed counts as never sent',
+    file: `${REDIS}/faults.ts`,
+    code: "error.message.endsWith('enableOfflineQueue options is false');",
+    replacement: '/enableOfflineQueue options is false$|^Connection is closed/.test(error.message);',
+    test: {
+      file: 'test/adapters/redis/faults.unit.test.ts',
+      title: 'has an unknown outcome after',
+    },
+  },
 ];
 
 /** Reads, heads, and servers that are no primary any more. */
@@ -691,6 +732,26 @@ const NOTIFICATIONS: readonly SimulatedFault[] = [
     code: '        await delay(RETRY_MS, undefined, { ref: false });\n',
     replacement: '        if (error) return;\n',
   },
+  {
+    fault: 'a stream is waited for after the newest head of its subscribers',
+    file: `${REDIS}/change-notifier.ts`,
+    code: 'Math.min(...versions)',
+    replacement: 'Math.max(...versions)',
+    test: {
+      file: 'test/adapters/redis/change-notifier.unit.test.ts',
+      title: 'notifies each subscriber of a stream that has newer events than its own',
+    },
+  },
+  {
+    fault: 'a cancelled subscriber is still waited for',
+    file: `${REDIS}/change-notifier.ts`,
+    code: '      waiters.delete(waiter);\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/change-notifier.unit.test.ts',
+      title: 'waits no more for a subscriber that was cancelled',
+    },
+  },
 ];
 
 const SIMULATOR: readonly SimulatedFault[] = [
@@ -817,16 +878,6 @@ const TESTED: readonly Mutant[] = [
     },
   },
   {
-    fault: 'an archive in the middle of a load is reported as a lost history',
-    file: `${SRC}/history-loader.ts`,
-    code: 'else this.target.startOver();',
-    replacement: 'else this.target.reset();',
-    test: {
-      file: 'test/event-sourcing/aggregate.archived.unit.test.ts',
-      title: 'loads again if events are archived between two pages of a load',
-    },
-  },
-  {
     fault: 'a base that is replaced while it is loaded makes its history unreadable',
     file: `${SRC}/history-loader.ts`,
     code: '      if (known.version < version) continue;\n',
@@ -844,37 +895,6 @@ const TESTED: readonly Mutant[] = [
     test: {
       file: 'test/event-sourcing/aggregate.snapshots.unit.test.ts',
       title: 'replays the history, and replaces the snapshot',
-    },
-  },
-  {
-    fault: 'an append is acknowledged before WAIT is answered',
-    file: `${REDIS}/append-writer.ts`,
-    code: "if (reply[0] === 'appended') await confirmed;",
-    replacement: 'void confirmed;',
-    test: {
-      file: 'test/adapters/redis/append-writer.redis.test.ts',
-      title: 'have an unknown outcome while fewer replicas than required have confirmed them',
-    },
-  },
-  {
-    fault: 'WAIT is sent one round trip after its appends',
-    file: `${REDIS}/append-writer.ts`,
-    code: 'client.wait(waitReplicas, this.connection.waitMs) : 0;',
-    replacement:
-      'Promise.allSettled(replies).then(() => client.wait(waitReplicas, this.connection.waitMs)) : 0;',
-    test: {
-      file: 'test/adapters/redis/append-writer.unit.test.ts',
-      title: 'are sent together with their WAIT',
-    },
-  },
-  {
-    fault: 'an append on a connection that was closed counts as never sent',
-    file: `${REDIS}/faults.ts`,
-    code: "error.message.endsWith('enableOfflineQueue options is false');",
-    replacement: '/enableOfflineQueue options is false$|^Connection is closed/.test(error.message);',
-    test: {
-      file: 'test/adapters/redis/faults.unit.test.ts',
-      title: 'has an unknown outcome after',
     },
   },
   {
@@ -915,26 +935,6 @@ const TESTED: readonly Mutant[] = [
     test: {
       file: 'test/adapters/redis/change-notifier.unit.test.ts',
       title: 'closes its connection with the store',
-    },
-  },
-  {
-    fault: 'a stream is waited for after the newest head of its subscribers',
-    file: `${REDIS}/change-notifier.ts`,
-    code: 'Math.min(...versions)',
-    replacement: 'Math.max(...versions)',
-    test: {
-      file: 'test/adapters/redis/change-notifier.unit.test.ts',
-      title: 'notifies each subscriber of a stream that has newer events than its own',
-    },
-  },
-  {
-    fault: 'a cancelled subscriber is still waited for',
-    file: `${REDIS}/change-notifier.ts`,
-    code: '      waiters.delete(waiter);\n',
-    replacement: '',
-    test: {
-      file: 'test/adapters/redis/change-notifier.unit.test.ts',
-      title: 'waits no more for a subscriber that was cancelled',
     },
   },
   {
