@@ -10,6 +10,7 @@ import type { User } from '../../../src/application';
 import { PlantList } from '../../../src/domain';
 import { created } from '../../support/given';
 import { rejection } from '../../support/rejection';
+import { keptOf } from './many-users';
 
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
 const FOR_EVER_MS = 2 ** 30;
@@ -114,6 +115,20 @@ describe('Long lists', () => {
     stream.destroy();
     await turn();
     expect([lists.turns.waiting, memory.bytes, lists.bytes]).to.deep.equal([0, 0, 0]);
+  });
+
+  it('leave nothing of users whose readers disconnect', async () => {
+    const { ranges } = PlantList.from([created(1, 'Fern')]).page();
+    const head = { version: 1, commit: 'c' };
+    const disconnect = (user: User) => {
+      const response = new Response();
+      const list = lists.add(user, { key: user, head, etag: '"1-c"', next: undefined }, ranges);
+      const reader = list.open(response as unknown as ServerResponse);
+      reader.length(FOR_EVER_MS).catch(() => {});
+      response.destroy();
+    };
+    disconnect(ADA);
+    expect(await keptOf(disconnect)).to.be.below(1_000_000);
   });
 
   it('are refused if they are not measured in time', async () => {
