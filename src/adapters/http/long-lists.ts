@@ -261,8 +261,9 @@ export class LongList {
 export class LongListReader implements HeldResponse {
   #begun = false;
   /** Why it has left. */
-  #reason: Error | undefined;
-  #reject: (reason: Error) => void = () => {};
+  #reason: (() => Error) | undefined;
+  /** While it waits for the length. */
+  #reject: ((reason: Error) => void) | undefined;
 
   constructor(
     private readonly list: LongList,
@@ -276,39 +277,42 @@ export class LongListReader implements HeldResponse {
    */
   async length(timeoutMs: number): Promise<number> {
     const { list } = this;
-    if (this.#reason) throw this.#reason;
+    if (this.#reason) throw this.#reason();
     if (list.length === undefined) {
       let timer: NodeJS.Timeout;
       await new Promise<void>((resolve, reject) => {
         this.#reject = reject;
         timer = setTimeout(() => reject(new Overloaded('the list was not measured in time')), timeoutMs);
         list.measure().then(resolve, reject);
-      }).finally(() => clearTimeout(timer));
+      }).finally(() => {
+        clearTimeout(timer);
+        this.#reject = undefined;
+      });
     }
     return list.length!;
   }
 
   /** The body. Throws if the reader has left. */
   stream(): Readable {
-    if (this.#reason) throw this.#reason;
+    if (this.#reason) throw this.#reason();
     this.#begun = true;
     return new ListStream(this.list.user, this.turns, this.#pieces());
   }
 
   close(): void {
     // Reaches no client.
-    this.#leave(malformedHttp('the connection was closed before its answer'));
+    this.#leave(() => malformedHttp('the connection was closed before its answer'));
   }
 
   abandon(): void {
-    this.#leave(new Overloaded('too much memory is taken by responses'));
+    this.#leave(() => new Overloaded('too much memory is taken by responses'));
     if (this.#begun) this.response.destroy();
   }
 
-  #leave(reason: Error): void {
+  #leave(reason: () => Error): void {
     if (!this.list.leave(this)) return;
     this.#reason = reason;
-    this.#reject(reason);
+    this.#reject?.(reason());
   }
 
   *#pieces(): Generator<Buffer, undefined> {
