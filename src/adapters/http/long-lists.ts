@@ -255,10 +255,10 @@ export class LongList {
     return first?.next === undefined ? first?.text : undefined;
   }
 
-  /** Caches its pieces, from now on the first one. */
+  /** Caches its pieces: at once if it is one, otherwise each when it is sent. */
   keepPieces(): void {
     this.#pieces = [];
-    this.piece(0, START);
+    if (this.length! <= SHARED_LENGTH) this.piece(0, START);
   }
 
   /** Has no effect on a list that has only its pieces: its readers need them. */
