@@ -101,7 +101,7 @@ async function sendLong(
   if (ctx.method === 'HEAD') {
     ctx.status = 200;
     json(ctx, '');
-  } else json(ctx, reader.stream());
+  } else json(ctx, reader.body());
   ctx.length = length;
 }
 
