@@ -2,13 +2,9 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { NewPlant, Plant } from '../../../../src/domain';
 import { parseJson } from '../../../../src/adapters/http/json';
 import { newPlantFrom } from '../../../../src/adapters/http/plants';
-import type {
-  FailureBody,
-  NewPlantBody,
-} from '../../../../src/adapters/http/openapi/schemas';
+import type { FailureBody, NewPlantBody } from '../../../../src/adapters/http/openapi/schemas';
 import { openApiDocument } from '../../../../src/adapters/http/openapi/document';
 import { PARAMETER_NAMES } from '../../../../src/adapters/http/list-query';
 import type { Response } from '../../../../src/adapters/http/openapi/parts';
