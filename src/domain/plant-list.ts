@@ -134,8 +134,8 @@ export class PlantList {
   }
 
   /**
-   * Passes over events, up to `version`, that no living plant is left of. With the creations of the {@link living}
-   * plants, each at its position, it projects a list without the events between. Throws {@link ImpossibleHistory}.
+   * Moves on to `version`, as if all events up to it had left no living plant. So a list follows from the creations of
+   * its {@link living} plants alone, each at its position. Throws {@link ImpossibleHistory} if the list is beyond it.
    */
   skipTo(version: number): void {
     if (!(version >= this.#version)) throw this.#impossible(`is followed by event ${version + 1}`);

@@ -53,9 +53,9 @@ export interface SnapshotOptions<State> {
   readonly store: SnapshotStore;
   readonly codec: StateCodec<State>;
   /**
-   * A snapshot is saved when so many events follow the newest one, or a tenth of the state's items if these are more;
-   * {@link SNAPSHOT_EVERY} by default. With `Infinity` snapshots are loaded and never saved. With 0 they are neither
-   * loaded nor saved, except base snapshots, which are always loaded.
+   * How many events follow a snapshot before the next one is saved, but at least a tenth of the number of the state's
+   * items; {@link SNAPSHOT_EVERY} by default. `Infinity`: snapshots are loaded, and none is saved. 0: none is loaded
+   * either, except base snapshots.
    */
   readonly every?: number | undefined;
 }

@@ -45,7 +45,7 @@ export interface HistoryLost {
   readonly status: 'reset';
 }
 
-/** The first events were archived, up to one after the caller's head: begin with the base snapshot of the stream. */
+/** The event after the caller's head was archived, with all before it: begin with the base snapshot of the stream. */
 export interface HistoryArchived {
   readonly status: 'archived';
 }

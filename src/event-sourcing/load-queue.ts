@@ -123,8 +123,8 @@ export class LoadQueue {
   }
 
   /**
-   * After how many milliseconds an expired request should be retried. Dropped loads get different times, somewhat
-   * slower than the rate at which the store serves them, so that a client that retries is served at once.
+   * After how many milliseconds a request that expired during the load should be retried. Each load that was dropped has
+   * a time of its own, a little later than the store could serve it, so that a client that retries is served at once.
    */
   retryAfterMs(load: Load): number {
     if (load.pages > 0) return MIN_RETRY_MS;

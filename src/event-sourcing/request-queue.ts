@@ -72,7 +72,7 @@ export class RoundRequest<Command, Decided> {
     if (this.#settle()) this.caller.reject(this.inDoubt ? asUnknown(cause) : asUnavailable(cause));
   }
 
-  /** @param retryAfterMs after how many milliseconds the history is likely to be loaded; `undefined` if it is. */
+  /** @param retryAfterMs when the history is likely to be loaded, in ms from now; `undefined` if it is loaded. */
   expire(retryAfterMs: number | undefined): void {
     const reason = retryAfterMs === undefined ? 'store' : 'loading';
     this.fail(

@@ -23,9 +23,9 @@ export type StoredBase = Base<AsyncIterable<string>>;
 /**
  * Port: keeps the newest snapshot of each stream, so that a load need not replay the whole history.
  *
- * A snapshot is a cache of the history, and is never believed: it is used only if the event store has its head. So a
- * store may lose snapshots, and return old ones. A base snapshot is no cache: it is the only record of the events
- * that were archived, and is not lost. All methods reject with `StoreUnavailable`.
+ * A snapshot is a cache: it is used only if the event store has its head. So a store may lose snapshots, and return old
+ * ones. A base snapshot is no cache, but all that is left of the events that were archived: a store must not lose it.
+ * All methods reject with `StoreUnavailable`.
  */
 export interface SnapshotStore {
   /**

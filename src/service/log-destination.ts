@@ -3,7 +3,7 @@ import { isatty } from 'node:tty';
 
 /** Lines that arrive within this time are written as one batch. */
 const BATCH_MS = 5;
-/** A batch of this size is written at once. A pipe holds as much on Linux. */
+/** A batch of this size does not wait for further lines: as much as a pipe holds on Linux. */
 const BATCH_BYTES = 64 * 1024;
 /** Bound on the bytes that wait for a slow reader. Further lines are dropped. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
@@ -80,7 +80,7 @@ export class LogDestination {
     else this.#flushAfter(BATCH_MS);
   }
 
-  /** What `log` writes, which goes no further. */
+  /** The lines that `log` writes, in place of writing them. */
   capture(log: () => void): string {
     const lines: string[] = [];
     this.#captured = lines;

@@ -9,8 +9,8 @@ import {
 } from '../event-sourcing';
 
 /**
- * `opened` with the faults of this package. The store may use another copy of the package, whose classes are others,
- * or none: its faults are recognized by their names.
+ * `opened`, with each fault replaced by that of this package. The store may use another copy of the package, or none, so
+ * its faults are recognized by their names.
  */
 export function withOwnFaults<Event>(opened: OpenEventStore<Event>): OpenEventStore<Event> {
   const { store, catalogue, snapshots, archive } = opened;

@@ -25,9 +25,9 @@ export interface IssuerKeysOptions {
   readonly observer: IssuerKeysObserver;
 }
 
-/** Refresh interval: a key that the issuer has withdrawn is accepted for at most this long … */
+/** How often the keys are fetched. A key that the issuer has withdrawn is accepted until then. */
 export const REFRESH_EVERY_MS = 300_000;
-/** … plus the time for which the issuer cannot be reached. Interval of retries after a failed refresh. */
+/** How often a failed fetch is repeated. Until it succeeds, the known keys stay. */
 export const RETRY_EVERY_MS = 30_000;
 /** Minimum interval between two fetches that tokens cause, and after a failed fetch. */
 export const COOL_DOWN_MS = 2_000;

@@ -126,8 +126,8 @@ async function drop(body: IncomingMessage, limit: number): Promise<void> {
 const ANSWERED = new Error('the request was answered before its body had ended');
 
 /**
- * Reads a body of at most `limit` bytes to its end with `read`, which checks the limit if there is no Content-Length.
- * Until then the request may turn out malformed or late, and get its response without the app. Then it must not be
+ * Reads a body of at most `limit` bytes by `read`, which checks the limit if there is no Content-Length. If the request
+ * gets its response before the end of the body, because it is malformed or late, this rejects: the request must not be
  * executed, because a refused request changes nothing.
  */
 async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) => Promise<T>): Promise<T> {

@@ -124,8 +124,8 @@ export function problemOf(error: unknown): HttpProblem {
 const RETRY_AFTER_MS = 1000;
 
 /**
- * The `Retry-After` of an error in whole seconds, rounded up, plus random jitter of up to a quarter of it, and of up to at
- * least one second. So clients that were refused together do not retry together.
+ * `Retry-After` in whole seconds: the time of the error, rounded up, and a random addition. The addition is at most a
+ * quarter of it, or one second if that is more, so that clients that were refused together do not retry together.
  * @param random from 0 to below 1.
  */
 export function retryAfterSeconds(error: unknown, random: () => number): number {

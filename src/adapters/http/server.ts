@@ -54,7 +54,7 @@ export async function listen(app: Koa, options: HttpServerOptions = {}): Promise
   });
   const closesOldest = options.whenFull === 'close-oldest';
   if (!closesOldest) server.maxConnections = maxConnections;
-  // Node would drop the fields beyond its limit without an error. The app counts and refuses them.
+  // Any number of fields: beyond its default limit Node drops fields silently. The app counts them, and refuses too many.
   server.maxHeadersCount = 0;
   // Missing in Node's types. A client that has ended its side of the connection still gets its responses.
   Object.assign(server, { httpAllowHalfOpen: true });

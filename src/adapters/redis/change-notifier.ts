@@ -3,7 +3,7 @@ import { type Head, type StreamName, StoreUnavailable } from '../../event-sourci
 import type { RedisConnection } from './connection';
 import { streamKey } from './stream-key';
 
-/** Longest time of a blocking read, in ms: subscribers that come meanwhile wait so long to take part in one. */
+/** How long a blocking read lasts at most, in ms. It is about the subscribers at its start; later ones wait for the next. */
 const BLOCK_MS = 100;
 /** After a failure, all subscribers are notified after this time, in ms, so that they read. */
 const RETRY_MS = 200;

@@ -132,7 +132,7 @@ const CLOCK_RATES = [1, 1, 1.25, 0.625];
 const EMPTY_LIST_BYTES = 2048;
 const FULL_LIST_BYTES = 654;
 const UNBOUNDED = Array.from({ length: 4 }, () => ({ appends: UNLIMITED, bytes: UNLIMITED }));
-/** Of schedules, one in so many has subscriptions. */
+/** One of so many schedules has subscriptions. */
 const SUBSCRIBED = 4;
 /** Of schedules, one in so many has snapshots of several chunks. */
 const SMALL_CHUNKS = 3;
@@ -142,7 +142,7 @@ const CROWD = 6;
 /** Of the times that pass, one in so many is longer than anything is remembered. */
 const LONG_PASS = 40;
 const LONG_PASS_MS = 12_000;
-/** Of adapter schedules, one in so many has a Cluster. */
+/** One of so many adapter schedules has a Cluster. */
 const CLUSTERED = 8;
 const MIN_MOVES = 10;
 const MAX_MOVES = 50;
