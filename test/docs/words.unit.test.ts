@@ -32,7 +32,7 @@ const REASONS: Readonly<Record<string, string>> = {
   'as the first time': 'the call is idempotent',
   slips: 'say: unknown variables',
   // Not the name of the harness.
-  '(?<![/-]|run |silent )world': 'a command has a context',
+  '(?<![/{-]|run |silent )world': 'a command has a context',
 };
 
 const FORBIDDEN = Object.entries(REASONS).map(
