@@ -21,7 +21,7 @@ import type { HeldResponse, ResponseMemory } from './response-memory';
 /** Pieces that one turn of the event loop measures or sends. */
 const PIECES_PER_TURN = 1;
 /** Length in characters of a piece that many readers may share: fewer pieces cost less. */
-const SHARED_LENGTH = 16 * PIECE_LENGTH;
+const SHARED_LENGTH = 32 * PIECE_LENGTH;
 /** Different long lists of one user that are being sent. Further ones are refused. */
 const MAX_EACH = 32;
 /** Memory of a response without its list and its pieces. */
