@@ -27,8 +27,11 @@ export interface RedisNetworkOptions extends AdapterSettings {
   readonly trace: (line: () => string) => void;
 }
 
-/** Commands that wait at a client for the network may take so many bytes for each user: some of them are scripts. */
-const CLIENT_BUFFER_BYTES = 2.5 * APPEND.text.length;
+/**
+ * Commands that wait at a client for the network may take so many bytes for each user: a round, and the reads of
+ * subscribers, each with the text of a script that Redis does not know yet.
+ */
+const CLIENT_BUFFER_BYTES = 3 * APPEND.text.length;
 /** The adapter's timeout of a command. */
 const COMMAND_MS = TIMEOUT_MS / 2;
 /** A read is a second command if the server does not know the script. */
