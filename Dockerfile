@@ -12,6 +12,7 @@ COPY service service
 RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
+COPY scripts/build.sh scripts/build.sh
 # The packages of service/package.json are left, and a link to that folder.
 RUN npm run build && npm prune --omit=dev --ignore-scripts && rm node_modules/plant-store-service
 

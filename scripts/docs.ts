@@ -1,24 +1,12 @@
-// Generates the parts of the pages that show the code: the graph of the imports, the configuration, the metrics and the alerts.
+// Generates the parts of the pages that show the code: the configuration, the metrics and the alerts.
 // `--check` changes nothing, and fails if a page is out of date.
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { Metrics } from '../src/adapters/metrics';
 import { variables } from '../src/service/config';
 import { reliability } from './reliability';
 
-const PAGES = ['README.md', 'docs/architecture.md', 'docs/operations.md', 'docs/reliability.md'];
-
-function layers(): string {
-  const mermaid = execFileSync('node_modules/.bin/depcruise', [
-    'src',
-    '--config',
-    '--include-only=^src',
-    '--output-type=mermaid',
-    '--collapse=^src/(domain|application|testing|service|adapters/[^/]+)',
-  ]);
-  return `\`\`\`mermaid\n${mermaid.toString().trim()}\n\`\`\``;
-}
+const PAGES = ['README.md', 'docs/operations.md', 'docs/reliability.md'];
 
 function configuration(): string {
   const rows = variables.map(
@@ -64,7 +52,6 @@ function alerts(): string {
 }
 
 const places: Readonly<Record<string, string>> = {
-  layers: layers(),
   configuration: configuration(),
   metrics: metrics(),
   alerts: alerts(),

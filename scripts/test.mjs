@@ -11,7 +11,7 @@ const [processes, passedOn] =
 const APART = [
   'test/{package,bench,clients,container,monitoring}/*.{package,bench,clients,container,prometheus}.test.ts',
   // `npm run test:slow`
-  'test/{load/*,**/*.load.*}.test.ts',
+  'test/{world/load/*,**/*.load.*}.test.ts',
 ];
 const PROCESSES = ['test/**/*.{fault,browser}.test.ts', 'test/**/*processes.*.test.ts'];
 const REDIS = 'test/**/*.redis.test.ts';

@@ -1,4 +1,4 @@
-import { type PlantEvent, type PlantId, isPlant, parsePlantId, plantCreated } from '../domain';
+import { type PlantEvent, type PlantId, isPlant, parsePlantId, plantCreated, plantOf } from '../domain';
 import { type Codec, type EncodedEvent, parseJsonObject } from '../event-sourcing';
 
 /**
@@ -30,15 +30,15 @@ export function plantCodecWith(upcasters: Readonly<Record<string, Upcaster>>): C
 }
 
 interface Format<Event> {
-  /** The members after the id, in the order in which they are written; absent ones are undefined. */
-  members(event: Event): Readonly<Record<string, unknown>>;
+  /** The members after the id, in the order in which they are written. */
+  members(event: Event): object;
   /** The event with these members; `undefined` if they are invalid. */
   event(id: PlantId, members: Readonly<Record<string, unknown>>): Event | undefined;
 }
 
 const FORMATS: { readonly [Type in PlantEvent['type']]: Format<Extract<PlantEvent, { type: Type }>> } = {
   PlantCreated: {
-    members: ({ name, tag }) => ({ name, tag }),
+    members: plantOf,
     event: (id, members) => (isPlant(members) ? plantCreated(id, members) : undefined),
   },
   PlantDeleted: {

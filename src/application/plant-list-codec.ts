@@ -1,4 +1,12 @@
-import { PlantList, isPlant, parsePlantId, plantCreated } from '../domain';
+import {
+  MEMBER_NAMES,
+  PlantList,
+  charactersOf,
+  columnsOf,
+  isPlant,
+  parsePlantId,
+  plantCreated,
+} from '../domain';
 import type { StateCodec } from '../event-sourcing';
 
 /** Length of a chunk, in characters: it is complete with the row that reaches it. */
@@ -8,7 +16,7 @@ const EXACT_LENGTH = 15;
 /** Estimated length of a row without its texts. */
 const ROW_LENGTH = 20;
 
-/** Position, id, name and tag of a living plant; the last row is the version of the list alone. */
+/** Position, id and members of a living plant; the last row is the version of the list alone. */
 type Row = readonly unknown[];
 
 /**
@@ -16,17 +24,20 @@ type Row = readonly unknown[];
  *
  *     [[1,"9007199254740993","Fern"],[3,7,"Ivy","indoor"],[4]]
  *
- * Each chunk is a JSON array of rows. Equal lists have equal chunks. The compiler refuses a member of a plant that is
- * not written. Where the rows or their meaning change, the format needs another name.
+ * Each chunk is a JSON array of rows. Equal lists have equal chunks. A member that a plant does not have is `null` before
+ * a member that it has, and left out at the end: so a new member needs no other format. Where the rows or their meaning
+ * change, the format needs another name. The reader of the old one stays, for bases.
  */
 export const plantListCodec: StateCodec<PlantList> = {
   format: 'plants-1',
 
   encode: (list) => chunksOf(list.living(), list.version),
 
-  decode(list, chunk) {
-    for (const row of rowsOf(chunk)) decodeRow(list, row);
-    return list;
+  readers: {
+    'plants-1': (list, chunk) => {
+      for (const row of rowsOf(chunk)) decodeRow(list, row);
+      return list;
+    },
   },
 };
 
@@ -34,11 +45,8 @@ function* chunksOf(living: ReturnType<PlantList['living']>, version: number): Ge
   let rows: Row[] = [];
   let length = 0;
   for (const { position, id, plant } of living) {
-    const { name, tag, ...unwritten } = plant;
-    unwritten satisfies Record<string, never>;
-    const written = id.length > EXACT_LENGTH ? id : Number(id);
-    rows.push(tag === undefined ? [position, written, name] : [position, written, name, tag]);
-    length += ROW_LENGTH + id.length + name.length + (tag?.length ?? 0);
+    rows.push([position, id.length > EXACT_LENGTH ? id : Number(id), ...columnsOf(plant)]);
+    length += ROW_LENGTH + id.length + charactersOf(plant);
     if (length < CHUNK_LENGTH) continue;
     yield JSON.stringify(rows);
     rows = [];
@@ -60,12 +68,13 @@ function rowsOf(chunk: string): readonly Row[] {
 
 /** Throws if the row is invalid, or the rules could not have produced it. */
 function decodeRow(list: PlantList, row: Row): void {
-  const [position, id, name, tag] = row;
+  const [position, id, ...columns] = row;
   if (!Number.isSafeInteger(position)) throw new TypeError('a row without a position');
   if (row.length === 1) return list.skipTo(position as number);
   const plantId = typeof id === 'string' || typeof id === 'number' ? parsePlantId(String(id)) : undefined;
-  const plant = { name, tag };
-  if (plantId === undefined || !isPlant(plant))
+  const plant = Object.fromEntries(MEMBER_NAMES.map((name, column) => [name, columns[column] ?? undefined]));
+  const isComplete = columns.length <= MEMBER_NAMES.length && columns.at(-1) !== null;
+  if (plantId === undefined || !isComplete || !isPlant(plant))
     throw new TypeError(`no plant at position ${String(position)}`);
   list.skipTo((position as number) - 1);
   list.evolve(plantCreated(plantId, plant));

@@ -43,7 +43,7 @@ export function decide(command: Command, plants: LivingPlants): Decision {
     case 'CreatePlant': {
       const { plant } = command;
       if (plants.has(plant.id)) return { rejection: 'id-taken' };
-      return { events: [plantCreated(plant.id, plant)] };
+      return { events: [plantCreated(plant.id, plant.members)] };
     }
     case 'DeletePlant':
       if (!plants.has(command.id)) return { rejection: 'no-such-plant' };
@@ -88,7 +88,7 @@ export const plantFootprint = {
   bytesAddedBy(command: Command): number {
     switch (command.type) {
       case 'CreatePlant':
-        return plantBytes(command.plant.id, command.plant);
+        return plantBytes(command.plant.id, command.plant.members);
       case 'DeletePlant':
         return 0;
     }

@@ -1,13 +1,13 @@
 // WARNING: recorded events are never rewritten, so nothing here may be renamed or removed. A change of meaning needs a
 // new event type, and an upcaster for the old one in src/application/plant-codec.ts.
 // docs/decisions/0003-storage-format.md explains how the format may evolve.
-import type { Plant } from './plant';
+import { type Plant, assignMembers } from './plant';
 import type { PlantId } from './plant-id';
 
-export interface PlantCreated extends Plant {
+export type PlantCreated = Plant & {
   readonly type: 'PlantCreated';
   readonly id: PlantId;
-}
+};
 
 export interface PlantDeleted {
   readonly type: 'PlantDeleted';
@@ -16,7 +16,6 @@ export interface PlantDeleted {
 
 export type PlantEvent = PlantCreated | PlantDeleted;
 
-export function plantCreated(id: PlantId, { name, tag }: Plant): PlantCreated {
-  const type = 'PlantCreated';
-  return tag === undefined ? { type, id, name } : { type, id, name, tag };
+export function plantCreated(id: PlantId, plant: Plant): PlantCreated {
+  return assignMembers({ type: 'PlantCreated' as const, id }, plant);
 }

@@ -1,5 +1,20 @@
 /** The public interface of the domain: pure, synchronous, without dependencies. */
-export { NewPlant, type Plant, type PlantParts, isPlant, plantBytes } from './plant';
+export {
+  MEMBERS,
+  MEMBER_NAMES,
+  type Member,
+  type MemberName,
+  NewPlant,
+  type Plant,
+  type PlantParts,
+  charactersOf,
+  columnsOf,
+  isMember,
+  isPlant,
+  plantBytes,
+  plantOf,
+  ruleOf,
+} from './plant';
 export { type PlantId, canonicalInteger, parsePlantId } from './plant-id';
 export { type PlantCreated, type PlantDeleted, type PlantEvent, plantCreated } from './events';
 export {

@@ -1,5 +1,5 @@
 import type { PlantEvent } from './events';
-import { type Plant, plantBytes } from './plant';
+import { type Plant, plantBytes, plantOf } from './plant';
 import { type PlantId, type PlantKey, keyOf } from './plant-id';
 import { Segment, type SegmentRange } from './segment';
 
@@ -91,7 +91,7 @@ export class PlantList {
         this.#positionOf.set(key, this.#version);
         this.#bytes += plantBytes(event.id, event);
         // A new object, so that no reader of the plant reaches the id or the event.
-        this.#add(event.tag === undefined ? { name: event.name } : { name: event.name, tag: event.tag }, key);
+        this.#add(plantOf(event), key);
         return;
       case 'PlantDeleted':
         if (position === undefined) throw this.#impossible('deletes an id that is free');

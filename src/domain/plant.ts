@@ -1,39 +1,62 @@
 import { type PlantId, SHORT_ID, parsePlantId } from './plant-id';
 
-/** The plant as clients read it, without its id. */
-export interface Plant {
-  /** At least one character of well-formed Unicode; never normalized. */
-  readonly name: string;
-  /** Any well-formed string. An empty tag differs from an absent one. */
-  readonly tag?: string;
+/** A member of a plant: a text of well-formed Unicode, which is never normalized. */
+export interface Member {
+  /** Whether a plant may be without it. An empty text differs from an absent one. */
+  readonly optional: boolean;
+  /** In UTF-16 code units. */
+  readonly minLength: 0 | 1;
+  /** What it says: a sentence for the users of every interface. */
+  readonly description: string;
 }
+
+/**
+ * The members of a plant besides its id, in the order in which every text has them. This is the only list of them: types,
+ * rules, events, snapshots, schemas and columns follow from it.
+ *
+ * WARNING: recorded events are never rewritten. So no member may be renamed, moved or removed, and a new one is the last
+ * one, and optional.
+ */
+export const MEMBERS = {
+  name: { optional: false, minLength: 1, description: 'The name of the plant.' },
+  tag: { optional: true, minLength: 0, description: 'A tag that specifies the type.' },
+} as const satisfies Readonly<Record<string, Member>>;
+
+type Members = typeof MEMBERS;
+export type MemberName = keyof Members;
+type OptionalName = {
+  [Name in MemberName]: Members[Name]['optional'] extends true ? Name : never;
+}[MemberName];
+
+/** The names of all members, in order. */
+export const MEMBER_NAMES = Object.keys(MEMBERS) as readonly MemberName[];
+
+/** The plant as clients read it, without its id. */
+export type Plant = { readonly [Name in Exclude<MemberName, OptionalName>]: string } & {
+  readonly [Name in OptionalName]?: string;
+};
 
 /** The members of a plant to be created, before validation. */
-export interface PlantParts {
-  readonly id: unknown;
-  readonly name: unknown;
-  readonly tag?: unknown;
-}
+export type PlantParts = { readonly id: unknown } & UnknownMembers;
+
+type UnknownMembers = { readonly [Name in MemberName]?: unknown };
 
 /** A valid plant to be created. {@link NewPlant.from} is the only way to create an instance. */
-export class NewPlant implements Plant {
+export class NewPlant {
   /** Makes the type nominal: an object with the same members is not a NewPlant. */
   readonly #valid = true;
-  readonly id: PlantId;
-  readonly name: string;
-  declare readonly tag?: string;
 
-  private constructor(id: PlantId, { name, tag }: Plant) {
-    this.id = id;
-    this.name = name;
-    if (tag !== undefined) this.tag = tag;
+  private constructor(
+    readonly id: PlantId,
+    readonly members: Plant,
+  ) {
     Object.freeze(this);
   }
 
   /** A plant with these members; `undefined` if the id is not canonical, or {@link isPlant} is false. */
   static from(parts: PlantParts): NewPlant | undefined {
     const id = typeof parts.id === 'string' ? parsePlantId(parts.id) : undefined;
-    return id !== undefined && isPlant(parts) ? new NewPlant(id, parts) : undefined;
+    return id !== undefined && isPlant(parts) ? new NewPlant(id, Object.freeze(plantOf(parts))) : undefined;
   }
 
   /** Whether `value` was created by {@link NewPlant.from}. */
@@ -42,14 +65,60 @@ export class NewPlant implements Plant {
   }
 }
 
-/** Whether `name` is a non-empty string and `tag` a string or absent, both of well-formed Unicode. */
-export function isPlant(parts: { readonly name?: unknown; readonly tag?: unknown }): parts is Plant {
-  const { name, tag } = parts;
-  return isText(name) && name !== '' && (tag === undefined || isText(tag));
+/** Whether each member of {@link MEMBERS} keeps its rule. */
+export function isPlant(parts: UnknownMembers): parts is Plant {
+  return MEMBER_NAMES.every((name) => isMember(name, parts[name]));
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.isWellFormed();
+/** Whether `value` may be this member; `undefined` is an absent one. */
+export function isMember(name: MemberName, value: unknown): boolean {
+  const { optional, minLength }: Member = MEMBERS[name];
+  if (value === undefined) return optional;
+  return typeof value === 'string' && value.length >= minLength && value.isWellFormed();
+}
+
+/** The rule of a member, for the sentence `name must be …`. */
+export function ruleOf(name: MemberName): string {
+  return MEMBERS[name].minLength === 0
+    ? 'a string in well-formed Unicode'
+    : 'a string of at least one character, in well-formed Unicode';
+}
+
+/** A new object with the members of a plant and no others. */
+export function plantOf(plant: Plant): Plant {
+  return new Copy(plant) as Plant;
+}
+
+/** V8 gives an instance no room for members that it does not have, unlike an object that begins empty. */
+// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- as said above
+class Copy {
+  constructor(plant: Plant) {
+    assignMembers(this, plant);
+  }
+}
+
+/** Sets the members that the plant has, in order. */
+export function assignMembers<Target extends object>(target: Target, plant: Plant): Target & Plant {
+  const members = target as Partial<Record<MemberName, string>>;
+  for (const name of MEMBER_NAMES) {
+    const text = plant[name];
+    if (text !== undefined) members[name] = text;
+  }
+  return target as Target & Plant;
+}
+
+/** The members in order, up to the last one that the plant has; one that it does not have is undefined. */
+export function columnsOf(plant: Plant): readonly (string | undefined)[] {
+  const columns: (string | undefined)[] = MEMBER_NAMES.map((name) => plant[name]);
+  while (columns.at(-1) === undefined) columns.pop();
+  return columns;
+}
+
+/** The length of all its texts, in UTF-16 code units. */
+export function charactersOf(plant: Plant): number {
+  let sum = 0;
+  for (const name of MEMBER_NAMES) sum += plant[name]?.length ?? 0;
+  return sum;
 }
 
 /** Map entry, segment slots and the object of one plant without its texts, in bytes. */
@@ -60,16 +129,14 @@ const TEXT_BYTES = 16;
 const LONG_TEXT = 64;
 
 /** Estimated memory of a living plant, in bytes; rather too high than too low. */
-export function plantBytes(id: PlantId, { name, tag }: Plant): number {
-  return (
-    PLANT_BYTES +
-    (id.length > SHORT_ID ? textBytes(id) : 0) +
-    textBytes(name) +
-    (tag === undefined ? 0 : textBytes(tag))
-  );
+export function plantBytes(id: PlantId, plant: Plant): number {
+  let sum = PLANT_BYTES + textBytes(id.length > SHORT_ID ? id : undefined);
+  for (const name of MEMBER_NAMES) sum += textBytes(plant[name]);
+  return sum;
 }
 
-function textBytes(text: string): number {
+function textBytes(text: string | undefined): number {
+  if (text === undefined) return 0;
   const wide = text.length < LONG_TEXT || /[^\0-\xff]/.test(text);
   return TEXT_BYTES + (wide ? 2 : 1) * text.length;
 }

@@ -112,7 +112,6 @@ export class Aggregates<Command, Event, Rejection, State> {
       roundBytes = Math.max(roundBytes, aggregate.roundBytes);
     }
     return {
-      ...this.#cache.usage,
       commandBytes: this.#commandBytes.used,
       maxCommandBytes: this.#commandBytes.max,
       mostWaiting,
@@ -121,6 +120,8 @@ export class Aggregates<Command, Event, Rejection, State> {
       maxRoundBytes: MAX_ROUND_BYTES,
       loadsInProgress: this.#loads.inProgress,
       loadsWaiting: this.#loads.unstarted,
+      // Last: V8 is 40 times slower if so many members follow.
+      ...this.#cache.usage,
     };
   }
 

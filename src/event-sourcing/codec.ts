@@ -1,3 +1,5 @@
+import { BrokenSnapshot } from './snapshot-store';
+
 /** An encoded event: two texts of well-formed Unicode. */
 export interface EncodedEvent {
   /** The type of the event, which determines the format of `data`; not empty. */
@@ -18,7 +20,7 @@ export interface Codec<Event> {
 
 /** Encodes a domain's states as text and decodes them, for any snapshot store. */
 export interface StateCodec<State> {
-  /** Name and version of the format. A snapshot of another format is not used, so a format may change at any time. */
+  /** Name and version of the format that `encode` writes. */
   readonly format: string;
 
   /**
@@ -28,8 +30,21 @@ export interface StateCodec<State> {
   encode(state: State): Iterable<string>;
 
   /**
-   * The state with the next chunk, beginning with the initial state. After the last chunk it equals the encoded one.
-   * May change `state` in place. Throws any error if the chunk is invalid.
+   * By the name of each format that was ever written. A snapshot of another format is not used, but a base snapshot
+   * cannot be replaced: without its reader, the stream cannot be read any more.
    */
-  decode(state: State, chunk: string): State;
+  readonly readers: Readonly<Record<string, StateReader<State>>>;
+}
+
+/**
+ * The state with the next chunk, beginning with the initial state. After the last chunk it equals the encoded one.
+ * May change `state` in place. Throws any error if the chunk is invalid.
+ */
+export type StateReader<State> = (state: State, chunk: string) => State;
+
+/** The reader of a format. Throws {@link BrokenSnapshot} if there is none. */
+export function readerOf<State>({ readers }: StateCodec<State>, format: string): StateReader<State> {
+  const reader = Object.hasOwn(readers, format) ? readers[format] : undefined;
+  if (reader) return reader;
+  throw new BrokenSnapshot(`its format is ${format}, expected ${Object.keys(readers).join(' or ')}`);
 }

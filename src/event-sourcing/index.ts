@@ -1,6 +1,6 @@
 /** The public interface of the engine: event sourcing for any domain, on any store. */
 export type { Clock } from './clock';
-export type { Codec, EncodedEvent, StateCodec } from './codec';
+export { type Codec, type EncodedEvent, type StateCodec, type StateReader, readerOf } from './codec';
 export { type EventChecks, type MemberChecks, jsonCodec, parseJsonObject } from './json-codec';
 export { type Decider, type Decision, decideInOrder } from './decider';
 export {

@@ -1,4 +1,5 @@
 import { SNAPSHOT_EVERY, type SnapshotOptions } from './aggregate-options';
+import { readerOf } from './codec';
 import { BEGINNING, type Head, StoreUnavailable, UnreadableHistory } from './event-store';
 import type { SafeObserver } from './safe-observer';
 import type { SaveSlot } from './save-slot';
@@ -83,9 +84,7 @@ export class StreamSnapshots<State> {
   }
 
   async *#decode(snapshot: StoredSnapshot, read: ReadInTurn): AsyncGenerator<StateAtHead<State>> {
-    const { codec } = this.options;
-    if (snapshot.format !== codec.format)
-      throw new BrokenSnapshot(`its format is ${snapshot.format}, expected ${codec.format}`);
+    const readNext = readerOf(this.options.codec, snapshot.format);
     const chunks = snapshot.chunks[Symbol.asyncIterator]();
     let state = this.initialState();
     try {
@@ -95,7 +94,7 @@ export class StreamSnapshots<State> {
         reading = read(() => chunks.next());
         // If decoding throws, a failed prefetch must not go unhandled.
         reading.catch(() => {});
-        state = codec.decode(state, chunk.value);
+        state = readNext(state, chunk.value);
         yield { state, head: BEGINNING };
       }
     } finally {
@@ -148,7 +147,7 @@ export class StreamSnapshots<State> {
   async #save(version: number, items: number, current: () => StateAtHead<State> | undefined): Promise<void> {
     const { store, codec } = this.options;
     const newest = this.#unusable ? undefined : await store.load(this.stream);
-    if (newest?.format === codec.format) {
+    if (newest !== undefined && Object.hasOwn(codec.readers, newest.format)) {
       // Another instance may have saved it.
       this.#version = newest.head.version;
       if (!this.#isDue(version, items)) return;

@@ -1,4 +1,5 @@
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { METHODS, type RequestReport, createAdminApp, createApp } from '../adapters/http';
 import { Metrics } from '../adapters/metrics';
@@ -40,6 +41,12 @@ export interface Overrides {
   readonly log?: Logger;
   /** Where `log` writes JSON to, if it does; requests are then logged from templates. */
   readonly jsonDestination?: LogDestination | undefined;
+}
+
+/** The folder of its files: the copy in a build, or the package, which only development has. */
+function swaggerUi(): string {
+  const built = join(__dirname, '../swagger-ui');
+  return existsSync(built) ? built : dirname(require.resolve('swagger-ui-dist/package.json'));
 }
 
 /** The composition root: starts the service from its configuration. Rejects if it cannot listen at the address. */
@@ -87,7 +94,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     maxUserRequests: config.MAX_USER_REQUESTS,
     maxSentBytes: heapShare(),
     report,
-    swaggerUi: dirname(require.resolve('swagger-ui-dist/package.json')),
+    swaggerUi: swaggerUi(),
     tracer: tracing?.requests,
     ...(config.ADMIN_PORT === undefined && { metrics }),
     ready,

@@ -99,7 +99,7 @@ describe('The codec of plant events does not read', () => {
     'the name twice': '{"id":1,"name":"Moss","name":"Fern"}',
     'a tag that is null': '{"id":1,"name":"Fern","tag":null}',
     'the tag before the name': '{"id":1,"tag":"indoor","name":"Fern"}',
-    'a member that it does not know': '{"id":1,"name":"Fern","pot":"red"}',
+    'a member that it does not know': '{"id":1,"name":"Fern","none":"red"}',
     'a member in the place of the tag': '{"id":1,"name":"Fern","__proto__":"indoor"}',
     blanks: '{"id":1, "name":"Fern"}',
     'another spelling of the same text': '{"id":1,"name":"\\u0046ern"}',

@@ -1,12 +1,23 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { plantListCodec } from '../../src/application';
-import { type PlantEvent, PlantList } from '../../src/domain';
+import { MEMBER_NAMES, type Plant, type PlantEvent, PlantList } from '../../src/domain';
 import { RUNS, anyEvent } from '../domain/arbitraries';
 import { created, deleted, ferns, plantId } from '../support/given';
 
-const { encode, decode } = plantListCodec;
+const { format, encode, readers } = plantListCodec;
+const decode = readers[format]!;
+
+/** A list that was stored in a format: its chunks are never changed. */
+interface StoredList {
+  readonly format: string;
+  readonly chunks: readonly string[];
+  readonly version: number;
+  readonly living: readonly { readonly position: number; readonly id: string; readonly plant: Plant }[];
+}
+
+const STORED = 'test/fixtures/states';
 
 function decodeAll(chunks: Iterable<string>): PlantList {
   let list = new PlantList();
@@ -30,10 +41,24 @@ describe('The codec of plant lists', () => {
       deleted(2),
     ]);
     const chunk = '[[1,"9007199254740993","Fern"],[3,7,"Ivy","indoor"],[4]]';
-    // Where the chunk changes, the format needs another name: instances of both versions run during a deployment.
-    expect([plantListCodec.format, ...encode(list)]).to.deep.equal(['plants-1', chunk]);
+    expect([...encode(list)]).to.deep.equal([chunk]);
     expect([...encode(new PlantList())]).to.deep.equal(['[[0]]']);
     expect(readFileSync('docs/decisions/0014-snapshots.md', 'utf8')).to.contain(`0 ${chunk}\n`);
+  });
+
+  // Where a chunk changes, the format needs another name: instances of both versions run during a deployment.
+  it('reads every format that was ever written, and writes the last one as it is stored', () => {
+    const stored = readdirSync(STORED).map(
+      (file) => JSON.parse(readFileSync(`${STORED}/${file}`, 'utf8')) as StoredList,
+    );
+    expect(stored.map((each) => each.format)).to.have.members(Object.keys(readers));
+    for (const { format: written, chunks, version, living } of stored) {
+      let list = new PlantList();
+      for (const chunk of chunks) list = readers[written]!(list, chunk);
+      expect({ version: list.version, living: [...list.living()] }).to.deep.equal({ version, living });
+      const rows = (texts: Iterable<string>) => [...texts].flatMap((text) => JSON.parse(text) as unknown[]);
+      if (written === format) expect(rows(encode(list))).to.deep.equal(rows(chunks));
+    }
   });
 
   it('writes an id of up to 15 characters as a number', () => {
@@ -96,7 +121,13 @@ describe('The codec of plant lists', () => {
     ['an id that is not canonical', '[[1,"01","Fern"]]', 'no plant at position 1'],
     ['an id that is an array', '[[1,["1"],"Fern"]]', 'no plant at position 1'],
     ['a plant without a name', '[[1,1,""]]', 'no plant at position 1'],
-    ['a tag that is no text', '[[1,1,"Fern",null]]', 'no plant at position 1'],
+    ['a tag that is no text', '[[1,1,"Fern",7]]', 'no plant at position 1'],
+    ['an absent tag that is written', '[[1,1,"Fern",null]]', 'no plant at position 1'],
+    [
+      'a member that a plant does not have',
+      JSON.stringify([[1, 1, ...MEMBER_NAMES.map(() => 'Fern'), 'Fern']]),
+      'no plant at position 1',
+    ],
     ['an id twice', '[[1,1,"Fern"],[2,1,"Moss"]]', 'event 2 of the history creates'],
     ['positions in another order', '[[2,2,"Moss"],[1,1,"Fern"]]', 'event 3 of the history is followed'],
     ['a version before the last position', '[[2,2,"Moss"],[1]]', 'event 3 of the history is followed'],

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { openApiDocument } from '../../src/adapters/http/openapi/document';
 import { PROBLEMS } from '../../src/adapters/http/problems';
+import { MEMBERS, MEMBER_NAMES } from '../../src/domain';
 import { methodsOf } from '../support/documented';
 import { type WatchedService, startWatched } from '../support/watched-service';
 import { PAGES } from './blocks';
@@ -58,6 +59,15 @@ describe('The pages', () => {
         ]),
     );
     expect(rows).to.have.deep.members(documented);
+  });
+
+  it('have a row for each member of a plant in docs/http-api.md, with its rule', () => {
+    const page = read('docs/http-api.md');
+    for (const name of MEMBER_NAMES) {
+      const { optional, minLength } = MEMBERS[name];
+      const rule = minLength === 0 ? 'a string, possibly empty' : 'a string of at least one character';
+      expect(page).to.contain(`| \`${name}\` | ${optional ? 'optional' : 'required'} | ${rule}`);
+    }
   });
 
   it('mention only npm scripts that exist', () => {

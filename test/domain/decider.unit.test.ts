@@ -80,7 +80,7 @@ describe('Any command', () => {
         const { events, rejection } = decide(command, list);
 
         if (due && command.type === 'CreatePlant')
-          expect(events).to.deep.equal([Object.assign({ type: 'PlantCreated' }, command.plant)]);
+          expect(events).to.deep.equal([{ type: 'PlantCreated', id, ...command.plant.members }]);
         else if (due) expect(events).to.deep.equal([{ type: 'PlantDeleted', id }]);
         else expect(rejection).to.equal(command.type === 'CreatePlant' ? 'id-taken' : 'no-such-plant');
         expect(events === undefined).to.equal(!due);

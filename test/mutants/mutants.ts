@@ -177,6 +177,58 @@ export const MUTANTS: readonly Mutant[] = [
     },
   },
 
+  // The start and the end of the service.
+  {
+    fault: 'a state that is too large is not counted in the metrics',
+    file: 'src/service/observers.ts',
+    code: 'all.forEach((each) => each.tooLarge?.(...args))',
+    replacement: 'all.slice(1).forEach((each) => each.tooLarge?.(...args))',
+    test: {
+      file: 'test/service/observers.unit.test.ts',
+      title: 'are each notified by tooLarge',
+    },
+  },
+  {
+    fault: 'a service that cannot listen goes on polling its token file',
+    file: 'src/service/bootstrap.ts',
+    code: '      identity.close();\n      await closeStore();\n      throw error;',
+    replacement: '      await closeStore();\n      throw error;',
+    test: {
+      file: 'test/service/failed-start.http.test.ts',
+      title: 'because PORT is taken reads its token file no more',
+    },
+  },
+  {
+    fault: 'a service that cannot open its store goes on polling its token file',
+    file: 'src/service/bootstrap.ts',
+    code: '        identity.close();\n        throw error;',
+    replacement: '        throw error;',
+    test: {
+      file: 'test/service/failed-start.http.test.ts',
+      title: 'because the module of EVENT_STORE is missing reads its token file no more',
+    },
+  },
+  {
+    fault: 'a service whose PORT is taken goes on listening on ADMIN_PORT, and ignores SIGTERM',
+    file: 'src/service/servers.ts',
+    code: '    await admin.close(AT_ONCE);\n',
+    replacement: '',
+    test: {
+      file: 'test/service/failed-start.http.test.ts',
+      title: 'does not listen on ADMIN_PORT',
+    },
+  },
+  {
+    fault: 'a closed store keeps the process alive until its time limit',
+    file: 'src/service/events.ts',
+    code: '  clearTimeout(alive);\n',
+    replacement: '  void alive;\n',
+    test: {
+      file: 'test/service/close-events.unit.test.ts',
+      title: 'does not keep the process alive any longer than the store needs',
+    },
+  },
+
   // Bodies that are being received.
   {
     fault: 'the bodies that are being received are not bounded',
@@ -272,6 +324,16 @@ export const MUTANTS: readonly Mutant[] = [
     test: {
       file: 'test/adapters/auth/token-table.unit.test.ts',
       title: 'keeps nothing of the header field',
+    },
+  },
+  {
+    fault: 'a token file that is closed during a poll is polled for ever',
+    file: 'src/adapters/auth/token-file.ts',
+    code: '    if (this.#closed) return;\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/auth/token-file.disk.test.ts',
+      title: 'is polled no more if it is closed during a poll',
     },
   },
 
@@ -793,6 +855,76 @@ export const MUTANTS: readonly Mutant[] = [
     code: 'return one.version === other.version && one.commit === other.commit;',
     replacement: 'return one.version === other.version;',
     test: { file: 'test/adapters/http/lists.unit.test.ts', title: 'another history of the same length' },
+  },
+  {
+    fault: 'a slow reader leaves the limit of requests of its user',
+    file: 'src/adapters/http/users.ts',
+    code: 'whenClosed(ctx.res, () => admission.leave(user));',
+    replacement: 'admission.leave(user);',
+    test: {
+      file: 'test/adapters/http/edge/user-requests.http.test.ts',
+      title: 'count until their response was read',
+    },
+  },
+  {
+    fault: 'the number of long lists of a user stays when it is zero',
+    file: 'src/adapters/http/long-lists.ts',
+    code: '    if (others > 0) this.#sent.set(user, others);\n    else this.#sent.delete(user);',
+    replacement: '    this.#sent.set(user, others);',
+    test: {
+      file: 'test/adapters/http/long-lists.unit.test.ts',
+      title: 'leave nothing of users whose readers disconnect',
+    },
+  },
+  {
+    fault: 'the measurement of a list that has ended stays in memory',
+    file: 'src/adapters/http/long-lists.ts',
+    code: 'if (this.#measuring.get(user) === done) this.#measuring.delete(user);',
+    replacement: '',
+    test: {
+      file: 'test/adapters/http/long-lists.unit.test.ts',
+      title: 'leave nothing of users whose readers disconnect',
+    },
+  },
+  {
+    fault: 'a reader whose connection was closed stays in memory',
+    file: 'src/adapters/http/long-lists.ts',
+    code: '    whenClosed(response, () => reader.close());\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/http/long-lists.unit.test.ts',
+      title: 'leave no work and no memory if their readers disconnect',
+    },
+  },
+  {
+    fault: 'a short text that was read is never taken off the memory of responses',
+    file: 'src/adapters/http/lists.ts',
+    code: '    whenClosed(response, () => this.#memory.leave(user, held));\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/http/lists.unit.test.ts',
+      title: 'is counted while it is being sent',
+    },
+  },
+  {
+    fault: 'the empty account of responses of a user stays in memory',
+    file: 'src/adapters/http/response-memory.ts',
+    code: 'if (responses.size === 0 && shared.size === 0) this.#accounts.delete(user);',
+    replacement: 'void [user, responses, shared];',
+    test: {
+      file: 'test/adapters/http/response-memory.unit.test.ts',
+      title: 'keeps nothing of a user whose responses were read',
+    },
+  },
+  {
+    fault: 'the empty account of bodies of a user stays in memory',
+    file: 'src/adapters/http/received-bodies.ts',
+    code: '    if (bodies.size === 0) this.#users.delete(body.user);\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/http/received-bodies.unit.test.ts',
+      title: 'keeps nothing of a user whose bodies were received',
+    },
   },
 
   // The domain.

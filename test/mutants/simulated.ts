@@ -343,14 +343,24 @@ const LOADS: readonly SimulatedFault[] = [
   {
     fault: 'only the last chunk of a snapshot is decoded',
     file: `${SRC}/stream-snapshots.ts`,
-    code: 'state = codec.decode(state, chunk.value);',
-    replacement: 'state = codec.decode(this.initialState(), chunk.value);',
+    code: 'state = readNext(state, chunk.value);',
+    replacement: 'state = readNext(this.initialState(), chunk.value);',
   },
   {
     fault: 'two snapshots are saved at once',
     file: `${SRC}/save-slot.ts`,
     code: '    this.#taken = true;\n',
     replacement: '',
+  },
+  {
+    fault: 'an archive in the middle of a load is reported as a lost history',
+    file: `${SRC}/history-loader.ts`,
+    code: 'else this.target.startOver();',
+    replacement: 'else this.target.reset();',
+    test: {
+      file: 'test/event-sourcing/aggregate.archived.unit.test.ts',
+      title: 'loads again if events are archived between two pages of a load',
+    },
   },
 ];
 
@@ -564,6 +574,37 @@ const APPENDS: readonly SimulatedFault[] = [
     code: 'for (const append of batch) if (!withoutScript.has(append)) this.#release(append);',
     replacement: '',
   },
+  {
+    fault: 'an append is acknowledged before WAIT is answered',
+    file: `${REDIS}/append-writer.ts`,
+    code: "if (reply[0] === 'appended') await confirmed;",
+    replacement: 'void confirmed;',
+    test: {
+      file: 'test/adapters/redis/append-writer.redis.test.ts',
+      title: 'have an unknown outcome while fewer replicas than required have confirmed them',
+    },
+  },
+  {
+    fault: 'WAIT is sent one round trip after its appends',
+    file: `${REDIS}/append-writer.ts`,
+    code: 'client.wait(waitReplicas, this.connection.waitMs) : 0;',
+    replacement:
+      'Promise.allSettled(replies).then(() => client.wait(waitReplicas, this.connection.waitMs)) : 0;',
+    test: {
+      file: 'test/adapters/redis/append-writer.unit.test.ts',
+      title: 'are sent together with their WAIT',
+    },
+  },
+  {
+    fault: 'an append on a connection that was closed counts as never sent',
+    file: `${REDIS}/faults.ts`,
+    code: "error.message.endsWith('enableOfflineQueue options is false');",
+    replacement: '/enableOfflineQueue options is false$|^Connection is closed/.test(error.message);',
+    test: {
+      file: 'test/adapters/redis/faults.unit.test.ts',
+      title: 'has an unknown outcome after',
+    },
+  },
 ];
 
 /** Reads, heads, and servers that are no primary any more. */
@@ -691,6 +732,26 @@ const NOTIFICATIONS: readonly SimulatedFault[] = [
     code: '        await delay(RETRY_MS, undefined, { ref: false });\n',
     replacement: '        if (error) return;\n',
   },
+  {
+    fault: 'a stream is waited for after the newest head of its subscribers',
+    file: `${REDIS}/change-notifier.ts`,
+    code: 'Math.min(...versions)',
+    replacement: 'Math.max(...versions)',
+    test: {
+      file: 'test/adapters/redis/change-notifier.unit.test.ts',
+      title: 'notifies each subscriber of a stream that has newer events than its own',
+    },
+  },
+  {
+    fault: 'a cancelled subscriber is still waited for',
+    file: `${REDIS}/change-notifier.ts`,
+    code: '      waiters.delete(waiter);\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/change-notifier.unit.test.ts',
+      title: 'waits no more for a subscriber that was cancelled',
+    },
+  },
 ];
 
 const SIMULATOR: readonly SimulatedFault[] = [
@@ -774,6 +835,136 @@ const TESTED: readonly Mutant[] = [
     test: {
       file: 'test/adapters/redis/append-writer.redis.test.ts',
       title: 'have an unknown outcome by the reply of WAIT',
+    },
+  },
+  {
+    fault: 'the bytes of a waiting command that has expired are not released',
+    file: `${SRC}/request-queue.ts`,
+    code: '      this.#waitingBytes -= request.bytes;\n',
+    replacement: '',
+    test: {
+      file: 'test/application/plant-store.memory.unit.test.ts',
+      title: 'leave room for others when they have expired',
+    },
+  },
+  {
+    fault: 'loads that no request waits for have no limit',
+    file: `${SRC}/load-queue.ts`,
+    code: 'return this.#long.filter((turn) => !turn.load.wanted()).length < MAX_UNWANTED;',
+    replacement: 'return true;',
+    test: {
+      file: 'test/event-sourcing/load-queue.unit.test.ts',
+      title: 'continues eight long loads whose requests have expired, and drops the others',
+    },
+  },
+  {
+    fault: 'a query of a round in doubt fails as in doubt',
+    file: `${SRC}/request-queue.ts`,
+    code: "return cause instanceof OutcomeUnknown ? new StoreUnavailable('the round failed', { cause }) : cause;",
+    replacement: 'return cause;',
+    test: {
+      file: 'test/event-sourcing/aggregate.deadlines.unit.test.ts',
+      title: 'fails each of its requests with the error that applies to it',
+    },
+  },
+  {
+    fault: 'a load does not start over when the events after its page are archived',
+    file: `${SRC}/history-loader.ts`,
+    code: '        else this.target.startOver();\n',
+    replacement: '',
+    test: {
+      file: 'test/event-sourcing/aggregate.archived.unit.test.ts',
+      title: 'loads again if events are archived between two pages of a load',
+    },
+  },
+  {
+    fault: 'a base that is replaced while it is loaded makes its history unreadable',
+    file: `${SRC}/history-loader.ts`,
+    code: '      if (known.version < version) continue;\n',
+    replacement: '',
+    test: {
+      file: 'test/event-sourcing/aggregate.archived.unit.test.ts',
+      title: 'loads from a newer base that replaces the one that it has loaded',
+    },
+  },
+  {
+    fault: 'an unusable snapshot is not replaced',
+    file: `${SRC}/stream-snapshots.ts`,
+    code: '    this.#unusable = true;\n',
+    replacement: '',
+    test: {
+      file: 'test/event-sourcing/aggregate.snapshots.unit.test.ts',
+      title: 'replays the history, and replaces the snapshot',
+    },
+  },
+  {
+    fault: 'an append whose script Redis does not know is sent after later ones',
+    file: `${REDIS}/append-writer.ts`,
+    code: 'new Set([...unsent, ...this.#unsent])',
+    replacement: 'new Set([...this.#unsent, ...unsent])',
+    test: {
+      file: 'test/adapters/redis/append-writer.unit.test.ts',
+      title: 'stay in order if Redis knows the script only after the first one',
+    },
+  },
+  {
+    fault: "a demoted server's conflict is believed",
+    file: `${REDIS}/scripts.ts`,
+    code: "    if why then return {why} end\n    return {'conflict'",
+    replacement: "    if why and why ~= 'replica' then return {why} end\n    return {'conflict'",
+    test: {
+      file: 'test/adapters/redis/append.redis.test.ts',
+      title: 'does not result in a conflict on a Redis that was demoted',
+    },
+  },
+  {
+    fault: 'reads wait for replicas',
+    file: `${REDIS}/open.ts`,
+    code: 'waitReplicas > 0 ? new RedisConnection(ofStore) : writer;',
+    replacement: 'writer;',
+    test: {
+      file: 'test/adapters/redis/start-up.redis.test.ts',
+      title: 'even if only the connection for reads leads to it',
+    },
+  },
+  {
+    fault: 'a closed store keeps its connection for subscribers',
+    file: `${REDIS}/open.ts`,
+    code: '      notifier?.close();\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/change-notifier.unit.test.ts',
+      title: 'closes its connection with the store',
+    },
+  },
+  {
+    fault: 'a stream without a subscriber is still waited for',
+    file: `${REDIS}/change-notifier.ts`,
+    code: '      if (waiters.size === 0 && this.#waiting.get(key) === waiters) this.#waiting.delete(key);\n',
+    replacement: '',
+    test: {
+      file: 'test/adapters/redis/change-notifier.unit.test.ts',
+      title: 'waits no more for a subscriber that was cancelled',
+    },
+  },
+  {
+    fault: 'a subscriber that is cancelled late takes the later ones of its stream with it',
+    file: `${REDIS}/change-notifier.ts`,
+    code: 'waiters.size === 0 && this.#waiting.get(key) === waiters',
+    replacement: 'waiters.size === 0',
+    test: {
+      file: 'test/adapters/redis/change-notifier.unit.test.ts',
+      title: 'waits for a subscriber although an earlier one',
+    },
+  },
+  {
+    fault: 'a subscriber is notified by a demoted server',
+    file: `${REDIS}/change-notifier.ts`,
+    code: '      connection.mustBePrimary(),\n',
+    replacement: '      undefined,\n',
+    test: {
+      file: 'test/adapters/redis/change-notifier.unit.test.ts',
+      title: 'does not wait on a server that was demoted',
     },
   },
 ];

@@ -15,6 +15,11 @@ const ALONE = ['domain', 'event-sourcing', 'application', 'adapters/memory', 'ad
 /** Packages with binaries, and older versions of packages that the library can use. */
 const NEIGHBOURS = ['vitest@4', 'tsx@4', 'esbuild', 'eslint@9', 'koa@2', 'ioredis@5', 'fast-check@3'];
 
+interface Manifest {
+  readonly name: string;
+  readonly scripts?: object;
+}
+
 describe('Installing the library', function () {
   this.timeout(300_000);
   let workshop: Workshop;
@@ -150,6 +155,22 @@ describe('Installing the service', function () {
     const global = commandsOf('docs/command-line.md', 'sh package service');
     // Into a folder of the test instead of the machine's.
     await workshop.run('service', 'sh', '-ec', global.replace('--global', '--global --prefix .'));
+  });
+
+  it('runs no script at the installation, and installs no package that has one', () => {
+    const installed = join(workshop.directory, 'service/lib/node_modules');
+    const manifests = readdirSync(installed, { recursive: true, encoding: 'utf8' })
+      .filter((file) =>
+        /(?:^|\/)node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/.test(`node_modules/${file}`),
+      )
+      .map((file) => JSON.parse(readFileSync(join(installed, file), 'utf8')) as Manifest);
+    expect(manifests.map(({ name }) => name)).to.include.members(['plant-store-service', 'koa']);
+    const scripts = manifests.flatMap(({ name, scripts = {} }) =>
+      ['preinstall', 'install', 'postinstall']
+        .filter((each) => each in scripts)
+        .map((each) => `${name}: ${each}`),
+    );
+    expect(scripts).to.deep.equal([]);
   });
 
   it('gives the command plant-store, with its help and version', async () => {

@@ -15,7 +15,7 @@ interface Bill {
 describe('The bill of materials', function () {
   this.timeout(60_000);
 
-  it('has every package of the service, also those that development needs, and no other', () => {
+  it('has every package of the service, also those that development needs, and Swagger UI, and no other', () => {
     const bill = JSON.parse(execFileSync('bash', ['scripts/sbom.sh'], { encoding: 'utf8' })) as Bill;
     const { dependencies } = JSON.parse(readFileSync('service/package.json', 'utf8')) as {
       dependencies: object;
@@ -23,7 +23,8 @@ describe('The bill of materials', function () {
     const names = bill.components.map(({ name }) => name);
     expect(bill.bomFormat).to.equal('CycloneDX');
     expect(bill.metadata.component.name).to.equal('plant-store');
-    expect(names).to.include.members(Object.keys(dependencies));
-    for (const name of ['mocha', 'typescript', 'fast-check']) expect(names).to.not.include(name);
+    expect(names).to.include.members([...Object.keys(dependencies), 'swagger-ui-dist']);
+    for (const name of ['mocha', 'typescript', 'fast-check', '@scarf/scarf'])
+      expect(names).to.not.include(name);
   });
 });

@@ -6,6 +6,10 @@ import { type Workshop, workshopOfTheRun } from './workshop';
 
 const bin = (name: string) => resolve('node_modules/.bin', name);
 const PAGES_AND_TERMS = /^(?:package\.json|LICENSE|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md)$/;
+const SWAGGER_UI = [
+  ...['LICENSE', 'NOTICE', 'swagger-ui-bundle.js.LICENSE.txt'],
+  ...['swagger-ui-bundle.js', 'swagger-ui.css'],
+].map((file) => `dist/swagger-ui/${file}`);
 
 describe('The tarball', function () {
   this.timeout(300_000);
@@ -20,15 +24,21 @@ describe('The tarball', function () {
   it('of the library passes publint', () =>
     workshop.run('.', bin('publint'), 'run', workshop.tarball, '--strict'));
 
-  const contents: [name: string, tarball: () => string, isShipped: (module: string) => boolean][] = [
+  const contents: [
+    name: string,
+    tarball: () => string,
+    isShipped: (module: string) => boolean,
+    copied: readonly string[],
+  ][] = [
     [
       'library',
       () => workshop.tarball,
       (module) => !/^(?:service|adapters\/(?:auth|cli|metrics|tracing))\/|^(?:cli|main)$/.test(module),
+      [],
     ],
-    ['service', () => workshop.serviceTarball, (module) => !module.startsWith('testing/')],
+    ['service', () => workshop.serviceTarball, (module) => !module.startsWith('testing/'), SWAGGER_UI],
   ];
-  for (const [name, tarball, isShipped] of contents) {
+  for (const [name, tarball, isShipped, copied] of contents) {
     describe(`of the ${name}`, () => {
       let root: string;
       let files: string[];
@@ -48,7 +58,7 @@ describe('The tarball', function () {
           .map((file) => file.replace(/\.ts$/, ''))
           .filter(isShipped)
           .flatMap((module) => ['js', 'js.map', 'd.ts'].map((end) => `dist/${module}.${end}`));
-        expect(files.filter((file) => file.startsWith('dist/'))).to.have.members(built);
+        expect(files.filter((file) => file.startsWith('dist/'))).to.have.members([...built, ...copied]);
         for (const file of files.filter((each) => /^(?:docs|deploy)\//.test(each))) {
           expect(existsSync(file), file).to.equal(true);
           expect(file).to.match(/\.(?:md|svg|ts|json|html|cfg|yaml)$/);
@@ -81,7 +91,7 @@ describe('The tarball', function () {
 
       it('has no comment that cites a file that is missing', () => {
         const dead = files
-          .filter((file) => /\.(?:js|ts)$/.test(file))
+          .filter((file) => /\.(?:js|ts)$/.test(file) && !copied.includes(file))
           .flatMap((file) =>
             filesCitedIn(read(file))
               .filter((cited) => ![root, join(root, dirname(file))].some((at) => existsSync(join(at, cited))))

@@ -8,11 +8,13 @@ import { freePort } from '../support/redis/free-port';
 import { noteOutput } from '../support/suite-log';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
+import { requestLines, statusOf } from './log-lines';
 
 describe('The log of the service', function () {
   this.slow(5000);
   const path = temporaryDirectory();
   let port: number;
+  const url = () => `http://127.0.0.1:${port}`;
   let child: ChildProcess;
 
   beforeEach(async () => {
@@ -31,17 +33,7 @@ describe('The log of the service', function () {
       },
       stdio: ['ignore', stdout, 'pipe'],
     });
-    await until(async () => (await status('/health/live').catch(() => 0)) === 200);
-  }
-  async function status(path: string): Promise<number> {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(30_000) });
-    await answer.arrayBuffer();
-    return answer.status;
-  }
-  async function answers(count: number): Promise<void> {
-    for (let left = count; left > 0; left -= 50)
-      for (const each of await Promise.all(Array.from({ length: 50 }, () => status('/nowhere'))))
-        expect(each).to.equal(404);
+    await until(async () => (await statusOf(`${url()}/health/live`).catch(() => 0)) === 200);
   }
   async function exitCode(): Promise<number | null> {
     const ended = once(child, 'exit');
@@ -63,9 +55,9 @@ describe('The log of the service', function () {
     const full = openSync('/dev/full', 'w');
     await start(full);
     closeSync(full);
-    await answers(100);
+    await requestLines(url(), 100);
     await until(async () => {
-      const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      const metrics = await (await fetch(`${url()}/metrics`)).text();
       return Number(/^plant_store_log_lines_dropped_total (\d+)$/m.exec(metrics)![1]) > 100;
     });
     expect(await exitCode()).to.equal(0);
@@ -74,23 +66,23 @@ describe('The log of the service', function () {
   it('loses no line to a reader that pauses, while every request is answered', async () => {
     await start('pipe');
     // More than a pipe holds.
-    await answers(2000);
+    await requestLines(url(), 2000);
     const lines = restOfLines();
-    await answers(50);
+    await requestLines(url(), 50);
     await exitCode();
     expect(requestsIn(await lines)).to.have.length(2050);
   });
 
   it('lets SIGTERM end the service with 0 while its reader never reads', async () => {
     await start('pipe');
-    await answers(2000);
+    await requestLines(url(), 2000);
     expect(await exitCode()).to.equal(0);
   });
 
   it('goes to a closed pipe while every request is answered, and SIGTERM ends it with 0', async () => {
     await start('pipe');
     child.stdout!.destroy();
-    await answers(100);
+    await requestLines(url(), 100);
     expect(await exitCode()).to.equal(0);
   });
 
@@ -99,7 +91,7 @@ describe('The log of the service', function () {
     await start('pipe', '-r', path('fault.js'));
     const ended = once(child, 'exit');
     const lines = restOfLines();
-    await answers(50);
+    await requestLines(url(), 50);
     child.kill('SIGUSR2');
     expect(await ended).to.deep.equal([1, null]);
     expect(requestsIn(await lines)).to.have.length(50);

@@ -8,6 +8,7 @@ import { freePort } from '../support/redis/free-port';
 import { describePrograms } from '../support/programs';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
+import { requestLines, statusOf } from './log-lines';
 
 const CTRL_S = '\x13';
 const CTRL_Q = '\x11';
@@ -16,6 +17,7 @@ describePrograms({ script: 'bsdutils' }, 'The log of the service on a terminal',
   this.slow(5000);
   const path = temporaryDirectory();
   let port: number;
+  const url = () => `http://127.0.0.1:${port}`;
   let terminal: ChildProcessByStdio<Writable, Readable, null>;
   let output = '';
 
@@ -39,7 +41,7 @@ describePrograms({ script: 'bsdutils' }, 'The log of the service on a terminal',
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     terminal.stdout.on('data', (some) => (output += String(some)));
-    await until(async () => (await status('/health/live').catch(() => 0)) === 200);
+    await until(async () => (await statusOf(`${url()}/health/live`).catch(() => 0)) === 200);
     await until(() => output.includes(String(port)));
   });
   afterEach(() => {
@@ -47,16 +49,6 @@ describePrograms({ script: 'bsdutils' }, 'The log of the service on a terminal',
     terminal.kill('SIGKILL');
   });
 
-  async function status(path: string): Promise<number> {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(5000) });
-    await answer.arrayBuffer();
-    return answer.status;
-  }
-  async function answers(count: number): Promise<void> {
-    for (let left = count; left > 0; left -= 50)
-      for (const each of await Promise.all(Array.from({ length: 50 }, () => status('/nowhere'))))
-        expect(each).to.equal(404);
-  }
   function signal(name: NodeJS.Signals): void {
     try {
       process.kill(Number(readFileSync(path('pid'), 'utf8')), name);
@@ -72,10 +64,10 @@ describePrograms({ script: 'bsdutils' }, 'The log of the service on a terminal',
   const lines = () => output.split('requestId').length - 1;
 
   it('stops no request when Ctrl-S pauses the terminal, and has every line after Ctrl-Q', async () => {
-    await answers(50);
+    await requestLines(url(), 50);
     await until(() => lines() === 50);
     terminal.stdin.write(CTRL_S);
-    await answers(500);
+    await requestLines(url(), 500);
     expect(lines()).to.be.below(550);
     terminal.stdin.write(CTRL_Q);
     await until(() => lines() === 550);
@@ -84,14 +76,14 @@ describePrograms({ script: 'bsdutils' }, 'The log of the service on a terminal',
 
   it('lets SIGTERM end the service with 0 when Ctrl-S pauses the terminal', async () => {
     terminal.stdin.write(CTRL_S);
-    await answers(500);
+    await requestLines(url(), 500);
     expect(await exitCode()).to.equal('0\n');
   });
 
   it('stops no request when the terminal is not read, and SIGTERM ends the service with 0', async () => {
     terminal.stdout.pause();
     // More than the terminal and a pipe hold.
-    await answers(2000);
+    await requestLines(url(), 2000);
     expect(await exitCode()).to.equal('0\n');
   });
 });

@@ -188,6 +188,7 @@ async function play(parts: Parts, { seed, continues, progress }: RunOptions): Pr
       from,
       to,
       switched: failovers > 0 || effect.losesSince !== undefined,
+      restored: effect.restored ?? false,
       losesSince: failoverLoses ? from : effect.losesSince,
       repairedMs: repaired - ended,
       servedMs,

@@ -2,12 +2,13 @@ import { type User, plantListCodec } from '../../application';
 import { PlantList } from '../../domain';
 import {
   BEGINNING,
-  BrokenSnapshot,
   type Head,
   type StoredBase,
+  type StoredSnapshot,
   StoreUnavailable,
   UNUSABLE_BASE,
   UnreadableHistory,
+  readerOf,
 } from '../../event-sourcing';
 import { beginningOf } from './archives';
 import type { OpenStore } from './command';
@@ -47,15 +48,19 @@ async function decode(base: StoredBase, stream: User): Promise<ArchivedList> {
 }
 
 /** Throws {@link UnreadableHistory} if the base cannot be decoded. */
-export async function decodeBase({ format, chunks }: StoredBase): Promise<PlantList> {
-  let list = new PlantList();
+export async function decodeBase(base: StoredBase): Promise<PlantList> {
   try {
-    if (format !== plantListCodec.format)
-      throw new BrokenSnapshot(`its format is ${format}, expected ${plantListCodec.format}`);
-    for await (const chunk of chunks) list = plantListCodec.decode(list, chunk);
+    return await decodeList(base);
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
     throw new UnreadableHistory(`${UNUSABLE_BASE}: ${(error as Error).message}`, { cause: error });
   }
+}
+
+/** Throws if the snapshot cannot be decoded. */
+export async function decodeList({ format, chunks }: StoredSnapshot): Promise<PlantList> {
+  const readNext = readerOf(plantListCodec, format);
+  let list = new PlantList();
+  for await (const chunk of chunks) list = readNext(list, chunk);
   return list;
 }

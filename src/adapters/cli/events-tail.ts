@@ -1,4 +1,4 @@
-import type { PlantEvent } from '../../domain';
+import { MEMBER_NAMES, type PlantEvent } from '../../domain';
 import { type User } from '../../application';
 import {
   ArchivedHistory,
@@ -19,6 +19,7 @@ import { ANOTHER_BASE, startHeadOf } from './base';
 import { type Command, JSON_OUTPUT, type OpenStore, USER, type CliContext, withStore } from './command';
 import { eventLine } from './event-lines';
 import { WrongUsage } from './exit';
+import { plantColumns } from './plants';
 import { escapeForTerminal } from './terminal';
 
 /** Pause between attempts to read where archived events end, in ms. */
@@ -33,8 +34,8 @@ export const eventsTail: Command = {
     ...JSON_OUTPUT,
   },
   details: [
-    'Prints one event per line: version, commit, type, id, name and tag, separated by tabs; with --json, in the',
-    'format of `events export`. Runs until Ctrl-C (exit code 0), and keeps retrying while the store is',
+    `Prints one event per line: version, commit, type, id, ${MEMBER_NAMES.join(', ')}, separated by tabs; with --json,`,
+    'in the format of `events export`. Runs until Ctrl-C (exit code 0), and keeps retrying while the store is',
     'unavailable. If the history was erased, or lost in a failover, it says so, with --json by the line',
     '{"stream":…,"reset":true}, and continues with the current history. Archived events are not shown.',
     '',
@@ -141,7 +142,7 @@ function plainLine({ version, commit, event }: RecordedEvent<PlantEvent>): strin
 function columnsOf(event: PlantEvent): string[] {
   switch (event.type) {
     case 'PlantCreated':
-      return event.tag === undefined ? [event.name] : [event.name, event.tag];
+      return plantColumns(event);
     case 'PlantDeleted':
       return [];
   }

@@ -1,6 +1,16 @@
 import type { Rejection } from '../../domain';
-import { NewPlant, type Plant, type PlantId, parsePlantId } from '../../domain';
-import type { Arguments } from './arguments';
+import {
+  MEMBERS,
+  MEMBER_NAMES,
+  NewPlant,
+  type Plant,
+  type PlantId,
+  columnsOf,
+  isMember,
+  parsePlantId,
+  ruleOf,
+} from '../../domain';
+import type { Arguments, Options } from './arguments';
 import { type Command, JSON_OUTPUT, USER, withStore } from './command';
 import { Refused, WrongUsage } from './exit';
 import { escapeForTerminal } from './terminal';
@@ -11,6 +21,15 @@ const ID = {
   required: true,
 } as const;
 
+const MEMBER_OPTIONS: Options = Object.fromEntries(
+  MEMBER_NAMES.map((name) => {
+    const { optional, minLength } = MEMBERS[name];
+    const text = minLength === 0 ? 'any text' : 'at least one character';
+    const option = { value: 'TEXT', description: optional ? `${text}; optional` : text };
+    return [name, optional ? option : { ...option, required: true }];
+  }),
+);
+
 const CONSISTENCY =
   'Applies the same rules as the service, to the same store; running services see the change at once.';
 
@@ -20,8 +39,7 @@ export const create: Command = {
   options: {
     ...USER,
     id: ID,
-    name: { value: 'TEXT', description: 'at least one character', required: true },
-    tag: { value: 'TEXT', description: 'any text; optional' },
+    ...MEMBER_OPTIONS,
     ...JSON_OUTPUT,
   },
   details: [
@@ -36,7 +54,7 @@ export const create: Command = {
     return withStore(context, async ({ plants }) => {
       const { rejection } = await plants.create(user, plant);
       if (rejection) throw new Refused(describeRejection(rejection, user, plant.id));
-      await context.terminal.stdout.line(describePlant(plant, args));
+      await context.terminal.stdout.line(describePlant(plant.members, args));
       return 'done';
     });
   },
@@ -51,8 +69,8 @@ export const list: Command = {
     ...JSON_OUTPUT,
   },
   details: [
-    'In order of creation, one plant per line: the name, then a tab and the tag, if it has one. Text with',
-    'control or invisible characters is quoted as in JSON. With --json, one array as from GET /plants.',
+    `In order of creation, one plant per line: ${MEMBER_NAMES.join(', ')}, separated by tabs. Text with control or`,
+    'invisible characters is quoted as in JSON. With --json, one array as from GET /plants.',
     '',
     '  plant-store list --user alice --limit 10',
   ],
@@ -92,14 +110,10 @@ export const remove: Command = {
 };
 
 function newPlant(args: Arguments): NewPlant {
-  const name = args.text('name')!;
-  const tag = args.text('tag');
-  const plant = NewPlant.from({ id: plantId(args), name, tag });
-  if (plant === undefined)
-    throw new WrongUsage(
-      '--name must have at least one character, and --name and --tag must be well-formed Unicode',
-    );
-  return plant;
+  const members = Object.fromEntries(MEMBER_NAMES.map((name) => [name, args.text(name)]));
+  const wrong = MEMBER_NAMES.find((name) => !isMember(name, members[name]));
+  if (wrong !== undefined) throw new WrongUsage(`--${wrong} must be ${ruleOf(wrong)}`);
+  return NewPlant.from({ ...members, id: plantId(args) })!;
 }
 
 function plantId(args: Arguments): PlantId {
@@ -109,11 +123,13 @@ function plantId(args: Arguments): PlantId {
   return id;
 }
 
-function describePlant({ name, tag }: Plant, args: Arguments): string {
-  if (args.has('json')) return JSON.stringify({ name, tag });
-  return tag === undefined
-    ? escapeForTerminal(name)
-    : `${escapeForTerminal(name)}\t${escapeForTerminal(tag)}`;
+function describePlant(plant: Plant, args: Arguments): string {
+  return args.has('json') ? JSON.stringify(plant) : plantColumns(plant).map(escapeForTerminal).join('\t');
+}
+
+/** The columns of a plain line; empty for a member that the plant does not have. */
+export function plantColumns(plant: Plant): string[] {
+  return columnsOf(plant).map((text) => text ?? '');
 }
 
 function describeRejection(rejection: Rejection, user: string, id: PlantId): string {

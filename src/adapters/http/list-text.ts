@@ -1,12 +1,22 @@
 /** The JSON text of lists: as a whole if they are short, otherwise piece by piece. */
-import type { Plant, SegmentRange, SegmentView } from '../../domain';
+import {
+  MEMBERS,
+  MEMBER_NAMES,
+  type Plant,
+  type SegmentRange,
+  type SegmentView,
+  charactersOf,
+} from '../../domain';
 
 /** Length of a piece in characters. */
 export const PIECE_LENGTH = 64 * 1024;
 /** In characters, without escapes: texts of longer segments are rendered plant by plant, and not cached. */
 const SEGMENT_LENGTH = PIECE_LENGTH / 4;
-/** `{"name":""},` and `"tag":"",`. */
-const [PLANT_LENGTH, TAG_LENGTH] = [12, 9];
+/** Of the text of a plant with a comma, without its members' texts and without optional members. */
+const PLANT_LENGTH =
+  JSON.stringify(
+    Object.fromEntries(MEMBER_NAMES.flatMap((name) => (MEMBERS[name].optional ? [] : [[name, '']]))),
+  ).length + 1;
 
 /** Whether the list is rendered as a whole: without escapes, its text is at most as long as a piece. */
 export function isShort(ranges: readonly SegmentRange[]): boolean {
@@ -138,10 +148,7 @@ function exactBuffer(text: string): Buffer {
 /** Lower bound of the length of their text. */
 function lengthOf(plants: readonly Plant[], from: number, to: number): number {
   let sum = 0;
-  for (let plant = from; plant < to; plant++) {
-    const { name, tag } = plants[plant]!;
-    sum += PLANT_LENGTH + name.length + (tag === undefined ? 0 : TAG_LENGTH + tag.length);
-  }
+  for (let plant = from; plant < to; plant++) sum += PLANT_LENGTH + charactersOf(plants[plant]!);
   return sum;
 }
 

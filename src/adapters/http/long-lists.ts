@@ -21,11 +21,13 @@ import type { HeldResponse, ResponseMemory } from './response-memory';
 /** Pieces that one turn of the event loop measures or sends. */
 const PIECES_PER_TURN = 1;
 /** Length in characters of a piece that many readers may share: fewer pieces cost less. */
-const SHARED_LENGTH = 8 * PIECE_LENGTH;
+const SHARED_LENGTH = 16 * PIECE_LENGTH;
 /** Different long lists of one user that are being sent. Further ones are refused. */
 const MAX_EACH = 32;
-/** Memory of a response without its list: a piece in the stream, and one on its way into the socket. */
-const RESPONSE_BYTES = 2 * PIECE_LENGTH;
+/** Memory of a response without its list and its pieces. */
+const RESPONSE_BYTES = 16 * 1024;
+/** Pieces of a response in memory: one in the stream, and one on its way into the socket. */
+const MAX_HELD = 2;
 /** Memory of a range of a list. */
 const RANGE_BYTES = 64;
 /** Bytes of cached texts: of each user only the latest one. */
@@ -173,7 +175,7 @@ export class LongList {
   /** A reader that stays until `response` closes, or the bound of memory is reached. */
   open(response: ServerResponse): LongListReader {
     const { memory } = this.lists;
-    const reader = new LongListReader(this, response, this.lists.turns);
+    const reader = new LongListReader(this, response, this.lists.turns, memory);
     this.#readers.add(reader);
     if (this.#readers.size === 1) {
       this.lists.begun(this);
@@ -247,8 +249,16 @@ export class LongList {
     return piece;
   }
 
+  /** Its whole text, if that is one cached piece. */
+  get whole(): Buffer | undefined {
+    const first = this.#pieces?.[0];
+    return first?.next === undefined ? first?.text : undefined;
+  }
+
+  /** Caches its pieces: at once if it is one, otherwise each when it is sent. */
   keepPieces(): void {
     this.#pieces = [];
+    if (this.length! <= SHARED_LENGTH) this.piece(0, START);
   }
 
   /** Has no effect on a list that has only its pieces: its readers need them. */
@@ -260,14 +270,21 @@ export class LongList {
 /** A response with a long list. */
 export class LongListReader implements HeldResponse {
   #begun = false;
+  /** The number and the place of the next piece of the stream. */
+  #number = 0;
+  #place: Place | undefined = START;
+  /** Pieces that it holds in memory, the oldest first. */
+  readonly #held: Buffer[] = [];
   /** Why it has left. */
-  #reason: Error | undefined;
-  #reject: (reason: Error) => void = () => {};
+  #reason: (() => Error) | undefined;
+  /** While it waits for the length. */
+  #reject: ((reason: Error) => void) | undefined;
 
   constructor(
     private readonly list: LongList,
     private readonly response: ServerResponse,
     private readonly turns: RequestScheduler,
+    private readonly memory: ResponseMemory,
   ) {}
 
   /**
@@ -276,48 +293,66 @@ export class LongListReader implements HeldResponse {
    */
   async length(timeoutMs: number): Promise<number> {
     const { list } = this;
-    if (this.#reason) throw this.#reason;
+    if (this.#reason) throw this.#reason();
     if (list.length === undefined) {
       let timer: NodeJS.Timeout;
       await new Promise<void>((resolve, reject) => {
         this.#reject = reject;
         timer = setTimeout(() => reject(new Overloaded('the list was not measured in time')), timeoutMs);
         list.measure().then(resolve, reject);
-      }).finally(() => clearTimeout(timer));
+      }).finally(() => {
+        clearTimeout(timer);
+        this.#reject = undefined;
+      });
     }
     return list.length!;
   }
 
-  /** The body. Throws if the reader has left. */
-  stream(): Readable {
-    if (this.#reason) throw this.#reason;
+  /** The body: one piece, or a stream of several. Throws if the reader has left. */
+  body(): Buffer | Readable {
+    if (this.#reason) throw this.#reason();
     this.#begun = true;
-    return new ListStream(this.list.user, this.turns, this.#pieces());
+    const { whole, user } = this.list;
+    if (whole === undefined) return new ListStream(user, this.turns, this);
+    this.#hold(whole);
+    return whole;
+  }
+
+  /** The next piece of the stream; null after the last one. */
+  next(): Buffer | null {
+    if (this.#place === undefined) return null;
+    const { text, next } = this.list.piece(this.#number++, this.#place);
+    this.#place = next;
+    this.#hold(text);
+    return text;
   }
 
   close(): void {
     // Reaches no client.
-    this.#leave(malformedHttp('the connection was closed before its answer'));
+    this.#leave(() => malformedHttp('the connection was closed before its answer'));
   }
 
   abandon(): void {
-    this.#leave(new Overloaded('too much memory is taken by responses'));
+    this.#leave(() => new Overloaded('too much memory is taken by responses'));
     if (this.#begun) this.response.destroy();
   }
 
-  #leave(reason: Error): void {
+  #leave(reason: () => Error): void {
     if (!this.list.leave(this)) return;
+    this.#held.splice(0).forEach((piece) => this.#release(piece));
     this.#reason = reason;
-    this.#reject(reason);
+    this.#reject?.(reason());
   }
 
-  *#pieces(): Generator<Buffer, undefined> {
-    let place: Place | undefined = START;
-    for (let number = 0; place !== undefined; number++) {
-      const piece: Piece = this.list.piece(number, place);
-      yield piece.text;
-      place = piece.next;
-    }
+  /** Counts a piece until it has left the socket. The response may be abandoned at once. */
+  #hold(piece: Buffer): void {
+    this.#held.push(piece);
+    this.memory.hold(this.list.user, piece, () => piece.length);
+    if (this.#held.length > MAX_HELD) this.#release(this.#held.shift()!);
+  }
+
+  #release(piece: Buffer): void {
+    this.memory.release(this.list.user, piece);
   }
 }
 
@@ -326,7 +361,7 @@ class ListStream extends Readable implements Startable {
   constructor(
     readonly lane: User,
     private readonly turns: RequestScheduler,
-    private readonly pieces: Iterator<Buffer, undefined>,
+    private readonly reader: LongListReader,
   ) {
     super({ highWaterMark: 0 });
   }
@@ -338,7 +373,7 @@ class ListStream extends Readable implements Startable {
   /** Called by the scheduler. */
   start(): void {
     try {
-      this.push(this.pieces.next().value ?? null);
+      this.push(this.reader.next());
     } catch (error) {
       this.destroy(error as Error);
     }

@@ -2,7 +2,15 @@
 import type Router from '@koa/router';
 import { Ajv, type ErrorObject } from 'ajv';
 import type { PlantStore, User } from '../../application';
-import { NewPlant, type PlantId, canonicalInteger, parsePlantId } from '../../domain';
+import {
+  MEMBERS,
+  MEMBER_NAMES,
+  NewPlant,
+  type PlantId,
+  canonicalInteger,
+  parsePlantId,
+  ruleOf,
+} from '../../domain';
 import { dropBody, jsonReader } from './body';
 import { JsonNumber } from './json';
 import { parseQuery } from './list-query';
@@ -57,7 +65,7 @@ export function plantsRouter({
     const plant = newPlantFrom(await readJson(ctx));
     const { rejection } = await plants.create(userOf(ctx), plant);
     if (rejection) throw rejected(rejection);
-    json(ctx, JSON.stringify({ name: plant.name, tag: plant.tag }));
+    json(ctx, JSON.stringify(plant.members));
   });
 
   router.delete('/plants/:id', async (ctx) => {
@@ -93,7 +101,7 @@ async function sendLong(
   if (ctx.method === 'HEAD') {
     ctx.status = 200;
     json(ctx, '');
-  } else json(ctx, reader.stream());
+  } else json(ctx, reader.body());
   ctx.length = length;
 }
 
@@ -133,18 +141,21 @@ function exact(rule: { readonly type: string; readonly format?: string }): objec
 
 const RULES: Readonly<Record<string, string>> = {
   '': 'the body must be a JSON object',
-  '/name': 'name must be a string of at least one character, in well-formed Unicode',
   '/id': 'id must be an integer from -2^63 to 2^63-1, as a JSON number',
-  '/tag': 'tag, where given, must be a string in well-formed Unicode',
+  ...Object.fromEntries(
+    MEMBER_NAMES.map((name) => [
+      `/${name}`,
+      `${name}${MEMBERS[name].optional ? ', where given,' : ''} must be ${ruleOf(name)}`,
+    ]),
+  ),
 };
 
-/** Makes a NewPlant from a JSON value, and ignores other members. Throws {@link HttpProblem} that names member and rule. */
+/** Makes a NewPlant from a JSON value, and ignores members that a plant does not have. Throws {@link HttpProblem} that names member and rule. */
 export function newPlantFrom(value: unknown): NewPlant {
   // For ajv, a JsonNumber is an object.
   if (value instanceof JsonNumber) throw new HttpProblem(PROBLEMS.invalidPlant, RULES['']);
   if (!isNewPlant(value)) throw new HttpProblem(PROBLEMS.invalidPlant, rule(isNewPlant.errors![0]!));
-  const { name, tag } = value;
-  const plant = NewPlant.from({ id: canonicalInteger(value.id.literal), name, tag });
+  const plant = NewPlant.from({ ...value, id: canonicalInteger(value.id.literal) });
   // The schema has checked everything except the id.
   if (plant === undefined) throw new HttpProblem(PROBLEMS.invalidPlant, RULES['/id']);
   return plant;

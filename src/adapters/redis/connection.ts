@@ -168,12 +168,17 @@ export class RedisConnection {
   }
 
   /**
-   * Health check: the server answers reads; in a Cluster, any primary. Rejects with {@link StoreUnavailable} or an
-   * ioredis error.
+   * Health check: the server answers reads; in a Cluster, any primary that has not stopped with the Cluster. Rejects
+   * with {@link StoreUnavailable} or an ioredis error.
    */
   async check(): Promise<void> {
     const { client } = this;
-    const checks = primariesOf(client).map((node) => this.#check(node));
+    const checks = primariesOf(client).map(async (node) => {
+      await this.#check(node);
+      // A script without keys is answered also then.
+      if (client instanceof Cluster && (await node.cluster('INFO')).includes('cluster_state:fail'))
+        throw new StoreUnavailable('the Cluster is down');
+    });
     await Promise.any(checks).catch(() => checks[0]);
   }
 

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { TokenFile } from '../../../src/adapters/auth/token-file';
 import { BrokenTokenFile } from '../../../src/adapters/auth/token-file-format';
 import { tokenDigest } from '../../../src/adapters/auth/token-digest';
-import { ManualClock } from '../../support/manual-clock';
+import { ManualClock, untilIdle } from '../../support/manual-clock';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 
@@ -119,6 +119,26 @@ describe('A token file in use', () => {
     open();
     for (let i = 0; i < 5; i++) await look();
     expect(notifications).to.deep.equal(['read 1']);
+  });
+
+  it('is polled no more if it is closed during a poll', async () => {
+    write(fileOf({ alice: ['a1'] }));
+    open();
+    const { stat } = fs.promises;
+    const polling = new Promise((resolve) => {
+      const closeAndStat = async (...args: Parameters<typeof stat>) => {
+        file.close();
+        const found = stat(...args);
+        resolve(found);
+        return found;
+      };
+      fs.promises.stat = closeAndStat as typeof stat;
+    });
+    await clock.pass(LOOK_MS);
+    await polling;
+    fs.promises.stat = stat;
+    await untilIdle();
+    expect(clock.waiting).to.equal(0);
   });
 
   for (const [what, spoil, problem] of [

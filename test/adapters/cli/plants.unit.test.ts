@@ -79,7 +79,11 @@ describe('The commands create, list and delete', () => {
       ['has an empty user', ['list', '--user', ''], '--user must be 1 to 255 characters'],
       ['has an id like 01', ['create', ...alice, '--id', '01', '--name', 'Fern'], '--id must be'],
       ['has an id beyond int64', ['delete', ...alice, '--id', '9223372036854775808'], '--id must be'],
-      ['has an empty name', ['create', ...alice, '--id', '1', '--name', ''], '--name must have'],
+      [
+        'has an empty name',
+        ['create', ...alice, '--id', '1', '--name', ''],
+        '--name must be a string of at least one character',
+      ],
       ['has a user that is not UTF-8', ['list', '--user', 'al\ufffdice'], '--user must be UTF-8'],
       [
         'has a name that is not UTF-8',

@@ -1,8 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { SegmentTexts } from '../../../src/adapters/http/list-text';
+import { PIECE_LENGTH, SegmentTexts } from '../../../src/adapters/http/list-text';
 import { type LongList, type LongListReader, LongLists } from '../../../src/adapters/http/long-lists';
 import { Overloaded } from '../../../src/adapters/http/problems';
 import { ResponseMemory } from '../../../src/adapters/http/response-memory';
@@ -10,6 +11,7 @@ import type { User } from '../../../src/application';
 import { PlantList } from '../../../src/domain';
 import { created } from '../../support/given';
 import { rejection } from '../../support/rejection';
+import { keptOf } from './many-users';
 
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
 const FOR_EVER_MS = 2 ** 30;
@@ -50,7 +52,7 @@ describe('Long lists', () => {
   async function textOf(reader: LongListReader): Promise<string> {
     const length = await reader.length(FOR_EVER_MS);
     const chunks: Buffer[] = [];
-    for await (const chunk of reader.stream() as AsyncIterable<Buffer>) chunks.push(chunk);
+    for await (const chunk of reader.body() as Readable as AsyncIterable<Buffer>) chunks.push(chunk);
     const text = Buffer.concat(chunks);
     expect(text.length).to.equal(length);
     return text.toString();
@@ -86,10 +88,10 @@ describe('Long lists', () => {
     const one = open(BOB);
     await Promise.all([...many, one].map((reader) => reader.length(FOR_EVER_MS)));
     let others = 0;
-    for (const reader of many) reader.stream().on('data', () => others++);
+    for (const reader of many) (reader.body() as Readable).on('data', () => others++);
     let pieces = 0;
     await once(
-      one.stream().on('data', () => pieces++),
+      (one.body() as Readable).on('data', () => pieces++),
       'end',
     );
     expect(pieces).to.be.above(1);
@@ -108,12 +110,26 @@ describe('Long lists', () => {
     const third = new Response();
     const reader = open(ADA, third);
     await reader.length(FOR_EVER_MS);
-    const stream = reader.stream().resume();
+    const stream = (reader.body() as Readable).resume();
     await turn();
     third.destroy();
     stream.destroy();
     await turn();
     expect([lists.turns.waiting, memory.bytes, lists.bytes]).to.deep.equal([0, 0, 0]);
+  });
+
+  it('leave nothing of users whose readers disconnect', async () => {
+    const { ranges } = PlantList.from([created(1, 'Fern')]).page();
+    const head = { version: 1, commit: 'c' };
+    const disconnect = (user: User) => {
+      const response = new Response();
+      const list = lists.add(user, { key: user, head, etag: '"1-c"', next: undefined }, ranges);
+      const reader = list.open(response as unknown as ServerResponse);
+      reader.length(FOR_EVER_MS).catch(() => {});
+      response.destroy();
+    };
+    disconnect(ADA);
+    expect(await keptOf(disconnect)).to.be.below(1_000_000);
   });
 
   it('are refused if they are not measured in time', async () => {
@@ -133,19 +149,51 @@ describe('Long lists', () => {
   });
 
   it('beyond the bound of memory are refused, or their connections are reset, the oldest of the user with the most first', async () => {
-    start(38_000_000);
+    start(35_000_000);
     const [bobs, old] = [new Response(), new Response()];
     const bob = open(BOB, bobs);
     await bob.length(FOR_EVER_MS);
-    bob.stream();
+    bob.body();
     const ada = open(ADA, old);
     await ada.length(FOR_EVER_MS);
-    ada.stream();
-    expect(memory.bytes).to.be.below(38_000_000);
+    ada.body();
+
+    expect(memory.bytes).to.be.below(35_000_000);
     const measured = open(ADA, new Response(), 'other');
     for (let index = 0; index < 30; index++) open(ADA, new Response(), String(index));
     expect([bobs.destroyed, old.destroyed]).to.deep.equal([false, true]);
     expect(await rejection(measured.length(FOR_EVER_MS))).to.be.instanceOf(Overloaded);
-    expect(memory.bytes).to.be.at.most(38_000_000);
+    expect(memory.bytes).to.be.at.most(35_000_000);
+  });
+
+  it('are counted with the pieces that their readers hold, which they share', async () => {
+    const responses = [new Response(), new Response()];
+    const readers = responses.map((response) => open(ADA, response));
+    await Promise.all(readers.map((reader) => reader.length(FOR_EVER_MS)));
+    const before = memory.bytes;
+    const [first, second] = readers.map((reader) => reader.body() as Readable);
+    first!.once('data', () => first!.pause());
+    await once(first!, 'pause');
+    const { length } = listOf(ADA).piece(0, { range: 0 }).text;
+    expect(length).to.be.above(PIECE_LENGTH);
+    expect(memory.bytes).to.equal(before + length);
+    await once(second!.resume(), 'end');
+    expect(memory.bytes).to.equal(before + TEXT.length);
+    responses.forEach((response) => response.destroy());
+    expect(memory.bytes).to.equal(0);
+  });
+
+  it('are sent without a stream if they have one piece', async () => {
+    const short = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`))).page();
+    const page = { key: 'ada', head: { version: 1, commit: 'c' }, etag: '"1-c"', next: undefined };
+    const response = new Response();
+    const reader = lists.add(ADA, page, short.ranges).open(response as unknown as ServerResponse);
+    await reader.length(FOR_EVER_MS);
+    const before = memory.bytes;
+    const body = reader.body() as Buffer;
+    expect(String(body)).to.equal(JSON.stringify(short.plants));
+    expect(memory.bytes).to.equal(before + body.length);
+    response.destroy();
+    expect(memory.bytes).to.equal(0);
   });
 });

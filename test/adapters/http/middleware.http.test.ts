@@ -514,4 +514,31 @@ describe('What the app overrides of Koa', () => {
     expect(given[0]).to.have.property('res');
     expect(given[1]).to.be.a('function');
   });
+
+  for (const [how, error] of [
+    ['fails', new Error('no more')],
+    ['ends too early', undefined],
+  ] as const) {
+    it(`resets the connection of a stream that ${how}, and reports only a failure`, async () => {
+      const app = new LeanKoa();
+      const reported: unknown[] = [];
+      app.on('error', (fault) => reported.push(fault));
+      app.use((ctx) => {
+        const body = new Readable({ read: () => {} });
+        body.push('one ');
+        ctx.body = body;
+        setImmediate(() => body.destroy(error));
+      });
+      const server = serverOf(app);
+      try {
+        await once(server, 'listening');
+        const { port } = server.address() as AddressInfo;
+        const text = fetch(`http://127.0.0.1:${port}`).then((answer) => answer.text());
+        expect(await text.catch(() => 'reset')).to.equal('reset');
+        expect(reported).to.deep.equal(error ? [error] : []);
+      } finally {
+        server.close();
+      }
+    });
+  }
 });

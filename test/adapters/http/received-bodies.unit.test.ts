@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ReceivedBodies } from '../../../src/adapters/http/received-bodies';
 import type { User } from '../../../src/application';
+import { keptOf } from './many-users';
 
 const [ada, bob] = ['ada', 'bob'] as User[];
 
@@ -43,5 +44,15 @@ describe('ReceivedBodies', () => {
     body.release();
     expect(bodies.bytes).to.equal(0);
     expect(refused).to.deep.equal([]);
+  });
+
+  it('keeps nothing of a user whose bodies were received', async () => {
+    const bodies = new ReceivedBodies();
+    const receiveFrom = (user: User) => {
+      const body = begin(bodies, user, 'a body');
+      body.received(10);
+      body.release();
+    };
+    expect(await keptOf(receiveFrom)).to.be.below(1_000_000);
   });
 });

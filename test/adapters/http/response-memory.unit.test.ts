@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import type { User } from '../../../src/application';
 import { type HeldResponse, ResponseMemory } from '../../../src/adapters/http/response-memory';
+import { keptOf } from './many-users';
 
 const [ADA, BOB, CY] = ['ada', 'bob', 'cy'] as User[] as [User, User, User];
 
@@ -68,5 +69,15 @@ describe('The memory of responses', () => {
     expect([memory.responses, memory.bytes]).to.deep.equal([0, 0]);
     enter(BOB, 'b', 90);
     expect(abandoned).to.deep.equal([]);
+  });
+
+  it('keeps nothing of a user whose responses were read', async () => {
+    const readBy = (user: User) => {
+      const response = enter(user, 'read', 10);
+      memory.hold(user, response, () => 10);
+      memory.leave(user, response);
+      memory.release(user, response);
+    };
+    expect(await keptOf(readBy)).to.be.below(1_000_000);
   });
 });

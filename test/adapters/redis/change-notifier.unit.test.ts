@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { ChangeNotifier } from '../../../src/adapters/redis/change-notifier';
 import { RedisConnection } from '../../../src/adapters/redis/connection';
+import { connectRedisEventStore } from '../../../src/adapters/redis/open';
 import { plantCodec } from '../../../src/application';
 import type { PlantEvent } from '../../../src/domain';
 import { BEGINNING, type Head, headOf } from '../../../src/event-sourcing';
@@ -21,19 +22,23 @@ afterEach(async () => {
   ends = [];
 });
 
-describe('The notifier of changes, after its connection was lost', () => {
+describe('The notifier of changes', () => {
   let model: RedisModel<PlantEvent>;
   let server: FakeServer;
   let notifier: ChangeNotifier;
   /** The ids after which blocking reads waited. */
   let reads: string[];
+  /** Whether the server was demoted, and has no newer events. Its address leads new connections to the new primary. */
+  let demoted: boolean;
 
   /** A server with the events of the model. */
   async function start(port?: number): Promise<void> {
     const commands = new RedisCommands({ model, codec: plantCodec, clock: new ManualClock(), replicas: 0 });
     const started = await FakeServer.start((args) => {
+      if (args[0] === 'hello') demoted = false;
       if (args[0]?.toLowerCase() === 'xread') reads.push(args.at(-1)!);
-      return commands.execute(args, { lastWrite: 0, instance: 0, node: 0, asking: false });
+      const replica = demoted ? { replicaOf: new Map() } : {};
+      return commands.execute(args, { ...replica, lastWrite: 0, instance: 0, node: 0, asking: false });
     }, port);
     server = started;
     ends.push(() => started.stop());
@@ -55,23 +60,86 @@ describe('The notifier of changes, after its connection was lost', () => {
   }
 
   /** Waits for a change after this head. */
-  function wait(after: Head): { notified: boolean } {
-    const waiting = { notified: false };
-    notifier.notify(STREAM, after, () => (waiting.notified = true));
+  function wait(after: Head): { notified: boolean; cancel: () => void } {
+    const cancel = notifier.notify(STREAM, after, () => (waiting.notified = true));
+    const waiting = { notified: false, cancel };
     return waiting;
   }
 
   beforeEach(async () => {
     model = new RedisModel<PlantEvent>(0, 1000);
     reads = [];
+    demoted = false;
     await start();
-    const url = `redis://127.0.0.1:${server.port}`;
-    const connect = () => new RedisConnection({ url, timeoutMs: 2000, waitReplicas: 0, report: () => {} });
+    const { url } = server;
+    const options = { url, timeoutMs: 2000, waitReplicas: 0, report: () => {}, examineEveryMs: 1_000_000 };
+    const connect = () => new RedisConnection(options);
     notifier = new ChangeNotifier(connect, 'plant-store');
     ends.push(() => notifier.close());
   });
 
-  it('notifies a subscriber whose events the restarted server does not have', async () => {
+  it('notifies each subscriber of a stream that has newer events than its own', async () => {
+    const first = record();
+    const [behind, current] = [wait(first), wait(record())];
+
+    await until(() => behind.notified);
+    expect(current.notified, 'all of a stream are notified').to.equal(true);
+  });
+
+  it('waits no more for a subscriber that was cancelled, and closes its connection', async () => {
+    const waiting = wait(BEGINNING);
+    await until(() => reads.includes('0-0'));
+    expect(server.connections).to.equal(1);
+
+    waiting.cancel();
+
+    await until(() => server.connections === 0);
+    expect(waiting.notified).to.equal(false);
+  });
+
+  it('waits for a subscriber although an earlier one of its stream is cancelled after its notification', async () => {
+    const earlier = wait(BEGINNING);
+    const head = record();
+    await until(() => earlier.notified);
+    const waiting = wait(head);
+    earlier.cancel();
+
+    record();
+
+    await until(() => waiting.notified);
+  });
+
+  it('closes its connection with the store, although subscribers wait', async () => {
+    const store = connectRedisEventStore({ url: server.url, codec: plantCodec });
+    ends.push(() => store.close());
+    await store.examined;
+    let notified = 0;
+    const waitAgain = () => {
+      store.store.notify!(STREAM, BEGINNING, () => {
+        if (++notified < 2) waitAgain();
+      });
+    };
+    waitAgain();
+    await until(() => reads.includes('0-0'));
+
+    store.close();
+
+    await until(() => server.connections === 0);
+    // They read, and learn that the store was closed.
+    await until(() => notified === 2);
+    expect(server.connections).to.equal(0);
+  });
+
+  it('does not wait on a server that was demoted', async () => {
+    const waiting = wait(record());
+    await until(() => reads.includes('1-0'));
+    demoted = true;
+    record();
+
+    await until(() => waiting.notified);
+  });
+
+  it('after its connection was lost, notifies a subscriber whose events the restarted server does not have', async () => {
     record();
     const waiting = wait(record());
     await until(() => reads.includes('2-0'));
@@ -82,7 +150,7 @@ describe('The notifier of changes, after its connection was lost', () => {
     await until(() => waiting.notified);
   });
 
-  it('waits on the new connection for the changes of a subscriber', async () => {
+  it('after its connection was lost, waits on the new connection for the changes of a subscriber', async () => {
     const head = record();
     const lost = wait(head);
     await until(() => reads.includes('1-0'));

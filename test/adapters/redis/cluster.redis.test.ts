@@ -101,6 +101,21 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
     await instance.stop();
   });
 
+  it('the service is not ready while the Cluster is down', async () => {
+    const instance = await startInstance({ REDIS_CLUSTER_NODES: `127.0.0.1:${proxy.port}` });
+    const ready = async () => (await fetch(`${instance.url}/health/ready`)).status;
+    const readyIs = (status: number) => until(async () => (await ready()) === status);
+    await readyIs(200);
+
+    await node.admin.call('CLUSTER', 'DELSLOTS', '0');
+    await readyIs(503);
+    expect((await new Client(instance.url).list()).error).to.equal(50300);
+
+    await node.admin.call('CLUSTER', 'ADDSLOTS', '0');
+    await readyIs(200);
+    await instance.stop();
+  });
+
   it('an append whose reply was lost is not sent again by ioredis', async () => {
     const { store, close } = await open();
     await node.admin.script('LOAD', APPEND.text);

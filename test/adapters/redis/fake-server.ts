@@ -9,13 +9,16 @@ export class FakeServer {
 
   private constructor(
     private readonly server: Server,
-    private readonly reply: (args: readonly string[]) => Reply,
+    private readonly reply: (args: readonly string[]) => Reply | Promise<Reply>,
   ) {
     server.on('connection', (socket) => this.#serve(socket));
   }
 
   /** @param reply to every command but SUBSCRIBE. @param port by default a free one. */
-  static async start(reply: (args: readonly string[]) => Reply, port = 0): Promise<FakeServer> {
+  static async start(
+    reply: (args: readonly string[]) => Reply | Promise<Reply>,
+    port = 0,
+  ): Promise<FakeServer> {
     const server = createServer().listen(port, '127.0.0.1');
     await once(server, 'listening');
     return new FakeServer(server, reply);
@@ -23,6 +26,15 @@ export class FakeServer {
 
   get port(): number {
     return (this.server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `redis://127.0.0.1:${this.port}`;
+  }
+
+  /** Number of open connections. */
+  get connections(): number {
+    return this.#connections.size;
   }
 
   get subscribers(): number {
@@ -44,6 +56,7 @@ export class FakeServer {
 
   #serve(socket: Socket): void {
     const decoder = new CommandDecoder();
+    let replied = Promise.resolve();
     this.#connections.add(socket);
     socket.on('error', () => {});
     socket.on('close', () => {
@@ -53,8 +66,11 @@ export class FakeServer {
     socket.on('data', (bytes) => {
       for (const { args } of decoder.write(bytes)) {
         const [name, ...channels] = args;
-        if (name?.toLowerCase() !== 'subscribe') socket.write(encodeReply(this.reply(args)));
-        else {
+        if (name?.toLowerCase() !== 'subscribe') {
+          const reply = this.reply(args);
+          // In the order of the commands.
+          replied = replied.then(async () => void socket.write(encodeReply(await reply)));
+        } else {
           for (const channel of channels) socket.write(push('subscribe', channel, 1));
           this.#subscribers.add(socket);
         }

@@ -3,11 +3,13 @@ import { randomUUID } from 'node:crypto';
 import {
   BEGINNING,
   type Base,
+  BrokenSnapshot,
   type Head,
   type StoredBase,
   type StreamName,
   headOf,
 } from '../../../src/event-sourcing';
+import { MAX_CHUNK_BYTES } from '../../../src/adapters/redis/snapshot-store';
 import { streamName } from '../../../src/testing/a-stream';
 import { created } from '../../support/given';
 import { describeRedis } from '../../support/redis';
@@ -68,6 +70,16 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
     expect(await base()).to.deep.equal(baseAt(6, 'state 6'));
     expect(await keys()).to.deep.equal(['base', 'events']);
     expect(await redis.admin.ttl(keyOf(alice, 'base'))).to.equal(-1);
+  });
+
+  it('does not load a chunk of the base that is too long', async () => {
+    await archive(6);
+    await redis.admin.hset(keyOf(alice, 'base'), '0', Buffer.alloc(MAX_CHUNK_BYTES + 1, 'x'));
+    const fault = await rejection(base());
+    expect(fault).to.be.instanceOf(BrokenSnapshot);
+    expect(fault)
+      .to.have.property('message')
+      .that.matches(/^its field 0 has \d+ bytes/);
   });
 
   it('answers reads and appends at every head before it with `archived`, and writes nothing', async () => {

@@ -109,7 +109,10 @@ export function within(name: string, limitMs: number): Check {
 export function servedAfterKill(limitMs: number): Check {
   return ({ steps }) =>
     steps
-      .filter(({ times: { served = 0, promoted = 0 } }) => served > bound(Math.max(limitMs, Math.min(promoted + 1000, SERVED_MS))))
+      .filter(
+        ({ times: { served = 0, promoted = 0 } }) =>
+          served > bound(Math.max(limitMs, Math.min(promoted + 1000, SERVED_MS))),
+      )
       .map(
         ({ fault, times: { served = 0, promoted = 0 } }) =>
           `${fault}: writes were acknowledged after ${shown(served)}, not ${limitMs} ms (promoted after ${shown(promoted)})`,

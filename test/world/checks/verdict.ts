@@ -16,6 +16,8 @@ export interface FaultWindow {
   readonly to: number;
   /** Whether there was a failover or a restore. */
   readonly switched: boolean;
+  /** As in the effect of the fault. */
+  readonly restored?: boolean;
   /** Writes acknowledged after this time may be lost, as the pages say; `undefined` if none may. */
   readonly losesSince: number | undefined;
 }
@@ -72,7 +74,7 @@ export function writtenTwice(events: readonly StreamEvent[]): number {
   return names.length - new Set(names).size;
 }
 
-/** The windows in which an instance reported that the history of this user was lost. */
+/** The windows in which an instance reported that the history of this user was lost, or an operator knew it. */
 export function windowsOfLosses(
   user: string,
   losses: readonly ReportedLoss[],
@@ -80,7 +82,10 @@ export function windowsOfLosses(
 ): readonly FaultWindow[] {
   const hash = createHash('sha256').update(user).digest('hex').slice(0, 12);
   const own = losses.filter((loss) => loss.user === hash);
-  return windows.filter(({ from, to, switched }) => switched && own.some(({ at }) => at >= from && at <= to));
+  return windows.filter(
+    ({ from, to, switched, restored }) =>
+      switched && (restored || own.some(({ at }) => at >= from && at <= to)),
+  );
 }
 
 /** The reports of losses at times when nothing can have been lost. */

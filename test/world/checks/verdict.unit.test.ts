@@ -69,6 +69,8 @@ describe('The verdict on an episode of chaos', () => {
     const windows = [lossFrom(0, 100, 0), { ...lossFrom(100, 200, undefined), switched: false }];
     expect(windowsOfLosses('alice', [{ at: 50, user }], windows)).to.deep.equal([windows[0]]);
     expect(windowsOfLosses('bob', [{ at: 50, user }], windows)).to.deep.equal([]);
+    const restored = { ...lossFrom(0, 100, 0), restored: true };
+    expect(windowsOfLosses('bob', [], [restored])).to.deep.equal([restored]);
     expect(falseReports([{ at: 50, user }], windows)).to.deep.equal([]);
     expect(falseReports([{ at: 150, user }], windows)).to.have.lengthOf(1);
   });

@@ -33,6 +33,8 @@ export interface FaultChoice {
 export interface FaultEffect {
   /** Writes acknowledged after this time, before the end of the fault, may be lost. */
   readonly losesSince?: number;
+  /** Whether a backup was restored, and the instances were restarted for it: then no instance notices a loss. */
+  readonly restored?: boolean;
   /** The number of failovers that lose nothing. */
   readonly plannedFailovers?: number;
   /** What was wrong meanwhile. */
@@ -189,7 +191,7 @@ const restore: Fault = async ({ topology, instances }, { lastsMs }) => {
     await instance.end();
     await instance.run();
   }
-  return { losesSince };
+  return { losesSince, restored: true };
 };
 
 /** As docs/operations.md describes, while clients go on. The check of the history gets the entries from the test. */

@@ -125,7 +125,7 @@ async function slowestCommand(redis: Redis) {
   ][];
   let [slowestMs, command] = [0, 'none over 0.5 ms'];
   for (const [, , micros, args] of entries)
-    if (/^(eval|hmget)$/i.test(args[0]!) && micros / 1000 > slowestMs)
+    if (/^(eval(sha)?|hmget)$/i.test(args[0]!) && micros / 1000 > slowestMs)
       [slowestMs, command] = [micros / 1000, `${args[0]!} of ${args.length}`];
   return { slowestMs, command };
 }

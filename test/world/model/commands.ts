@@ -76,12 +76,9 @@ const REFUSED: readonly (readonly [
 
 const creation = fc
   .tuple(anyUser, anyId, fc.boolean(), anyPlant, fc.integer({ min: 1, max: 2 }))
-  .map(([user, id, otherForm, { name, tag }, times]) => {
-    const body = JSON.stringify({ name, tag }).replace(
-      '{',
-      `{"id":${(otherForm && OTHER_FORMS.get(id)) || id},`,
-    );
-    const plant: NewPlant = tag === undefined ? { id, name } : { id, name, tag };
+  .map(([user, id, otherForm, members, times]) => {
+    const body = JSON.stringify(members).replace('{', `{"id":${(otherForm && OTHER_FORMS.get(id)) || id},`);
+    const plant: NewPlant = { id, ...members };
     return command(`${user}: POST ${body}${times === 2 ? ', twice' : ''}`, async (model, service) => {
       for (let time = 0; time < times; time++)
         apply(model, user, specification.create(model[user], plant), await service[user].client.post(body));

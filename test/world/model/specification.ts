@@ -1,10 +1,10 @@
 /** The specification of the service as a model: what each request of a user responds with, and leaves behind. */
 import type { Plant } from '../../../src/domain';
 
-export interface NewPlant extends Plant {
+export type NewPlant = Plant & {
   /** Canonical. */
   readonly id: string;
-}
+};
 
 /**
  * The plants that one user created, in order, so that the place after a plant is the cursor behind it. A deleted plant
@@ -42,6 +42,6 @@ export function list(plants: Plants, limit = Infinity, cursor = 0): Reply {
   return { status: 200, text, next: page.at(-1)!.at + 1 };
 }
 
-function shown({ name, tag }: Plant): string {
-  return JSON.stringify({ name, tag });
+function shown(plant: NewPlant): string {
+  return JSON.stringify({ ...plant, id: undefined });
 }

@@ -26,8 +26,8 @@ export class CallChecks {
   readonly saving = new Set<string>();
   /** Calls without an outcome. */
   unsettled = 0;
-  /** Calls that failed. */
-  faults = 0;
+  /** When the last call failed. */
+  failedAt = -Infinity;
   #made = 0;
   /** Calls that had a reason: one for each round, and one after each result that leads to another call. */
   #allowed = 0;
@@ -37,7 +37,10 @@ export class CallChecks {
   readonly #writes = new Map<string, Write>();
 
   /** @param hasLost whether a failover or a restart has lost events of the stream. */
-  constructor(private readonly hasLost: (stream: string) => boolean) {}
+  constructor(
+    private readonly now: () => number,
+    private readonly hasLost: (stream: string) => boolean,
+  ) {}
 
   /** The observer of the engine of the process. */
   observe(observer: AggregateObserver = {}): AggregateObserver {
@@ -106,7 +109,7 @@ export class CallChecks {
       return result;
     } catch (error) {
       this.#allowed++;
-      this.faults++;
+      this.failedAt = this.now();
       throw error;
     } finally {
       this.unsettled--;

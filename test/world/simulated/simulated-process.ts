@@ -61,7 +61,7 @@ export class SimulatedProcess {
     optionsOf: (process: SimulatedProcess, clock: Clock) => ProcessOptions,
   ) {
     this.#clock = new ProcessClock(time, clockRate);
-    this.calls = new CallChecks(hasLost);
+    this.calls = new CallChecks(() => time.now(), hasLost);
     const options = optionsOf(this, this.#clock);
     const { store, snapshots } = options;
     this.store = store;

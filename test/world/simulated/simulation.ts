@@ -474,13 +474,13 @@ class Simulation {
     const named = request.type === 'create' ? { ...request, name: `plant ${++this.#names}` } : request;
     const process = this.#processes[client.instance]!;
     const arrived = this.#clock.now();
-    const { faults } = process.calls;
     const settled = (request: SimulatedRequest) => {
       request.answered = ++this.#moment;
       request.tookMs = this.#clock.now() - arrived;
       const wrong = this.#wrongError(request, process, {
         mostWaiting,
-        hasFailed: process.calls.faults > faults,
+        // Also just before it arrived: a load between two of its pages may have the fault of the next one.
+        hasFailed: process.calls.failedAt >= arrived,
       });
       if (wrong !== undefined) this.#problems.add(`${user}: ${named.type} failed ${wrong}`);
       this.#trace(() => `request ${request.asked}: ${JSON.stringify(request.outcome)}`);

@@ -3,23 +3,37 @@
  * TypeScript types are derived from them (below), and the tests check every
  * response against them.
  */
+import {
+  MEMBERS,
+  MEMBER_NAMES,
+  type Member,
+  type MemberName,
+  type Plant as PlantMembers,
+} from '../../../domain';
+
+/** The schema of a member of a plant. */
+function memberSchema({ minLength, description }: Member) {
+  return { type: 'string', ...(minLength > 0 && { minLength }), description } as const;
+}
+
+const members = Object.fromEntries(
+  MEMBER_NAMES.map((name) => [name, memberSchema(MEMBERS[name])]),
+) as Readonly<Record<MemberName, ReturnType<typeof memberSchema>>>;
+
+const required = MEMBER_NAMES.filter((name) => !MEMBERS[name].optional);
+
 export const NewPlant = {
   type: 'object',
-  description: 'A plant to be created. Other members are ignored.',
-  required: ['name', 'id'],
+  description: 'A plant to be created. Other members are ignored; `null` is refused.',
+  required: [...required, 'id'],
   properties: {
-    name: {
-      type: 'string',
-      minLength: 1,
-      description: 'The name of the plant. It is returned character for character.',
-    },
+    ...members,
     id: {
       type: 'integer',
       format: 'int64',
       description:
         'The id of the plant: a JSON number whose value is an integer from −2⁶³ to 2⁶³−1 (`7`, `7.0`, `7e0`). Ids are exact: 9007199254740993 and 9007199254740992 are two plants. An id is unique among the living plants of one user.',
     },
-    tag: { type: 'string', description: 'A tag that specifies the type. `null` is refused.' },
   },
   examples: [{ id: 1, name: 'Fern', tag: 'indoor' }],
 } as const;
@@ -27,11 +41,8 @@ export const NewPlant = {
 export const Plant = {
   type: 'object',
   description: 'A plant as it is returned, without its id.',
-  required: ['name'],
-  properties: {
-    name: { type: 'string', minLength: 1, description: 'The name of the plant.' },
-    tag: { type: 'string', description: 'A tag that specifies the type.' },
-  },
+  required,
+  properties: members,
   additionalProperties: false,
   examples: [{ name: 'Fern', tag: 'indoor' }],
 } as const;
@@ -129,11 +140,11 @@ type Of<S> = S extends { $ref: `#/components/schemas/${infer Name extends keyof 
 type Plain<T> = { [K in keyof T]: T[K] };
 
 /** The body of a create. */
-export type NewPlantBody = Of<Schemas['NewPlant']>;
+export type NewPlantBody = PlantMembers & { readonly id: Of<Schemas['NewPlant']['properties']['id']> };
 /** The response to a create. */
-export type PlantBody = Of<Schemas['Plant']>;
+export type PlantBody = PlantMembers;
 /** The response to a list. */
-export type PlantsBody = Of<Schemas['Plants']>;
+export type PlantsBody = readonly PlantBody[];
 /** The response to every failure. */
 export type FailureBody = Of<Schemas['Failure']>;
 /** The response of `/health/live`. */

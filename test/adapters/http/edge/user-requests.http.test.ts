@@ -1,4 +1,8 @@
+import { once } from 'node:events';
 import { expect } from 'chai';
+import { BEGINNING } from '../../../../src/event-sourcing';
+import { streamName } from '../../../../src/testing/a-stream';
+import { created } from '../../../support/given';
 import { errorOf } from '../../../support/http-answer';
 import { RawSocket } from '../../../support/raw-socket';
 import { AUTH, END, HOST, LIST, create, request } from '../../../support/requests';
@@ -73,6 +77,23 @@ describe('requests of one user beyond MAX_USER_REQUESTS', () => {
     expect((await ask(LIST)).status).to.equal(429);
     store.delayMs = 0;
     await until(async () => (await ask(LIST)).status === 200);
+  });
+
+  it('count until their response was read', async () => {
+    // Far more than the buffers of a connection hold.
+    const plants = Array.from({ length: 10_000 }, (_, id) => created(id, `${id} ${'long name '.repeat(98)}`));
+    await store.append(streamName('alice'), BEGINNING, 'a large list', plants);
+    const slow: RawSocket[] = [];
+    while (slow.length < MAX) {
+      const client = await send(LIST);
+      await once(client.socket, 'data');
+      slow.push(client);
+      client.socket.pause();
+    }
+    expect((await ask(LIST)).status).to.equal(429);
+    for (const client of slow) client.socket.resume();
+    for (const client of slow) expect((await client.answer()).status).to.equal(200);
+    await until(async () => (await ask(create(1))).status !== 429);
   });
 
   it('are counted in the metrics', async () => {
