@@ -117,7 +117,6 @@ export const UNAVAILABLE_REASONS = [
   'waiting_commands',
   'state_size',
   'waiting_appends',
-  'bodies',
 ] as const;
 
 export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];

@@ -2,10 +2,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import bodyParser from 'koa-bodyparser';
-import { StoreUnavailable } from '../../event-sourcing';
 import { clientOf, whenClosed } from './connection';
 import { parseJson } from './json';
-import { HttpProblem, PROBLEMS, bodyTooLarge, malformedHttp } from './problems';
+import { HttpProblem, Overloaded, PROBLEMS, bodyTooLarge, malformedHttp } from './problems';
 import type { ReceivedBodies } from './received-bodies';
 import type { Context } from './koa';
 
@@ -15,8 +14,8 @@ const JSON_TYPE =
 const CHARSET = /;[ \t]*charset=("?)([^";\t ]*)\1/gi;
 
 /**
- * Reads a body of at most `limit` bytes, and returns its JSON value. Throws {@link HttpProblem}, and `StoreUnavailable`
- * if `bodies` ends it.
+ * Reads a body of at most `limit` bytes, and returns its JSON value. Throws {@link HttpProblem}, and {@link Overloaded} if
+ * `bodies` ends it.
  *
  * koa-bodyparser only reads the bytes. Its own decoding and parsing would replace ill-formed UTF-8, round large
  * integers and keep the last of two members with the same name.
@@ -43,7 +42,7 @@ export function jsonReader(limit: number, bodies: ReceivedBodies): (ctx: Context
       await parsed;
     } catch (error) {
       const isTooLarge = (error as { status?: number }).status === 413;
-      if (!isTooLarge && !(error instanceof StoreUnavailable)) throw error;
+      if (!isTooLarge && !(error instanceof Overloaded)) throw error;
       // The reader has paused the socket, and the system resets a connection that is closed with unread bytes.
       req.resume();
       if (isTooLarge) throw bodyTooLarge(limit);
@@ -149,7 +148,7 @@ async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) =>
     requireUnanswered(res);
     return body;
   } catch (error) {
-    if (error instanceof HttpProblem || error instanceof StoreUnavailable) throw error;
+    if (error instanceof HttpProblem || error instanceof Overloaded) throw error;
     if ((error as { readonly status?: number }).status === 500)
       throw new Error('middleware in front has read the body', { cause: error });
     throw incomplete();

@@ -102,11 +102,17 @@ export function rejected(rejection: Rejection): HttpProblem {
   return REJECTED[rejection];
 }
 
-/** A bound of responses is reached. The request has changed nothing. */
+/** A bound of this adapter is reached. The request has changed nothing. */
 export class Overloaded extends Error {
   override readonly name = 'Overloaded';
-  /** A label of the metric of failed requests, as that of {@link StoreUnavailable}. */
-  readonly reason = 'responses';
+
+  /** @param reason a label of the metric of failed requests, as that of {@link StoreUnavailable}. */
+  constructor(
+    message: string,
+    readonly reason: 'responses' | 'bodies' = 'responses',
+  ) {
+    super(message);
+  }
 }
 
 const UNAVAILABLE = [StoreUnavailable, AuthenticationUnavailable, Overloaded];

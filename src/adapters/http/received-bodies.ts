@@ -1,5 +1,5 @@
 import type { User } from '../../application';
-import { StoreUnavailable } from '../../event-sourcing';
+import { Overloaded } from './problems';
 
 const MAX_BYTES = 32 * 2 ** 20;
 /** Memory of a piece besides its bytes: a client may send a body byte by byte. */
@@ -23,7 +23,7 @@ export class ReceivedBodies {
   }
 
   /** @param refuse called at most once, and not after `release`. */
-  begin(user: User, refuse: (error: StoreUnavailable) => void): ReceivedBody {
+  begin(user: User, refuse: (error: Overloaded) => void): ReceivedBody {
     const body = new ReceivedBody(this, user, refuse);
     const bodies = this.#users.get(user);
     if (bodies === undefined) this.#users.set(user, new Set([body]));
@@ -67,7 +67,7 @@ export class ReceivedBody {
   constructor(
     private readonly all: ReceivedBodies,
     readonly user: User,
-    private readonly refuse: (error: StoreUnavailable) => void,
+    private readonly refuse: (error: Overloaded) => void,
   ) {}
 
   /** Counts a piece of it. If the memory of all bodies is used up, one of them is refused: this one or another. */
@@ -86,8 +86,6 @@ export class ReceivedBody {
   /** Called if the memory of all bodies is used up. */
   end(): void {
     this.release();
-    this.refuse(
-      new StoreUnavailable('the bodies that are being received take too much memory', { reason: 'bodies' }),
-    );
+    this.refuse(new Overloaded('the bodies that are being received take too much memory', 'bodies'));
   }
 }

@@ -1,10 +1,10 @@
 import { AuthenticationUnavailable } from '../../application';
 import { OutcomeUnknown, UNAVAILABLE_REASONS } from '../../event-sourcing';
 
-/** The values of the label `reason`: those of `StoreUnavailable`, and five of other failures. */
+/** The values of the label `reason`: those of `StoreUnavailable`, and those of other failures. */
 export const FAILURE_REASONS = [
   ...UNAVAILABLE_REASONS,
-  ...(['responses', 'unknown_outcome', 'authentication', 'user_requests', 'bug'] as const),
+  ...(['responses', 'bodies', 'unknown_outcome', 'authentication', 'user_requests', 'bug'] as const),
 ] as const;
 
 export type FailureReason = (typeof FAILURE_REASONS)[number];
