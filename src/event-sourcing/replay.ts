@@ -5,14 +5,13 @@ import {
   type NewerEvents,
   type ReadResult,
   type RecordedEvent,
-  StoreUnavailable,
   UnreadableHistory,
   headOf,
 } from './event-store';
 import type { StreamName } from './stream-name';
 
 /** The head to read after is not, or no longer, in the history: it was erased or lost. Reading it from the start helps. */
-export class HistoryChanged extends StoreUnavailable {
+export class HistoryChanged extends Error {
   override readonly name = 'HistoryChanged';
 
   constructor(readonly head: Head) {
@@ -21,7 +20,7 @@ export class HistoryChanged extends StoreUnavailable {
 }
 
 /** The first events after the head to read after were archived. Reading after the head of the base snapshot helps. */
-export class ArchivedHistory extends StoreUnavailable {
+export class ArchivedHistory extends Error {
   override readonly name = 'ArchivedHistory';
 
   constructor(readonly head: Head) {

@@ -1,4 +1,10 @@
-import { OutcomeUnknown, StoreUnavailable, UnreadableHistory } from '../../event-sourcing';
+import {
+  ArchivedHistory,
+  HistoryChanged,
+  OutcomeUnknown,
+  StoreUnavailable,
+  UnreadableHistory,
+} from '../../event-sourcing';
 
 /** The exit codes. They never change, because scripts rely on them. docs/command-line.md has the same list. */
 export const EXIT = {
@@ -40,13 +46,17 @@ export interface Failure {
   readonly message?: string;
 }
 
+/** Errors about the history of one user: the store is available. */
+const OF_HISTORY = [UnreadableHistory, HistoryChanged, ArchivedHistory];
+
 /** The exit code and the message for an error that a command threw. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Refused) return { exit: 'refused', message: error.message };
   if (error instanceof Interrupted) return { exit: 'interrupted', message: error.message };
   if (error instanceof WrongUsage || error instanceof Misconfigured)
     return { exit: 'usage', message: error.message };
-  if (error instanceof UnreadableHistory) return { exit: 'refused', message: error.message };
+  if (OF_HISTORY.some((Of) => error instanceof Of))
+    return { exit: 'refused', message: (error as Error).message };
   if (error instanceof StoreUnavailable)
     return { exit: 'unavailable', message: `the event store is unavailable: ${messagesOf(error)}` };
   if (error instanceof OutcomeUnknown)
