@@ -19,8 +19,10 @@ const AREAS = {
   },
   'src/adapters/http': {
     goal: 90,
-    files: ['json', 'list-query', 'list-text', 'request-scheduler'],
-    tests: ['json', 'list-query', 'list-text', 'request-scheduler'].map((file) => `adapters/http/${file}`),
+    files: ['app/json', 'lists/list-query', 'lists/list-text', 'server/request-scheduler'],
+    tests: ['app/json', 'lists/list-query', 'lists/list-text', 'server/request-scheduler'].map(
+      (file) => `adapters/http/${file}`,
+    ),
   },
   'src/adapters/redis': {
     goal: 90,

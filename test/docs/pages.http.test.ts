@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { openApiDocument } from '../../src/adapters/http/openapi/document';
-import { PROBLEMS } from '../../src/adapters/http/problems';
+import { PROBLEMS } from '../../src/adapters/http/app/problems';
 import { MEMBERS, MEMBER_NAMES } from '../../src/domain';
 import { methodsOf } from '../support/documented';
 import { type WatchedService, startWatched } from '../support/watched-service';

@@ -232,7 +232,7 @@ export const MUTANTS: readonly Mutant[] = [
   // Bodies that are being received.
   {
     fault: 'the bodies that are being received are not bounded',
-    file: 'src/adapters/http/received-bodies.ts',
+    file: 'src/adapters/http/app/received-bodies.ts',
     code: 'while (this.#bytes > this.maxBytes) this.#endOne();',
     replacement: '',
     test: {
@@ -242,7 +242,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'the first body of the user with the fewest bytes is refused',
-    file: 'src/adapters/http/received-bodies.ts',
+    file: 'src/adapters/http/app/received-bodies.ts',
     code: 'if (bytes > most) [',
     replacement: 'if (most < 0 || bytes < most) [',
     test: {
@@ -252,7 +252,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a piece of a body takes only its own bytes',
-    file: 'src/adapters/http/received-bodies.ts',
+    file: 'src/adapters/http/app/received-bodies.ts',
     code: 'const PIECE_BYTES = 512;',
     replacement: 'const PIECE_BYTES = 0;',
     test: {
@@ -262,7 +262,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'the bodies of queued requests are not bounded',
-    file: 'src/adapters/http/connection.ts',
+    file: 'src/adapters/http/server/connection.ts',
     code: 'return size >= MAX_QUEUED || bytes >= MAX_QUEUED_BYTES;',
     replacement: 'return size >= MAX_QUEUED || bytes < 0;',
     test: {
@@ -284,7 +284,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'the newest connection is closed for another one',
-    file: 'src/adapters/http/connections.ts',
+    file: 'src/adapters/http/server/connections.ts',
     code: 'open.find(([, { idle }]) => idle)',
     replacement: 'open.findLast(([, { idle }]) => idle)',
     test: {
@@ -296,7 +296,7 @@ export const MUTANTS: readonly Mutant[] = [
   // The edge.
   {
     fault: 'RTSP is taken for HTTP',
-    file: 'src/adapters/http/connection.ts',
+    file: 'src/adapters/http/server/connection.ts',
     code: 'OTHER_PROTOCOL.test(bytes)',
     replacement: 'bytes === OTHER_PROTOCOL.source',
     test: {
@@ -683,78 +683,78 @@ export const MUTANTS: readonly Mutant[] = [
   // The HTTP interface.
   {
     fault: 'a response that was read is never taken off the memory of responses',
-    file: 'src/adapters/http/response-memory.ts',
+    file: 'src/adapters/http/lists/response-memory.ts',
     code: 'this.#add(account, -bytes);',
     replacement: '',
     test: {
-      file: 'test/adapters/http/response-memory.unit.test.ts',
+      file: 'test/adapters/http/lists/response-memory.unit.test.ts',
       title: 'counts a response until it leaves, once',
     },
   },
   {
     fault: 'what responses share is counted once for each',
-    file: 'src/adapters/http/response-memory.ts',
+    file: 'src/adapters/http/lists/response-memory.ts',
     code: 'if (shared !== undefined) {\n      shared.holders++;',
     replacement:
       'if (shared !== undefined) {\n      this.#add(account, shared.bytes);\n      shared.holders++;',
     test: {
-      file: 'test/adapters/http/response-memory.unit.test.ts',
+      file: 'test/adapters/http/lists/response-memory.unit.test.ts',
       title: 'counts what responses of one user share once',
     },
   },
   {
     fault: 'the user with the fewest bytes loses a response',
-    file: 'src/adapters/http/response-memory.ts',
+    file: 'src/adapters/http/lists/response-memory.ts',
     code: 'other[1].bytes > most[1].bytes',
     replacement: 'other[1].bytes < most[1].bytes',
     test: {
-      file: 'test/adapters/http/response-memory.unit.test.ts',
+      file: 'test/adapters/http/lists/response-memory.unit.test.ts',
       title: 'beyond the bound abandons the oldest response of the user with the most bytes',
     },
   },
   {
     fault: 'the segments of a list without readers stay in memory',
-    file: 'src/adapters/http/long-lists.ts',
+    file: 'src/adapters/http/lists/long-lists.ts',
     code: 'lists.memory.release(user, segment);',
     replacement: ';',
     test: {
-      file: 'test/adapters/http/long-lists.unit.test.ts',
+      file: 'test/adapters/http/lists/long-lists.unit.test.ts',
       title: 'leave no work and no memory if their readers disconnect',
     },
   },
   {
     fault: 'the measurement of a list without readers continues',
-    file: 'src/adapters/http/long-lists.ts',
+    file: 'src/adapters/http/lists/long-lists.ts',
     code: '    this.#stopMeasuring();\n',
     replacement: '',
     test: {
-      file: 'test/adapters/http/long-lists.unit.test.ts',
+      file: 'test/adapters/http/lists/long-lists.unit.test.ts',
       title: 'leave no work and no memory if their readers disconnect',
     },
   },
   {
     fault: 'readers of one list do not share its pieces',
-    file: 'src/adapters/http/long-lists.ts',
+    file: 'src/adapters/http/lists/long-lists.ts',
     code: 'if (this.#pieces?.length === number) this.#pieces.push(piece);',
     replacement: '',
     test: {
-      file: 'test/adapters/http/long-lists.unit.test.ts',
+      file: 'test/adapters/http/lists/long-lists.unit.test.ts',
       title: 'which share their pieces',
     },
   },
   {
     fault: 'a long list is measured without a deadline',
-    file: 'src/adapters/http/long-lists.ts',
+    file: 'src/adapters/http/lists/long-lists.ts',
     code: "timer = setTimeout(() => reject(new Overloaded('the list was not measured in time')), timeoutMs);",
     replacement: '',
     test: {
-      file: 'test/adapters/http/long-lists.unit.test.ts',
+      file: 'test/adapters/http/lists/long-lists.unit.test.ts',
       title: 'are refused if they are not measured in time',
     },
   },
   {
     fault: 'a document that could not be loaded is never loaded again',
-    file: 'src/adapters/http/response.ts',
+    file: 'src/adapters/http/app/response.ts',
     code: '      loading = undefined;\n',
     replacement: '',
     test: {
@@ -764,7 +764,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'If-None-Match is compared as a substring',
-    file: 'src/adapters/http/response.ts',
+    file: 'src/adapters/http/app/response.ts',
     code: 'listed?.includes(etag) === true',
     replacement: 'condition.includes(etag)',
     test: {
@@ -774,7 +774,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a client that reads slowly is never disconnected',
-    file: 'src/adapters/http/connection.ts',
+    file: 'src/adapters/http/server/connection.ts',
     code: 'if (!taken) this.#expectRead();',
     replacement: '',
     test: {
@@ -784,7 +784,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a client that accepts no gzip gets it',
-    file: 'src/adapters/http/response.ts',
+    file: 'src/adapters/http/app/response.ts',
     code: "ctx.acceptsEncodings('gzip', 'identity') === 'gzip'",
     replacement: "ctx.get('Accept-Encoding').includes('gzip')",
     test: {
@@ -794,7 +794,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'the allowance of the documentation is taken by responses without a body',
-    file: 'src/adapters/http/response.ts',
+    file: 'src/adapters/http/app/response.ts',
     code: "if (ctx.method !== 'HEAD' && !isKnown(ctx, etag)) allowance.take",
     replacement: 'allowance.take',
     test: {
@@ -804,7 +804,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a slow reader is disconnected without a reset',
-    file: 'src/adapters/http/connection.ts',
+    file: 'src/adapters/http/server/connection.ts',
     code: 'this.socket?.resetAndDestroy();',
     replacement: '',
     test: {
@@ -814,7 +814,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'HEAD ignores If-None-Match',
-    file: 'src/adapters/http/response.ts',
+    file: 'src/adapters/http/app/response.ts',
     code: 'if (!isKnown(ctx, etag)) return false;',
     replacement: "if (!isKnown(ctx, etag) || ctx.method === 'HEAD') return false;",
     test: {
@@ -824,7 +824,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'the user of all requests of a connection is that of the first one',
-    file: 'src/adapters/http/users.ts',
+    file: 'src/adapters/http/app/users.ts',
     code: 'ctx.state.user = user;',
     replacement: 'ctx.state.user = (ctx.req.socket as { user?: User }).user ??= user;',
     test: {
@@ -834,18 +834,18 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'a cached text of a list keeps the pool of which it is a slice',
-    file: 'src/adapters/http/list-text.ts',
+    file: 'src/adapters/http/lists/list-text.ts',
     code: 'return exactBuffer(`[${',
     replacement: 'return Buffer.from(`[${',
-    test: { file: 'test/adapters/http/lists.unit.test.ts', title: 'is not a slice of a larger Buffer' },
+    test: { file: 'test/adapters/http/lists/lists.unit.test.ts', title: 'is not a slice of a larger Buffer' },
   },
   {
     fault: 'a page of a list is cached across writes',
-    file: 'src/adapters/http/lists.ts',
+    file: 'src/adapters/http/lists/lists.ts',
     code: 'if (cached !== undefined && isSameHead(cached.head, head)) return cached;',
     replacement: 'if (cached !== undefined) return cached;',
     test: {
-      file: 'test/adapters/http/lists.unit.test.ts',
+      file: 'test/adapters/http/lists/lists.unit.test.ts',
       title: 'is the same Buffer while nothing is written',
     },
   },
@@ -854,11 +854,11 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/event-sourcing/event-store.ts',
     code: 'return one.version === other.version && one.commit === other.commit;',
     replacement: 'return one.version === other.version;',
-    test: { file: 'test/adapters/http/lists.unit.test.ts', title: 'another history of the same length' },
+    test: { file: 'test/adapters/http/lists/lists.unit.test.ts', title: 'another history of the same length' },
   },
   {
     fault: 'a slow reader leaves the limit of requests of its user',
-    file: 'src/adapters/http/users.ts',
+    file: 'src/adapters/http/app/users.ts',
     code: 'whenClosed(ctx.res, () => admission.leave(user));',
     replacement: 'admission.leave(user);',
     test: {
@@ -868,61 +868,61 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     fault: 'the number of long lists of a user stays when it is zero',
-    file: 'src/adapters/http/long-lists.ts',
+    file: 'src/adapters/http/lists/long-lists.ts',
     code: '    if (others > 0) this.#sent.set(user, others);\n    else this.#sent.delete(user);',
     replacement: '    this.#sent.set(user, others);',
     test: {
-      file: 'test/adapters/http/long-lists.unit.test.ts',
+      file: 'test/adapters/http/lists/long-lists.unit.test.ts',
       title: 'leave nothing of users whose readers disconnect',
     },
   },
   {
     fault: 'the measurement of a list that has ended stays in memory',
-    file: 'src/adapters/http/long-lists.ts',
+    file: 'src/adapters/http/lists/long-lists.ts',
     code: 'if (this.#measuring.get(user) === done) this.#measuring.delete(user);',
     replacement: '',
     test: {
-      file: 'test/adapters/http/long-lists.unit.test.ts',
+      file: 'test/adapters/http/lists/long-lists.unit.test.ts',
       title: 'leave nothing of users whose readers disconnect',
     },
   },
   {
     fault: 'a reader whose connection was closed stays in memory',
-    file: 'src/adapters/http/long-lists.ts',
+    file: 'src/adapters/http/lists/long-lists.ts',
     code: '    whenClosed(response, () => reader.close());\n',
     replacement: '',
     test: {
-      file: 'test/adapters/http/long-lists.unit.test.ts',
+      file: 'test/adapters/http/lists/long-lists.unit.test.ts',
       title: 'leave no work and no memory if their readers disconnect',
     },
   },
   {
     fault: 'a short text that was read is never taken off the memory of responses',
-    file: 'src/adapters/http/lists.ts',
+    file: 'src/adapters/http/lists/lists.ts',
     code: '    whenClosed(response, () => this.#memory.leave(user, held));\n',
     replacement: '',
     test: {
-      file: 'test/adapters/http/lists.unit.test.ts',
+      file: 'test/adapters/http/lists/lists.unit.test.ts',
       title: 'is counted while it is being sent',
     },
   },
   {
     fault: 'the empty account of responses of a user stays in memory',
-    file: 'src/adapters/http/response-memory.ts',
+    file: 'src/adapters/http/lists/response-memory.ts',
     code: 'if (responses.size === 0 && shared.size === 0) this.#accounts.delete(user);',
     replacement: 'void [user, responses, shared];',
     test: {
-      file: 'test/adapters/http/response-memory.unit.test.ts',
+      file: 'test/adapters/http/lists/response-memory.unit.test.ts',
       title: 'keeps nothing of a user whose responses were read',
     },
   },
   {
     fault: 'the empty account of bodies of a user stays in memory',
-    file: 'src/adapters/http/received-bodies.ts',
+    file: 'src/adapters/http/app/received-bodies.ts',
     code: '    if (bodies.size === 0) this.#users.delete(body.user);\n',
     replacement: '',
     test: {
-      file: 'test/adapters/http/received-bodies.unit.test.ts',
+      file: 'test/adapters/http/app/received-bodies.unit.test.ts',
       title: 'keeps nothing of a user whose bodies were received',
     },
   },

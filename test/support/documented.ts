@@ -2,7 +2,7 @@ import { METHODS } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020';
 import { openApiDocument } from '../../src/adapters/http/openapi/document';
 import type { Header, Method, PathItem, Response, Responses } from '../../src/adapters/http/openapi/parts';
-import { METHODS as SERVED } from '../../src/adapters/http/koa';
+import { METHODS as SERVED } from '../../src/adapters/http/app/koa';
 
 /** A request as sent. */
 export interface WireRequest {

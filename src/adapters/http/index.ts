@@ -1,9 +1,9 @@
 /** The public interface of the HTTP adapter. */
-import { createAdminApp, createApp } from './app';
+import { createAdminApp, createApp } from './app/app';
 import type { AppOptions, HttpServerOptions } from './options';
-import { type HttpServer, listen } from './server';
+import { type HttpServer, listen } from './server/server';
 
-export type { App } from './app';
+export type { App } from './app/app';
 export type {
   AdminOptions,
   AppOptions,
@@ -15,8 +15,8 @@ export type {
   RequestTracer,
   SentRequest,
 } from './options';
-export type { DrainTimes, HttpServer } from './server';
-export { METHODS } from './koa';
+export type { DrainTimes, HttpServer } from './server/server';
+export { METHODS } from './app/koa';
 export { createAdminApp, createApp, listen };
 
 /** {@link listen} with the app of {@link createApp}. All but the first two options have a default. */

@@ -17,8 +17,8 @@ describe('The value of a JSON text', () => {
 
 /** Keeps the plants of 2,000 long bodies, and prints the growth of the heap in bytes. */
 const KEEP_NAMES = `
-  const { parseJson } = require('./adapters/http/json');
-  const { newPlantFrom } = require('./adapters/http/plants');
+  const { parseJson } = require('./adapters/http/app/json');
+  const { newPlantFrom } = require('./adapters/http/app/plants');
   const rest = 'x'.repeat(60 * 1024);
   const bodyOf = (id) =>
     Buffer.from(JSON.stringify({ id, name: 'a name ' + String(id).padStart(13), tag: 'short ' + id, rest }));

@@ -19,7 +19,7 @@ import {
   createApp,
   listen,
 } from '../../../src/adapters/http';
-import { LeanKoa } from '../../../src/adapters/http/koa';
+import { LeanKoa } from '../../../src/adapters/http/app/koa';
 import { MemoryEventStore } from '../../../src/adapters/memory';
 import { system } from '../../../src/adapters/system';
 import { PlantStore, type User, parseUser } from '../../../src/application';

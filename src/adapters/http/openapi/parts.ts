@@ -1,4 +1,4 @@
-import type { METHODS } from '../koa';
+import type { METHODS } from '../app/koa';
 
 /** The parts of an OpenAPI 3.1 document that this one uses (https://spec.openapis.org/oas/v3.1.1). */
 export interface Reference {

@@ -1,5 +1,5 @@
 /** The common parts of responses: their header fields, and the failures of the catalogue `PROBLEMS`. */
-import { PROBLEMS } from '../problems';
+import { PROBLEMS } from '../app/problems';
 import type { Header, Reference, Response, Responses } from './parts';
 import type { FailureBody } from './schemas';
 

@@ -1,6 +1,6 @@
 /** The input of the fuzzer: valid requests, damaged requests, and bytes that are not HTTP. */
 import fc from 'fast-check';
-import { PARAMETER_NAMES } from '../../../../src/adapters/http/list-query';
+import { PARAMETER_NAMES } from '../../../../src/adapters/http/lists/list-query';
 import { AUTH, END, HOST, JSON_TYPE } from '../../../support/requests';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');

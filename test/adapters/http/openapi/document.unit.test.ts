@@ -2,13 +2,13 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { parseJson } from '../../../../src/adapters/http/json';
-import { newPlantFrom } from '../../../../src/adapters/http/plants';
+import { parseJson } from '../../../../src/adapters/http/app/json';
+import { newPlantFrom } from '../../../../src/adapters/http/app/plants';
 import type { FailureBody, NewPlantBody } from '../../../../src/adapters/http/openapi/schemas';
 import { openApiDocument } from '../../../../src/adapters/http/openapi/document';
-import { PARAMETER_NAMES } from '../../../../src/adapters/http/list-query';
+import { PARAMETER_NAMES } from '../../../../src/adapters/http/lists/list-query';
 import type { Response } from '../../../../src/adapters/http/openapi/parts';
-import { HttpProblem, PROBLEMS } from '../../../../src/adapters/http/problems';
+import { HttpProblem, PROBLEMS } from '../../../../src/adapters/http/app/problems';
 import { methodsOf } from '../../../support/documented';
 
 describe('the OpenAPI document', () => {

@@ -1,7 +1,7 @@
 /** The three operations on plants, and the validation of a new one. */
 import type Router from '@koa/router';
 import { Ajv, type ErrorObject } from 'ajv';
-import type { PlantStore, User } from '../../application';
+import type { PlantStore, User } from '../../../application';
 import {
   MEMBERS,
   MEMBER_NAMES,
@@ -10,13 +10,13 @@ import {
   canonicalInteger,
   parsePlantId,
   ruleOf,
-} from '../../domain';
+} from '../../../domain';
 import { dropBody, jsonReader } from './body';
 import { JsonNumber } from './json';
-import { parseQuery } from './list-query';
-import type { ListPage, Lists } from './lists';
-import type { LongListReader } from './long-lists';
-import { type NewPlantBody, NewPlant as published } from './openapi/schemas';
+import { parseQuery } from '../lists/list-query';
+import type { ListPage, Lists } from '../lists/lists';
+import type { LongListReader } from '../lists/long-lists';
+import { type NewPlantBody, NewPlant as published } from '../openapi/schemas';
 import { HttpProblem, PROBLEMS, rejected } from './problems';
 import type { ReceivedBodies } from './received-bodies';
 import { mountPathOf } from './request';

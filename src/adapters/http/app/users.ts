@@ -1,7 +1,7 @@
 /** Authentication and admission: under `/plants` every request has a user, and each user a bounded number of requests. */
 import type { Middleware } from 'koa';
-import type { Authenticator, User } from '../../application';
-import { whenClosed } from './connection';
+import type { Authenticator, User } from '../../../application';
+import { whenClosed } from '../server/connection';
 import { type Headers, HttpProblem, PROBLEMS } from './problems';
 import type { State } from './koa';
 

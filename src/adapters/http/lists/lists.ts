@@ -1,9 +1,9 @@
 /** The bodies of lists: short texts are cached until the list changes, long ones are streams. */
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { type PlantView, type User, pageOf } from '../../application';
-import { type Head, isSameHead } from '../../event-sourcing';
-import { whenClosed } from './connection';
+import { type PlantView, type User, pageOf } from '../../../application';
+import { type Head, isSameHead } from '../../../event-sourcing';
+import { whenClosed } from '../server/connection';
 import { type PageQuery, canonical } from './list-query';
 import { SegmentTexts, isShort, render } from './list-text';
 import { type KeyedPage, type LongList, type LongListReader, LongLists } from './long-lists';

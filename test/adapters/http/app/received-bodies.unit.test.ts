@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { ReceivedBodies } from '../../../src/adapters/http/received-bodies';
-import type { User } from '../../../src/application';
-import { keptOf } from './many-users';
+import { ReceivedBodies } from '../../../../src/adapters/http/app/received-bodies';
+import type { User } from '../../../../src/application';
+import { keptOf } from '../many-users';
 
 const [ada, bob] = ['ada', 'bob'] as User[];
 

@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type Koa from 'koa';
 import { ServedResponse } from './connection';
 import { Connections } from './connections';
-import { HTTP_DEFAULTS, type HttpServerOptions } from './options';
+import { HTTP_DEFAULTS, type HttpServerOptions } from '../options';
 
 export interface HttpServer {
   readonly host: string;

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa, { type ParameterizedContext } from 'koa';
-import type { User } from '../../application';
+import type { User } from '../../../application';
 import { HttpProblem, PROBLEMS } from './problems';
 
 /** All methods that any path serves, in the order in which `Allow` lists them. */

@@ -1,7 +1,7 @@
 /** The error catalogue, and the mapping of errors to it. */
-import { AuthenticationUnavailable } from '../../application';
-import { OutcomeUnknown, StoreUnavailable } from '../../event-sourcing';
-import type { Rejection } from '../../domain';
+import { AuthenticationUnavailable } from '../../../application';
+import { OutcomeUnknown, StoreUnavailable } from '../../../event-sourcing';
+import type { Rejection } from '../../../domain';
 
 export interface Problem {
   readonly status: number;

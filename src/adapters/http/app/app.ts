@@ -1,14 +1,14 @@
 import type Router from '@koa/router';
 import Koa from 'koa';
-import { clientOf } from './connection';
-import { Lists } from './lists';
+import { clientOf } from '../server/connection';
+import { Lists } from '../lists/lists';
 import {
   type AdminOptions,
   type AppOptions,
   HTTP_DEFAULTS,
   type RequestReport,
   type RequestTracer,
-} from './options';
+} from '../options';
 import { plantsRouter } from './plants';
 import { HttpProblem, PROBLEMS, problemOf, retryAfterSeconds } from './problems';
 import { ReceivedBodies } from './received-bodies';

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { RequestScheduler, type Startable } from '../../../src/adapters/http/request-scheduler';
+import { RequestScheduler, type Startable } from '../../../../src/adapters/http/server/request-scheduler';
 
 const PER_TURN = 16;
 

@@ -3,10 +3,10 @@ import { type IncomingMessage, STATUS_CODES, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Connection, type ConnectionServer, type Handle, fieldsOf } from './connection';
-import type { RequestReport } from './options';
-import { HttpProblem, PROBLEMS } from './problems';
+import type { RequestReport } from '../options';
+import { HttpProblem, PROBLEMS } from '../app/problems';
 import { RequestScheduler } from './request-scheduler';
-import { methodNotAllowed } from './koa';
+import { methodNotAllowed } from '../app/koa';
 
 /**
  * The connections of a server. Replaces the responses that Node would send itself, without the contract's body: to

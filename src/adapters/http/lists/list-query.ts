@@ -1,5 +1,5 @@
-import { type ListQuery, WHOLE_LIST } from '../../application';
-import { HttpProblem, PROBLEMS } from './problems';
+import { type ListQuery, WHOLE_LIST } from '../../../application';
+import { HttpProblem, PROBLEMS } from '../app/problems';
 
 /** The parameters of a list request, all present. */
 export type PageQuery = Required<ListQuery>;

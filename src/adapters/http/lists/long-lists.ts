@@ -1,10 +1,10 @@
 /** Long lists: each is sent as a stream of pieces, and never rendered as a whole. */
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { User } from '../../application';
-import type { SegmentRange } from '../../domain';
-import { type Head, isSameHead } from '../../event-sourcing';
-import { whenClosed } from './connection';
+import type { User } from '../../../application';
+import type { SegmentRange } from '../../../domain';
+import { type Head, isSameHead } from '../../../event-sourcing';
+import { whenClosed } from '../server/connection';
 import {
   Measurement,
   PIECE_LENGTH,
@@ -14,8 +14,8 @@ import {
   type SegmentTexts,
   renderPiece,
 } from './list-text';
-import { Overloaded, malformedHttp } from './problems';
-import { RequestScheduler, type Startable } from './request-scheduler';
+import { Overloaded, malformedHttp } from '../app/problems';
+import { RequestScheduler, type Startable } from '../server/request-scheduler';
 import type { HeldResponse, ResponseMemory } from './response-memory';
 
 /** Pieces that one turn of the event loop measures or sends. */

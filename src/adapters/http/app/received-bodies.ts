@@ -1,4 +1,4 @@
-import type { User } from '../../application';
+import type { User } from '../../../application';
 import { Overloaded } from './problems';
 
 const MAX_BYTES = 32 * 2 ** 20;

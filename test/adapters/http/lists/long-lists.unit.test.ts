@@ -3,15 +3,19 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { PIECE_LENGTH, SegmentTexts } from '../../../src/adapters/http/list-text';
-import { type LongList, type LongListReader, LongLists } from '../../../src/adapters/http/long-lists';
-import { Overloaded } from '../../../src/adapters/http/problems';
-import { ResponseMemory } from '../../../src/adapters/http/response-memory';
-import type { User } from '../../../src/application';
-import { PlantList } from '../../../src/domain';
-import { created } from '../../support/given';
-import { rejection } from '../../support/rejection';
-import { keptOf } from './many-users';
+import { PIECE_LENGTH, SegmentTexts } from '../../../../src/adapters/http/lists/list-text';
+import {
+  type LongList,
+  type LongListReader,
+  LongLists,
+} from '../../../../src/adapters/http/lists/long-lists';
+import { Overloaded } from '../../../../src/adapters/http/app/problems';
+import { ResponseMemory } from '../../../../src/adapters/http/lists/response-memory';
+import type { User } from '../../../../src/application';
+import { PlantList } from '../../../../src/domain';
+import { created } from '../../../support/given';
+import { rejection } from '../../../support/rejection';
+import { keptOf } from '../many-users';
 
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
 const FOR_EVER_MS = 2 ** 30;

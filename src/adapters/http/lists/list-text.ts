@@ -6,7 +6,7 @@ import {
   type SegmentRange,
   type SegmentView,
   charactersOf,
-} from '../../domain';
+} from '../../../domain';
 
 /** Length of a piece in characters. */
 export const PIECE_LENGTH = 64 * 1024;

@@ -1,9 +1,9 @@
 import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { User } from '../../application';
-import type { Headers, HttpProblem } from './problems';
+import type { User } from '../../../application';
+import type { Headers, HttpProblem } from '../app/problems';
 import type { RequestScheduler, Startable } from './request-scheduler';
-import { requestIdOf } from './request';
+import { requestIdOf } from '../app/request';
 
 /** Requests per connection. Clients then reconnect, and so discover new instances. */
 const MAX_SERVED = 10_000;

@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
-import { type ListPage, Lists } from '../../../src/adapters/http/lists';
-import type { PageQuery } from '../../../src/adapters/http/list-query';
-import { type User, WHOLE_LIST } from '../../../src/application';
-import { PlantList } from '../../../src/domain';
-import { created } from '../../support/given';
+import { type ListPage, Lists } from '../../../../src/adapters/http/lists/lists';
+import type { PageQuery } from '../../../../src/adapters/http/lists/list-query';
+import { type User, WHOLE_LIST } from '../../../../src/application';
+import { PlantList } from '../../../../src/domain';
+import { created } from '../../../support/given';
 
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
 const ALL = WHOLE_LIST;

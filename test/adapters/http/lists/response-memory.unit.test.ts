@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import type { User } from '../../../src/application';
-import { type HeldResponse, ResponseMemory } from '../../../src/adapters/http/response-memory';
-import { keptOf } from './many-users';
+import type { User } from '../../../../src/application';
+import { type HeldResponse, ResponseMemory } from '../../../../src/adapters/http/lists/response-memory';
+import { keptOf } from '../many-users';
 
 const [ADA, BOB, CY] = ['ada', 'bob', 'cy'] as User[] as [User, User, User];
 

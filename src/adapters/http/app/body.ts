@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import bodyParser from 'koa-bodyparser';
-import { clientOf, whenClosed } from './connection';
+import { clientOf, whenClosed } from '../server/connection';
 import { parseJson } from './json';
 import { HttpProblem, Overloaded, PROBLEMS, bodyTooLarge, malformedHttp } from './problems';
 import type { ReceivedBodies } from './received-bodies';

@@ -1,4 +1,4 @@
-import type { User } from '../../application';
+import type { User } from '../../../application';
 
 /** A response that takes memory until its client has read it. */
 export interface HeldResponse {

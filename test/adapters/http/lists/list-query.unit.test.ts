@@ -4,9 +4,9 @@ import {
   PARAMETER_NAMES,
   canonical,
   parseQuery,
-} from '../../../src/adapters/http/list-query';
-import { HttpProblem } from '../../../src/adapters/http/problems';
-import { WHOLE_LIST } from '../../../src/application';
+} from '../../../../src/adapters/http/lists/list-query';
+import { HttpProblem } from '../../../../src/adapters/http/app/problems';
+import { WHOLE_LIST } from '../../../../src/application';
 
 /** The cursor of position 3. */
 const CURSOR = Buffer.from('v1.3').toString('base64url');

@@ -9,10 +9,10 @@ import {
   isShort,
   render,
   renderPiece,
-} from '../../../src/adapters/http/list-text';
-import { type Page, type PlantCreated, PlantList } from '../../../src/domain';
-import { created, deleted } from '../../support/given';
-import { RUNS } from '../../domain/arbitraries';
+} from '../../../../src/adapters/http/lists/list-text';
+import { type Page, type PlantCreated, PlantList } from '../../../../src/domain';
+import { created, deleted } from '../../../support/given';
+import { RUNS } from '../../../domain/arbitraries';
 
 const MANY = 20_000;
 
