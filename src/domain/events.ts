@@ -1,5 +1,5 @@
 // WARNING: recorded events are never rewritten, so nothing here may be renamed or removed. A change of meaning needs a
-// new event type, and an upcaster for the old one in src/application/plant-codec.ts.
+// new event type, and an upcaster for the old one in the codec of plant events.
 // docs/decisions/0003-storage-format.md explains how the format may evolve.
 import { type Plant, assignMembers } from './plant';
 import type { PlantId } from './plant-id';

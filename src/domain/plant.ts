@@ -86,15 +86,7 @@ export function ruleOf(name: MemberName): string {
 
 /** A new object with the members of a plant and no others. */
 export function plantOf(plant: Plant): Plant {
-  return new Copy(plant) as Plant;
-}
-
-/** V8 gives an instance no room for members that it does not have, unlike an object that begins empty. */
-// eslint-disable-next-line @typescript-eslint/no-extraneous-class -- as said above
-class Copy {
-  constructor(plant: Plant) {
-    assignMembers(this, plant);
-  }
+  return assignMembers({}, plant);
 }
 
 /** Sets the members that the plant has, in order. */

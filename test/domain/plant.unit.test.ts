@@ -12,6 +12,7 @@ describe('NewPlant.from', () => {
     const plain = NewPlant.from({ id: '7', name: 'Fern', tag: undefined })!;
     expect(Object.keys(plain.members)).to.deep.equal(['name']);
     for (const object of [made, made.members]) expect(object).to.be.frozen;
+    expect(Object.getPrototypeOf(made.members)).to.equal(Object.prototype);
   });
 
   const invalid: Record<string, PlantParts> = {

@@ -21,7 +21,9 @@ import type { HeldResponse, ResponseMemory } from './response-memory';
 /** Pieces that one turn of the event loop measures or sends. */
 const PIECES_PER_TURN = 1;
 /** Length in characters of a piece that many readers may share: fewer pieces cost less. */
-const SHARED_LENGTH = 32 * PIECE_LENGTH;
+const SHARED_LENGTH = 16 * PIECE_LENGTH;
+/** Bytes of a text that is sent whole once it is cached. */
+const MAX_WHOLE = 4 * 2 ** 20;
 /** Different long lists of one user that are being sent. Further ones are refused. */
 const MAX_EACH = 32;
 /** Memory of a response without its list and its pieces. */
@@ -196,7 +198,10 @@ export class LongList {
     for (const { segment } of ranges.slice(0, this.#held)) lists.memory.release(user, segment);
     this.#held = 0;
     lists.memory.release(user, this);
-    if (this.isComplete) this.ranges = [];
+    if (this.isComplete) {
+      this.ranges = [];
+      this.#joinPieces();
+    }
     lists.ended(this);
     return true;
   }
@@ -259,6 +264,12 @@ export class LongList {
   keepPieces(): void {
     this.#pieces = [];
     if (this.length! <= SHARED_LENGTH) this.piece(0, START);
+  }
+
+  /** For its next readers: a stream costs each of them 0.2 ms. */
+  #joinPieces(): void {
+    if (this.length! <= MAX_WHOLE)
+      this.#pieces = [{ text: Buffer.concat(this.#pieces!.map(({ text }) => text)), next: undefined }];
   }
 
   /** Has no effect on a list that has only its pieces: its readers need them. */

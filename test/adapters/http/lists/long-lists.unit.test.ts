@@ -55,8 +55,10 @@ describe('Long lists', () => {
 
   async function textOf(reader: LongListReader): Promise<string> {
     const length = await reader.length(FOR_EVER_MS);
+    const body = reader.body();
     const chunks: Buffer[] = [];
-    for await (const chunk of reader.body() as Readable as AsyncIterable<Buffer>) chunks.push(chunk);
+    if (Buffer.isBuffer(body)) chunks.push(body);
+    else for await (const chunk of body as AsyncIterable<Buffer>) chunks.push(chunk);
     const text = Buffer.concat(chunks);
     expect(text.length).to.equal(length);
     return text.toString();
@@ -69,6 +71,15 @@ describe('Long lists', () => {
     expect(list.isComplete).to.equal(true);
     expect(list.piece(0, { range: 0 })).to.equal(list.piece(0, { range: 0 }));
     expect(lists.bytes).to.equal(TEXT.length);
+  });
+
+  it('are one buffer for the readers that come after a first one has read the list to its end', async () => {
+    const first = new Response();
+    await textOf(open(ADA, first));
+    first.destroy();
+    const [one, other] = [open(ADA), open(ADA)].map((reader) => reader.body());
+    expect(one).to.be.instanceOf(Buffer).and.to.equal(other);
+    expect(String(one)).to.equal(TEXT);
   });
 
   it('are cached without their plants after the last reader, the latest one of each user', async () => {
