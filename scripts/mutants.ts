@@ -36,7 +36,7 @@ const TEST_TIMEOUT_MS = 20_000;
 const SILENCE_MS = 300_000;
 /** A fault that the schedule of its row no longer finds is searched for in so many: any change may move it. */
 const UNRECORDED = 4000;
-const VIOLATING_SEED = /^seed (\d+) violates a guarantee/m;
+const VIOLATING_SEED = /: seed (\d+) violates a guarantee/;
 
 function copyTree(): string {
   const copy = mkdtempSync(join(tmpdir(), 'plant-store-mutants-'));
