@@ -854,7 +854,10 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/event-sourcing/event-store.ts',
     code: 'return one.version === other.version && one.commit === other.commit;',
     replacement: 'return one.version === other.version;',
-    test: { file: 'test/adapters/http/lists/lists.unit.test.ts', title: 'another history of the same length' },
+    test: {
+      file: 'test/adapters/http/lists/lists.unit.test.ts',
+      title: 'another history of the same length',
+    },
   },
   {
     fault: 'a slow reader leaves the limit of requests of its user',
