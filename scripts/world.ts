@@ -125,7 +125,8 @@ async function main(): Promise<number> {
     return 0;
   }
   if (values.schedule !== undefined) return replay(values.schedule);
-  const minutes = numberOf('minutes', values.minutes);
+  const minutes = Number(values.minutes);
+  if (!(minutes > 0)) throw new RangeError(`--minutes must be a number above 0, not ${values.minutes}`);
   const count = values.count === undefined ? undefined : numberOf('count', values.count);
   const wanted = Object.entries(SCENARIOS).filter(([name, { short }]) =>
     values.scenario === 'all' ? short > 0 : name.includes(values.scenario),
@@ -134,8 +135,12 @@ async function main(): Promise<number> {
   const firstSeed = values.seed === undefined ? Date.now() % 2 ** 31 : numberOf('seed', values.seed);
 
   if (values.trace) {
-    const traces = await Promise.all(wanted.map(([name]) => traceOf(name, firstSeed)));
-    console.log(traces.flatMap((trace) => trace ?? []).join('\n'));
+    // One after the other: a simulation replaces the timers of the process.
+    for (const [name] of wanted) {
+      const trace = await traceOf(name, firstSeed);
+      if (trace === undefined) throw new RangeError(`${name} has no schedule to trace`);
+      console.log(trace.join('\n'));
+    }
     return 0;
   }
 

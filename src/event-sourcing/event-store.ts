@@ -107,7 +107,7 @@ export interface EventStore<Event> {
 /**
  * Why nothing was written: `store` if the store did not answer or refused, `loading` while a history is loaded,
  * `unreadable` for a history that cannot be read. The others are limits of this instance: requests and commands that
- * wait for a round, the size of a state, appends without a reply, bodies that are being received. Labels of a metric.
+ * wait for a round, the size of a state, appends without a reply. Labels of a metric.
  */
 export const UNAVAILABLE_REASONS = [
   'store',

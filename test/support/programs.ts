@@ -11,16 +11,23 @@ export function describePrograms(
   title: string,
   body: (this: Mocha.Suite) => void,
 ): void {
-  describe(title, function (this: Mocha.Suite & { pendingReason?: string }) {
-    before(function () {
+  describe(title, function () {
+    pendingIf(() => {
       const missing = Object.keys(packages).find((program) => !isOnPath(program));
-      if (missing === undefined) return;
-      const reason = `no ${missing} is on the PATH (Debian: apt-get install ${packages[missing]!})`;
-      if (process.env.CI) throw new Error(`${reason} (CI is set, so this is a failure)`);
-      (this.test!.parent as Mocha.Suite & { pendingReason?: string }).pendingReason = reason;
-      this.skip();
+      return missing && `no ${missing} is on the PATH (Debian: apt-get install ${packages[missing]!})`;
     });
     body.call(this);
+  });
+}
+
+/** Makes the suite whose body calls this pending if there is a reason, or lets it fail if CI is set. */
+export function pendingIf(reasonOf: () => string | undefined): void {
+  before(function () {
+    const reason = reasonOf();
+    if (reason === undefined) return;
+    if (process.env.CI) throw new Error(`${reason} (CI is set, so this is a failure)`);
+    (this.test!.parent as Mocha.Suite & { pendingReason?: string }).pendingReason = reason;
+    this.skip();
   });
 }
 

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { pendingIf } from '../support/programs';
 import { SCENARIOS } from './scenarios';
 
 /** With others: `npm run world`. */
@@ -6,14 +7,8 @@ const SEED = Number(process.env['SEED'] ?? 42);
 
 for (const [name, scenario] of Object.entries(SCENARIOS)) {
   if (scenario.short === 0) continue;
-  describe(`The scenario "${name}"`, function (this: Mocha.Suite & { pendingReason?: string }) {
-    before(function () {
-      const reason = scenario.unavailable();
-      if (reason === undefined) return;
-      if (process.env.CI) throw new Error(`${reason} (CI is set, so this is a failure)`);
-      (this.test!.parent as Mocha.Suite & { pendingReason?: string }).pendingReason = reason;
-      this.skip();
-    });
+  describe(`The scenario "${name}"`, () => {
+    pendingIf(() => scenario.unavailable());
 
     it(`violates no promise in ${scenario.short} of its steps`, async function () {
       this.timeout(600_000);

@@ -50,9 +50,10 @@ async function explore(
   do {
     failing = await findFailingSeed(first + count, 1, { schedules });
     count++;
-    if (performance.now() < nextProgress) continue;
-    nextProgress += PROGRESS_MS;
-    progress?.(summary());
+    if (performance.now() >= nextProgress) {
+      nextProgress += PROGRESS_MS;
+      progress?.(summary());
+    }
   } while (failing === undefined && continues(count));
   if (failing !== undefined) progress?.(`seed ${failing} violates a guarantee`);
   const explanation = failing === undefined ? undefined : await describeFailure(failing, { schedules });

@@ -5,9 +5,10 @@
 import { writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
-import { has, machineText } from '../../../bench/machine';
+import { machineText } from '../../../bench/machine';
 import { startDurableRedis } from '../../../scripts/durable-redis';
 import { writeFigures } from '../../../scripts/page-figures';
+import { isOnPath } from '../../support/programs';
 import type { Outcome, RunOptions, Scenario } from '../scenario';
 import { PICTURE, checksOf, reportOf } from './report';
 import { type Sample, type Soak, type SoakOptions, soak } from './soak';
@@ -16,7 +17,7 @@ export const SOAK: Readonly<Record<string, Scenario>> = {
   soak: {
     short: 0,
     takesAll: true,
-    unavailable: () => (has('redis-server') ? undefined : 'no redis-server is on the PATH'),
+    unavailable: () => (isOnPath('redis-server') ? undefined : 'no redis-server is on the PATH'),
     run: async (options) => {
       const { write, ...outcome } = await play(options);
       return { ...outcome, write: () => write('docs') };
