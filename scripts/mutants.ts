@@ -1,11 +1,11 @@
 /**
- * `npm run test:mutants`: plants each fault of test/mutants into a copy of this tree, one at a time. Its test must fail
- * with it, and the random schedule that found it (test/mutants/found.json) must violate a guarantee, or one of 4,000. First, all of these
- * tests must pass in an unchanged copy. With an argument, only the faults whose description contains it; with
+ * `npm run test:mutants`: plants each fault of test/mutants/mutants.diff into a copy of this tree, one at a time. Its
+ * test must fail with it, and its random schedule must violate a guarantee, or one of 4,000. First, all of these tests
+ * must pass in an unchanged copy. With an argument, only the faults whose description, file or test contains it; with
  * `--part 1/3` only the first, fourth, seventh … of them.
  *
- * With `--record`, each is searched for from the first seed on, in up to 100,000 schedules, and the table is written
- * anew. Tests do not run then.
+ * With `--record`, each schedule is searched for from the first seed on, in up to 100,000, and its seed is written into
+ * the file. Tests do not run then.
  *
  * Exits with 1 if a mutant is alive: its test passes, or no schedule finds it.
  */
@@ -25,8 +25,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import ts from 'typescript';
-import { FIRST_SEED, FoundTable, SCHEDULES } from '../test/mutants/found-table';
-import { MUTANTS, type Mutant, mutated } from '../test/mutants/mutants';
+import { FIRST_SEED, MUTANTS, type Mutant, SCHEDULES, mutated, recordSeed } from '../test/mutants/mutants';
 import { SIMULATED } from '../test/world/simulated/scenarios';
 
 const NOT_COPIED = ['.git', 'node_modules', 'dist', 'coverage'];
@@ -126,22 +125,20 @@ async function failingSeed(
 }
 
 /** Why the mutant is alive in the tree at `directory`, which is restored afterwards; `undefined` if it is not. */
-async function survival(directory: string, mutant: Mutant, table: FoundTable): Promise<string | undefined> {
+async function survival(directory: string, mutant: Mutant, record: boolean): Promise<string | undefined> {
   const file = join(directory, mutant.file);
   const code = readFileSync(file, 'utf8');
   writeFileSync(file, mutated(code, mutant));
   compile(directory, mutant.file);
   try {
     if (mutant.simulation) {
-      const known = table.get(mutant)?.seed;
-      const ofTheTable =
-        known && !table.recorded ? await failingSeed(directory, mutant, known, 1) : undefined;
-      const count = table.recorded ? SCHEDULES : UNRECORDED;
-      const seed = ofTheTable ?? (await failingSeed(directory, mutant, FIRST_SEED, count));
-      table.set(mutant, seed);
+      const count = record ? SCHEDULES : UNRECORDED;
+      const ofTheFile = record ? undefined : await failingSeed(directory, mutant, mutant.seed!, 1);
+      const seed = ofTheFile ?? (await failingSeed(directory, mutant, FIRST_SEED, count));
       if (seed === undefined) return `not found in ${count} schedules`;
+      if (record) recordSeed(mutant, seed);
     }
-    if (mutant.test === undefined || table.recorded) return undefined;
+    if (mutant.test === undefined || record) return undefined;
     const { passed, failed } = await runTests(directory, [mutant]);
     if (passed + failed === 0) throw new Error(`${mutant.test.file} has no test "${mutant.test.title}"`);
     return failed > 0 ? undefined : `${mutant.test.file}: ${mutant.test.title}`;
@@ -153,7 +150,7 @@ async function survival(directory: string, mutant: Mutant, table: FoundTable): P
 
 interface Selection {
   readonly mutants: readonly Mutant[];
-  /** Whether the table of found faults is written. */
+  /** Whether the seeds are searched for and written. */
   readonly record: boolean;
 }
 
@@ -167,14 +164,13 @@ function selected(args: readonly string[]): Selection {
   const [, part, parts] = /^([1-9]\d*)\/([1-9]\d*)$/.exec(values.part) ?? [];
   if (!(Number(part) <= Number(parts))) throw new Error('--part must be like 1/3');
   const [wanted = ''] = positionals;
-  const mutants = MUTANTS.filter(({ fault }) => fault.includes(wanted)).filter(
-    (_, index) => index % Number(parts) === Number(part) - 1,
-  );
+  const mutants = MUTANTS.filter(({ fault, file, test }) =>
+    [fault, file, test?.file].join('\n').includes(wanted),
+  ).filter((_, index) => index % Number(parts) === Number(part) - 1);
   return { mutants, record: values.record };
 }
 
 async function main({ mutants, record }: Selection): Promise<void> {
-  const table = new FoundTable(record);
   // Schedules are counted in the time of one processor.
   const copies = Array.from({ length: record ? 1 : availableParallelism() }, copyTree);
   try {
@@ -186,7 +182,7 @@ async function main({ mutants, record }: Selection): Promise<void> {
     let alive = 0;
     const killNext = async (directory: string) => {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
-        const why = await survival(directory, next, table);
+        const why = await survival(directory, next, record);
         if (why === undefined) killed++;
         else {
           alive++;

@@ -1,7 +1,7 @@
 import net from 'node:net';
 import timers from 'node:timers/promises';
 import { expect } from 'chai';
-import { FoundTable } from '../../mutants/found-table';
+import { seedsOf } from '../../mutants/mutants';
 import { BROKEN_STORES } from './broken-stores';
 import { describeFailure, findFailingSeed, replaySchedule } from './explore';
 import { type Move, SIMPLEST, type Schedule, adapterScheduleOf as schedules } from './schedule';
@@ -9,7 +9,7 @@ import { simulate } from './simulation';
 
 const LONG = process.env['LONG'] !== undefined;
 /** Of the schedules that find the faults of test/mutants. */
-const FINDING = new FoundTable().seedsOf('adapter');
+const FINDING = seedsOf('adapter');
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 
 /** Fails with the simplest schedule that violates a guarantee, if one of these seeds does. */

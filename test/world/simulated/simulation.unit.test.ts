@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { PlantEvent } from '../../../src/domain';
 import type { EventStore } from '../../../src/event-sourcing';
 import type { Request } from '../../event-sourcing/pending-request';
-import { FoundTable } from '../../mutants/found-table';
+import { seedsOf } from '../../mutants/mutants';
 import { BROKEN_STORES } from './broken-stores';
 import { describeFailure, findFailingSeed, replaySchedule } from './explore';
 import { type Move, SIMPLEST, type Schedule, scheduleOf } from './schedule';
@@ -12,7 +12,7 @@ import { findViolations } from './violations';
 
 const LONG = process.env['LONG'] !== undefined;
 /** Of the schedules that find the faults of test/mutants. */
-const FINDING = new FoundTable().seedsOf('engine');
+const FINDING = seedsOf('engine');
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 
 /** Fails with the simplest schedule that violates a guarantee, if one of these seeds does. */
