@@ -17,7 +17,7 @@ function configuration(): string {
 }
 
 function metrics(): string {
-  const described = new Metrics({ methods: [], version: '' });
+  const described = new Metrics({ methods: [], failureReasons: [], version: '' });
   // Their values are not read. A store with findings is one on Redis, which has further metrics.
   described.watch({} as never, () => ({ findings: {} }) as never);
   const sorted = [...described.descriptions].sort((a, b) => (a.name < b.name ? -1 : 1));

@@ -1,5 +1,10 @@
 /** The public interface of the application: use cases, ports, and the codec of plant events. */
-export { type Authenticator, AuthenticationUnavailable } from './authenticator';
+export {
+  type Authenticator,
+  AuthenticationUnavailable,
+  TOKEN_FAULTS,
+  type TokenFault,
+} from './authenticator';
 export { type ListQuery, type Listing, WHOLE_LIST, pageOf } from './listing';
 export { type Upcaster, plantCodec, plantCodecWith } from './plant-codec';
 export { plantListCodec } from './plant-list-codec';

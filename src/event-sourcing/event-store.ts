@@ -111,6 +111,7 @@ export interface EventStore<Event> {
  */
 export const UNAVAILABLE_REASONS = [
   'store',
+  'store_refused',
   'loading',
   'unreadable',
   'waiting_requests',

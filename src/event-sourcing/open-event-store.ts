@@ -38,6 +38,8 @@ export interface OpenEventStore<Event> {
 export interface StoreStatus {
   readonly reads: boolean;
   readonly writes: boolean;
+  /** Names of what makes the store refuse reads or writes, from a bounded set. None by default. */
+  readonly refusals?: readonly string[];
   /** Identifies the store, as far as it has an id and that is known: an emptied store has another one. */
   readonly id?: string | undefined;
 }

@@ -1,7 +1,14 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
-import { METHODS, type RequestReport, createAdminApp, createApp } from '../adapters/http';
+import {
+  DRAINING,
+  FAILURE_REASONS,
+  METHODS,
+  type RequestReport,
+  createAdminApp,
+  createApp,
+} from '../adapters/http';
 import { Metrics } from '../adapters/metrics';
 import { commitIds, heapShare, openFileLimit, system, systemClock } from '../adapters/system';
 import { registeredTracing } from '../adapters/tracing';
@@ -14,7 +21,7 @@ import { openIdentity } from './identity';
 import { logAggregates, openLog, userNames } from './log';
 import { type LogDestination, standardOutput } from './log-destination';
 import { combineObservers } from './observers';
-import { NOTHING_WORKS, readiness } from './readiness';
+import { readiness } from './readiness';
 import { logRequests } from './request-log';
 import { AT_ONCE, openServers } from './servers';
 import { packageVersion } from './version';
@@ -55,7 +62,11 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
   warnOfFewOpenFiles(log, config.MAX_CONNECTIONS);
 
   const nameOf = userNames();
-  const metrics = new Metrics({ methods: METHODS, version: packageVersion() });
+  const metrics = new Metrics({
+    methods: METHODS,
+    failureReasons: FAILURE_REASONS,
+    version: packageVersion(),
+  });
   const tracing = registeredTracing({ version: packageVersion(), nameOf, system: config.EVENT_STORE });
   if (tracing) log.info('an OpenTelemetry SDK is registered: requests are traced');
   const requestLog = logRequests(log, nameOf, systemClock, overrides.jsonDestination);
@@ -83,9 +94,9 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     metrics.request(request);
     requestLog.report(request);
   };
-  const storeReadiness = readiness(() => events.check(), systemClock, config.STORE_TIMEOUT_MS);
+  const storeReadiness = readiness(events, systemClock, config.STORE_TIMEOUT_MS);
   let draining = false;
-  const ready = async () => (draining ? NOTHING_WORKS : storeReadiness());
+  const ready = async () => (draining ? DRAINING : storeReadiness());
   const app = createApp({
     plants,
     authenticator: identity.authenticator,

@@ -68,7 +68,7 @@ export function userNames(): UserNames {
 }
 
 /** An error and its causes, on one line and without a stack. */
-export function reasonOf(error: unknown): string {
+export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const messages: string[] = [error.name];
   for (let each: unknown = error; each instanceof Error; each = each.cause) messages.push(each.message);
@@ -98,7 +98,7 @@ export function logAggregates(log: Logger, nameOf: UserNames, eventStore: string
         'loading a long history; requests for it may get 503 meanwhile',
       ),
     snapshot(stream, outcome, cause) {
-      const line = { user: nameOf(stream), ...(cause === undefined ? {} : { reason: reasonOf(cause) }) };
+      const line = { user: nameOf(stream), ...(cause === undefined ? {} : { reason: causeOf(cause) }) };
       const isRepeated = outcome === 'failed' && failing;
       if (outcome !== 'ignored') failing = outcome === 'failed';
       log[cause === undefined || isRepeated ? 'debug' : 'warn'](line, SNAPSHOT_LINES[outcome]);

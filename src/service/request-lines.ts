@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { LogDestination } from './log-destination';
 
-/** The members of a request's line, in their order. All texts are safe in JSON as they are. */
+/** The members of a request's line, in their order. All texts but the cause are safe in JSON as they are. */
 export interface RequestLine {
   readonly requestId: string;
   readonly method: string | undefined;
@@ -10,6 +10,11 @@ export interface RequestLine {
   /** Milliseconds. */
   readonly durationMs: number | undefined;
   readonly status: number;
+  /** The number of the error in the body of the response. */
+  readonly error?: number | undefined;
+  /** The name of the reason, from a bounded set. */
+  readonly reason?: string | undefined;
+  readonly cause?: string | undefined;
   readonly user: string | undefined;
   /** This and the two that follow: all or none. */
   readonly traceparent?: string | undefined;
@@ -18,7 +23,7 @@ export interface RequestLine {
 }
 
 /** Members that differ from request to request. A template has a gap for each that is present, and one for the time. */
-const VARYING = ['requestId', 'durationMs', 'user', 'traceparent', 'trace_id', 'span_id'] as const;
+const VARYING = ['requestId', 'durationMs', 'cause', 'user', 'traceparent', 'trace_id', 'span_id'] as const;
 type Gap = 'time' | (typeof VARYING)[number];
 
 interface Template {
@@ -56,8 +61,9 @@ export class RequestLines {
     const present =
       (line.durationMs === undefined ? 0 : 1) +
       (line.user === undefined ? 0 : 2) +
-      (line.traceparent === undefined ? 0 : 4);
-    const key = `${line.method} ${line.route} ${line.status} ${present}`;
+      (line.traceparent === undefined ? 0 : 4) +
+      (line.cause === undefined ? 0 : 8);
+    const key = `${line.method} ${line.route} ${line.status} ${line.error} ${line.reason} ${present}`;
     const known = this.#templates.get(key);
     if (known !== undefined || this.#templates.has(key)) return known;
     if (this.#templates.size >= MAX_TEMPLATES) this.#templates.clear();
@@ -75,8 +81,8 @@ export class RequestLines {
     );
     const found = [{ gap: 'time' as Gap, match: /(?<="time":)[0-9]+/.exec(text) }];
     for (const [name, placeholder] of placeholders) {
-      // A number has no quotation marks.
-      const quote = typeof line[name] === 'number' ? '"' : '';
+      // A number has no quotation marks, and the cause is filled in with its own.
+      const quote = typeof line[name] === 'number' || name === 'cause' ? '"' : '';
       found.push({ gap: name, match: new RegExp(`${quote}${placeholder}${quote}`).exec(text) });
     }
     found.sort((a, b) => (a.match?.index ?? 0) - (b.match?.index ?? 0));
@@ -96,7 +102,7 @@ function fill({ before, gaps, end }: Template, line: RequestLine): string {
   let text = '';
   for (let i = 0; i < gaps.length; i++) {
     const gap = gaps[i]!;
-    text += `${before[i]}${gap === 'time' ? Date.now() : line[gap]}`;
+    text += `${before[i]}${gap === 'time' ? Date.now() : gap === 'cause' ? JSON.stringify(line.cause) : line[gap]}`;
   }
   return text + end;
 }

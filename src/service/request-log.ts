@@ -1,11 +1,11 @@
 import type { Logger } from 'pino';
 import type { RequestReport } from '../adapters/http';
 import type { Clock } from '../event-sourcing';
-import { type UserNames, reasonOf } from './log';
+import { type UserNames, causeOf } from './log';
 import { type RequestLine, RequestLines } from './request-lines';
 import type { LogDestination } from './log-destination';
 
-/** How long further failures of one kind are counted and not logged. */
+/** How long further failures for one reason are counted and not logged at `warn`. */
 const REPEATED_MS = 1000;
 
 /** Requests of orchestrators and of Prometheus: every few seconds, and the same each time. */
@@ -19,7 +19,8 @@ export interface RequestLog {
 
 /**
  * Logs one line per request. Nothing is done for a request below the level in force, unless the service failed it.
- * A 503 has its reason and no stack; further ones of its kind within a second are at `debug`, and counted.
+ * A 503 has its cause and no stack. It is at `warn` if it is the first for its reason; further ones within a second are
+ * at `info`, and counted at `warn`.
  *
  * @param destination of `log`, where that writes JSON to it: requests are then written from templates.
  */
@@ -30,12 +31,13 @@ export function logRequests(
   destination?: LogDestination,
 ): RequestLog {
   const lines = destination && new RequestLines(log, destination);
-  const repeated = new RepeatedFailures(clock, (failures, reason) =>
-    log.warn({ status: 503, failures, reason }, 'more requests failed'),
+  const repeated = new RepeatedFailures(clock, (failures, latest) =>
+    log.warn({ status: 503, failures, ...latest }, 'more requests failed'),
   );
   return {
     report(request) {
-      const { requestId, method, route, durationMs, status, error, traceparent } = request;
+      const { requestId, method, route, durationMs, status, errorNumber, reason, error, traceparent } =
+        request;
       const level = levelOf(request);
       if (error === undefined && !log.isLevelEnabled(level)) return;
       const user = request.user && nameOf(request.user);
@@ -45,14 +47,17 @@ export function logRequests(
         route,
         durationMs: durationMs && inMicroseconds(durationMs),
         status,
+        error: errorNumber,
+        reason,
+        cause: status === 503 && error !== undefined ? causeOf(error) : undefined,
         user,
         ...(traceparent && traceOf(traceparent)),
       };
-      if (error === undefined && level === 'info' && lines) lines.write(line);
-      else if (error === undefined) log[level](line, 'request');
-      else if (status !== 503) log.error({ ...line, err: error }, 'request');
-      else if (repeated.isFirst(error)) log.warn({ ...line, reason: reasonOf(error) }, 'request');
-      else if (log.isLevelEnabled('debug')) log.debug({ ...line, reason: reasonOf(error) }, 'request');
+      if (error !== undefined && status !== 503) log.error({ ...line, err: error }, 'request');
+      else if (error !== undefined && repeated.isFirst(line)) log.warn(line, 'request');
+      else if (!log.isLevelEnabled(level)) return;
+      else if (level === 'info' && lines) lines.write(line);
+      else log[level](line, 'request');
     },
     close: () => repeated.close(),
   };
@@ -73,48 +78,49 @@ function traceOf(traceparent: string) {
   return { traceparent, trace_id, span_id };
 }
 
-/** Distinguishes the first failure of a kind from those that follow, and counts those. */
+type Failure = Pick<RequestLine, 'reason' | 'cause'>;
+
+/** Distinguishes the first failure for a reason from those that follow, and counts those. */
 class RepeatedFailures {
-  readonly #kinds = new Map<string, { failures: number; latest: unknown; cancel: () => void }>();
+  readonly #reasons = new Map<string, { failures: number; latest: Failure; cancel: () => void }>();
 
   constructor(
     private readonly clock: Clock,
-    private readonly log: (failures: number, reason: string) => void,
+    private readonly log: (failures: number, latest: Failure) => void,
   ) {}
 
-  isFirst(error: unknown): boolean {
-    // The name of its class: a bounded set.
-    const kind = error instanceof Error ? error.name : '';
-    const known = this.#kinds.get(kind);
+  isFirst({ reason = '', cause }: Failure): boolean {
+    const known = this.#reasons.get(reason);
+    const latest = { reason, cause };
     if (known === undefined) {
-      this.#kinds.set(kind, { failures: 0, latest: error, cancel: this.#logLater(kind) });
+      this.#reasons.set(reason, { failures: 0, latest, cancel: this.#logLater(reason) });
       return true;
     }
     known.failures++;
-    known.latest = error;
+    known.latest = latest;
     return false;
   }
 
   close(): void {
-    for (const [kind, { cancel }] of this.#kinds) {
+    for (const [reason, { cancel }] of this.#reasons) {
       cancel();
-      this.#logCounted(kind);
+      this.#logCounted(reason);
     }
-    this.#kinds.clear();
+    this.#reasons.clear();
   }
 
-  #logLater(kind: string): () => void {
+  #logLater(reason: string): () => void {
     return this.clock.after(REPEATED_MS, () => {
-      if (!this.#logCounted(kind)) this.#kinds.delete(kind);
-      else this.#kinds.get(kind)!.cancel = this.#logLater(kind);
+      if (!this.#logCounted(reason)) this.#reasons.delete(reason);
+      else this.#reasons.get(reason)!.cancel = this.#logLater(reason);
     });
   }
 
   /** False if there were none. */
-  #logCounted(kind: string): boolean {
-    const counted = this.#kinds.get(kind)!;
+  #logCounted(reason: string): boolean {
+    const counted = this.#reasons.get(reason)!;
     if (counted.failures === 0) return false;
-    this.log(counted.failures, reasonOf(counted.latest));
+    this.log(counted.failures, counted.latest);
     counted.failures = 0;
     return true;
   }

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type { Readiness } from '../../src/adapters/http';
+import { StoreUnavailable } from '../../src/event-sourcing';
 import { readiness } from '../../src/service/readiness';
 import { ManualClock } from '../support/manual-clock';
 
@@ -17,23 +18,37 @@ describe('Readiness', () => {
     clock = new ManualClock();
     asked = [];
     ready = readiness(
-      () => new Promise((resolve, reject) => void asked.push({ resolve, reject })),
+      {
+        check: () => new Promise((resolve, reject) => void asked.push({ resolve, reject })),
+        status: () => ({ reads: true, writes: true, refusals: ['out_of_memory'] }),
+      },
       clock,
       TIMEOUT_MS,
     );
   });
 
-  it('reports whether the store can be read and written', async () => {
-    for (const writes of [true, false]) {
-      const yes = ready();
-      asked.at(-1)!.resolve({ writes });
-      expect(await yes).to.deep.equal({ reads: true, writes });
+  it('reports whether the store can be read and written, and why not', async () => {
+    const results: [settle: () => void, Readiness][] = [
+      [() => asked.at(-1)!.resolve({ writes: true }), { reads: true, writes: true }],
+      [
+        () => asked.at(-1)!.resolve({ writes: false }),
+        { reads: true, writes: false, reasons: ['writes_refused', 'out_of_memory'] },
+      ],
+      [
+        () => asked.at(-1)!.reject(new StoreUnavailable('a replica', { reason: 'store_refused' })),
+        { reads: false, writes: false, reasons: ['reads_refused', 'out_of_memory'] },
+      ],
+      [
+        () => asked.at(-1)!.reject(new StoreUnavailable('away')),
+        { reads: false, writes: false, reasons: ['store_unreachable'] },
+      ],
+    ];
+    for (const [settle, due] of results) {
+      const probe = ready();
+      settle();
+      expect(await probe).to.deep.equal(due);
       await clock.pass(1000);
     }
-
-    const no = ready();
-    asked.at(-1)!.reject(new Error('away'));
-    expect(await no).to.deep.equal({ reads: false, writes: false });
   });
 
   it('checks the store once for all probes during the check and within a second of its result', async () => {
@@ -54,6 +69,6 @@ describe('Readiness', () => {
   it('reports that nothing works, in time, while the store does not answer', async () => {
     const probe = ready();
     await clock.pass(TIMEOUT_MS);
-    expect(await probe).to.deep.equal({ reads: false, writes: false });
+    expect(await probe).to.deep.equal({ reads: false, writes: false, reasons: ['store_timeout'] });
   });
 });

@@ -39,6 +39,9 @@ const anyLine: fc.Arbitrary<RequestLine> = fc
     route: fc.constantFrom('/plants', '/plants/:id', undefined),
     durationMs: fc.constantFrom(0, 0.5, 12, 1234.567, undefined),
     status: fc.constantFrom(200, 204, 404),
+    error: fc.constantFrom(40101, 50300, undefined),
+    reason: fc.constantFrom('token_expired', 'store', undefined),
+    cause: fc.option(fc.string({ unit: 'binary' }), { nil: undefined }),
     user: fc.constantFrom('1f0c5ad9e6b2', 'ab54d286474e', undefined),
     trace: fc.constantFrom(
       {

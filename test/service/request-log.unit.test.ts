@@ -5,13 +5,21 @@ import { logRequests } from '../../src/service/request-log';
 import { ManualClock } from '../support/manual-clock';
 
 describe('The request log, while requests fail with 503', () => {
-  function opened() {
+  function opened(level = 'warn') {
     const lines: Record<string, unknown>[] = [];
     const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
     const clock = new ManualClock();
-    const requests = logRequests(pino({ level: 'info' }, { write }), (user) => user, clock);
+    const requests = logRequests(pino({ level }, { write }), (user) => user, clock);
     const fail = (error: Error) =>
-      requests.report({ requestId: 'r', method: 'GET', status: 503, durationMs: 1, error });
+      requests.report({
+        requestId: 'r',
+        method: 'GET',
+        status: 503,
+        durationMs: 1,
+        errorNumber: 50300,
+        reason: error.name,
+        error,
+      });
     return { lines, clock, fail, requests };
   }
 
@@ -22,7 +30,7 @@ describe('The request log, while requests fail with 503', () => {
       await clock.pass(100);
     }
     await clock.pass(10_000);
-    const told = lines.map(({ msg, reason, failures }) => [msg, failures ?? 1, reason]);
+    const told = lines.map(({ msg, cause, failures }) => [msg, failures ?? 1, cause]);
     expect(told).to.deep.equal([
       ['request', 1, 'StoreUnavailable: away since 0'],
       ['more requests failed', 999, 'StoreUnavailable: away since 9'],
@@ -39,7 +47,21 @@ describe('The request log, while requests fail with 503', () => {
     expect(lines.map(({ msg }) => msg)).to.deep.equal(['request', 'request']);
   });
 
-  it('counts each kind of failure separately', () => {
+  it('has a line for each of them at level info, with the error number, the reason and the cause', () => {
+    const { lines, fail } = opened('info');
+    for (let request = 0; request < 3; request++) fail(new StoreUnavailable(`away ${request}`));
+    const due = [40, 30, 30].map((level, request) => ({
+      level,
+      error: 50300,
+      reason: 'StoreUnavailable',
+      cause: `StoreUnavailable: away ${request}`,
+    }));
+    expect(lines.map(({ level, error, reason, cause }) => ({ level, error, reason, cause }))).to.deep.equal(
+      due,
+    );
+  });
+
+  it('counts the failures for each reason separately', () => {
     const { lines, fail, requests } = opened();
     for (const error of [new StoreUnavailable('away'), new OutcomeUnknown('no reply')])
       for (let request = 0; request < 3; request++) fail(error);

@@ -126,7 +126,7 @@ describe('A module that EVENT_STORE names', function () {
     fault('read-only');
     expect(await get('/health/ready')).to.deep.equal({
       status: 200,
-      text: '{"status":"ready","reads":true,"writes":false}',
+      text: '{"status":"ready","reads":true,"writes":false,"reasons":["writes_refused"]}',
     });
     const { text } = await get('/metrics');
     expect(text)

@@ -1,4 +1,4 @@
-import type { Authenticator, User } from '../../application';
+import type { Authenticator, TokenFault, User } from '../../application';
 
 /**
  * Combines several authenticators: the first that knows a token determines its
@@ -7,9 +7,9 @@ import type { Authenticator, User } from '../../application';
 export class AnyOf implements Authenticator {
   constructor(private readonly sources: readonly Authenticator[]) {}
 
-  async authenticate(token: string): Promise<User | undefined> {
+  async authenticate(token: string, rejected?: (fault: TokenFault) => void): Promise<User | undefined> {
     for (const source of this.sources) {
-      const user = await source.authenticate(token);
+      const user = await source.authenticate(token, rejected);
       if (user !== undefined) return user;
     }
     return undefined;

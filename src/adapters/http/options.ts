@@ -78,6 +78,10 @@ export interface RequestReport {
   readonly user?: User | undefined;
   /** The span of the request; without a tracer the caller's, if its header field is well-formed (W3C Trace Context). */
   readonly traceparent?: string | undefined;
+  /** The number of the error in the body of the response; absent if that is no failure of the contract. */
+  readonly errorNumber?: number | undefined;
+  /** Why the request got 401, 429 or 5xx, from a bounded set. */
+  readonly reason?: string | undefined;
   /** Present only for a fault of the service. */
   readonly error?: unknown;
 }
@@ -108,6 +112,8 @@ export interface RequestTrace {
 export interface Readiness {
   readonly reads: boolean;
   readonly writes: boolean;
+  /** Why reads or writes do not work: words from a bounded set, the most important one first. */
+  readonly reasons?: readonly string[];
 }
 
 /** Metrics in Prometheus' text format. */

@@ -7,7 +7,6 @@ import {
   UnreadableHistory,
 } from '../../event-sourcing';
 import { Durations } from './durations';
-import { FAILURE_REASONS, failureReason } from './failure-reason';
 import { type Levels, watchLevels } from './levels';
 import { MeasuredStore } from './measured-store';
 import { type StoreLevels, watchStore } from './store-gauges';
@@ -18,13 +17,15 @@ export interface AnsweredRequest {
   readonly route?: string | undefined;
   readonly status: number;
   readonly durationMs?: number;
-  /** Present if the service failed. */
-  readonly error?: unknown;
+  /** Why it failed; absent for probes, and if the client made a mistake other than its token. */
+  readonly reason?: string | undefined;
 }
 
 export interface MetricsOptions {
   /** The methods that the label `method` names; all others are `other`. */
   readonly methods: readonly string[];
+  /** The values of the label `reason`. */
+  readonly failureReasons: readonly string[];
   /** The version of the service. */
   readonly version: string;
 }
@@ -86,7 +87,7 @@ export class Metrics {
   });
   readonly #failures = new Counter({
     name: 'http_request_failures_total',
-    help: 'Requests that the service refused (429, 503) or failed (500), by reason',
+    help: 'Requests that the service refused (401, 429, 503) or failed (500), by reason',
     labelNames: ['reason'],
     ...this.#registers,
   });
@@ -113,7 +114,7 @@ export class Metrics {
     // So that the first fault shows as an increase.
     for (const kind of ['unavailable', 'unknown', 'unreadable', 'bug']) this.#faults.inc({ kind }, 0);
     for (const outcome of ['restored', 'saved', 'failed', 'ignored']) this.#snapshots.inc({ outcome }, 0);
-    for (const reason of FAILURE_REASONS) this.#failures.inc({ reason }, 0);
+    for (const reason of options.failureReasons) this.#failures.inc({ reason }, 0);
     const build = new Gauge({
       name: 'plant_store_build_info',
       help: '1; the labels are the versions of the service and of Node',
@@ -126,9 +127,9 @@ export class Metrics {
   readonly contentType = this.#registry.contentType;
 
   /** Called for every answered request. */
-  readonly request = ({ method, route, status, durationMs = 0, error }: AnsweredRequest): void => {
+  readonly request = ({ method, route, status, durationMs = 0, reason }: AnsweredRequest): void => {
     const known = method !== undefined && this.options.methods.includes(method) ? method : 'other';
-    if (status === 429 || error !== undefined) this.#failures.inc({ reason: failureReason(status, error) });
+    if (reason !== undefined && this.options.failureReasons.includes(reason)) this.#failures.inc({ reason });
     this.#requests.observe(durationMs / 1000, known, route ?? 'none', String(status));
   };
 

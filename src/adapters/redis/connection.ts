@@ -90,7 +90,7 @@ export class RedisConnection {
 
   /** Throws {@link StoreUnavailable} while the server is unreachable or must not be used. */
   get client(): Client {
-    if (this.#unavailableReason !== undefined) throw new StoreUnavailable(this.#unavailableReason);
+    if (this.#unavailableReason !== undefined) throw unavailable(this.#unavailableReason);
     return this.#client;
   }
 
@@ -142,7 +142,7 @@ export class RedisConnection {
     if (doubt === 'unconfirmed') {
       this.findings.tooFewReplicas();
       void this.#followPrimary();
-      return new StoreUnavailable('too few replicas confirm that this Redis is still the primary');
+      return unavailable('too few replicas confirm that this Redis is still the primary');
     }
     if (doubt === 'identity') {
       // Not by a reconnect, which would lose the replies of appends that were refused as well.
@@ -150,13 +150,13 @@ export class RedisConnection {
         this.#unavailableReason = 'Redis has another store';
         void this.#examine();
       }
-      return new StoreUnavailable(this.#unavailableReason);
+      return unavailable(this.#unavailableReason);
     }
     if (this.#unavailableReason === undefined) {
       this.#unavailableReason = 'Redis was made a replica';
       this.#client.disconnect(true);
     }
-    return new StoreUnavailable(this.#unavailableReason);
+    return unavailable(this.#unavailableReason);
   }
 
   /**
@@ -177,7 +177,7 @@ export class RedisConnection {
       await this.#check(node);
       // A script without keys is answered also then.
       if (client instanceof Cluster && (await node.cluster('INFO')).includes('cluster_state:fail'))
-        throw new StoreUnavailable('the Cluster is down');
+        throw unavailable('the Cluster is down');
     });
     await Promise.any(checks).catch(() => checks[0]);
   }
@@ -291,4 +291,9 @@ export class RedisConnection {
       this.options.report('warn', `the connection to Redis was lost (${this.#lastError}); reconnecting`);
     this.#unavailableReason ??= UNREACHABLE;
   }
+}
+
+/** A server that answers is refused, or refuses. */
+function unavailable(why: string): StoreUnavailable {
+  return new StoreUnavailable(why, { reason: why === UNREACHABLE ? 'store' : 'store_refused' });
 }

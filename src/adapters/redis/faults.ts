@@ -20,7 +20,9 @@ export function appendFault(error: unknown): StoreUnavailable | OutcomeUnknown {
 export function readFault(error: unknown): StoreUnavailable {
   return error instanceof StoreUnavailable
     ? error
-    : new StoreUnavailable('Redis did not answer', { cause: error });
+    : error instanceof ReplyError
+      ? new StoreUnavailable('Redis refused the call', { reason: 'store_refused', cause: error })
+      : new StoreUnavailable('Redis did not answer', { cause: error });
 }
 
 // ioredis has no type or code for it: this is its message for an unsent command without an offline queue.

@@ -43,7 +43,12 @@ export class FindingLog {
 
   /** Whether Redis accepts writes, as far as known. */
   get writes(): boolean {
-    return this.current.every(({ name }) => FINDINGS[name] === 'warn');
+    return this.refusals.length === 0;
+  }
+
+  /** The names of the findings for which reads or writes are refused. */
+  get refusals(): readonly FindingName[] {
+    return this.current.map(({ name }) => name).filter((name) => FINDINGS[name] !== 'warn');
   }
 
   examined(connection: object, findings: readonly Finding[]): void {

@@ -15,6 +15,7 @@ import { mintCommit } from './commit-id';
 import { EXAMINE_EVERY_MS, RedisConnection } from './connection';
 import { REDIS_DEFAULTS } from './defaults';
 import { RedisEventStore } from './event-store';
+import { readFault } from './faults';
 import { FindingLog } from './finding-log';
 import type { Address } from './sentinels';
 import type { FindingName } from './server-checks';
@@ -139,13 +140,16 @@ export function connectRedisEventStore<Event>(
     mintCommit,
     // Not on the writer's connection: while replicas are missing, each command there waits for them.
     async check() {
-      await reader.check();
+      await reader.check().catch((error: unknown) => {
+        throw readFault(error);
+      });
       return { writes: writes() };
     },
     status: () => ({
       reads: reader.unavailableReason === undefined,
       writes: writes(),
       findings: findings.flags,
+      refusals: findings.refusals,
       appends: store.appends.load,
       appendBounds,
       id: identity.seen,

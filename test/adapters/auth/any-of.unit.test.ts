@@ -1,7 +1,12 @@
 import { expect } from 'chai';
 import { AnyOf } from '../../../src/adapters/auth/any-of';
 import { StaticTokens } from '../../../src/adapters/auth/static-tokens';
-import { type Authenticator, AuthenticationUnavailable, parseUser } from '../../../src/application';
+import {
+  type Authenticator,
+  AuthenticationUnavailable,
+  type TokenFault,
+  parseUser,
+} from '../../../src/application';
 import { rejection } from '../../support/rejection';
 
 const alice = parseUser('alice')!;
@@ -22,6 +27,18 @@ describe('AnyOf, several authenticators combined,', () => {
     const any = new AnyOf([first, second]);
     expect(await any.authenticate('a1')).to.equal('alice');
     expect(await any.authenticate('b1')).to.equal('bob');
+  });
+
+  it('passes on why a token is invalid', async () => {
+    const faults: TokenFault[] = [];
+    const jwt: Authenticator = {
+      authenticate: (_, rejected) => {
+        rejected?.('expired');
+        return undefined;
+      },
+    };
+    await new AnyOf([first, jwt]).authenticate('c1', (fault) => faults.push(fault));
+    expect(faults).to.deep.equal(['expired']);
   });
 
   it('does not authenticate a token that none of them knows', async () => {

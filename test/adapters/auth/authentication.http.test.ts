@@ -205,6 +205,21 @@ describe('The authentication of the service', () => {
     expect(other.log.join('')).to.equal(log);
   });
 
+  it('logs why a token is invalid, and tells it no client', async () => {
+    const past = Math.floor(Date.now() / 1000) - 60;
+    const tokens = {
+      token_issuer: await jwt({ iss: 'https://id.example' }),
+      token_expired: await jwt({ exp: past }),
+      token_unknown_key: await jwt({}, { kid: 'next' }),
+      token_malformed: 'of-nobody',
+    };
+    const answers = [];
+    for (const token of Object.values(tokens)) answers.push((await service.ask(`Bearer ${token}`)).text);
+    expect(new Set(answers)).to.have.length(1);
+    const logged = service.log.map((line) => (JSON.parse(line) as { readonly reason?: string }).reason);
+    expect(logged.filter((reason) => reason !== undefined)).to.deep.equal(Object.keys(tokens));
+  });
+
   it('logs no token, valid or invalid', async () => {
     const tokens = ['a1-unlikely', 'b1-unlikely', await jwt(), await jwt({ sub: 'x' }, { kid: 'next' })];
     writeTokens({ alice: tokens.slice(0, 1) });

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { CompactSign, EncryptJWT, SignJWT, UnsecuredJWT } from 'jose';
 import { JsonWebTokens } from '../../../src/adapters/auth/json-web-tokens';
 import { sharedSecret } from '../../../src/adapters/auth/jwt-keys';
+import type { TokenFault } from '../../../src/application';
 import { AUDIENCE, ISSUER, NOW, SECOND, SECRET, goodClaims, part, signed, signingKey } from './signing';
 
 describe('A signed JWT', () => {
@@ -56,79 +57,101 @@ describe('A signed JWT', () => {
     });
   }
 
-  const bad: Record<string, () => string | Promise<string>> = {
+  const bad: Record<string, readonly [TokenFault, () => string | Promise<string>]> = {
     // 3.1, 3.2: algorithms
-    'is not signed (alg none)': () => new UnsecuredJWT(goodClaims()).encode(),
-    'is not signed (alg NoNe)': () => `${part({ alg: 'NoNe' })}.${part(goodClaims())}.`,
-    'has the algorithm none and a signature': () => hmac({ alg: 'none' }),
-    'names no algorithm': () => hmac({}),
-    'names an unknown algorithm': () => hmac({ alg: 'HS1' }),
-    'names its algorithm in small letters': () => hmac({ alg: 'hs256' }),
-    'is signed with a key pair, where a secret is shared': async () => signed(await signingKey('k')),
+    'is not signed (alg none)': ['malformed', () => new UnsecuredJWT(goodClaims()).encode()],
+    'is not signed (alg NoNe)': ['malformed', () => `${part({ alg: 'NoNe' })}.${part(goodClaims())}.`],
+    'has the algorithm none and a signature': ['algorithm', () => hmac({ alg: 'none' })],
+    'names no algorithm': ['malformed', () => hmac({})],
+    'names an unknown algorithm': ['algorithm', () => hmac({ alg: 'HS1' })],
+    'names its algorithm in small letters': ['algorithm', () => hmac({ alg: 'hs256' })],
+    'is signed with a key pair, where a secret is shared': [
+      'algorithm',
+      async () => signed(await signingKey('k')),
+    ],
     // 3.3: all of the cryptography
-    'is signed with another secret': () => signed(SECRET.map((byte) => byte ^ 1)),
-    'has lost its signature': async () => (await signed(SECRET)).replace(/[^.]+$/, ''),
-    'has another signature': async () => (await signed(SECRET)).replace(/[^.]+$/, 'AAAA'),
-    'has a part of its signature': async () => (await signed(SECRET)).slice(0, -8),
-    'has another header than was signed': async () =>
-      spliced(await signed(SECRET), 0, { alg: 'HS256', x: 1 }),
-    'has other claims than were signed': async () =>
-      spliced(await signed(SECRET), 1, { ...goodClaims(), sub: 'bob' }),
-    'is encrypted': () =>
-      new EncryptJWT(goodClaims()).setProtectedHeader({ alg: 'dir', enc: 'A256CBC-HS512' }).encrypt(SECRET),
-    'contains another JWT instead of claims': async () => raw(await signed(SECRET)),
+    'is signed with another secret': ['signature', () => signed(SECRET.map((byte) => byte ^ 1))],
+    'has lost its signature': ['malformed', async () => (await signed(SECRET)).replace(/[^.]+$/, '')],
+    'has another signature': ['signature', async () => (await signed(SECRET)).replace(/[^.]+$/, 'AAAA')],
+    'has a part of its signature': ['signature', async () => (await signed(SECRET)).slice(0, -8)],
+    'has another header than was signed': [
+      'signature',
+      async () => spliced(await signed(SECRET), 0, { alg: 'HS256', x: 1 }),
+    ],
+    'has other claims than were signed': [
+      'signature',
+      async () => spliced(await signed(SECRET), 1, { ...goodClaims(), sub: 'bob' }),
+    ],
+    'is encrypted': [
+      'malformed',
+      () =>
+        new EncryptJWT(goodClaims()).setProtectedHeader({ alg: 'dir', enc: 'A256CBC-HS512' }).encrypt(SECRET),
+    ],
+    'contains another JWT instead of claims': ['malformed', async () => raw(await signed(SECRET))],
     // 3.7: UTF-8 and JSON
-    'has claims that are not UTF-8': () =>
-      raw(Buffer.from(JSON.stringify({ ...goodClaims(), sub: '\u00e9' }), 'latin1')),
-    'has claims that are not JSON': () => raw('sub=alice'),
-    'has claims that are not an object': () => raw('["alice"]'),
-    'has a header that is not JSON': () => `${part('alg')}.${part(goodClaims())}.AAAA`,
-    'has a header that is not an object': () => `${part('null')}.${part(goodClaims())}.AAAA`,
+    'has claims that are not UTF-8': [
+      'malformed',
+      () => raw(Buffer.from(JSON.stringify({ ...goodClaims(), sub: '\u00e9' }), 'latin1')),
+    ],
+    'has claims that are not JSON': ['malformed', () => raw('sub=alice')],
+    'has claims that are not an object': ['malformed', () => raw('["alice"]')],
+    'has a header that is not JSON': ['malformed', () => `${part('alg')}.${part(goodClaims())}.AAAA`],
+    'has a header that is not an object': ['malformed', () => `${part('null')}.${part(goodClaims())}.AAAA`],
     // 3.8: issuer and subject
-    'is from another issuer': () => signed(SECRET, { iss: 'https://id.example/realms/orchard' }),
-    'is from an issuer whose name begins the same': () => signed(SECRET, { iss: `${ISSUER}/` }),
-    'is from two issuers': () => signed(SECRET, { iss: [ISSUER, 'https://evil.example'] }),
-    'has no issuer': () => signed(SECRET, { iss: undefined }),
-    'has no subject': () => signed(SECRET, { sub: undefined }),
-    'has an empty subject': () => signed(SECRET, { sub: '' }),
-    'has a subject of 256 characters': () => signed(SECRET, { sub: 'n'.repeat(256) }),
-    'has a number as its subject': () => signed(SECRET, { sub: 7 }),
-    'has a lone surrogate in its subject': () =>
-      raw(JSON.stringify(goodClaims()).replace('alice', '\\ud800')),
+    'is from another issuer': ['issuer', () => signed(SECRET, { iss: 'https://id.example/realms/orchard' })],
+    'is from an issuer whose name begins the same': ['issuer', () => signed(SECRET, { iss: `${ISSUER}/` })],
+    'is from two issuers': ['issuer', () => signed(SECRET, { iss: [ISSUER, 'https://evil.example'] })],
+    'has no issuer': ['issuer', () => signed(SECRET, { iss: undefined })],
+    'has no subject': ['subject', () => signed(SECRET, { sub: undefined })],
+    'has an empty subject': ['subject', () => signed(SECRET, { sub: '' })],
+    'has a subject of 256 characters': ['subject', () => signed(SECRET, { sub: 'n'.repeat(256) })],
+    'has a number as its subject': ['subject', () => signed(SECRET, { sub: 7 })],
+    'has a lone surrogate in its subject': [
+      'subject',
+      () => raw(JSON.stringify(goodClaims()).replace('alice', '\\ud800')),
+    ],
     // 3.9: audience
-    'has another audience': () => signed(SECRET, { aud: 'roses' }),
-    'is for several others': () => signed(SECRET, { aud: ['roses', 'plants2', 'PLANTS'] }),
-    'has no aud': () => signed(SECRET, { aud: undefined }),
-    'has an empty list of audiences': () => signed(SECRET, { aud: [] }),
+    'has another audience': ['audience', () => signed(SECRET, { aud: 'roses' })],
+    'is for several others': ['audience', () => signed(SECRET, { aud: ['roses', 'plants2', 'PLANTS'] })],
+    'has no aud': ['audience', () => signed(SECRET, { aud: undefined })],
+    'has an empty list of audiences': ['audience', () => signed(SECRET, { aud: [] })],
     // 3.10, 3.11: what is received is not trusted; types of tokens are not confused
-    'demands an extension': () =>
-      new SignJWT(goodClaims())
-        .setProtectedHeader({ alg: 'HS256', crit: ['x'], x: 1 })
-        .sign(SECRET, { crit: { x: true } }),
-    'demands even an extension that changes nothing': () => hmac({ alg: 'HS256', crit: ['b64'], b64: true }),
-    'demands nothing, as an extension': () => hmac({ alg: 'HS256', crit: [] }),
-    'is a logout token': () => signed(SECRET, {}, { typ: 'logout+jwt' }),
-    'is a DPoP proof': () => signed(SECRET, {}, { typ: 'dpop+jwt' }),
-    'has a type that is not text': () => hmac({ alg: 'HS256', typ: ['JWT'] }),
+    'demands an extension': [
+      'malformed',
+      () =>
+        new SignJWT(goodClaims())
+          .setProtectedHeader({ alg: 'HS256', crit: ['x'], x: 1 })
+          .sign(SECRET, { crit: { x: true } }),
+    ],
+    'demands even an extension that changes nothing': [
+      'malformed',
+      () => hmac({ alg: 'HS256', crit: ['b64'], b64: true }),
+    ],
+    'demands nothing, as an extension': ['malformed', () => hmac({ alg: 'HS256', crit: [] })],
+    'is a logout token': ['type', () => signed(SECRET, {}, { typ: 'logout+jwt' })],
+    'is a DPoP proof': ['type', () => signed(SECRET, {}, { typ: 'dpop+jwt' })],
+    'has a type that is not text': ['type', () => hmac({ alg: 'HS256', typ: ['JWT'] })],
     // Lifetime
-    'never expires': () => signed(SECRET, { exp: undefined }),
-    'has been expired for 30 s': () => signed(SECRET, { exp: SECOND - 30 }),
-    'has an exp that is not a number': () => signed(SECRET, { exp: `${SECOND + 300}` }),
-    'becomes valid in more than 30 s': () => signed(SECRET, { nbf: SECOND + 31 }),
-    'has an nbf that is not a number': () => signed(SECRET, { nbf: '0' }),
+    'never expires': ['claims', () => signed(SECRET, { exp: undefined })],
+    'has been expired for 30 s': ['expired', () => signed(SECRET, { exp: SECOND - 30 })],
+    'has an exp that is not a number': ['claims', () => signed(SECRET, { exp: `${SECOND + 300}` })],
+    'becomes valid in more than 30 s': ['not_yet_valid', () => signed(SECRET, { nbf: SECOND + 31 })],
+    'has an nbf that is not a number': ['not_yet_valid', () => signed(SECRET, { nbf: '0' })],
     // Size and shape
-    'is 4097 characters long': () => sized(4097),
-    'has two parts': async () => (await signed(SECRET)).split('.').slice(0, 2).join('.'),
-    'has four parts': async () => `${await signed(SECRET)}.AAAA`,
-    'has padding': async () => `${await signed(SECRET)}=`,
-    'has something before it': async () => `\n${await signed(SECRET)}`,
-    'has a trailing line feed': async () => `${await signed(SECRET)}\n`,
-    'is not a JWT': () => 'secret',
-    'is empty': () => '',
+    'is 4097 characters long': ['malformed', () => sized(4097)],
+    'has two parts': ['malformed', async () => (await signed(SECRET)).split('.').slice(0, 2).join('.')],
+    'has four parts': ['malformed', async () => `${await signed(SECRET)}.AAAA`],
+    'has padding': ['malformed', async () => `${await signed(SECRET)}=`],
+    'has something before it': ['malformed', async () => `\n${await signed(SECRET)}`],
+    'has a trailing line feed': ['malformed', async () => `${await signed(SECRET)}\n`],
+    'is not a JWT': ['malformed', () => 'secret'],
+    'is empty': ['malformed', () => ''],
   };
-  for (const [what, make] of Object.entries(bad)) {
-    it(`is rejected if it ${what}`, async () => {
-      expect(await tokens.authenticate(await make())).to.be.undefined;
+  for (const [what, [fault, make]] of Object.entries(bad)) {
+    it(`is rejected as ${fault} if it ${what}`, async () => {
+      const told: TokenFault[] = [];
+      expect(await tokens.authenticate(await make(), (known) => told.push(known))).to.be.undefined;
+      expect(told).to.deep.equal([fault]);
     });
   }
 

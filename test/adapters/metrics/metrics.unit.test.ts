@@ -1,13 +1,11 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { Metrics } from '../../../src/adapters/metrics';
-import { failureReason } from '../../../src/adapters/metrics/failure-reason';
-import { AuthenticationUnavailable } from '../../../src/application';
-import { OutcomeUnknown, StoreUnavailable, UnreadableHistory } from '../../../src/event-sourcing';
+import { FAILURE_REASONS } from '../../../src/adapters/http';
 import { streamName } from '../../../src/testing/a-stream';
 
 describe('The metrics', () => {
-  const metrics = new Metrics({ methods: ['GET'], version: '1.2.3' });
+  const metrics = new Metrics({ methods: ['GET'], failureReasons: FAILURE_REASONS, version: '1.2.3' });
   after(() => metrics.close());
 
   async function valueOf(series: string): Promise<string | undefined> {
@@ -55,24 +53,7 @@ describe('The metrics', () => {
     const page = readFileSync('docs/operations.md', 'utf8');
     const text = await metrics.text();
     const reasons = [...text.matchAll(/^http_request_failures_total\{reason="(\w+)"\} 0$/gm)];
-    expect(reasons).to.have.length.greaterThan(10);
+    expect(reasons).to.have.length(FAILURE_REASONS.length);
     for (const [, reason] of reasons) expect(page).to.contain(`\n| \`${reason!}\` | `);
   });
-});
-
-describe('The reason of a failed request', () => {
-  const reasons: readonly [string, number, unknown][] = [
-    ['user_requests', 429, undefined],
-    ['store', 503, new StoreUnavailable('away')],
-    ['waiting_requests', 503, new StoreUnavailable('full', { reason: 'waiting_requests' })],
-    ['unreadable', 503, new UnreadableHistory('of another program')],
-    ['unknown_outcome', 503, new OutcomeUnknown('late')],
-    ['authentication', 503, new AuthenticationUnavailable('no keys')],
-    ['bug', 500, new TypeError('undefined is not a function')],
-  ];
-  for (const [reason, status, error] of reasons) {
-    it(`is ${reason} for ${status} with ${error instanceof Error ? error.name : 'no error'}`, () => {
-      expect(failureReason(status, error)).to.equal(reason);
-    });
-  }
 });

@@ -10,7 +10,7 @@ import {
   type RequestTracer,
 } from '../options';
 import { plantsRouter } from './plants';
-import { HttpProblem, PROBLEMS, problemOf, retryAfterSeconds } from './problems';
+import { HttpProblem, PROBLEMS, failureReason, problemOf, retryAfterSeconds } from './problems';
 import { ReceivedBodies } from './received-bodies';
 import { requestIdOf, requireWellFormed, traceparentOf } from './request';
 import { json } from './response';
@@ -91,7 +91,7 @@ function commonResponse(report: ReportRequest, random: () => number, tracer: Req
     ctx.set('X-Request-Id', requestId);
     ctx.set('X-Content-Type-Options', 'nosniff');
     let status: number | undefined;
-    let fault: unknown;
+    let failed: Failed | undefined;
     try {
       requireWellFormed(ctx);
       await (trace ? trace.run(next) : next());
@@ -100,10 +100,10 @@ function commonResponse(report: ReportRequest, random: () => number, tracer: Req
       if (error instanceof Koa.HttpError) {
         // Thrown for Koa by the next middleware: `ctx.throw(403)`.
         ({ status } = error);
-        if (status >= 500) fault = error;
+        if (status >= 500) failed = { reason: failureReason(error), error };
         throw error;
       }
-      fault = fail(ctx, error, random);
+      failed = fail(ctx, error, random);
     } finally {
       // Responses that may be cached have set the field.
       if (!res.hasHeader('Cache-Control')) ctx.set('Cache-Control', 'no-store');
@@ -118,7 +118,7 @@ function commonResponse(report: ReportRequest, random: () => number, tracer: Req
         durationMs: performance.now() - start,
         user,
         traceparent: trace?.traceparent ?? traceparentOf(req),
-        error: fault,
+        ...failed,
       };
       trace?.end(answered);
       report(answered, ctx);
@@ -130,13 +130,19 @@ function isAnswered(ctx: Context): boolean {
   return ctx.res.statusCode !== 404 || (ctx.body !== undefined && ctx.body !== null) || ctx.respond === false;
 }
 
-/** Sets the problem of `error` as the response. Returns `error` if it is a fault of the service. */
-function fail(ctx: Context, error: unknown, random: () => number): unknown {
-  const failed = problemOf(error);
-  const { status } = failed.problem;
+type Failed = Pick<RequestReport, 'errorNumber' | 'reason' | 'error'>;
+
+/** Sets the problem of `error` as the response. Returns what the report has about it. */
+function fail(ctx: Context, error: unknown, random: () => number): Failed {
+  const { problem, headers, body } = problemOf(error);
+  const { status } = problem;
   ctx.status = status;
-  ctx.set({ 'Cache-Control': 'no-store', ...failed.headers });
+  ctx.set({ 'Cache-Control': 'no-store', ...headers });
   if (status === 429 || status === 503) ctx.set('Retry-After', String(retryAfterSeconds(error, random)));
-  json(ctx, failed.body);
-  return status >= 500 && !(error instanceof HttpProblem) ? error : undefined;
+  json(ctx, body);
+  return {
+    errorNumber: problem.error,
+    reason: failureReason(error),
+    error: status >= 500 && !(error instanceof HttpProblem) ? error : undefined,
+  };
 }

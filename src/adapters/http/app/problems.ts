@@ -1,6 +1,6 @@
 /** The error catalogue, and the mapping of errors to it. */
-import { AuthenticationUnavailable } from '../../../application';
-import { OutcomeUnknown, StoreUnavailable } from '../../../event-sourcing';
+import { AuthenticationUnavailable, TOKEN_FAULTS, type TokenFault } from '../../../application';
+import { OutcomeUnknown, StoreUnavailable, UNAVAILABLE_REASONS } from '../../../event-sourcing';
 import type { Rejection } from '../../../domain';
 
 export interface Problem {
@@ -57,6 +57,16 @@ export const PROBLEMS = {
   },
 } as const satisfies Record<string, Problem>;
 
+/** Why requests get 401, 429 or 5xx, for the log and the metrics: those of `StoreUnavailable`, and others. */
+export const FAILURE_REASONS = [
+  ...UNAVAILABLE_REASONS,
+  ...(['responses', 'bodies', 'unknown_outcome', 'authentication', 'user_requests', 'bug'] as const),
+  'no_token',
+  ...TOKEN_FAULTS.map((fault): `token_${TokenFault}` => `token_${fault}`),
+] as const;
+
+export type FailureReason = (typeof FAILURE_REASONS)[number];
+
 export type Headers = Readonly<Record<string, string>>;
 
 /**
@@ -70,6 +80,8 @@ export class HttpProblem extends Error {
     readonly problem: Problem,
     message: string = problem.message,
     readonly headers: Headers = {},
+    /** A {@link FailureReason}, or why a probe gets 503. */
+    readonly reason?: string,
   ) {
     super(message);
   }
@@ -124,6 +136,15 @@ export function problemOf(error: unknown): HttpProblem {
   if (UNAVAILABLE.some((Unavailable) => error instanceof Unavailable))
     return new HttpProblem(PROBLEMS.storeUnavailable);
   return new HttpProblem(PROBLEMS.bug);
+}
+
+/** Why a request failed with `error`; `undefined` for a fault of the client other than its token. */
+export function failureReason(error: unknown): string | undefined {
+  if (error instanceof HttpProblem) return error.reason;
+  if (error instanceof OutcomeUnknown) return 'unknown_outcome';
+  if (error instanceof AuthenticationUnavailable) return 'authentication';
+  const { reason } = (error ?? {}) as { readonly reason?: unknown };
+  return FAILURE_REASONS.find((known) => known === reason) ?? 'bug';
 }
 
 /** In ms. A store that is available again is used within two seconds. */

@@ -31,9 +31,14 @@ export function healthRouter(ready: () => Promise<Readiness>): Router<State> {
 
   // Ready if reads work. The body says whether writes work: no other instance can write what the store refuses.
   router.get('/health/ready', async (ctx) => {
-    const { reads, writes } = clientOf(ctx.res)?.draining === true ? NOTHING_WORKS : await ready();
-    if (!reads) throw new HttpProblem(PROBLEMS.storeUnavailable, 'the service takes no requests now');
-    json(ctx, JSON.stringify({ status: 'ready', reads, writes } satisfies ReadyBody));
+    const works = clientOf(ctx.res)?.draining === true ? DRAINING : await ready();
+    const { reads, writes, reasons = [] } = works;
+    if (!reads) {
+      const message = `the service takes no requests now: ${reasons.join(', ')}`;
+      throw new HttpProblem(PROBLEMS.storeUnavailable, message, {}, reasons[0]);
+    }
+    const body: ReadyBody = { status: 'ready', reads, writes, ...(!writes && { reasons }) };
+    json(ctx, JSON.stringify(body));
   });
   return router;
 }
@@ -48,7 +53,8 @@ export function metricsRouter(metrics: MetricsSource): Router<State> {
   return router;
 }
 
-const NOTHING_WORKS: Readiness = { reads: false, writes: false };
+/** The readiness of a service that shuts down. */
+export const DRAINING: Readiness = { reads: false, writes: false, reasons: ['draining'] };
 
 function aboutAt(mountPath: string): ServiceBody {
   return {

@@ -1,6 +1,6 @@
 /** Authentication and admission: under `/plants` every request has a user, and each user a bounded number of requests. */
 import type { Middleware } from 'koa';
-import type { Authenticator, User } from '../../../application';
+import type { Authenticator, TokenFault, User } from '../../../application';
 import { whenClosed } from '../server/connection';
 import { type Headers, HttpProblem, PROBLEMS } from './problems';
 import type { State } from './koa';
@@ -38,17 +38,20 @@ const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 /** The user of an `Authorization` field; synchronously if the authenticator is synchronous. Throws a 401 without a user. */
 function authenticate(authenticator: Authenticator, authorization = ''): User | Promise<User> {
   const token = CREDENTIALS.exec(authorization)?.[1];
-  const user = token === undefined ? undefined : authenticator.authenticate(token);
+  if (token === undefined) refuse(authorization, 'malformed');
+  let fault: TokenFault = 'unknown';
+  const user = authenticator.authenticate(token, (known) => (fault = known));
   if (typeof user === 'string') return user;
-  if (user === undefined) refuse(authorization);
+  if (user === undefined) refuse(authorization, fault);
   // The authenticator may return a promise of another realm or library.
-  return Promise.resolve(user).then((found) => found ?? refuse(authorization));
+  return Promise.resolve(user).then((found) => found ?? refuse(authorization, fault));
 }
 
-function refuse(authorization: string): never {
+function refuse(authorization: string, fault: TokenFault): never {
   // Credentials of another scheme get no error code (RFC 6750, 3.1).
-  if (!SCHEME.test(authorization)) throw new HttpProblem(PROBLEMS.noCredentials, undefined, challenge());
-  throw new HttpProblem(PROBLEMS.badCredentials, undefined, challenge('invalid_token'));
+  if (!SCHEME.test(authorization))
+    throw new HttpProblem(PROBLEMS.noCredentials, undefined, challenge(), 'no_token');
+  throw new HttpProblem(PROBLEMS.badCredentials, undefined, challenge('invalid_token'), `token_${fault}`);
 }
 
 function challenge(error?: string): Headers {
@@ -64,7 +67,7 @@ class Admission {
   /** Counts a request until {@link leave}. Throws {@link HttpProblem} if `max` are in flight. */
   enter(user: User): void {
     const inFlight = this.#inFlight.get(user) ?? 0;
-    if (inFlight >= this.max) throw new HttpProblem(PROBLEMS.tooManyRequests);
+    if (inFlight >= this.max) throw new HttpProblem(PROBLEMS.tooManyRequests, undefined, {}, 'user_requests');
     this.#inFlight.set(user, inFlight + 1);
   }
 

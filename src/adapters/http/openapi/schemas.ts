@@ -90,6 +90,11 @@ export const Ready = {
     status: { type: 'string', const: 'ready', description: 'Always `ready`.' },
     reads: { type: 'boolean', description: 'Whether lists succeed.' },
     writes: { type: 'boolean', description: 'Whether the event store accepts writes, as far as is known.' },
+    reasons: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'Why it accepts none, for operators. The words may change.',
+    },
   },
   additionalProperties: false,
 } as const;

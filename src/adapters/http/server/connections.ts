@@ -94,11 +94,11 @@ export class Connections implements ConnectionServer {
 
   readonly answerRaw = (socket: Socket, refusal: HttpProblem): void => {
     const requestId = randomUUID();
-    const { status } = refusal.problem;
+    const { status, error: errorNumber } = refusal.problem;
     const fields = { ...fieldsOf(refusal, requestId), Date: new Date().toUTCString() };
     const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${refusal.body}`);
-    this.report({ requestId, status });
+    this.report({ requestId, status, errorNumber });
   };
 }
 

@@ -12,7 +12,7 @@ import { TOKENS, type WatchedService, startWatched } from '../../../support/watc
 
 /** The metrics that a service has only with a store on Redis. */
 function namesOfRedis(): string[] {
-  const metrics = new Metrics({ methods: [], version: '' });
+  const metrics = new Metrics({ methods: [], failureReasons: [], version: '' });
   // Without values, because they are not read.
   metrics.watch({} as never, () => ({ findings: {} }) as never);
   const names = metrics.descriptions.map(({ name }) => name);

@@ -39,6 +39,7 @@ describe('The log', () => {
       method: 'DELETE',
       route: '/plants/:id',
       status: 404,
+      error: 40401,
       user,
     });
     expect(line!.durationMs).to.be.a('number').that.is.within(0, took);
@@ -55,7 +56,7 @@ describe('The log', () => {
     client.reset();
     await until(() => linesOf(service).length > 0);
     expect(linesOf(service)).to.have.length(1);
-    expect(linesOf(service)[0]).to.include({ status: 400, route: '/plants' });
+    expect(linesOf(service)[0]).to.include({ status: 400, route: '/plants', error: 40000 });
   });
 
   it('names the route but never the path, and no unknown user', async () => {
@@ -65,6 +66,27 @@ describe('The log', () => {
     const lines = linesOf(service);
     expect(lines.map(({ route }) => route)).to.deep.equal(['/plants', '/health/live', undefined, undefined]);
     expect(lines.map(({ user }) => user !== undefined)).to.deep.equal([true, false, false, false]);
+  });
+
+  it('has the error number of each request that fails, and the reason of a 401', async () => {
+    service = await startWatched();
+    await ask('/plants', { Authorization: 'Basic YTpi' });
+    await ask('/plants', { Authorization: 'Bearer  ' });
+    await ask('/plants', { Authorization: 'Bearer another' });
+    await ask('/plants', {}, 'PUT');
+    await ask('/plants?limit=x');
+    const client = await RawSocket.open(service.url);
+    await client.send('no HTTP\r\n\r\n').answer();
+    const told = linesOf(service).map(({ status, error, reason }) => [status, error, reason]);
+    expect(told).to.deep.equal([
+      [401, 40100, 'no_token'],
+      [401, 40101, 'token_malformed'],
+      [401, 40101, 'token_unknown'],
+      [405, 40500, undefined],
+      [400, 40004, undefined],
+      [400, 40000, undefined],
+    ]);
+    expect(service.log.join('')).not.to.contain('another');
   });
 
   it('has requests for health and metrics at level debug', async () => {
@@ -99,12 +121,12 @@ describe('The log', () => {
       { eventStore: failing(new TypeError('odd', { cause: new Error('the cable') })) },
     );
     const [line] = await ask('/plants');
-    expect(line).to.include({ level: ERROR, status: 500, route: '/plants' });
+    expect(line).to.include({ level: ERROR, status: 500, route: '/plants', error: 50000, reason: 'bug' });
     expect(line!.err).to.include({ type: 'TypeError', message: 'odd: the cable' });
     expect(line!.err).to.have.property('stack').that.contains('caused by: Error: the cable');
   });
 
-  it('has a 503 at level warn, with its reason and without a stack', async () => {
+  it('has a 503 at level warn, with its error number, reason and cause, and without a stack', async () => {
     const away = new StoreUnavailable('away', { cause: new Error('the cable is out') });
     service = await startWatched({}, { eventStore: failing(away) });
     const [line] = await ask('/plants');
@@ -112,12 +134,14 @@ describe('The log', () => {
       level: WARN,
       status: 503,
       route: '/plants',
-      reason: 'StoreUnavailable: away: the cable is out',
+      error: 50300,
+      reason: 'store',
+      cause: 'StoreUnavailable: away: the cable is out',
     });
-    expect(line).not.to.have.any.keys('err', 'error');
+    expect(line).not.to.have.property('err');
   });
 
-  it('has one line for the first of many 503s, and one line with the number of the others', async () => {
+  it('has a line for each of many 503s, of which those at level warn are few and count all', async () => {
     service = await startWatched({}, { eventStore: failing(new StoreUnavailable('away')) });
     for (let request = 0; request < 20; request++) await ask('/plants');
     await service.stop();
@@ -128,7 +152,12 @@ describe('The log', () => {
     // Each second of the test may add a line.
     expect(all).to.have.length.below(10);
     expect(all.at(-1)).to.include({ msg: 'more requests failed', status: 503 });
-    expect(linesOf(service), 'with those at debug').to.have.length(20);
+    const lines = linesOf(service);
+    expect(lines).to.have.length(20);
+    for (const line of lines) {
+      expect(line).to.include({ error: 50300, reason: 'store', cause: 'StoreUnavailable: away' });
+      expect(line['level']).to.be.at.least(INFO);
+    }
   });
 });
 

@@ -95,7 +95,7 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
     await instance!.stop();
     const log = JSON.stringify(instance!.log);
     expect(log)
-      .to.contain('StoreUnavailable: Redis did not answer')
+      .to.contain('StoreUnavailable: Redis refused the call')
       .and.not.contain('its base snapshot was taken after');
   });
 

@@ -13,11 +13,11 @@ const NOTICED_WITHIN_MS = 1000 + ANSWERED_WITHIN_MS;
 describeOwnRedis('/health/ready', (startRedis) => {
   const startInstances = instancesPerTest();
 
-  for (const [fault, begin, end] of [
-    ['killed', 'kill9', 'start'],
-    ['frozen', 'freeze', 'thaw'],
+  for (const [fault, begin, end, reasons] of [
+    ['killed', 'kill9', 'start', /store_unreachable/],
+    ['frozen', 'freeze', 'thaw', /store_(?:timeout|unreachable)/],
   ] as const) {
-    it(`reports in time that Redis was ${fault}, and that it is back`, async () => {
+    it(`reports in time that Redis was ${fault}, and why it is not ready, and that it is back`, async () => {
       const redis = await startRedis('--appendonly', 'yes');
       const [instance] = await startInstances(1, {
         REDIS_URL: redis.url,
@@ -43,6 +43,7 @@ describeOwnRedis('/health/ready', (startRedis) => {
       expect(unready.status).to.equal(503);
       expect(unready.retryAfter).to.match(/^[12]$/);
       expect(JSON.parse(unready.text)).to.include({ error: 50300 });
+      expect(unready.text).to.match(reasons);
       expect((await fetch(`${instance!.url}/health/live`)).status).to.equal(200);
 
       await redis[end]();
@@ -83,7 +84,8 @@ describeOwnRedis('/health/ready', (startRedis) => {
     );
     for (let probe = 0; probe < 20; probe++) {
       const { body } = await whatWorks(instance!);
-      expect(body).to.deep.equal({ status: 'ready', reads: true, writes: false });
+      const reasons = ['writes_refused', 'replicas_missing'];
+      expect(body).to.deep.equal({ status: 'ready', reads: true, writes: false, reasons });
       await pause(STORE_TIMEOUT_MS / 4);
     }
     stopped = true;
@@ -107,8 +109,17 @@ describeOwnRedis('/health/ready', (startRedis) => {
     expect(await alice.create(2, 'Moss')).to.include({ status: 503, error: 50300 });
     await until(async () => !((await whatWorks(instance!)).body as { writes: boolean }).writes);
     const { body, append, finding } = await whatWorks(instance!);
-    expect(body).to.deep.equal({ status: 'ready', reads: true, writes: false });
+    const reasons = ['writes_refused', 'out_of_memory'];
+    expect(body).to.deep.equal({ status: 'ready', reads: true, writes: false, reasons });
     expect([append, finding('out_of_memory')]).to.deep.equal(['0', '1']);
     expect((await alice.list()).names).to.deep.equal(['Fern']);
+  });
+
+  it('names the finding for which reads are refused', async () => {
+    const [redis, primary] = [await startRedis(), await startRedis()];
+    const [instance] = await startInstances(1, { REDIS_URL: redis.url });
+    await redis.admin.replicaof('127.0.0.1', primary.port);
+    const probe = async () => (await fetch(`${instance!.url}/health/ready`)).text();
+    await until(async () => /: reads_refused, replica"/.test(await probe()));
   });
 });
