@@ -24,9 +24,9 @@ import {
 import { availableParallelism, tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import ts from 'typescript';
 import { FIRST_SEED, MUTANTS, type Mutant, SCHEDULES, mutated, recordSeed } from '../test/mutants/mutants';
 import { SIMULATED } from '../test/world/simulated/scenarios';
+import { transpile } from './transpiler.cjs';
 
 const NOT_COPIED = ['.git', 'node_modules', 'dist', 'coverage'];
 /** Some mutants let a test wait in vain. */
@@ -61,13 +61,7 @@ const SIMULATION = [
 ];
 
 function compile(directory: string, file: string): void {
-  const { outputText } = ts.transpileModule(readFileSync(join(directory, file), 'utf8'), {
-    compilerOptions: {
-      target: ts.ScriptTarget.ES2023,
-      module: ts.ModuleKind.CommonJS,
-      esModuleInterop: true,
-    },
-  });
+  const { outputText } = transpile(readFileSync(join(directory, file), 'utf8'), { fileName: file });
   const compiled = join(directory, COMPILED, file.replace(/ts$/, 'js'));
   mkdirSync(dirname(compiled), { recursive: true });
   writeFileSync(compiled, outputText);

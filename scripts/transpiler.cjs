@@ -1,5 +1,5 @@
-// What ts-node transpiles with: TypeScript, and a cache of its results, because most files have not changed since the
-// last run. A file is transpiled alone, so its result depends on nothing but its text, this file and the compiler.
+// What ts-node and the tests transpile with: TypeScript, and a cache of its results, because most files have not changed
+// since the last run. A file is transpiled alone, so its result depends on nothing but its text, this file and the compiler.
 const { createHash } = require('node:crypto');
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require('node:fs');
 const { join } = require('node:path');
@@ -7,6 +7,7 @@ const ts = require('typescript');
 
 const CACHE = join(__dirname, '../node_modules/.cache/transpiled');
 const COMPILER = ts.version + readFileSync(__filename, 'utf8');
+mkdirSync(CACHE, { recursive: true });
 const compilerOptions = {
   target: ts.ScriptTarget.ES2023,
   module: ts.ModuleKind.CommonJS,
@@ -14,7 +15,8 @@ const compilerOptions = {
   sourceMap: true,
 };
 
-function transpile(input, { fileName }) {
+/** Returns `outputText` and `sourceMapText`. */
+exports.transpile = (input, { fileName }) => {
   const key = createHash('sha1').update(COMPILER).update(input).digest('hex');
   const file = join(CACHE, key);
   try {
@@ -27,9 +29,6 @@ function transpile(input, { fileName }) {
     renameSync(draft, file);
     return { outputText, sourceMapText };
   }
-}
-
-exports.create = () => {
-  mkdirSync(CACHE, { recursive: true });
-  return { transpile };
 };
+
+exports.create = () => ({ transpile: exports.transpile });

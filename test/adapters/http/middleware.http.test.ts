@@ -22,10 +22,9 @@ import {
 import { LeanKoa } from '../../../src/adapters/http/app/koa';
 import { MemoryEventStore } from '../../../src/adapters/memory';
 import { system } from '../../../src/adapters/system';
-import { PlantStore, type User, parseUser } from '../../../src/application';
+import { PlantStore, parseUser } from '../../../src/application';
 import type { PlantEvent } from '../../../src/domain';
 import type { EventStore } from '../../../src/event-sourcing';
-import { httpContract } from './contract/http-contract';
 import { RawSocket } from '../../support/raw-socket';
 import { AUTH, JSON_TYPE, LIST, request as bytesOf } from '../../support/requests';
 
@@ -57,22 +56,6 @@ function serverOf(app: Koa): Server {
 const create = (app: Koa, id: number, name: string, at = '') =>
   request(app.callback()).post(`${at}/plants`).set(BEARER).send({ id, name }).expect(200);
 const list = (app: Koa, path = '/plants') => request(app.callback()).get(path).set(BEARER);
-
-httpContract({
-  name: 'The app, mounted under /v1 with koa-mount,',
-  async start({ AUTH_TOKENS, BODY_LIMIT }) {
-    const tokens = new Map(
-      AUTH_TOKENS!.split(',').map((pair) => pair.split(':').reverse() as [string, User]),
-    );
-    const authenticator = { authenticate: (token: string) => tokens.get(token) };
-    const app = appWith({ authenticator, bodyLimit: Number(BODY_LIMIT) });
-    const server = await listen(new Koa().use(mount('/v1', app)));
-    return {
-      urls: [`http://127.0.0.1:${server.port}/v1`],
-      stop: () => server.close({ noticeMs: 0, timeoutMs: 1000 }),
-    };
-  },
-});
 
 describe('The app, mounted with koa-mount,', () => {
   const mounted = (prefix: string) => new Koa().use(mount(prefix, appWith()));

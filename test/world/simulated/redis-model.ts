@@ -146,7 +146,8 @@ export class RedisModel<Event> {
   /** Whether a stream does not have the event of its base's head, because its events were deleted. */
   hasLostBase(stream: string): boolean {
     const head = this.bases.get(stream)?.head;
-    return head !== undefined && !contains(this.history(stream), head);
+    if (head === undefined) return false;
+    return head.version < this.oldest(stream) || !contains(this.history(stream), head);
   }
 
   /** DEL of a stream, by mistake: its base stays. `others` are the events that it then has. */

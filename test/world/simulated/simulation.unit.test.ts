@@ -3,11 +3,10 @@ import type { PlantEvent } from '../../../src/domain';
 import type { EventStore } from '../../../src/event-sourcing';
 import type { Request } from '../../event-sourcing/pending-request';
 import { seedsOf } from '../../mutants/mutants';
-import { BROKEN_STORES } from './broken-stores';
 import { describeFailure, findFailingSeed, replaySchedule } from './explore';
 import { type Move, SIMPLEST, type Schedule, scheduleOf } from './schedule';
 import { shrink } from './shrink';
-import { type SimulationOptions, simulate } from './simulation';
+import { simulate } from './simulation';
 import { findViolations } from './violations';
 
 const LONG = process.env['LONG'] !== undefined;
@@ -98,11 +97,14 @@ describe('Instances of the engine over a simulated Redis', () => {
 });
 
 describe('The simulator', () => {
-  for (const [how, connect] of Object.entries(BROKEN_STORES))
-    it(`detects a store that ${how}`, () => expectDetected({ connect }));
-
   it('shrinks a failing schedule to a few moves, and prints what replays it', async () => {
-    const connect = BROKEN_STORES['does not recognize an append that it has recorded']!;
+    let commits = 0;
+    // It does not recognize an append that it has recorded.
+    const connect = (store: EventStore<PlantEvent>): EventStore<PlantEvent> => ({
+      read: store.read.bind(store),
+      append: (stream, expected, commit, events) =>
+        store.append(stream, expected, `${commit}, sent ${++commits} times`, events),
+    });
     const seed = (await findFailingSeed(1, 3000, { connect }))!;
     const fails = async (schedule: Schedule) =>
       findViolations(await simulate(schedule, { connect })).length > 0;
@@ -114,7 +116,3 @@ describe('The simulator', () => {
     expect(await describeFailure(seed, { connect })).to.include(JSON.stringify(shrunk.moves[0]));
   });
 });
-
-async function expectDetected(options: SimulationOptions): Promise<void> {
-  expect(await findFailingSeed(1, 3000, options)).to.be.a('number');
-}
