@@ -2,7 +2,13 @@
 // `npm run test:processes`: the tests that start processes (the service, a command, a Redis to be killed, a browser).
 // Other arguments are passed to each run. With `--bail`, the first failure ends all runs.
 import { spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
 import { runInParallel } from './parallel-runs.mjs';
+
+const require = createRequire(import.meta.url);
+require('ts-node/register/transpile-only');
+// Ends the run on an older Node.
+require('../src/service/node-version.ts');
 
 const [processes, passedOn] =
   process.argv[2] === '--processes' ? [true, process.argv.slice(3)] : [false, process.argv.slice(2)];
