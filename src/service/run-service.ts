@@ -27,7 +27,8 @@ export async function runService(
 
   const signal = await stopRequested;
   // An orchestrator sends clients here until it notices that readiness fails. A person at a terminal need not wait.
-  const noticeMs = signal === 'SIGTERM' ? config.SHUTDOWN_NOTICE_MS : 0;
+  const noticeMs =
+    signal === 'SIGTERM' ? (config.SHUTDOWN_NOTICE_MS ?? Math.min(1000, config.SHUTDOWN_TIMEOUT_MS / 2)) : 0;
   lifecycle.info({ signal, noticeMs, timeoutMs: config.SHUTDOWN_TIMEOUT_MS }, 'draining');
   return (await service.stop(noticeMs)) ? 0 : 1;
 }

@@ -1,6 +1,9 @@
 import { tokenFileProblem } from '../adapters/auth/token-file';
-import { readConfig, settings } from './config';
+import { unknown } from '../adapters/cli/nearest';
+import { type Config, readConfig, settings } from './config';
 import { configText, help, problemsText, startFailureText } from './start-text';
+
+const OPTIONS = ['--help', '--check-config', '--print-config'];
 
 /** Runs the service to its end. Resolves with the exit code: 0 stopped; 1 not started, or requests aborted; 2 wrong usage or configuration. */
 export async function serve(args: readonly string[]): Promise<number> {
@@ -8,13 +11,19 @@ export async function serve(args: readonly string[]): Promise<number> {
     console.log(help());
     return 0;
   }
-  if (args.some((arg) => arg !== '--check-config' && arg !== '--print-config')) {
-    console.error('unknown argument: --help lists the known ones');
+  const wrong = args.find((arg) => !OPTIONS.includes(arg));
+  if (wrong !== undefined) {
+    console.error(`${unknown('argument', wrong, OPTIONS)}\n\`--help\` lists all arguments.`);
     return 2;
   }
   const { config, problems } = readConfig(process.env, { tokenFileProblem });
   if (problems) {
     console.error(problemsText(problems));
+    return 2;
+  }
+  const storeProblem = await problemOfStore(config.EVENT_STORE);
+  if (storeProblem !== undefined) {
+    console.error(`The configuration has a problem:\n  ${storeProblem}`);
     return 2;
   }
   if (args.includes('--print-config')) {
@@ -37,6 +46,17 @@ export async function serve(args: readonly string[]): Promise<number> {
     console.error(startFailureText(error, config));
     return 1;
   }
+}
+
+/** Why the module that EVENT_STORE names cannot be loaded; `undefined` if it can, or if there is none. */
+async function problemOfStore(eventStore: Config['EVENT_STORE']): Promise<string | undefined> {
+  if (eventStore === 'memory' || eventStore === 'redis') return undefined;
+  // eslint-disable-next-line @typescript-eslint/no-require-imports -- see above
+  const { checkStoreModule } = require('./store-module') as typeof import('./store-module');
+  return checkStoreModule(eventStore).then(
+    () => undefined,
+    (error: unknown) => (error as Error).message,
+  );
 }
 
 /** Within this time a second signal counts as the first: under npm one Ctrl-C arrives twice, from the terminal and from npm. */

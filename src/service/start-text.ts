@@ -14,16 +14,16 @@ export function help(): string {
   return [
     'plant-store: creates, lists and deletes plants over HTTP.',
     '',
-    'usage: npm start [-- OPTION]      or      node dist/main.js [OPTION]      or      plant-store serve [OPTION]',
+    'usage: plant-store serve [OPTION]      or, in the repository, npm start [-- OPTION]',
     '  --help          this text',
-    '  --check-config  check the configuration, and start nothing',
+    '  --check-config  check the configuration, load the module of EVENT_STORE, and start nothing',
     '  --print-config  print it as well, without its secrets',
     '',
     'Configuration comes from environment variables (name, default, meaning):',
     ...table,
     '',
     'Without AUTH_… the in-memory store starts with a fresh development token and prints it;',
-    'every other EVENT_STORE and NODE_ENV=production refuse to start without authentication.',
+    'every other EVENT_STORE, and any NODE_ENV but development and test, need authentication.',
   ].join('\n');
 }
 

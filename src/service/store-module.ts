@@ -26,15 +26,23 @@ export function openStoreModule(
   limitMs = OPEN_MS,
 ): Promise<OpenEventStore<PlantEvent>> {
   const file = resolve(path);
+  return within(limitMs, `openEventStore of ${file} did not return`, open(file, options));
+}
+
+/** Loads the module at `path`, and opens nothing. Rejects with {@link UnusableStoreModule}, as for opening its store. */
+export async function checkStoreModule(path: ModulePath, limitMs = OPEN_MS): Promise<void> {
+  const file = resolve(path);
+  await within(limitMs, `${file}, which EVENT_STORE names, was not loaded`, openFunctionOf(file));
+}
+
+function within<T>(limitMs: number, failure: string, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     // Keeps the process alive: without it, a promise that is never settled would end the process with exit code 0.
     const limit = setTimeout(
-      () => reject(new UnusableStoreModule(`openEventStore of ${file} did not return within ${limitMs} ms`)),
+      () => reject(new UnusableStoreModule(`${failure} within ${limitMs} ms`)),
       limitMs,
     );
-    open(file, options)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(limit));
+    work.then(resolve, reject).finally(() => clearTimeout(limit));
   });
 }
 

@@ -40,7 +40,9 @@ describe('The files for containers', () => {
     const environment = Object.fromEntries(set!.split(' ').map((one) => one.split('=') as [string, string]));
     const known = ['NODE_ENV', ...variables.map(({ name }) => name)];
     expect(known).to.include.members(Object.keys(environment));
-    expect(readConfig({ ...environment, AUTH_TOKENS: 'alice:0123456789abcdef' }).config).to.include({
+    expect(
+      readConfig({ ...environment, EVENT_STORE: 'memory', AUTH_TOKENS: 'alice:0123456789abcdef' }).config,
+    ).to.include({
       production: true,
       HOST: '0.0.0.0',
       PORT: 3000,

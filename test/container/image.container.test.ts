@@ -5,7 +5,7 @@ import { tokenOf } from '../support/instance';
 import { until } from '../support/until';
 import { describeDocker, docker, image } from './docker';
 
-const TOKENS = ['--env', `AUTH_TOKENS=alice:${tokenOf('alice')}`];
+const TOKENS = ['--env', `AUTH_TOKENS=alice:${tokenOf('alice')}`, '--env', 'EVENT_STORE=memory'];
 const PAGE = blocks().find(({ kind }) => kind === 'sh container')!.text;
 /** As docs/operations.md says, in bytes. It differs by a few megabytes between versions of Node. */
 const AT_MOST = 145e6;

@@ -38,6 +38,7 @@ describe('The steps of the Dockerfile, in a clean folder', () => {
     const env = {
       PATH: process.env['PATH'],
       NODE_ENV: 'production',
+      EVENT_STORE: 'memory',
       PORT,
       AUTH_TOKENS: 'alice:0123456789abcdef',
     };

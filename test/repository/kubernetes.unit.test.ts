@@ -90,7 +90,7 @@ describe('The Kubernetes manifests', () => {
 
   it('notice that a pod drains while it still accepts connections', () => {
     const { periodSeconds, failureThreshold } = container!.readinessProbe!;
-    expect(1000 * periodSeconds! * failureThreshold!).to.be.below(config!.SHUTDOWN_NOTICE_MS);
+    expect(1000 * periodSeconds! * failureThreshold!).to.be.below(config!.SHUTDOWN_NOTICE_MS!);
   });
 
   it('have the ports of the image and of ADMIN_PORT', () => {

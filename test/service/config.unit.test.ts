@@ -5,6 +5,14 @@ import { configText, help, problemsText } from '../../src/service/start-text';
 
 type Environment = Readonly<Record<string, string>>;
 
+/** With it, the variables REDIS_… and SNAPSHOT_EVERY do something. */
+const ON_REDIS: Environment = { EVENT_STORE: 'redis', AUTH_TOKENS: 'a:b' };
+
+/** All that the variable `name` needs. */
+function around(name: string): Environment {
+  return /^REDIS_|^SNAPSHOT_/.test(name) ? ON_REDIS : {};
+}
+
 function configOf(environment: Environment) {
   const { config, problems } = readConfig(environment);
   if (problems) throw new Error(problemsText(problems));
@@ -23,6 +31,29 @@ function expectRefused(environment: Environment, variable: string): ConfigProble
   expect(problems[0]!.fix).to.be.a('string').that.is.not.empty;
   return problems[0]!;
 }
+
+/** Each may be set to anything. */
+const ORDINARY = [
+  'HOME PATH PWD OLDPWD SHELL SHLVL TERM TERM_PROGRAM COLORTERM COLUMNS LINES LANG LANGUAGE LC_ALL LC_CTYPE TZ USER',
+  'USERNAME LOGNAME MAIL EDITOR VISUAL PAGER LESS LS_COLORS PS1 HISTFILE HISTSIZE HISTCONTROL HOSTNAME HOSTTYPE OSTYPE',
+  'MACHTYPE SSH_AUTH_SOCK SSH_AGENT_PID SSH_CLIENT SSH_CONNECTION SSH_TTY TMUX TMUX_PANE STY GPG_TTY _ DISPLAY DESKTOP_SESSION',
+  'XDG_RUNTIME_DIR XDG_SESSION_ID XDG_DATA_DIRS XDG_CONFIG_HOME DBUS_SESSION_BUS_ADDRESS SESSION_MANAGER WAYLAND_DISPLAY',
+  'TMPDIR TMP TEMP XPC_SERVICE_NAME __CF_USER_TEXT_ENCODING COMMAND_MODE ZSH FPATH NVM_DIR NVM_BIN VOLTA_HOME PNPM_HOME',
+  'http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY DOCKER_HOST KUBECONFIG AWS_PROFILE AWS_REGION',
+  'APPDATA ProgramFiles SystemRoot ComSpec PATHEXT OS PROCESSOR_ARCHITECTURE COMPUTERNAME USERPROFILE WINDIR PUBLIC',
+  'NODE NODE_OPTIONS NODE_PATH NODE_VERSION NODE_EXTRA_CA_CERTS NODE_NO_WARNINGS NODE_DEBUG NODE_NAME NODE_LABELS YARN_VERSION',
+  'INIT_CWD npm_command npm_config_cache npm_config_registry npm_execpath npm_lifecycle_event npm_node_execpath npm_package_name',
+  'npm_package_version DEBUG VERBOSE FORCE_COLOR NO_COLOR CI CONTINUOUS_INTEGRATION BUILD_NUMBER BUILD_ID JOB_NAME WORKSPACE',
+  'GITHUB_ACTIONS GITHUB_TOKEN GITHUB_REF GITHUB_SHA GITHUB_EVENT_NAME GITHUB_EVENT_PATH RUNNER_OS RUNNER_TEMP GITLAB_CI',
+  'CI_JOB_ID CI_SERVER_HOST CI_SERVER_PORT CI_JOB_TOKEN CIRCLECI TRAVIS JENKINS_URL HUDSON_URL TF_BUILD AGENT_NAME',
+  'INVOCATION_ID JOURNAL_STREAM SYSTEMD_EXEC_PID NOTIFY_SOCKET WATCHDOG_USEC LISTEN_FDS LISTEN_PID MAINPID MEMORY_PRESSURE_WATCH',
+  'LOG_NAMESPACE LOGS_DIRECTORY CACHE_DIRECTORY STATE_DIRECTORY RUNTIME_DIRECTORY CONFIGURATION_DIRECTORY CREDENTIALS_DIRECTORY',
+  'KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT KUBERNETES_SERVICE_PORT_HTTPS KUBERNETES_PORT KUBERNETES_PORT_443_TCP',
+  'KUBERNETES_PORT_443_TCP_ADDR PLANT_STORE_PORT PLANT_STORE_SERVICE_HOST PLANT_STORE_SERVICE_PORT PLANT_STORE_PORT_3000_TCP',
+  'PLANT_STORE_PORT_3000_TCP_PROTO AUTH_PORT AUTH_SERVICE_HOST AUTH_SERVICE_PORT_HTTP EVENT_STORE_PORT EVENT_STORE_PORT_80_TCP',
+  'POD_NAME POD_IP POD_NAMESPACE NODE_IP CONTAINER container DYNO WEB_CONCURRENCY DATABASE_URL K_SERVICE K_REVISION',
+  'AWS_EXECUTION_ENV ECS_CONTAINER_METADATA_URI FLY_APP_NAME OTEL_SERVICE_NAME OTEL_EXPORTER_OTLP_ENDPOINT MAINTAINER',
+].flatMap((line) => line.split(' '));
 
 describe('The configuration', () => {
   it('has a default for each variable that must have a value', () => {
@@ -46,7 +77,7 @@ describe('The configuration', () => {
     const shown = Object.fromEntries(
       variables.flatMap(({ name, fallback }) => (fallback === undefined ? [] : [[name, fallback]])),
     );
-    expect(configOf(shown)).to.deep.equal(configOf({}));
+    expect(configOf({ ...shown, ...ON_REDIS })).to.deep.equal(configOf(ON_REDIS));
   });
 
   it('counts an empty value as unset', () => {
@@ -67,9 +98,10 @@ describe('The configuration', () => {
     ['MAX_CONNECTIONS', 1, 1_000_000],
   ] as const) {
     it(`accepts whole numbers from ${least} to ${most} as ${name}, and no other value`, () => {
-      for (const value of [least, most]) expect(configOf({ [name]: String(value) })[name]).to.equal(value);
+      for (const value of [least, most])
+        expect(configOf({ ...around(name), [name]: String(value) })[name]).to.equal(value);
       for (const value of [String(least - 1), String(most + 1), '1.5', '1e3', '0x10', ' 1', 'ten', '+1']) {
-        const { rule } = expectRefused({ [name]: value }, name);
+        const { rule } = expectRefused({ ...around(name), [name]: value }, name);
         expect(rule).to.contain(String(least)).and.to.contain(String(most));
       }
     });
@@ -98,8 +130,9 @@ describe('The configuration', () => {
     ],
   ] as const) {
     it(`accepts a well-formed ${name} and refuses any other`, () => {
-      for (const value of values) expect(problemsOf({ [name]: value }), value).to.deep.equal([]);
-      for (const value of others) expectRefused({ [name]: value }, name);
+      for (const value of values)
+        expect(problemsOf({ ...around(name), [name]: value }), value).to.deep.equal([]);
+      for (const value of others) expectRefused({ ...around(name), [name]: value }, name);
     });
   }
 
@@ -142,11 +175,41 @@ describe('The configuration', () => {
     ['REDIS_URI', 'REDIS_URL'],
     ['STORE_TIMEOUT', 'STORE_TIMEOUT_MS'],
     ['LOG_LEVELS', 'LOG_LEVEL'],
+    ['ADMIN_PASSWORD', 'ADMIN_PORT'],
+    ['EVENTSTORE', 'EVENT_STORE'],
+    ['Event-Store', 'EVENT_STORE'],
+    ['authTokensFile', 'AUTH_TOKENS_FILE'],
+    ['PORTS', 'PORT'],
+    ['port', 'PORT'],
+    ['TOKENS_FILE', 'AUTH_TOKENS_FILE'],
+    ['SENTINELS', 'REDIS_SENTINELS'],
+    ['NODEENV', 'NODE_ENV'],
   ]) {
     it(`refuses ${misspelled!}, and asks whether ${meant!} was meant`, () => {
       expect(expectRefused({ [misspelled!]: 'x' }, misspelled!).fix).to.contain(`${meant!}?`);
     });
   }
+
+  it('refuses each name with one typo, for every variable', () => {
+    for (const { name } of variables) {
+      for (let at = 0; at < name.length; at++) {
+        const [before, letter, after] = [name.slice(0, at), name[at]!, name.slice(at + 1)];
+        const typos = [before + after, `${before}${letter}X${after}`, `${before}X${after}`];
+        for (const typo of [...typos, `${before}${after.slice(0, 1)}${letter}${after.slice(1)}`])
+          if (typo !== name) expect(problemsOf({ [typo]: 'x' }), typo).to.have.length(1);
+      }
+    }
+  });
+
+  it('ignores a name that is nearly a variable which is set, or which has a different meaning', () => {
+    expect(problemsOf({ PORT: '0', PORTS: '0,1', HOST: 'h', GHOST: 'x' })).to.deep.equal([]);
+  });
+
+  it('ignores the variables of shells, desktops, CI, Kubernetes, systemd and Docker', () => {
+    expect(
+      problemsOf(Object.fromEntries(ORDINARY.map((name) => [name, 'tcp://10.0.0.1:3000']))),
+    ).to.deep.equal([]);
+  });
 
   it('ignores the variables that Kubernetes and Docker set for a service named redis', () => {
     const theirs = [
@@ -165,21 +228,65 @@ describe('The configuration', () => {
 
   it('refuses to start without authentication on Redis and in production', () => {
     expect(problemsOf({ EVENT_STORE: 'redis' })).to.have.length(1);
-    expect(problemsOf({ NODE_ENV: 'production' })).to.have.length(1);
-    expect(problemsOf({ NODE_ENV: 'production', EVENT_STORE: 'redis', AUTH_TOKENS: 'a:b' })).to.deep.equal(
-      [],
-    );
+    expect(problemsOf({ NODE_ENV: 'production', EVENT_STORE: 'memory' })).to.have.length(1);
+    expect(problemsOf({ NODE_ENV: 'production', ...ON_REDIS })).to.deep.equal([]);
+  });
+
+  it('takes every NODE_ENV but development and test for production', () => {
+    for (const NODE_ENV of ['', 'development', 'test'])
+      expect(configOf({ NODE_ENV }), NODE_ENV).to.include({ production: false });
+    for (const NODE_ENV of ['production', 'Production', 'prod', 'staging', 'Test'])
+      expect(problemsOf({ NODE_ENV }).map(({ variable }) => variable)).to.deep.equal([
+        'AUTH_TOKENS',
+        'EVENT_STORE',
+      ]);
+  });
+
+  it('needs EVENT_STORE=memory by name in production', () => {
+    const production = { NODE_ENV: 'production', AUTH_TOKENS: 'a:b' };
+    for (const EVENT_STORE of ['', undefined])
+      expectRefused({ ...production, ...(EVENT_STORE === undefined ? {} : { EVENT_STORE }) }, 'EVENT_STORE');
+    expect(problemsOf({ ...production, EVENT_STORE: 'memory' })).to.deep.equal([]);
+  });
+
+  it('refuses a variable that does nothing', () => {
+    const value = (name: string) =>
+      /NODES|SENTINELS$/.test(name)
+        ? 'h:1'
+        : ((
+            { REDIS_URL: 'redis://h', REDIS_STORE_ID: '11111111-1111-4111-8111-111111111111' } as Environment
+          )[name] ?? '1');
+    const onlyOnRedis = variables.map(({ name }) => name).filter((name) => name.startsWith('REDIS_'));
+    for (const name of onlyOnRedis) {
+      expectRefused({ [name]: value(name) }, name);
+      expectRefused({ ...ON_REDIS, EVENT_STORE: './store.js', [name]: value(name) }, name);
+    }
+    expectRefused({ SNAPSHOT_EVERY: '1' }, 'SNAPSHOT_EVERY');
+    expect(problemsOf({ ...ON_REDIS, EVENT_STORE: './store.js', SNAPSHOT_EVERY: '1' })).to.deep.equal([]);
+    expectRefused({ AUTH_JWT_ISSUER: 'x' }, 'AUTH_JWT_ISSUER');
+  });
+
+  it('reports a misspelled EVENT_STORE, and not the variables that need it', () => {
+    expectRefused({ EVENTSTORE: 'redis', REDIS_URL: 'redis://h' }, 'EVENTSTORE');
+    expectRefused({ EVENT_STORE: 'Redis', REDIS_URL: 'redis://h' }, 'EVENT_STORE');
+  });
+
+  it('refuses a SHUTDOWN_NOTICE_MS that would be cut to half of SHUTDOWN_TIMEOUT_MS', () => {
+    expectRefused({ SHUTDOWN_NOTICE_MS: '10001' }, 'SHUTDOWN_NOTICE_MS');
+    expect(configOf({ SHUTDOWN_NOTICE_MS: '15000', SHUTDOWN_TIMEOUT_MS: '30000' })).to.be.an('object');
+    expect(configOf({ SHUTDOWN_TIMEOUT_MS: '0' }).SHUTDOWN_NOTICE_MS).to.equal(undefined);
   });
 
   it('refuses variables that exclude each other', () => {
     const addresses = 'h:1';
-    expectRefused({ REDIS_CLUSTER_NODES: addresses, REDIS_WAIT_REPLICAS: '1' }, 'REDIS_WAIT_REPLICAS');
-    expectRefused({ REDIS_SENTINELS: addresses }, 'REDIS_SENTINEL_MASTER');
-    expectRefused({ REDIS_SENTINEL_MASTER: 'primary' }, 'REDIS_SENTINEL_MASTER');
-    expectRefused(
-      { REDIS_CLUSTER_NODES: addresses, REDIS_SENTINELS: addresses, REDIS_SENTINEL_MASTER: 'primary' },
-      'REDIS_SENTINELS',
-    );
+    const master = { REDIS_SENTINEL_MASTER: 'primary' };
+    for (const [redis, refused] of [
+      [{ REDIS_CLUSTER_NODES: addresses, REDIS_WAIT_REPLICAS: '1' }, 'REDIS_WAIT_REPLICAS'],
+      [{ REDIS_SENTINELS: addresses }, 'REDIS_SENTINEL_MASTER'],
+      [master, 'REDIS_SENTINEL_MASTER'],
+      [{ REDIS_CLUSTER_NODES: addresses, REDIS_SENTINELS: addresses, ...master }, 'REDIS_SENTINELS'],
+    ] as const)
+      expectRefused({ ...ON_REDIS, ...redis }, refused);
   });
 
   it('never repeats a value in a problem, since it may be a secret', () => {
@@ -198,6 +305,7 @@ describe('The configuration', () => {
     const environment = {
       PORT: '0',
       LOG_LEVEL: '',
+      EVENT_STORE: 'redis',
       REDIS_URL: 'redis://user:S3CRET%3f@h:1/2?password=S3CRET',
       AUTH_TOKENS: 'urn:alice:S3CRET==,urn:alice:S3CRET, bob : S3CRET. ',
       AUTH_JWT_SECRET: `S3CRET${'x'.repeat(32)}`,

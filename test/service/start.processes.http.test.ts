@@ -1,13 +1,15 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { exchange } from '../support/client';
-import { compiledMain } from '../support/compiled';
+import { compiled, compiledMain } from '../support/compiled';
 import { noteOutput } from '../support/suite-log';
+import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
 
 const run = promisify(execFile);
@@ -129,7 +131,7 @@ describe('The service, started', () => {
   }
 
   it('reports all problems of the configuration without a stack, with exit code 2', async () => {
-    const service = start({ PORT: 'x', AUTH_TOKEN: 'alice:s3cret', NODE_ENV: 'production' });
+    const service = start({ PORT: 'x', AUTH_TOKEN: 'alice:s3cret' });
     expect(await service.exited()).to.equal(2);
     expect(service.output).to.contain('2 problems').and.to.contain('PORT').and.to.contain('AUTH_TOKEN');
     expect(service.output).not.to.match(/s3cret|\n +at /);
@@ -206,10 +208,39 @@ describe('The service, started', () => {
     expect(service.events.at(-1)).to.include({ msg: 'ended', exitCode: 1 });
   });
 
-  it('prints its options on --help, and ends with exit code 2 on an unknown argument', async () => {
-    const [explained, unknown] = [start({}, '--help'), start({}, '--port=1')];
+  it('prints its options on --help, and names an unknown argument, with exit code 2', async () => {
+    const [explained, unknown] = [start({}, '--help'), start({}, '--chek-config')];
     expect([await explained.exited(), await unknown.exited()]).to.deep.equal([0, 2]);
     expect(explained.output).to.contain('usage:').and.to.contain('STORE_TIMEOUT_MS');
+    expect(unknown.output).to.equal(
+      'unknown argument --chek-config: did you mean --check-config?\n`--help` lists all arguments.\n',
+    );
+  });
+
+  describe('on an older Node', () => {
+    const inDirectory = temporaryDirectory();
+    for (const script of ['dist/main.js', 'dist/cli.js', 'scripts/test.mjs']) {
+      it(`ends in one sentence before it loads anything else: ${script}`, async () => {
+        const old = inDirectory('old.cjs');
+        writeFileSync(
+          old,
+          `Object.defineProperty(process, 'version', { value: 'v18.20.8' });
+          const ours = () => Object.keys(require.cache).filter((file) => file.includes('/service/'));
+          process.on('exit', () => console.log(ours().length, 'file'));`,
+        );
+        const child = new Start(
+          spawn(
+            process.execPath,
+            ['-r', old, script.startsWith('dist/') ? join(compiled(), script) : script],
+            { env: environmentOf({}) },
+          ),
+        );
+        expect(await child.exited()).to.equal(2);
+        expect(child.output).to.match(
+          /^plant-store needs Node 20\.19 or newer; this is Node 18\.20\.8\.\n1 file\n$/,
+        );
+      });
+    }
   });
 
   it('starts before its Redis, answers 503 until Redis starts, and ends with exit code 0', async () => {

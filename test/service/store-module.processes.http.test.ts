@@ -165,12 +165,31 @@ describe('A module that EVENT_STORE names', function () {
     expect(code).to.equal(0);
   });
 
-  it('that cannot be used is refused in one line: exit code 1 of the service, 2 of a command', async () => {
-    const variables = { ...environment(), EVENT_STORE: './none.js', AUTH_TOKENS: `alice:${TOKENS.alice}` };
-    const service = await bash('plant-store serve', variables, directory).ended;
-    const list = await bash('plant-store list --user alice', variables, directory).ended;
-    const problem = `EVENT_STORE names ${directory}/none.js, and there is no such file`;
-    expect(service).to.deep.equal({ code: 1, out: '', error: `cannot start: ${problem}\n` });
-    expect(list).to.deep.equal({ code: 2, out: '', error: `plant-store: ${problem}\n` });
+  it('that cannot be loaded is refused in one line, also by --check-config: exit code 2', async () => {
+    writeFileSync(join(directory, 'empty.js'), '');
+    for (const [file, problem] of [
+      ['none.js', `EVENT_STORE names ${directory}/none.js, and there is no such file`],
+      [
+        'empty.js',
+        `${directory}/empty.js, which EVENT_STORE names, must export a function openEventStore; it exports default`,
+      ],
+    ] as const) {
+      const variables = { ...environment(), EVENT_STORE: `./${file}`, AUTH_TOKENS: `alice:${TOKENS.alice}` };
+      const run = (command: string) => bash(command, variables, directory).ended;
+      const refused = { code: 2, out: '', error: `The configuration has a problem:\n  ${problem}\n` };
+      expect(await run('plant-store serve')).to.deep.equal(refused);
+      expect(await run('plant-store serve --check-config')).to.deep.equal(refused);
+      const error = `plant-store: ${problem}\n`;
+      expect(await run('plant-store list --user alice')).to.deep.equal({ code: 2, out: '', error });
+    }
+  });
+
+  it('is loaded by --check-config, but its store is not opened', async () => {
+    const checked = await bash('plant-store serve --check-config', {
+      ...environment(),
+      AUTH_TOKENS: `alice:${TOKENS.alice}`,
+    }).ended;
+    expect(checked).to.deep.equal({ code: 0, out: 'The configuration is valid.\n', error: '' });
+    expect(existsSync(plants())).to.equal(false);
   });
 });

@@ -35,6 +35,8 @@ export class ServiceProcess {
     const child = spawn(command, args, {
       env: {
         ...process.env,
+        // That of the suites: a service in memory refuses it.
+        REDIS_URL: '',
         PORT: '0',
         LOG_LEVEL: 'trace',
         AUTH_TOKENS: `alice:${TOKENS.alice}`,

@@ -28,7 +28,9 @@ export function readConfig(
   | { readonly config?: undefined; readonly problems: readonly ConfigProblem[] } {
   if (!authentication) environment = withoutAuthentication(environment);
   const problems = unknownVariables(environment);
-  const values: Record<string, unknown> = { production: environment['NODE_ENV'] === 'production' };
+  // Any other value is taken for production: `Production` and `prod`, too.
+  const production = !['development', 'test'].includes(environment['NODE_ENV'] || 'development');
+  const values: Record<string, unknown> = { production };
   for (const { name, fallback, parse } of variables) {
     // Empty counts as unset: compose files and `docker run -e NAME=` pass a variable without a value so.
     const written = environment[name] || fallback;
@@ -46,14 +48,18 @@ export function readConfig(
     problems.push({
       variable: 'AUTH_TOKENS_FILE',
       rule: `names a file that cannot be used: ${reason}`,
-      fix: 'correct the file, or make one: npm run token -- new --user alice --file <path>',
+      fix: 'correct the file, or make one: plant-store token new --user alice --file <path>',
     });
   }
   // Where a variable is broken or misspelled, the rules about others of its prefix would only report it as missing.
-  const prefix = ({ variable }: ConfigProblem) => variable.split('_', 1)[0];
-  const broken = new Set(problems.map(prefix));
+  const prefixesOf = ({ variable, about }: ConfigProblem) =>
+    [variable, about ?? variable].map((name) => name.split('_', 1)[0]);
+  const broken = new Set(problems.flatMap(prefixesOf));
   if (!authentication) broken.add('AUTH');
-  problems.push(...rules(config).filter((problem) => !broken.has(prefix(problem))));
+  const isSet = (name: string) => Boolean(environment[name]);
+  problems.push(
+    ...rules(config, isSet).filter((problem) => !prefixesOf(problem).some((each) => broken.has(each))),
+  );
   return problems.length > 0 ? { problems } : { config };
 }
 

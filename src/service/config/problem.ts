@@ -3,4 +3,6 @@ export interface ConfigProblem {
   readonly variable: string;
   readonly rule: string;
   readonly fix: string;
+  /** Another variable that the problem is about. */
+  readonly about?: string;
 }

@@ -27,7 +27,34 @@ export interface Variable<T> {
   readonly mask?: (written: string) => string;
   /** Throws `InvalidValue` if the text breaks the variable's rule. */
   readonly parse: (text: string) => T;
+  /** Without it the variable does nothing; absent if the variable always does something. */
+  readonly needs?: Need;
 }
+
+/** What the values of other variables must be. */
+export interface Need {
+  /** One of them. */
+  readonly variable: string;
+  /** For people. */
+  readonly what: string;
+  readonly isMet: (values: Readonly<Record<string, unknown>>) => boolean;
+}
+
+const REDIS: Need = {
+  variable: 'EVENT_STORE',
+  what: 'EVENT_STORE=redis',
+  isMet: ({ EVENT_STORE }) => EVENT_STORE === 'redis',
+};
+const LASTING_STORE: Need = {
+  variable: 'EVENT_STORE',
+  what: 'another EVENT_STORE than memory',
+  isMet: ({ EVENT_STORE }) => EVENT_STORE !== 'memory',
+};
+const SIGNED_TOKENS: Need = {
+  variable: 'AUTH_JWKS_URL',
+  what: 'AUTH_JWKS_URL or AUTH_JWT_SECRET',
+  isMet: ({ AUTH_JWKS_URL, AUTH_JWT_SECRET }) => (AUTH_JWKS_URL ?? AUTH_JWT_SECRET) !== undefined,
+};
 
 /** Every variable of the service, for `readConfig`, `--help` and the README's table. */
 const VARIABLES = {
@@ -43,30 +70,32 @@ const VARIABLES = {
     '`memory` (lost at exit), `redis`, or the path of a module such as `./my-store.js`',
     eventStore,
   ),
-  REDIS_URL: withDefault(
-    'redis://127.0.0.1:6379',
-    '`redis://` or `rediss://` (TLS), with user, password, db',
-    redisUrl,
-    withoutPassword,
-  ),
-  REDIS_CLUSTER_NODES: optional('`host:port,host:port` … of a Redis Cluster', addresses),
-  REDIS_SENTINELS: optional('`host:port,host:port` … of the Sentinels', addresses),
-  REDIS_SENTINEL_MASTER: optional('name of the primary at the Sentinels', text),
-  REDIS_KEY_PREFIX: withDefault(
-    REDIS_DEFAULTS.keyPrefix,
-    'prefix of all Redis keys: letters, digits, `. _ : -`',
-    keyPrefix,
-  ),
-  REDIS_WAIT_REPLICAS: numberWithDefault(
-    REDIS_DEFAULTS.waitReplicas,
-    'replicas that must have a write before it is acknowledged',
-    0,
-    16,
-  ),
-  REDIS_STORE_ID: optional(
-    'the only store that is used, by the id that `plant-store events store-id` prints; if unset, the one that is found at the start',
-    uuid,
-  ),
+  ...needing(REDIS, {
+    REDIS_URL: withDefault(
+      'redis://127.0.0.1:6379',
+      '`redis://` or `rediss://` (TLS), with user, password, db',
+      redisUrl,
+      withoutPassword,
+    ),
+    REDIS_CLUSTER_NODES: optional('`host:port,host:port` … of a Redis Cluster', addresses),
+    REDIS_SENTINELS: optional('`host:port,host:port` … of the Sentinels', addresses),
+    REDIS_SENTINEL_MASTER: optional('name of the primary at the Sentinels', text),
+    REDIS_KEY_PREFIX: withDefault(
+      REDIS_DEFAULTS.keyPrefix,
+      'prefix of all Redis keys: letters, digits, `. _ : -`',
+      keyPrefix,
+    ),
+    REDIS_WAIT_REPLICAS: numberWithDefault(
+      REDIS_DEFAULTS.waitReplicas,
+      'replicas that must have a write before it is acknowledged',
+      0,
+      16,
+    ),
+    REDIS_STORE_ID: optional(
+      'the only store that is used, by the id that `plant-store events store-id` prints; if unset, the one that is found at the start',
+      uuid,
+    ),
+  }),
   AUTH_TOKENS: optional('`user:token,user:token` …, for development and tests', tokens, withoutTokens),
   AUTH_TOKENS_FILE: optional(
     'JSON file of users and the SHA-256 of their tokens; read again when it changes',
@@ -82,8 +111,10 @@ const VARIABLES = {
     jwtSecret,
     () => MASK,
   ),
-  AUTH_JWT_ISSUER: optional('`iss` that a JWT must have', text),
-  AUTH_JWT_AUDIENCE: optional('`aud` that a JWT must have; its `sub` is the user', text),
+  ...needing(SIGNED_TOKENS, {
+    AUTH_JWT_ISSUER: optional('`iss` that a JWT must have', text),
+    AUTH_JWT_AUDIENCE: optional('`aud` that a JWT must have; its `sub` is the user', text),
+  }),
   MAX_CONNECTIONS: numberWithDefault(
     HTTP_DEFAULTS.maxConnections,
     'open connections; more are refused',
@@ -109,9 +140,8 @@ const VARIABLES = {
     50,
     60_000,
   ),
-  SHUTDOWN_NOTICE_MS: numberWithDefault(
-    1000,
-    'time after SIGTERM in which readiness fails and connections are still accepted, in ms; at most half of `SHUTDOWN_TIMEOUT_MS`',
+  SHUTDOWN_NOTICE_MS: optionalNumber(
+    'time after SIGTERM in which readiness fails and connections are still accepted, in ms; at most half of `SHUTDOWN_TIMEOUT_MS`; if unset, 1000 or that half, the smaller',
     0,
     600_000,
   ),
@@ -131,12 +161,14 @@ const VARIABLES = {
     0,
     1_000_000_000,
   ),
-  SNAPSHOT_EVERY: numberWithDefault(
-    SNAPSHOT_EVERY,
-    'events after which a snapshot of a user’s plants is saved in Redis; 0 uses no snapshots',
-    0,
-    1_000_000_000,
-  ),
+  ...needing(LASTING_STORE, {
+    SNAPSHOT_EVERY: numberWithDefault(
+      SNAPSHOT_EVERY,
+      'events after which a snapshot of a user’s plants is saved in Redis; 0 uses no snapshots',
+      0,
+      1_000_000_000,
+    ),
+  }),
   LOG_LEVEL: withDefault(
     'info',
     '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',
@@ -160,6 +192,14 @@ export type Config = {
 export const variables: readonly (Variable<unknown> & { readonly name: string })[] = Object.entries(
   VARIABLES,
 ).map(([name, variable]) => ({ name, ...variable }));
+
+/** A group of variables that do nothing without what they need. */
+function needing<Group extends Readonly<Record<string, object>>>(needs: Need, group: Group) {
+  const members = Object.entries(group).map(([name, variable]) => [name, { ...variable, needs }]);
+  return Object.fromEntries(members) as {
+    readonly [Name in keyof Group]: Group[Name] & { readonly needs: Need };
+  };
+}
 
 function withDefault<T>(
   fallback: string,
