@@ -17,7 +17,7 @@ import type { User } from './user';
 export type PlantStoreOptions = Omit<AggregatesOptions<Command, PlantEvent, PlantList>, 'footprint'>;
 
 /** Derives a value from a user's list and its head. */
-export type PlantView<T> = View<Pick<PlantList, 'size' | 'has' | 'page'>, T>;
+export type PlantView<T> = View<Pick<PlantList, 'size' | 'has' | 'page' | 'living'>, T>;
 
 /**
  * The use cases, for every transport. Each user has a stream of events.

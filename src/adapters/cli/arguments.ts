@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util';
 import { type User, USER_RULE, parseUser } from '../../application';
 import { WrongUsage } from './exit';
+import { unknown } from './nearest';
+import { escapeForTerminal } from './terminal';
 
 export interface Option {
   /** Help text, with range and unit. */
@@ -26,15 +28,28 @@ export class Arguments {
     readonly positional: string | undefined,
   ) {}
 
-  /** @throws {WrongUsage} */
+  /** @throws {WrongUsage} with everything that is wrong, one problem a line. */
   static parse(args: readonly string[], options: Options, positional?: string): Arguments {
-    const { values, positionals } = parseOptions(args, { ...COMMON, ...options });
-    if (positionals.length > (positional === undefined ? 0 : 1))
-      throw new WrongUsage(`unexpected argument: ${JSON.stringify(positionals.at(-1))}`);
+    const known = { ...COMMON, ...options };
+    const values = new Map<string, string[]>();
+    const positionals: string[] = [];
+    const problems: string[] = [];
+    for (const token of tokensOf(args, known)) {
+      if (token.kind === 'positional') positionals.push(token.value);
+      if (token.kind !== 'option') continue;
+      const earlier = values.get(token.name) ?? [];
+      const problem = problemOf(token, known, earlier.length);
+      if (problem !== undefined) problems.push(problem);
+      values.set(token.name, [...earlier, token.value ?? '']);
+    }
+    // Behind an unknown option it is probably a value.
+    if (problems.length === 0 && positionals.length > (positional === undefined ? 0 : 1))
+      problems.push(`unexpected argument: ${JSON.stringify(positionals.at(-1))}`);
     if (!values.has('help')) {
       for (const [name, { required, value }] of Object.entries(options))
-        if (required && !values.has(name)) throw new WrongUsage(`--${name} ${value ?? ''} is required`);
+        if (required && !values.has(name)) problems.push(`--${name} ${value ?? ''} is required`);
     }
+    if (problems.length > 0) throw new WrongUsage(problems.join('\n'));
     return new Arguments(values, positionals[0]);
   }
 
@@ -76,35 +91,45 @@ export class Arguments {
   }
 }
 
-function parseOptions(args: readonly string[], options: Options) {
-  const parsed = parseTokens(args, options);
-  const values = new Map<string, string[]>();
-  for (const token of parsed.tokens) {
-    if (token.kind !== 'option') continue;
-    const earlier = values.get(token.name) ?? [];
-    if (earlier.length > 0 && !options[token.name]?.repeatable)
-      throw new WrongUsage(`--${token.name} is given twice`);
-    // Node replaces invalid UTF-8 by U+FFFD, so the value would differ from the one that was meant.
-    if (token.value?.includes('\ufffd')) throw new WrongUsage(`--${token.name} must be UTF-8`);
-    values.set(token.name, [...earlier, token.value ?? '']);
-  }
-  return { values, positionals: parsed.positionals };
+interface OptionToken {
+  readonly name: string;
+  readonly rawName: string;
+  readonly value: string | undefined;
+  readonly inlineValue: boolean | undefined;
 }
 
-function parseTokens(args: readonly string[], options: Options) {
+/** What is wrong with an option that was given `earlier` times before. */
+function problemOf(
+  { name, rawName, value, inlineValue }: OptionToken,
+  known: Options,
+  earlier: number,
+): string | undefined {
+  if (!Object.hasOwn(known, name)) return unknown('option', rawName, namesOf(known));
+  const option = known[name]!;
+  if (earlier > 0 && !option.repeatable) return `--${name} is given twice`;
+  if (option.value === undefined) return value === undefined ? undefined : `--${name} has no value`;
+  if (value === undefined) return `--${name} needs a value: --${name} ${option.value}`;
+  if (!inlineValue && value.startsWith('-') && value !== '-')
+    return `--${name} needs a value; write one that begins with - as --${name}=${escapeForTerminal(value)}`;
+  // Node replaces invalid UTF-8 by U+FFFD, so the value would differ from the one that was meant.
+  return value.includes('\ufffd') ? `--${name} must be UTF-8` : undefined;
+}
+
+function namesOf(options: Options): string[] {
+  return Object.keys(options).map((name) => `--${name}`);
+}
+
+function tokensOf(args: readonly string[], options: Options) {
   const types = Object.entries(options).map(([name, { value, short }]) => {
     const type = value === undefined ? ('boolean' as const) : ('string' as const);
-    return [name, short === undefined ? { type, multiple: true } : { type, short, multiple: true }] as const;
+    return [name, short === undefined ? { type } : { type, short }] as const;
   });
-  try {
-    return parseArgs({
-      args: [...args],
-      options: Object.fromEntries(types),
-      allowPositionals: true,
-      tokens: true,
-    });
-  } catch (error) {
-    // The first sentence names the option; the rest is advice about an unusual case.
-    throw new WrongUsage((error as Error).message.split('. ', 1)[0]);
-  }
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: Object.fromEntries(types),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  });
+  return tokens;
 }

@@ -54,7 +54,8 @@ export const create: Command = {
     return withStore(context, async ({ plants }) => {
       const { rejection } = await plants.create(user, plant);
       if (rejection) throw new Refused(describeRejection(rejection, user, plant.id));
-      await context.terminal.stdout.line(describePlant(plant.members, args));
+      const { members } = plant;
+      await context.terminal.stdout.line(args.has('json') ? JSON.stringify(members) : plainLine(members));
       return 'done';
     });
   },
@@ -66,11 +67,12 @@ export const list: Command = {
   options: {
     ...USER,
     limit: { value: 'N', description: 'maximum number of plants, 0 or more; all by default' },
+    ids: { description: 'show the id of each plant as well, first' },
     ...JSON_OUTPUT,
   },
   details: [
     `In order of creation, one plant per line: ${MEMBER_NAMES.join(', ')}, separated by tabs. Text with control or`,
-    'invisible characters is quoted as in JSON. With --json, one array as from GET /plants.',
+    'invisible characters is quoted as in JSON. With --json, one array as from GET /plants, the ids as strings.',
     '',
     '  plant-store list --user alice --limit 10',
   ],
@@ -78,11 +80,18 @@ export const list: Command = {
     const user = args.user();
     const limit = args.number('limit', 0) ?? Infinity;
     return withStore(context, async ({ plants }) => {
-      const page = await plants.list(user, { limit, after: 0 });
+      const { living, size } = await plants.query(user, (list) => ({
+        living: list.living(),
+        size: list.size,
+      }));
       const { stdout, stderr } = context.terminal;
-      if (args.has('json')) await stdout.line(JSON.stringify(page.plants));
-      else for (const plant of page.plants) await stdout.line(describePlant(plant, args));
-      if (page.next !== undefined && !args.has('json')) await stderr.line('There are more.');
+      const shown = [...firstOf(living, limit)];
+      const withId = args.has('ids');
+      if (args.has('json'))
+        await stdout.line(JSON.stringify(shown.map(({ id, plant }) => (withId ? { id, ...plant } : plant))));
+      else
+        for (const { id, plant } of shown) await stdout.line(`${withId ? `${id}\t` : ''}${plainLine(plant)}`);
+      if (size > shown.length && !args.has('json')) await stderr.line('There are more.');
       return 'done';
     });
   },
@@ -123,8 +132,16 @@ function plantId(args: Arguments): PlantId {
   return id;
 }
 
-function describePlant(plant: Plant, args: Arguments): string {
-  return args.has('json') ? JSON.stringify(plant) : plantColumns(plant).map(escapeForTerminal).join('\t');
+function* firstOf<T>(items: Iterable<T>, count: number): Iterable<T> {
+  if (count === 0) return;
+  for (const item of items) {
+    yield item;
+    if (--count === 0) return;
+  }
+}
+
+function plainLine(plant: Plant): string {
+  return plantColumns(plant).map(escapeForTerminal).join('\t');
 }
 
 /** The columns of a plain line; empty for a member that the plant does not have. */

@@ -3,12 +3,14 @@ import type { Command, RawCommand, CliContext } from './command';
 import { COMMANDS } from './commands';
 import { EXIT, WrongUsage, failureOf } from './exit';
 import { commandHelp, groupHelp, mainHelp } from './help';
+import { unknown } from './nearest';
 
 /** Runs a command line and resolves with its exit code. Never rejects: errors are printed. */
 export async function run(typed: readonly string[], context: CliContext): Promise<number> {
   const { stdout } = context.terminal;
+  if (typed[0] === 'help') typed = [...typed.slice(1), '--help'];
   try {
-    if (typed.length === 0 || typed[0] === '--help' || typed[0] === '-h' || typed[0] === 'help') {
+    if (typed.length === 0 || typed[0] === '--help' || typed[0] === '-h') {
       await stdout.line(mainHelp(COMMANDS));
       return typed.length === 0 ? EXIT.usage.code : EXIT.done.code;
     }
@@ -51,11 +53,20 @@ function findCommand(typed: readonly string[]): [Command | RawCommand, readonly 
     const command = COMMANDS.find((one) => one.name === name);
     if (command) return [command, typed.slice(words)];
   }
-  const group = commandsInGroup(typed[0]!);
+  const [first, second] = typed as readonly [string, ...string[]];
+  const group = commandsInGroup(first);
+  if (group.length > 0 && (second === undefined || second.startsWith('-')))
+    throw new WrongUsage(
+      `name a command of the group: ${group.map(({ name }) => `plant-store ${name}`).join(', ')}`,
+    );
+  const [written, among, help] =
+    group.length > 0 ? [`${first} ${second!}`, group, `${first} --help`] : [first, COMMANDS, '--help'];
   throw new WrongUsage(
-    group.length > 0
-      ? `name a command of the group: ${group.map(({ name }) => `plant-store ${name}`).join(', ')}`
-      : `unknown command: \`plant-store --help\` lists all commands`,
+    `${unknown(
+      'command',
+      written,
+      among.map(({ name }) => name),
+    )}\n\`plant-store ${help}\` lists all commands.`,
   );
 }
 

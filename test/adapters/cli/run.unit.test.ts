@@ -47,10 +47,57 @@ describe('plant-store', () => {
     const group = await runCli({}, 'events');
     expect(group.code).to.equal(2);
     expect(group.error).to.contain('plant-store events export, plant-store events import');
-    const unknown = await runCli({}, 'grow');
-    expect(unknown).to.include({ code: 2, out: '' });
-    expect(unknown.error).to.contain('--help');
+    expect(await runCli({}, 'grow')).to.deep.equal({
+      code: 2,
+      out: '',
+      error: 'plant-store: unknown command grow\n`plant-store --help` lists all commands.\n',
+    });
   });
+
+  for (const [typed, question] of [
+    ['lst', 'unknown command lst: did you mean list?'],
+    ['events exprot', 'unknown command events exprot: did you mean events export?'],
+    ['list --usr=alice', 'unknown option --usr: did you mean --user?'],
+    ['events verify --\u001b', 'unknown option "--\\u001b"\n'],
+  ] as const)
+    it(`names what is unknown in ${JSON.stringify(typed)}, and suggests the nearest`, async () => {
+      const { code, error } = await runCli({}, ...typed.split(' '));
+      expect(code).to.equal(2);
+      expect(error).to.contain(`plant-store: ${question}`);
+    });
+
+  it('reports everything that is wrong with the arguments at once', async () => {
+    const { code, error } = await runCli(
+      {},
+      'create',
+      '--tag',
+      '--json=yes',
+      '--user',
+      'a',
+      '--user=b',
+      '--id',
+      '-7',
+    );
+    expect(code).to.equal(2);
+    expect(error).to.equal(
+      [
+        'plant-store: --tag needs a value; write one that begins with - as --tag=--json=yes',
+        '--user is given twice',
+        '--id needs a value; write one that begins with - as --id=-7',
+        '--name TEXT is required',
+        '`plant-store create --help` explains the command.\n',
+      ].join('\n'),
+    );
+    expect((await runCli({}, 'create')).error).to.match(/--user NAME is required\n--id ID .*\n--name TEXT/);
+    expect((await runCli({}, 'list', '--json=yes', '--user')).error).to.match(
+      /--json has no value\n--user needs a value: --user NAME\n/,
+    );
+  });
+
+  for (const words of [['create'], ['events'], ['events', 'tail'], []])
+    it(`shows by ${['help', ...words].join(' ')} what --help shows`, async () => {
+      expect(await runCli({}, 'help', ...words)).to.deep.equal(await runCli({}, ...words, '--help'));
+    });
 
   it('passes all arguments to serve, and exits with its exit code', async () => {
     const served: (readonly string[])[] = [];
