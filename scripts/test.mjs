@@ -1,7 +1,6 @@
-// `npm test`: the checks of types and layers, then the tests in parallel runs of mocha, because many mostly wait.
+// `npm test`: the checks of types and layers, and the tests in parallel runs of mocha, because many mostly wait.
 // `npm run test:processes`: the tests that start processes (the service, a command, a Redis to be killed, a browser).
-// Other arguments are passed to each run. With `--bail`, the first failure ends all runs.
-import { spawn } from 'node:child_process';
+// Other arguments are passed to each run of mocha. With `--bail`, the first failure ends all runs.
 import { createRequire } from 'node:module';
 import { runInParallel } from './parallel-runs.mjs';
 
@@ -21,23 +20,21 @@ const APART = [
 ];
 const PROCESSES = ['test/**/*.{fault,browser}.test.ts', 'test/**/*processes.*.test.ts'];
 const REDIS = 'test/**/*.redis.test.ts';
+/** Those that wait the longest. */
+const WAITING = 'test/adapters/redis/{a,s}*.redis.test.ts';
 const HTTP = 'test/**/*.http.test.ts';
 
 /** The arguments of a run: the tests of `files`, without those of `others`. */
-const run = (files, ...others) => [...files, ...others.flatMap((pattern) => ['--ignore', pattern])];
-const TESTS = [
-  run([REDIS], ...PROCESSES, ...APART),
-  run([HTTP], ...PROCESSES, ...APART),
-  run(['test/**/*.test.ts'], REDIS, HTTP, ...PROCESSES, ...APART),
-];
+const run = (files, ...others) => [files, ...others.flatMap((pattern) => ['--ignore', pattern]), ...passedOn];
 
-if (!processes) {
-  const check = spawn(process.execPath, ['scripts/check.mjs', '--without-style'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const checked = await new Promise((resolve) => check.on('close', resolve));
-  if (checked !== 0) process.exit(1);
-}
-
-const runs = processes ? PROCESSES.map((pattern) => run([pattern], ...APART)) : TESTS;
-process.exitCode = await runInParallel(runs.map((args) => [...args, ...passedOn]));
+process.exitCode = processes
+  ? await runInParallel(PROCESSES.map((files) => run(files, ...APART)))
+  : await runInParallel(
+      [
+        run(WAITING, ...PROCESSES, ...APART),
+        run(REDIS, WAITING, ...PROCESSES, ...APART),
+        run(HTTP, ...PROCESSES, ...APART),
+        run('test/**/*.test.ts', REDIS, HTTP, ...PROCESSES, ...APART),
+      ],
+      ['scripts/check.mjs', '--without-style'],
+    );

@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import { type MochaOptions, type Runner, reporters } from 'mocha';
 import { openHandles } from './open-handles';
 
@@ -20,6 +21,9 @@ class QuietReporter extends reporters.Base {
       const reason = pendingReason(test.parent) ?? `${test.fullTitle()}: no reason given`;
       left.set(reason, (left.get(reason) ?? 0) + 1);
     });
+    const progress = process.env['PROGRESS_FD'];
+    // A byte, for the script that runs several runs in parallel.
+    if (progress !== undefined) runner.on('test end', () => writeSync(Number(progress), '.'));
     runner.once('end', () => {
       const { passes, failures, pending } = this.stats;
       if (failures > 0) reporters.Base.list(this.failures);
