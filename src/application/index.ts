@@ -5,8 +5,10 @@ export {
   TOKEN_FAULTS,
   type TokenFault,
 } from './authenticator';
-export { type ListQuery, type Listing, WHOLE_LIST, pageOf } from './listing';
+export { JsonNumber, parseJson } from './exact-json';
+export { FAILURES, type Problem, REJECTED, failureOf } from './failures';
+export { type ListQuery, type Listing, Selection, WHOLE_LIST } from './listing';
 export { type Upcaster, plantCodec, plantCodecWith } from './plant-codec';
 export { plantListCodec } from './plant-list-codec';
-export { type PlantStoreOptions, type PlantView, PlantStore } from './plant-store';
+export { type PlantStoreOptions, PlantStore } from './plant-store';
 export { type User, USER_RULE, parseUser } from './user';

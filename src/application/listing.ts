@@ -31,10 +31,30 @@ export interface Listing {
 }
 
 /** The page of a list that a query selects. The compiler refuses a member of the query that is not used here. */
-export function pageOf(
-  list: Pick<PlantList, 'page'>,
-  { limit, after, ...unused }: Required<ListQuery>,
-): Page {
+function pageOf(list: PlantList, { limit, after, ...unused }: Required<ListQuery>): Page {
   unused satisfies Record<string, never>;
   return list.page(limit, after);
+}
+
+/** What a query selects from a list. Only valid until the list changes. */
+export class Selection {
+  /** Without a limit that truncates nothing: equal for queries that select the same page. */
+  readonly query: Required<ListQuery>;
+
+  constructor(
+    private readonly list: PlantList,
+    query: Required<ListQuery>,
+    readonly head: Head,
+  ) {
+    this.query = query.limit < list.size ? query : { ...query, limit: Infinity };
+  }
+
+  page(): Page {
+    return pageOf(this.list, this.query);
+  }
+
+  listing(): Listing {
+    const { plants, next } = this.page();
+    return { plants, next, head: this.head };
+  }
 }

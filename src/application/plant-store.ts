@@ -10,20 +10,17 @@ import {
   plantDecider,
   plantFootprint,
 } from '../domain';
-import { Aggregates, type AggregatesOptions, type AggregatesUsage, type View } from '../event-sourcing';
-import { type ListQuery, type Listing, completeQuery, pageOf } from './listing';
+import { Aggregates, type AggregatesOptions, type AggregatesUsage } from '../event-sourcing';
+import { type ListQuery, type Listing, Selection, completeQuery } from './listing';
 import type { User } from './user';
 
 export type PlantStoreOptions = Omit<AggregatesOptions<Command, PlantEvent, PlantList>, 'footprint'>;
-
-/** Derives a value from a user's list and its head. */
-export type PlantView<T> = View<Pick<PlantList, 'size' | 'has' | 'page' | 'living'>, T>;
 
 /**
  * The use cases, for every transport. Each user has a stream of events.
  *
  * All methods reject at once with TypeError if an argument is invalid, and with `StoreUnavailable` if nothing was
- * written; `create` and `delete` also reject with `OutcomeUnknown`. Any other error is a bug of the store or of `view`.
+ * written; `create` and `delete` also reject with `OutcomeUnknown`. Any other error is a bug of the store or of `read`.
  */
 export class PlantStore {
   readonly #lists: Aggregates<Command, PlantEvent, Rejection, PlantList>;
@@ -47,20 +44,19 @@ export class PlantStore {
     return this.#execute(user, { type: 'DeletePlant', id });
   }
 
-  /** The plants that the query selects; all by default. */
-  async list(user: User, query: ListQuery = {}): Promise<Listing> {
+  /**
+   * The plants that the query selects; all by default.
+   * @param read derives another result from the selection. It is called once, synchronously, when the list is known.
+   */
+  list(user: User, query?: ListQuery): Promise<Listing>;
+  list<T>(user: User, query: ListQuery, read: (selection: Selection) => T): Promise<T>;
+  async list(
+    user: User,
+    query: ListQuery = {},
+    read: (selection: Selection) => unknown = (selection) => selection.listing(),
+  ): Promise<unknown> {
     const complete = completeQuery(query);
-    return this.query(user, (list, head) => {
-      const { plants, next } = pageOf(list, complete);
-      return { plants, next, head };
-    });
-  }
-
-  /** Derives a value from the user's list at a moment after the call. `view` is called once, synchronously. */
-  query<T>(user: User, view: PlantView<T>): Promise<T> {
-    if (typeof view !== 'function')
-      return Promise.reject(new TypeError('a query needs a function of the list'));
-    return this.#lists.query(user, view);
+    return this.#lists.query(user, (list, head) => read(new Selection(list, complete, head)));
   }
 
   /** Current memory and queue lengths. An aggregate is a user's list, its items are the living plants. */

@@ -1,5 +1,6 @@
 /** The public interface of the domain: pure, synchronous, without dependencies. */
 export {
+  type InvalidMember,
   MEMBERS,
   MEMBER_NAMES,
   type Member,
@@ -9,13 +10,12 @@ export {
   type PlantParts,
   charactersOf,
   columnsOf,
-  isMember,
   isPlant,
   plantBytes,
   plantOf,
   ruleOf,
 } from './plant';
-export { type PlantId, canonicalInteger, parsePlantId } from './plant-id';
+export { PLANT_ID_RULE, type PlantId, canonicalInteger, parsePlantId } from './plant-id';
 export { type PlantCreated, type PlantDeleted, type PlantEvent, plantCreated } from './events';
 export {
   type Command,

@@ -9,6 +9,9 @@ declare const brand: unique symbol;
 
 export type PlantId = string & { readonly [brand]: 'PlantId' };
 
+/** The rule of an id in canonical text, for the sentence `id must be …`. */
+export const PLANT_ID_RULE = 'a whole number from -2^63 to 2^63-1, without leading zeros';
+
 const CANONICAL = /^(?:0|-?[1-9][0-9]{0,18})$/;
 const JSON_NUMBER = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 const MAX_DIGITS = 19;

@@ -15,6 +15,17 @@ export class Page {
   get plants(): Plant[] {
     return this.ranges.flatMap(({ segment, from, to }) => segment.plants.slice(from, to));
   }
+
+  /** The same plants with their ids. */
+  *living(): Iterable<LivingPlant> {
+    for (const { segment, from, to } of this.ranges)
+      for (let slot = from; slot < to; slot++)
+        yield {
+          position: segment.positions[slot]!,
+          id: String(segment.keys[slot]!) as PlantId,
+          plant: segment.plants[slot]!,
+        };
+  }
 }
 
 /** A history that the rules cannot have produced. A fault, never caused by a client. */
@@ -130,7 +141,7 @@ export class PlantList {
 
   /** The plants that live at this moment, in order of creation. Later events do not show in them. */
   living(): Iterable<LivingPlant> {
-    return plantsOf(this.#starts.map((start) => this.#segments.get(start)!.shared()));
+    return this.page().living();
   }
 
   /**
@@ -199,10 +210,4 @@ export class PlantList {
   #impossible(what: string): ImpossibleHistory {
     return new ImpossibleHistory(`event ${this.#version + 1} of the history ${what}`);
   }
-}
-
-function* plantsOf(segments: readonly Segment[]): Generator<LivingPlant> {
-  for (const { plants, keys, positions } of segments)
-    for (let slot = 0; slot < plants.length; slot++)
-      yield { position: positions[slot]!, id: String(keys[slot]!) as PlantId, plant: plants[slot]! };
 }

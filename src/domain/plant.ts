@@ -1,4 +1,4 @@
-import { type PlantId, SHORT_ID, parsePlantId } from './plant-id';
+import { PLANT_ID_RULE, type PlantId, SHORT_ID, parsePlantId } from './plant-id';
 
 /** A member of a plant: a text of well-formed Unicode, which is never normalized. */
 export interface Member {
@@ -41,6 +41,13 @@ export type PlantParts = { readonly id: unknown } & UnknownMembers;
 
 type UnknownMembers = { readonly [Name in MemberName]?: unknown };
 
+/** A member of a plant to be created, and the rule that it breaks. */
+export interface InvalidMember {
+  readonly member: 'id' | MemberName;
+  /** For the sentence `<member> must be <rule>`. */
+  readonly rule: string;
+}
+
 /** A valid plant to be created. {@link NewPlant.from} is the only way to create an instance. */
 export class NewPlant {
   /** Makes the type nominal: an object with the same members is not a NewPlant. */
@@ -53,10 +60,17 @@ export class NewPlant {
     Object.freeze(this);
   }
 
-  /** A plant with these members; `undefined` if the id is not canonical, or {@link isPlant} is false. */
-  static from(parts: PlantParts): NewPlant | undefined {
+  /** The plant with these members, or its first invalid member. The id is canonical text. Other members are ignored. */
+  static from(
+    parts: PlantParts,
+  ):
+    | { readonly plant: NewPlant; readonly invalid?: undefined }
+    | { readonly plant?: undefined; readonly invalid: InvalidMember } {
     const id = typeof parts.id === 'string' ? parsePlantId(parts.id) : undefined;
-    return id !== undefined && isPlant(parts) ? new NewPlant(id, Object.freeze(plantOf(parts))) : undefined;
+    if (id === undefined) return { invalid: { member: 'id', rule: PLANT_ID_RULE } };
+    if (isPlant(parts)) return { plant: new NewPlant(id, Object.freeze(plantOf(parts))) };
+    const member = MEMBER_NAMES.find((name) => !isMember(name, parts[name]))!;
+    return { invalid: { member, rule: ruleOf(member) } };
   }
 
   /** Whether `value` was created by {@link NewPlant.from}. */
@@ -71,7 +85,7 @@ export function isPlant(parts: UnknownMembers): parts is Plant {
 }
 
 /** Whether `value` may be this member; `undefined` is an absent one. */
-export function isMember(name: MemberName, value: unknown): boolean {
+function isMember(name: MemberName, value: unknown): boolean {
   const { optional, minLength }: Member = MEMBERS[name];
   if (value === undefined) return optional;
   return typeof value === 'string' && value.length >= minLength && value.isWellFormed();

@@ -14,6 +14,10 @@ export interface SegmentRange {
  */
 export interface SegmentView {
   readonly plants: readonly Plant[];
+  /** The key of `plants[i]` is `keys[i]`. */
+  readonly keys: readonly PlantKey[];
+  /** Ascending; the position of `plants[i]` is `positions[i]`. */
+  readonly positions: readonly number[];
 }
 
 /**
@@ -28,9 +32,7 @@ export class Segment implements SegmentView {
 
   constructor(
     readonly plants: Plant[],
-    /** The key of `plants[i]` is `keys[i]`. */
     readonly keys: PlantKey[],
-    /** Ascending; the position of `plants[i]` is `positions[i]`. */
     readonly positions: number[],
   ) {}
 

@@ -3,10 +3,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { openApiDocument } from '../../src/adapters/http/openapi/document';
-import { PROBLEMS } from '../../src/adapters/http/app/problems';
+import type { Operation } from '../../src/adapters/http/openapi/parts';
+import { PLANT_OPERATIONS } from '../../src/adapters/http/openapi/plant-operations';
+import { PROBLEMS, statusOf } from '../../src/adapters/http/app/problems';
 import { MEMBERS, MEMBER_NAMES } from '../../src/domain';
-import { methodsOf } from '../support/documented';
 import { type WatchedService, startWatched } from '../support/watched-service';
 import { PAGES } from './blocks';
 
@@ -43,21 +43,19 @@ describe('The pages', () => {
     const rows = [...read('docs/http-api.md').matchAll(/^\| (\d{3}) \| (\d{5}) \|/gm)].map(
       ([, status, error]) => `${status} ${error}`,
     );
-    expect(rows).to.have.members(Object.values(PROBLEMS).map(({ status, error }) => `${status} ${error}`));
+    expect(rows).to.have.members(
+      Object.values(PROBLEMS).map((problem) => `${statusOf(problem)} ${problem.error}`),
+    );
   });
 
   it('list every operation on plants with its parameters, and no other', () => {
     const rows = [...read('docs/http-api.md').matchAll(/^\| \w+ \| `([A-Z]+ \/plants[^`]*)`(.*?) \|/gm)].map(
       ([, operation, rest = '']) => [operation, ...[...rest.matchAll(/`\?(\w+)=`/g)].map(([, name]) => name)],
     );
-    const documented = Object.entries(openApiDocument().paths).flatMap(([path, item]) =>
-      methodsOf(item)
-        .filter(() => path.startsWith('/plants'))
-        .map((method) => [
-          `${method.toUpperCase()} ${path}`,
-          ...(item[method]!.parameters ?? []).filter((each) => each.in === 'query').map(({ name }) => name),
-        ]),
-    );
+    const documented = Object.values<Operation>(PLANT_OPERATIONS).map(({ method, path, parameters = [] }) => [
+      `${method} ${path}`,
+      ...parameters.filter((each) => each.in === 'query').map(({ name }) => name),
+    ]);
     expect(rows).to.have.deep.members(documented);
   });
 

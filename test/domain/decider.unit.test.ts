@@ -43,7 +43,7 @@ describe('Creating a plant', () => {
   });
 
   it('records id, name and tag, and no other members', () => {
-    const plant = NewPlant.from({ ...created(7, 'Fern', 'indoor'), ...{ owner: 'eve' } })!;
+    const plant = NewPlant.from({ ...created(7, 'Fern', 'indoor'), ...{ owner: 'eve' } }).plant!;
     const command: Command = { type: 'CreatePlant', plant };
     given()
       .when(command)

@@ -6,10 +6,10 @@ import { RUNS } from './arbitraries';
 
 describe('NewPlant.from', () => {
   it('returns a frozen plant for valid members', () => {
-    const made = NewPlant.from({ id: '7', name: 'Fern', tag: '', ...{ owner: 'eve' } })!;
+    const made = NewPlant.from({ id: '7', name: 'Fern', tag: '', ...{ owner: 'eve' } }).plant!;
     expect(made.id).to.equal('7');
     expect(made.members).to.deep.equal({ name: 'Fern', tag: '' });
-    const plain = NewPlant.from({ id: '7', name: 'Fern', tag: undefined })!;
+    const plain = NewPlant.from({ id: '7', name: 'Fern', tag: undefined }).plant!;
     expect(Object.keys(plain.members)).to.deep.equal(['name']);
     for (const object of [made, made.members]) expect(object).to.be.frozen;
     expect(Object.getPrototypeOf(made.members)).to.equal(Object.prototype);
@@ -26,12 +26,17 @@ describe('NewPlant.from', () => {
     'an id that is a number': { id: 1, name: 'Fern' },
   };
   for (const [what, parts] of Object.entries(invalid))
-    it(`returns undefined for ${what}`, () => expect(NewPlant.from(parts)).to.be.undefined);
+    it(`returns the invalid member and its rule for ${what}`, () => {
+      const { plant, invalid } = NewPlant.from(parts);
+      expect(plant).to.be.undefined;
+      expect(what).to.match(new RegExp(`^an? (?:\\S+ )?${invalid!.member}\\b`));
+      expect(invalid!.rule).to.match(/^a (?:whole number from|string )/);
+    });
 });
 
 describe('NewPlant.is', () => {
   it('is true only for the results of NewPlant.from', () => {
-    const made = NewPlant.from({ id: '1', name: 'Fern' })!;
+    const made = NewPlant.from({ id: '1', name: 'Fern' }).plant!;
     expect(NewPlant.is(made)).to.be.true;
     for (const other of [
       undefined,

@@ -1,5 +1,14 @@
-import type { Decision, NewPlant, PlantCreated, PlantDeleted, PlantEvent, PlantId } from '../../src/domain';
-import type { Listing, PlantView } from '../../src/application';
+import type {
+  Decision,
+  NewPlant,
+  PlantCreated,
+  PlantDeleted,
+  PlantEvent,
+  PlantId,
+  PlantList,
+} from '../../src/domain';
+import type { Listing } from '../../src/application';
+import type { View } from '../../src/event-sourcing';
 import { newPlant } from '../support/given';
 
 export type Request =
@@ -11,7 +20,7 @@ export type Request =
 export type Outcome = string | readonly string[];
 
 /** The complete list, as `PlantStore.list` returns it. */
-export const FULL_LISTING: PlantView<Listing> = (list, head) => {
+export const FULL_LISTING: View<PlantList, Listing> = (list, head) => {
   const { plants, next } = list.page();
   return { plants, next, head };
 };

@@ -74,7 +74,7 @@ const IN_BROWSER = `
   const mintCommit = () => crypto.randomUUID();
   const plants = new PlantStore({ store: new MemoryEventStore(), clock, mintCommit });
   const alice = parseUser('alice');
-  plants.create(alice, NewPlant.from({ id: '9007199254740993', name: 'Fern' }))
+  plants.create(alice, NewPlant.from({ id: '9007199254740993', name: 'Fern' }).plant)
     .then(() => plants.list(alice, { limit: 10 }))
     .then(({ plants }) => report(plants.map(({ name }) => name).join() + ' ' + new OutcomeUnknown('late').message), report);`;
 

@@ -1,8 +1,15 @@
 import { METHODS } from 'node:http';
 import { Ajv2020 } from 'ajv/dist/2020';
 import { openApiDocument } from '../../src/adapters/http/openapi/document';
-import type { Header, Method, PathItem, Response, Responses } from '../../src/adapters/http/openapi/parts';
-import { METHODS as SERVED } from '../../src/adapters/http/app/koa';
+import type { PathItem } from '../../src/adapters/http/openapi/document';
+import { METHODS as SERVED, servedMethods } from '../../src/adapters/http/openapi/operations';
+import {
+  type Header,
+  type Method,
+  OPERATION_METHODS,
+  type Response,
+  type Responses,
+} from '../../src/adapters/http/openapi/parts';
 
 /** A request as sent. */
 export interface WireRequest {
@@ -48,10 +55,7 @@ class Documentation {
     return [
       ...this.#check(responses, response.status)(response, method === 'HEAD'),
       // A method that Node's parser does not know is refused before the path is read.
-      ...wrongAllow(
-        response,
-        at && method !== 'CONNECT' && METHODS.includes(method) ? at.methods : this.#allMethods(),
-      ),
+      ...wrongAllow(response, at && method !== 'CONNECT' && METHODS.includes(method) ? at.methods : SERVED),
     ];
   }
 
@@ -64,10 +68,6 @@ class Documentation {
       this.#check(responses, response.status)(response, response.body === ''),
     );
     return each.some((complaints) => complaints.length === 0) ? [] : each.at(-1)!;
-  }
-
-  #allMethods(): readonly string[] {
-    return SERVED.filter((method) => this.#paths.some(({ methods }) => methods.includes(method)));
   }
 
   #check(responses: string, status: number): Check {
@@ -138,11 +138,7 @@ const OTHER = '/x-other-requests/responses';
 function responsesOf(path: string, item: PathItem, method: string): string {
   if (!servedMethodsOf(item).includes(method)) return OTHER;
   if (method === 'OPTIONS') return '/x-options/responses';
-  return `/paths/${escaped(path)}/${operationOf(method)}/responses`;
-}
-
-function operationOf(method: string): Method {
-  return method === 'HEAD' ? 'get' : (method.toLowerCase() as Method);
+  return `/paths/${escaped(path)}/${method === 'HEAD' ? 'get' : method.toLowerCase()}/responses`;
 }
 
 function wrongAllow({ fields }: WireResponse, methods: readonly string[]): string[] {
@@ -167,12 +163,12 @@ function wrongBody(
 
 /** The methods that have an operation. */
 export function methodsOf(item: PathItem): Method[] {
-  return [...new Set(SERVED.map(operationOf))].filter((method) => item[method] !== undefined);
+  return OPERATION_METHODS.filter((method) => method.toLowerCase() in item);
 }
 
 /** All methods of a path, in the order of `Allow`. */
-export function servedMethodsOf(item: PathItem): string[] {
-  return SERVED.filter((method) => method === 'OPTIONS' || item[operationOf(method)] !== undefined);
+export function servedMethodsOf(item: PathItem): readonly string[] {
+  return servedMethods(methodsOf(item));
 }
 
 /** Of a target in origin-form or absolute-form. */

@@ -38,9 +38,9 @@ export function remove(id: number | PlantId): Command {
 }
 
 export function newPlant(id: number | string, name: string, tag?: string): NewPlant {
-  const made = NewPlant.from({ id: String(id), name, tag });
-  if (made === undefined) throw new RangeError('no such plant can be created');
-  return made;
+  const { plant, invalid } = NewPlant.from({ id: String(id), name, tag });
+  if (invalid) throw new RangeError(`${invalid.member} must be ${invalid.rule}`);
+  return plant;
 }
 
 /** The NewPlant whose creation records `event`. */

@@ -83,8 +83,8 @@ export function liveServer(store: EventStore<PlantEvent>, user: User): Server {
     if (!(Number(request.headers['content-length']) <= MAX_BODY_BYTES)) return 413;
     const { id, name } = Object(await json(request).catch(() => undefined)) as Record<string, unknown>;
     if (typeof id !== 'string' || typeof name !== 'string') return 400;
-    const plant = NewPlant.from({ id, name });
-    if (plant === undefined) return 400;
+    const { plant } = NewPlant.from({ id, name });
+    if (!plant) return 400;
     const { rejection } = await plants.create(user, plant);
     return rejection === undefined ? 201 : 409;
   }

@@ -11,9 +11,17 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { MemoryEventStore } from 'plant-store/adapters/memory';
 import { openRedisEventStore } from 'plant-store/adapters/redis';
 import { system } from 'plant-store/adapters/system';
-import { PlantStore, USER_RULE, parseUser, plantCodec } from 'plant-store/application';
-import { OutcomeUnknown, StoreUnavailable } from 'plant-store/event-sourcing';
-import { NewPlant, type Rejection, parsePlantId, type PlantEvent } from 'plant-store/domain';
+import {
+  FAILURES,
+  PlantStore,
+  type Problem,
+  REJECTED,
+  USER_RULE,
+  failureOf,
+  parseUser,
+  plantCodec,
+} from 'plant-store/application';
+import { NewPlant, PLANT_ID_RULE, parsePlantId, type PlantEvent } from 'plant-store/domain';
 import { z } from 'zod';
 
 const user = parseUser(process.env['PLANT_USER'] ?? '');
@@ -34,8 +42,7 @@ const id = z
   .string()
   .transform((text, context) => {
     const parsed = parsePlantId(text);
-    if (parsed === undefined)
-      context.addIssue('must be an integer from -2^63 to 2^63-1, in plain decimal digits');
+    if (parsed === undefined) context.addIssue(`must be ${PLANT_ID_RULE}`);
     return parsed ?? z.NEVER;
   })
   .describe('Identifier: an integer of 64 bits with its sign, as a string of decimal digits');
@@ -51,8 +58,8 @@ server.registerTool(
   },
   ({ id, name, tag }) =>
     answer(async () => {
-      const { rejection } = await plants.create(user, NewPlant.from({ id, name, tag })!);
-      return rejection ? refused(rejection) : `Created plant ${id}.`;
+      const { rejection } = await plants.create(user, NewPlant.from({ id, name, tag }).plant!);
+      return rejection ? failed(REJECTED[rejection]) : `Created plant ${id}.`;
     }),
 );
 
@@ -83,18 +90,9 @@ server.registerTool(
   ({ id }) =>
     answer(async () => {
       const { rejection } = await plants.delete(user, id);
-      return rejection ? refused(rejection) : `Deleted plant ${id}.`;
+      return rejection ? failed(REJECTED[rejection]) : `Deleted plant ${id}.`;
     }),
 );
-
-const REFUSALS: Readonly<Record<Rejection, string>> = {
-  'id-taken': 'A living plant has this id.',
-  'no-such-plant': 'There is no plant of this id.',
-};
-
-function refused(rejection: Rejection): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text: `${rejection}: ${REFUSALS[rejection]}` }] };
-}
 
 /** Converts a result to MCP. A failure is a result too, because the model reads results only. */
 async function answer(work: () => Promise<string | object>): Promise<CallToolResult> {
@@ -104,18 +102,14 @@ async function answer(work: () => Promise<string | object>): Promise<CallToolRes
     if ('isError' in result) return result as CallToolResult;
     return { content: [{ type: 'text', text: JSON.stringify(result) }], structuredContent: { ...result } };
   } catch (error) {
-    if (error instanceof StoreUnavailable)
-      return failed('unavailable: Nothing was changed. Try again later.');
-    if (error instanceof OutcomeUnknown) {
-      return failed('outcome-unknown: It may or may not have happened. Repeat it.');
-    }
-    report('error', String(error));
-    return failed('bug: Something is wrong with this server.');
+    const failure = failureOf(error);
+    if (failure === FAILURES.bug) report('error', String(error));
+    return failed(failure);
   }
 }
 
-function failed(text: string): CallToolResult {
-  return { isError: true, content: [{ type: 'text', text }] };
+function failed({ error, message }: Problem): CallToolResult {
+  return { isError: true, content: [{ type: 'text', text: `${error}: ${message}` }] };
 }
 
 await server.connect(new StdioServerTransport());

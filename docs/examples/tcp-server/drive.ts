@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
+import { FAILURES } from 'plant-store/application';
 
 const SERVER = new URL('./server.js', import.meta.url).pathname;
 
@@ -53,7 +54,7 @@ describe('The TCP server', () => {
         { user: 'alice' },
         { seq: 1, ok: true },
         { seq: 2, ok: true },
-        { seq: 3, error: 'id-taken' },
+        { seq: 3, ...FAILURES.idTaken },
         { seq: 4, plants: [{ name: 'Fern', tag: '' }], next: 1 },
       ],
     );
@@ -67,7 +68,7 @@ describe('The TCP server', () => {
       [
         { user: 'alice' },
         { seq: 1, ok: true },
-        { seq: 2, error: 'no-such-plant' },
+        { seq: 2, ...FAILURES.noSuchPlant },
         { seq: 3, plants: [{ name: 'Moss' }] },
       ],
     );

@@ -1,4 +1,4 @@
-import { NewPlant, type PlantId, parsePlantId } from 'plant-store/domain';
+import { NewPlant, PLANT_ID_RULE, type PlantId, parsePlantId } from 'plant-store/domain';
 
 interface Numbered {
   /** The client's number of the request, returned in the response. */
@@ -13,9 +13,6 @@ export type Request = Numbered &
     | { readonly do: 'nothing'; readonly why: string }
   );
 
-const RULES =
-  'id must be an int64 as a string of decimal digits, name text and not empty, tag text or absent';
-
 /** The request in a line. The domain has the rules of its values. */
 export function parseRequest(line: unknown): Request {
   const { seq, id, name, tag, limit = 100, after = 0, ...rest } = Object(line) as Record<string, unknown>;
@@ -24,11 +21,11 @@ export function parseRequest(line: unknown): Request {
 
   switch (rest['do']) {
     case 'create': {
-      const plant = NewPlant.from({ id, name, tag });
-      return plant ? { seq, do: 'create', plant } : nothing(RULES);
+      const { plant, invalid } = NewPlant.from({ id, name, tag });
+      return plant ? { seq, do: 'create', plant } : nothing(`${invalid.member} must be ${invalid.rule}`);
     }
     case 'delete':
-      if (plantId === undefined) return nothing('id must be an int64 as a string of decimal digits');
+      if (plantId === undefined) return nothing(`id must be ${PLANT_ID_RULE}`);
       return { seq, do: 'delete', id: plantId };
     case 'list':
       if (!isCount(limit) || !isCount(after)) return nothing('limit and after must be 0 or above');

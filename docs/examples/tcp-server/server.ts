@@ -4,7 +4,7 @@
  *   → {"token":"secret"}                                        ← {"user":"alice"}
  *   → {"seq":1,"do":"create","id":"7","name":"Fern"}            ← {"seq":1,"ok":true}
  *   → {"seq":2,"do":"list","limit":10,"after":0}                ← {"seq":2,"plants":[{"name":"Fern"}]}
- *   → {"seq":3,"do":"delete","id":"8"}                          ← {"seq":3,"error":"no-such-plant"}
+ *   → {"seq":3,"do":"delete","id":"8"}                          ← {"seq":3,"error":40401,"message":"…"}
  *
  * Ids are strings, because a JSON number loses digits beyond 2^53. A client may
  * send requests without waiting. Responses come as they complete; `seq` links a
@@ -18,8 +18,15 @@ import { once } from 'node:events';
 import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { MemoryEventStore } from 'plant-store/adapters/memory';
 import { system } from 'plant-store/adapters/system';
-import { type Authenticator, PlantStore, type User, parseUser } from 'plant-store/application';
-import { OutcomeUnknown, StoreUnavailable } from 'plant-store/event-sourcing';
+import {
+  type Authenticator,
+  FAILURES,
+  PlantStore,
+  REJECTED,
+  type User,
+  failureOf,
+  parseUser,
+} from 'plant-store/application';
 import { linesOf } from './lines.js';
 import { type Request, parseRequest } from './request.js';
 
@@ -83,7 +90,7 @@ async function answer(user: User, request: Request): Promise<object> {
           request.do === 'create'
             ? await plants.create(user, request.plant)
             : await plants.delete(user, request.id);
-        return rejection ? { seq, error: rejection } : { seq, ok: true };
+        return rejection ? { seq, ...REJECTED[rejection] } : { seq, ok: true };
       }
       case 'list': {
         const { plants: page, next } = await plants.list(user, request);
@@ -94,10 +101,9 @@ async function answer(user: User, request: Request): Promise<object> {
     }
   } catch (error) {
     // Nothing was written; outcome unknown; a bug. A client must be able to distinguish them.
-    if (error instanceof StoreUnavailable) return { seq, error: 'unavailable' };
-    if (error instanceof OutcomeUnknown) return { seq, error: 'outcome-unknown' };
-    console.error(error);
-    return { seq, error: 'bug' };
+    const failure = failureOf(error);
+    if (failure === FAILURES.bug) console.error(error);
+    return { seq, ...failure };
   }
 }
 

@@ -3,12 +3,11 @@ import {
   MEMBERS,
   MEMBER_NAMES,
   NewPlant,
+  PLANT_ID_RULE,
   type Plant,
   type PlantId,
   columnsOf,
-  isMember,
   parsePlantId,
-  ruleOf,
 } from '../../domain';
 import type { Arguments, Options } from './arguments';
 import { type Command, JSON_OUTPUT, USER, withStore } from './command';
@@ -80,18 +79,15 @@ export const list: Command = {
     const user = args.user();
     const limit = args.number('limit', 0) ?? Infinity;
     return withStore(context, async ({ plants }) => {
-      const { living, size } = await plants.query(user, (list) => ({
-        living: list.living(),
-        size: list.size,
-      }));
+      const page = await plants.list(user, { limit }, (selection) => selection.page());
       const { stdout, stderr } = context.terminal;
-      const shown = [...firstOf(living, limit)];
+      const shown = [...page.living()];
       const withId = args.has('ids');
       if (args.has('json'))
         await stdout.line(JSON.stringify(shown.map(({ id, plant }) => (withId ? { id, ...plant } : plant))));
       else
         for (const { id, plant } of shown) await stdout.line(`${withId ? `${id}\t` : ''}${plainLine(plant)}`);
-      if (size > shown.length && !args.has('json')) await stderr.line('There are more.');
+      if (page.next !== undefined && !args.has('json')) await stderr.line('There are more.');
       return 'done';
     });
   },
@@ -120,24 +116,15 @@ export const remove: Command = {
 
 function newPlant(args: Arguments): NewPlant {
   const members = Object.fromEntries(MEMBER_NAMES.map((name) => [name, args.text(name)]));
-  const wrong = MEMBER_NAMES.find((name) => !isMember(name, members[name]));
-  if (wrong !== undefined) throw new WrongUsage(`--${wrong} must be ${ruleOf(wrong)}`);
-  return NewPlant.from({ ...members, id: plantId(args) })!;
+  const { plant, invalid } = NewPlant.from({ ...members, id: args.text('id') });
+  if (invalid) throw new WrongUsage(`--${invalid.member} must be ${invalid.rule}`);
+  return plant;
 }
 
 function plantId(args: Arguments): PlantId {
   const id = parsePlantId(args.text('id')!);
-  if (id === undefined)
-    throw new WrongUsage('--id must be a whole number from -2^63 to 2^63-1, without leading zeros');
+  if (id === undefined) throw new WrongUsage(`--id must be ${PLANT_ID_RULE}`);
   return id;
-}
-
-function* firstOf<T>(items: Iterable<T>, count: number): Iterable<T> {
-  if (count === 0) return;
-  for (const item of items) {
-    yield item;
-    if (--count === 0) return;
-  }
 }
 
 function plainLine(plant: Plant): string {

@@ -16,9 +16,9 @@ export type {
   SentRequest,
 } from './options';
 export type { DrainTimes, HttpServer } from './server/server';
-export { METHODS } from './app/koa';
 export { FAILURE_REASONS } from './app/problems';
 export { DRAINING } from './app/service';
+export { METHODS } from './openapi/operations';
 export { createAdminApp, createApp, listen };
 
 /** {@link listen} with the app of {@link createApp}. All but the first two options have a default. */

@@ -1,7 +1,7 @@
-import type Router from '@koa/router';
 import Koa from 'koa';
-import { clientOf } from '../server/connection';
+import { clientOf } from '../server/served-response';
 import { Lists } from '../lists/lists';
+import type { OperationId } from '../openapi/operations';
 import {
   type AdminOptions,
   type AppOptions,
@@ -9,13 +9,13 @@ import {
   type RequestReport,
   type RequestTracer,
 } from '../options';
-import { plantsRouter } from './plants';
+import { plantHandlers } from './plants';
 import { HttpProblem, PROBLEMS, failureReason, problemOf, retryAfterSeconds } from './problems';
 import { ReceivedBodies } from './received-bodies';
 import { requestIdOf, requireWellFormed, traceparentOf } from './request';
 import { json } from './response';
-import { type Context, LeanKoa, type State, otherMethods, routeOf } from './koa';
-import { aboutRouter, docsRouter, healthRouter, metricsRouter } from './service';
+import { type Context, type Handlers, LeanKoa, otherMethods, routeOf, routerOf } from './koa';
+import { operatorHandlers, serviceHandlers } from './service';
 import { users } from './users';
 
 /** The app, with the memory of its lists and bodies. */
@@ -46,17 +46,14 @@ export function createApp(options: AppOptions): App {
 
   const lists = new Lists(maxSentBytes);
   const bodies = new ReceivedBodies();
-  const routers = [
-    plantsRouter({ plants, lists, bodies, bodyLimit, storeTimeoutMs }),
-    aboutRouter(),
-    healthRouter(ready),
-    ...(metrics ? [metricsRouter(metrics)] : []),
-    docsRouter(swaggerUi, metrics !== undefined),
-  ];
   const app = Object.assign(new LeanKoa(), { lists, bodies });
   app.use(commonResponse(report, random, tracer));
   app.use(users(authenticator, maxUserRequests));
-  addRoutes(app, routers);
+  addRoutes(
+    app,
+    plantHandlers({ plants, lists, bodies, bodyLimit, storeTimeoutMs }),
+    serviceHandlers({ ready, metrics, swaggerUi }),
+  );
   return app;
 }
 
@@ -65,11 +62,13 @@ export function createAdminApp(options: AdminOptions): Koa {
   const { metrics, ready, report = emitFault } = options;
   const app = new LeanKoa();
   app.use(commonResponse(report, Math.random, undefined));
-  addRoutes(app, [healthRouter(ready), metricsRouter(metrics)]);
+  addRoutes(app, operatorHandlers({ ready, metrics }));
   return app;
 }
 
-function addRoutes(app: Koa, routers: readonly Router<State>[]): void {
+/** @param groups each has a router of its own, which the later ones do not slow down. */
+function addRoutes(app: Koa, ...groups: readonly Partial<Handlers<OperationId>>[]): void {
+  const routers = groups.map(routerOf);
   for (const router of routers) app.use(router.routes());
   app.use(otherMethods(...routers));
 }
@@ -134,8 +133,7 @@ type Failed = Pick<RequestReport, 'errorNumber' | 'reason' | 'error'>;
 
 /** Sets the problem of `error` as the response. Returns what the report has about it. */
 function fail(ctx: Context, error: unknown, random: () => number): Failed {
-  const { problem, headers, body } = problemOf(error);
-  const { status } = problem;
+  const { problem, status, headers, body } = problemOf(error);
   ctx.status = status;
   ctx.set({ 'Cache-Control': 'no-store', ...headers });
   if (status === 429 || status === 503) ctx.set('Retry-After', String(retryAfterSeconds(error, random)));

@@ -2,8 +2,9 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import bodyParser from 'koa-bodyparser';
-import { clientOf, whenClosed } from '../server/connection';
-import { parseJson } from './json';
+import { parseJson } from '../../../application';
+import { clientOf, whenClosed } from '../server/served-response';
+
 import { HttpProblem, Overloaded, PROBLEMS, bodyTooLarge, malformedHttp } from './problems';
 import type { ReceivedBodies } from './received-bodies';
 import type { Context } from './koa';

@@ -3,10 +3,9 @@ import { Readable } from 'node:stream';
 import Router from '@koa/router';
 import Koa, { type ParameterizedContext } from 'koa';
 import type { User } from '../../../application';
+import { METHODS, OPERATIONS, type OperationId, servedMethods } from '../openapi/operations';
+import type { Method } from '../openapi/parts';
 import { HttpProblem, PROBLEMS } from './problems';
-
-/** All methods that any path serves, in the order in which `Allow` lists them. */
-export const METHODS = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'] as const;
 
 /** The state of a request in `ctx.state`. */
 export interface State {
@@ -20,9 +19,25 @@ export function routeOf(ctx: Context): string | undefined {
   return (ctx as { readonly _matchedRoute?: string })._matchedRoute;
 }
 
-/** A router whose paths are exact and case-sensitive. */
-export function newRouter(): Router<State> {
-  return new Router<State>({ sensitive: true, strict: true });
+/** The value of the parameter in the path, as sent: the `params` of the router are decoded. */
+export function pathParameterOf(ctx: Context): string {
+  return (ctx as { readonly captures?: readonly string[] }).captures![0]!;
+}
+
+/** Serves one operation. */
+export type Handler = (ctx: Context) => Promise<void> | void;
+
+/** The handlers of operations; of one that is not served, `undefined`. */
+export type Handlers<Id extends OperationId> = Readonly<Record<Id, Handler | undefined>>;
+
+/** A router of these operations. Its paths are exact and case-sensitive. */
+export function routerOf(handlers: Partial<Handlers<OperationId>>): Router<State> {
+  const router = new Router<State>({ sensitive: true, strict: true });
+  for (const [id, handler] of Object.entries(handlers)) {
+    const { method, path } = OPERATIONS[id as OperationId];
+    if (handler) router.register(path.replace(/\{(\w+)\}/g, ':$1'), [method], handler);
+  }
+  return router;
 }
 
 /**
@@ -31,11 +46,11 @@ export function newRouter(): Router<State> {
  */
 export function otherMethods(...routers: readonly Router<State>[]) {
   return (ctx: Context, next: () => Promise<unknown>): unknown => {
-    const served = routers
+    const methods = routers
       .flatMap((router) => router.match(ctx.path, ctx.method).path)
-      .flatMap(({ methods }) => methods);
-    if (served.length === 0) return next();
-    const allowed = METHODS.filter((method) => method === 'OPTIONS' || served.includes(method));
+      .flatMap((route) => route.methods as Method[]);
+    if (methods.length === 0) return next();
+    const allowed = servedMethods(methods);
     if (ctx.method !== 'OPTIONS') throw methodNotAllowed(allowed);
     ctx.set('Allow', allowed.join(', '));
     ctx.status = 204;

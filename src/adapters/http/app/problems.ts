@@ -1,61 +1,47 @@
-/** The error catalogue, and the mapping of errors to it. */
-import { AuthenticationUnavailable, TOKEN_FAULTS, type TokenFault } from '../../../application';
-import { OutcomeUnknown, StoreUnavailable, UNAVAILABLE_REASONS } from '../../../event-sourcing';
+/** The error catalogue of HTTP, and the mapping of errors to it. */
+import {
+  AuthenticationUnavailable,
+  FAILURES,
+  type Problem,
+  REJECTED,
+  TOKEN_FAULTS,
+  type TokenFault,
+  failureOf,
+} from '../../../application';
 import type { Rejection } from '../../../domain';
+import { OutcomeUnknown, StoreUnavailable, UNAVAILABLE_REASONS } from '../../../event-sourcing';
 
-export interface Problem {
-  readonly status: number;
-  readonly error: number;
-  readonly message: string;
-}
-
-/** Every possible failure of a request. The numbers are part of the interface and never change. */
+/** Every possible failure of a request. A number begins with the status. The numbers never change. */
 export const PROBLEMS = {
-  malformedHttp: { status: 400, error: 40000, message: 'the request is not well-formed HTTP' },
-  malformedJson: { status: 400, error: 40001, message: 'the body is not well-formed JSON in UTF-8' },
-  invalidPlant: { status: 400, error: 40002, message: 'the body is not a NewPlant' },
-  idTaken: { status: 400, error: 40003, message: 'id is taken by a living plant' },
-  badQuery: { status: 400, error: 40004, message: 'the query is not well-formed' },
+  ...FAILURES,
+  malformedHttp: { error: 40000, message: 'the request is not well-formed HTTP' },
   badPathId: {
-    status: 400,
     error: 40005,
     message:
       'the id in the path must be a decimal integer from -2^63 to 2^63-1, written without leading zeros, plus sign or escapes',
   },
-  noCredentials: { status: 401, error: 40100, message: 'a bearer token is required' },
-  badCredentials: { status: 401, error: 40101, message: 'the bearer token is not valid' },
-  noSuchPath: { status: 404, error: 40400, message: 'there is nothing at this path' },
-  noSuchPlant: { status: 404, error: 40401, message: 'there is no plant with this id' },
-  methodNotAllowed: {
-    status: 405,
-    error: 40500,
-    message: 'the method is not allowed here; Allow lists those that are',
-  },
-  tooSlow: { status: 408, error: 40800, message: 'the request did not arrive in time' },
-  bodyTooLarge: { status: 413, error: 41300, message: 'the body is too large' },
+  noSuchPath: { error: 40400, message: 'there is nothing at this path' },
+  methodNotAllowed: { error: 40500, message: 'the method is not allowed here; Allow lists those that are' },
+  tooSlow: { error: 40800, message: 'the request did not arrive in time' },
+  bodyTooLarge: { error: 41300, message: 'the body is too large' },
   unsupportedBody: {
-    status: 415,
     error: 41500,
     message: 'the body must be application/json in UTF-8, without a content encoding',
   },
   tooManyRequests: {
-    status: 429,
     error: 42900,
     message: 'too many requests of this user are in flight; nothing was changed',
   },
-  headersTooLarge: { status: 431, error: 43100, message: 'the header is too large or has too many fields' },
-  bug: { status: 500, error: 50000, message: 'the service failed; this is not your fault' },
-  storeUnavailable: {
-    status: 503,
-    error: 50300,
-    message: 'the service cannot do this now; nothing was changed',
-  },
-  outcomeUnknown: {
-    status: 503,
-    error: 50301,
-    message: 'the write was not confirmed in time and may or may not have happened; repeat it',
-  },
-} as const satisfies Record<string, Problem>;
+  headersTooLarge: { error: 43100, message: 'the header is too large or has too many fields' },
+} as const satisfies Readonly<Record<string, Problem>>;
+
+/** A failure of the catalogue. */
+export type FailureKind = keyof typeof PROBLEMS;
+
+/** The status of the response to a failure. */
+export function statusOf({ error }: Problem): number {
+  return Math.floor(error / 100);
+}
 
 /** Why requests get 401, 429 or 5xx, for the log and the metrics: those of `StoreUnavailable`, and others. */
 export const FAILURE_REASONS = [
@@ -86,6 +72,10 @@ export class HttpProblem extends Error {
     super(message);
   }
 
+  get status(): number {
+    return statusOf(this.problem);
+  }
+
   /** The body of the response: the contract's Error as JSON. */
   get body(): string {
     return JSON.stringify({ error: this.problem.error, message: this.message });
@@ -103,16 +93,11 @@ export function malformedHttp(message?: string): HttpProblem {
   return new HttpProblem(PROBLEMS.malformedHttp, message, { Connection: 'close' });
 }
 
-/** Created once, because rejections are frequent and a stack costs more than the response. */
-const REJECTED: Readonly<Record<Rejection, HttpProblem>> = {
-  'id-taken': new HttpProblem(PROBLEMS.idTaken),
-  'no-such-plant': new HttpProblem(PROBLEMS.noSuchPlant),
+/** The problems of commands that the domain rejects. Created once: rejections are frequent, and a stack is expensive. */
+export const REJECTIONS: Readonly<Record<Rejection, HttpProblem>> = {
+  'id-taken': new HttpProblem(REJECTED['id-taken']),
+  'no-such-plant': new HttpProblem(REJECTED['no-such-plant']),
 };
-
-/** The problem of a command that the domain rejects. */
-export function rejected(rejection: Rejection): HttpProblem {
-  return REJECTED[rejection];
-}
 
 /** A bound of this adapter is reached. The request has changed nothing. */
 export class Overloaded extends Error {
@@ -127,15 +112,10 @@ export class Overloaded extends Error {
   }
 }
 
-const UNAVAILABLE = [StoreUnavailable, AuthenticationUnavailable, Overloaded];
-
 /** The problem of an error. */
 export function problemOf(error: unknown): HttpProblem {
   if (error instanceof HttpProblem) return error;
-  if (error instanceof OutcomeUnknown) return new HttpProblem(PROBLEMS.outcomeUnknown);
-  if (UNAVAILABLE.some((Unavailable) => error instanceof Unavailable))
-    return new HttpProblem(PROBLEMS.storeUnavailable);
-  return new HttpProblem(PROBLEMS.bug);
+  return new HttpProblem(error instanceof Overloaded ? PROBLEMS.unavailable : failureOf(error));
 }
 
 /** Why a request failed with `error`; `undefined` for a fault of the client other than its token. */

@@ -1,20 +1,19 @@
-/** Authentication and admission: under `/plants` every request has a user, and each user a bounded number of requests. */
+/** Authentication and admission: each request that needs a user has one, and each user a bounded number of requests. */
 import type { Middleware } from 'koa';
 import type { Authenticator, TokenFault, User } from '../../../application';
-import { whenClosed } from '../server/connection';
+import { needsUser } from '../openapi/operations';
+import { whenClosed } from '../server/served-response';
 import { type Headers, HttpProblem, PROBLEMS } from './problems';
 import type { State } from './koa';
 
 /**
- * Sets `state.user` on each request under `/plants`, and passes on all other requests.
+ * Sets `state.user` on each request that needs a user, and passes on all others.
  * @param maxRequests of one user in flight at a time; at least 1.
  */
 export function users(authenticator: Authenticator, maxRequests: number): Middleware<State> {
   const admission = new Admission(maxRequests);
   return async (ctx, next) => {
-    // Paths are exact and case-sensitive, so this is all of `/plants…` and nothing else.
-    const { path } = ctx.request;
-    if (path !== '/plants' && !path.startsWith('/plants/')) {
+    if (!needsUser(ctx.request.path)) {
       await next();
       return;
     }

@@ -1,12 +1,15 @@
 /** The bodies of lists: short texts are cached until the list changes, long ones are streams. */
 import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
-import { type PlantView, type User, pageOf } from '../../../application';
+import type { Selection, User } from '../../../application';
 import { type Head, isSameHead } from '../../../event-sourcing';
-import { whenClosed } from '../server/connection';
-import { type PageQuery, canonical } from './list-query';
-import { SegmentTexts, isShort, render } from './list-text';
-import { type KeyedPage, type LongList, type LongListReader, LongLists } from './long-lists';
+import { whenClosed } from '../server/served-response';
+import { canonical } from './list-query';
+import { isShort, render } from './list-text';
+import type { KeyedPage, LongList } from './long-list';
+import type { LongListReader } from './long-list-reader';
+import { LongLists } from './long-lists';
+import { SegmentTexts } from './segment-texts';
 import { ResponseMemory } from './response-memory';
 
 /** Bytes of cached short texts, including their overhead. */
@@ -63,37 +66,31 @@ export class Lists {
   }
 
   /**
-   * A view of a user's list that returns the page of `query` for `response`. It throws `Overloaded` if the user requests
-   * too many long lists.
+   * The page of a user's `selection` for `response`. Throws `Overloaded` if the user requests too many long lists.
    * @param isKnown whether the client has the content with this entity tag. Then the page has no content.
    */
   page(
     user: User,
-    query: PageQuery,
+    selection: Selection,
     response: ServerResponse,
     isKnown: (etag: string) => boolean,
-  ): PlantView<ListPage> {
-    return (list, head) => {
-      // A limit beyond the end is ignored, so that all such queries share one text.
-      const cut = query.limit < list.size ? query : withoutLimit(query);
-      const key = `${canonical(cut)} ${user}`;
-      const cached = this.#pages.get(key);
-      if (cached !== undefined && isSameHead(cached.head, head)) return cached;
-      const long = this.#long.find(key, head);
-      if (long !== undefined) return longPage(long, response, isKnown);
-      const etag = entityTag(head);
-      const { ranges, next: position } = pageOf(list, cut);
-      // With limit=0 the links would never end.
-      const next =
-        position === undefined || cut.limit === 0 ? undefined : canonical({ ...cut, after: position });
-      if (isKnown(etag)) return { etag, next };
-      if (isShort(ranges)) {
-        const page = { key, head, etag, next, text: render(ranges, this.#segments) };
-        this.#keep(page);
-        return page;
-      }
+  ): ListPage {
+    const { query, head } = selection;
+    const key = `${canonical(query)} ${user}`;
+    const cached = this.#pages.get(key);
+    if (cached !== undefined && isSameHead(cached.head, head)) return cached;
+    const long = this.#long.find(key, head);
+    if (long !== undefined) return longPage(long, response, isKnown);
+    const etag = entityTag(head);
+    const { ranges, next: after } = selection.page();
+    // With limit=0 the links would never end.
+    const next = after === undefined || query.limit === 0 ? undefined : canonical({ ...query, after });
+    if (isKnown(etag)) return { etag, next };
+    if (!isShort(ranges))
       return longPage(this.#long.add(user, { key, head, etag, next }, ranges), response, isKnown);
-    };
+    const page = { key, head, etag, next, text: render(ranges, this.#segments) };
+    this.#keep(page);
+    return page;
   }
 
   /** Counts a short text in the memory of responses until `response` closes, if the system may not take it at once. */
@@ -128,10 +125,6 @@ function longPage(list: LongList, response: ServerResponse, isKnown: (etag: stri
 
 function bytesOf({ key, next = '', text }: CachedPage): number {
   return PAGE_BYTES + key.length + next.length + text.length;
-}
-
-function withoutLimit(query: PageQuery): PageQuery {
-  return query.limit === Infinity ? query : { ...query, limit: Infinity };
 }
 
 /** RFC 9110, 8.8.3, ASCII only. Our commit ids match; those of another store need not. */

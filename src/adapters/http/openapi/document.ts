@@ -1,14 +1,14 @@
 /**
  * The OpenAPI document: `/openapi.json` serves it, Swagger UI shows it, and the
- * tests check every response against it. It is written by hand, in this folder only.
+ * tests check every response against it. It is written by hand, in this folder only: the operations in two tables.
  */
-import { TAGS } from './parts';
-import { plantsPaths, servicePaths } from './paths';
-import { UNDER_PLANTS, failures, headers, optionsResponses, sharedFailures } from './responses';
+import { OPERATIONS, type OperationId } from './operations';
+import type { Operation, Tag } from './parts';
+import { PLANT_OPERATIONS } from './plant-operations';
+import type { FailureKind } from '../app/problems';
+import { ANYWHERE, UNDER_PLANTS, failures, headers, optionsResponses, sharedFailures } from './responses';
 import { schemas } from './schemas';
-
-/** The version of the interface. CHANGELOG.md lists its changes. */
-export const INTERFACE_VERSION = '1.0.0';
+import { INTERFACE_VERSION } from './service-operations';
 
 const DESCRIPTION = `
 Creates, lists and deletes plants. The bearer token identifies the user. Two tokens of one user see the same plants; no user sees the plants of another.
@@ -37,8 +37,8 @@ export function openApiDocument(mountPath = '', hasMetrics = true) {
     },
     servers: [{ url: mountPath || '/', description: 'This service' }],
     security: [{ bearer: [] }],
-    tags: Object.values(TAGS),
-    paths: { ...plantsPaths(), ...servicePaths(hasMetrics) },
+    tags: [PLANTS, SERVICE],
+    paths: pathsOf(hasMetrics),
     components: {
       schemas,
       headers,
@@ -61,4 +61,53 @@ export function openApiDocument(mountPath = '', hasMetrics = true) {
       responses: failures(...UNDER_PLANTS, 'noSuchPath', 'methodNotAllowed'),
     },
   } as const;
+}
+
+const PLANTS: Tag = { name: 'Plants', description: 'Create, list and delete plants.' };
+const SERVICE: Tag = { name: 'Service', description: 'Documentation, health and metrics. Needs no token.' };
+
+/** An operation as the document has it. */
+export interface DocumentedOperation extends Omit<Operation, 'method' | 'path' | 'failures'> {
+  readonly operationId: OperationId;
+  readonly tags: readonly string[];
+  readonly security?: readonly [];
+}
+
+/** By method, in lower case. */
+export type PathItem = Readonly<Record<string, DocumentedOperation>>;
+
+function pathsOf(hasMetrics: boolean): Readonly<Record<string, PathItem>> {
+  const paths: Record<string, Record<string, DocumentedOperation>> = {};
+  for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
+    if (id === 'metrics' && !hasMetrics) continue;
+    const { method, path, summary, description, parameters, requestBody, responses } = operation;
+    const isOnPlants = id in PLANT_OPERATIONS;
+    const documented: DocumentedOperation = {
+      operationId: id,
+      summary,
+      description,
+      tags: [(isOnPlants ? PLANTS : SERVICE).name],
+      ...(!isOnPlants && { security: [] }),
+      ...(parameters && { parameters }),
+      ...(requestBody && { requestBody }),
+      responses: { ...responses, ...failures(...failuresOf(operation, isOnPlants)) },
+    };
+    (paths[path] ??= {})[method.toLowerCase()] = documented;
+  }
+  return paths;
+}
+
+/** The possible failures of an operation. */
+function failuresOf(operation: Operation, isOnPlants: boolean): readonly FailureKind[] {
+  const { method, parameters = [], requestBody, failures: own = [] } = operation;
+  const has = (place: string) => parameters.some((parameter) => parameter.in === place);
+  if (!isOnPlants) return [...ANYWHERE, ...own];
+  return [
+    ...UNDER_PLANTS,
+    ...(requestBody ? (['malformedJson', 'unsupportedBody'] as const) : []),
+    ...(has('query') ? (['badQuery'] as const) : []),
+    ...(has('path') ? (['badPathId'] as const) : []),
+    ...own,
+    ...(method === 'GET' ? [] : (['outcomeUnknown'] as const)),
+  ];
 }

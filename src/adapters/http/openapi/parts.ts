@@ -1,6 +1,6 @@
-import type { METHODS } from '../app/koa';
-
 /** The parts of an OpenAPI 3.1 document that this one uses (https://spec.openapis.org/oas/v3.1.1). */
+import type { FailureKind } from '../app/problems';
+
 export interface Reference {
   readonly $ref: string;
 }
@@ -36,33 +36,48 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
+/** A row of the tables of operations. */
 export interface Operation {
-  readonly operationId: string;
+  readonly method: Method;
+  /** With the parameters in braces. */
+  readonly path: string;
   readonly summary: string;
   readonly description: string;
-  readonly tags: readonly string[];
-  readonly security?: readonly [];
   readonly parameters?: readonly Parameter[];
   readonly requestBody?: {
     readonly required: boolean;
     readonly description: string;
     readonly content: Readonly<Record<string, Media>>;
   };
+  /** The responses to a success. */
   readonly responses: Responses;
+  /** Failures that do not follow from its other members. */
+  readonly failures?: readonly FailureKind[];
 }
 
-/** A method with an operation of its own, as OpenAPI writes it. */
-export type Method = Lowercase<Exclude<(typeof METHODS)[number], 'HEAD' | 'OPTIONS'>>;
+/** The methods that an operation may have, in the order of `Allow`. HEAD and OPTIONS follow from the others. */
+export const OPERATION_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+export type Method = (typeof OPERATION_METHODS)[number];
 
-/** By method. */
-export type Operations = Readonly<Partial<Record<Method, Operation>>>;
+/** A group of operations, as Swagger UI shows it. */
+export interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
 
-export type PathItem = Operations & { readonly parameters?: readonly Parameter[] };
+/** The parameter of an operation whose content has an `ETag`. */
+export const IF_NONE_MATCH: Parameter = {
+  name: 'If-None-Match',
+  in: 'header',
+  required: false,
+  description: 'The `ETag` of an earlier response. If nothing has changed since, the response is 304.',
+  schema: { type: 'string' },
+};
 
-export type Paths = Readonly<Record<string, PathItem>>;
-
-/** The groups of operations, as Swagger UI shows them. */
-export const TAGS = {
-  plants: { name: 'Plants', description: 'Create, list and delete plants.' },
-  service: { name: 'Service', description: 'Documentation, health and metrics. Needs no token.' },
-} as const;
+/** Content in JSON, by a schema of `schemas.ts`. */
+export function json(
+  schema: string,
+  examples: NonNullable<Media['examples']>,
+): NonNullable<Response['content']> {
+  return { 'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples } };
+}

@@ -1,5 +1,5 @@
 /** The common parts of responses: their header fields, and the failures of the catalogue `PROBLEMS`. */
-import { PROBLEMS } from '../app/problems';
+import { type FailureKind, PROBLEMS, statusOf } from '../app/problems';
 import type { Header, Reference, Response, Responses } from './parts';
 import type { FailureBody } from './schemas';
 
@@ -119,7 +119,7 @@ export function headersOf(own: Readonly<Record<string, Field>> = {}): Response['
 }
 
 /** The meaning of each failure for a client. */
-const MEANINGS: Readonly<Record<keyof typeof PROBLEMS, string>> = {
+const MEANINGS: Readonly<Record<FailureKind, string>> = {
   malformedHttp: 'The request is malformed HTTP; the connection is closed',
   malformedJson:
     'The body is not well-formed JSON in UTF-8, has a member twice with different values, or is nested too deep',
@@ -140,7 +140,7 @@ const MEANINGS: Readonly<Record<keyof typeof PROBLEMS, string>> = {
     'Too many requests of this user are in flight: more than `MAX_USER_REQUESTS` on this instance',
   headersTooLarge: 'The header is larger than 16 KiB or has more than 100 fields',
   bug: 'The service has a bug',
-  storeUnavailable:
+  unavailable:
     'Nothing was changed: the event store is unavailable, too slow or overloaded, or the service is overloaded or shutting down',
   outcomeUnknown: 'The write was not confirmed in time, so its outcome is unknown: repeat the request',
 };
@@ -153,30 +153,28 @@ const FIELDS: Readonly<Record<number, Readonly<Record<string, Field>>>> = {
   503: { 'Retry-After': 'Retry-After' },
 };
 
-type Kind = keyof typeof PROBLEMS;
-
 /** Failures of all operations. The document has the response once. */
-const SHARED: readonly Kind[] = ['tooSlow', 'bodyTooLarge', 'headersTooLarge', 'bug'];
+const SHARED: readonly FailureKind[] = ['tooSlow', 'bodyTooLarge', 'headersTooLarge', 'bug'];
 
 export function sharedFailures(): Readonly<Record<string, Response>> {
   return Object.fromEntries(SHARED.map((kind) => [nameOf(kind), failure([kind])]));
 }
 
 /** The responses to these failures, by status. */
-export function failures(...kinds: readonly Kind[]): Responses {
-  const statuses = new Set(kinds.map((kind) => PROBLEMS[kind].status));
+export function failures(...kinds: readonly FailureKind[]): Responses {
+  const statuses = new Set(kinds.map((kind) => statusOf(PROBLEMS[kind])));
   return Object.fromEntries(
     [...statuses].map((status) => {
-      const some = kinds.filter((kind) => PROBLEMS[kind].status === status);
+      const some = kinds.filter((kind) => statusOf(PROBLEMS[kind]) === status);
       return [status, SHARED.includes(some[0]!) ? reference(some[0]!) : failure(some)];
     }),
   );
 }
 
-function failure(kinds: readonly Kind[]): Response {
+function failure(kinds: readonly FailureKind[]): Response {
   return {
     description: kinds.map((kind) => `${MEANINGS[kind]} (${PROBLEMS[kind].error}).`).join(' '),
-    headers: headersOf(FIELDS[PROBLEMS[kinds[0]!].status]),
+    headers: headersOf(FIELDS[statusOf(PROBLEMS[kinds[0]!])]),
     content: {
       'application/json': {
         // Generators of clients ignore members beside a $ref.
@@ -192,16 +190,16 @@ function failure(kinds: readonly Kind[]): Response {
   };
 }
 
-function example(kind: Kind) {
+function example(kind: FailureKind) {
   const { error, message } = PROBLEMS[kind];
   return { summary: `${error}: ${MEANINGS[kind]}`, value: { error, message } satisfies FailureBody };
 }
 
-function reference(kind: Kind): Reference {
+function reference(kind: FailureKind): Reference {
   return { $ref: `#/components/responses/${nameOf(kind)}` };
 }
 
-function nameOf(kind: Kind): string {
+function nameOf(kind: FailureKind): string {
   return kind[0]!.toUpperCase() + kind.slice(1);
 }
 
@@ -212,7 +210,7 @@ export const ANYWHERE = [
   'bodyTooLarge',
   'headersTooLarge',
   'bug',
-] as const satisfies Kind[];
+] as const satisfies FailureKind[];
 
 /** Failures of requests under `/plants`. */
 export const UNDER_PLANTS = [
@@ -220,8 +218,8 @@ export const UNDER_PLANTS = [
   'noCredentials',
   'badCredentials',
   'tooManyRequests',
-  'storeUnavailable',
-] as const satisfies Kind[];
+  'unavailable',
+] as const satisfies FailureKind[];
 
 /** The responses to OPTIONS, at any path. */
 export function optionsResponses(): Responses {

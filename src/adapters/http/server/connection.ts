@@ -1,9 +1,10 @@
-import { type IncomingMessage, type OutgoingHttpHeaders, STATUS_CODES, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { User } from '../../../application';
-import type { Headers, HttpProblem } from '../app/problems';
+import type { HttpProblem } from '../app/problems';
+import { answerRefused, refuseOtherProtocol } from './refusals';
 import type { RequestScheduler, Startable } from './request-scheduler';
-import { requestIdOf } from '../app/request';
+import { type ServingClient, isServed } from './served-response';
 
 /** Requests per connection. Clients then reconnect, and so discover new instances. */
 const MAX_SERVED = 10_000;
@@ -15,102 +16,12 @@ const MAX_QUEUED_EACH = 1000;
 const MAX_QUEUED = 20_000;
 /** Queue limit of the bodies of requests, in total. */
 const MAX_QUEUED_BYTES = 32 * 2 ** 20;
-/** In bytes. A client that takes less within the read timeout is disconnected. */
-const LEAST_READ = 64 * 1024;
 /** In bytes. A longer response without a user is the last one of its connection. */
 const LONG_WITHOUT_USER = 64 * 1024;
 /** Time for which input is dropped after the last response, so that a client that is still sending can read it. */
 const LINGER_MS = 1000;
 
 export type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-
-/** A connection that `listen` has accepted, as seen by the app. */
-export interface Client {
-  /** The user of its latest request; `undefined` if that had none. Set by the app. */
-  user: User | undefined;
-  /** Whether the server drains. */
-  readonly draining: boolean;
-  /** Sends 100 Continue to a client that waits for it, because the body will be read. */
-  expectBody(response: ServerResponse): void;
-}
-
-/** The connection of `response`; `undefined` under another server than `listen`. */
-export function clientOf(response: ServerResponse): Client | undefined {
-  return isServed(response) ? response.client : undefined;
-}
-
-/**
- * Calls `then` once the response was read or its connection closed; at once if that has happened already. It is called
- * before the next request of the connection starts.
- */
-export function whenClosed(response: ServerResponse, then: () => void): void {
-  if (response.destroyed) then();
-  // Its connection calls them before it starts the next request.
-  else if (isServed(response) && response.client) response.closing.push(then);
-  else response.prependListener('close', then);
-}
-
-function isServed(response: ServerResponse): response is ServedResponse {
-  return response instanceof ServedResponse;
-}
-
-/**
- * A response on a {@link Connection}, sent by any middleware. The last one has `Connection: close`. A client that stops
- * reading is disconnected once the whole body was written.
- */
-export class ServedResponse<
-  Request extends IncomingMessage = IncomingMessage,
-> extends ServerResponse<Request> {
-  client: Connection | undefined;
-  /** To call when it closes; see {@link whenClosed}. */
-  readonly closing: (() => void)[] = [];
-  /** Runs while the client has not read what was written. */
-  #unread: NodeJS.Timeout | undefined;
-  #isWatched = false;
-
-  override writeHead(status: number, reason?: unknown, fields?: unknown): this {
-    if (this.client?.isLast(this) === true) this.setHeader('Connection', 'close');
-    return super.writeHead(status, reason as string, fields as OutgoingHttpHeaders);
-  }
-
-  override write(chunk: unknown, encoding?: unknown, callback?: (error?: Error | null) => void): boolean {
-    const taken = super.write(chunk, encoding as BufferEncoding, callback);
-    if (!taken) this.#expectRead();
-    return taken;
-  }
-
-  override end(chunk?: unknown, encoding?: unknown, callback?: () => void): this {
-    super.end(chunk, encoding as BufferEncoding, callback);
-    // Most responses fit into the send buffer of the system, and need no timeout.
-    if (this.client && this.writableLength > 0 && !this.destroyed) {
-      this.setTimeout(this.client.readTimeoutMs, () => this.destroy());
-      this.#expectRead();
-    }
-    return this;
-  }
-
-  /** Disconnects a client that reads less than {@link LEAST_READ} per timeout of what was written so far. */
-  #expectRead(): void {
-    if (!this.client || this.#unread) return;
-    const timeouts = Math.max(1, Math.ceil(this.writableLength / LEAST_READ));
-    this.#unread = setTimeout(() => this.destroy(), timeouts * this.client.readTimeoutMs);
-    if (this.#isWatched) return;
-    this.#isWatched = true;
-    this.on('drain', this.#stopTimer);
-    this.on('close', this.#stopTimer);
-  }
-
-  readonly #stopTimer = (): void => {
-    clearTimeout(this.#unread);
-    this.#unread = undefined;
-  };
-
-  /** Resets the connection: otherwise the system would keep up to some megabytes, for as long as the client reads slowly. */
-  override destroy(error?: Error): this {
-    this.socket?.resetAndDestroy();
-    return super.destroy(error);
-  }
-}
 
 /** The server, as seen by a connection. */
 export interface ConnectionServer {
@@ -143,7 +54,7 @@ const WITHOUT_USER = Symbol('without user');
  * lose its own response. And only one request at a time takes memory and store
  * calls, however many a client sends at once.
  */
-export class Connection implements Client, Startable {
+export class Connection implements ServingClient, Startable {
   user: User | undefined;
   lane: Startable['lane'] = FIRST_REQUESTS;
   /** The pending responses, in the order of their requests. The first one is in progress. */
@@ -246,7 +157,7 @@ export class Connection implements Client, Startable {
     } else if (inBody && underWay.req === this.#latest && !underWay.headersSent) {
       // Started in any case, so that it is logged and counted like other requests.
       if (this.server.scheduler.cancel(this)) this.start();
-      answer(underWay, refusal);
+      answerRefused(underWay, refusal);
     } else {
       this.socket.destroy();
     }
@@ -295,41 +206,4 @@ export class Connection implements Client, Startable {
     if (this.#resets) setTimeout(() => this.socket.resetAndDestroy(), this.readTimeoutMs).unref();
     else setTimeout(() => this.socket.destroy(), LINGER_MS).unref();
   }
-}
-
-/** Node's parser accepts these like HTTP, for some methods, and does not say which protocol it was. */
-const OTHER_PROTOCOL = /^(?:\r\n)*[A-Z_]+ [!-~]+ (?:RTSP|ICE)\/\d\.\d\r\n/;
-
-/**
- * Marks a request of another protocol than HTTP, so that the app refuses it. Called when its header has been parsed: it
- * looks at the packet that was parsed last. Node copies the packet, so this is done only for the first request of a
- * connection, and for those that look like HTTP/1.0. A request whose line is not at the start of that packet passes.
- */
-function refuseOtherProtocol(request: IncomingMessage): void {
-  const { parser } = request.socket as Socket & { parser?: { getCurrentBuffer?(): Buffer | undefined } };
-  const bytes = parser?.getCurrentBuffer?.()?.toString('latin1');
-  if (bytes !== undefined && OTHER_PROTOCOL.test(bytes)) request.httpVersionMajor = 0;
-}
-
-/** Answers a request without the app, which may have started to serve it. */
-function answer(response: ServerResponse, refusal: HttpProblem): void {
-  const { 'X-Request-Id': requestId, ...fields } = fieldsOf(refusal, requestIdOf(response.req));
-  // Of the fields that the app has set only the id remains, because the log has it.
-  for (const name of response.getHeaderNames()) if (name !== 'x-request-id') response.removeHeader(name);
-  if (!response.hasHeader('X-Request-Id')) response.setHeader('X-Request-Id', requestId!);
-  const { status } = refusal.problem;
-  response.writeHead(status, STATUS_CODES[status], fields).end(refusal.body);
-}
-
-/** The header fields of a response that is sent without the app. It closes the connection. */
-export function fieldsOf({ headers, body }: HttpProblem, requestId: string): Headers {
-  return {
-    'X-Request-Id': requestId,
-    'X-Content-Type-Options': 'nosniff',
-    'Cache-Control': 'no-store',
-    ...headers,
-    'Content-Type': 'application/json',
-    'Content-Length': String(Buffer.byteLength(body)),
-    Connection: 'close',
-  };
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, STATUS_CODES, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Connection, type ConnectionServer, type Handle, fieldsOf } from './connection';
-import type { RequestReport } from '../options';
-import { HttpProblem, PROBLEMS } from '../app/problems';
-import { RequestScheduler } from './request-scheduler';
 import { methodNotAllowed } from '../app/koa';
+import type { HttpProblem } from '../app/problems';
+import type { RequestReport } from '../options';
+import { Connection, type ConnectionServer, type Handle } from './connection';
+import { answerRaw, isSurplus, refusalOf } from './refusals';
+import { RequestScheduler } from './request-scheduler';
 
 /**
  * The connections of a server. Replaces the responses that Node would send itself, without the contract's body: to
@@ -94,11 +95,8 @@ export class Connections implements ConnectionServer {
 
   readonly answerRaw = (socket: Socket, refusal: HttpProblem): void => {
     const requestId = randomUUID();
-    const { status, error: errorNumber } = refusal.problem;
-    const fields = { ...fieldsOf(refusal, requestId), Date: new Date().toUTCString() };
-    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-    socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${refusal.body}`);
-    this.report({ requestId, status, errorNumber });
+    answerRaw(socket, refusal, requestId);
+    this.report({ requestId, status: refusal.status, errorNumber: refusal.problem.error });
   };
 }
 
@@ -129,42 +127,4 @@ const MAX_BUFFERED = 64 * 1024;
 function bufferedBytes({ headers }: IncomingMessage): number {
   if (headers['transfer-encoding'] !== undefined) return MAX_BUFFERED;
   return Math.min(Number(headers['content-length'] ?? 0), MAX_BUFFERED);
-}
-
-/** An error with the bytes that Node's parser refused. */
-interface ParserError extends NodeJS.ErrnoException {
-  readonly rawPacket?: Buffer;
-}
-
-/** Whether the bytes follow a request with `Connection: close`, and so are not a request. */
-function isSurplus(error: ParserError): boolean {
-  return error.code === 'HPE_CLOSED_CONNECTION';
-}
-
-/** The problem of Node's `clientError`; `undefined` if the connection itself is broken. */
-function refusalOf(error: ParserError): HttpProblem | undefined {
-  switch (error.code) {
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new HttpProblem(PROBLEMS.tooSlow);
-    case 'HPE_HEADER_OVERFLOW':
-      return new HttpProblem(PROBLEMS.headersTooLarge);
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return new HttpProblem(PROBLEMS.bodyTooLarge);
-    case 'HPE_INVALID_METHOD':
-    case 'HPE_INVALID_CONSTANT': // Also a method of RTSP, which the parser knows.
-      return isRequest(error.rawPacket) ? methodNotAllowed() : new HttpProblem(PROBLEMS.malformedHttp);
-    default:
-      return error.code?.startsWith('HPE_') ? new HttpProblem(PROBLEMS.malformedHttp) : undefined;
-  }
-}
-
-/** A request line that is valid except for its unknown method (a token; RFC 9110, 5.6.2). */
-const REQUEST_LINE = /^(?:\r\n)*[\w!#$%&'*+.^`|~-]+ [!-~]+ HTTP\/1\.[01]\r\n/;
-
-/**
- * Distinguishes a method that Node does not know from bytes that are not HTTP. Node's parser reports both at the first
- * unexpected character. The packet must begin with them: after another request in it they would get no response.
- */
-function isRequest(packet: Buffer | undefined): boolean {
-  return packet !== undefined && REQUEST_LINE.test(packet.toString('latin1'));
 }

@@ -2,9 +2,9 @@ import { type Server, createServer } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type Koa from 'koa';
-import { ServedResponse } from './connection';
 import { Connections } from './connections';
 import { HTTP_DEFAULTS, type HttpServerOptions } from '../options';
+import { ServedResponse } from './served-response';
 
 export interface HttpServer {
   readonly host: string;

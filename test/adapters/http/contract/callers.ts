@@ -1,7 +1,5 @@
 import { expect } from 'chai';
-import { openApiDocument } from '../../../../src/adapters/http/openapi/document';
 import { exchange } from '../../../support/client';
-import { servedMethodsOf } from '../../../support/documented';
 import type { Subject } from './http-contract';
 
 const CHALLENGE = 'Bearer realm="plants"';
@@ -51,17 +49,6 @@ export function callers(service: Subject): void {
         expect((await exchange(service.url, { path: '/plants', headers })).status).to.equal(200);
       });
     }
-
-    it('is required by each operation on plants', async () => {
-      for (const [path, item] of Object.entries(openApiDocument().paths)) {
-        if (!path.startsWith('/plants')) continue;
-        for (const method of servedMethodsOf(item)) {
-          const message = { path: path.replace('{id}', '1'), method };
-          const { status } = await exchange(service.url, message);
-          expect(status, `${method} ${path}`).to.equal(401);
-        }
-      }
-    });
 
     it('comes before any other check of a request', async () => {
       for (const message of [

@@ -3,6 +3,7 @@
  * HTTP and with any event store.
  * Every test has its own user, so tests may share instances and stores.
  */
+import type { PlantOperationId } from '../../../../src/adapters/http/openapi/plant-operations';
 import { Client } from '../../../support/client';
 import { answering } from './answering';
 import { bodies } from './bodies';
@@ -10,6 +11,7 @@ import { callers } from './callers';
 import { creating } from './creating';
 import { deleting } from './deleting';
 import { listing } from './listing';
+import { operations } from './operations';
 import { paging } from './paging';
 import { resources } from './resources';
 
@@ -37,6 +39,15 @@ const USERS = Array.from({ length: 400 }, (_, index) => index);
 const AUTH_TOKENS = USERS.flatMap((n) => [`user ${n}:token-${n}`, `user ${n}:other-${n}`]).join();
 export const BODY_LIMIT = 65_536;
 
+type Suite = (service: Subject) => void;
+
+/** The tests of each operation. What follows from the table of operations is in {@link operations}. */
+const BY_OPERATION: Readonly<Record<PlantOperationId, readonly [Suite, ...Suite[]]>> = {
+  createPlant: [creating, bodies],
+  listPlants: [listing, paging],
+  deletePlant: [deleting],
+};
+
 export function httpContract({ name, start }: Candidate): void {
   describe(`${name} keeps the contract of the HTTP interface`, () => {
     let started: Started | undefined;
@@ -53,7 +64,7 @@ export function httpContract({ name, start }: Candidate): void {
       user: () => clientOf(users++, 'token'),
       twin: () => [clientOf(users, 'token'), clientOf(users++, 'other')],
     };
-    for (const suite of [creating, listing, paging, deleting, bodies, callers, resources, answering])
-      suite(subject);
+    for (const suite of Object.values(BY_OPERATION).flat()) suite(subject);
+    for (const suite of [operations, callers, resources, answering]) suite(subject);
   });
 }

@@ -33,28 +33,6 @@ export function resources(service: Subject): void {
   });
 
   describe('A method', () => {
-    for (const [path, allow, refused] of [
-      ['/plants', 'GET, HEAD, POST, OPTIONS', ['PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'PURGE']],
-      ['/plants/1', 'DELETE, OPTIONS', ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'TRACE', 'LOCK']],
-    ] as const) {
-      for (const method of refused) {
-        it(`${method} on ${path} answers 405/40500 with Allow`, async () => {
-          const user = service.user();
-          await user.plants([1, 'Fern']);
-          const answer = await user.send({ method, path });
-          expect(answer.status).to.equal(405);
-          if (method !== 'HEAD') expect(answer.error).to.equal(40500);
-          expect(answer.headers.allow).to.equal(allow);
-          expect(await user.names()).to.deep.equal(['Fern']);
-        });
-      }
-
-      it(`OPTIONS on ${path} answers 204 with Allow`, async () => {
-        const { status, text, headers } = await service.user().send({ method: 'OPTIONS', path });
-        expect({ status, text, allow: headers.allow }).to.deep.equal({ status: 204, text: '', allow });
-      });
-    }
-
     it('cannot be overridden by a header field', async () => {
       const user = service.user();
       await user.plants([1, 'Fern']);

@@ -1,6 +1,6 @@
 /** The input of the fuzzer: valid requests, damaged requests, and bytes that are not HTTP. */
 import fc from 'fast-check';
-import { PARAMETER_NAMES } from '../../../../src/adapters/http/lists/list-query';
+import { QUERY_PARAMETERS } from '../../../../src/adapters/http/lists/list-query';
 import { AUTH, END, HOST, JSON_TYPE } from '../../../support/requests';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
@@ -77,7 +77,7 @@ function withBody(bytes: string, chunked: boolean): string {
 const validRequest = fc.oneof(
   fc.tuple(bodyBytes, fc.boolean()).map(([bytes, chunked]) => `POST /plants HTTP/1.1\r\n${HOST}${AUTH}${withBody(bytes, chunked)}`),
   id.map((i) => `DELETE /plants/${i} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
-  fc.tuple(fc.constantFrom(...PARAMETER_NAMES, 'x'), id).map(([name, value]) => `GET /plants?${name}=${value} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
+  fc.tuple(fc.constantFrom(...QUERY_PARAMETERS.map(({ name }) => name), 'x'), id).map(([name, value]) => `GET /plants?${name}=${value} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
   fc.webPath().map((path) => `GET ${path || '/'} HTTP/1.1\r\n${HOST}${AUTH}${END}`),
   fc.constantFrom('OPTIONS', 'PUT', 'CONNECT', 'PROPFIND', 'FLOURISH').map((method) => `${method} /plants HTTP/1.1\r\n${HOST}${AUTH}${END}`),
   fc.constant(`GET /health/ready HTTP/1.1\r\n${HOST}${END}`),

@@ -1,15 +1,14 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  Measurement,
-  PIECE_LENGTH,
   type Place,
   START,
-  SegmentTexts,
   isShort,
   render,
   renderPiece,
 } from '../../../../src/adapters/http/lists/list-text';
+import { Measurement } from '../../../../src/adapters/http/lists/measurement';
+import { PIECE_LENGTH, SegmentTexts } from '../../../../src/adapters/http/lists/segment-texts';
 import { type Page, type PlantCreated, PlantList } from '../../../../src/domain';
 import { created, deleted } from '../../../support/given';
 import { RUNS } from '../../../domain/arbitraries';

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { type ListPage, Lists } from '../../../../src/adapters/http/lists/lists';
 import type { PageQuery } from '../../../../src/adapters/http/lists/list-query';
-import { type User, WHOLE_LIST } from '../../../../src/application';
+import { Selection, type User, WHOLE_LIST } from '../../../../src/application';
 import { PlantList } from '../../../../src/domain';
 import { created } from '../../../support/given';
 
@@ -29,7 +29,7 @@ function newLists(maxKept?: number): Lists {
   return new Lists(SENT, maxKept);
 }
 
-/** The page of a list, as the view of an aggregate returns it. */
+/** The page that a query selects from a list. */
 function pageOf(
   lists: Lists,
   user: User,
@@ -38,7 +38,8 @@ function pageOf(
   commit = 'c',
   response = responseOf(),
 ): ListPage {
-  return lists.page(user, query, response, () => false)(list, { version: list.version, commit });
+  const selection = new Selection(list, query, { version: list.version, commit });
+  return lists.page(user, selection, response, () => false);
 }
 
 /** The text of that page. It is short. */
@@ -211,7 +212,8 @@ describe('The text of a list', () => {
     const lists = newLists();
     const tags: string[] = [];
     const isKnown = (etag: string) => tags.push(etag) > 0;
-    const page = lists.page(ADA, ALL, responseOf(), isKnown)(list, { version: list.version, commit: 'c' });
+    const selection = new Selection(list, ALL, { version: list.version, commit: 'c' });
+    const page = lists.page(ADA, selection, responseOf(), isKnown);
     expect(tags).to.deep.equal([page.etag]);
     expect([page.reader, page.text, lists.bytes, lists.sent.bytes]).to.deep.equal([
       undefined,

@@ -3,12 +3,10 @@ import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { PIECE_LENGTH, SegmentTexts } from '../../../../src/adapters/http/lists/list-text';
-import {
-  type LongList,
-  type LongListReader,
-  LongLists,
-} from '../../../../src/adapters/http/lists/long-lists';
+import type { LongList } from '../../../../src/adapters/http/lists/long-list';
+import type { LongListReader } from '../../../../src/adapters/http/lists/long-list-reader';
+import { LongLists } from '../../../../src/adapters/http/lists/long-lists';
+import { PIECE_LENGTH, SegmentTexts } from '../../../../src/adapters/http/lists/segment-texts';
 import { Overloaded } from '../../../../src/adapters/http/app/problems';
 import { ResponseMemory } from '../../../../src/adapters/http/lists/response-memory';
 import type { User } from '../../../../src/application';
@@ -68,8 +66,8 @@ describe('Long lists', () => {
     const readers = Array.from({ length: 5 }, () => open(ADA));
     for (const text of await Promise.all(readers.map(textOf))) expect(text).to.equal(TEXT);
     const list = listOf(ADA);
-    expect(list.isComplete).to.equal(true);
-    expect(list.piece(0, { range: 0 })).to.equal(list.piece(0, { range: 0 }));
+    expect(list.pieces.isComplete).to.equal(true);
+    expect(list.pieces.at(0, { range: 0 })).to.equal(list.pieces.at(0, { range: 0 }));
     expect(lists.bytes).to.equal(TEXT.length);
   });
 
@@ -189,7 +187,7 @@ describe('Long lists', () => {
     const [first, second] = readers.map((reader) => reader.body() as Readable);
     first!.once('data', () => first!.pause());
     await once(first!, 'pause');
-    const { length } = listOf(ADA).piece(0, { range: 0 }).text;
+    const { length } = listOf(ADA).pieces.at(0, { range: 0 }).text;
     expect(length).to.be.above(PIECE_LENGTH);
     expect(memory.bytes).to.equal(before + length);
     await once(second!.resume(), 'end');

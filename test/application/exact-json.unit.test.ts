@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { JsonNumber, parseJson } from '../../../../src/adapters/http/app/json';
+import { JsonNumber, parseJson } from '../../src/application';
 
 /** Characters that a parser can confuse: structure, escapes, white space, and the characters of numbers. */
 const PIECES = [

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { compiled } from '../../support/compiled';
+import { compiled } from '../support/compiled';
 
 describe('The value of a JSON text', () => {
   it('does not keep the text in memory', function () {
@@ -17,8 +17,8 @@ describe('The value of a JSON text', () => {
 
 /** Keeps the plants of 2,000 long bodies, and prints the growth of the heap in bytes. */
 const KEEP_NAMES = `
-  const { parseJson } = require('./adapters/http/app/json');
-  const { newPlantFrom } = require('./adapters/http/app/plants');
+  const { parseJson } = require('./application');
+  const { newPlantFrom } = require('./adapters/http/app/new-plant');
   const rest = 'x'.repeat(60 * 1024);
   const bodyOf = (id) =>
     Buffer.from(JSON.stringify({ id, name: 'a name ' + String(id).padStart(13), tag: 'short ' + id, rest }));
