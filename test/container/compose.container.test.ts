@@ -4,7 +4,8 @@ import { Client } from '../support/client';
 import { tokenOf } from '../support/instance';
 import { freePort } from '../support/redis/free-port';
 import { until } from '../support/until';
-import { IMAGES, describeDocker, docker, image, say } from './docker';
+import { theBlock } from '../docs/shell';
+import { IMAGES, describeDocker, docker, image, operatorImage, say } from './docker';
 
 const AUTH_TOKENS = `alice:${tokenOf('alice')}`;
 const PROJECT = `plant-store-test-${process.pid}`;
@@ -40,6 +41,7 @@ function suite(): void {
   before(async () => {
     await image();
     await docker('tag', 'plant-store:test', 'plant-store');
+    await operatorImage();
     const port = await freePort();
     settings = {
       AUTH_TOKENS,
@@ -104,6 +106,36 @@ function suite(): void {
     await acknowledges(writer.acknowledged.length + 10);
     await writer.stop();
     expect((await client.list()).names).to.include.members(writer.acknowledged);
+  });
+
+  /** Runs a block of the runbooks in this project. */
+  const follow = (kind: string, environment: NodeJS.ProcessEnv = {}) => {
+    const program = [...command!, '--project-name', PROJECT].join(' ');
+    const text = theBlock(`sh ${kind}`)
+      .text.replaceAll('docker compose', program)
+      .replace(/^echo (\S+) >> \.env$/m, 'export $1');
+    return say('bash', ['-ec', text], { ...settings, ...environment });
+  };
+
+  it('is backed up by itself, restored by the commands of the page, and has the data before again', async () => {
+    await follow('compose backup');
+    const [backup] = await containers('backup');
+    let name: string | undefined;
+    await until(async () => {
+      const log = await docker('logs', backup!);
+      name = /^verified: \/backups\/(.+)$/m.exec(log)?.[1];
+      return name !== undefined;
+    });
+    const saved = (await client.list()).names!;
+    expect(await client.create(5000, 'Later')).to.include({ status: 200 });
+    const served = async () => (await client.list().catch(() => undefined))?.names;
+
+    await follow('compose restore', { BACKUP: name });
+    await until(async () => (await served())?.length === saved.length);
+    expect(await served()).to.deep.equal(saved);
+
+    await compose('up', '--detach');
+    await until(async () => (await served())?.at(-1) === 'Later');
   });
 }
 

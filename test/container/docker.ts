@@ -45,6 +45,14 @@ async function build(): Promise<string> {
   return 'plant-store:test';
 }
 
+/** The image for the tasks on Redis, with the service of {@link image}. */
+export async function operatorImage(): Promise<void> {
+  await image();
+  const from = IMAGES.redis === undefined ? [] : ['--build-arg', `REDIS_IMAGE=${IMAGES.redis}`];
+  const options = [...from, '--build-arg', 'SERVICE_IMAGE=plant-store:test', '--tag', 'plant-store-operator'];
+  await docker('build', '--file', 'deploy/operator.Dockerfile', ...options, 'deploy');
+}
+
 /** A suite that needs a Docker daemon, and `more`. Without them it is pending, or fails if REQUIRE_DOCKER is set. */
 export function describeDocker(
   title: string,

@@ -37,14 +37,23 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
   },
   ...Object.fromEntries(
     [
-      ...['backup aof', 'restore aof', 'backup rdb', 'restore rdb', 'backup export', 'restore import'],
-      ...['erase', 'erase file', 'disk usage', 'disk restart', 'disk verify'],
-      ...['failover redis', 'upgrade check', 'upgrade instance', 'sizing'],
+      ...['backup export', 'restore import', 'erase', 'disk usage', 'disk verify', 'repair restore'],
+      ...['upgrade check', 'upgrade instance', 'sizing'],
     ].map(
       (block) =>
         [`sh ${block}`, { by: 'test/docs/runbooks.processes.redis.test.ts', saying: `'${block}'` }] as const,
     ),
   ),
+  ...Object.fromEntries(
+    ['backup', 'restore', 'restore switch', 'erase file', 'disk restart', 'failover redis'].map(
+      (block) =>
+        [
+          `sh ${block}`,
+          { by: 'test/deploy/redis-tasks.processes.redis.test.ts', saying: `follows('${block}')` },
+        ] as const,
+    ),
+  ),
+  'redis tasks': { by: 'test/deploy/redis-tasks.processes.redis.test.ts' },
   'sh archive': { by: 'test/adapters/cli/archive.processes.redis.test.ts', saying: "theBlock('sh archive')" },
   'sh restore archives': {
     by: 'test/adapters/cli/archive.processes.redis.test.ts',
@@ -53,6 +62,13 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
   'sh failover sentinel': { by: 'test/adapters/redis/sentinel.redis.test.ts' },
   'sh container': { by: 'test/container/image.container.test.ts' },
   'sh compose': { by: 'test/container/compose.container.test.ts', saying: "'up', '--detach'" },
+  'sh compose backup': { by: 'test/container/compose.container.test.ts', saying: "follow('compose backup'" },
+  'sh compose restore': {
+    by: 'test/container/compose.container.test.ts',
+    saying: "follow('compose restore'",
+  },
+  'sh operator image': { by: 'test/container/docker.ts', saying: 'deploy/operator.Dockerfile' },
+  'sh kubernetes backup': { by: 'test/repository/kubernetes.unit.test.ts' },
   'sh kubernetes': { by: 'test/repository/kubernetes.unit.test.ts' },
   'sh package': { by: 'test/package/pages.package.test.ts' },
   'sh package redis': { by: 'test/package/pages.package.test.ts' },

@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Deployment } from 'kubernetes-types/apps/v1';
 import type { HorizontalPodAutoscaler } from 'kubernetes-types/autoscaling/v2';
-import type { Service } from 'kubernetes-types/core/v1';
+import type { CronJob, Job } from 'kubernetes-types/batch/v1';
+import type { Container, Service } from 'kubernetes-types/core/v1';
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1';
 import * as ts from 'typescript';
@@ -17,7 +18,7 @@ const LABELS = { 'app.kubernetes.io/name': 'plant-store' };
 
 interface Kustomization {
   readonly resources: readonly string[];
-  readonly images: readonly { readonly name: string; readonly newTag: string }[];
+  readonly images: readonly { readonly name: string; readonly newName: string; readonly newTag: string }[];
 }
 
 interface KubernetesObject {
@@ -39,9 +40,15 @@ function manifest(path: string): unknown {
 describe('The Kubernetes manifests', () => {
   const kustomization = manifest('kustomization.yaml') as Kustomization;
   const monitoring = manifest('service-monitor/kustomization.yaml') as Kustomization;
+  const backup = manifest('backup/kustomization.yaml') as Kustomization;
   const { spec } = manifest('deployment.yaml') as Deployment;
   const pod = spec!.template.spec!;
   const [container] = pod.containers;
+  const [inCronJob] = (manifest('backup/cron-job.yaml') as CronJob).spec!.jobTemplate.spec!.template.spec!
+    .containers as [Container];
+  const [inRestoreJob] = (manifest('backup/restore-job.yaml') as Job).spec!.template.spec!.containers as [
+    Container,
+  ];
   const dockerfile = readFileSync('Dockerfile', 'utf8');
   const environment = Object.fromEntries(
     container!.env!.map(({ name, value, valueFrom }) => [
@@ -56,6 +63,7 @@ describe('The Kubernetes manifests', () => {
     const files = [
       ...kustomization.resources,
       ...monitoring.resources.map((file) => join('service-monitor', file)),
+      ...[...backup.resources, 'restore-job.yaml'].map((file) => join('backup', file)),
     ].filter((file) => !file.endsWith('service-monitor.yaml'));
 
     it(`in ${files.join(', ')}`, function () {
@@ -183,10 +191,31 @@ describe('The Kubernetes manifests', () => {
     expect(steps).to.contain(`kubectl apply -k ${FOLDER}`);
   });
 
-  it('run the image of the version of the package', () => {
+  it('run the images of the version of the package', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-    const [image] = kustomization.images;
-    expect([image!.name, image!.newTag]).to.deep.equal([container!.image, version]);
+    const images = [...kustomization.images, ...backup.images].map(({ name, newTag }) => [name, newTag]);
+    expect(images).to.deep.equal([
+      [container!.image, version],
+      [inCronJob.image, version],
+    ]);
+    expect(inRestoreJob.image).to.equal(`${backup.images[0]!.newName}:${version}`);
+  });
+
+  it('back up and restore by tasks of redis.sh, with the secret of the page, and without rights', () => {
+    const steps = blocks().find(({ kind }) => kind === 'sh kubernetes backup')!.text;
+    const [, secret] = /create secret generic (\S+) /.exec(steps)!;
+    const keys = [...steps.matchAll(/--from-literal=([\w-]+)=/g)].map(([, key]) => key);
+    for (const { args, env, securityContext, volumeMounts } of [inCronJob, inRestoreJob]) {
+      expect(readFileSync('deploy/redis.sh', 'utf8')).to.contain(`\n${args![0]}() {`);
+      expect(securityContext).to.deep.equal(container!.securityContext);
+      const paths = volumeMounts!.map(({ mountPath }) => mountPath);
+      for (const path of args!.slice(1)) expect(paths).to.include(`/${path.split('/')[1]!}`);
+      for (const { secretKeyRef } of env!.flatMap(({ valueFrom }) => valueFrom ?? [])) {
+        expect(secretKeyRef!.name).to.equal(secret);
+        expect(keys).to.include(secretKeyRef!.key);
+      }
+    }
+    expect(steps).to.contain(`kubectl apply -k ${FOLDER}/backup`);
   });
 });
 

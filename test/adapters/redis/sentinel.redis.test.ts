@@ -25,10 +25,13 @@ describePrograms({ 'redis-server': 'redis-server' }, 'With three Sentinels', () 
     const [primary, replica] = topology.nodes;
     // Otherwise a Sentinel would demote the old primary about ten seconds later.
     await primary!.call('ACL', 'SETUSER', 'default', '-replicaof', '-slaveof');
-    const names = { SENTINEL_URL: `redis://127.0.0.1:${topology.sentinels[0]!.port}`, MASTER: 'plants' };
+    const command = theBlock('sh failover sentinel').text.replace(
+      ':26379',
+      `:${topology.sentinels[0]!.port}`,
+    );
     // The Sentinel refuses the command while it fails over.
     await until(async () => {
-      await paste(theBlock('sh failover sentinel').text, names);
+      await paste(command);
       return (await topology.primaries())[0] === replica;
     });
     let id = 100;

@@ -237,6 +237,8 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
       '4-0',
     ]);
     expect(await redis.admin.exists('plant-store:{alice}:mended')).to.equal(0);
+    expect(await redis.admin.xlen('aside:{alice}:events')).to.equal(4);
+    await redis.admin.unlink('aside:{alice}:events');
   });
 });
 
