@@ -2,6 +2,7 @@ import { TokenFileBusy, addToken } from '../adapters/auth/new-token';
 import { BrokenTokenFile } from '../adapters/auth/token-file-format';
 import type { OpenStore, CliContext } from '../adapters/cli/command';
 import { Misconfigured, Refused } from '../adapters/cli/exit';
+import { untilUnread } from '../adapters/cli/pipe-reader';
 import { run } from '../adapters/cli/run';
 import { Output, escapeForTerminal } from '../adapters/cli/terminal';
 import { systemClock } from '../adapters/system/clock';
@@ -46,6 +47,7 @@ function contextOf(process: NodeJS.Process): CliContext {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
       return interrupted.signal;
     },
+    untilUnread,
   };
 }
 

@@ -73,6 +73,13 @@ describe('A module that EVENT_STORE names', function () {
     expect(await run('plant-store events verify')).to.deep.include({ code: 3 });
   });
 
+  it('is followed by events tail until its reader closes the pipe, without a further event', async () => {
+    const create = 'plant-store create --user alice --id 1 --name Fern';
+    const tail = 'plant-store events tail --user alice --from start | head -n 1; echo ${PIPESTATUS[0]}';
+    const { out } = await bash(`${create}; ${tail}`, environment()).ended;
+    expect(out).to.match(/^Fern\n1\t\S+\tPlantCreated\t1\tFern\n141\n$/);
+  });
+
   it('may have no catalogue: only the commands that list streams refuse it', async () => {
     const run = (command: string) => bash(command, { ...environment(), PLANTS_CATALOGUE: 'none' }).ended;
     expect(await run('plant-store create --user alice --id 1 --name Fern')).to.include({ code: 0 });

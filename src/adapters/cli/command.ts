@@ -26,6 +26,8 @@ export interface CliContext {
   serve(args: readonly string[]): Promise<number>;
   /** After this call, Ctrl-C and SIGTERM abort the signal instead of ending the process. */
   untilInterrupted(): AbortSignal;
+  /** The signal is aborted when the reader of standard output closes the pipe, if this machine can notice it. */
+  untilUnread(): AbortSignal;
 }
 
 export interface OpenStore {

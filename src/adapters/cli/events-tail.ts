@@ -45,8 +45,10 @@ export const eventsTail: Command = {
     const user = args.user();
     const first = firstVersion(args);
     return withStore(context, async (opened) => {
-      await follow(opened, user, first, args.has('json'), context);
-      return 'done';
+      const unread = context.untilUnread();
+      const signal = AbortSignal.any([context.untilInterrupted(), unread]);
+      await follow(opened, user, first, args.has('json'), context, signal);
+      return unread.aborted ? 'brokenPipe' : 'done';
     });
   },
 };
@@ -67,10 +69,10 @@ async function follow(
   first: number | undefined,
   json: boolean,
   context: CliContext,
+  signal: AbortSignal,
 ): Promise<void> {
   const { stdout, stderr } = context.terminal;
   const { clock } = context;
-  const signal = context.untilInterrupted();
   const unavailable = ({ message }: StoreUnavailable) => {
     void stderr.line(`The event store is unavailable (${message}); retrying.`).catch(() => {});
   };

@@ -28,7 +28,9 @@ export function progressOn(output: Output, clock: Clock, what: string): Progress
       const text = describeProgress(what, done, total, now - began);
       if (!output.isTerminal) return output.line(text);
       drawn = true;
-      const bar = total > 0 ? `${barOf(done / total)} ` : '';
+      // The bar is as wide as the text allows, because the remaining time is at the end of the text.
+      const width = Math.min(BAR_WIDTH, output.columns - 1 - text.length - '[] '.length);
+      const bar = total > 0 && width > 0 ? `${barOf(done / total, width)} ` : '';
       return output.write(`${ERASE_LINE}${`${bar}${text}`.slice(0, output.columns - 1)}`);
     },
     async end() {
@@ -56,7 +58,7 @@ function describeTimeLeft(ms: number): string {
   return `, ${Math.floor(minutes / 60)} h ${minutes % 60} min left`;
 }
 
-function barOf(share: number): string {
-  const full = Math.round(Math.min(share, 1) * BAR_WIDTH);
-  return `[${'#'.repeat(full)}${'-'.repeat(BAR_WIDTH - full)}]`;
+function barOf(share: number, width: number): string {
+  const full = Math.round(Math.min(share, 1) * width);
+  return `[${'#'.repeat(full)}${'-'.repeat(width - full)}]`;
 }

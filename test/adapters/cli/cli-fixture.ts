@@ -59,6 +59,7 @@ export function startCli(setup: CliSetup, ...typed: string[]) {
     serve: setup.serve ?? (async () => 0),
     newToken: setup.newToken ?? (async () => 'plants_secret'),
     untilInterrupted: () => setup.interrupted ?? new AbortController().signal,
+    untilUnread: () => new AbortController().signal,
   };
   const outcome = run(typed, context).then((code): Outcome => ({ code, out: out.text, error: error.text }));
   return { outcome, out: () => out.text, error: () => error.text };

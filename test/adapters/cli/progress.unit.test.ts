@@ -42,6 +42,25 @@ describe('The progress of a command', () => {
     expect(text().replace('\r\u001b[K', '')).to.have.length(69);
   });
 
+  it('shows the time left on 80 columns, beside a bar that is as wide as it fits', async () => {
+    for (const [done, total, shown] of [
+      [
+        1_234_567,
+        98_765_432,
+        /^\[-{8}\] events: 1234567 of 98765432 \(1 %\), 1234567 a second, 1 min 20 s left$/,
+      ],
+      [1_234_567_890, 987_654_321_098, /^events: .* a second, 13 min 20 s left$/],
+    ] as const) {
+      const { clock, progress, text } = watched(true);
+      await clock.pass(1000);
+      await progress.advance(done, total);
+      expect(text().replace('\r\u001b[K', ''))
+        .to.match(shown)
+        .and.to.have.property('length')
+        .that.is.below(80);
+    }
+  });
+
   it('estimates the time left when the total is known', async () => {
     for (const [done, total, left] of [
       [10, 20, '5 s left'],
