@@ -21,7 +21,7 @@ const APART = [
 const PROCESSES = ['test/**/*.{fault,browser}.test.ts', 'test/**/*processes.*.test.ts'];
 const REDIS = 'test/**/*.redis.test.ts';
 /** Those that wait the longest. */
-const WAITING = 'test/adapters/redis/{a,s}*.redis.test.ts';
+const WAITING = 'test/adapters/redis/{append,st}*.redis.test.ts';
 const HTTP = 'test/**/*.http.test.ts';
 
 /** The arguments of a run: the tests of `files`, without those of `others`. */

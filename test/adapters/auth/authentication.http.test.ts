@@ -105,31 +105,6 @@ describe('The authentication of the service', () => {
     }
   });
 
-  it('accepts the scheme in upper and lower case (RFC 6750, 2.1)', async () => {
-    for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR', 'Bearer  ']) {
-      expect((await service.ask(`${scheme} a1`)).status, scheme).to.equal(200);
-    }
-  });
-
-  it('sends a plain challenge, without an error, if no bearer token was sent', async () => {
-    for (const authorization of [
-      undefined,
-      'Basic YWxpY2U6YTE=',
-      'Token a1',
-      'a1',
-      'Bearera1',
-      'Bearer,a1',
-    ]) {
-      const answer = await service.ask(authorization);
-      expect(answer, authorization).to.include({
-        status: 401,
-        error: 40100,
-        message: 'a bearer token is required',
-      });
-      expect(answer.headers['www-authenticate']).to.equal('Bearer realm="plants"');
-    }
-  });
-
   it('rejects a revoked token as soon as the file is reloaded', async () => {
     expect(await plantsOf('a1')).to.deep.equal([]);
     writeTokens({ alice: ['a2'], bob: ['b1'] });
@@ -211,7 +186,7 @@ describe('The authentication of the service', () => {
       token_issuer: await jwt({ iss: 'https://id.example' }),
       token_expired: await jwt({ exp: past }),
       token_unknown_key: await jwt({}, { kid: 'next' }),
-      token_malformed: 'of-nobody',
+      token_malformed: 'of-no-user',
     };
     const answers = [];
     for (const token of Object.values(tokens)) answers.push((await service.ask(`Bearer ${token}`)).text);

@@ -33,25 +33,6 @@ describeRedis('The read script', (redis) => {
 
   const upTo = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
 
-  it('returns nothing for a stream that does not exist', async () => {
-    expect(await page(0, 10)).to.deep.equal([[], 0]);
-  });
-
-  it('returns at most as many entries as requested, and whether there are more', async () => {
-    await add(...Array.from({ length: 50 }, () => 1));
-    for (const limit of [1, 2, 3, 7, 8, 9, 10, 11, 42, 43, 49])
-      expect(await page(0, limit), `limit ${limit}`).to.deep.equal([upTo(limit), 1]);
-    for (const limit of [50, 51, 1000])
-      expect(await page(0, limit), `limit ${limit}`).to.deep.equal([upTo(50), 0]);
-  });
-
-  it('starts at the entry of the version', async () => {
-    await add(1, 1, 1, 1, 1);
-    expect(await page(3, 2)).to.deep.equal([[3, 4], 1]);
-    expect(await page(5, 9)).to.deep.equal([[5], 0]);
-    expect(await page(6, 9)).to.deep.equal([[], 0]);
-  });
-
   it('returns as many entries as fit into the size', async () => {
     await add(...Array.from({ length: 40 }, () => 1000));
     // Each has 16 bytes of lengths, and its id, type and commit.
@@ -69,21 +50,5 @@ describeRedis('The read script', (redis) => {
   it('returns a large entry after small ones in the next page', async () => {
     await add(1, 1, 1, MAX_BYTES, 1);
     expect(await page(0, 40)).to.deep.equal([[1, 2, 3], 1]);
-  });
-
-  it('marks an entry with other fields', async () => {
-    await add(1);
-    await redis.admin.xadd(key, '2-0', 'type', 'Noted', 'json', '{}', 'commit', 'c');
-    const args = [0, 9, MAX_BYTES, ...NO_LEASE, ''];
-    const [, packed] = (await executeScript(redis.admin, READ, keys, args)) as PackedPage;
-    const [first, second] = new PackedEntries(packed).rest();
-    expect(first?.recorded).to.deep.equal({ type: 'Noted', data: 'x', commit: 'c' });
-    expect(second).to.deep.equal({ id: '2-0' });
-  });
-
-  it('is executed after SCRIPT FLUSH', async () => {
-    await add(1);
-    await redis.admin.script('FLUSH');
-    expect(await page(0, 1)).to.deep.equal([[1], 0]);
   });
 });

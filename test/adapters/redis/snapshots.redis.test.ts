@@ -50,17 +50,6 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
   const names = (from: number, to: number) =>
     Array.from({ length: to - from + 1 }, (_, index) => `plant ${from + index}`);
 
-  /** Saves a snapshot after two more events, and loses these events. */
-  async function loseEventsOfSnapshot(): Promise<void> {
-    const dump = await redis.admin.dumpBuffer(key('events'));
-    const { plants: writer } = await startPlants(Infinity);
-    await create(writer, 13, 14);
-    const saver = await startPlants(1);
-    await list(saver.plants);
-    await until(() => saver.outcomes.includes('saved'));
-    await redis.admin.restore(key('events'), 0, dump, 'REPLACE');
-  }
-
   beforeEach(async () => {
     alice = parseUser(`alice-${randomUUID()}`)!;
     const writer = await startPlants(EVENTS);
@@ -100,56 +89,6 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
     expect(await list(plants)).to.deep.equal(names(1, EVENTS));
     expect(reads).to.have.length(EVENTS / 2);
     expect(outcomes).to.deep.equal([]);
-  });
-
-  it('ignores it if its tail of the history was lost, and saves another', async () => {
-    await loseEventsOfSnapshot();
-
-    const { plants, outcomes, lost } = await startPlants(1);
-    expect(await list(plants)).to.deep.equal(names(1, EVENTS));
-    expect(lost).to.deep.equal([]);
-    await until(() => outcomes.includes('saved'));
-    expect(outcomes).to.deep.equal(['ignored', 'saved']);
-    expect(await redis.admin.hget(key('snapshot'), 'version')).to.equal(String(EVENTS));
-  });
-
-  it('ignores it if the lost events were replaced by others', async () => {
-    await loseEventsOfSnapshot();
-    const { plants: another } = await startPlants(Infinity);
-    await create(another, 20, 25);
-
-    const { plants, outcomes } = await startPlants(Infinity);
-    expect(await list(plants)).to.deep.equal([...names(1, EVENTS), ...names(20, 25)]);
-    expect(outcomes).to.deep.equal(['ignored']);
-  });
-
-  it('ignores that of an erased user', async () => {
-    await redis.admin.unlink(key('events'));
-    const empty = await startPlants(Infinity);
-    expect(await list(empty.plants)).to.deep.equal([]);
-    await create(empty.plants, 21, 33);
-
-    const { plants, outcomes } = await startPlants(Infinity);
-    expect(await list(plants)).to.deep.equal(names(21, 33));
-    expect(outcomes).to.deep.equal(['ignored']);
-  });
-
-  it('ignores that of another user', async () => {
-    const { plants: writer } = await startPlants(Infinity);
-    const bob = parseUser(`bob-${randomUUID()}`)!;
-    await create(writer, 1, 5, bob);
-    await redis.admin.rename(key('snapshot'), key('snapshot', bob));
-
-    const { plants, outcomes } = await startPlants(Infinity);
-    expect((await plants.list(bob)).plants).to.have.length(5);
-    expect(outcomes).to.deep.equal(['ignored']);
-  });
-
-  it('ignores a damaged one', async () => {
-    await redis.admin.hset(key('snapshot'), '0', '[[1,1,"Forged"],[12]]');
-    const { plants, outcomes } = await startPlants(Infinity);
-    expect(await list(plants)).to.deep.equal(names(1, EVENTS));
-    expect(outcomes).to.deep.equal(['ignored']);
   });
 
   it('replays the history if the key is of another type', async () => {

@@ -27,16 +27,6 @@ describe('methods, targets and expectations', () => {
     expect(ending).to.equal('end');
   });
 
-  for (const method of ['TRACE', 'PUT', 'PATCH', 'PROPFIND', 'QUERY', 'DELETE']) {
-    it(`answers 405 with Allow to ${method} /plants and keeps the connection open`, async () => {
-      const answer = await ask(request(method, '/plants'));
-
-      expect(answer.status).to.equal(405);
-      expect(answer.fields.get('allow')).to.equal('GET, HEAD, POST, OPTIONS');
-      expect((await ask(LIST)).status).to.equal(200);
-    });
-  }
-
   it('answers 401 to the preflight of a browser, and no response has a CORS field', async () => {
     const preflight = `OPTIONS /plants HTTP/1.1\r\n${HOST}Origin: https://example.com\r\nAccess-Control-Request-Method: POST\r\n\r\n`;
     const answers = [
@@ -48,17 +38,6 @@ describe('methods, targets and expectations', () => {
     for (const { fields } of answers) {
       expect([...fields.keys()].filter((name) => name.startsWith('access-control'))).to.deep.equal([]);
     }
-  });
-
-  it('answers HEAD like GET, without the body', async () => {
-    const get = await ask(LIST);
-    const head = await ask(request('HEAD', '/plants'), 'HEAD');
-
-    expect(head.status).to.equal(200);
-    for (const name of ['content-length', 'content-type', 'etag']) {
-      expect(head.fields.get(name)).to.equal(get.fields.get(name));
-    }
-    expect(client.unread).to.have.length(0);
   });
 
   for (const protocol of ['websocket', 'h2c', 'TLS/1.0']) {
@@ -83,14 +62,6 @@ describe('methods, targets and expectations', () => {
 
     client = await RawSocket.open(service.url);
     expect((await ask(request('DELETE', '/plants/40'))).status).to.equal(204);
-  });
-
-  it('ignores a method in a header field', async () => {
-    await ask(create(41));
-    for (const name of ['X-HTTP-Method-Override', 'X-HTTP-Method', 'X-Method-Override']) {
-      expect((await ask(request('POST', '/plants/41', `${name}: DELETE\r\n`))).status).to.equal(405);
-    }
-    expect((await ask(request('DELETE', '/plants/41'))).status).to.equal(204);
   });
 
   describe('a target', () => {
