@@ -56,6 +56,7 @@ const SIMULATION = [
   'bench',
   'test/world',
   'test/support',
+  'test/domain',
   'test/event-sourcing',
   'test/adapters',
 ];

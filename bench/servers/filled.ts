@@ -16,9 +16,12 @@ interface Store {
     stream: string,
     head: Head,
     commit: string,
-    events: object[],
+    events: readonly object[],
   ): Promise<{ status: string; head: Head }>;
 }
+
+/** Encodes a plant event for the store. */
+type Encode = (event: object) => object;
 
 /** Events of one append. */
 const AT_ONCE = 1_000;
@@ -31,7 +34,7 @@ async function main({ service, users, redis }: InitialData): Promise<void> {
   const { eventStore, close } = redis
     ? await redisStore(part, redis)
     : { eventStore: new (part('adapters/memory').MemoryEventStore)(), close: undefined };
-  await fill(eventStore, users);
+  await fill(eventStore, part('application').plantCodec.encode, users);
   close?.();
   const names = users.flatMap(namesOf);
   const { config, problems } = part('service/config').readConfig({
@@ -58,9 +61,7 @@ async function main({ service, users, redis }: InitialData): Promise<void> {
 }
 
 async function redisStore(part: (name: string) => any, url: string) {
-  const codec = part('application').plantCodec;
   const { store, close } = await part('adapters/redis').openRedisEventStore({
-    codec,
     url,
     timeoutMs: 30_000,
   });
@@ -71,27 +72,25 @@ function namesOf({ name, users }: FilledUsers): string[] {
   return users === undefined ? [name] : Array.from({ length: users }, (_, number) => `${name}${number}`);
 }
 
-async function fill(store: Store, users: readonly FilledUsers[]): Promise<void> {
+async function fill(store: Store, encode: Encode, users: readonly FilledUsers[]): Promise<void> {
   const all = users.flatMap((each) => namesOf(each).map((name) => ({ name, plants: each.plants })));
   const next = all.values();
   await Promise.all(
     Array.from({ length: IN_FLIGHT }, async () => {
-      for (const { name, plants } of next) await fillUser(store, name, plants);
+      for (const { name, plants } of next) await fillUser(store, encode, name, plants);
     }),
   );
 }
 
 /** Writes to the event store directly, because over HTTP it would take minutes. */
-async function fillUser(store: Store, name: string, plants: number): Promise<void> {
+async function fillUser(store: Store, encode: Encode, name: string, plants: number): Promise<void> {
   let head: Head = { version: 0, commit: '' };
   for (let first = 0; first < plants; first += AT_ONCE) {
     const count = Math.min(AT_ONCE, plants - first);
     // Negative ids, because the load creates positive ones. A concatenated text, as the ids of requests are.
-    const events = Array.from({ length: count }, (_, index) => ({
-      type: 'PlantCreated',
-      id: `-${first + index + 1}`,
-      ...PLANT,
-    }));
+    const events = Array.from({ length: count }, (_, index) =>
+      encode({ type: 'PlantCreated', id: `-${first + index + 1}`, ...PLANT }),
+    );
     const appended = await store.append(name, head, `commit-${first}`, events);
     if (appended.status !== 'appended') throw new Error(`the history was not recorded: ${appended.status}`);
     head = appended.head;

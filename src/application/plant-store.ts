@@ -10,11 +10,26 @@ import {
   plantDecider,
   plantFootprint,
 } from '../domain';
-import { Aggregates, type AggregatesOptions, type AggregatesUsage } from '../event-sourcing';
+import {
+  Aggregates,
+  type AggregatesOptions,
+  type AggregatesUsage,
+  type SnapshotOptions,
+  type StateCodec,
+} from '../event-sourcing';
 import { type ListQuery, type Listing, Selection, completeQuery } from './listing';
+import { plantCodec } from './plant-codec';
+import { plantListCodec } from './plant-list-codec';
 import type { User } from './user';
 
-export type PlantStoreOptions = Omit<AggregatesOptions<Command, PlantEvent, PlantList>, 'footprint'>;
+/** The options of the engine. The codecs, by default, and the footprint are those of plants. */
+export interface PlantStoreOptions extends Omit<
+  AggregatesOptions<Command, PlantEvent, PlantList>,
+  'codec' | 'footprint' | 'snapshots'
+> {
+  readonly snapshots?:
+    (Omit<SnapshotOptions<PlantList>, 'codec'> & { codec?: StateCodec<PlantList> }) | undefined;
+}
 
 /**
  * The use cases, for every transport. Each user has a stream of events.
@@ -25,10 +40,12 @@ export type PlantStoreOptions = Omit<AggregatesOptions<Command, PlantEvent, Plan
 export class PlantStore {
   readonly #lists: Aggregates<Command, PlantEvent, Rejection, PlantList>;
 
-  constructor(options: PlantStoreOptions) {
+  constructor({ snapshots, ...options }: PlantStoreOptions) {
     this.#lists = new Aggregates<Command, PlantEvent, Rejection, PlantList>(plantDecider, {
       ...options,
+      codec: plantCodec,
       footprint: plantFootprint,
+      snapshots: snapshots && { codec: plantListCodec, ...snapshots },
     });
   }
 

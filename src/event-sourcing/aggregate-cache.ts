@@ -1,5 +1,5 @@
 import type { Aggregate, AggregateMemory } from './aggregate';
-import type { StreamName } from './stream-name';
+import type { StreamName } from './ports/stream-name';
 
 export interface CacheLimits {
   /** Memory limit of all aggregates, in bytes (estimated). */

@@ -1,11 +1,11 @@
-import type { Clock } from './clock';
-import type { StateCodec } from './codec';
-import type { EventStore, Head } from './event-store';
+import type { Codec, StateCodec } from './codec';
 import type { LoadQueue } from './load-queue';
+import type { Clock } from './ports/clock';
+import type { EventStore, Head } from './ports/event-store';
+import type { SnapshotStore } from './ports/snapshot-store';
+import type { StreamName } from './ports/stream-name';
 import type { ByteBudget, RoundTracer } from './request-queue';
 import type { SaveSlot } from './save-slot';
-import type { SnapshotStore } from './snapshot-store';
-import type { StreamName } from './stream-name';
 
 /**
  * What happened to a snapshot: `failed` if it could not be loaded or saved, `ignored` if it cannot be used and the
@@ -64,7 +64,9 @@ export interface SnapshotOptions<State> {
 export const SNAPSHOT_EVERY = 10_000;
 
 export interface AggregateOptions<Command, Event, State> {
-  readonly store: EventStore<Event>;
+  readonly store: EventStore;
+  /** Encodes the events of the domain, and decodes them. */
+  readonly codec: Codec<Event>;
   readonly clock: Clock;
   /** Returns a new commit id. No two appends at one head of a stream may have the same. */
   readonly mintCommit: () => string;

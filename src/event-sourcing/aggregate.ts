@@ -1,10 +1,11 @@
 import type { AggregateOptions } from './aggregate-options';
 import type { Decider, Decision } from './decider';
-import { type Head, OutcomeUnknown, isStoreFault } from './event-store';
+import type { EncodedEvent, Head } from './ports/event-store';
+import { isStoreFault, OutcomeUnknown } from './ports/faults';
+import type { StreamName } from './ports/stream-name';
 import { type Caller, RequestQueue, type RoundRequest } from './request-queue';
 import { SafeObserver } from './safe-observer';
 import { StreamCalls } from './stream-calls';
-import type { StreamName } from './stream-name';
 import { StreamState } from './stream-state';
 
 /** How long a state that finished loading without a waiting request is kept for the client's retry. */
@@ -38,7 +39,7 @@ const UNBOUNDED: AggregateMemory = { fits: () => true };
 export class Aggregate<Command, Event, Rejection, State> {
   readonly #state: StreamState<Command, Event, Rejection, State>;
   readonly #requests: RequestQueue<Command, Decision<Event, Rejection>>;
-  readonly #calls: StreamCalls<Event>;
+  readonly #calls: StreamCalls;
   readonly #observer: SafeObserver;
   #running = false;
   #keepUntil: number | undefined;
@@ -181,8 +182,10 @@ export class Aggregate<Command, Event, Rejection, State> {
         continue;
       }
 
+      const encoded = this.#encode(commands, decisions);
+      if (encoded === undefined) continue;
       const writers = commands.filter((_, index) => (decisions[index]!.events?.length ?? 0) > 0);
-      const result = await this.#append(events, writers);
+      const result = await this.#append(encoded, writers);
       switch (result.status) {
         case 'appended':
           this.#state.advance(events, result.head);
@@ -226,7 +229,28 @@ export class Aggregate<Command, Event, Rejection, State> {
     for (const request of requests) request.succeed(request.command && decisions[next++]);
   }
 
-  #append(events: readonly Event[], writers: readonly RoundRequest<Command, Decision<Event, Rejection>>[]) {
+  /** The events of the decisions, in order. `undefined` if the codec throws: that command has failed, and no other one. */
+  #encode(
+    commands: readonly RoundRequest<Command, Decision<Event, Rejection>>[],
+    decisions: readonly Decision<Event, Rejection>[],
+  ): EncodedEvent[] | undefined {
+    const encoded: EncodedEvent[] = [];
+    for (let index = 0; index < commands.length; index++) {
+      try {
+        for (const event of decisions[index]!.events ?? []) encoded.push(this.options.codec.encode(event));
+      } catch (error) {
+        this.#observer.fault(this.stream, error);
+        commands[index]!.fail(error);
+        return undefined;
+      }
+    }
+    return encoded;
+  }
+
+  #append(
+    events: readonly EncodedEvent[],
+    writers: readonly RoundRequest<Command, Decision<Event, Rejection>>[],
+  ) {
     return this.#calls.appendUntilKnown(this.#state.head, this.options.mintCommit(), events, {
       writers,
       pending: () => this.#requests.roundIsPending,

@@ -3,17 +3,17 @@ import { AggregateCache } from './aggregate-cache';
 import type { AggregateOptions } from './aggregate-options';
 import type { Decider, Decision } from './decider';
 import { LoadQueue } from './load-queue';
+import { parseStreamName, STREAM_NAME_RULE, type StreamName } from './ports/stream-name';
 import { ByteBudget, MAX_ROUND_BYTES } from './request-queue';
 import { SafeObserver } from './safe-observer';
 import { SaveSlot } from './save-slot';
-import { STREAM_NAME_RULE, type StreamName, parseStreamName } from './stream-name';
 
 /** Default deadline of a request, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = 2000;
 
 export interface AggregatesOptions<Command, Event, State> extends Pick<
   AggregateOptions<Command, Event, State>,
-  'store' | 'clock' | 'mintCommit' | 'gather' | 'observer' | 'tracer' | 'footprint' | 'snapshots'
+  'store' | 'codec' | 'clock' | 'mintCommit' | 'gather' | 'observer' | 'tracer' | 'footprint' | 'snapshots'
 > {
   /** Deadline of every request, in milliseconds after its arrival; {@link DEFAULT_TIMEOUT_MS} by default. */
   readonly timeoutMs?: number | undefined;

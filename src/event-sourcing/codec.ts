@@ -1,11 +1,6 @@
-import { BrokenSnapshot } from './snapshot-store';
-
-/** An encoded event: two texts of well-formed Unicode. */
-export interface EncodedEvent {
-  /** The type of the event, which determines the format of `data`; not empty. */
-  readonly type: string;
-  readonly data: string;
-}
+import type { EncodedEvent, StoredEvent } from './ports/event-store';
+import { UnreadableHistory } from './ports/faults';
+import { BrokenSnapshot } from './ports/snapshot-store';
 
 /**
  * Encodes a domain's events as text and decodes them, for any store.
@@ -16,6 +11,24 @@ export interface EncodedEvent {
 export interface Codec<Event> {
   encode(event: Event): EncodedEvent;
   decode(encoded: EncodedEvent): Event | undefined;
+}
+
+/** A recorded event, as its domain knows it and as it is stored. */
+export interface RecordedEvent<Event> extends StoredEvent {
+  readonly event: Event;
+}
+
+/** The event that is stored. Throws {@link UnreadableHistory} if the codec cannot decode it. */
+export function decodeEvent<Event>(codec: Codec<Event>, stored: StoredEvent): Event {
+  let event: Event | undefined;
+  let fault: { readonly cause: unknown } | undefined;
+  try {
+    event = codec.decode(stored);
+  } catch (cause) {
+    fault = { cause };
+  }
+  if (event !== undefined) return event;
+  throw new UnreadableHistory(`event ${stored.version} is not a valid ${stored.type} of this version`, fault);
 }
 
 /** Encodes a domain's states as text and decodes them, for any snapshot store. */

@@ -1,19 +1,20 @@
-import { BEGINNING, type Head, type NewerEvents, type ReadResult, UnreadableHistory } from './event-store';
-import { endAfter } from './replay';
 import type { Load, LoadQueue } from './load-queue';
+import { BEGINNING, type EventPage, type Head, headOf, type ReadResult } from './ports/event-store';
+import { UnreadableHistory } from './ports/faults';
+import { checkPage } from './replay';
 import type { ReadInTurn } from './stream-snapshots';
 
 /** The aggregate whose history is loaded. */
-export interface LoadTarget<Event> {
+export interface LoadTarget {
   /** The head to read after. */
   readonly head: () => Head;
-  readonly read: (after: Head) => Promise<ReadResult<Event>>;
+  readonly read: (after: Head) => Promise<ReadResult>;
   /** Replaces the state by that of a snapshot, if one is ahead of `version`. An error that it throws ends the load. */
   readonly restore: (version: number, read: ReadInTurn) => Promise<void>;
   /** Replaces the state by that of the base. An error that it throws ends the load. */
   readonly restoreBase: (read: ReadInTurn) => Promise<void>;
   /** Applies a page. An error that it throws ends the load. */
-  readonly apply: (page: NewerEvents<Event>) => void;
+  readonly apply: (page: EventPage) => void;
   /** The history up to the head was lost: the target starts over. */
   readonly reset: () => void;
   readonly startOver: () => void;
@@ -27,7 +28,7 @@ export interface LoadTarget<Event> {
  * Loads one stream's history, in pages that a {@link LoadQueue} admits. There is one load at a time: it continues
  * after the requests that started it have expired, and later requests join it, so no page is read twice.
  */
-export class HistoryLoader<Event> implements Load {
+export class HistoryLoader implements Load {
   pages = 0;
   expectedAt = -Infinity;
   /** Pages requested by all loads so far. */
@@ -37,7 +38,7 @@ export class HistoryLoader<Event> implements Load {
 
   constructor(
     private readonly queue: LoadQueue,
-    private readonly target: LoadTarget<Event>,
+    private readonly target: LoadTarget,
   ) {}
 
   get loading(): boolean {
@@ -87,34 +88,32 @@ export class HistoryLoader<Event> implements Load {
         else this.target.startOver();
         return false;
       }
-      const end = page.more ? endAfter(this.target.head(), page) : undefined;
+      checkPage(this.target.head(), page);
+      const end = page.more ? headOf(page.events.at(-1)!) : undefined;
       // Prefetched while this page is decoded and applied. If that throws, a failed prefetch must not go unhandled.
       const next = end && this.#read(end);
       next?.catch(() => {});
       this.target.apply(page);
       if (next === undefined) return true;
-      if (this.target.head().version !== end!.version)
-        throw new Error(
-          `the store returned a page that does not end at its \`end\`, version ${end!.version}`,
-        );
       await this.queue.pauseIfDue();
       reading = next;
     }
   }
 
   /** The page after the head. If others follow it, a snapshot is looked for, and the page is that after the snapshot. */
-  async #firstPage(): Promise<ReadResult<Event>> {
+  async #firstPage(): Promise<ReadResult> {
     const head = this.target.head();
     const page = await this.#read(head);
     if (page.status === 'archived' && head.version === 0) return this.#firstPageAfterBase();
     if (page.status !== 'read' || !page.more) return page;
-    const next = await this.#firstPageAfterSnapshot(endAfter(head, page).version);
+    checkPage(head, page);
+    const next = await this.#firstPageAfterSnapshot(page.events.at(-1)!.version);
     if (next !== undefined) return next;
     return this.target.head() === head ? page : this.#read(BEGINNING);
   }
 
   /** The page after the newest snapshot; `undefined` if none ahead of `version` can be used. */
-  async #firstPageAfterSnapshot(version: number): Promise<ReadResult<Event> | undefined> {
+  async #firstPageAfterSnapshot(version: number): Promise<ReadResult | undefined> {
     const before = this.target.head();
     await this.target.restore(version, this.#readInTurn);
     if (this.target.head() === before || this.target.head().version === 0) return undefined;
@@ -125,7 +124,7 @@ export class HistoryLoader<Event> implements Load {
   }
 
   /** The page after the newest snapshot, or else after the base. */
-  async #firstPageAfterBase(): Promise<ReadResult<Event>> {
+  async #firstPageAfterBase(): Promise<ReadResult> {
     const afterSnapshot = await this.#firstPageAfterSnapshot(BEGINNING.version);
     if (afterSnapshot !== undefined) return afterSnapshot;
     for (let known = BEGINNING; ; known = this.target.head()) {
@@ -142,7 +141,7 @@ export class HistoryLoader<Event> implements Load {
     }
   }
 
-  #read(after: Head): Promise<ReadResult<Event>> {
+  #read(after: Head): Promise<ReadResult> {
     return this.queue.read(this, () => {
       this.pagesRead++;
       return this.target.read(after);

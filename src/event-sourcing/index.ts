@@ -1,32 +1,42 @@
 /** The public interface of the engine: event sourcing for any domain, on any store. */
-export type { Clock } from './clock';
-export { type Codec, type EncodedEvent, type StateCodec, type StateReader, readerOf } from './codec';
+export type { Clock } from './ports/clock';
+export {
+  type Codec,
+  type RecordedEvent,
+  type StateCodec,
+  type StateReader,
+  decodeEvent,
+  readerOf,
+} from './codec';
 export { type EventChecks, type MemberChecks, jsonCodec, parseJsonObject } from './json-codec';
 export { type Decider, type Decision, decideInOrder } from './decider';
 export {
   type AppendResult,
+  type EncodedEvent,
+  type EventPage,
   type EventStore,
   type Head,
   type HistoryArchived,
   type HistoryLost,
-  type NewerEvents,
   type Notify,
   type ReadResult,
-  type RecordedEvent,
+  type StoredEvent,
   BEGINNING,
+  headOf,
+  isSameHead,
+} from './ports/event-store';
+export {
   OutcomeUnknown,
   StoreUnavailable,
   UNAVAILABLE_REASONS,
   type UnavailableOptions,
   type UnavailableReason,
   UnreadableHistory,
-  headOf,
-  isSameHead,
   isTransient,
-} from './event-store';
-export type { EventStoreOptions, OpenEventStore, StoreStatus } from './open-event-store';
-export { type StreamName, STREAM_NAME_RULE, parseStreamName } from './stream-name';
-export type { CataloguedStream, ForeignObject, StreamCatalogue } from './stream-catalogue';
+} from './ports/faults';
+export type { EventStoreOptions, OpenEventStore, StoreStatus } from './ports/open-event-store';
+export { type StreamName, STREAM_NAME_RULE, parseStreamName } from './ports/stream-name';
+export type { CataloguedStream, ForeignObject, StreamCatalogue } from './ports/stream-catalogue';
 export {
   type Base,
   type Snapshot,
@@ -34,8 +44,8 @@ export {
   type StoredBase,
   type StoredSnapshot,
   BrokenSnapshot,
-} from './snapshot-store';
-export type { StreamArchive } from './stream-archive';
+} from './ports/snapshot-store';
+export type { StreamArchive } from './ports/stream-archive';
 export { ArchivedHistory, HistoryChanged, replay } from './replay';
 export { type SubscribeOptions, subscribe } from './subscribe';
 export type { CancelSignal } from './cancellation';

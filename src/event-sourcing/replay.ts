@@ -1,14 +1,14 @@
+import { type Codec, decodeEvent, type RecordedEvent } from './codec';
 import {
   BEGINNING,
+  type EventPage,
   type EventStore,
   type Head,
-  type NewerEvents,
-  type ReadResult,
-  type RecordedEvent,
-  UnreadableHistory,
   headOf,
-} from './event-store';
-import type { StreamName } from './stream-name';
+  type ReadResult,
+} from './ports/event-store';
+import { UnreadableHistory } from './ports/faults';
+import type { StreamName } from './ports/stream-name';
 
 /** The head to read after is not, or no longer, in the history: it was erased or lost. Reading it from the start helps. */
 export class HistoryChanged extends Error {
@@ -35,41 +35,54 @@ export class ArchivedHistory extends Error {
  * {@link HistoryChanged}, {@link ArchivedHistory}, {@link UnreadableHistory} and the errors of `store.read`.
  */
 export async function* replay<Event>(
-  store: EventStore<Event>,
+  store: EventStore,
   stream: StreamName,
+  codec: Codec<Event>,
   after: Head = BEGINNING,
 ): AsyncGenerator<readonly RecordedEvent<Event>[]> {
-  let head = headOf(after);
-  for (let reading = store.read(stream, head); ;) {
-    const page = pageOfRead(await reading, head);
-    for (const event of page.events) head = headAfter(head, event);
+  for await (const { events } of pagesAfter((head) => store.read(stream, head), headOf(after)))
+    yield events.map((stored) => ({ ...stored, event: decodeEvent(codec, stored) }));
+}
+
+/** The pages after `head`, to the end of the history; at least one. The next one is prefetched. Throws as {@link replay} does. */
+export async function* pagesAfter(
+  read: (after: Head) => Promise<ReadResult>,
+  head: Head,
+): AsyncGenerator<EventPage> {
+  let end = head;
+  for (let reading = read(end); ;) {
+    const page = pageAfter(end, await reading);
     if (page.more) {
-      reading = store.read(stream, head);
+      end = headOf(page.events.at(-1)!);
+      reading = read(end);
       // Awaited only if the caller continues.
       reading.catch(() => {});
     }
-    yield page.events;
+    yield page;
     if (!page.more) return;
   }
 }
 
-/** The page of a read after `head`. Throws {@link HistoryChanged} or {@link ArchivedHistory}, and as {@link endAfter} does. */
-export function pageOfRead<Event>(result: ReadResult<Event>, head: Head): NewerEvents<Event> {
+/** The page of a read after `head`. Throws {@link HistoryChanged} or {@link ArchivedHistory}, and as {@link checkPage} does. */
+export function pageAfter(head: Head, result: ReadResult): EventPage {
   if (result.status === 'reset') throw new HistoryChanged(head);
   if (result.status === 'archived') throw new ArchivedHistory(head);
-  if (result.more) endAfter(head, result);
+  checkPage(head, result);
   return result;
 }
 
-/** The head of the last event of a page with `more`, read after `head`. Throws Error if there is none: no read would end. */
-export function endAfter(head: Head, page: NewerEvents<unknown>): Head {
-  const last = page.end ?? page.events.at(-1);
-  if (last !== undefined && last.version > head.version) return headOf(last);
-  throw new Error(`the store returned a page with \`more\` that has no event after version ${head.version}`);
-}
-
-/** The head after `event`, which must be the next one. Throws {@link UnreadableHistory}. */
-export function headAfter<Event>({ version }: Head, event: RecordedEvent<Event>): Head {
-  if (event.version === version + 1) return headOf(event);
-  throw new UnreadableHistory(`event ${event.version} found, expected version ${version + 1}`);
+/**
+ * Checks that a page has the events right after `head`. Throws {@link UnreadableHistory} if a version is missing, and
+ * Error if the store violates its port: an empty page with `more` would never end.
+ */
+export function checkPage({ version }: Head, { events, more }: EventPage): void {
+  if (more && events.length === 0)
+    throw new Error(`the store returned a page with \`more\` that has no event after version ${version}`);
+  let expected = version;
+  for (const event of events) {
+    if (event.version !== ++expected)
+      throw new UnreadableHistory(`event ${event.version} found, expected version ${expected}`);
+    if (typeof event.type !== 'string' || typeof event.data !== 'string')
+      throw new Error(`the store returned event ${expected} without the texts \`type\` and \`data\``);
+  }
 }

@@ -1,6 +1,6 @@
-import type { Clock } from './clock';
-import { OutcomeUnknown, StoreUnavailable } from './event-store';
-import type { StreamName } from './stream-name';
+import type { Clock } from './ports/clock';
+import { OutcomeUnknown, StoreUnavailable } from './ports/faults';
+import type { StreamName } from './ports/stream-name';
 
 /** Port: traces rounds, and which requests each of them serves. Called synchronously; no method may throw. */
 export interface RoundTracer<Origin = unknown> {

@@ -1,6 +1,6 @@
 import type { AggregateObserver, SnapshotOutcome } from './aggregate-options';
-import type { Head } from './event-store';
-import type { StreamName } from './stream-name';
+import type { Head } from './ports/event-store';
+import type { StreamName } from './ports/stream-name';
 
 /** Wraps an observer and ignores its errors, so that it cannot fail or hang a request. */
 export class SafeObserver implements Required<AggregateObserver> {

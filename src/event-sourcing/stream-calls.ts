@@ -1,14 +1,7 @@
-import type { Clock } from './clock';
-import {
-  type AppendResult,
-  type EventStore,
-  type Head,
-  OutcomeUnknown,
-  type ReadResult,
-  StoreUnavailable,
-  isStoreFault,
-} from './event-store';
-import type { StreamName } from './stream-name';
+import type { Clock } from './ports/clock';
+import type { AppendResult, EncodedEvent, EventStore, Head, ReadResult } from './ports/event-store';
+import { isStoreFault, OutcomeUnknown, StoreUnavailable } from './ports/faults';
+import type { StreamName } from './ports/stream-name';
 
 const FIRST_RETRY_MS = 10;
 const LAST_RETRY_MS = 200;
@@ -26,19 +19,19 @@ export interface AppendingRound {
  * The calls to the store for one stream. An abandoned call rejects at once, and
  * its result is ignored.
  */
-export class StreamCalls<Event> {
+export class StreamCalls {
   /** Calls to the store so far. */
   made = 0;
   #abandon: () => void = () => {};
 
   constructor(
     private readonly stream: StreamName,
-    private readonly store: EventStore<Event>,
+    private readonly store: EventStore,
     private readonly clock: Clock,
   ) {}
 
   /** If abandoned, rejects with {@link StoreUnavailable}: a read changes nothing. */
-  read(after: Head): Promise<ReadResult<Event>> {
+  read(after: Head): Promise<ReadResult> {
     this.made++;
     return this.#unlessAbandoned(this.store.read(this.stream, after), StoreUnavailable);
   }
@@ -55,9 +48,9 @@ export class StreamCalls<Event> {
   async appendUntilKnown(
     expected: Head,
     commit: string,
-    events: readonly Event[],
+    events: readonly EncodedEvent[],
     { writers, pending }: AppendingRound,
-  ): Promise<AppendResult<Event>> {
+  ): Promise<AppendResult> {
     const setInDoubt = (inDoubt: boolean) => {
       for (const request of writers) request.inDoubt = inDoubt;
     };
@@ -99,7 +92,7 @@ export class StreamCalls<Event> {
   }
 
   /** If abandoned, rejects with {@link OutcomeUnknown}. */
-  #append(expected: Head, commit: string, events: readonly Event[]): Promise<AppendResult<Event>> {
+  #append(expected: Head, commit: string, events: readonly EncodedEvent[]): Promise<AppendResult> {
     this.made++;
     return this.#unlessAbandoned(this.store.append(this.stream, expected, commit, events), OutcomeUnknown);
   }

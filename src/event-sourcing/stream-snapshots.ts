@@ -1,10 +1,11 @@
 import { SNAPSHOT_EVERY, type SnapshotOptions } from './aggregate-options';
 import { readerOf } from './codec';
-import { BEGINNING, type Head, StoreUnavailable, UnreadableHistory } from './event-store';
+import { BEGINNING, type Head } from './ports/event-store';
+import { StoreUnavailable, UnreadableHistory } from './ports/faults';
+import { BrokenSnapshot, type StoredSnapshot } from './ports/snapshot-store';
+import type { StreamName } from './ports/stream-name';
 import type { SafeObserver } from './safe-observer';
 import type { SaveSlot } from './save-slot';
-import { BrokenSnapshot, type StoredSnapshot } from './snapshot-store';
-import type { StreamName } from './stream-name';
 
 /** A snapshot has all items. This share of them bounds what it costs per event. */
 const ITEMS_SHARE = 1 / 10;

@@ -1,22 +1,17 @@
-import { type AggregateOptions, NO_FOOTPRINT, type Footprint } from './aggregate-options';
-import { type Decider, type Decision, decideInOrder } from './decider';
-import {
-  BEGINNING,
-  type Head,
-  type NewerEvents,
-  type RecordedEvent,
-  StoreUnavailable,
-  UnreadableHistory,
-  headOf,
-} from './event-store';
+import { type AggregateOptions, type Footprint, NO_FOOTPRINT } from './aggregate-options';
+import { type Codec, decodeEvent } from './codec';
+import { decideInOrder, type Decider, type Decision } from './decider';
 import { HistoryLoader } from './history-loader';
 import { LoadQueue } from './load-queue';
+import { BEGINNING, type EventPage, type Head, headOf, type StoredEvent } from './ports/event-store';
+import { StoreUnavailable, UnreadableHistory } from './ports/faults';
+import { BrokenSnapshot } from './ports/snapshot-store';
+import type { StreamName } from './ports/stream-name';
+import { checkPage } from './replay';
 import type { SafeObserver } from './safe-observer';
 import { SaveSlot } from './save-slot';
 import { SizeLimit } from './size-limit';
-import { BrokenSnapshot } from './snapshot-store';
 import type { StreamCalls } from './stream-calls';
-import type { StreamName } from './stream-name';
 import { type ReadInTurn, type StateAtHead, StreamSnapshots } from './stream-snapshots';
 
 /** Events between two `loading` notifications. */
@@ -40,7 +35,8 @@ export class StreamState<Command, Event, Rejection, State> {
   #head = BEGINNING;
   /** Whether the state has reached the end of the history once. */
   #caughtUp = false;
-  readonly #loader: HistoryLoader<Event>;
+  readonly #codec: Codec<Event>;
+  readonly #loader: HistoryLoader;
   readonly #footprint: Footprint<Command, State>;
   readonly #size: SizeLimit;
   readonly #snapshots: StreamSnapshots<State> | undefined;
@@ -50,10 +46,11 @@ export class StreamState<Command, Event, Rejection, State> {
   constructor(
     private readonly owner: StateOwner,
     private readonly decider: Decider<Command, Event, Rejection, State>,
-    private readonly calls: StreamCalls<Event>,
+    private readonly calls: StreamCalls,
     private readonly observer: SafeObserver,
     options: AggregateOptions<Command, Event, State>,
   ) {
+    this.#codec = options.codec;
     const { store, clock, timeoutMs, loads, maxBytes = Infinity, snapshots, saves } = options;
     const { stream } = owner;
     const initialState = () => decider.initialState();
@@ -151,7 +148,8 @@ export class StreamState<Command, Event, Rejection, State> {
   }
 
   /** Applies the newer events of a read or a conflict, and loads the rest. Resolves as {@link catchUp} does. */
-  async applyNewer(newer: NewerEvents<Event>): Promise<boolean> {
+  async applyNewer(newer: EventPage): Promise<boolean> {
+    checkPage(this.#head, newer);
     this.#apply(newer);
     if (newer.more) return this.load();
     this.#caughtUp = true;
@@ -219,9 +217,9 @@ export class StreamState<Command, Event, Rejection, State> {
   }
 
   /** Applies a page. Throws as {@link #mustFit} does. */
-  #apply({ events }: NewerEvents<Event>): void {
+  #apply({ events }: EventPage): void {
     const before = this.head.version;
-    for (const recorded of events) this.#evolve(recorded);
+    for (const stored of events) this.#evolve(stored);
     this.observer.loaded(events.length);
     const { version } = this.head;
     const step = (reached: number) => Math.floor(reached / PROGRESS_STEP);
@@ -230,22 +228,16 @@ export class StreamState<Command, Event, Rejection, State> {
     this.#mustFit();
   }
 
-  /**
-   * Applies the event after the head. Throws {@link UnreadableHistory} if the decider rejects the event, and Error if
-   * the store skipped a version.
-   */
-  #evolve(recorded: RecordedEvent<Event>): void {
-    const { version } = recorded;
-    if (version !== this.#head.version + 1) {
-      throw new Error(`the store went from event ${this.#head.version} to ${version} of a stream`);
-    }
+  /** Applies the event after the head. Throws {@link UnreadableHistory} if the codec or the decider rejects it. */
+  #evolve(stored: StoredEvent): void {
+    const event = decodeEvent(this.#codec, stored);
     try {
-      this.#value = this.decider.evolve(this.#value, recorded.event);
+      this.#value = this.decider.evolve(this.#value, event);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new UnreadableHistory(why, { cause: error });
     }
-    this.#head = headOf(recorded);
+    this.#head = headOf(stored);
   }
 
   /** The store has the head of the state. */

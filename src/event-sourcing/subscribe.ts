@@ -1,16 +1,10 @@
-import { type CancelSignal, Cancellation } from './cancellation';
-import type { Clock } from './clock';
-import {
-  type EventStore,
-  type Head,
-  type ReadResult,
-  type RecordedEvent,
-  StoreUnavailable,
-  headOf,
-  isTransient,
-} from './event-store';
-import { headAfter, pageOfRead } from './replay';
-import type { StreamName } from './stream-name';
+import { Cancellation, type CancelSignal } from './cancellation';
+import { type Codec, decodeEvent, type RecordedEvent } from './codec';
+import type { Clock } from './ports/clock';
+import { type EventStore, type Head, headOf, type ReadResult } from './ports/event-store';
+import { isTransient, StoreUnavailable } from './ports/faults';
+import type { StreamName } from './ports/stream-name';
+import { pageAfter } from './replay';
 
 /** Interval of reads from a store that cannot notify or is unavailable, in ms. */
 const POLL_MS = 200;
@@ -19,7 +13,8 @@ const CHECK_MS = 5000;
 /** Longest time of a read, in ms: a store may never settle it if the reply was lost. */
 const READ_MS = 10_000;
 
-export interface SubscribeOptions {
+export interface SubscribeOptions<Event> {
+  readonly codec: Codec<Event>;
   readonly clock: Clock;
   /** An AbortSignal: the iteration ends when it is aborted. */
   readonly signal?: CancelSignal | undefined;
@@ -44,14 +39,14 @@ export interface SubscribeOptions {
  * errors of `store.read` that are bugs.
  */
 export function subscribe<Event>(
-  store: EventStore<Event>,
+  store: EventStore,
   stream: StreamName,
   after: Head,
-  { clock, signal, unavailable }: SubscribeOptions,
+  { codec, clock, signal, unavailable }: SubscribeOptions<Event>,
 ): AsyncIterableIterator<RecordedEvent<Event>> {
   const cancellation = new Cancellation(signal);
   const source = new Source(store, stream, clock, cancellation, unavailable);
-  const events = follow(source, headOf(after), cancellation);
+  const events = follow(source, codec, headOf(after), cancellation);
   return {
     [Symbol.asyncIterator]() {
       return this;
@@ -66,7 +61,8 @@ export function subscribe<Event>(
 }
 
 async function* follow<Event>(
-  source: Source<Event>,
+  source: Source,
+  codec: Codec<Event>,
   after: Head,
   cancellation: Cancellation,
 ): AsyncGenerator<RecordedEvent<Event>, undefined> {
@@ -74,10 +70,10 @@ async function* follow<Event>(
   while (!cancellation.isCancelled()) {
     const result = await source.read(head);
     if (result === undefined) continue;
-    const page = pageOfRead(result, head);
-    for (const event of page.events) {
-      head = headAfter(head, event);
-      yield event;
+    const page = pageAfter(head, result);
+    for (const stored of page.events) {
+      head = headOf(stored);
+      yield { ...stored, event: decodeEvent(codec, stored) };
       if (cancellation.isCancelled()) return;
     }
     if (!page.more) await source.untilChanged(head, page.events.length > 0);
@@ -85,21 +81,21 @@ async function* follow<Event>(
 }
 
 /** A stream of a store, as one subscriber uses it. */
-class Source<Event> {
+class Source {
   #available = true;
   /** Whether the last wait ended by a notification. */
   #notified = false;
 
   constructor(
-    private readonly store: EventStore<Event>,
+    private readonly store: EventStore,
     private readonly stream: StreamName,
     private readonly clock: Clock,
     private readonly cancellation: Cancellation,
-    private readonly reportUnavailable: SubscribeOptions['unavailable'],
+    private readonly reportUnavailable: SubscribeOptions<unknown>['unavailable'],
   ) {}
 
   /** A page after `head`; `undefined` when cancelled, or a while after the store was unavailable. */
-  async read(head: Head): Promise<ReadResult<Event> | undefined> {
+  async read(head: Head): Promise<ReadResult | undefined> {
     try {
       const page = await this.#readInTime(head);
       this.#available = true;
@@ -113,7 +109,7 @@ class Source<Event> {
     }
   }
 
-  async #readInTime(head: Head): Promise<ReadResult<Event> | undefined> {
+  async #readInTime(head: Head): Promise<ReadResult | undefined> {
     let cancelTimer!: () => void;
     const expired = new Promise<never>((_, reject) => {
       const error = new StoreUnavailable('the store does not answer');

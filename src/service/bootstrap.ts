@@ -13,10 +13,9 @@ import { Metrics } from '../adapters/metrics';
 import { commitIds, heapShare, openFileLimit, system, systemClock } from '../adapters/system';
 import { registeredTracing } from '../adapters/tracing';
 import { PlantStore } from '../application';
-import { type EventStore } from '../event-sourcing';
-import type { PlantEvent } from '../domain';
+import type { EventStore } from '../event-sourcing';
 import type { Config } from './config';
-import { alwaysAvailable, closeEvents, openEvents, snapshotOptions } from './events';
+import { alwaysAvailable, closeEvents, openEvents } from './events';
 import { openIdentity } from './identity';
 import { logAggregates, openLog, userNames } from './log';
 import { type LogDestination, standardOutput } from './log-destination';
@@ -44,7 +43,7 @@ export interface Service {
 
 /** Parts that tests use instead of those of the configuration. */
 export interface Overrides {
-  readonly eventStore?: EventStore<PlantEvent>;
+  readonly eventStore?: EventStore;
   readonly log?: Logger;
   /** Where `log` writes JSON to, if it does; requests are then logged from templates. */
   readonly jsonDestination?: LogDestination | undefined;
@@ -83,7 +82,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     ...system(),
     mintCommit: events.mintCommit ?? commitIds(),
     store: metrics.measured(tracing?.traced(events.store) ?? events.store),
-    snapshots: snapshotOptions(events.snapshots, config.SNAPSHOT_EVERY),
+    snapshots: events.snapshots && { store: events.snapshots, every: config.SNAPSHOT_EVERY },
     timeoutMs: config.STORE_TIMEOUT_MS,
     cacheMaxBytes: config.CACHE_MAX_BYTES ?? heapShare(),
     cacheMaxItems: config.CACHE_MAX_PLANTS,
@@ -100,7 +99,6 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
   const app = createApp({
     plants,
     authenticator: identity.authenticator,
-    corsOrigins: config.CORS_ORIGINS ?? [],
     bodyLimit: config.BODY_LIMIT,
     storeTimeoutMs: config.STORE_TIMEOUT_MS,
     maxUserRequests: config.MAX_USER_REQUESTS,

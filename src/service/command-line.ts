@@ -64,7 +64,7 @@ async function openStore(environment: NodeJS.ProcessEnv, print: (line: string) =
       'EVENT_STORE is memory, which is empty at the start of this command and lost at its end.\n' +
         '  → set EVENT_STORE=redis and REDIS_URL, or EVENT_STORE=./your-store.js, to the store that your services use',
     );
-  const { pino, openEvents, snapshotOptions, UnusableStoreModule } = loadStores();
+  const { pino, openEvents, UnusableStoreModule } = loadStores();
   const level = ['error', 'fatal', 'silent'].includes(config.LOG_LEVEL) ? config.LOG_LEVEL : 'warn';
   const log = pino({ level }, { write: (line: string) => print((JSON.parse(line) as { msg: string }).msg) });
   // A command at a wrong address must not write there.
@@ -78,7 +78,10 @@ async function openStore(environment: NodeJS.ProcessEnv, print: (line: string) =
     plants: new PlantStore({
       store: events.store,
       // The command ends before a snapshot would be saved.
-      snapshots: snapshotOptions(events.snapshots, config.SNAPSHOT_EVERY > 0 ? Infinity : 0),
+      snapshots: events.snapshots && {
+        store: events.snapshots,
+        every: config.SNAPSHOT_EVERY > 0 ? Infinity : 0,
+      },
       clock: systemClock,
       mintCommit: events.mintCommit ?? commitIds(),
       timeoutMs: REQUEST_TIMEOUT_MS,

@@ -1,17 +1,15 @@
 import type { Logger } from 'pino';
 import { MemoryEventStore } from '../adapters/memory';
 import { openRedisEventStore } from '../adapters/redis';
-import { type PlantStoreOptions, plantCodec, plantListCodec } from '../application';
-import type { PlantEvent } from '../domain';
-import type { Clock, EventStore, EventStoreOptions, OpenEventStore, SnapshotStore } from '../event-sourcing';
+import type { Clock, EventStore, EventStoreOptions, OpenEventStore } from '../event-sourcing';
 import type { Config } from './config';
 import { openStoreModule } from './store-module';
 
 /** The part of an open event store that the service uses. */
-export type Events = Omit<OpenEventStore<PlantEvent>, 'catalogue'>;
+export type Events = Omit<OpenEventStore, 'catalogue'>;
 
 /** A store that is always available. */
-export function alwaysAvailable<T extends EventStore<PlantEvent>>(store: T): Events & { store: T } {
+export function alwaysAvailable<T extends EventStore>(store: T): Events & { store: T } {
   return { store, check: () => Promise.resolve({ writes: true }), close: () => {} };
 }
 
@@ -24,13 +22,12 @@ export async function openEvents(
   config: Config,
   log: Logger,
   { allowUnreachable = true, createsId = true }: { allowUnreachable?: boolean; createsId?: boolean } = {},
-): Promise<OpenEventStore<PlantEvent>> {
+): Promise<OpenEventStore> {
   if (config.EVENT_STORE === 'memory') {
-    const store = new MemoryEventStore<PlantEvent>();
+    const store = new MemoryEventStore();
     return { ...alwaysAvailable(store), catalogue: store };
   }
-  const options: EventStoreOptions<PlantEvent> = {
-    codec: plantCodec,
+  const options: EventStoreOptions = {
     allowUnreachable,
     timeoutMs: config.STORE_TIMEOUT_MS,
     report: (level, message) => log[level](message),
@@ -68,12 +65,4 @@ export async function closeEvents(
     close().then(resolve, reject).finally(cancel);
   }).catch((err: unknown) => log.error({ err }, 'the event store could not be closed'));
   clearTimeout(alive);
-}
-
-/** The options of snapshots that are saved after `every` events; none if there is no store of them. */
-export function snapshotOptions(
-  store: SnapshotStore | undefined,
-  every: number,
-): PlantStoreOptions['snapshots'] {
-  return store ? { store, codec: plantListCodec, every } : undefined;
 }

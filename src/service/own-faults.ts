@@ -1,10 +1,14 @@
 import {
   BrokenSnapshot,
+  type EventStore,
   type OpenEventStore,
   OutcomeUnknown,
   StoreUnavailable,
   UNAVAILABLE_REASONS,
+  type SnapshotStore,
   type StoredSnapshot,
+  type StreamArchive,
+  type StreamCatalogue,
   UnreadableHistory,
 } from '../event-sourcing';
 
@@ -12,41 +16,49 @@ import {
  * `opened`, with each fault replaced by that of this package. The store may use another copy of the package, or none, so
  * its faults are recognized by their names.
  */
-export function withOwnFaults<Event>(opened: OpenEventStore<Event>): OpenEventStore<Event> {
+export function withOwnFaults(opened: OpenEventStore): AllMembers<OpenEventStore> {
   const { store, catalogue, snapshots, archive } = opened;
   return {
     store: {
-      read: (stream, after) => rejectingWithOwn(() => store.read(stream, after)),
-      append: (stream, expected, commit, events) =>
-        rejectingWithOwn(() => store.append(stream, expected, commit, events)),
+      read: (...args) => rejectingWithOwn(() => store.read(...args)),
+      append: (...args) => rejectingWithOwn(() => store.append(...args)),
       notify: store.notify && ((...args) => store.notify!(...args)),
-    },
-    catalogue: catalogue && {
-      streams: () => throwingOwn(() => catalogue.streams()),
-      find: (stream) => rejectingWithOwn(() => catalogue.find(stream)),
-      erase: (stream) => rejectingWithOwn(() => catalogue.erase(stream)),
-    },
-    snapshots: snapshots && {
-      load: async (stream) => withOwnChunks(await rejectingWithOwn(() => snapshots.load(stream))),
-      ...(snapshots.loadBase && {
-        loadBase: async (stream) => withOwnChunks(await rejectingWithOwn(() => snapshots.loadBase!(stream))),
-      }),
-      save: (stream, snapshot) => rejectingWithOwn(() => snapshots.save(stream, snapshot)),
-    },
-    archive: archive && {
-      saveBase: (stream, base, replaced, check) =>
-        rejectingWithOwn(() =>
-          archive.saveBase(stream, base, replaced, (stored) => check(withOwnChunks(stored)!)),
-        ),
-      trim: (stream, head) => rejectingWithOwn(() => archive.trim(stream, head)),
-      bytes: (stream) => rejectingWithOwn(() => archive.bytes(stream)),
-    },
+    } satisfies AllMembers<EventStore>,
+    catalogue:
+      catalogue &&
+      ({
+        streams: () => throwingOwn(() => catalogue.streams()),
+        find: (stream) => rejectingWithOwn(() => catalogue.find(stream)),
+        erase: (stream) => rejectingWithOwn(() => catalogue.erase(stream)),
+      } satisfies AllMembers<StreamCatalogue>),
+    snapshots:
+      snapshots &&
+      ({
+        load: async (stream) => withOwnChunks(await rejectingWithOwn(() => snapshots.load(stream))),
+        loadBase:
+          snapshots.loadBase &&
+          (async (stream) => withOwnChunks(await rejectingWithOwn(() => snapshots.loadBase!(stream)))),
+        save: (...args) => rejectingWithOwn(() => snapshots.save(...args)),
+      } satisfies AllMembers<SnapshotStore>),
+    archive:
+      archive &&
+      ({
+        saveBase: (stream, base, replaced, check) =>
+          rejectingWithOwn(() =>
+            archive.saveBase(stream, base, replaced, (stored) => check(withOwnChunks(stored)!)),
+          ),
+        trim: (...args) => rejectingWithOwn(() => archive.trim(...args)),
+        bytes: (stream) => rejectingWithOwn(() => archive.bytes(stream)),
+      } satisfies AllMembers<StreamArchive>),
     mintCommit: opened.mintCommit && (() => opened.mintCommit!()),
     check: async () => opened.check(),
     status: opened.status && (() => opened.status!()),
     close: async () => opened.close(),
   };
 }
+
+/** `Port` with each optional member named: the compiler refuses a wrapper that forgets one. */
+type AllMembers<Port> = { readonly [Name in keyof Required<Port>]: Port[Name] };
 
 function withOwnChunks<S extends StoredSnapshot>(snapshot: S | undefined): S | undefined {
   return snapshot && { ...snapshot, chunks: throwingOwn(() => snapshot.chunks) };

@@ -4,7 +4,7 @@ import { type Clock, type OpenEventStore, StoreUnavailable } from '../event-sour
 /** How long a result is shared: the store is checked about once in this time, however many probes there are. */
 const SHARED_MS = 1000;
 
-type CheckedStore = Pick<OpenEventStore<never>, 'check' | 'status'>;
+type CheckedStore = Pick<OpenEventStore, 'check' | 'status'>;
 
 /**
  * What the service can do, for the probes of `/health/ready`: nothing where the check of `store` rejects or takes longer

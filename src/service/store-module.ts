@@ -1,8 +1,15 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { PlantEvent } from '../domain';
-import { type EventStoreOptions, type OpenEventStore, StoreUnavailable } from '../event-sourcing';
+import {
+  type EventStore,
+  type EventStoreOptions,
+  type OpenEventStore,
+  type SnapshotStore,
+  StoreUnavailable,
+  type StreamArchive,
+  type StreamCatalogue,
+} from '../event-sourcing';
 import type { ModulePath } from './config';
 import { ownFault, withOwnFaults } from './own-faults';
 
@@ -22,9 +29,9 @@ const OPEN_MS = 30_000;
  */
 export function openStoreModule(
   path: ModulePath,
-  options: EventStoreOptions<PlantEvent>,
+  options: EventStoreOptions,
   limitMs = OPEN_MS,
-): Promise<OpenEventStore<PlantEvent>> {
+): Promise<OpenEventStore> {
   const file = resolve(path);
   return within(limitMs, `openEventStore of ${file} did not return`, open(file, options));
 }
@@ -46,10 +53,7 @@ function within<T>(limitMs: number, failure: string, work: Promise<T>): Promise<
   });
 }
 
-async function open(
-  file: string,
-  options: EventStoreOptions<PlantEvent>,
-): Promise<OpenEventStore<PlantEvent>> {
+async function open(file: string, options: EventStoreOptions): Promise<OpenEventStore> {
   const openEventStore = await openFunctionOf(file);
   let opened: unknown;
   try {
@@ -64,16 +68,16 @@ async function open(
     throw new UnusableStoreModule(
       `openEventStore of ${file} must return an OpenEventStore; without these methods it is none: ${missing.join(', ')}`,
     );
-  const events = withOwnFaults(opened as OpenEventStore<PlantEvent>);
+  const events = withOwnFaults(opened as OpenEventStore);
   return { ...events, check: checked(events, file, options.report) };
 }
 
 /** The check of `events`, rejecting if it resolves with another value than its type says, which is reported once. */
 function checked(
-  events: OpenEventStore<PlantEvent>,
+  events: OpenEventStore,
   file: string,
-  report: EventStoreOptions<PlantEvent>['report'],
-): OpenEventStore<PlantEvent>['check'] {
+  report: EventStoreOptions['report'],
+): OpenEventStore['check'] {
   let isReported = false;
   return async () => {
     const checked: unknown = await events.check();
@@ -86,7 +90,7 @@ function checked(
   };
 }
 
-type OpenFunction = (options: EventStoreOptions<PlantEvent>) => unknown;
+type OpenFunction = (options: EventStoreOptions) => unknown;
 
 async function openFunctionOf(file: string): Promise<OpenFunction> {
   if (!existsSync(file))
@@ -105,25 +109,38 @@ async function openFunctionOf(file: string): Promise<OpenFunction> {
   );
 }
 
+/** Whether each method of a port must be there. The compiler names one that is missing here. */
+type Methods<Port> = { readonly [Name in keyof Required<Port>]: 'required' | 'optional' };
+
+const STORE: Methods<EventStore> = { read: 'required', append: 'required', notify: 'optional' };
+const CATALOGUE: Methods<StreamCatalogue> = { streams: 'required', find: 'required', erase: 'required' };
+const ARCHIVE: Methods<StreamArchive> = { saveBase: 'required', trim: 'required', bytes: 'required' };
+const SNAPSHOTS: Methods<SnapshotStore> = { load: 'required', save: 'required', loadBase: 'optional' };
+const OPENED: Methods<Omit<OpenEventStore, 'store' | 'catalogue' | 'snapshots' | 'archive'>> = {
+  check: 'required',
+  close: 'required',
+  mintCommit: 'optional',
+  status: 'optional',
+};
+
 /** The methods that `opened` does not have, as `store.append`. */
 function missingMethods(opened: unknown): string[] {
-  const members = membersOf(opened);
-  /** A name with `?` may be absent, but not another value. */
-  const missing = (owner: string, names: readonly string[], value = membersOf(members[owner])) =>
-    names
-      .map((name) => ({ name: name.replace('?', ''), optional: name.endsWith('?') }))
-      .filter(({ name, optional }) => !(optional && value[name] === undefined))
-      .filter(({ name }) => typeof value[name] !== 'function')
-      .map(({ name }) => (owner === '' ? name : `${owner}.${name}`));
-  const archives = members['archive'] !== undefined;
+  const { store, catalogue, snapshots, archive } = membersOf(opened);
+  const missing = (methods: Readonly<Record<string, string>>, owner: string, value: unknown) =>
+    Object.entries(methods)
+      .map(([name, need]) => ({ name, need, member: membersOf(value)[name] }))
+      .filter(({ need, member }) => need === 'required' || member !== undefined)
+      .filter(({ member }) => typeof member !== 'function')
+      .map(({ name }) => `${owner}${name}`);
+  const archives = archive !== undefined;
   return [
-    ...missing('store', ['read', 'append', 'notify?']),
-    ...missing('', ['check', 'close', 'mintCommit?', 'status?'], members),
-    ...(members['catalogue'] === undefined ? [] : missing('catalogue', ['streams', 'find', 'erase'])),
-    ...(members['snapshots'] === undefined && !archives
+    ...missing(STORE, 'store.', store),
+    ...missing(OPENED, '', opened),
+    ...(catalogue === undefined ? [] : missing(CATALOGUE, 'catalogue.', catalogue)),
+    ...(snapshots === undefined && !archives
       ? []
-      : missing('snapshots', ['load', 'save', archives ? 'loadBase' : 'loadBase?'])),
-    ...(archives ? missing('archive', ['saveBase', 'trim', 'bytes']) : []),
+      : missing({ ...SNAPSHOTS, ...(archives && { loadBase: 'required' }) }, 'snapshots.', snapshots)),
+    ...(archives ? missing(ARCHIVE, 'archive.', archive) : []),
   ];
 }
 

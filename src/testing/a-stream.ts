@@ -6,33 +6,34 @@ import { commitIds } from '../adapters/system';
 import {
   type AppendResult,
   BEGINNING,
+  type EncodedEvent,
   type EventStore,
   type Head,
-  type NewerEvents,
+  type EventPage,
   type ReadResult,
-  type RecordedEvent,
+  type StoredEvent,
   type StreamName,
   headOf,
   parseStreamName,
 } from '../event-sourcing';
 
 /** A stream of the store under test; by default a new one. */
-export class Stream<Event> {
+export class Stream {
   constructor(
-    private readonly store: EventStore<Event>,
+    private readonly store: EventStore,
     readonly name: StreamName = streamName(`contract ${randomUUID()}`),
   ) {}
 
-  read(after: Head): Promise<ReadResult<Event>> {
+  read(after: Head): Promise<ReadResult> {
     return this.store.read(this.name, after);
   }
 
-  append(expected: Head, commit: string, events: readonly Event[]): Promise<AppendResult<Event>> {
+  append(expected: Head, commit: string, events: readonly EncodedEvent[]): Promise<AppendResult> {
     return this.store.append(this.name, expected, commit, events);
   }
 
   /** Appends `events` as one commit at the end of the stream. Resolves with the new head. */
-  async add(expected: Head, ...events: Event[]): Promise<Head> {
+  async add(expected: Head, ...events: EncodedEvent[]): Promise<Head> {
     const commit = mintCommit();
     const result = await this.append(expected, commit, events);
     const head = { version: expected.version + events.length, commit };
@@ -41,7 +42,7 @@ export class Stream<Event> {
   }
 
   /** Appends `events`, fifty at a time. */
-  async grow(expected: Head, events: readonly Event[]): Promise<Head> {
+  async grow(expected: Head, events: readonly EncodedEvent[]): Promise<Head> {
     let head = expected;
     for (let start = 0; start < events.length; start += 50)
       head = await this.add(head, ...events.slice(start, start + 50));
@@ -49,25 +50,23 @@ export class Stream<Event> {
   }
 
   /** All events after `after`. */
-  async history(after: Head = BEGINNING): Promise<RecordedEvent<Event>[]> {
+  async history(after: Head = BEGINNING): Promise<StoredEvent[]> {
     return this.rest(await this.#pageAfter(after));
   }
 
   /** `page` and all later events. */
-  async rest(page: NewerEvents<Event>): Promise<RecordedEvent<Event>[]> {
+  async rest(page: EventPage): Promise<StoredEvent[]> {
     const events = [...page.events];
     for (let current = page; current.more;) {
       const last = current.events.at(-1);
       assert(last !== undefined, 'a page with `more` must not be empty');
-      if (current.end !== undefined)
-        assert.deepEqual(current.end, headOf(last), '`end` must be the head of the last event');
       current = await this.#pageAfter(headOf(last));
       events.push(...current.events);
     }
     return events;
   }
 
-  async #pageAfter(head: Head): Promise<NewerEvents<Event>> {
+  async #pageAfter(head: Head): Promise<EventPage> {
     const page = await this.read(head);
     assertStatus(page, 'read');
     const first = page.events[0]?.version ?? head.version + 1;
@@ -77,10 +76,7 @@ export class Stream<Event> {
 }
 
 /** Asserts that a history is equal to `expected`. The failure shows the first event that differs. */
-export function assertHistory(
-  history: readonly RecordedEvent<unknown>[],
-  expected: readonly RecordedEvent<unknown>[],
-): void {
+export function assertHistory(history: readonly StoredEvent[], expected: readonly StoredEvent[]): void {
   for (const [index, event] of expected.slice(0, history.length).entries()) {
     // deepEqual of whole histories would hide the difference in a long text.
     if (!isDeepStrictEqual(history[index], event)) assert.deepEqual(history[index], event);
@@ -104,7 +100,7 @@ export function assertStatus<Result extends { readonly status: string }, Status 
 }
 
 /** Asserts that a page is not the last one, and not larger than the store's page size. */
-export function assertPage({ events, more }: NewerEvents<unknown>, pageSize: number): void {
+export function assertPage({ events, more }: EventPage, pageSize: number): void {
   assert.equal(more, true, 'there is more than a page');
   assert(
     events.length >= 1 && events.length <= pageSize,
@@ -116,12 +112,13 @@ export function assertPage({ events, more }: NewerEvents<unknown>, pageSize: num
 export const mintCommit = commitIds();
 
 /** `events` as they are recorded after `expected` by one commit. */
-export function recorded<Event>(
-  expected: Head,
-  commit: string,
-  events: readonly Event[],
-): RecordedEvent<Event>[] {
-  return events.map((event, index) => ({ version: expected.version + index + 1, commit, event }));
+export function recorded(expected: Head, commit: string, events: readonly EncodedEvent[]): StoredEvent[] {
+  return events.map(({ type, data }, index) => ({
+    version: expected.version + index + 1,
+    commit,
+    type,
+    data,
+  }));
 }
 
 /** `text` as a stream name. Throws RangeError if it is invalid. */

@@ -51,12 +51,12 @@ export const archivingExamples: Cases = {
 };
 
 /** A stream of four events in three commits, whose first three were archived. */
-async function archived<Event>(subject: Subject<Event>): Promise<{
-  stream: Stream<Event>;
+async function archived(subject: Subject): Promise<{
+  stream: Stream;
   first: Head;
   base: Head;
   last: Head;
-  events: Subject<Event>['few'];
+  events: Subject['few'];
 }> {
   const stream = subject.aStream();
   const events = subject.few;

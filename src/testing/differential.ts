@@ -9,15 +9,16 @@ import { randomUUID } from 'node:crypto';
 import { MemoryEventStore } from '../adapters/memory';
 import {
   BEGINNING,
+  type EncodedEvent,
   type EventStore,
   type Head,
-  type RecordedEvent,
+  type StoredEvent,
   type StreamName,
   headOf,
 } from '../event-sourcing';
 import { randomFrom } from './random';
 import { Stream, mintCommit, streamName } from './a-stream';
-import type { Cases, Subject } from './case';
+import { type Cases, type Subject, anyEvent } from './case';
 
 const STEPS = 150;
 const STREAMS = 2;
@@ -29,10 +30,7 @@ export const differentialCases: Cases = {
 };
 
 /** Sends random calls to `stores`, all on one place, and to a memory store, and compares the results. */
-export async function compareWithMemory<Event>(
-  subject: Subject<Event>,
-  stores: readonly EventStore<Event>[],
-): Promise<void> {
+export async function compareWithMemory(subject: Subject, stores: readonly EventStore[]): Promise<void> {
   const { seed, effort } = subject;
   for (let next = seed; next < seed + Math.ceil(4 * effort); next++) {
     try {
@@ -44,32 +42,32 @@ export async function compareWithMemory<Event>(
   }
 }
 
-interface Append<Event> {
+interface Append {
   readonly stream: StreamName;
   readonly expected: Head;
   readonly commit: string;
-  readonly events: readonly Event[];
+  readonly events: readonly EncodedEvent[];
 }
 
 /** A result with all its pages. */
-type Whole<Event> =
+type Whole =
   | { readonly status: 'appended'; readonly head: Head }
-  | { readonly status: 'read' | 'conflict'; readonly events: readonly RecordedEvent<Event>[] }
+  | { readonly status: 'read' | 'conflict'; readonly events: readonly StoredEvent[] }
   | { readonly status: 'reset' | 'archived' };
 
 /** Random reads and appends by several writers, which know different heads. */
-class Workload<Event> {
-  readonly #reference = new MemoryEventStore<Event>();
+class Workload {
+  readonly #reference = new MemoryEventStore();
   /** A random whole number below `below`. */
   readonly #random: (below: number) => number;
   readonly #streams = Array.from({ length: STREAMS }, () => streamName(`contract ${randomUUID()}`));
   /** Per writer and stream, the last head that the writer knows. */
   readonly #known = Array.from({ length: WRITERS }, () => this.#streams.map(() => BEGINNING));
-  readonly #appends: Append<Event>[] = [];
+  readonly #appends: Append[] = [];
 
   constructor(
-    private readonly subject: Subject<Event>,
-    private readonly stores: readonly EventStore<Event>[],
+    private readonly subject: Subject,
+    private readonly stores: readonly EventStore[],
     seed: number,
   ) {
     const random = randomFrom(seed);
@@ -108,25 +106,25 @@ class Workload<Event> {
     }
   }
 
-  #events(): Event[] {
+  #events(): EncodedEvent[] {
     const numRuns = 1 + this.#random(4);
-    return fc.sample(this.subject.anyEvent, { numRuns, seed: this.#random(2 ** 31) });
+    return fc.sample(anyEvent, { numRuns, seed: this.#random(2 ** 31) });
   }
 
-  #read(step: string, stream: StreamName, after: Head): Promise<Whole<Event>> {
+  #read(step: string, stream: StreamName, after: Head): Promise<Whole> {
     return this.#compare(`${step}, a read`, stream, (either) => either.read(after));
   }
 
-  #append(step: string, { stream, expected, commit, events }: Append<Event>): Promise<Whole<Event>> {
+  #append(step: string, { stream, expected, commit, events }: Append): Promise<Whole> {
     return this.#compare(`${step}, an append`, stream, (either) => either.append(expected, commit, events));
   }
 
   async #compare(
     what: string,
     name: StreamName,
-    ask: (stream: Stream<Event>) => ReturnType<Stream<Event>['read'] | Stream<Event>['append']>,
-  ): Promise<Whole<Event>> {
-    const answer = async (store: EventStore<Event>): Promise<Whole<Event>> => {
+    ask: (stream: Stream) => ReturnType<Stream['read'] | Stream['append']>,
+  ): Promise<Whole> {
+    const answer = async (store: EventStore): Promise<Whole> => {
       const stream = new Stream(store, name);
       const first = await ask(stream);
       return 'events' in first ? { status: first.status, events: await stream.rest(first) } : first;
@@ -138,7 +136,7 @@ class Workload<Event> {
   }
 
   /** The writer's next head: after all newer events, some, or none. */
-  #learn(known: Head, answer: Whole<Event>): Head {
+  #learn(known: Head, answer: Whole): Head {
     if (answer.status === 'appended') return answer.head;
     if (!('events' in answer)) return BEGINNING;
     const last = answer.events[this.#random(answer.events.length + 2) - 1] ?? answer.events.at(-1);

@@ -8,16 +8,14 @@
  * may be shared.
  */
 import { randomInt } from 'node:crypto';
-import type { PlantEvent } from '../domain';
 import type { StreamName } from '../event-sourcing';
 import { archivingExamples } from './archiving';
-import { type Cases, type EventSamples, Subject } from './case';
+import { type Cases, Subject } from './case';
 import { closingExamples } from './closing';
 import { commitIdExamples } from './commit-ids';
 import { differentialCases } from './differential';
 import { lostReplyExamples } from './lost-replies';
 import { type OpenStore, Place } from './place';
-import { plantSamples } from './plant-arbitraries';
 import { propertyCases } from './properties';
 import { racingExamples } from './racing';
 import { readingExamples } from './reading';
@@ -67,21 +65,12 @@ export interface ContractCase {
   readonly run: () => Promise<void>;
 }
 
-/** The cases, with plant events. Each case opens a store with `open`, and closes it at its end. */
+/** The cases. Each opens a store with `open`, and closes it at its end. */
 export function eventStoreContract(
-  open: () => OpenStore<PlantEvent> | Promise<OpenStore<PlantEvent>>,
+  open: () => OpenStore | Promise<OpenStore>,
   options: ContractOptions,
-): ContractCase[];
-/** The same with events of another domain. */
-export function eventStoreContract<Event>(
-  open: () => OpenStore<Event> | Promise<OpenStore<Event>>,
-  options: ContractOptions & { readonly events: EventSamples<Event> },
-): ContractCase[];
-export function eventStoreContract(
-  open: () => OpenStore<unknown> | Promise<OpenStore<unknown>>,
-  options: ContractOptions & { readonly events?: EventSamples<unknown> },
 ): ContractCase[] {
-  const { pageSize, events = plantSamples, durable = false, shared = false } = options;
+  const { pageSize, durable = false, shared = false } = options;
   const { loseReply, loseEvents, effort = 1, timeoutMs = 10_000 } = options;
 
   async function run(guarantee: Cases[string]): Promise<void> {
@@ -89,7 +78,7 @@ export function eventStoreContract(
     const seed = options.seed ?? randomInt(2 ** 31);
     try {
       const store = await within(timeoutMs, place.open());
-      await within(timeoutMs, guarantee(new Subject(store, place, pageSize, events, seed, effort)));
+      await within(timeoutMs, guarantee(new Subject(store, place, pageSize, seed, effort)));
     } finally {
       await within(timeoutMs, place.closeAll());
     }

@@ -1,7 +1,14 @@
 /** First suite of the contract, for stores whose replies can be lost: unknown outcomes. */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type AppendResult, BEGINNING, type Head, OutcomeUnknown, StoreUnavailable } from '../event-sourcing';
+import {
+  type AppendResult,
+  BEGINNING,
+  type EncodedEvent,
+  type Head,
+  OutcomeUnknown,
+  StoreUnavailable,
+} from '../event-sourcing';
 import { type Stream, assertStatus, mintCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 
@@ -43,12 +50,12 @@ export const lostReplyExamples: Cases = {
 };
 
 /** Appends an event and loses the reply. Resolves when the store can be used again. */
-async function appendWithoutReply<Event>(subject: Subject<Event>): Promise<{
-  readonly stream: Stream<Event>;
+async function appendWithoutReply(subject: Subject): Promise<{
+  readonly stream: Stream;
   readonly head: Head;
   readonly commit: string;
-  readonly event: Event;
-  readonly appended: Extract<AppendResult<Event>, { readonly status: 'appended' }>;
+  readonly event: EncodedEvent;
+  readonly appended: Extract<AppendResult, { readonly status: 'appended' }>;
 }> {
   const stream = subject.aStream();
   const [a, event] = subject.few;

@@ -1,7 +1,7 @@
 import type { EventStore, StreamArchive, StreamName } from '../event-sourcing';
 
-export interface OpenStore<Event> {
-  readonly store: EventStore<Event>;
+export interface OpenStore {
+  readonly store: EventStore;
   /** Archives streams of the store. Needed with `loseEvents`. */
   readonly archive?: StreamArchive | undefined;
   /**
@@ -12,11 +12,11 @@ export interface OpenStore<Event> {
 }
 
 /** Where the store under test keeps its events. It can be opened several times. */
-export class Place<Event> {
-  #opened: OpenStore<Event>[] = [];
+export class Place {
+  #opened: OpenStore[] = [];
 
   constructor(
-    private readonly openStore: () => OpenStore<Event> | Promise<OpenStore<Event>>,
+    private readonly openStore: () => OpenStore | Promise<OpenStore>,
     /** Makes the store that was opened last lose the reply of its next call. */
     readonly loseReply: () => void | Promise<void> = () => {},
     /** Deletes all events of a stream, and leaves its base. */
@@ -30,7 +30,7 @@ export class Place<Event> {
     return archive;
   }
 
-  async open(): Promise<EventStore<Event>> {
+  async open(): Promise<EventStore> {
     const opened = await this.openStore();
     this.#opened.push(opened);
     return opened.store;
@@ -45,7 +45,7 @@ export class Place<Event> {
   }
 
   /** Opens the store again, as after a restart. */
-  async reopen(): Promise<EventStore<Event>> {
+  async reopen(): Promise<EventStore> {
     await this.closeAll();
     return this.open();
   }

@@ -35,10 +35,10 @@ export const racingExamples: Cases = {
 };
 
 /** Appends three events at a time to a stream, while each of `watched`, the same stream, is read. */
-export async function watchAppends<Event>(
-  subject: Subject<Event>,
-  stream: Stream<Event>,
-  watched: readonly Stream<Event>[],
+export async function watchAppends(
+  subject: Subject,
+  stream: Stream,
+  watched: readonly Stream[],
 ): Promise<void> {
   const [a, b, c] = subject.few;
   let writing = true;
@@ -46,7 +46,7 @@ export async function watchAppends<Event>(
   const write = async () => {
     for (let head = BEGINNING; head.version < 150;) head = await stream.add(head, a, b, c);
   };
-  const watch = async (stream: Stream<Event>) => {
+  const watch = async (stream: Stream) => {
     for (let head = BEGINNING; writing;) {
       const newer = await stream.history(head);
       assert.equal(newer.length % 3, 0, 'every append is of three events');
@@ -64,8 +64,8 @@ export async function watchAppends<Event>(
 const APPENDS = 100;
 
 /** Lets one writer for each of `streams`, all the same stream, append concurrently, and checks the history. */
-export async function race<Event>(subject: Subject<Event>, streams: readonly Stream<Event>[]): Promise<void> {
-  const event = subject.events(APPENDS);
+export async function race(subject: Subject, streams: readonly Stream[]): Promise<void> {
+  const events = subject.events(APPENDS);
   const total = streams.length * APPENDS;
 
   /** The commits that each writer appended, in order. */
@@ -74,7 +74,7 @@ export async function race<Event>(subject: Subject<Event>, streams: readonly Str
       const commits: string[] = [];
       for (let head = BEGINNING; commits.length < APPENDS;) {
         const commit = mintCommit();
-        const result = await stream.append(head, commit, [event[commits.length]!]);
+        const result = await stream.append(head, commit, [events[commits.length]!]);
         assert(
           result.status !== 'reset' && result.status !== 'archived',
           'a history that the store had returned was lost or overwritten',
@@ -106,8 +106,8 @@ export async function race<Event>(subject: Subject<Event>, streams: readonly Str
   for (const commits of appended) {
     const own = history.filter(({ commit }) => commits.includes(commit));
     assert.deepEqual(
-      own.map((recorded) => [recorded.commit, recorded.event]),
-      commits.map((commit, index) => [commit, event[index]]),
+      own.map(({ commit, type, data }) => ({ commit, type, data })),
+      commits.map((commit, index) => ({ commit, ...events[index] })),
     );
   }
 }

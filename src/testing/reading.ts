@@ -11,7 +11,7 @@ import {
   recorded,
   streamName,
 } from './a-stream';
-import type { Cases, Subject } from './case';
+import { type Cases, ODD_EVENTS, type Subject } from './case';
 
 export const readingExamples: Cases = {
   'a read of an unknown stream returns no events': async (subject) => {
@@ -68,13 +68,13 @@ export const readingExamples: Cases = {
 
   'events are read exactly as they were appended': async (subject) => {
     const stream = subject.aStream();
-    const events = [...subject.samples.odd, ...subject.events(20)];
+    const events = [...ODD_EVENTS, ...subject.events(20)];
     const head = await stream.add(BEGINNING, ...events);
     assertHistory(await stream.history(), recorded(BEGINNING, head.commit, events));
   },
 };
 
-async function readsPageByPage<Event>(subject: Subject<Event>, length: number): Promise<void> {
+async function readsPageByPage(subject: Subject, length: number): Promise<void> {
   const stream = subject.aStream();
   const head = await stream.grow(BEGINNING, subject.events(length));
 

@@ -1,8 +1,8 @@
 /** First suite of the contract, for durable stores: guarantees after closing and reopening. */
 import assert from 'node:assert/strict';
-import { BEGINNING, type Head, type RecordedEvent } from '../event-sourcing';
+import { BEGINNING, type Head, type StoredEvent } from '../event-sourcing';
 import { NOTHING_NEWER, Stream, assertHistory, assertStatus, mintCommit, recorded } from './a-stream';
-import type { Cases } from './case';
+import { type Cases, ODD_EVENTS } from './case';
 import { oddCommits } from './commit-ids';
 import { oddNames } from './reading';
 
@@ -35,10 +35,10 @@ export const reopeningExamples: Cases = {
 
   'a reopened store has any events and odd texts exactly as they were appended': async (subject) => {
     const before = subject.aStream();
-    const history: RecordedEvent<unknown>[] = [];
+    const history: StoredEvent[] = [];
     let head: Head = BEGINNING;
     // Several commits, so that none is too large for a store that reads them whole.
-    const events = [...subject.samples.odd, ...subject.events(Math.ceil(200 * subject.effort))];
+    const events = [...ODD_EVENTS, ...subject.events(Math.ceil(200 * subject.effort))];
     for (let start = 0; start < events.length; start += 7) {
       const commit = events.slice(start, start + 7);
       const next = await before.add(head, ...commit);

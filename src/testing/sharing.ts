@@ -80,9 +80,7 @@ export const sharedDifferentialCases: Cases = {
 };
 
 /** A new stream, through each of two stores on one place. */
-async function throughTwoStores<Event>(
-  subject: Subject<Event>,
-): Promise<[one: Stream<Event>, other: Stream<Event>]> {
+async function throughTwoStores(subject: Subject): Promise<[one: Stream, other: Stream]> {
   const one = subject.aStream();
   return [one, new Stream(await subject.place.open(), one.name)];
 }

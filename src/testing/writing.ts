@@ -20,10 +20,21 @@ export const writingExamples: Cases = {
     const second = await stream.append({ version: 1, commit: one }, two, [b, c]);
     assert.deepEqual(second, { status: 'appended', head: { version: 3, commit: two } });
     assert.deepEqual(await stream.history(), [
-      { version: 1, commit: one, event: a },
-      { version: 2, commit: two, event: b },
-      { version: 3, commit: two, event: c },
+      { version: 1, commit: one, ...a },
+      { version: 2, commit: two, ...b },
+      { version: 3, commit: two, ...c },
     ]);
+  },
+
+  'an append records copies of `type` and `data`, and nothing else of its events': async (subject) => {
+    const stream = subject.aStream();
+    const [a] = subject.few;
+    const event = { ...a, version: 7, other: 'member' };
+
+    const head = await stream.add(BEGINNING, event);
+    event.data = 'changed later';
+
+    assert.deepEqual(await stream.history(), recorded(BEGINNING, head.commit, [a]));
   },
 
   'an append of 1,024 events is recorded as one commit': async (subject) => {
@@ -184,7 +195,7 @@ export const writingExamples: Cases = {
 };
 
 /** A stream of three events, by two commits; and heads that it never had. */
-async function unknownHeads<Event>(subject: Subject<Event>) {
+async function unknownHeads(subject: Subject) {
   const stream = subject.aStream();
   const [a, b, c, d] = subject.few;
 

@@ -1,4 +1,3 @@
-import type { PlantEvent } from '../../src/domain';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
@@ -18,7 +17,7 @@ async function errorOf(call: Promise<unknown>): Promise<unknown> {
 }
 
 describe('A call of the plant store with an invalid argument', () => {
-  const store = new MemoryEventStore<PlantEvent>();
+  const store = new MemoryEventStore();
   const plants = new PlantStore({ ...system(), store });
   const wrong: Record<string, readonly [call: () => Promise<unknown>, message: string]> = {
     'a plant that NewPlant.from did not make': [
@@ -88,7 +87,7 @@ describe('A call of the plant store with an invalid argument', () => {
 
 describe('A listing', () => {
   it('has all plants by default, and is a plain object', async () => {
-    const plants = new PlantStore({ ...system(), store: new MemoryEventStore<PlantEvent>() });
+    const plants = new PlantStore({ ...system(), store: new MemoryEventStore() });
     for (const id of [1, 2, 3]) await plants.create(ADA, newPlant(id, `Fern ${id}`));
     const { head, ...listing } = await plants.list(ADA, { limit: 2 });
     expect(JSON.parse(JSON.stringify(listing))).to.deep.equal({
@@ -112,7 +111,7 @@ describe('A plant that create acknowledges', () => {
   it('can be replayed, for any accepted members', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyParts, { maxLength: 10 }), async (several) => {
-        const store = new MemoryEventStore<PlantEvent>();
+        const store = new MemoryEventStore();
         const plants = new PlantStore({ ...system(), store });
         let living = 0;
         for (const parts of several) {

@@ -9,7 +9,7 @@ import {
 } from '../../src/application';
 import { type AggregateObserver, StoreUnavailable } from '../../src/event-sourcing';
 import type { PlantEvent } from '../../src/domain';
-import { newPlant, plantId } from '../support/given';
+import { encoded, newPlant, plantId } from '../support/given';
 import { ManualClock, untilIdle } from '../support/manual-clock';
 import { MemorySnapshots } from '../support/memory-snapshots';
 import { ScriptedStore } from '../support/scripted-store';
@@ -26,7 +26,7 @@ const largeEvents = (count: number): PlantEvent[] =>
 
 function given(options: Partial<PlantStoreOptions> = {}) {
   const clock = new ManualClock();
-  const store = new ScriptedStore(() => new MemoryEventStore<PlantEvent>(1));
+  const store = new ScriptedStore(() => new MemoryEventStore(1));
   store.held = false;
   const tooLarge: string[] = [];
   let commits = 0;
@@ -317,7 +317,7 @@ describe('An observer that throws', () => {
     const long = list(BOB);
     const events = Array.from({ length: 100_000 }, (_, index) => {
       const event = index % 2 === 0 ? created(1, 'Fern') : deleted(1);
-      return { version: index + 1, commit: 'a commit', event };
+      return { version: index + 1, commit: 'a commit', ...encoded(event)[0]! };
     });
     await store.sole.answerWith({ status: 'read', events, more: false });
     expect(long.outcome).to.deep.equal([]);

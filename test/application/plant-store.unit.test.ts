@@ -1,4 +1,3 @@
-import type { PlantEvent } from '../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import { PlantStore, type PlantStoreOptions, type User, parseUser } from '../../src/application';
@@ -12,7 +11,7 @@ const CLEO = parseUser('cleo')!;
 
 /** A plant store over a scripted store that answers at once, until it is held. */
 function given(options: Partial<PlantStoreOptions> = {}) {
-  const store = new ScriptedStore(() => new MemoryEventStore<PlantEvent>(2));
+  const store = new ScriptedStore(() => new MemoryEventStore(2));
   store.held = false;
   let commits = 0;
   const plants = new PlantStore({

@@ -1,10 +1,9 @@
 /** Runs the published contract of the event store (src/testing) under mocha. */
-import type { PlantEvent } from '../../src/domain';
 import { type ContractOptions, type OpenStore, eventStoreContract } from '../../src/testing';
 
 export interface Candidate extends ContractOptions {
   readonly name: string;
-  readonly open: () => OpenStore<PlantEvent> | Promise<OpenStore<PlantEvent>>;
+  readonly open: () => OpenStore | Promise<OpenStore>;
   /** Only the cases with these names; all of them by default. */
   readonly only?: RegExp;
 }

@@ -1,5 +1,4 @@
 /** The executable contract of the StreamCatalogue port. */
-import type { PlantEvent } from '../../src/domain';
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import {
@@ -8,14 +7,14 @@ import {
   type EventStore,
   type StreamCatalogue,
 } from '../../src/event-sourcing';
-import { created, ferns } from '../support/given';
+import { decoded, encoded, created, ferns } from '../support/given';
 import { Stream, streamName } from '../../src/testing/a-stream';
 
 export interface CatalogueCandidate {
   readonly name: string;
   /** Called once. Both are of one store without other writers. */
   open(): Promise<{
-    readonly store: EventStore<PlantEvent>;
+    readonly store: EventStore;
     readonly catalogue: StreamCatalogue;
     close(): Promise<void>;
   }>;
@@ -43,7 +42,8 @@ export function streamCatalogueContract({ name, open }: CatalogueCandidate): voi
 
     it('lists every stream once, with any name, with its last version', async () => {
       const streams = ['', ' {a}', '%7B', ':events', '🌵', '\0\n', '*?[a]'].map((suffix) => aStream(suffix));
-      for (const [index, stream] of streams.entries()) await stream.grow(BEGINNING, ferns(index + 1));
+      for (const [index, stream] of streams.entries())
+        await stream.grow(BEGINNING, encoded(...ferns(index + 1)));
       const names = streams.map(({ name }) => name);
       const ours = (await found()).filter(({ stream }) => names.includes(stream));
       expect(ours).to.have.deep.members(
@@ -54,7 +54,9 @@ export function streamCatalogueContract({ name, open }: CatalogueCandidate): voi
     it('lists more streams than fit into a page', async () => {
       const prefix = randomUUID();
       const names = Array.from({ length: 2500 }, (_, index) => `${prefix} ${index}`);
-      await Promise.all(names.map((name) => new Stream(opened.store, streamName(name)).add(BEGINNING, fern)));
+      await Promise.all(
+        names.map((name) => new Stream(opened.store, streamName(name)).add(BEGINNING, ...encoded(fern))),
+      );
       const ours = (await found()).map(({ stream }) => stream).filter((name) => name.startsWith(prefix));
       expect(ours).to.have.members(names);
     });
@@ -68,16 +70,16 @@ export function streamCatalogueContract({ name, open }: CatalogueCandidate): voi
 
     it('finds a single stream with its last version', async () => {
       const stream = aStream();
-      const head = await stream.add(BEGINNING, fern, moss);
+      const head = await stream.add(BEGINNING, ...encoded(fern, moss));
       expect(await opened.catalogue.find(stream.name)).to.deep.equal({ stream: stream.name, version: 2 });
-      await stream.add(head, created(3, 'Aloe'));
+      await stream.add(head, ...encoded(created(3, 'Aloe')));
       expect(await opened.catalogue.find(stream.name)).to.include({ version: 3 });
     });
 
     describe('erasing', () => {
       it('removes all events of the stream, and returns their number', async () => {
         const stream = aStream();
-        await stream.grow(BEGINNING, ferns(3));
+        await stream.grow(BEGINNING, encoded(...ferns(3)));
         expect(await opened.catalogue.erase(stream.name)).to.equal(3);
         expect(await stream.history()).to.deep.equal([]);
         expect(await opened.catalogue.find(stream.name)).to.equal(undefined);
@@ -86,10 +88,10 @@ export function streamCatalogueContract({ name, open }: CatalogueCandidate): voi
 
       it('removes nothing of any other stream', async () => {
         const [one, other] = [aStream(), aStream()];
-        await one.add(BEGINNING, fern);
-        await other.add(BEGINNING, moss);
+        await one.add(BEGINNING, ...encoded(fern));
+        await other.add(BEGINNING, ...encoded(moss));
         await opened.catalogue.erase(one.name);
-        expect((await other.history()).map(({ event }) => event)).to.deep.equal([moss]);
+        expect(decoded(await other.history()).map(({ event }) => event)).to.deep.equal([moss]);
       });
 
       it('returns 0 for a stream that does not exist', async () => {
@@ -98,27 +100,29 @@ export function streamCatalogueContract({ name, open }: CatalogueCandidate): voi
 
       it('makes reads and appends at an earlier head result in a reset', async () => {
         const stream = aStream();
-        const head = await stream.add(BEGINNING, fern);
+        const head = await stream.add(BEGINNING, ...encoded(fern));
         await opened.catalogue.erase(stream.name);
         expect(await stream.read(head)).to.deep.equal({ status: 'reset' });
-        expect(await stream.append(head, 'late', [moss])).to.deep.equal({ status: 'reset' });
+        expect(await stream.append(head, 'late', encoded(moss))).to.deep.equal({ status: 'reset' });
         expect(await stream.history()).to.deep.equal([]);
       });
 
       it('makes them result in a reset even if another history has reached that version', async () => {
         const stream = aStream();
-        const head = await stream.add(BEGINNING, fern);
+        const head = await stream.add(BEGINNING, ...encoded(fern));
         await opened.catalogue.erase(stream.name);
-        await stream.add(BEGINNING, moss);
+        await stream.add(BEGINNING, ...encoded(moss));
         expect(await stream.read(head)).to.deep.equal({ status: 'reset' });
-        expect(await stream.append(head, 'late', [created(3, 'Aloe')])).to.deep.equal({ status: 'reset' });
+        expect(await stream.append(head, 'late', encoded(created(3, 'Aloe')))).to.deep.equal({
+          status: 'reset',
+        });
       });
 
       it('lets the stream start again at version 1', async () => {
         const stream = aStream();
-        await stream.grow(BEGINNING, ferns(5));
+        await stream.grow(BEGINNING, encoded(...ferns(5)));
         await opened.catalogue.erase(stream.name);
-        expect(await stream.add(BEGINNING, fern)).to.include({ version: 1 });
+        expect(await stream.add(BEGINNING, ...encoded(fern))).to.include({ version: 1 });
         expect((await stream.history()).map(({ version }) => version)).to.deep.equal([1]);
       });
     });

@@ -14,12 +14,11 @@ import {
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../src/adapters/redis';
-import { plantCodec } from '../../src/application';
 import { BEGINNING, type Head } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
 import { theBlock } from '../docs/shell';
 import { compiledCli } from '../support/compiled-cli';
-import { created } from '../support/given';
+import { created, encoded } from '../support/given';
 import { describeOwnRedis, disconnect, needsLocalServers, plainClient } from '../support/redis';
 import { endWithProcess } from '../support/redis/end-with-process';
 import { freePort } from '../support/redis/free-port';
@@ -85,14 +84,16 @@ describeOwnRedis('deploy/redis.sh', (startRedis) => {
   /** Appends events to the stream of `alice`, one per commit. */
   async function write(count: number): Promise<void> {
     const { store, close } = await openRedisEventStore({
-      codec: plantCodec,
       url: `redis://127.0.0.1:${port}`,
     });
     for (let i = 0; i < count; i++) {
       const head = heads.get('alice') ?? BEGINNING;
-      const result = await store.append(streamName('alice'), head, `commit-${head.version}`, [
-        created(head.version, 'Fern'),
-      ]);
+      const result = await store.append(
+        streamName('alice'),
+        head,
+        `commit-${head.version}`,
+        encoded(created(head.version, 'Fern')),
+      );
       if (result.status !== 'appended') expect.fail(result.status);
       heads.set('alice', result.head);
     }
@@ -101,7 +102,6 @@ describeOwnRedis('deploy/redis.sh', (startRedis) => {
 
   async function plants(): Promise<number> {
     const { store, close } = await openRedisEventStore({
-      codec: plantCodec,
       url: `redis://127.0.0.1:${port}`,
     });
     const read = await store.read(streamName('alice'), BEGINNING);

@@ -1,6 +1,4 @@
 import { streamName } from '../../src/testing/a-stream';
-import { plantCodec } from '../../src/application';
-import type { PlantEvent } from '../../src/domain';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +8,7 @@ import { BEGINNING, type EventStore, type Head } from '../../src/event-sourcing'
 import { Client } from '../support/client';
 import { compiled } from '../support/compiled';
 import { compiledCli } from '../support/compiled-cli';
-import { created } from '../support/given';
+import { encoded, created } from '../support/given';
 import { describeOwnRedis, disconnect, needsLocalServers, plainClient } from '../support/redis';
 import { endWithProcess } from '../support/redis/end-with-process';
 import { freePort } from '../support/redis/free-port';
@@ -85,8 +83,8 @@ describeOwnRedis('A runbook', (startRedis) => {
     });
   }
 
-  async function withStore<T>(use: (store: EventStore<PlantEvent>) => Promise<T>): Promise<T> {
-    const opened = await openRedisEventStore({ codec: plantCodec, url: environment['REDIS_URL']! });
+  async function withStore<T>(use: (store: EventStore) => Promise<T>): Promise<T> {
+    const opened = await openRedisEventStore({ url: environment['REDIS_URL']! });
     return use(opened.store).finally(() => opened.close());
   }
 
@@ -97,9 +95,12 @@ describeOwnRedis('A runbook', (startRedis) => {
         for (let number = 0; number < count; number++) {
           const head = heads.get(user) ?? BEGINNING;
           const { version } = head;
-          const result = await store.append(streamName(user), head, `${user}-${version}`, [
-            created(version, 'Fern'),
-          ]);
+          const result = await store.append(
+            streamName(user),
+            head,
+            `${user}-${version}`,
+            encoded(created(version, 'Fern')),
+          );
           if (result.status !== 'appended') expect.fail(result.status);
           heads.set(user, result.head);
         }

@@ -13,6 +13,7 @@ describe('When the reply to an append is lost, an aggregate', () => {
 
     await fixture.clock.pass(100);
     expect(fixture.store.sole.request).to.deep.equal(first);
+    expect(fixture.store.sole.request.events, 'encoded once').to.equal(first.events);
     await fixture.store.sole.answer();
 
     expect(create.outcome).to.equal('created');

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { created, deleted } from './pending-request';
 import { TIMEOUT_MS, OneAggregate } from './one-aggregate';
+import { encoded } from '../support/given';
 
 describe('A round of an aggregate', () => {
   it('starts at once for a single request', () => {
@@ -8,7 +9,7 @@ describe('A round of an aggregate', () => {
 
     fixture.create(1, 'Fern');
 
-    expect(fixture.store.sole.request.events).to.deep.equal([created(1, 'Fern')]);
+    expect(fixture.store.sole.request.events).to.deep.equal(encoded(created(1, 'Fern')));
   });
 
   it('is one store call for all requests that arrived while its start was postponed, in order', async () => {
@@ -60,7 +61,7 @@ describe('A round of an aggregate', () => {
     expect(later.map(({ outcome }) => outcome)).to.deep.equal(later.map(() => 'pending'));
 
     const call = fixture.store.sole;
-    expect(call.request.events).to.deep.equal([created(2, 'Ivy'), deleted(1), created(3, 'Moss')]);
+    expect(call.request.events).to.deep.equal(encoded(created(2, 'Ivy'), deleted(1), created(3, 'Moss')));
     await call.answer();
     expect(later.map(({ outcome }) => outcome)).to.deep.equal([
       'created',
@@ -95,7 +96,7 @@ describe('A round of an aggregate', () => {
 
     await fixture.clock.pass(100);
 
-    expect(fixture.store.sole.request.events).to.deep.equal([created(1, 'Fern')]);
+    expect(fixture.store.sole.request.events).to.deep.equal(encoded(created(1, 'Fern')));
     await fixture.store.sole.answer();
     expect(late.outcome).to.equal('pending');
   });

@@ -9,6 +9,7 @@ import {
   OutcomeUnknown,
   UnreadableHistory,
   decideInOrder,
+  jsonCodec,
 } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
 import { system } from '../../src/adapters/system';
@@ -37,11 +38,14 @@ const jar: Decider<Command, Event, 'full', number> = {
     return coins + event.one;
   },
 };
+const codec = jsonCodec<Event>({ Added: { one: (value) => value === 1 }, Emptied: {} });
+/** What the codec refuses. */
+const JUNK = { type: 'Added', one: 2 } as unknown as Event;
 const JAR = streamName('jar');
 
 function given() {
-  const store = new MemoryEventStore<Event>();
-  const open = () => new Aggregates(jar, { ...system(), store });
+  const store = new MemoryEventStore();
+  const open = () => new Aggregates(jar, { ...system(), store, codec });
   const jars = open();
   const coins = (from = jars) => from.query(JAR, (state) => state);
   const version = () => jars.query(JAR, (_, head) => head.version);
@@ -64,7 +68,11 @@ describe('The engine over another domain', () => {
       decide: (count) => ({ events: Array.from({ length: count }, () => 'counted' as const) }),
       evolve: (counted) => counted + 1,
     };
-    const counters = new Aggregates(counter, { ...system(), store: new MemoryEventStore<'counted'>() });
+    const counters = new Aggregates(counter, {
+      ...system(),
+      store: new MemoryEventStore(),
+      codec: { encode: () => ({ type: 'counted', data: '' }), decode: () => 'counted' },
+    });
     await counters.execute(JAR, 200_000);
     expect(await counters.query(JAR, (counted) => counted)).to.equal(200_000);
   });
@@ -102,7 +110,7 @@ describe('The engine over another domain', () => {
 
   it('rejects with UnreadableHistory when the decider rejects the history', async () => {
     const { store, coins } = given();
-    const six = Array.from({ length: 6 }, () => ({ type: 'Added', one: 1 }) as const);
+    const six = Array.from({ length: 6 }, () => codec.encode({ type: 'Added', one: 1 }));
     await store.append(JAR, { version: 0, commit: '' }, 'a commit', six);
     const error = await coins().catch((error: unknown) => error);
     expect(error).to.be.instanceOf(UnreadableHistory).with.property('message', 'the jar overflows');
@@ -116,10 +124,33 @@ describe('The engine over another domain', () => {
     expect(await coins()).to.equal(1);
   });
 
+  it('fails only the command whose event the codec cannot write, with its error, and records the others', async () => {
+    const { store, coins } = given();
+    const faults: unknown[] = [];
+    const observer = { fault: (_: string, error: unknown) => void faults.push(error) };
+    const broken = {
+      ...codec,
+      encode: (event: Event) => codec.encode(event.type === 'Emptied' ? JUNK : event),
+    };
+    const jars = new Aggregates(jar, { ...system(), store, codec: broken, observer });
+    const add = () => jars.execute(JAR, { type: 'Add', amount: 1 });
+
+    const [first, failed, second] = await Promise.allSettled([
+      add(),
+      jars.execute(JAR, { type: 'Empty' }),
+      add(),
+    ]);
+
+    expect(failed).to.have.nested.property('reason.message', 'a member of Added could not be read again');
+    expect(faults).to.deep.equal([(failed as PromiseRejectedResult).reason]);
+    expect([first.status, second.status]).to.deep.equal(['fulfilled', 'fulfilled']);
+    expect(await coins()).to.equal(2);
+  });
+
   it('records a command once that is repeated after its outcome was unknown, where a repetition changes nothing', async () => {
     const { store, version } = given();
     let repliesAreLost = true;
-    const losing: EventStore<Event> = {
+    const losing: EventStore = {
       read: (...args) => store.read(...args),
       async append(...args) {
         const result = await store.append(...args);
@@ -127,9 +158,9 @@ describe('The engine over another domain', () => {
         return result;
       },
     };
-    const jars = new Aggregates(jar, { ...system(), store: losing, timeoutMs: 50 });
+    const jars = new Aggregates(jar, { ...system(), store: losing, codec, timeoutMs: 50 });
     await jars.execute(JAR, { type: 'Empty' });
-    await store.append(JAR, BEGINNING, 'a commit', [{ type: 'Added', one: 1 }]);
+    await store.append(JAR, BEGINNING, 'a commit', [codec.encode({ type: 'Added', one: 1 })]);
 
     const error = await jars.execute(JAR, { type: 'Empty' }).catch((error: unknown) => error);
     expect(error).to.be.instanceOf(OutcomeUnknown);

@@ -7,6 +7,7 @@ import {
   plantDecider,
   plantFootprint,
 } from '../../src/domain';
+import { plantCodec } from '../../src/application';
 import { Aggregate, type AggregateObserver, type AggregateOptions } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
 import { ManualClock, untilIdle } from '../support/manual-clock';
@@ -32,10 +33,11 @@ export class OneAggregate {
   #commits = 0;
 
   constructor({ pageSize = 1000, ...options }: Options = {}) {
-    this.store = new ScriptedStore(() => new MemoryEventStore<PlantEvent>(pageSize));
+    this.store = new ScriptedStore(() => new MemoryEventStore(pageSize));
     this.plants = new Aggregate<Command, PlantEvent, Rejection, PlantList>(streamName('ada'), plantDecider, {
       footprint: plantFootprint,
       store: this.store,
+      codec: plantCodec,
       clock: this.clock,
       mintCommit: () => `commit-${++this.#commits}`,
       timeoutMs: TIMEOUT_MS,

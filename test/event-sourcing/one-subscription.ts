@@ -1,3 +1,4 @@
+import { plantCodec } from '../../src/application';
 import type { PlantEvent } from '../../src/domain';
 import {
   BEGINNING,
@@ -45,11 +46,12 @@ export class OneSubscription {
   readonly iterator: AsyncIterableIterator<RecordedEvent<PlantEvent>>;
 
   constructor(
-    store: EventStore<PlantEvent>,
+    store: EventStore,
     readonly after: Head = BEGINNING,
     readonly clock = new ManualClock(),
   ) {
     this.iterator = subscribe(store, ADA, after, {
+      codec: plantCodec,
       clock: this.clock,
       signal: this.signal,
       unavailable: (error: StoreUnavailable) => this.unavailable.push(error.message),

@@ -13,6 +13,7 @@ import {
 import { streamName } from '../../src/testing/a-stream';
 import { created } from '../support/given';
 import { ScriptedStore } from '../support/scripted-store';
+import { plantCodec } from '../../src/application';
 
 const ADA = streamName('ada');
 
@@ -20,7 +21,8 @@ const ADA = streamName('ada');
 async function replayed(store: ScriptedStore, after?: Head) {
   const pages: number[][] = [];
   try {
-    for await (const page of replay(store, ADA, after)) pages.push(page.map(({ version }) => version));
+    for await (const page of replay(store, ADA, plantCodec, after))
+      pages.push(page.map(({ version }) => version));
   } catch (error) {
     return { pages, error };
   }
@@ -28,7 +30,7 @@ async function replayed(store: ScriptedStore, after?: Head) {
 }
 
 async function given(...events: PlantEvent[]) {
-  const store = new ScriptedStore(() => new MemoryEventStore<PlantEvent>(2));
+  const store = new ScriptedStore(() => new MemoryEventStore(2));
   store.held = false;
   await store.record('ada', ...events);
   return { store, history: await store.history('ada') };
@@ -79,9 +81,9 @@ describe('A replay', () => {
   });
 
   it('handles the rejection of a prefetched page when its caller has stopped', async () => {
-    const store = new ScriptedStore(() => new MemoryEventStore<PlantEvent>(1));
+    const store = new ScriptedStore(() => new MemoryEventStore(1));
     await store.record('ada', created(1, 'Fern'), created(2, 'Ivy'));
-    const pages = replay(store, ADA);
+    const pages = replay(store, ADA, plantCodec);
     const first = pages.next();
     await store.sole.answer();
     expect((await first).value).to.have.length(1);

@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
-import type { PlantEvent } from '../../src/domain';
 import {
   ArchivedHistory,
   BEGINNING,
@@ -12,14 +11,15 @@ import {
   subscribe,
 } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
-import { created, ferns } from '../support/given';
+import { encoded, created, ferns } from '../support/given';
 import { ManualClock } from '../support/manual-clock';
 import { ScriptedStore } from '../support/scripted-store';
 import { warningsDuring } from '../support/warnings';
 import { ADA, OneSubscription } from './one-subscription';
+import { plantCodec } from '../../src/application';
 
 /** The store without notifications. */
-function withoutNotify(store: ScriptedStore): EventStore<PlantEvent> {
+function withoutNotify(store: ScriptedStore): EventStore {
   return {
     read: (...args) => store.read(...args),
     append: (...args) => store.append(...args),
@@ -36,7 +36,7 @@ for (const { kind, of, withinMs } of KINDS) {
   describe(`A subscription to ${kind}`, () => {
     let store: ScriptedStore;
     beforeEach(() => {
-      store = new ScriptedStore(() => new MemoryEventStore<PlantEvent>(2));
+      store = new ScriptedStore(() => new MemoryEventStore(2));
       store.held = false;
     });
     const subscription = (...args: [after?: { version: number; commit: string }]) =>
@@ -54,7 +54,7 @@ for (const { kind, of, withinMs } of KINDS) {
     });
 
     it('begins after the head that it gets, also within a commit', async () => {
-      await store.append('ada', { version: 0, commit: '' }, 'a commit', ferns(3));
+      await store.append('ada', { version: 0, commit: '' }, 'a commit', encoded(...ferns(3)));
       const { versions } = await subscription({ version: 2, commit: 'a commit' }).takeAll();
       expect(versions).to.deep.equal([3]);
     });
@@ -137,7 +137,7 @@ for (const { kind, of, withinMs } of KINDS) {
         const consumer = await subscription().takeAll();
         store.held = true;
         await consumer.clock.pass(5000);
-        const event = { version, commit: 'a commit', event: created(2, 'Moss') };
+        const event = { version, commit: 'a commit', ...encoded(created(2, 'Moss'))[0]! };
         await store.sole.answerWith({ status: 'read', events: [event], more: false });
         expect(consumer.end, String(version)).to.be.instanceOf(UnreadableHistory);
         expect(consumer.versions).to.deep.equal([1]);
@@ -260,21 +260,25 @@ for (const { title, streams } of [
 ]) {
   describe(title, () => {
     it('cause no warning, end when it is aborted, and leave no listener', async () => {
-      const store = new MemoryEventStore<PlantEvent>();
+      const store = new MemoryEventStore();
       const clock = new ManualClock();
       const controller = new AbortController();
       const { signal } = controller;
       const taken: number[] = [];
       const follow = async (index: number) => {
         const stream = streamName(`user ${index % streams}`);
-        for await (const { version } of subscribe(store, stream, BEGINNING, { clock, signal }))
+        for await (const { version } of subscribe(store, stream, BEGINNING, {
+          codec: plantCodec,
+          clock,
+          signal,
+        }))
           taken.push(version);
       };
       const warnings = await warningsDuring(async () => {
         const ended = Promise.all(Array.from({ length: 50 }, (_, index) => follow(index)));
         await clock.pass(0);
         for (let index = 0; index < streams; index++)
-          await store.append(streamName(`user ${index}`), BEGINNING, 'a commit', ferns(1));
+          await store.append(streamName(`user ${index}`), BEGINNING, 'a commit', encoded(...ferns(1)));
         await clock.pass(0);
         expect(taken).to.have.length(50);
         controller.abort();
@@ -317,15 +321,15 @@ describe('A subscription to a store that notifies', () => {
 
 describe('The notification of the memory store', () => {
   const HEAD = { version: 1, commit: 'a commit' };
-  let store: MemoryEventStore<PlantEvent>;
+  let store: MemoryEventStore;
   let calls: number;
   const changed = () => {
     calls++;
   };
   beforeEach(async () => {
-    store = new MemoryEventStore<PlantEvent>();
+    store = new MemoryEventStore();
     calls = 0;
-    await store.append(ADA, { version: 0, commit: '' }, 'a commit', ferns(1));
+    await store.append(ADA, { version: 0, commit: '' }, 'a commit', encoded(...ferns(1)));
   });
 
   it('comes at once if the head is not the last one, or not in the history', () => {
@@ -338,9 +342,9 @@ describe('The notification of the memory store', () => {
   it('comes once, with the next append to the stream', async () => {
     store.notify(ADA, HEAD, changed);
     expect(calls).to.equal(0);
-    await store.append(ADA, HEAD, 'another', ferns(2));
+    await store.append(ADA, HEAD, 'another', encoded(...ferns(2)));
     expect(calls).to.equal(1);
-    await store.append(ADA, { version: 3, commit: 'another' }, 'a third', ferns(1));
+    await store.append(ADA, { version: 3, commit: 'another' }, 'a third', encoded(...ferns(1)));
     expect(calls).to.equal(1);
   });
 
@@ -352,7 +356,7 @@ describe('The notification of the memory store', () => {
 
   it('does not come after it was cancelled', async () => {
     store.notify(ADA, HEAD, changed)();
-    await store.append(ADA, HEAD, 'another', ferns(1));
+    await store.append(ADA, HEAD, 'another', encoded(...ferns(1)));
     expect(calls).to.equal(0);
   });
 });

@@ -17,6 +17,7 @@ import { ferns } from '../support/given';
 import { untilIdle } from '../support/manual-clock';
 import { ScriptedStore } from '../support/scripted-store';
 import { ADA, CountingSignal } from './one-subscription';
+import { plantCodec } from '../../src/application';
 
 const RUNS = process.env['LONG'] === '1' ? 20_000 : 150;
 
@@ -55,7 +56,7 @@ class Consumer {
   error: unknown;
 
   constructor(
-    private readonly events: EventStore<PlantEvent>,
+    private readonly events: EventStore,
     private readonly store: ScriptedStore,
   ) {
     this.#subscription = this.#subscribe();
@@ -64,7 +65,7 @@ class Consumer {
   #subscribe() {
     const { clock, signal } = this;
     const after = this.copy.at(-1) ?? BEGINNING;
-    return subscribe(this.events, ADA, after, { clock, signal })[Symbol.asyncIterator]();
+    return subscribe(this.events, ADA, after, { codec: plantCodec, clock, signal })[Symbol.asyncIterator]();
   }
 
   take(): void {
@@ -145,10 +146,10 @@ async function settle(store: ScriptedStore, consumer: Consumer): Promise<void> {
 }
 
 for (const { kind, of } of [
-  { kind: 'notifies', of: (store: ScriptedStore): EventStore<PlantEvent> => store },
+  { kind: 'notifies', of: (store: ScriptedStore): EventStore => store },
   {
     kind: 'does not notify',
-    of: (store: ScriptedStore): EventStore<PlantEvent> => ({
+    of: (store: ScriptedStore): EventStore => ({
       read: (...args) => store.read(...args),
       append: (...args) => store.append(...args),
     }),
@@ -158,7 +159,7 @@ for (const { kind, of } of [
     it('deliver each event exactly once and in order, in any schedule', () =>
       fc.assert(
         fc.asyncProperty(fc.array(anyMove, { maxLength: 60, size: 'max' }), async (moves) => {
-          const store = new ScriptedStore(() => new MemoryEventStore<PlantEvent>(2));
+          const store = new ScriptedStore(() => new MemoryEventStore(2));
           const consumer = new Consumer(of(store), store);
           for (const move of moves) {
             await perform(move, store, consumer);

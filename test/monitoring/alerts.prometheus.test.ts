@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { tokenDigest } from '../../src/adapters/auth/token-digest';
-import type { PlantEvent } from '../../src/domain';
 import type { EventStore, Head, StreamName } from '../../src/event-sourcing';
 import { Client } from '../support/client';
 import { patient } from '../support/patience';
@@ -26,7 +25,7 @@ const SECONDS: Readonly<Record<string, number>> = { '15m': 8, '5m': 6, '2m': 3, 
 const SCRAPES_EVERY_SECONDS = 1;
 
 /** In memory: slow while a test says so, and with a bug for one user. */
-class BrokenStore extends SlowStore implements EventStore<PlantEvent> {
+class BrokenStore extends SlowStore implements EventStore {
   override async read(stream: StreamName, after: Head) {
     if (String(stream) === 'bug') throw new TypeError('undefined is not a plant');
     return super.read(stream, after);

@@ -34,7 +34,7 @@ const CONTRACT = `
   const inMemory = () => ({ store: new MemoryEventStore(3) });
   const onRedis = async () => {
     const keyPrefix = 'case-' + cases + '-' + process.pid;
-    const { store, close } = await openRedisEventStore({ codec: plantCodec, url, keyPrefix, pageSize: 3 });
+    const { store, close } = await openRedisEventStore({ url, keyPrefix, pageSize: 3 });
     return { store, close };
   };
   for (const { name, run } of eventStoreContract(url ? onRedis : inMemory, { pageSize: 3 })) {

@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { plantCodec } from '../../src/application';
 import {
   BEGINNING,
   BrokenSnapshot,
@@ -28,7 +27,7 @@ describe('The module of EVENT_STORE', () => {
 
   const open = (code: string) => {
     writeFileSync(file, code);
-    return openStoreModule(file, { codec: plantCodec });
+    return openStoreModule(file, {});
   };
   const rejection = (work: Promise<unknown>) =>
     work.then(
@@ -74,9 +73,7 @@ describe('The module of EVENT_STORE', () => {
   };
   for (const [what, [code, problem]] of Object.entries(problems)) {
     it(`is refused with its path and the problem: ${what}`, async () => {
-      const error = await rejection(
-        code === undefined ? openStoreModule(file, { codec: plantCodec }) : open(code),
-      );
+      const error = await rejection(code === undefined ? openStoreModule(file, {}) : open(code));
       expect(error).to.be.instanceOf(UnusableStoreModule);
       expect(error.message).to.equal(problem.replaceAll('FILE', file));
     });
@@ -89,7 +86,7 @@ describe('The module of EVENT_STORE', () => {
   for (const [what, code] of Object.entries(neverSettled)) {
     it(`is refused with its path after a time if its promise is never settled: ${what}`, async () => {
       writeFileSync(file, code);
-      const error = await rejection(openStoreModule(file, { codec: plantCodec }, 50));
+      const error = await rejection(openStoreModule(file, {}, 50));
       expect(error).to.be.instanceOf(UnusableStoreModule);
       expect(error.message).to.equal(`openEventStore of ${file} did not return within 50 ms`);
     });
@@ -102,7 +99,6 @@ describe('The module of EVENT_STORE', () => {
       'export const openEventStore = () => ({ store: { read() {}, append() {} }, check() {}, close() {} });',
     );
     const { check } = await openStoreModule(file, {
-      codec: plantCodec,
       report: (level, message) => void reports.push(`${level}: ${message}`),
     });
     const problem = `check() of ${file} must resolve with { writes: boolean }; the service is not ready`;

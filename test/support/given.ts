@@ -18,9 +18,9 @@ import {
   plantDecider,
 } from '../../src/domain';
 import { examplesOf } from '../../src/testing';
-import { plantId } from '../../src/testing/plant-events';
+import { plantId } from './plant-events';
 
-export { created, deleted, ferns, plantId } from '../../src/testing/plant-events';
+export { created, decoded, deleted, encoded, ferns, plantEventOf, plantId } from './plant-events';
 
 export const { given } = examplesOf<Command, PlantEvent, Rejection, PlantList>(plantDecider);
 

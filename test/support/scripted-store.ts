@@ -3,6 +3,7 @@ import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import {
   type AppendResult,
   BEGINNING,
+  type EncodedEvent,
   type EventStore,
   type Head,
   OutcomeUnknown,
@@ -12,6 +13,7 @@ import {
   type StreamName,
 } from '../../src/event-sourcing';
 import type { PlantEvent } from '../../src/domain';
+import { decoded, encoded } from './given';
 import { untilIdle } from './manual-clock';
 
 interface CallRequest {
@@ -20,10 +22,10 @@ interface CallRequest {
   /** The head after which it reads or appends. */
   readonly after: Head;
   readonly commit?: string;
-  readonly events?: readonly PlantEvent[];
+  readonly events?: readonly EncodedEvent[];
 }
 
-type Answer = ReadResult<PlantEvent> | AppendResult<PlantEvent>;
+type Answer = ReadResult | AppendResult;
 
 /**
  * A call in flight. The test decides when it reaches the store, and when and how
@@ -99,7 +101,7 @@ export class Call {
 }
 
 /** An event store whose calls the test controls one by one, as if it were the network. */
-export class ScriptedStore implements EventStore<PlantEvent> {
+export class ScriptedStore implements EventStore {
   /** The calls that wait for the test, in order of arrival. */
   readonly calls: Call[] = [];
   /** All calls so far. */
@@ -111,19 +113,17 @@ export class ScriptedStore implements EventStore<PlantEvent> {
   /** Subscribers that wait for a notification. */
   subscribers = 0;
 
-  #store: EventStore<PlantEvent>;
+  #store: EventStore;
   /** The version that each archived stream begins at. */
   readonly #oldest = new Map<string, number>();
   #foreignCommits = 0;
 
   /** @param open creates the empty store that executes the calls. */
-  constructor(
-    private readonly open: () => EventStore<PlantEvent> = () => new MemoryEventStore<PlantEvent>(),
-  ) {
+  constructor(private readonly open: () => EventStore = () => new MemoryEventStore()) {
     this.#store = open();
   }
 
-  read(stream: string, after: Head): Promise<ReadResult<PlantEvent>> {
+  read(stream: string, after: Head): Promise<ReadResult> {
     return this.#receive({ kind: 'read', stream, after }, () =>
       this.#isArchived(stream, after)
         ? Promise.resolve({ status: 'archived' })
@@ -135,8 +135,8 @@ export class ScriptedStore implements EventStore<PlantEvent> {
     stream: string,
     after: Head,
     commit: string,
-    events: readonly PlantEvent[],
-  ): Promise<AppendResult<PlantEvent>> {
+    events: readonly EncodedEvent[],
+  ): Promise<AppendResult> {
     return this.#receive({ kind: 'append', stream, after, commit, events }, () =>
       this.#isArchived(stream, after)
         ? Promise.resolve({ status: 'archived' })
@@ -175,7 +175,7 @@ export class ScriptedStore implements EventStore<PlantEvent> {
     for (let more = true; more;) {
       const page = await this.#store.read(streamName(stream), history.at(-1) ?? BEGINNING);
       if (page.status !== 'read') throw new Error('a history that was just read is lost');
-      history.push(...page.events);
+      history.push(...decoded(page.events));
       more = page.more;
     }
     return history;
@@ -191,7 +191,12 @@ export class ScriptedStore implements EventStore<PlantEvent> {
   /** Another writer records `events` as one append. */
   async recordCommit(stream: string, ...events: readonly PlantEvent[]): Promise<void> {
     const head = (await this.history(stream)).at(-1) ?? BEGINNING;
-    await this.#store.append(streamName(stream), head, `other-writer-${++this.#foreignCommits}`, events);
+    await this.#store.append(
+      streamName(stream),
+      head,
+      `other-writer-${++this.#foreignCommits}`,
+      encoded(...events),
+    );
   }
 
   /** A failover to a replica that has only the first `version` events of `stream`, and no other stream. */
@@ -200,8 +205,8 @@ export class ScriptedStore implements EventStore<PlantEvent> {
     this.#store = this.open();
     this.#oldest.clear();
     let head = BEGINNING;
-    for (const { version, commit, event } of kept) {
-      await this.#store.append(streamName(stream), head, commit, [event]);
+    for (const { version, commit, type, data } of kept) {
+      await this.#store.append(streamName(stream), head, commit, [{ type, data }]);
       head = { version, commit };
     }
   }

@@ -1,9 +1,14 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { MemoryEventStore } from '../../src/adapters/memory';
-import type { PlantEvent } from '../../src/domain';
-import { BEGINNING, OutcomeUnknown, StoreUnavailable, headOf } from '../../src/event-sourcing';
+import {
+  BEGINNING,
+  type EncodedEvent,
+  OutcomeUnknown,
+  StoreUnavailable,
+  headOf,
+} from '../../src/event-sourcing';
 import { mintCommit } from '../../src/testing/a-stream';
-import { inLatin1, withRoundedId, withoutEmptyTag } from './changed-stores';
+import { asJson, inLatin1, withoutEmptyData } from './changed-stores';
 import { type Faults, PAGE_SIZE, type Store, wholeHistory } from './simulated-place';
 
 /** Faults that show only if two stores are open on one place, or if a store is reopened or closed, or loses a reply. */
@@ -51,8 +56,8 @@ export const BROKEN_PLACES: Readonly<Record<string, Faults>> = {
     },
   },
 
-  'rounds ids when it is reopened': { reloaded: changedEvent(withRoundedId) },
-  'drops empty tags when it is reopened': { reloaded: changedEvent(withoutEmptyTag) },
+  'parses JSON when it is reopened': { reloaded: changedEvent(asJson) },
+  'drops empty texts when it is reopened': { reloaded: changedEvent(withoutEmptyData) },
   'reads text as latin1 when it is reopened': { reloaded: changedEvent(inLatin1) },
   'cuts commit ids at 36 characters when it is reopened': {
     reloaded: (recorded) => ({ ...recorded, commit: recorded.commit.slice(0, 36) }),
@@ -102,17 +107,17 @@ export const BROKEN_PLACES: Readonly<Record<string, Faults>> = {
   },
 };
 
-function changedEvent(change: (event: PlantEvent) => PlantEvent): NonNullable<Faults['reloaded']> {
-  return (recorded) => ({ ...recorded, event: change(recorded.event) });
+function changedEvent(change: (event: EncodedEvent) => EncodedEvent): NonNullable<Faults['reloaded']> {
+  return (recorded) => ({ ...recorded, ...change(recorded) });
 }
 
 /** A store that reads each history from the disk once, and then knows only its own appends. */
 function remembering(disk: Store, until: 'for ever' | 'until a conflict'): Store {
-  const memory = new MemoryEventStore<PlantEvent>(PAGE_SIZE);
+  const memory = new MemoryEventStore(PAGE_SIZE);
   return {
     async read(stream, after) {
       if ((await memory.find(stream)) === undefined) {
-        for (const { version, commit, event } of await wholeHistory(disk, stream)) {
+        for (const { version, commit, ...event } of await wholeHistory(disk, stream)) {
           const last = (await wholeHistory(memory, stream)).at(-1) ?? BEGINNING;
           if (last.version < version) await memory.append(stream, headOf(last), commit, [event]);
         }

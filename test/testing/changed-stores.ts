@@ -1,37 +1,36 @@
 /** Memory stores with one change each. */
 import { MemoryEventStore } from '../../src/adapters/memory';
-import { type PlantEvent, parsePlantId } from '../../src/domain';
-import type { EventStore, Head, ReadResult, StreamName } from '../../src/event-sourcing';
+import type { EncodedEvent, EventStore, Head, ReadResult, StreamName } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
 import { PAGE_SIZE, wholeHistory } from './simulated-place';
 
-export function changed(
-  change: (store: EventStore<PlantEvent>) => Partial<EventStore<PlantEvent>>,
-): EventStore<PlantEvent> {
-  const store = new MemoryEventStore<PlantEvent>(PAGE_SIZE);
+export function changed(change: (store: EventStore) => Partial<EventStore>): EventStore {
+  const store = new MemoryEventStore(PAGE_SIZE);
   return { read: store.read.bind(store), append: store.append.bind(store), ...change(store) };
 }
 
-export function recording(record: (event: PlantEvent) => PlantEvent): EventStore<PlantEvent> {
+export function recording(record: (event: EncodedEvent) => EncodedEvent): EventStore {
   return changed((store) => ({
     append: (stream, expected, commit, events) => store.append(stream, expected, commit, events.map(record)),
   }));
 }
 
-export function withoutEmptyTag(event: PlantEvent): PlantEvent {
-  if (event.type === 'PlantDeleted' || event.tag !== '') return event;
-  const { type, id, name } = event;
-  return { type, id, name };
-}
+/** As a database that has no empty text. */
+export const withoutEmptyData = changedData((data) => data || 'null');
 
-export function withRoundedId(event: PlantEvent): PlantEvent {
-  return { ...event, id: parsePlantId(BigInt(Number(event.id)).toString()) ?? event.id };
-}
+/** As a column of type JSON, which parses its text. */
+export const asJson = changedData((data) => {
+  try {
+    return JSON.stringify(JSON.parse(data));
+  } catch {
+    return data;
+  }
+});
 
-export const inLatin1 = changedName(latin1);
+export const inLatin1 = changedData(latin1);
 
-export function changedName(change: (name: string) => string): (event: PlantEvent) => PlantEvent {
-  return (event) => ('name' in event ? { ...event, name: change(event.name) } : event);
+export function changedData(change: (data: string) => string): (event: EncodedEvent) => EncodedEvent {
+  return ({ type, data }) => ({ type, data: change(data) });
 }
 
 export function latin1(text: string): string {
@@ -39,14 +38,14 @@ export function latin1(text: string): string {
 }
 
 /** A store that writes another commit id, and finds it by that. */
-export function committing(write: (commit: string) => string): EventStore<PlantEvent> {
+export function committing(write: (commit: string) => string): EventStore {
   return changed((store) => ({
     append: (stream, expected, commit, events) => store.append(stream, expected, write(commit), events),
   }));
 }
 
 /** A store that takes commit ids for equal if `key` returns the same for them. */
-export function comparingCommits(key: (commit: string) => string): EventStore<PlantEvent> {
+export function comparingCommits(key: (commit: string) => string): EventStore {
   return changed((store) => {
     /** The commit id at `version`, if it equals `commit` by its key. */
     const recordedAs = async (stream: StreamName, version: number, commit: string) => {
@@ -70,16 +69,16 @@ export function comparingCommits(key: (commit: string) => string): EventStore<Pl
   });
 }
 
-export function naming(name: (stream: string) => string): EventStore<PlantEvent> {
+export function naming(name: (stream: string) => string): EventStore {
   return changed((store) => ({
     read: (stream, after) => store.read(streamName(name(stream)), after),
     append: (stream, ...rest) => store.append(streamName(name(stream)), ...rest),
   }));
 }
 
-type Read = Extract<ReadResult<PlantEvent>, { readonly status: 'read' }>;
+type Read = Extract<ReadResult, { readonly status: 'read' }>;
 
-export function reading(answer: (result: Read) => Read): EventStore<PlantEvent> {
+export function reading(answer: (result: Read) => Read): EventStore {
   return changed((store) => ({
     async read(stream, after) {
       const result = await store.read(stream, after);

@@ -1,5 +1,4 @@
 /** The contract must detect broken stores; otherwise its success would be meaningless. */
-import type { PlantEvent } from '../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory';
 import type { EventStore } from '../../src/event-sourcing';
@@ -33,13 +32,13 @@ describe('The contract of an event store', () => {
   }
 
   it('detects a store that claims to be durable and is not', async () => {
-    const open = () => ({ store: new MemoryEventStore<PlantEvent>(PAGE_SIZE) });
+    const open = () => ({ store: new MemoryEventStore(PAGE_SIZE) });
     const failed = await failures({ open, options: { durable: true } });
     expect(failed.map(({ name }) => name.slice(0, 16))).to.deep.equal(Array(5).fill('a reopened store'));
   });
 
   it('detects a store that claims to be shared and is not', async () => {
-    const open = () => ({ store: new MemoryEventStore<PlantEvent>(PAGE_SIZE) });
+    const open = () => ({ store: new MemoryEventStore(PAGE_SIZE) });
     const failed = await failures({ open, options: { shared: true } });
     expect(failed.map(({ suite }) => suite)).to.deep.equal([
       ...Array<string>(5).fill('examples'),
@@ -48,7 +47,7 @@ describe('The contract of an event store', () => {
   });
 
   it('detects a store that does not respond, within the time limit', async () => {
-    const silent: EventStore<PlantEvent> = {
+    const silent: EventStore = {
       read: () => new Promise(() => {}),
       append: () => new Promise(() => {}),
     };
@@ -94,7 +93,7 @@ describe('The contract of an event store', () => {
 });
 
 interface Candidate {
-  readonly open: () => OpenStore<PlantEvent> | Promise<OpenStore<PlantEvent>>;
+  readonly open: () => OpenStore | Promise<OpenStore>;
   readonly options?: Partial<ContractOptions>;
 }
 

@@ -1,12 +1,11 @@
 import { MemoryEventStore } from '../../src/adapters/memory';
-import type { PlantEvent } from '../../src/domain';
 import {
   BEGINNING,
   type EventStore,
   type Head,
   OutcomeUnknown,
-  type RecordedEvent,
   StoreUnavailable,
+  type StoredEvent,
   type StreamArchive,
   type StreamName,
   UnreadableHistory,
@@ -18,14 +17,14 @@ import type { ContractOptions, OpenStore } from '../../src/testing';
 /** Maximum number of events of a page. */
 export const PAGE_SIZE = 3;
 
-export type Store = EventStore<PlantEvent>;
+export type Store = EventStore;
 
 /** What is wrong with a place and the stores on it. */
 export interface Faults {
   /** The store over the events of the place; called for each store that is opened. */
   readonly instance?: (disk: Store) => Store;
   /** What a store finds of an event that was recorded before it was opened. */
-  readonly reloaded?: (recorded: RecordedEvent<PlantEvent>) => RecordedEvent<PlantEvent>;
+  readonly reloaded?: (recorded: StoredEvent) => StoredEvent;
   /** A call to a closed store. */
   readonly whenClosed?: <T>(call: () => Promise<T>) => Promise<T>;
   /** The result of a call whose reply was lost. An append can be repeated with another commit id. */
@@ -46,7 +45,7 @@ export class SimulatedPlace {
     loseEvents: (stream) => this.#disk.loseEvents(stream),
   };
 
-  readonly open = async (): Promise<OpenStore<PlantEvent>> => {
+  readonly open = async (): Promise<OpenStore> => {
     const { instance, reloaded, whenClosed = unavailable, whenLost = faultOf } = this.faults;
     if (reloaded) await this.#disk.reload(reloaded);
     const store = instance?.(this.#disk) ?? this.#disk;
@@ -88,7 +87,7 @@ async function faultOf(operation: keyof Store): Promise<never> {
 
 /** Events that outlive the stores over them. */
 class Disk implements Store, StreamArchive {
-  #events = new MemoryEventStore<PlantEvent>(PAGE_SIZE);
+  #events = new MemoryEventStore(PAGE_SIZE);
   readonly #bases = new Map<string, Head>();
   /** The version of the first event of each stream from which archived events were removed. */
   readonly #oldest = new Map<string, number>();
@@ -139,13 +138,13 @@ class Disk implements Store, StreamArchive {
     return (await this.#events.read(stream, head)).status === 'read';
   }
 
-  async reload(change: (recorded: RecordedEvent<PlantEvent>) => RecordedEvent<PlantEvent>): Promise<void> {
+  async reload(change: (recorded: StoredEvent) => StoredEvent): Promise<void> {
     const before = this.#events;
     this.#events = new MemoryEventStore(PAGE_SIZE);
     for await (const { stream } of before.streams()) {
       let head = BEGINNING;
       for (const recorded of await wholeHistory(before, stream)) {
-        const { version, commit, event } = change(recorded);
+        const { version, commit, ...event } = change(recorded);
         await this.#events.append(stream, head, commit, [event]);
         head = { version, commit };
       }
@@ -153,8 +152,8 @@ class Disk implements Store, StreamArchive {
   }
 }
 
-export async function wholeHistory(store: Store, stream: StreamName): Promise<RecordedEvent<PlantEvent>[]> {
-  const history: RecordedEvent<PlantEvent>[] = [];
+export async function wholeHistory(store: Store, stream: StreamName): Promise<StoredEvent[]> {
+  const history: StoredEvent[] = [];
   for (let more = true; more;) {
     const page = await store.read(stream, headOf(history.at(-1) ?? BEGINNING));
     if (page.status !== 'read') break;

@@ -6,14 +6,13 @@ import { type AddressInfo, type Socket, connect } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { MemoryEventStore } from 'plant-store/adapters/memory';
 import { parseUser } from 'plant-store/application';
-import type { PlantEvent } from 'plant-store/domain';
 import { StoreUnavailable } from 'plant-store/event-sourcing';
 import { liveServer } from './live.js';
 
 const ALICE = parseUser('alice')!;
 
 describe('The live page', () => {
-  let store: MemoryEventStore<PlantEvent>;
+  let store: MemoryEventStore;
   /** Subscribers that wait for a change. */
   let waiting: Set<unknown>;
   let server: ReturnType<typeof liveServer>;

@@ -5,8 +5,8 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { system } from 'plant-store/adapters/system';
-import { PlantStore, type User } from 'plant-store/application';
-import { NewPlant, type PlantEvent } from 'plant-store/domain';
+import { PlantStore, type User, plantCodec } from 'plant-store/application';
+import { NewPlant } from 'plant-store/domain';
 import { ArchivedHistory, type EventStore, HistoryChanged, subscribe } from 'plant-store/event-sourcing';
 
 const PAGE = new URL('../index.html', import.meta.url);
@@ -23,7 +23,7 @@ const MAX_WAITING_MS = 30_000;
  *   GET /events   the list, now and after each change
  *   POST /plants  creates a plant: {"id":"7","name":"Fern"}
  */
-export function liveServer(store: EventStore<PlantEvent>, user: User): Server {
+export function liveServer(store: EventStore, user: User): Server {
   const { clock, ...others } = system();
   const plants = new PlantStore({ clock, ...others, store });
 
@@ -33,7 +33,8 @@ export function liveServer(store: EventStore<PlantEvent>, user: User): Server {
       let list = await plants.list(user, { limit: LIMIT });
       await send(list.plants);
       try {
-        for await (const { version } of subscribe(store, user, list.head, { clock, signal })) {
+        const events = subscribe(store, user, list.head, { codec: plantCodec, clock, signal });
+        for await (const { version } of events) {
           // The list may already have later events than this one.
           if (version <= list.head.version) continue;
           list = await plants.list(user, { limit: LIMIT });

@@ -8,16 +8,13 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { MemoryEventStore } from 'plant-store/adapters/memory';
-import { parseUser, plantCodec } from 'plant-store/application';
-import type { PlantEvent } from 'plant-store/domain';
+import { parseUser } from 'plant-store/application';
 import { liveServer } from './live.js';
 
 const user = parseUser(process.env['PLANT_USER'] ?? 'gardener');
 if (user === undefined) throw new Error('PLANT_USER must have 1 to 255 characters');
 const url = process.env['REDIS_URL'];
-const { store, close } = url
-  ? await openRedis(url)
-  : { store: new MemoryEventStore<PlantEvent>(), close() {} };
+const { store, close } = url ? await openRedis(url) : { store: new MemoryEventStore(), close() {} };
 
 const server = liveServer(store, user).listen(Number(process.env['PORT'] ?? 0), '127.0.0.1');
 await once(server, 'listening');
@@ -31,5 +28,5 @@ process.once('SIGTERM', () => {
 /** Needs the package ioredis. */
 async function openRedis(url: string) {
   const { openRedisEventStore } = await import('plant-store/adapters/redis');
-  return openRedisEventStore({ url, codec: plantCodec });
+  return openRedisEventStore({ url });
 }

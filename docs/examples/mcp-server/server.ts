@@ -19,9 +19,8 @@ import {
   USER_RULE,
   failureOf,
   parseUser,
-  plantCodec,
 } from 'plant-store/application';
-import { NewPlant, PLANT_ID_RULE, parsePlantId, type PlantEvent } from 'plant-store/domain';
+import { NewPlant, PLANT_ID_RULE, parsePlantId } from 'plant-store/domain';
 import { z } from 'zod';
 
 const user = parseUser(process.env['PLANT_USER'] ?? '');
@@ -33,8 +32,8 @@ if (user === undefined) {
 const report = (level: string, message: string) => console.error(`${level}: ${message}`);
 const url = process.env['REDIS_URL'];
 const { store, close } = url
-  ? await openRedisEventStore({ url, report, codec: plantCodec })
-  : { store: new MemoryEventStore<PlantEvent>(), close: () => {} };
+  ? await openRedisEventStore({ url, report })
+  : { store: new MemoryEventStore(), close: () => {} };
 const plants = new PlantStore({ ...system(), store });
 
 // A JSON number loses digits beyond 2^53, in the client as well as here. A string does not.

@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { plantCodec } from 'plant-store/application';
 import { eventStoreContract } from 'plant-store/testing';
 import { NdjsonEventStore } from './store.js';
 
@@ -11,7 +10,7 @@ describe('NdjsonEventStore keeps the contract of an event store', async () => {
   after(() => rm(directory, { recursive: true }));
 
   async function open() {
-    const store = await NdjsonEventStore.open(join(directory, 'events.ndjson'), plantCodec, 3);
+    const store = await NdjsonEventStore.open(join(directory, 'events.ndjson'), 3);
     return { store, close: () => store.close() };
   }
 

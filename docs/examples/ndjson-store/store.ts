@@ -9,7 +9,7 @@ import { dirname } from 'node:path';
 import { MemoryEventStore } from 'plant-store/adapters/memory';
 import {
   type AppendResult,
-  type Codec,
+  type EncodedEvent,
   type EventStore,
   type Head,
   OutcomeUnknown,
@@ -21,9 +21,9 @@ import {
 import { parseLine, writeLine } from './line.js';
 import { lock } from './lock.js';
 
-export class NdjsonEventStore<Event> implements EventStore<Event> {
+export class NdjsonEventStore implements EventStore {
   /** The events on the disk. All results come from here. */
-  readonly #recorded: MemoryEventStore<Event>;
+  readonly #recorded: MemoryEventStore;
   /** Bytes on the disk. */
   #size = 0;
   #fault: Error | undefined;
@@ -33,23 +33,18 @@ export class NdjsonEventStore<Event> implements EventStore<Event> {
   private constructor(
     private readonly file: FileHandle,
     private readonly unlock: () => Promise<void>,
-    private readonly codec: Codec<Event>,
     pageSize?: number,
   ) {
     this.#recorded = new MemoryEventStore(pageSize);
   }
 
   /** Rejects if another process has the file open, or if the file has an unreadable line. */
-  static async open<Event>(
-    path: string,
-    codec: Codec<Event>,
-    pageSize?: number,
-  ): Promise<NdjsonEventStore<Event>> {
+  static async open(path: string, pageSize?: number): Promise<NdjsonEventStore> {
     const unlock = await lock(`${path}.lock`);
     let file: FileHandle | undefined;
     try {
       file = await open(path, 'a+');
-      const store = new NdjsonEventStore(file, unlock, codec, pageSize);
+      const store = new NdjsonEventStore(file, unlock, pageSize);
       await store.#load();
       // The name of a new file has to survive a crash, too.
       const directory = await open(dirname(path));
@@ -70,7 +65,7 @@ export class NdjsonEventStore<Event> implements EventStore<Event> {
     await this.unlock();
   }
 
-  async read(stream: StreamName, after: Head): Promise<ReadResult<Event>> {
+  async read(stream: StreamName, after: Head): Promise<ReadResult> {
     this.#throwIfFaulty();
     return this.#recorded.read(stream, after);
   }
@@ -79,14 +74,14 @@ export class NdjsonEventStore<Event> implements EventStore<Event> {
     stream: StreamName,
     expected: Head,
     commit: string,
-    events: readonly Event[],
-  ): Promise<AppendResult<Event>> {
+    events: readonly EncodedEvent[],
+  ): Promise<AppendResult> {
     const result = this.#lastAppend.then(async () => {
       this.#throwIfFaulty();
       const newer = await this.#recorded.read(stream, expected);
       const isNew =
         newer.status === 'read' && newer.events.length === 0 && events.length > 0 && commit !== '';
-      if (isNew) await this.#write(writeLine({ stream, expected, commit, events }, this.codec));
+      if (isNew) await this.#write(writeLine({ stream, expected, commit, events }));
       // The memory store knows the result: appended, a conflict, a reset, a repetition, a RangeError.
       return this.#recorded.append(stream, expected, commit, events);
     });
@@ -101,7 +96,7 @@ export class NdjsonEventStore<Event> implements EventStore<Event> {
     if (this.#size < bytes.length) await this.file.truncate(this.#size);
     const lines = bytes.toString('utf8', 0, this.#size).split('\n').slice(0, -1);
     for (const [index, text] of lines.entries()) {
-      const line = parseLine(text, this.codec);
+      const line = parseLine(text);
       const { status } = line
         ? await this.#recorded.append(line.stream, line.expected, line.commit, line.events)
         : { status: 'unreadable' };

@@ -1,10 +1,10 @@
 import { system } from 'plant-store/adapters/system';
 import { Aggregates, OutcomeUnknown, parseStreamName } from 'plant-store/event-sourcing';
 import { type OrderCommand, orderDecider } from './order.js';
-import { openStore } from './store.js';
+import { codec, openStore } from './store.js';
 
 const { store, close } = await openStore('orders');
-const orders = new Aggregates(orderDecider, { ...system(), store });
+const orders = new Aggregates(orderDecider, { ...system(), store, codec });
 const order = parseStreamName('order 1')!;
 
 /** Repeats a command whose outcome is unknown. All commands are idempotent. */

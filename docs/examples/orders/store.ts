@@ -12,8 +12,8 @@ export const codec = jsonCodec<OrderEvent>({
 });
 
 /** A store in Redis at REDIS_URL, or in memory. */
-export async function openStore(keyPrefix: string, pageSize?: number) {
+export async function openStore(keyPrefix: string) {
   const url = process.env['REDIS_URL'];
-  if (url) return openRedisEventStore({ url, codec, keyPrefix, pageSize });
-  return { store: new MemoryEventStore<OrderEvent>(pageSize), close: undefined };
+  if (url) return openRedisEventStore({ url, keyPrefix });
+  return { store: new MemoryEventStore(), close: undefined };
 }

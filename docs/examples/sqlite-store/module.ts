@@ -1,14 +1,13 @@
 /** For the service and its command line: after `npm run build`, `EVENT_STORE` names its compiled file. */
 import { DatabaseSync } from 'node:sqlite';
-import type { PlantEvent } from 'plant-store/domain';
-import type { EventStoreOptions, OpenEventStore } from 'plant-store/event-sourcing';
+import type { OpenEventStore } from 'plant-store/event-sourcing';
 import { SqliteStreamCatalogue } from './catalogue.js';
 import { SqliteEventStore } from './store.js';
 
-export function openEventStore({ codec }: EventStoreOptions<PlantEvent>): OpenEventStore<PlantEvent> {
+export function openEventStore(): OpenEventStore {
   const database = new DatabaseSync(process.env['SQLITE_FILE'] ?? 'plants.db');
   return {
-    store: new SqliteEventStore(database, codec),
+    store: new SqliteEventStore(database),
     catalogue: new SqliteStreamCatalogue(database),
     async check() {
       database.exec('SELECT 1 FROM events LIMIT 1');

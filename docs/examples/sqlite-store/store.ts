@@ -6,15 +6,14 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
   type AppendResult,
   BEGINNING,
-  type Codec,
   type EncodedEvent,
   type EventStore,
   type Head,
   OutcomeUnknown,
   type ReadResult,
   StoreUnavailable,
+  type StoredEvent,
   type StreamName,
-  UnreadableHistory,
 } from 'plant-store/event-sourcing';
 
 const SCHEMA = `
@@ -30,14 +29,13 @@ const SELECT = `
 
 const INSERT = 'INSERT INTO events (stream, version, commit_id, type, data) VALUES (?, ?, ?, ?, ?)';
 
-export class SqliteEventStore<Event> implements EventStore<Event> {
+export class SqliteEventStore implements EventStore {
   readonly #select: StatementSync;
   readonly #insert: StatementSync;
 
   /** @param pageSize maximum number of events of a read or a conflict, 1 or more. */
   constructor(
     private readonly database: DatabaseSync,
-    private readonly codec: Codec<Event>,
     private readonly pageSize = 500,
   ) {
     database.exec(SCHEMA);
@@ -45,7 +43,7 @@ export class SqliteEventStore<Event> implements EventStore<Event> {
     this.#insert = database.prepare(INSERT);
   }
 
-  async read(stream: StreamName, after: Head): Promise<ReadResult<Event>> {
+  async read(stream: StreamName, after: Head): Promise<ReadResult> {
     try {
       return this.#newer(stream, after);
     } catch (error) {
@@ -57,34 +55,28 @@ export class SqliteEventStore<Event> implements EventStore<Event> {
     stream: StreamName,
     expected: Head,
     commit: string,
-    events: readonly Event[],
-  ): Promise<AppendResult<Event>> {
+    events: readonly EncodedEvent[],
+  ): Promise<AppendResult> {
     if (events.length === 0 || commit === '') throw new RangeError('an event or the commit id is missing');
-    const encoded = events.map((event) => this.codec.encode(event));
     return this.#transaction(() => {
       const newer = this.#newer(stream, expected);
       if (newer.status !== 'read') return newer;
       const next = newer.events[0];
       if (next !== undefined && next.commit !== commit) return { ...newer, status: 'conflict' };
       // If the next event has this commit, the append is a repetition and has the same result.
-      for (const [index, { type, data }] of next ? [] : encoded.entries())
+      for (const [index, { type, data }] of next ? [] : events.entries())
         this.#insert.run(stream, expected.version + index + 1, commit, type, data);
       return { status: 'appended', head: { version: expected.version + events.length, commit } };
     });
   }
 
   /** Compares the head with the history. Returns the events after it. */
-  #newer(stream: StreamName, { version, commit }: Head): ReadResult<Event> {
+  #newer(stream: StreamName, { version, commit }: Head): ReadResult {
     const rows = this.#select.all(stream, version, this.pageSize + 2).map(rowOf);
     // The first row is the event at the head, unless that is the beginning.
     const known = version === 0 ? BEGINNING : rows.shift();
     if (known?.version !== version || known.commit !== commit) return { status: 'reset' };
-    const events = rows.slice(0, this.pageSize).map(({ version, commit, ...encoded }) => {
-      const event = this.codec.decode(encoded);
-      if (event === undefined) throw new UnreadableHistory(`event ${version} of ${stream} cannot be decoded`);
-      return { version, commit, event };
-    });
-    return { status: 'read', events, more: rows.length > this.pageSize };
+    return { status: 'read', events: rows.slice(0, this.pageSize), more: rows.length > this.pageSize };
   }
 
   #transaction<T>(work: () => T): T {
@@ -107,7 +99,7 @@ export class SqliteEventStore<Event> implements EventStore<Event> {
   }
 }
 
-function rowOf(row: Readonly<Record<string, unknown>>): Head & EncodedEvent {
+function rowOf(row: Readonly<Record<string, unknown>>): StoredEvent {
   const text = (name: string) => Buffer.from(row[name] as Uint8Array).toString();
   return { version: Number(row['version']), commit: text('commit'), type: text('type'), data: text('data') };
 }

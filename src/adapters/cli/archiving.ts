@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type User, plantListCodec } from '../../application';
-import type { PlantEvent } from '../../domain';
-import { type EventStore, type Head, type RecordedEvent, headOf, replay } from '../../event-sourcing';
+import { type User, plantCodec, plantListCodec } from '../../application';
+import { type EventStore, type Head, type StoredEvent, headOf, replay } from '../../event-sourcing';
 import { endOf, readArchive } from './archives';
 import { decodeBase } from './base';
 import type { OpenStore } from './command';
@@ -23,7 +22,7 @@ export interface Archivable {
 
 /** Reads the complete commits after `start` whose events are all up to version `until`. */
 export async function findArchivable(
-  store: EventStore<PlantEvent>,
+  store: EventStore,
   start: ArchivedList,
   until: number,
 ): Promise<Archivable> {
@@ -38,7 +37,7 @@ export async function findArchivable(
 
 /** Writes the archive. */
 export async function writeArchive(
-  store: EventStore<PlantEvent>,
+  store: EventStore,
   { start, head }: Archivable,
   output: Output,
 ): Promise<void> {
@@ -108,14 +107,14 @@ export async function trim(
 
 /** Complete commits after `start` whose events are all up to version `until`, page by page. */
 async function* commitsUntil(
-  store: EventStore<PlantEvent>,
+  store: EventStore,
   { stream, head }: { readonly stream: User; readonly head: Head },
   until: number,
-): AsyncGenerator<readonly RecordedEvent<PlantEvent>[]> {
+): AsyncGenerator<readonly StoredEvent[]> {
   /** The commit that may have more events. */
-  let last: RecordedEvent<PlantEvent>[] = [];
-  for await (const page of replay(store, stream, head)) {
-    const complete: RecordedEvent<PlantEvent>[] = [];
+  let last: StoredEvent[] = [];
+  for await (const page of replay(store, stream, plantCodec, head)) {
+    const complete: StoredEvent[] = [];
     for (const event of page) {
       if (last[0]?.commit !== event.commit) {
         complete.push(...last);

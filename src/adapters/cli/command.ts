@@ -1,4 +1,3 @@
-import type { PlantEvent } from '../../domain';
 import type { PlantStore, User } from '../../application';
 import type {
   Clock,
@@ -31,7 +30,7 @@ export interface CliContext {
 }
 
 export interface OpenStore {
-  readonly store: EventStore<PlantEvent>;
+  readonly store: EventStore;
   /** Throws `Misconfigured` if the store cannot list its streams. */
   readonly catalogue: StreamCatalogue;
   readonly snapshots?: SnapshotStore | undefined;

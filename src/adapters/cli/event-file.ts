@@ -1,6 +1,6 @@
 import { type User } from '../../application';
-import { BEGINNING, type Head, parseJsonObject } from '../../event-sourcing';
-import { ImpossibleHistory, type PlantEvent, PlantList } from '../../domain';
+import { BEGINNING, type EncodedEvent, type Head, parseJsonObject } from '../../event-sourcing';
+import { ImpossibleHistory, PlantList } from '../../domain';
 import {
   type ArchiveEnd,
   type EventLine,
@@ -19,7 +19,7 @@ export interface RecordedCommit {
   readonly stream: User;
   readonly expected: Head;
   readonly commit: string;
-  readonly events: readonly PlantEvent[];
+  readonly events: readonly EncodedEvent[];
   /** The lines of the export, unchanged. */
   readonly lines: string;
 }
@@ -129,7 +129,7 @@ class OutOfOrder extends Error {}
 class OpenStream {
   readonly #plants: PlantList;
   #head: Head;
-  #events: PlantEvent[] = [];
+  #events: EncodedEvent[] = [];
   #commit = '';
   #lines: string[] = [];
 
@@ -141,13 +141,13 @@ class OpenStream {
     this.#head = archived?.head ?? BEGINNING;
   }
 
-  *take({ version, commit, event }: EventLine, line: string): Generator<RecordedCommit> {
+  *take({ version, commit, type, data, event }: EventLine, line: string): Generator<RecordedCommit> {
     const expected = this.#plants.version + 1;
     if (version !== expected) throw new OutOfOrder(`has version ${version}, expected ${expected}`);
     if (commit !== this.#commit) yield* this.#close();
     this.#plants.evolve(event);
     this.#commit = commit;
-    this.#events.push(event);
+    this.#events.push({ type, data });
     this.#lines.push(line);
   }
 

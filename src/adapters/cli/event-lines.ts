@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { type User, parseUser, plantCodec } from '../../application';
-import { type Head, type RecordedEvent, parseJsonObject } from '../../event-sourcing';
+import { type Head, type RecordedEvent, type StoredEvent, parseJsonObject } from '../../event-sourcing';
 import type { PlantEvent } from '../../domain';
 
 /**
@@ -60,8 +60,7 @@ export interface Trailer {
   readonly seal: string;
 }
 
-export function eventLine(stream: User, { version, commit, event }: RecordedEvent<PlantEvent>): string {
-  const { type, data } = plantCodec.encode(event);
+export function eventLine(stream: User, { version, commit, type, data }: StoredEvent): string {
   return `${commonMembers(stream, version, commit, type)}${withTextId(data)}\n`;
 }
 
@@ -97,8 +96,9 @@ export function parseEventLine(line: string): EventLine | undefined {
   if (typeof commit !== 'string' || commit === '' || !commit.isWellFormed()) return undefined;
   const before = commonMembers(stream, version, commit, type);
   if (!line.startsWith(before) || !line.endsWith('\n')) return undefined;
-  const event = plantCodec.decode({ type, data: withNumberId(line.slice(before.length, -1)) });
-  return event && { stream, version, commit, event };
+  const data = withNumberId(line.slice(before.length, -1));
+  const event = plantCodec.decode({ type, data });
+  return event && { stream, version, commit, type, data, event };
 }
 
 /** The end of the archive that another one continues. */

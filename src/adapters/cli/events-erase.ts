@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { type User } from '../../application';
+import { type User, plantCodec } from '../../application';
 import { ArchivedHistory, HistoryChanged, UnreadableHistory, replay } from '../../event-sourcing';
 import { ImpossibleHistory } from '../../domain';
 import { startOf } from './base';
@@ -72,7 +72,7 @@ async function describeStream(opened: OpenStore, user: User): Promise<string | u
   if (found === undefined) return undefined;
   try {
     const { list, head } = await startOf(opened, user);
-    for await (const page of replay(opened.store, user, head))
+    for await (const page of replay(opened.store, user, plantCodec, head))
       for (const { event } of page) list.evolve(event);
     return `${pluralize(list.version, 'event')} and ${pluralize(list.size, 'living plant')}`;
   } catch (error) {

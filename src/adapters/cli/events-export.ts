@@ -1,4 +1,4 @@
-import { type User } from '../../application';
+import { type User, plantCodec } from '../../application';
 import { ArchivedHistory, HistoryChanged, UnreadableHistory, replay } from '../../event-sourcing';
 import { type Archives, findArchives, readArchives } from './archives';
 import { ARCHIVES, type Command, type OpenStore, QUIET, SOME_USERS, withStore } from './command';
@@ -121,7 +121,7 @@ async function* historyLines(
   if (archivedOnly.includes(stream)) return;
   const { head } = commit.value;
   try {
-    for await (const page of replay(store, stream, head))
+    for await (const page of replay(store, stream, plantCodec, head))
       yield [page.length, page.map((event) => eventLine(stream, event)).join('')];
   } catch (error) {
     if (!(error instanceof HistoryChanged) || head.version === 0) throw error;

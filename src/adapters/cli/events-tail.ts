@@ -1,11 +1,12 @@
 import { MEMBER_NAMES, type PlantEvent } from '../../domain';
-import { type User } from '../../application';
+import { type User, plantCodec } from '../../application';
 import {
   ArchivedHistory,
   BEGINNING,
   type Head,
   HistoryChanged,
   type RecordedEvent,
+  type StoredEvent,
   type StoreUnavailable,
   UnreadableHistory,
   headOf,
@@ -76,6 +77,7 @@ async function follow(
   const unavailable = ({ message }: StoreUnavailable) => {
     void stderr.line(`The event store is unavailable (${message}); retrying.`).catch(() => {});
   };
+  const options = { codec: plantCodec, clock, signal, unavailable };
   // Before the loop, an unavailable store ends the command.
   let head = first === undefined ? await readHead(opened, user) : BEGINNING;
   let from = first ?? 1;
@@ -106,7 +108,7 @@ async function follow(
             `The events of ${escapeForTerminal(user)} up to version ${head.version} are archived; the later ones follow.`,
           );
       }
-      for await (const event of subscribe(opened.store, user, head, { clock, signal, unavailable })) {
+      for await (const event of subscribe(opened.store, user, head, options)) {
         beginning = undefined;
         if (event.version < from) continue;
         await stdout.write(json ? eventLine(user, event) : `${plainLine(event)}\n`);
@@ -129,8 +131,8 @@ async function follow(
 
 async function readHead(opened: OpenStore, user: User): Promise<Head> {
   const start = await startHeadOf(opened, user);
-  let last: RecordedEvent<PlantEvent> | undefined;
-  for await (const page of replay(opened.store, user, start)) last = page.at(-1) ?? last;
+  let last: StoredEvent | undefined;
+  for await (const page of replay(opened.store, user, plantCodec, start)) last = page.at(-1) ?? last;
   return last ? headOf(last) : start;
 }
 

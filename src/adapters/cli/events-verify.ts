@@ -1,3 +1,4 @@
+import { plantCodec } from '../../application';
 import {
   ArchivedHistory,
   type CataloguedStream,
@@ -148,7 +149,7 @@ class StreamCheck {
 
   async #replay({ head }: ArchivedList, checks: readonly SnapshotCheck[]): Promise<void> {
     try {
-      for await (const page of replay(this.opened.store, this.catalogued.stream, head)) {
+      for await (const page of replay(this.opened.store, this.catalogued.stream, plantCodec, head)) {
         for (const { event, commit } of page) {
           this.#list.evolve(event);
           for (const check of checks) check.replayed(this.#list, commit);

@@ -1,6 +1,5 @@
-import type { PlantEvent } from '../../domain';
 import { type Hash, createHash } from 'node:crypto';
-import { type User } from '../../application';
+import { type User, plantCodec } from '../../application';
 import {
   ArchivedHistory,
   type EventStore,
@@ -29,7 +28,7 @@ export interface Imported {
 
 /** The store that is imported into. */
 export interface ImportTarget {
-  readonly store: EventStore<PlantEvent>;
+  readonly store: EventStore;
   readonly catalogue: StreamCatalogue;
 }
 
@@ -162,7 +161,7 @@ class StreamImport {
 
   async #matchesExport({ version }: Head): Promise<boolean> {
     const found = createHash('sha256');
-    for await (const page of replay(this.target.store, this.stream)) {
+    for await (const page of replay(this.target.store, this.stream, plantCodec)) {
       for (const event of page) if (event.version <= version) found.update(eventLine(this.stream, event));
       // Later events are not part of the export.
       if ((page.at(-1)?.version ?? 0) >= version) break;

@@ -2,11 +2,12 @@ import {
   type AppendResult,
   BEGINNING,
   type CataloguedStream,
+  type EncodedEvent,
+  type EventPage,
   type EventStore,
   type Head,
-  type NewerEvents,
   type ReadResult,
-  type RecordedEvent,
+  type StoredEvent,
   type StreamCatalogue,
   type StreamName,
 } from '../../event-sourcing';
@@ -15,15 +16,15 @@ import {
  * Stores events in the memory of this process. The default for development, the
  * reference for other stores, and the shortest complete example of an adapter.
  */
-export class MemoryEventStore<Event> implements EventStore<Event>, StreamCatalogue {
-  readonly #streams = new Map<StreamName, RecordedEvent<Event>[]>();
+export class MemoryEventStore implements EventStore, StreamCatalogue {
+  readonly #streams = new Map<StreamName, StoredEvent[]>();
   /** The callbacks to call when a stream changes, by stream. */
   readonly #waiting = new Map<StreamName, Set<() => void>>();
 
   /** @param pageSize maximum number of events of a read or a conflict; 1 or more. */
   constructor(private readonly pageSize = 1000) {}
 
-  async read(stream: StreamName, after: Head): Promise<ReadResult<Event>> {
+  async read(stream: StreamName, after: Head): Promise<ReadResult> {
     const history = this.#streams.get(stream) ?? [];
     if (!contains(history, after)) return { status: 'reset' };
     return { status: 'read', ...this.#newer(history, after) };
@@ -33,8 +34,8 @@ export class MemoryEventStore<Event> implements EventStore<Event>, StreamCatalog
     stream: StreamName,
     expected: Head,
     commit: string,
-    events: readonly Event[],
-  ): Promise<AppendResult<Event>> {
+    events: readonly EncodedEvent[],
+  ): Promise<AppendResult> {
     if (events.length === 0 || commit === '')
       throw new RangeError('an append needs a commit id and an event');
     const history = this.#streams.get(stream) ?? [];
@@ -45,7 +46,8 @@ export class MemoryEventStore<Event> implements EventStore<Event>, StreamCatalog
     }
     // If the next event has this commit, the append is a repetition and has the same result.
     if (next === undefined) {
-      for (const event of events) history.push({ version: history.length + 1, commit, event });
+      // Copied: the caller's objects may have other members, or change.
+      for (const { type, data } of events) history.push({ version: history.length + 1, commit, type, data });
       this.#streams.set(stream, history);
       this.#changed(stream);
     }
@@ -88,7 +90,7 @@ export class MemoryEventStore<Event> implements EventStore<Event>, StreamCatalog
     for (const changed of waiting) changed();
   }
 
-  #newer(history: readonly RecordedEvent<Event>[], { version }: Head): NewerEvents<Event> {
+  #newer(history: readonly StoredEvent[], { version }: Head): EventPage {
     const end = version + this.pageSize;
     return { events: history.slice(version, end), more: end < history.length };
   }

@@ -1,4 +1,5 @@
 import {
+  type EncodedEvent,
   type EventStore,
   type Head,
   type Notify,
@@ -11,11 +12,11 @@ import {
 export type CallObserver = (operation: 'read' | 'append', outcome: string, seconds: number) => void;
 
 /** Wraps an event store and measures the duration of its calls. */
-export class MeasuredStore<Event> implements EventStore<Event> {
+export class MeasuredStore implements EventStore {
   readonly notify: Notify | undefined;
 
   constructor(
-    private readonly store: EventStore<Event>,
+    private readonly store: EventStore,
     private readonly observe: CallObserver,
   ) {
     this.notify = store.notify?.bind(store);
@@ -25,7 +26,7 @@ export class MeasuredStore<Event> implements EventStore<Event> {
     return this.#timed('read', this.store.read(stream, after));
   }
 
-  append(stream: StreamName, expected: Head, commit: string, events: readonly Event[]) {
+  append(stream: StreamName, expected: Head, commit: string, events: readonly EncodedEvent[]) {
     return this.#timed('append', this.store.append(stream, expected, commit, events));
   }
 

@@ -152,7 +152,7 @@ export class Metrics {
   };
 
   /** Wraps `store` to measure its calls. */
-  measured<Event>(store: EventStore<Event>): EventStore<Event> {
+  measured(store: EventStore): EventStore {
     return new MeasuredStore(store, (operation, outcome, seconds) =>
       this.#store.observe(seconds, operation, outcome),
     );

@@ -1,11 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import {
-  type Codec,
-  type EncodedEvent,
-  type Head,
-  type RecordedEvent,
-  UnreadableHistory,
-} from '../../event-sourcing';
+import { type EncodedEvent, type StoredEvent, UnreadableHistory } from '../../event-sourcing';
 
 /**
  * The format of an event in a Redis stream; docs/decisions/0003-storage-format.md explains it:
@@ -55,37 +49,14 @@ export class PackedEntries {
     return entries;
   }
 
-  /** The last entry; `undefined` if there is no further one. Does not decode the others, and stays where it is. */
-  last(): Entry | undefined {
-    const before = this.#offset;
-    let start = before;
-    while (this.#offset < this.packed.length) {
-      start = this.#offset;
-      this.#skip(this.#length());
-      const typeLength = this.#length();
-      if (typeLength === OTHER_FIELDS) continue;
-      this.#skip(typeLength);
-      this.#skip(this.#length());
-      this.#skip(this.#length());
-    }
-    this.#offset = start;
-    const last = this.next();
-    this.#offset = before;
-    return last;
-  }
-
   #length(): number {
     this.#offset += 4;
     return this.packed.readUInt32BE(this.#offset - 4);
   }
 
-  #skip(bytes: number): void {
-    this.#offset += bytes;
-  }
-
   #text(bytes: number): string | undefined {
     const start = this.#offset;
-    this.#skip(bytes);
+    this.#offset += bytes;
     const decoded = this.packed.toString('utf8', start, this.#offset);
     // Node replaces invalid bytes by U+FFFD, which may also have been written.
     if (decoded.includes('\ufffd') && !isUtf8(this.packed.subarray(start, this.#offset))) return undefined;
@@ -93,31 +64,10 @@ export class PackedEntries {
   }
 }
 
-/** The event at `version`. Throws {@link UnreadableHistory}. */
-export function decodeEntry<Event>(
-  { id, recorded }: Entry,
-  version: number,
-  codec: Codec<Event>,
-): RecordedEvent<Event> {
+/** The event at `version`. Throws {@link UnreadableHistory} if the entry has another id or other fields. */
+export function eventOf({ id, recorded }: Entry, version: number): StoredEvent {
   if (id !== `${version}-0`) throw new UnreadableHistory(`entry ${id} found, expected version ${version}`);
   if (recorded === undefined)
     throw new UnreadableHistory(`entry ${id} does not have the fields type, data and commit`);
-  let event: Event | undefined;
-  let fault: { readonly cause: unknown } | undefined;
-  try {
-    event = codec.decode(recorded);
-  } catch (cause) {
-    // No fault of Redis, which a retry could avoid.
-    fault = { cause };
-  }
-  if (event === undefined)
-    throw new UnreadableHistory(`entry ${id} is not a valid ${recorded.type} of this version`, fault);
-  return { version, commit: recorded.commit, event };
-}
-
-/** The head of the event in the entry; `undefined` if there is none. Does not decode the event. */
-export function headOfEntry({ id, recorded }: Entry): Head | undefined {
-  const version = parseInt(id);
-  if (recorded === undefined || id !== `${version}-0`) return undefined;
-  return { version, commit: recorded.commit };
+  return { version, ...recorded };
 }

@@ -1,25 +1,22 @@
 import {
   type AppendResult,
   BEGINNING,
-  type Codec,
+  type EncodedEvent,
   type EventStore,
   type Head,
   type Notify,
   type ReadResult,
-  type RecordedEvent,
   type StreamName,
   UnreadableHistory,
 } from '../../event-sourcing';
 import { type AppendBounds, AppendWriter } from './append-writer';
 import type { RedisConnection } from './connection';
 import { appendFault, readFault } from './faults';
-import { PackedEntries, decodeEntry, headOfEntry } from './entry';
+import { PackedEntries, eventOf } from './entry';
 import { type PackedPage, READ, doubtOf, executeScript } from './scripts';
 import { eventKeys } from './stream-key';
 
-export interface RedisEventStoreOptions<Event> {
-  /** Encodes and decodes events. */
-  readonly codec: Codec<Event>;
+export interface RedisEventStoreOptions {
   readonly keyPrefix: string;
   /** How many replicas must confirm an append before it is acknowledged; 0 or more. */
   readonly waitReplicas: number;
@@ -46,7 +43,7 @@ const CONFLICT_EVENTS = 16;
  * entry of the caller's head: if it is missing, or has another commit, the
  * caller's history was lost.
  */
-export class RedisEventStore<Event> implements EventStore<Event> {
+export class RedisEventStore implements EventStore {
   readonly #pageEvents: number;
   readonly appends: AppendWriter;
   readonly notify: Notify | undefined;
@@ -55,7 +52,7 @@ export class RedisEventStore<Event> implements EventStore<Event> {
   constructor(
     private readonly writer: RedisConnection,
     private readonly reader: RedisConnection,
-    private readonly options: RedisEventStoreOptions<Event>,
+    private readonly options: RedisEventStoreOptions,
   ) {
     this.#pageEvents = options.pageSize ?? PAGE_EVENTS;
     this.notify = options.notify;
@@ -65,7 +62,7 @@ export class RedisEventStore<Event> implements EventStore<Event> {
     });
   }
 
-  async read(stream: StreamName, after: Head): Promise<ReadResult<Event>> {
+  async read(stream: StreamName, after: Head): Promise<ReadResult> {
     try {
       const proof = this.reader.proof;
       const keys = [...eventKeys(this.options.keyPrefix, stream), ...proof.keys];
@@ -88,18 +85,15 @@ export class RedisEventStore<Event> implements EventStore<Event> {
     stream: StreamName,
     expected: Head,
     commit: string,
-    events: readonly Event[],
-  ): Promise<AppendResult<Event>> {
+    events: readonly EncodedEvent[],
+  ): Promise<AppendResult> {
     if (events.length === 0 || commit === '')
       throw new RangeError('an append needs a commit id and an event');
     const proof = this.writer.proof;
     const keys = [...eventKeys(this.options.keyPrefix, stream), ...proof.keys];
     const bounds = pageBounds(expected, Math.min(CONFLICT_EVENTS, this.#pageEvents));
     const args = [expected.version, expected.commit, commit, ...bounds, ...proof.args];
-    for (const event of events) {
-      const { type, data } = this.options.codec.encode(event);
-      args.push(type, data);
-    }
+    for (const { type, data } of events) args.push(type, data);
     const [status, page] = await this.appends.execute(keys, args).catch((error: unknown) => {
       throw appendFault(error);
     });
@@ -113,28 +107,15 @@ export class RedisEventStore<Event> implements EventStore<Event> {
   }
 
   /** The events of a page that starts at the entry of `after`. */
-  #newerEvents(after: Head, [more, packed]: PackedPage): ReadResult<Event> {
+  #newerEvents(after: Head, [more, packed]: PackedPage): ReadResult {
     const entries = new PackedEntries(packed);
     if (after.version > 0) {
       const known = entries.next();
       if (known?.id !== `${after.version}-0` || known.recorded?.commit !== after.commit)
         return { status: 'reset' };
     } else if (after.commit !== BEGINNING.commit) return { status: 'reset' };
-    const { codec } = this.options;
-    const decoded = () =>
-      entries.rest().map((entry, index) => decodeEntry(entry, after.version + 1 + index, codec));
-    const last = more === 1 ? entries.last() : undefined;
-    const end = last && headOfEntry(last);
-    if (end === undefined) return { status: 'read', events: decoded(), more: more === 1 };
-    let events: readonly RecordedEvent<Event>[] | undefined;
-    return {
-      status: 'read',
-      get events() {
-        return (events ??= decoded());
-      },
-      more: true,
-      end,
-    };
+    const events = entries.rest().map((entry, index) => eventOf(entry, after.version + 1 + index));
+    return { status: 'read', events, more: more === 1 };
   }
 }
 

@@ -24,7 +24,7 @@ import { RedisStreamArchive } from './stream-archive';
 import { StoreIdentity } from './store-identity';
 import { RedisStreamCatalogue } from './stream-catalogue';
 
-export interface RedisOptions<Event> extends EventStoreOptions<Event> {
+export interface RedisOptions extends EventStoreOptions {
   /** redis:// or rediss://, with user, password and db. For a cluster or Sentinel, host and port are ignored. */
   readonly url: string;
   readonly clusterNodes?: readonly Address[] | undefined;
@@ -54,7 +54,7 @@ export interface RedisStatus extends StoreStatus {
 }
 
 /** An open event store on Redis. */
-export interface OpenRedisEventStore<Event> extends OpenEventStore<Event> {
+export interface OpenRedisEventStore extends OpenEventStore {
   readonly catalogue: StreamCatalogue;
   readonly snapshots: SnapshotStore;
   readonly archive: StreamArchive;
@@ -64,14 +64,14 @@ export interface OpenRedisEventStore<Event> extends OpenEventStore<Event> {
 }
 
 /** An event store whose connections may not be ready yet. */
-export interface ConnectingRedisEventStore<Event> extends OpenRedisEventStore<Event> {
+export interface ConnectingRedisEventStore extends OpenRedisEventStore {
   /** Resolves after the first examination by every connection; stays pending while no server answers. */
   readonly examined: Promise<unknown>;
   /** Why the store is not available; `undefined` while it is. */
   unavailableReason(): string | undefined;
 }
 
-export interface ConnectOptions<Event> extends RedisOptions<Event> {
+export interface ConnectOptions extends RedisOptions {
   /** Queue limit of appends without a reply; {@link APPEND_BOUNDS} by default. */
   readonly appendBounds?: AppendBounds;
 }
@@ -87,9 +87,7 @@ const FIRST_CONTACT_MS = 1500;
  * reached, it resolves unless `allowUnreachable` is false, and all calls fail with
  * StoreUnavailable until it can.
  */
-export async function openRedisEventStore<Event>(
-  options: RedisOptions<Event>,
-): Promise<OpenRedisEventStore<Event>> {
+export async function openRedisEventStore(options: RedisOptions): Promise<OpenRedisEventStore> {
   const { allowUnreachable = true, report = () => {}, timeoutMs = REDIS_DEFAULTS.timeoutMs } = options;
   const waitMs = allowUnreachable ? FIRST_CONTACT_MS : Math.max(FIRST_CONTACT_MS, timeoutMs);
   const { examined, unavailableReason, ...opened } = connectRedisEventStore(options);
@@ -108,10 +106,8 @@ export async function openRedisEventStore<Event>(
 }
 
 /** Connects to Redis without waiting: all calls fail with {@link StoreUnavailable} until it was examined. */
-export function connectRedisEventStore<Event>(
-  options: ConnectOptions<Event>,
-): ConnectingRedisEventStore<Event> {
-  const { codec, pageSize, report = () => {}, appendBounds = APPEND_BOUNDS } = options;
+export function connectRedisEventStore(options: ConnectOptions): ConnectingRedisEventStore {
+  const { pageSize, report = () => {}, appendBounds = APPEND_BOUNDS } = options;
   const { keyPrefix = REDIS_DEFAULTS.keyPrefix, waitReplicas = REDIS_DEFAULTS.waitReplicas } = options;
   const { timeoutMs = REDIS_DEFAULTS.timeoutMs } = options;
   const findings = new FindingLog(report, options.examineEveryMs ?? EXAMINE_EVERY_MS);
@@ -126,7 +122,7 @@ export function connectRedisEventStore<Event>(
   const silent = () => new RedisConnection({ ...checks, identity, report: () => {} });
   const notifier = options.clusterNodes ? undefined : new ChangeNotifier(silent, keyPrefix);
   const notify: Notify | undefined = notifier && ((...args) => notifier.notify(...args));
-  const storeOptions = { codec, keyPrefix, pageSize, waitReplicas, appendBounds, notify };
+  const storeOptions = { keyPrefix, pageSize, waitReplicas, appendBounds, notify };
   const store = new RedisEventStore(writer, reader, storeOptions);
   const writes = () => writer.unavailableReason === undefined && findings.writes;
   return {

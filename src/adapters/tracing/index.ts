@@ -18,7 +18,7 @@ export interface Tracing {
   readonly requests: RequestSpans;
   readonly rounds: RoundSpans;
   /** Wraps `store` to trace its calls. */
-  traced<Event>(store: EventStore<Event>): EventStore<Event>;
+  traced(store: EventStore): EventStore;
 }
 
 /** Traces with the OpenTelemetry SDK that is registered now; `undefined` if there is none. */

@@ -1,11 +1,11 @@
 import { type Context, SpanKind, context, trace } from '@opentelemetry/api';
-import type { EventStore, Head, StreamName } from '../../event-sourcing';
+import type { EncodedEvent, EventStore, Head, StreamName } from '../../event-sourcing';
 import type { Spans } from './spans';
 
 /** Wraps an event store: a span per call, which is the child of the stream's round. */
-export class TracedStore<Event> implements EventStore<Event> {
+export class TracedStore implements EventStore {
   constructor(
-    private readonly store: EventStore<Event>,
+    private readonly store: EventStore,
     /** The database, as `db.system.name` has it. */
     private readonly system: string,
     private readonly spans: Spans,
@@ -16,7 +16,7 @@ export class TracedStore<Event> implements EventStore<Event> {
     return this.#traced('read', stream, () => this.store.read(stream, after));
   }
 
-  append(stream: StreamName, expected: Head, commit: string, events: readonly Event[]) {
+  append(stream: StreamName, expected: Head, commit: string, events: readonly EncodedEvent[]) {
     return this.#traced('append', stream, () => this.store.append(stream, expected, commit, events));
   }
 

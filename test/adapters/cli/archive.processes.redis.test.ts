@@ -11,12 +11,11 @@ import {
 } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { PlantEvent } from '../../../src/domain';
-import { plantListCodec } from '../../../src/application';
 import { BEGINNING, type Head } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
 import { Client } from '../../support/client';
 import { compiledCli } from '../../support/compiled-cli';
-import { created, deleted, newPlant } from '../../support/given';
+import { encoded, created, deleted, newPlant } from '../../support/given';
 import { theBlock } from '../../docs/shell';
 import { instancesPerTest } from '../../support/instance';
 import { describeRedis } from '../../support/redis';
@@ -58,7 +57,7 @@ describeRedis('events archive', (redis) => {
   const ids = async () => (await redis.admin.xrange(key('events'), '-', '+')).map(([id]) => parseInt(id));
   /** What a new instance lists. */
   const names = async () => {
-    const snapshots = { store: opened.snapshots, codec: plantListCodec, every: Infinity };
+    const snapshots = { store: opened.snapshots, every: Infinity };
     const { plants } = await plantsOver(opened.store, {}, snapshots).list(ALICE);
     return plants.map(({ name }) => name);
   };
@@ -74,7 +73,7 @@ describeRedis('events archive', (redis) => {
     opened = await openStore(redis.url, { keyPrefix: prefix, pageSize: 7 });
     let head: Head = BEGINNING;
     for (const [index, events] of commits().entries()) {
-      await opened.store.append(ALICE, head, `commit ${index}`, events);
+      await opened.store.append(ALICE, head, `commit ${index}`, encoded(...events));
       head = { version: head.version + events.length, commit: `commit ${index}` };
     }
     whole = await exported();

@@ -1,5 +1,4 @@
 /** Runs commands in-process, with captured streams and a store of the test. */
-import type { PlantEvent } from '../../../src/domain';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import type { OpenStore, CliContext } from '../../../src/adapters/cli/command';
@@ -16,7 +15,7 @@ import type {
 } from '../../../src/event-sourcing';
 
 export interface CliSetup {
-  readonly store?: EventStore<PlantEvent>;
+  readonly store?: EventStore;
   readonly catalogue?: StreamCatalogue;
   readonly snapshots?: SnapshotStore;
   readonly archive?: StreamArchive;
@@ -70,14 +69,14 @@ export function runCli(setup: CliSetup, ...typed: string[]): Promise<Outcome> {
 }
 
 function open(
-  { store = new MemoryEventStore<PlantEvent>(), catalogue, snapshots, archive }: CliSetup,
+  { store = new MemoryEventStore(), catalogue, snapshots, archive }: CliSetup,
   clock: Clock,
 ): OpenStore {
   return {
     store,
     snapshots,
     archive,
-    catalogue: catalogue ?? (store as EventStore<PlantEvent> & StreamCatalogue),
+    catalogue: catalogue ?? (store as EventStore & StreamCatalogue),
     plants: new PlantStore({
       store,
       clock,

@@ -1,4 +1,3 @@
-import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { parseUser, plantListCodec } from '../../../src/application';
@@ -11,7 +10,7 @@ import { aStore, historyOf, record } from './histories';
 const alice = parseUser('alice')!;
 
 describe('events erase', () => {
-  let store: MemoryEventStore<PlantEvent>;
+  let store: MemoryEventStore;
   beforeEach(async () => (store = await aStore()));
 
   const atTerminal = (stdin: string, ...typed: string[]) =>

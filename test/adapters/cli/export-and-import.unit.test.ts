@@ -5,23 +5,22 @@ import { lstatSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileS
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PassThrough, Readable, Writable } from 'node:stream';
-import type { PlantEvent } from '../../../src/domain';
-import type { Head, StreamName } from '../../../src/event-sourcing';
+import type { EncodedEvent, Head, StreamName } from '../../../src/event-sourcing';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { HEADER, sealOf, trailerLine } from '../../../src/adapters/cli/event-lines';
 import { BEGINNING, StoreUnavailable, UnreadableHistory } from '../../../src/event-sourcing';
 import { MAX_INT64, RUNS } from '../../domain/arbitraries';
-import { created, deleted, ferns, plantId } from '../../support/given';
+import { encoded, created, deleted, ferns, plantId } from '../../support/given';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { runCli } from './cli-fixture';
 import { aStore, historyOf, record } from './histories';
 
-const exported = async (store: MemoryEventStore<PlantEvent>, ...typed: string[]) =>
+const exported = async (store: MemoryEventStore, ...typed: string[]) =>
   (await runCli({ store }, 'events', 'export', '--quiet', ...typed)).out;
 
-const importInto = (store: MemoryEventStore<PlantEvent>, stdin: string | Uint8Array, ...typed: string[]) =>
+const importInto = (store: MemoryEventStore, stdin: string | Uint8Array, ...typed: string[]) =>
   runCli({ store, stdin }, 'events', 'import', ...typed);
 
 /** An edited export with a trailer that matches again. */
@@ -49,7 +48,7 @@ function asVersion1(text: string): string {
 
 describe('events export', () => {
   it('writes one event per line, exactly, between a header and a trailer', async () => {
-    const store = new MemoryEventStore<PlantEvent>();
+    const store = new MemoryEventStore();
     await record(store, 'bob', [created(plantId(MAX_INT64), 'Fern "1"', '')]);
     await record(store, 'alice', [created(1, 'Moss')], [deleted(1)]);
     const body = [
@@ -82,8 +81,8 @@ describe('events export', () => {
   });
 
   it('writes a complete export of an empty store', async () => {
-    const out = await exported(new MemoryEventStore<PlantEvent>());
-    expect(await importInto(new MemoryEventStore<PlantEvent>(), out)).to.include({ code: 0 });
+    const out = await exported(new MemoryEventStore());
+    expect(await importInto(new MemoryEventStore(), out)).to.include({ code: 0 });
   });
 
   it('never ends within a commit while others append', async () => {
@@ -99,7 +98,7 @@ describe('events export', () => {
         );
       return read(...args);
     };
-    const target = new MemoryEventStore<PlantEvent>();
+    const target = new MemoryEventStore();
     await importInto(target, await exported(store));
     const [there, here] = [await historyOf(store, 'alice'), await historyOf(target, 'alice')];
     expect(here).to.deep.equal(there.slice(0, here.length));
@@ -112,11 +111,11 @@ describe('events export', () => {
     const { code, out, error } = await runCli({ store }, 'events', 'export');
     expect(code).to.equal(1);
     expect(error).to.match(/the events of alice cannot be read: entry 3-0 .* The export is incomplete/);
-    expect(await importInto(new MemoryEventStore<PlantEvent>(), out)).to.include({ code: 1 });
+    expect(await importInto(new MemoryEventStore(), out)).to.include({ code: 1 });
   });
 
   it('reports the foreign objects that it skips', async () => {
-    const catalogue = Object.assign(new MemoryEventStore<PlantEvent>(), {
+    const catalogue = Object.assign(new MemoryEventStore(), {
       async *streams() {
         yield { foreign: 'key plant-store:x\n' };
       },
@@ -129,7 +128,7 @@ describe('events export', () => {
   });
 
   it('applies backpressure: it holds one page while its reader is slow', async () => {
-    const store = new MemoryEventStore<PlantEvent>(10);
+    const store = new MemoryEventStore(10);
     await record(store, 'alice', ferns(2000));
     let pages = 0;
     const read = store.read.bind(store);
@@ -278,7 +277,7 @@ describe('events import', () => {
   const path = temporaryDirectory();
 
   it('records every event with its version and commit id', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore<PlantEvent>()];
+    const [source, target] = [await aStore(), new MemoryEventStore()];
     const { code, out } = await importInto(target, await exported(source));
     expect({ code, out }).to.deep.equal({
       code: 0,
@@ -290,18 +289,18 @@ describe('events import', () => {
   });
 
   it('imports exports of version 1 of the format', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore<PlantEvent>()];
+    const [source, target] = [await aStore(), new MemoryEventStore()];
     const out = await exported(source);
     expect(await importInto(target, asVersion1(out))).to.include({ code: 0 });
     expect(await exported(target)).to.equal(out);
     const damaged = asVersion1(out).replace('Fern', 'Farn');
-    expect((await importInto(new MemoryEventStore<PlantEvent>(), damaged)).error).to.contain(
+    expect((await importInto(new MemoryEventStore(), damaged)).error).to.contain(
       'line 8 has a seal that does not match',
     );
   });
 
   it('appends each commit as a whole', async () => {
-    const target = new MemoryEventStore<PlantEvent>();
+    const target = new MemoryEventStore();
     const sizes: number[] = [];
     const append = target.append.bind(target);
     target.append = (stream, expected, commit, events) => {
@@ -313,8 +312,8 @@ describe('events import', () => {
   });
 
   it('appends a commit of any number of events as a whole', async () => {
-    const [source, target] = [new MemoryEventStore<PlantEvent>(), new MemoryEventStore<PlantEvent>()];
-    await source.append(streamName('alice'), BEGINNING, 'large', ferns(2500));
+    const [source, target] = [new MemoryEventStore(), new MemoryEventStore()];
+    await source.append(streamName('alice'), BEGINNING, 'large', encoded(...ferns(2500)));
     const sizes: number[] = [];
     const append = target.append.bind(target);
     target.append = (...args) => {
@@ -342,7 +341,7 @@ describe('events import', () => {
       fc.asyncProperty(
         fc.uniqueArray(fc.tuple(text, history), { selector: ([name]) => name, maxLength: 4 }),
         async (users) => {
-          const [source, target] = [new MemoryEventStore<PlantEvent>(2), new MemoryEventStore<PlantEvent>(3)];
+          const [source, target] = [new MemoryEventStore(2), new MemoryEventStore(3)];
           for (const [name, commits] of users) {
             const seen = new Set<bigint>();
             for (const commit of commits) {
@@ -368,13 +367,13 @@ describe('events import', () => {
   it('repeats an append that the store executed before its predecessor', async () => {
     const out = await exported(await aStore(), '--user', 'alice');
     // As Redis does if the script is missing for the first append and another client loads it before the second.
-    class LateStart extends MemoryEventStore<PlantEvent> {
+    class LateStart extends MemoryEventStore {
       #later: (() => void) | undefined;
       override async append(
         stream: StreamName,
         expected: Head,
         commit: string,
-        events: readonly PlantEvent[],
+        events: readonly EncodedEvent[],
       ) {
         const first = expected.version === 0;
         if (first) await new Promise<void>((resolve) => (this.#later = resolve));
@@ -390,7 +389,7 @@ describe('events import', () => {
   });
 
   it('is idempotent, and continues where it was interrupted', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore<PlantEvent>()];
+    const [source, target] = [await aStore(), new MemoryEventStore()];
     await record(
       source,
       'alice',
@@ -420,7 +419,7 @@ describe('events import', () => {
   });
 
   it('exits with 130 on Ctrl-C, prints how many events are recorded, and can be continued', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore<PlantEvent>()];
+    const [source, target] = [await aStore(), new MemoryEventStore()];
     await record(
       source,
       'alice',
@@ -454,7 +453,7 @@ describe('events import', () => {
 
   it('records nothing when Ctrl-C comes while it checks the file', async () => {
     writeFileSync(path('in'), await exported(await aStore()));
-    const target = new MemoryEventStore<PlantEvent>();
+    const target = new MemoryEventStore();
     const interrupted = AbortSignal.abort();
     expect(await runCli({ store: target, interrupted }, 'events', 'import', path('in'))).to.include({
       code: 130,
@@ -464,7 +463,7 @@ describe('events import', () => {
   });
 
   it('accepts a history that was extended after an earlier import', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore<PlantEvent>(2)];
+    const [source, target] = [await aStore(), new MemoryEventStore(2)];
     const out = await exported(source);
     await importInto(target, out);
     await record(target, 'alice', [created(3, 'Ivy')], [created(4, 'Aloe')]);
@@ -473,13 +472,13 @@ describe('events import', () => {
   });
 
   it('refuses a user with a different history, leaves it unchanged, and continues: exit code 1', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore<PlantEvent>()];
+    const [source, target] = [await aStore(), new MemoryEventStore()];
     await record(
       source,
       'alice',
       ...ferns(200).map((fern, index) => [{ ...fern, id: plantId(100 + index) }]),
     );
-    await target.append(streamName('alice'), BEGINNING, 'alice-0-1', [created(1, 'Fern', 'indoor')]);
+    await target.append(streamName('alice'), BEGINNING, 'alice-0-1', encoded(created(1, 'Fern', 'indoor')));
     await record(target, 'alice', [created(9, 'Mine')]);
     const before = await historyOf(target, 'alice');
 
@@ -496,8 +495,8 @@ describe('events import', () => {
   });
 
   it('reads back the history, and refuses the user if it differs', async () => {
-    const target = new MemoryEventStore<PlantEvent>();
-    await target.append(streamName('alice'), BEGINNING, 'alice-0-1', [created(1, 'Forged', 'indoor')]);
+    const target = new MemoryEventStore();
+    await target.append(streamName('alice'), BEGINNING, 'alice-0-1', encoded(created(1, 'Forged', 'indoor')));
     const { code, error } = await importInto(target, await exported(await aStore()));
     expect(code).to.equal(1);
     expect(error).to.contain('refused: alice was read back and differs from the export');
@@ -595,7 +594,7 @@ describe('events import', () => {
         it(`${what}, as ${as}`, async () => {
           const damaged = damage(await exported(await aStore()));
           writeFileSync(path('in'), damaged);
-          const target = new MemoryEventStore<PlantEvent>();
+          const target = new MemoryEventStore();
           const { code, error } =
             as === 'a file' ? await importInto(target, '', path('in')) : await importInto(target, damaged);
           expect(code).to.equal(1);
@@ -611,9 +610,7 @@ describe('events import', () => {
     it('invalid UTF-8', async () => {
       const bytes = Buffer.from(await exported(await aStore()));
       bytes[bytes.indexOf('Moss')] = 0xff;
-      expect((await importInto(new MemoryEventStore<PlantEvent>(), bytes)).error).to.match(
-        /line 5 is not an event/,
-      );
+      expect((await importInto(new MemoryEventStore(), bytes)).error).to.match(/line 5 is not an event/);
     });
   });
 
@@ -627,14 +624,14 @@ describe('events import', () => {
         ),
         { objectMode: false },
       );
-      const target = new MemoryEventStore<PlantEvent>();
+      const target = new MemoryEventStore();
       expect(await runCli({ store: target, stdin }, 'events', 'import', '-')).to.include({ code: 0 });
       expect(await exported(target)).to.equal(out);
     }
   });
 
   it('names a missing file, and requires a file at a terminal', async () => {
-    expect(await importInto(new MemoryEventStore<PlantEvent>(), '', path('none'))).to.deep.equal({
+    expect(await importInto(new MemoryEventStore(), '', path('none'))).to.deep.equal({
       code: 1,
       out: '',
       error: `plant-store: ${path('none')}: there is no such file or directory\n`,

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { type AddressInfo, type Server, connect, createServer } from 'node:net';
 import { expect } from 'chai';
 import { BEGINNING, type Head } from '../../../src/event-sourcing';
-import { created } from '../../support/given';
+import { encoded, created } from '../../support/given';
 import { compiledCli } from '../../support/compiled-cli';
 import { describeRedis } from '../../support/redis';
 import { openStore } from '../redis/open-store';
@@ -49,7 +49,7 @@ describeRedis('events export of 3,000 events of 64 KiB', (redis) => {
     while (head.version < EVENTS) {
       const first = head.version + 1;
       const events = Array.from({ length: EVENTS_PER_COMMIT }, (_, index) => created(first + index, NAME));
-      const result = await store.append(streamName('alice'), head, `commit-${first}`, events);
+      const result = await store.append(streamName('alice'), head, `commit-${first}`, encoded(...events));
       if (result.status !== 'appended') throw new Error(result.status);
       head = result.head;
     }

@@ -3,18 +3,18 @@ import { streamName } from '../../../src/testing/a-stream';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { BEGINNING, type Head, type RecordedEvent } from '../../../src/event-sourcing';
 import type { PlantEvent } from '../../../src/domain';
-import { created, deleted } from '../../support/given';
+import { created, decoded, deleted, encoded } from '../../support/given';
 
 /** Appends each of `commits` as one, with the commit ids `<stream>-1`, `<stream>-2` … */
 export async function record(
-  store: MemoryEventStore<PlantEvent>,
+  store: MemoryEventStore,
   stream: string,
   ...commits: PlantEvent[][]
 ): Promise<Head> {
   let head = (await historyOf(store, stream)).at(-1) ?? BEGINNING;
   for (const [index, events] of commits.entries()) {
     const commit = `${stream}-${head.version}-${index + 1}`;
-    const result = await store.append(streamName(stream), head, commit, events);
+    const result = await store.append(streamName(stream), head, commit, encoded(...events));
     if (result.status !== 'appended') throw new Error(result.status);
     head = result.head;
   }
@@ -22,22 +22,22 @@ export async function record(
 }
 
 export async function historyOf(
-  store: MemoryEventStore<PlantEvent>,
+  store: MemoryEventStore,
   stream: string,
 ): Promise<readonly RecordedEvent<PlantEvent>[]> {
   const events: RecordedEvent<PlantEvent>[] = [];
   for (let more = true; more;) {
     const page = await store.read(streamName(stream), events.at(-1) ?? BEGINNING);
     if (page.status !== 'read') throw new Error(page.status);
-    events.push(...page.events);
+    events.push(...decoded(page.events));
     more = page.more;
   }
   return events;
 }
 
 /** A store of two users with unusual texts, and commits of one, two and three events; pages of two events. */
-export async function aStore(): Promise<MemoryEventStore<PlantEvent>> {
-  const store = new MemoryEventStore<PlantEvent>(2);
+export async function aStore(): Promise<MemoryEventStore> {
+  const store = new MemoryEventStore(2);
   await record(
     store,
     'alice',

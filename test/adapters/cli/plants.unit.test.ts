@@ -1,20 +1,19 @@
 import { streamName } from '../../../src/testing/a-stream';
-import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
-import { created } from '../../support/given';
+import { created, encoded, plantEventOf } from '../../support/given';
 import { runCli } from './cli-fixture';
 
 describe('The commands create, list and delete', () => {
-  let store: MemoryEventStore<PlantEvent>;
+  let store: MemoryEventStore;
   const cli = (...typed: string[]) => runCli({ store }, ...typed);
   const alice = ['--user', 'alice'];
   const fern = ['--id', '7', '--name', 'Fern', '--tag', 'indoor'];
 
   beforeEach(async () => {
-    store = new MemoryEventStore<PlantEvent>();
-    await store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Moss')]);
+    store = new MemoryEventStore();
+    await store.append(streamName('alice'), BEGINNING, 'a commit', encoded(created(1, 'Moss')));
   });
 
   it('create a plant, and print it', async () => {
@@ -24,7 +23,9 @@ describe('The commands create, list and delete', () => {
       error: '',
     });
     const history = await store.read(streamName('alice'), BEGINNING);
-    expect(history.status === 'read' && history.events[1]!.event).to.deep.equal(created(7, 'Fern', 'indoor'));
+    expect(history.status === 'read' && plantEventOf(history.events[1]!)).to.deep.equal(
+      created(7, 'Fern', 'indoor'),
+    );
   });
 
   it('list plants in order of creation, up to the limit', async () => {

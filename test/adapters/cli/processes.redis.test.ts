@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { createWriteStream, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { HEADER, eventLine, sealOf, trailerLine } from '../../../src/adapters/cli/event-lines';
-import { created, deleted } from '../../support/given';
+import { created, deleted, encoded } from '../../support/given';
 import { Client } from '../../support/client';
 import { compiledCli } from '../../support/compiled-cli';
 import { instancesPerTest } from '../../support/instance';
@@ -18,7 +18,7 @@ function anExport(users: readonly string[], each: number): string {
   for (const user of users) {
     for (let version = 1; version <= each; version++) {
       const event = version % 4 === 0 ? deleted(version - 1) : created(version, `Fern ${version}`, user);
-      body += eventLine(streamName(user), { version, commit: `${user}-${version}`, event });
+      body += eventLine(streamName(user), { version, commit: `${user}-${version}`, ...encoded(event)[0]! });
     }
   }
   const seal = sealOf(HEADER)!;

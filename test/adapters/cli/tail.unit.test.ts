@@ -1,4 +1,3 @@
-import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { parseUser, plantListCodec } from '../../../src/application';
@@ -15,12 +14,12 @@ const alice = parseUser('alice')!;
 const CHECK_MS = 5000;
 
 describe('events tail', () => {
-  let store: MemoryEventStore<PlantEvent>;
+  let store: MemoryEventStore;
   let clock: ManualClock;
   let interrupted: AbortController;
 
   beforeEach(async () => {
-    store = new MemoryEventStore<PlantEvent>(2);
+    store = new MemoryEventStore(2);
     clock = new ManualClock();
     interrupted = new AbortController();
     await record(store, 'alice', [created(1, 'Fern', 'indoor')], [created(2, 'a\tb'), deleted(1)]);

@@ -1,4 +1,4 @@
-import { type PlantEvent, PlantList } from '../../../src/domain';
+import { PlantList } from '../../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { parseUser, plantListCodec } from '../../../src/application';
@@ -15,14 +15,14 @@ import { runCli } from './cli-fixture';
 import { aStore, historyOf, record } from './histories';
 
 describe('events verify', () => {
-  let store: MemoryEventStore<PlantEvent>;
+  let store: MemoryEventStore;
   const verify = (...typed: string[]) => runCli({ store }, 'events', 'verify', ...typed);
   beforeEach(async () => (store = await aStore()));
 
   /** Makes reads of `stream` fail at its second page. */
   function failSecondPage(stream: string, error: Error) {
     const read = store.read.bind(store);
-    store.read = (...args: Parameters<EventStore<PlantEvent>['read']>) =>
+    store.read = (...args: Parameters<EventStore['read']>) =>
       args[0] === stream && args[1].version > 0 ? Promise.reject(error) : read(...args);
   }
 

@@ -1,4 +1,3 @@
-import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { type EventStore, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
@@ -8,18 +7,14 @@ import { Client } from '../../support/client';
 import { notedLog } from '../../support/suite-log';
 
 /** A memory store whose next calls fail with the given error. */
-class FailingStore extends MemoryEventStore<PlantEvent> {
+class FailingStore extends MemoryEventStore {
   failure: (() => Error) | undefined;
 
-  override read(
-    ...args: Parameters<EventStore<PlantEvent>['read']>
-  ): ReturnType<EventStore<PlantEvent>['read']> {
+  override read(...args: Parameters<EventStore['read']>): ReturnType<EventStore['read']> {
     return this.failure ? Promise.reject(this.failure()) : super.read(...args);
   }
 
-  override append(
-    ...args: Parameters<EventStore<PlantEvent>['append']>
-  ): ReturnType<EventStore<PlantEvent>['append']> {
+  override append(...args: Parameters<EventStore['append']>): ReturnType<EventStore['append']> {
     return this.failure ? Promise.reject(this.failure()) : super.append(...args);
   }
 }

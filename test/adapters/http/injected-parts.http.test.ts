@@ -1,6 +1,5 @@
 /** The HTTP adapter with an event store or an authenticator of another author: it answers, and continues. */
 import { streamName } from '../../../src/testing/a-stream';
-import type { PlantEvent } from '../../../src/domain';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { type HttpServer, serve } from '../../../src/adapters/http';
@@ -8,7 +7,7 @@ import { MemoryEventStore } from '../../../src/adapters/memory';
 import { system } from '../../../src/adapters/system';
 import { type Authenticator, PlantStore, parseUser } from '../../../src/application';
 import { BEGINNING } from '../../../src/event-sourcing';
-import { created } from '../../support/given';
+import { encoded, created } from '../../support/given';
 
 const ALICE = parseUser('alice')!;
 
@@ -17,12 +16,11 @@ describe('The HTTP adapter with parts of another author', () => {
   afterEach(() => server?.close({ noticeMs: 0, timeoutMs: 1000 }));
 
   async function start(parts: {
-    store?: MemoryEventStore<PlantEvent>;
+    store?: MemoryEventStore;
     authenticator?: Authenticator;
     contentType?: string;
   }) {
-    const { store = new MemoryEventStore<PlantEvent>(), authenticator = { authenticate: () => ALICE } } =
-      parts;
+    const { store = new MemoryEventStore(), authenticator = { authenticate: () => ALICE } } = parts;
     const { contentType = 'text/plain' } = parts;
     const faults: unknown[] = [];
     server = await serve({
@@ -40,8 +38,8 @@ describe('The HTTP adapter with parts of another author', () => {
   }
 
   it('lists plants whose commit ids cannot occur in a header', async () => {
-    const store = new MemoryEventStore<PlantEvent>();
-    await store.append(streamName('alice'), BEGINNING, '☃ "\n', [created(1, 'Fern')]);
+    const store = new MemoryEventStore();
+    await store.append(streamName('alice'), BEGINNING, '☃ "\n', encoded(created(1, 'Fern')));
     const { get, faults } = await start({ store });
     const first = await get('/plants');
     expect(await first.json()).to.deep.equal([{ name: 'Fern' }]);

@@ -23,7 +23,6 @@ import { LeanKoa } from '../../../src/adapters/http/app/koa';
 import { MemoryEventStore } from '../../../src/adapters/memory';
 import { system } from '../../../src/adapters/system';
 import { PlantStore, parseUser } from '../../../src/application';
-import type { PlantEvent } from '../../../src/domain';
 import type { EventStore } from '../../../src/event-sourcing';
 import { RawSocket } from '../../support/raw-socket';
 import { AUTH, JSON_TYPE, LIST, request as bytesOf } from '../../support/requests';
@@ -32,10 +31,7 @@ const ALICE = parseUser('alice')!;
 const BEARER = { Authorization: AUTH.replace(/^Authorization: |\r\n$/g, '') };
 
 /** The app on a memory store, where every token speaks for one user. */
-function appWith(
-  options: Partial<AppOptions> = {},
-  store: EventStore<PlantEvent> = new MemoryEventStore(),
-): Koa {
+function appWith(options: Partial<AppOptions> = {}, store: EventStore = new MemoryEventStore()): Koa {
   const plants = new PlantStore({ ...system(), store });
   const swaggerUi = dirname(require.resolve('swagger-ui-dist/package.json'));
   const authenticator = { authenticate: () => ALICE };
@@ -371,7 +367,7 @@ describe('The app under a server of Node', () => {
   });
 
   it('emits a fault of the service as an error of the app if there is no report', async () => {
-    const store = new MemoryEventStore<PlantEvent>();
+    const store = new MemoryEventStore();
     store.read = () => Promise.reject(new TypeError('a bug'));
     const plants = new PlantStore({ ...system(), store });
     const app = createApp({ plants, authenticator: { authenticate: () => ALICE } });

@@ -1,4 +1,3 @@
-import type { PlantEvent } from '../../../src/domain';
 import { MemoryEventStore } from '../../../src/adapters/memory';
 import { describeEventStore } from '../../contracts/event-store';
 
@@ -7,8 +6,7 @@ for (const pageSize of [1, 3, 1000]) {
     name: `MemoryEventStore with ${pageSize} to a page`,
     pageSize,
     open: () => ({
-      store:
-        pageSize === 1000 ? new MemoryEventStore<PlantEvent>() : new MemoryEventStore<PlantEvent>(pageSize),
+      store: pageSize === 1000 ? new MemoryEventStore() : new MemoryEventStore(pageSize),
     }),
   });
 }

@@ -2,7 +2,7 @@ import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
 import { APPEND } from '../../../src/adapters/redis/scripts';
 import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
-import { created } from '../../support/given';
+import { encoded, created } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { until } from '../../support/until';
 import { type OpenOptions, openStore } from './open-store';
@@ -37,7 +37,7 @@ describeOwnRedis('Appends without a reply of Redis', (startRedis) => {
 
   const users = (count: number) => Array.from({ length: count }, (_, index) => `user-${index + 10}`);
   const append = (store: { append: (typeof opened & object)['store']['append'] }, user: string) =>
-    store.append(streamName(user), BEGINNING, `commit of ${user}`, [fern]).then(
+    store.append(streamName(user), BEGINNING, `commit of ${user}`, encoded(fern)).then(
       ({ status }) => status,
       (error: unknown) => error,
     );
@@ -102,7 +102,7 @@ describeOwnRedis('Appends without a reply of Redis', (startRedis) => {
       expect(await append(others.store, 'alice')).to.equal('appended');
       await others.close();
       const store = await open({ waitReplicas: 1, timeoutMs: 4000 });
-      const { status } = await store.append(streamName('alice'), BEGINNING, 'another commit', [fern]);
+      const { status } = await store.append(streamName('alice'), BEGINNING, 'another commit', encoded(fern));
       expect(status).to.equal('conflict');
     });
 

@@ -1,12 +1,10 @@
 import { expect } from 'chai';
 import { APPEND } from '../../../src/adapters/redis/scripts';
-import { plantCodec } from '../../../src/application';
-import type { PlantEvent } from '../../../src/domain';
 import { BEGINNING } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
 import { RedisCommands, type Session } from '../../world/simulated/redis/redis-commands';
 import { RedisModel } from '../../world/simulated/redis-model';
-import { ferns } from '../../support/given';
+import { encoded, ferns } from '../../support/given';
 import { ManualClock } from '../../support/manual-clock';
 import { FakeServer } from './fake-server';
 import { openStore } from './open-store';
@@ -16,7 +14,7 @@ const STREAM = streamName('ada');
 const SESSION: Session = { lastWrite: 0, instance: 0, node: 0, asking: false };
 
 describe('Appends that wait for a replica', () => {
-  let commands: RedisCommands<PlantEvent>;
+  let commands: RedisCommands;
   let server: FakeServer;
   let opened: Awaited<ReturnType<typeof openStore>>;
   /** When an append whose script the server knows gets its reply. */
@@ -25,8 +23,8 @@ describe('Appends that wait for a replica', () => {
   let waits: () => void;
 
   beforeEach(async () => {
-    const model = new RedisModel<PlantEvent>(1, 1000);
-    commands = new RedisCommands({ model, codec: plantCodec, clock: new ManualClock(), replicas: 1 });
+    const model = new RedisModel(1, 1000);
+    commands = new RedisCommands({ model, clock: new ManualClock(), replicas: 1 });
     mayReply = Promise.resolve();
     waits = () => {};
     server = await FakeServer.start((args) => {
@@ -46,7 +44,7 @@ describe('Appends that wait for a replica', () => {
 
   const append = async (version: number) => {
     const head = version === 0 ? BEGINNING : { version, commit: `commit ${version}` };
-    return (await opened.store.append(STREAM, head, `commit ${version + 1}`, ferns(1))).status;
+    return (await opened.store.append(STREAM, head, `commit ${version + 1}`, encoded(...ferns(1)))).status;
   };
 
   it('are sent together with their WAIT, and not one round trip before it', async () => {
@@ -57,7 +55,7 @@ describe('Appends that wait for a replica', () => {
   });
 
   it('stay in order if Redis knows the script only after the first one', async () => {
-    const { type, data } = plantCodec.encode(ferns(1)[0]!);
+    const { type, data } = encoded(...ferns(1))[0]!;
     const ofBob = ['plant-store:{bob}', '0', '', 'a commit', '1', '1', '0', '0', '', type, data];
     // Sent by another instance, between the first batch and the next.
     waits = () => void commands.execute(['eval', APPEND.text, '1', ...ofBob], { ...SESSION });

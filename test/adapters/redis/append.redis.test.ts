@@ -1,12 +1,11 @@
 import { streamName } from '../../../src/testing/a-stream';
-import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { RedisEventStore } from '../../../src/adapters/redis/event-store';
 import { APPEND, executeScript } from '../../../src/adapters/redis/scripts';
 import { NO_LEASE } from '../../../src/adapters/redis/server-checks';
 import { type PlantStore, parseUser } from '../../../src/application';
 import { BEGINNING, type Head, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
-import { created, ferns, newPlantOf } from '../../support/given';
+import { encoded, created, ferns, newPlantOf } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { openStore, plantsOver } from './open-store';
 
@@ -18,10 +17,10 @@ const [fern, moss, ivy] = [created(1, 'Fern'), created(2, 'Moss'), created(3, 'I
 
 describeOwnRedis('An append to Redis', (startRedis) => {
   let redis: RedisServer;
-  let store: RedisEventStore<PlantEvent>;
+  let store: RedisEventStore;
   let plants: PlantStore;
   /** Another instance. */
-  let others: RedisEventStore<PlantEvent>;
+  let others: RedisEventStore;
   let close: (() => Promise<void>)[];
 
   before(async () => (redis = await startRedis()));
@@ -94,7 +93,12 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     const version = 99_999_999_999_999;
     await redis.admin.xadd(KEY, `${version}-0`, 'type', 'PlantCreated', 'data', '{}', 'commit', 'base');
 
-    const result = await store.append(streamName('alice'), { version, commit: 'base' }, 'ours', [fern, moss]);
+    const result = await store.append(
+      streamName('alice'),
+      { version, commit: 'base' },
+      'ours',
+      encoded(fern, moss),
+    );
 
     expect(result).to.deep.equal({ status: 'appended', head: { version: version + 2, commit: 'ours' } });
     expect((await stored()).slice(1)).to.deep.equal([
@@ -105,7 +109,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
   it('may have more events than Lua can unpack', async () => {
     const events = ferns(10_000);
-    const result = await others.append(streamName('alice'), BEGINNING, 'ours', events);
+    const result = await others.append(streamName('alice'), BEGINNING, 'ours', encoded(...events));
 
     expect(result).to.deep.equal({ status: 'appended', head: { version: 10_000, commit: 'ours' } });
     expect(await redis.admin.xlen(KEY)).to.equal(10_000);
@@ -118,7 +122,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
       await redis.admin.xdel(KEY, '2-0');
       const known = await headOfStream();
 
-      const failure = await failureOf(store.append(streamName('alice'), known, 'ours', [ivy]));
+      const failure = await failureOf(store.append(streamName('alice'), known, 'ours', encoded(ivy)));
 
       expect(failure).to.be.an.instanceOf(StoreUnavailable);
       expect(await stored()).to.deep.equal(['1-0 {"id":1,"name":"Fern"}']);
@@ -126,17 +130,22 @@ describeOwnRedis('An append to Redis', (startRedis) => {
   });
 
   it('does not lower the last id of a stream with a deleted tail when it is retried', async () => {
-    await others.append(streamName('alice'), BEGINNING, 'first', [fern]);
-    await others.append(streamName('alice'), { version: 1, commit: 'first' }, 'ours', [moss]);
-    await others.append(streamName('alice'), { version: 2, commit: 'ours' }, 'last', [ivy]);
+    await others.append(streamName('alice'), BEGINNING, 'first', encoded(fern));
+    await others.append(streamName('alice'), { version: 1, commit: 'first' }, 'ours', encoded(moss));
+    await others.append(streamName('alice'), { version: 2, commit: 'ours' }, 'last', encoded(ivy));
     await redis.admin.xdel(KEY, '3-0');
 
-    const repeated = await store.append(streamName('alice'), { version: 1, commit: 'first' }, 'ours', [moss]);
+    const repeated = await store.append(
+      streamName('alice'),
+      { version: 1, commit: 'first' },
+      'ours',
+      encoded(moss),
+    );
 
     expect(repeated.status).to.equal('appended');
     // Version 3 was served: it is never assigned to another event.
     const failure = await failureOf(
-      store.append(streamName('alice'), { version: 2, commit: 'ours' }, 'other', [fern]),
+      store.append(streamName('alice'), { version: 2, commit: 'ours' }, 'other', encoded(fern)),
     );
     expect(failure).to.be.an.instanceOf(StoreUnavailable);
     expect(await stored()).to.have.lengthOf(2);
@@ -148,7 +157,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
       waitReplicas: 1,
     });
 
-    const failure = await failureOf(store.append(streamName('alice'), BEGINNING, 'ours', [fern]));
+    const failure = await failureOf(store.append(streamName('alice'), BEGINNING, 'ours', encoded(fern)));
 
     await close();
     expect(failure).to.be.an.instanceOf(OutcomeUnknown);
@@ -162,13 +171,13 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     ['result in a reset', { version: 1, commit: 'another' }, 'ours'],
   ] as const) {
     it(`does not ${what} on a Redis that was demoted to a replica, and may be stale`, async () => {
-      await others.append(streamName('alice'), BEGINNING, first.commit, [fern]);
-      await others.append(streamName('alice'), first, 'second', [moss]);
+      await others.append(streamName('alice'), BEGINNING, first.commit, encoded(fern));
+      await others.append(streamName('alice'), first, 'second', encoded(moss));
       // Of an unreachable primary, so that it keeps its data.
       await redis.admin.replicaof('127.0.0.1', 1);
 
-      const failure = await failureOf(store.append(streamName('alice'), head, commit, [moss])).finally(() =>
-        redis.admin.replicaof('NO', 'ONE'),
+      const failure = await failureOf(store.append(streamName('alice'), head, commit, encoded(moss))).finally(
+        () => redis.admin.replicaof('NO', 'ONE'),
       );
 
       expect(failure).to.be.an.instanceOf(StoreUnavailable);

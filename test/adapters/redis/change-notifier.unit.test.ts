@@ -2,8 +2,6 @@ import { expect } from 'chai';
 import { ChangeNotifier } from '../../../src/adapters/redis/change-notifier';
 import { RedisConnection } from '../../../src/adapters/redis/connection';
 import { connectRedisEventStore } from '../../../src/adapters/redis/open';
-import { plantCodec } from '../../../src/application';
-import type { PlantEvent } from '../../../src/domain';
 import { BEGINNING, type Head, headOf } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
 import { created } from '../../event-sourcing/pending-request';
@@ -12,6 +10,7 @@ import { RedisModel } from '../../world/simulated/redis-model';
 import { ManualClock } from '../../support/manual-clock';
 import { until } from '../../support/until';
 import { FakeServer } from './fake-server';
+import { encoded } from '../../support/given';
 
 const STREAM = streamName('ada');
 
@@ -23,7 +22,7 @@ afterEach(async () => {
 });
 
 describe('The notifier of changes', () => {
-  let model: RedisModel<PlantEvent>;
+  let model: RedisModel;
   let server: FakeServer;
   let notifier: ChangeNotifier;
   /** The ids after which blocking reads waited. */
@@ -33,7 +32,7 @@ describe('The notifier of changes', () => {
 
   /** A server with the events of the model. */
   async function start(port?: number): Promise<void> {
-    const commands = new RedisCommands({ model, codec: plantCodec, clock: new ManualClock(), replicas: 0 });
+    const commands = new RedisCommands({ model, clock: new ManualClock(), replicas: 0 });
     const started = await FakeServer.start((args) => {
       if (args[0] === 'hello') demoted = false;
       if (args[0]?.toLowerCase() === 'xread') reads.push(args.at(-1)!);
@@ -55,7 +54,12 @@ describe('The notifier of changes', () => {
   /** Records an event, and returns its head. */
   function record(): Head {
     const head = headOf(model.history(STREAM).at(-1) ?? BEGINNING);
-    const result = model.append(STREAM, head, `commit ${head.version}`, [created(head.version, 'Fern')]);
+    const result = model.append(
+      STREAM,
+      head,
+      `commit ${head.version}`,
+      encoded(created(head.version, 'Fern')),
+    );
     return result.status === 'appended' ? result.head : BEGINNING;
   }
 
@@ -67,7 +71,7 @@ describe('The notifier of changes', () => {
   }
 
   beforeEach(async () => {
-    model = new RedisModel<PlantEvent>(0, 1000);
+    model = new RedisModel(0, 1000);
     reads = [];
     demoted = false;
     await start();
@@ -110,7 +114,7 @@ describe('The notifier of changes', () => {
   });
 
   it('closes its connection with the store, although subscribers wait', async () => {
-    const store = connectRedisEventStore({ url: server.url, codec: plantCodec });
+    const store = connectRedisEventStore({ url: server.url });
     ends.push(() => store.close());
     await store.examined;
     let notified = 0;

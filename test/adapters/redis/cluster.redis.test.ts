@@ -6,7 +6,7 @@ import { BEGINNING, OutcomeUnknown } from '../../../src/event-sourcing';
 import { describeEventStore } from '../../contracts/event-store';
 import { streamCatalogueContract } from '../../contracts/stream-catalogue';
 import { Client, servedInTime } from '../../support/client';
-import { created } from '../../support/given';
+import { encoded, created } from '../../support/given';
 import { startInstance } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
@@ -55,7 +55,7 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
   it('a snapshot is saved, loaded and erased in the slot of its stream', async () => {
     const { store, catalogue, snapshots, close } = await open();
     const alice = streamName('alice with a snapshot');
-    await store.append(alice, BEGINNING, 'a commit', [created(1, 'Fern')]);
+    await store.append(alice, BEGINNING, 'a commit', encoded(created(1, 'Fern')));
     const head = { version: 1, commit: 'a commit' };
     expect(await snapshots.save(alice, { format: 'f-1', head, chunks: ['a', 'b'] })).to.equal(true);
     const chunks: string[] = [];
@@ -69,7 +69,7 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
   it('a base snapshot is saved, loaded and erased in the slot of its stream, whose first events are removed', async () => {
     const { store, catalogue, snapshots, archive, close } = await open();
     const alice = streamName('alice with a base');
-    await store.append(alice, BEGINNING, 'a commit', [created(1, 'Fern'), created(2, 'Moss')]);
+    await store.append(alice, BEGINNING, 'a commit', encoded(created(1, 'Fern'), created(2, 'Moss')));
     const head = { version: 2, commit: 'a commit' };
     const base = { format: 'f-1', head, archive: 'seal', chunks: ['a', 'b'] };
     expect(await archive.saveBase(alice, base, 0, async () => {})).to.equal(true);
@@ -122,7 +122,7 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
     const lost = proxy.loseReply((bytes) => bytes.includes('evalsha'), 'cut');
 
     const failure = await store
-      .append(streamName('bob'), BEGINNING, 'ours', [created(1, 'Fern')])
+      .append(streamName('bob'), BEGINNING, 'ours', encoded(created(1, 'Fern')))
       .catch((error: unknown) => error);
 
     await lost;

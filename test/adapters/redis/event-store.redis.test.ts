@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { streamKey } from '../../../src/adapters/redis/stream-key';
 import { BEGINNING, headOf } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
-import { ferns } from '../../support/given';
+import { encoded, ferns } from '../../support/given';
 import { describeEventStore } from '../../contracts/event-store';
 import { describeOwnRedis, describeRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
@@ -25,7 +25,7 @@ describeRedis('On one Redis', (redis) => {
   it('RedisEventStore reads a first page of at most 64 events, and further ones of up to 512', async () => {
     const { store, close } = await openStore(redis.url, { keyPrefix: redis.prefix });
     const stream = streamName('alice');
-    await store.append(stream, BEGINNING, 'many', ferns(700));
+    await store.append(stream, BEGINNING, 'many', encoded(...ferns(700)));
     const sizes: number[] = [];
     for (let head = BEGINNING, more = true; more;) {
       const page = await store.read(stream, head);

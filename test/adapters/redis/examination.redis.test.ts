@@ -1,10 +1,8 @@
 import { streamName } from '../../../src/testing/a-stream';
-import { plantCodec } from '../../../src/application';
-import type { PlantEvent } from '../../../src/domain';
 import { expect } from 'chai';
 import { type OpenRedisEventStore, openRedisEventStore } from '../../../src/adapters/redis';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
-import { created } from '../../support/given';
+import { encoded, created } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
@@ -13,14 +11,13 @@ const EXAMINE_EVERY_MS = 50;
 
 describeOwnRedis('A running store examines its Redis regularly', (startRedis) => {
   let redis: RedisServer;
-  let opened: OpenRedisEventStore<PlantEvent>;
+  let opened: OpenRedisEventStore;
   let log: string[];
 
   beforeEach(async () => {
     redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
     log = [];
     opened = await openRedisEventStore({
-      codec: plantCodec,
       url: redis.url,
       examineEveryMs: EXAMINE_EVERY_MS,
       report: (level, message) => log.push(`${level} ${message}`),
@@ -29,10 +26,10 @@ describeOwnRedis('A running store examines its Redis regularly', (startRedis) =>
   });
   afterEach(() => opened.close());
 
-  const found = (name: keyof ReturnType<OpenRedisEventStore<PlantEvent>['status']>['findings']) =>
+  const found = (name: keyof ReturnType<OpenRedisEventStore['status']>['findings']) =>
     opened.status().findings[name];
   const append = (user: string) =>
-    opened.store.append(streamName(user), BEGINNING, 'a commit', [created(1, 'Fern')]);
+    opened.store.append(streamName(user), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
 
   it('refuses it when its eviction policy changes, without a reconnect, and serves again when that is corrected', async () => {
     await redis.admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
@@ -74,9 +71,11 @@ describeOwnRedis('A running store examines its Redis regularly', (startRedis) =>
 
   it('detects it by a refused append, too, before the next examination', async () => {
     opened.close();
-    opened = await openRedisEventStore({ codec: plantCodec, url: redis.url, examineEveryMs: 600_000 });
+    opened = await openRedisEventStore({ url: redis.url, examineEveryMs: 600_000 });
     await redis.admin.config('SET', 'maxmemory', '1');
-    await rejection(opened.store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]));
+    await rejection(
+      opened.store.append(streamName('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern'))),
+    );
     expect(opened.status().findings.out_of_memory).to.equal(true);
     expect(await opened.check()).to.deep.equal({ writes: false });
   });
@@ -86,11 +85,12 @@ describeOwnRedis('The health check of a store', (startRedis) => {
   it('does not wait for a write that waits for replicas', async () => {
     const redis = await startRedis();
     const { store, check, close } = await openRedisEventStore({
-      codec: plantCodec,
       url: redis.url,
       waitReplicas: 1,
     });
-    const written = rejection(store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]));
+    const written = rejection(
+      store.append(streamName('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern'))),
+    );
     await until(async () => (await redis.admin.info('clients')).includes('blocked_clients:1'));
     const first = await Promise.race([check().then(() => 'check'), written.then(() => 'write')]);
     await written;

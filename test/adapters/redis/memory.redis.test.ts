@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { mintCommit } from '../../../src/adapters/redis/commit-id';
 import { BEGINNING, type Head } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
-import { created, plantId } from '../../support/given';
+import { encoded, created, plantId } from '../../support/given';
 import { describeRedis } from '../../support/redis';
 import { openStore } from './open-store';
 
@@ -23,7 +23,7 @@ describeRedis('An event in Redis', (redis) => {
         const event = created(plantId(String(first + BigInt(index))), `Fern ${1_000_000 + index}`, 'shady');
         const expected = head;
         head = { version: index + 1, commit: mintCommit() };
-        return (await store.append(stream, expected, head.commit, [event])).status;
+        return (await store.append(stream, expected, head.commit, encoded(event))).status;
       };
       // The first alone, so that Redis knows the script when the others arrive in order.
       const statuses = new Set([await append(0)]);

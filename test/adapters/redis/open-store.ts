@@ -1,4 +1,3 @@
-import type { PlantEvent } from '../../../src/domain';
 import { mintCommit } from '../../../src/adapters/redis/commit-id';
 import { RedisConnection, type RedisConnectionOptions } from '../../../src/adapters/redis/connection';
 import { RedisEventStore, type RedisEventStoreOptions } from '../../../src/adapters/redis/event-store';
@@ -6,7 +5,7 @@ import { RedisSnapshotStore } from '../../../src/adapters/redis/snapshot-store';
 import { RedisStreamArchive } from '../../../src/adapters/redis/stream-archive';
 import { RedisStreamCatalogue } from '../../../src/adapters/redis/stream-catalogue';
 import { systemClock } from '../../../src/adapters/system/clock';
-import { PlantStore, type PlantStoreOptions, plantCodec } from '../../../src/application';
+import { PlantStore, type PlantStoreOptions } from '../../../src/application';
 import { type AggregateObserver, type EventStore } from '../../../src/event-sourcing';
 
 /** A timeout that must not expire, even on a busy machine. */
@@ -14,9 +13,7 @@ const UNHURRIED_MS = 10_000;
 
 /** `timeoutMs` is STORE_TIMEOUT_MS; a single command gets half of it. */
 export interface OpenOptions
-  extends
-    Partial<Omit<RedisConnectionOptions, 'url' | 'waitReplicas'>>,
-    Partial<RedisEventStoreOptions<PlantEvent>> {}
+  extends Partial<Omit<RedisConnectionOptions, 'url' | 'waitReplicas'>>, Partial<RedisEventStoreOptions> {}
 
 /** A store and its catalogue on a new connection, as in each instance of the service. */
 export async function openStore(
@@ -31,7 +28,7 @@ export async function openStore(
     ...rest,
   });
   await connection.examined;
-  const options = { codec: plantCodec, keyPrefix, waitReplicas };
+  const options = { keyPrefix, waitReplicas };
   return {
     connection,
     store: new RedisEventStore(connection, connection, {
@@ -48,7 +45,7 @@ export async function openStore(
 
 /** The use cases over `store`, configured as by bootstrap. */
 export function plantsOver(
-  store: EventStore<PlantEvent>,
+  store: EventStore,
   observer: AggregateObserver = {},
   snapshots?: PlantStoreOptions['snapshots'],
 ): PlantStore {

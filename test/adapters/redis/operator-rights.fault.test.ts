@@ -2,10 +2,10 @@ import { streamName } from '../../../src/testing/a-stream';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../../src/adapters/redis';
-import { parseUser, plantCodec } from '../../../src/application';
+import { parseUser } from '../../../src/application';
 import { BEGINNING, type OutcomeUnknown } from '../../../src/event-sourcing';
 import { compiledCli } from '../../support/compiled-cli';
-import { created } from '../../support/given';
+import { encoded, created } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { temporaryDirectory } from '../../support/temporary-directory';
@@ -81,7 +81,7 @@ describeOwnRedis('A Redis user with the operator rights of docs/command-line.md'
 
   it('can find and erase streams, and uses every additional right', async () => {
     const { store, catalogue, archive, close } = await openStore(url);
-    await store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]);
+    await store.append(streamName('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
     const found = [];
     for await (const one of catalogue.streams()) found.push(one);
     expect(found).to.deep.equal([{ stream: 'alice', version: 1 }]);
@@ -89,7 +89,7 @@ describeOwnRedis('A Redis user with the operator rights of docs/command-line.md'
     await archive.saveBase(alice, base, 0, async () => {});
     expect(await archive.trim(alice, base.head)).to.equal(0);
     expect(await archive.bytes(alice)).to.be.greaterThan(0);
-    const notifying = await openRedisEventStore({ url, codec: plantCodec });
+    const notifying = await openRedisEventStore({ url });
     await new Promise<void>((changed) => notifying.store.notify!(alice, BEGINNING, changed));
     notifying.close();
     expect(await catalogue.erase(alice)).to.equal(1);
@@ -110,7 +110,7 @@ describeOwnRedis('A Redis user with the operator rights of docs/command-line.md'
 
   it('gets no confirmation of an erasure, nor of its retry, before the required replicas have confirmed it', async () => {
     const single = await openStore(url);
-    await single.store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]);
+    await single.store.append(streamName('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
     await single.close();
     const { catalogue, close } = await openStore(url, { waitReplicas: 1, timeoutMs: 200 });
     for (let time = 0; time < 2; time++) {

@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { finished } from 'node:stream/promises';
-import { BEGINNING, replay } from '../../../src/event-sourcing';
-import { parseUser } from '../../../src/application';
+import { replay } from '../../../src/event-sourcing';
+import { parseUser, plantCodec } from '../../../src/application';
 import { created, deleted, newPlant, plantId } from '../../support/given';
 import { describeOwnRedis } from '../../support/redis';
 import { openStore, plantsOver } from './open-store';
@@ -21,7 +21,7 @@ describeOwnRedis('A stream of an earlier version of the service', (startRedis) =
     const { store, close } = await openStore(redis.url);
     const eventsOf = async (user: typeof ADA) => {
       const events = [];
-      for await (const page of replay(store, user, BEGINNING)) events.push(...page);
+      for await (const page of replay(store, user, plantCodec)) events.push(...page);
       return events;
     };
 

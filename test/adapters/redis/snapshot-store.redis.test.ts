@@ -11,7 +11,7 @@ import {
 import { MAX_CHUNK_BYTES } from '../../../src/adapters/redis/snapshot-store';
 import { streamName } from '../../../src/testing/a-stream';
 import { ODD_TEXTS } from '../../../src/testing';
-import { created } from '../../support/given';
+import { encoded, created } from '../../support/given';
 import { describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { openStore } from './open-store';
@@ -34,7 +34,12 @@ describeRedis('A snapshot in Redis', (redis) => {
   });
 
   async function append(stream: StreamName, after: Head): Promise<Head> {
-    const result = await opened.store.append(stream, after, randomUUID(), [created(after.version, 'Fern')]);
+    const result = await opened.store.append(
+      stream,
+      after,
+      randomUUID(),
+      encoded(created(after.version, 'Fern')),
+    );
     if (result.status !== 'appended') throw new Error(result.status);
     return result.head;
   }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { type PlantStore, type User, parseUser, plantListCodec } from '../../../src/application';
+import { type PlantStore, type User, parseUser } from '../../../src/application';
 import type { SnapshotOutcome } from '../../../src/event-sourcing';
 import { newPlant, plantId } from '../../support/given';
 import { Client } from '../../support/client';
@@ -38,7 +38,7 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
       snapshot: (_: string, outcome: SnapshotOutcome) => void outcomes.push(outcome),
       historyLost: (_: string, { version }: { version: number }) => void lost.push(version),
     };
-    const plants = plantsOver(store, observer, { store: snapshots, codec: plantListCodec, every });
+    const plants = plantsOver(store, observer, { store: snapshots, every });
     return { plants, reads, outcomes, lost };
   }
 

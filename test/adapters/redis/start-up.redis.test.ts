@@ -1,6 +1,5 @@
 import { Stream, streamName } from '../../../src/testing/a-stream';
-import { ferns } from '../../../src/testing/plant-events';
-import { plantCodec } from '../../../src/application';
+import { encoded, ferns } from '../../support/plant-events';
 import { execFile } from 'node:child_process';
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../../src/adapters/redis';
@@ -57,7 +56,7 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
         },
       });
       const url = `redis://127.0.0.1:${proxy.port}`;
-      const refusal = await rejection(openRedisEventStore({ codec: plantCodec, url, waitReplicas: 1 }));
+      const refusal = await rejection(openRedisEventStore({ url, waitReplicas: 1 }));
       await proxy.close();
       expect(refusal)
         .to.be.instanceOf(StoreUnavailable)
@@ -88,7 +87,6 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
     const redis = await startRedis(...DURABLE);
     for (let time = 0; time < 5; time++) {
       const opened = await openRedisEventStore({
-        codec: plantCodec,
         url: redis.url,
         waitReplicas: 1,
         allowUnreachable: false,
@@ -104,7 +102,7 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
     proxy.delayMs = 350;
     try {
       const url = `redis://127.0.0.1:${proxy.port}`;
-      const patient = { codec: plantCodec, url, allowUnreachable: false, timeoutMs: 20_000 };
+      const patient = { url, allowUnreachable: false, timeoutMs: 20_000 };
       const opened = await openRedisEventStore(patient);
       const read = opened.store.read(streamName('alice'), BEGINNING).finally(() => opened.close());
       expect((await read).status).to.equal('read');
@@ -117,11 +115,11 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
     const { url } = await startRedis(...DURABLE);
     // As callers in JavaScript do: `{ keyPrefix: process.env.KEY_PREFIX }`.
     const unset = { keyPrefix: undefined, waitReplicas: undefined, timeoutMs: undefined };
-    const opened = await openRedisEventStore({ codec: plantCodec, url, ...(unset as object) });
-    const defaults = await openRedisEventStore({ codec: plantCodec, url });
+    const opened = await openRedisEventStore({ url, ...(unset as object) });
+    const defaults = await openRedisEventStore({ url });
     try {
       const stream = new Stream(opened.store);
-      await stream.add(BEGINNING, ...ferns(1));
+      await stream.add(BEGINNING, ...encoded(...ferns(1)));
       expect(await new Stream(defaults.store, stream.name).history()).to.have.length(1);
     } finally {
       opened.close();

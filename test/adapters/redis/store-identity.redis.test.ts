@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../../src/adapters/redis';
-import { plantCodec } from '../../../src/application';
 import { BEGINNING } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
 import { Client, type HttpResponse, servedInTime } from '../../support/client';
-import { created } from '../../support/given';
+import { encoded, created } from '../../support/given';
 import { type Instance, instancesPerTest, startInstance } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
@@ -33,7 +32,7 @@ async function onlineReplicas({ admin }: RedisServer): Promise<number> {
 
 async function addEvent(redis: RedisServer): Promise<void> {
   const { store, close } = await openStore(redis.url);
-  await store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]);
+  await store.append(streamName('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
   await close();
 }
 
@@ -226,7 +225,7 @@ describeOwnRedis('The id of a store', (startRedis) => {
     const open = (url: string, options: object = {}) => {
       const log: string[] = [];
       const report = (level: string, message: string) => void log.push(`${level} ${message}`);
-      const store = openRedisEventStore({ codec: plantCodec, url, examineEveryMs: 50, report, ...options });
+      const store = openRedisEventStore({ url, examineEveryMs: 50, report, ...options });
       return store.then((opened) => ({ ...opened, log }));
     };
 
@@ -277,9 +276,9 @@ describeOwnRedis('The id of a store', (startRedis) => {
       const clusterNodes = [{ host: node.host, port: node.port }];
       const { store, status, log, close } = await open(node.url, { clusterNodes });
       expect(status().id).to.match(UUID);
-      expect((await store.append(streamName('alice'), BEGINNING, 'c', [created(1, 'Fern')])).status).to.equal(
-        'appended',
-      );
+      expect(
+        (await store.append(streamName('alice'), BEGINNING, 'c', encoded(created(1, 'Fern')))).status,
+      ).to.equal('appended');
       await node.admin.flushall();
       await until(() => status().findings.another_store);
       await rejection(Promise.resolve().then(() => store.read(streamName('bob'), BEGINNING)));

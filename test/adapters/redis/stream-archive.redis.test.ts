@@ -11,7 +11,7 @@ import {
 } from '../../../src/event-sourcing';
 import { MAX_CHUNK_BYTES } from '../../../src/adapters/redis/snapshot-store';
 import { streamName } from '../../../src/testing/a-stream';
-import { created } from '../../support/given';
+import { encoded, created } from '../../support/given';
 import { describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { openStore } from './open-store';
@@ -37,7 +37,7 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
     heads = [BEGINNING];
     for (const [index, size] of COMMITS.entries()) {
       const events = Array.from({ length: size }, (_, id) => created(10 * index + id, 'Fern'));
-      await opened.store.append(alice, heads.at(-1)!, `commit ${index}`, events);
+      await opened.store.append(alice, heads.at(-1)!, `commit ${index}`, encoded(...events));
       const { version } = heads.at(-1)!;
       heads.push(...events.map((_, at) => ({ version: version + 1 + at, commit: `commit ${index}` })));
     }
@@ -87,7 +87,7 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
     for (const head of [...heads.slice(0, 6), { version: 3, commit: 'another' }]) {
       expect(await opened.store.read(alice, head)).to.deep.equal({ status: 'archived' });
       for (const commit of ['late', 'commit 1']) {
-        const result = await opened.store.append(alice, head, commit, [created(1, 'Moss')]);
+        const result = await opened.store.append(alice, head, commit, encoded(created(1, 'Moss')));
         expect(result).to.deep.equal({ status: 'archived' });
       }
     }
@@ -98,11 +98,11 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
     await archive(6);
     const read = await opened.store.read(alice, heads[6]!);
     expect(read.status === 'read' && read.events.map(headOf)).to.deep.equal([heads[7]]);
-    const late = await opened.store.append(alice, heads[6]!, 'late', [created(1, 'Moss')]);
+    const late = await opened.store.append(alice, heads[6]!, 'late', encoded(created(1, 'Moss')));
     expect(late.status).to.equal('conflict');
-    const again = await opened.store.append(alice, heads[6]!, 'commit 3', [created(30, 'Fern')]);
+    const again = await opened.store.append(alice, heads[6]!, 'commit 3', encoded(created(30, 'Fern')));
     expect(again).to.deep.equal({ status: 'appended', head: heads[7] });
-    expect((await opened.store.append(alice, heads[7]!, 'new', [created(2, 'Ivy')])).status).to.equal(
+    expect((await opened.store.append(alice, heads[7]!, 'new', encoded(created(2, 'Ivy')))).status).to.equal(
       'appended',
     );
     for (const head of [
@@ -110,7 +110,7 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
       { version: 9, commit: 'lost' },
     ]) {
       expect(await opened.store.read(alice, head)).to.deep.equal({ status: 'reset' });
-      expect(await opened.store.append(alice, head, 'x', [created(3, 'Yew')])).to.deep.equal({
+      expect(await opened.store.append(alice, head, 'x', encoded(created(3, 'Yew')))).to.deep.equal({
         status: 'reset',
       });
     }
@@ -238,11 +238,11 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
         const before = await ids();
         for (const call of [
           () => opened.store.read(alice, BEGINNING),
-          () => opened.store.append(alice, BEGINNING, 'late', [created(1, 'Moss')]),
-          () => opened.store.append(alice, BEGINNING, 'other 1', [created(1, 'Ivy')]),
+          () => opened.store.append(alice, BEGINNING, 'late', encoded(created(1, 'Moss'))),
+          () => opened.store.append(alice, BEGINNING, 'other 1', encoded(created(1, 'Ivy'))),
         ])
           expect(await rejection(call())).to.have.property('name', 'UnreadableHistory');
-        const late = await opened.store.append(alice, heads[6]!, 'late', [created(1, 'Moss')]);
+        const late = await opened.store.append(alice, heads[6]!, 'late', encoded(created(1, 'Moss')));
         for (const { status } of [await opened.store.read(alice, heads[6]!), late])
           expect(status).to.be.oneOf(['reset', 'archived']);
         expect(await ids()).to.deep.equal(before);
@@ -268,7 +268,7 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
       await del();
       expect(await opened.catalogue.erase(alice)).to.equal(0);
       expect(await keys()).to.deep.equal([]);
-      const first = await opened.store.append(alice, BEGINNING, 'first', [created(1, 'Fern')]);
+      const first = await opened.store.append(alice, BEGINNING, 'first', encoded(created(1, 'Fern')));
       expect(first).to.deep.equal({ status: 'appended', head: { version: 1, commit: 'first' } });
     });
 
@@ -287,10 +287,10 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
   it('is readable from its beginning while the events before its base are not yet removed', async () => {
     await save(6);
     expect((await opened.store.read(alice, BEGINNING)).status).to.equal('read');
-    expect((await opened.store.append(alice, BEGINNING, 'late', [created(1, 'Moss')])).status).to.equal(
-      'conflict',
-    );
-    const again = await opened.store.append(alice, BEGINNING, 'commit 0', [created(0, 'Fern')]);
+    expect(
+      (await opened.store.append(alice, BEGINNING, 'late', encoded(created(1, 'Moss')))).status,
+    ).to.equal('conflict');
+    const again = await opened.store.append(alice, BEGINNING, 'commit 0', encoded(created(0, 'Fern')));
     expect(again).to.deep.equal({ status: 'appended', head: heads[1] });
   });
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { parseUser } from '../../../src/application';
 import { BEGINNING, StoreUnavailable, type StreamCatalogue } from '../../../src/event-sourcing';
 import { streamCatalogueContract } from '../../contracts/stream-catalogue';
-import { created } from '../../support/given';
+import { encoded, created } from '../../support/given';
 import { describeOwnRedis, describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { openStore } from './open-store';
@@ -19,7 +19,7 @@ describeRedis('On one Redis', (redis) => {
     async function foundBeside(...keys: string[]) {
       const keyPrefix = `${redis.prefix}:x`;
       const { store, catalogue, close } = await openStore(redis.url, { keyPrefix });
-      await store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]);
+      await store.append(streamName('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
       for (const key of keys) await redis.admin.set(`${keyPrefix}${key}`, 'of another service');
       const found = [];
       for await (const one of catalogue.streams())
@@ -54,7 +54,7 @@ describeRedis('On one Redis', (redis) => {
 
   it('an erased stream leaves no key behind', async () => {
     const { store, catalogue, close } = await openStore(redis.url, { keyPrefix: redis.prefix });
-    await store.append(streamName('erased'), BEGINNING, 'a commit', [created(1, 'Fern')]);
+    await store.append(streamName('erased'), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
     await catalogue.erase(parseUser('erased')!);
     expect(await redis.admin.keys(`${redis.prefix}:{erased}*`)).to.deep.equal([]);
     await close();
@@ -70,7 +70,7 @@ describeOwnRedis('On a Redis that was demoted to a replica, and may be stale', (
     it(`the catalogue ${does}`, async () => {
       const redis = await startRedis();
       const { store, catalogue, close } = await openStore(redis.url);
-      await store.append(streamName('alice'), BEGINNING, 'a commit', [created(1, 'Fern')]);
+      await store.append(streamName('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
       // Of an unreachable primary, so that it keeps its data.
       await redis.admin.replicaof('127.0.0.1', 1);
       const failure = await rejection(call(catalogue));

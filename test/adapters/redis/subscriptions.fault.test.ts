@@ -17,12 +17,12 @@ import {
   subscribe,
 } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
-import { created, ferns } from '../../support/given';
+import { encoded, created, ferns } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { until } from '../../support/until';
 import { warningsDuring } from '../../support/warnings';
 
-type Opened = Awaited<ReturnType<typeof openRedisEventStore<PlantEvent>>>;
+type Opened = Awaited<ReturnType<typeof openRedisEventStore>>;
 
 /** Time passes 20 times as fast, so that a check every five seconds is one every 250 ms. */
 const FAST: Clock = { now: systemClock.now, after: (ms, action) => systemClock.after(ms / 20, action) };
@@ -37,7 +37,7 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
   let endings: AbortController[];
 
   const open = async (url = redis.url, options = {}) => {
-    const store = await openRedisEventStore<PlantEvent>({ url, codec: plantCodec, pageSize: 3, ...options });
+    const store = await openRedisEventStore({ url, pageSize: 3, ...options });
     opened.push(store);
     return store;
   };
@@ -57,7 +57,7 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
 
   /** Takes all events; `end` is set when the iteration has ended. */
   function follow(
-    store: EventStore<PlantEvent>,
+    store: EventStore,
     stream: StreamName,
     clock: Clock,
     after: Head = BEGINNING,
@@ -68,7 +68,7 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
     void (async () => {
       try {
         const { signal } = ending;
-        for await (const event of subscribe(store, stream, after, { clock, signal }))
+        for await (const event of subscribe(store, stream, after, { codec: plantCodec, clock, signal }))
           consumer.taken.push(event);
         consumer.end = 'done';
       } catch (error) {
@@ -79,10 +79,10 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
   }
 
   /** Appends one event, and again with the same commit id until that is known to be recorded. */
-  async function append(store: EventStore<PlantEvent>, head: Head, id: number): Promise<Head> {
+  async function append(store: EventStore, head: Head, id: number): Promise<Head> {
     for (;;) {
       try {
-        const result = await store.append(ADA, head, `commit ${id}`, [created(id, 'Fern')]);
+        const result = await store.append(ADA, head, `commit ${id}`, encoded(created(id, 'Fern')));
         if (result.status === 'appended') return result.head;
         throw new Error(result.status);
       } catch (error) {
@@ -112,7 +112,7 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
     for (let version = 0; version < 3; version++) {
       for (const [index, stream] of streams.entries()) {
         const head = consumers[index]!.taken.at(-1) ?? BEGINNING;
-        await other.append(stream, headOf(head), `commit ${version}`, [created(version, 'Fern')]);
+        await other.append(stream, headOf(head), `commit ${version}`, encoded(created(version, 'Fern')));
       }
       await until(() => versions().every(({ length }) => length === version + 1));
     }
@@ -129,7 +129,7 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
       const ending = new AbortController();
       const streams = Array.from({ length: 50 }, (_, index) => streamName(`user ${index}`));
       const consumers = streams.map((stream) => follow(store, stream, STOPPED, BEGINNING, ending));
-      for (const stream of streams) await store.append(stream, BEGINNING, 'a commit', ferns(1));
+      for (const stream of streams) await store.append(stream, BEGINNING, 'a commit', encoded(...ferns(1)));
       await until(() => consumers.every(({ taken }) => taken.length === 1));
       ending.abort();
       await until(() => consumers.every(({ end }) => end === 'done'));
@@ -141,7 +141,7 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
   it('is notified of an event that was recorded before it waited', async () => {
     const { store } = await open();
     let changes = 0;
-    await store.append(ADA, BEGINNING, 'a commit', ferns(1));
+    await store.append(ADA, BEGINNING, 'a commit', encoded(...ferns(1)));
     store.notify!(ADA, BEGINNING, () => changes++);
     await until(() => changes === 1);
   });
@@ -178,11 +178,11 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
 
   it('fails with HistoryChanged after its stream was erased, also if it has new events', async () => {
     const { store, catalogue } = await open();
-    await store.append(ADA, BEGINNING, 'a commit', ferns(2));
+    await store.append(ADA, BEGINNING, 'a commit', encoded(...ferns(2)));
     const consumers = [follow(store, ADA, FAST), follow(store, ADA, FAST)];
     await until(() => consumers.every(({ taken }) => taken.length === 2));
     await catalogue.erase(ADA);
-    await store.append(ADA, BEGINNING, 'another commit', ferns(1));
+    await store.append(ADA, BEGINNING, 'another commit', encoded(...ferns(1)));
     await until(() => consumers.every(({ end }) => end !== undefined));
     for (const { end, taken } of consumers) {
       expect(end).to.be.instanceOf(HistoryChanged).with.deep.property('head', headOf(taken[1]!));
@@ -191,7 +191,7 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
 
   it('reads while notifications are impossible: without a connection, and after the store was closed', async () => {
     const { store, close } = await open();
-    await store.append(ADA, BEGINNING, 'a commit', ferns(1));
+    await store.append(ADA, BEGINNING, 'a commit', encoded(...ferns(1)));
     let changes = 0;
     const notified = async () => {
       const earlier = changes;
@@ -213,7 +213,7 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
     const consumer = follow(store, ADA, STOPPED);
     for (let version = 1; version <= 3; version++) {
       const head = consumer.taken.at(-1) ?? BEGINNING;
-      await store.append(ADA, headOf(head), `commit ${version}`, ferns(1));
+      await store.append(ADA, headOf(head), `commit ${version}`, encoded(...ferns(1)));
       await until(() => consumer.taken.length === version);
     }
     const denied = (await redis.admin.acl('LOG')) as unknown[][];
@@ -232,7 +232,7 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
     expect(store.notify).to.equal(undefined);
     const consumer = follow(store, ADA, FAST);
     await until(() =>
-      store.append(ADA, BEGINNING, 'a commit', ferns(1)).then(
+      store.append(ADA, BEGINNING, 'a commit', encoded(...ferns(1))).then(
         () => true,
         () => false,
       ),

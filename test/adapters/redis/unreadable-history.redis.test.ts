@@ -10,6 +10,7 @@ import { type Instance, instancesPerTest } from '../../support/instance';
 import { theBlock } from '../../docs/shell';
 import { describeRedis } from '../../support/redis';
 import { openStore } from './open-store';
+import { plantEventOf } from '../../support/given';
 
 /** A damage of a stream of three events, and a part of the message in the log. */
 interface Damage {
@@ -25,7 +26,7 @@ const ivy = ['type', 'PlantCreated', 'data', '{"id":3,"name":"Ivy"}', 'commit', 
 const DAMAGES: readonly Damage[] = [
   {
     what: 'an event of a type that it does not know',
-    message: 'entry 4-0',
+    message: 'event 4',
     inTheTail: true,
     done: (redis, key) => redis.xadd(key, '4-0', 'type', 'PlantMoved', ...ivy.slice(2)),
   },
@@ -43,7 +44,7 @@ const DAMAGES: readonly Damage[] = [
   },
   {
     what: 'a plant without a name',
-    message: 'entry 4-0',
+    message: 'event 4',
     inTheTail: true,
     done: (redis, key) => redis.xadd(key, '4-0', ...ivy.with(3, '{"id":3}')),
   },
@@ -129,7 +130,7 @@ async function archive({ options }: Redis, key: string, version: number): Promis
   const alice = streamName('alice');
   const history = await new Stream(opened.store, alice).history();
   const archived = history.slice(0, version);
-  const list = PlantList.from(archived.map(({ event }) => event));
+  const list = PlantList.from(archived.map(plantEventOf));
   const head = headOf(archived.at(-1)!);
   const base = { format: plantListCodec.format, head, archive: 'seal', chunks: plantListCodec.encode(list) };
   expect(await opened.archive.saveBase(alice, base, 0, async () => {})).to.equal(true);

@@ -4,7 +4,6 @@ import { MemoryEventStore } from '../../../src/adapters/memory';
 import { system } from '../../../src/adapters/system';
 import { type Tracing, registeredTracing } from '../../../src/adapters/tracing';
 import { PlantStore, parseUser } from '../../../src/application';
-import type { PlantEvent } from '../../../src/domain';
 import { newPlant } from '../../support/given';
 import { InMemorySdk, type SdkOptions } from './in-memory-sdk';
 
@@ -22,7 +21,7 @@ describe('The span of a round', () => {
       nameOf: (user) => `hash of ${user}`,
       system: 'memory',
     })!;
-    const store = tracing.traced(new MemoryEventStore<PlantEvent>());
+    const store = tracing.traced(new MemoryEventStore());
     plants = new PlantStore({ ...system(), store, tracer: tracing.rounds });
   }
 

@@ -2,7 +2,6 @@ import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { MemoryEventStore } from '../../../src/adapters/memory';
-import type { PlantEvent } from '../../../src/domain';
 import { type EventStore, StoreUnavailable } from '../../../src/event-sourcing';
 import type { Overrides } from '../../../src/service/bootstrap';
 import { RawSocket } from '../../support/raw-socket';
@@ -160,8 +159,8 @@ function hashOf(user: string): string {
   return createHash('sha256').update(user).digest('hex').slice(0, 12);
 }
 
-function unavailable(): EventStore<PlantEvent> {
-  const store = new MemoryEventStore<PlantEvent>();
+function unavailable(): EventStore {
+  const store = new MemoryEventStore();
   store.read = () => Promise.reject(new StoreUnavailable('Redis does not answer'));
   return store;
 }

@@ -1,7 +1,7 @@
 /** Requests of a few users and restarts of the service, in any order: each is compared with the specification. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { anyPlant } from '../../../src/testing/plant-arbitraries';
+import { anyPlant } from '../../domain/arbitraries';
 import { type Client, type HttpRequest, type HttpResponse, nextPage } from '../../support/client';
 import * as specification from './specification';
 import { NO_PLANTS, type NewPlant, type Outcome, type Plants, type Reply } from './specification';

@@ -1,7 +1,7 @@
-import type { PlantEvent } from '../../../src/domain';
 import {
   type AggregateObserver,
   type AppendResult,
+  type EncodedEvent,
   type EventStore,
   type ReadResult,
   type SnapshotStore,
@@ -9,7 +9,7 @@ import {
   type StreamName,
 } from '../../../src/event-sourcing';
 
-type Result = ReadResult<PlantEvent> | AppendResult<PlantEvent>;
+type Result = ReadResult | AppendResult;
 
 /** What is known of the appends with one event. */
 interface Write {
@@ -61,7 +61,7 @@ export class CallChecks {
   }
 
   /** The store, as the engine of the process calls it. */
-  watch(store: EventStore<PlantEvent>): EventStore<PlantEvent> {
+  watch(store: EventStore): EventStore {
     return {
       ...store,
       read: (stream, after) => this.#call(store.read(stream, after)),
@@ -118,14 +118,15 @@ export class CallChecks {
 
   async #append(
     stream: StreamName,
-    events: readonly PlantEvent[],
-    appended: Promise<AppendResult<PlantEvent>>,
-  ): Promise<AppendResult<PlantEvent>> {
+    events: readonly EncodedEvent[],
+    appended: Promise<AppendResult>,
+  ): Promise<AppendResult> {
     if (this.#appending.has(stream)) this.problems.add(`two appends of ${stream} at once`);
     const append = {};
     this.#appending.set(stream, append);
     const writes: Write[] = [];
-    for (const event of events) if (event.type === 'PlantCreated') writes.push(this.#writeOf(event.name));
+    for (const { type, data } of events)
+      if (type === 'PlantCreated') writes.push(this.#writeOf((JSON.parse(data) as { name: string }).name));
     for (const write of writes) write.pending++;
     try {
       const result = await this.#call(appended);

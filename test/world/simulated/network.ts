@@ -1,7 +1,7 @@
-import type { PlantEvent } from '../../../src/domain';
 import {
   type AppendResult,
   type Clock,
+  type EncodedEvent,
   type EventStore,
   type Head,
   OutcomeUnknown,
@@ -15,7 +15,7 @@ import type { SimulatedProcess } from './simulated-process';
 import { type SharedSnapshots, SimulatedSnapshots } from './simulated-snapshots';
 import { type StoreNetwork, toggle } from './store-network';
 
-type Result = ReadResult<PlantEvent> | AppendResult<PlantEvent>;
+type Result = ReadResult | AppendResult;
 
 /** What the store answers, and how many writes the store had then. */
 interface Reply {
@@ -71,7 +71,7 @@ export class Network implements StoreNetwork {
   readonly #partitioned = new Set<number>();
 
   constructor(
-    private readonly store: RedisModel<PlantEvent>,
+    private readonly store: RedisModel,
     private readonly options: NetworkOptions,
   ) {
     this.#snapshots = { kept: new Map(), bases: store.bases, are: 'whole' };
@@ -86,14 +86,14 @@ export class Network implements StoreNetwork {
     return { store: this.#storeOf(instance), snapshots };
   }
 
-  #storeOf(instance: number): EventStore<PlantEvent> {
+  #storeOf(instance: number): EventStore {
     const send = <T extends Result>(isAppend: boolean, run: () => T) =>
       new Promise<T>((resolve, reject) => {
         this.calls.push({ instance, isAppend, run, resolve: resolve as (result: Result) => void, reject });
       });
     return {
       read: (stream: StreamName, after: Head) => send(false, () => this.store.read(stream, after)),
-      append: (stream: StreamName, expected: Head, commit: string, events: readonly PlantEvent[]) =>
+      append: (stream: StreamName, expected: Head, commit: string, events: readonly EncodedEvent[]) =>
         send(true, () => this.store.append(stream, expected, commit, events)),
       notify: this.options.notifies
         ? (stream, after, changed) => {

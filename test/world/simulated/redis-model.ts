@@ -1,11 +1,11 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type AppendResult,
   BEGINNING,
+  type EncodedEvent,
+  type EventPage,
   type Head,
-  type NewerEvents,
   type ReadResult,
-  type RecordedEvent,
+  type StoredEvent,
   UnreadableHistory,
 } from '../../../src/event-sourcing';
 import type { KeptBase } from '../../support/memory-snapshots';
@@ -32,10 +32,10 @@ export const OUT_OF_MEMORY = "OOM command not allowed when used memory > 'maxmem
  * What Redis and the scripts of this service do to streams of events: a primary, its append-only file, and replicas
  * that have the first writes of it. Every call takes effect at once.
  */
-export class RedisModel<Event> {
-  readonly streams = new Map<string, RecordedEvent<Event>[]>();
+export class RedisModel {
+  readonly streams = new Map<string, StoredEvent[]>();
   /** The events of each stream that a failover or a restart has lost. */
-  readonly lost = new Map<string, RecordedEvent<Event>[]>();
+  readonly lost = new Map<string, StoredEvent[]>();
   /** The base of each stream whose first events were archived. */
   readonly bases = new Map<string, KeptBase>();
   /** Whether a failover or a restart has lost a base, or the removal of archived events. */
@@ -72,11 +72,11 @@ export class RedisModel<Event> {
   }
 
   /** All events, with those that were archived. */
-  history(stream: string): readonly RecordedEvent<Event>[] {
+  history(stream: string): readonly StoredEvent[] {
     return this.streams.get(stream) ?? [];
   }
 
-  read(stream: string, after: Head): ReadResult<Event> {
+  read(stream: string, after: Head): ReadResult {
     if (after.version === 0 && this.hasLostBase(stream)) throw new UnreadableHistory();
     if (this.#isArchived(stream, after)) return { status: 'archived' };
     const history = this.history(stream);
@@ -90,7 +90,7 @@ export class RedisModel<Event> {
     return history.length !== after.version || !contains(history, after);
   }
 
-  append(stream: string, expected: Head, commit: string, events: readonly Event[]): AppendResult<Event> {
+  append(stream: string, expected: Head, commit: string, events: readonly EncodedEvent[]): AppendResult {
     const history = this.streams.get(stream) ?? [];
     const status = this.check(stream, expected, commit, events, history);
     if (status === 'unreadable') throw new UnreadableHistory();
@@ -98,7 +98,7 @@ export class RedisModel<Event> {
     if (status === 'archived' || status === 'reset') return { status };
     if (this.refusal !== undefined) throw new WriteRefused(this.refusal);
     if (status === 'new') {
-      for (const event of events) history.push({ version: history.length + 1, commit, event });
+      for (const event of events) history.push({ version: history.length + 1, commit, ...event });
       this.streams.set(stream, history);
       this.changed(stream);
     }
@@ -111,8 +111,8 @@ export class RedisModel<Event> {
     stream: string,
     expected: Head,
     commit: string,
-    events: readonly Event[],
-    history: readonly RecordedEvent<Event>[],
+    events: readonly EncodedEvent[],
+    history: readonly StoredEvent[],
   ): 'unreadable' | 'archived' | 'reset' | 'conflict' | 'recorded' | 'new' {
     if (expected.version === 0 && this.hasLostBase(stream)) return 'unreadable';
     if (this.#isArchived(stream, expected)) return 'archived';
@@ -151,7 +151,7 @@ export class RedisModel<Event> {
   }
 
   /** DEL of a stream, by mistake: its base stays. `others` are the events that it then has. */
-  deleteEvents(stream: string, others: readonly RecordedEvent<Event>[]): void {
+  deleteEvents(stream: string, others: readonly StoredEvent[]): void {
     this.streams.set(stream, [...others]);
     this.#oldest.delete(stream);
   }
@@ -211,17 +211,17 @@ export class RedisModel<Event> {
     return this.oldest(stream) > Math.max(1, version);
   }
 
-  #newer(history: readonly RecordedEvent<Event>[], { version }: Head): NewerEvents<Event> {
+  #newer(history: readonly StoredEvent[], { version }: Head): EventPage {
     const end = version + this.pageSize;
     return { events: history.slice(version, end), more: end < history.length };
   }
 }
 
 /** Whether a history begins with these events of a commit. */
-function isRecorded(history: readonly RecordedEvent<unknown>[], commit: string, events: readonly unknown[]) {
-  return events.every((event, index) => {
+function isRecorded(history: readonly StoredEvent[], commit: string, events: readonly EncodedEvent[]) {
+  return events.every(({ type, data }, index) => {
     const recorded = history[index];
-    return recorded?.commit === commit && isDeepStrictEqual(recorded.event, event);
+    return recorded?.commit === commit && recorded.type === type && recorded.data === data;
   });
 }
 

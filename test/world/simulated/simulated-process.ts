@@ -1,5 +1,4 @@
 import { PlantStore, type PlantStoreOptions } from '../../../src/application';
-import type { PlantEvent } from '../../../src/domain';
 import type { Clock, EventStore } from '../../../src/event-sourcing';
 import { CallChecks } from './call-checks';
 
@@ -46,7 +45,7 @@ export class ProcessClock implements Clock {
 export class SimulatedProcess {
   alive = true;
   readonly plants: PlantStore;
-  readonly store: EventStore<PlantEvent>;
+  readonly store: EventStore;
   readonly calls: CallChecks;
   /** Length of the longest queue after the last request. */
   mostWaiting = 0;

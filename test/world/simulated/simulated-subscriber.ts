@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { User } from '../../../src/application';
+import { type User, plantCodec } from '../../../src/application';
 import type { PlantEvent } from '../../../src/domain';
 import {
   ArchivedHistory,
@@ -44,7 +44,7 @@ export class SimulatedSubscriber {
     after: Head,
     private pauseMs: number,
     public process: SimulatedProcess,
-    private readonly model: RedisModel<PlantEvent>,
+    private readonly model: RedisModel,
   ) {
     this.#head = this.#startAfter(after);
     this.subscribe(process);
@@ -65,7 +65,7 @@ export class SimulatedSubscriber {
     this.end();
     this.process = process;
     const { clock, store } = process;
-    const subscription = subscribe(this.#watched(store), this.user, this.#head, { clock });
+    const subscription = subscribe(this.#watched(store), this.user, this.#head, { codec: plantCodec, clock });
     this.#subscription = subscription;
     void this.#follow(subscription);
   }
@@ -140,7 +140,7 @@ export class SimulatedSubscriber {
   }
 
   /** The store, as a subscription calls it: it must not read before it has passed on all events that it has read. */
-  #watched(store: EventStore<PlantEvent>): EventStore<PlantEvent> {
+  #watched(store: EventStore): EventStore {
     const { notify } = store;
     const { clock } = this.process;
     let end = this.#head.version;

@@ -10,7 +10,7 @@ import {
   StoreUnavailable,
   headOf,
 } from '../../../src/event-sourcing';
-import { isStoreFault } from '../../../src/event-sourcing/event-store';
+import { isStoreFault } from '../../../src/event-sourcing/ports/faults';
 import { type Request, created, deleted, plant, plantId } from '../../event-sourcing/pending-request';
 import { ManualClock, untilIdle } from '../../support/manual-clock';
 import { Network } from './network';
@@ -23,6 +23,7 @@ import { SimulatedSubscriber } from './simulated-subscriber';
 import type { StoreNetwork } from './store-network';
 import { Timeline } from './timeline';
 import { USERS } from './users';
+import { decoded, encoded, plantEventOf } from '../../support/given';
 
 const CLIENTS_PER_INSTANCE = 3;
 /** Of events before the simulation. Its requests use other ids. */
@@ -60,7 +61,7 @@ const QUIET_WITHIN_MS = 10 * TIMEOUT_MS;
 
 export interface SimulationOptions {
   /** Wraps the store that each instance calls. */
-  readonly connect?: (store: EventStore<PlantEvent>) => EventStore<PlantEvent>;
+  readonly connect?: (store: EventStore) => EventStore;
   /** Whether a request that is under way reaches the next primary; false by default, as with TCP. */
   readonly requestsSurviveFailover?: boolean;
   /** Receives a line for each move that has an effect. */
@@ -137,7 +138,7 @@ const SERVED = ['created', 'deleted', 'id-taken', 'no-such-plant'];
 class Simulation {
   readonly #untilSettled: () => Promise<void>;
   readonly #clock: ManualClock;
-  readonly #store: RedisModel<PlantEvent>;
+  readonly #store: RedisModel;
   readonly #network: StoreNetwork;
   readonly #timelines = new Map(USERS.map((user) => [user as string, new Timeline()]));
   readonly #snapshotOutcomes: SnapshotOutcome[] = [];
@@ -221,8 +222,8 @@ class Simulation {
     return {
       requests: this.#requests,
       lists: readers.map(({ request }) => request!),
-      histories: new Map(USERS.map((user) => [user, this.#store.history(user)])),
-      lost: this.#store.lost,
+      histories: new Map(USERS.map((user) => [user, decoded(this.#store.history(user))])),
+      lost: new Map([...this.#store.lost].map(([user, events]) => [user, decoded(events)])),
       timelines: this.#timelines,
       mayBeUnreadable: this.#store.hasLostArchive,
       subscribers: this.#subscribers,
@@ -240,13 +241,13 @@ class Simulation {
     for (let version = 1; version <= this.schedule.pastEvents; version++) {
       const event = version % 2 === 1 ? created(PAST_ID, `past ${version}`) : deleted(PAST_ID);
       const head = this.#store.history(user).at(-1) ?? { version: 0, commit: '' };
-      this.#store.append(user, head, `past-${version}`, [event]);
+      this.#store.append(user, head, `past-${version}`, encoded(event));
     }
   }
 
   #start(instance: number): SimulatedProcess {
     const { clockRates, snapshotEvery, maxWaiting, cacheMaxItems, cacheMaxBytes, gathers } = this.schedule;
-    const connect = this.options.connect ?? ((store: EventStore<PlantEvent>) => store);
+    const connect = this.options.connect ?? ((store: EventStore) => store);
     const hasLost = (stream: string) => this.#store.lost.has(stream);
     return new SimulatedProcess(this.#clock, clockRates[instance]!, hasLost, (process, clock) => {
       const { store, snapshots } = this.#network.open(instance, process, clock);
@@ -336,7 +337,7 @@ class Simulation {
     const ends = history.slice(archived).filter(({ version, commit }) => history[version]?.commit !== commit);
     const last = ends[Math.min(commits, ends.length) - 1];
     if (last === undefined) return;
-    const list = PlantList.from(history.slice(0, last.version).map(({ event }) => event));
+    const list = PlantList.from(history.slice(0, last.version).map(plantEventOf));
     const { format, encode } = this.#codec;
     const base = { format, head: headOf(last), chunks: [...encode(list)], archive: 'the seal' };
     const archive = this.#network.archive(nth);

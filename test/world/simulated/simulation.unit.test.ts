@@ -1,5 +1,4 @@
 import { expect } from 'chai';
-import type { PlantEvent } from '../../../src/domain';
 import type { EventStore } from '../../../src/event-sourcing';
 import type { Request } from '../../event-sourcing/pending-request';
 import { seedsOf } from '../../mutants/mutants';
@@ -36,7 +35,7 @@ describe('Instances of the engine over a simulated Redis', () => {
       if (result.status === 'archived') met.add('archived events');
       return result;
     };
-    const connect = (store: EventStore<PlantEvent>): EventStore<PlantEvent> => ({
+    const connect = (store: EventStore): EventStore => ({
       read: (...args) => store.read(...args).then(seen),
       append: (...args) => store.append(...args).then(seen),
     });
@@ -100,7 +99,7 @@ describe('The simulator', () => {
   it('shrinks a failing schedule to a few moves, and prints what replays it', async () => {
     let commits = 0;
     // It does not recognize an append that it has recorded.
-    const connect = (store: EventStore<PlantEvent>): EventStore<PlantEvent> => ({
+    const connect = (store: EventStore): EventStore => ({
       read: store.read.bind(store),
       append: (stream, expected, commit, events) =>
         store.append(stream, expected, `${commit}, sent ${++commits} times`, events),

@@ -1,4 +1,3 @@
-import type { PlantEvent } from '../../../src/domain';
 import type { Clock, EventStore, SnapshotStore, StreamArchive } from '../../../src/event-sourcing';
 import type { Move } from './schedule';
 import type { SimulatedProcess } from './simulated-process';
@@ -16,7 +15,7 @@ export interface StoreNetwork {
     instance: number,
     process: SimulatedProcess,
     clock: Clock,
-  ): { readonly store: EventStore<PlantEvent>; readonly snapshots: SnapshotStore };
+  ): { readonly store: EventStore; readonly snapshots: SnapshotStore };
   /** The archive, as an operator reaches it over the network of an instance; `undefined` if it is reached without one. */
   archive(nth: number): StreamArchive | undefined;
   /** The process of this instance died: no call of it gets an outcome, and each request may still reach the store. */

@@ -1,10 +1,10 @@
-import type { PlantEvent } from '../../../src/domain';
-import type { Head, RecordedEvent } from '../../../src/event-sourcing';
+import type { Head, StoredEvent } from '../../../src/event-sourcing';
+import { plantEventOf } from '../../support/plant-events';
 
 /** The first `length` events of an array that is only appended to. */
 interface PastHistory {
   readonly since: number;
-  readonly events: readonly RecordedEvent<PlantEvent>[];
+  readonly events: readonly StoredEvent[];
   readonly length: number;
   /** Whether the events end within a commit: only the requests of its round saw this state. */
   readonly partial: boolean;
@@ -15,7 +15,7 @@ export class Timeline {
   readonly #histories: PastHistory[] = [];
 
   /** The stream has these events now; later ones may be added to the array. */
-  add(since: number, events: readonly RecordedEvent<PlantEvent>[]): void {
+  add(since: number, events: readonly StoredEvent[]): void {
     const { length } = events;
     let first = length;
     while (first > 1 && events[first - 2]!.commit === events[length - 1]!.commit) first--;
@@ -40,13 +40,10 @@ export class Timeline {
 }
 
 /** The names of the living plants by id, in the order of their creation. */
-function livingPlants(
-  events: readonly RecordedEvent<PlantEvent>[],
-  length: number,
-): ReadonlyMap<string, string> {
+function livingPlants(events: readonly StoredEvent[], length: number): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (let index = 0; index < length; index++) {
-    const { event } = events[index]!;
+    const event = plantEventOf(events[index]!);
     if (event.type === 'PlantCreated') names.set(event.id, event.name);
     else names.delete(event.id);
   }

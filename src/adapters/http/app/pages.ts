@@ -47,7 +47,7 @@ export function aboutPage(ctx: Context): void {
 const DOCS_POLICY = ["script-src 'self'", "style-src 'self'", "connect-src 'self'"];
 
 /** A separate file, because the policy allows no inline script. */
-export const DOCS_INITIALIZER: string = `'use strict';
+export const DOCS_INITIALIZER = `'use strict';
 
 // Swagger UI has a dark style, which its page must choose.
 const dark = matchMedia('(prefers-color-scheme: dark)');

@@ -74,7 +74,7 @@ export const IF_NONE_MATCH: Parameter = {
   schema: { type: 'string' },
 };
 
-/** Content in JSON, by a named schema. */
+/** Content in JSON, by a schema of `schemas.ts`. */
 export function json(
   schema: string,
   examples: NonNullable<Media['examples']>,

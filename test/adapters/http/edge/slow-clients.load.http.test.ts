@@ -1,10 +1,9 @@
 import { streamName } from '../../../../src/testing/a-stream';
-import type { PlantEvent } from '../../../../src/domain';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../../src/adapters/memory/event-store';
 import { BEGINNING } from '../../../../src/event-sourcing';
-import { created } from '../../../support/given';
+import { encoded, created } from '../../../support/given';
 import { RawSocket } from '../../../support/raw-socket';
 import { AUTH, HOST, JSON_TYPE, LIST, create, request } from '../../../support/requests';
 import { unsentAfterClose } from '../../../support/system-sockets';
@@ -28,9 +27,9 @@ describe('slow clients', function () {
   const clients: RawSocket[] = [];
 
   async function start(requestTimeoutMs: number): Promise<void> {
-    const store = new MemoryEventStore<PlantEvent>();
+    const store = new MemoryEventStore();
     const plants = Array.from({ length: PLANTS }, (_, id) => created(id, `${id} ${NAME}`));
-    await store.append(streamName('alice'), BEGINNING, 'a-large-list', plants);
+    await store.append(streamName('alice'), BEGINNING, 'a-large-list', encoded(...plants));
     // A busy machine may take long to render a list.
     const timeouts = { REQUEST_TIMEOUT_MS: String(requestTimeoutMs), STORE_TIMEOUT_MS: '60000' };
     service = await startWatched(timeouts, { eventStore: store });

@@ -1,8 +1,7 @@
 import { streamName } from '../../../../src/testing/a-stream';
-import type { PlantEvent } from '../../../../src/domain';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect } from 'chai';
-import { created } from '../../../support/given';
+import { encoded, created } from '../../../support/given';
 import { BEGINNING } from '../../../../src/event-sourcing';
 import { MemoryEventStore } from '../../../../src/adapters/memory/event-store';
 import { parseAnswer } from '../../../support/http-answer';
@@ -113,9 +112,9 @@ describe('a service that stops', () => {
   });
 
   it('sends a large list completely to a slow client', async () => {
-    const store = new MemoryEventStore<PlantEvent>();
+    const store = new MemoryEventStore();
     const plants = Array.from({ length: 15_000 }, (_, id) => created(id, 'long name '.repeat(100)));
-    await store.append(streamName('alice'), BEGINNING, 'a large list', plants);
+    await store.append(streamName('alice'), BEGINNING, 'a large list', encoded(...plants));
     await start({ eventStore: store });
     const client = await RawSocket.open(service.url);
     client.socket.pause();

@@ -14,10 +14,11 @@ import {
   replay,
 } from '../../../../src/event-sourcing';
 import { streamName } from '../../../../src/testing/a-stream';
-import { created, deleted } from '../../../support/given';
+import { decoded, encoded, created, deleted } from '../../../support/given';
 import { randomFrom } from '../../../support/random';
 import { type RedisServer, describeOwnRedis } from '../../../support/redis';
 import { openStore, plantsOver } from '../open-store';
+import { plantCodec } from '../../../../src/application';
 
 const LONG = process.env['LONG'] === '1';
 const SEED = Number(process.env['SEED'] ?? randomInt(2 ** 31));
@@ -71,10 +72,7 @@ describeOwnRedis('An append-only file of Redis', (startRedis) => {
   });
 
   /** Appends of one to four events, some of them repeated, until the file is long enough. */
-  async function record(
-    store: EventStore<PlantEvent>,
-    random: () => number,
-  ): Promise<readonly RecordedAppend[]> {
+  async function record(store: EventStore, random: () => number): Promise<readonly RecordedAppend[]> {
     const below = (count: number) => Math.floor(random() * count);
     const heads = new Map<StreamName, Head>();
     const living = new Map<StreamName, number[]>();
@@ -89,14 +87,16 @@ describeOwnRedis('An append-only file of Redis', (startRedis) => {
         return created(ids, `plant ${ids}`, ids % 2 === 0 ? 'indoor' : undefined);
       });
       const commit = `commit-${recorded.length}`;
-      await store.append(stream, head, commit, events);
+      await store.append(stream, head, commit, encoded(...events));
       end = statSync(join(directory, APPENDS_FILE)).size;
       // A repetition writes to the file, too.
-      if (below(8) === 0) await store.append(stream, head, commit, events);
+      if (below(8) === 0) await store.append(stream, head, commit, encoded(...events));
       const first = head.version + 1;
       recorded.push({
         stream,
-        events: events.map((event, index) => ({ version: first + index, commit, event })),
+        events: decoded(
+          encoded(...events).map((event, index) => ({ version: first + index, commit, ...event })),
+        ),
         end,
       });
       heads.set(stream, { version: head.version + events.length, commit });
@@ -128,7 +128,7 @@ describeOwnRedis('An append-only file of Redis', (startRedis) => {
           try {
             // It tells archived first events from lost ones; a replay does not.
             await plants.list(user);
-            for await (const page of replay(store, user)) events.push(...page);
+            for await (const page of replay(store, user, plantCodec)) events.push(...page);
             return events;
           } catch (error) {
             // Any other error would be a 500.

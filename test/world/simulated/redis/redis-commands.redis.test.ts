@@ -4,7 +4,6 @@ import { HEADER, READ_FIELDS, WRITE, checksumOf } from '../../../../src/adapters
 import { REPLACE_BASE, TRIM } from '../../../../src/adapters/redis/stream-archive';
 import { eventKeys, keysOf } from '../../../../src/adapters/redis/stream-key';
 import { plantCodec } from '../../../../src/application';
-import type { PlantEvent } from '../../../../src/domain';
 import { BEGINNING, type Head, headOf } from '../../../../src/event-sourcing';
 import { streamName } from '../../../../src/testing/a-stream';
 import { created } from '../../../event-sourcing/pending-request';
@@ -14,6 +13,7 @@ import { type RedisServer, describeOwnRedis } from '../../../support/redis';
 import { OUT_OF_MEMORY, RedisModel } from '../redis-model';
 import { RedisCommands, type Session } from './redis-commands';
 import { ErrorReply } from './resp';
+import { encoded } from '../../../support/given';
 
 const LONG = process.env['LONG'] !== undefined;
 /** A new one in the long run, which is long enough to meet every reply. */
@@ -35,8 +35,8 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
     const oneOf = <T>(...values: readonly T[]): T => values[below(values.length)]!;
     // A blocking read without events ends at a tick of the server.
     const server = await startRedis('--hz', '500');
-    const model = new RedisModel<PlantEvent>(0, Infinity);
-    const simulated = new RedisCommands({ model, codec: plantCodec, clock: new ManualClock(), replicas: 0 });
+    const model = new RedisModel(0, Infinity);
+    const simulated = new RedisCommands({ model, clock: new ManualClock(), replicas: 0 });
     const session: Session = { lastWrite: 0, instance: 0, node: 0, asking: false };
     const met = new Set<string>();
     const appends: string[][] = [];
@@ -176,12 +176,12 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
           return;
         }
         await server.admin.del(events!);
-        const others = model.refusal === undefined && below(2) === 0 ? [created(1, 'Fern')] : [];
-        for (const { type, data } of others.map((event) => plantCodec.encode(event)))
+        const others = model.refusal === undefined && below(2) === 0 ? encoded(created(1, 'Fern')) : [];
+        for (const { type, data } of others)
           await server.admin.xadd(events!, '1-0', 'type', type, 'data', data, 'commit', 'another');
         model.deleteEvents(
           stream,
-          others.map((event) => ({ version: 1, commit: 'another', event })),
+          others.map((event) => ({ version: 1, commit: 'another', ...event })),
         );
       },
       async () => {

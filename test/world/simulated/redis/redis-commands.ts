@@ -1,7 +1,7 @@
 import { HEADER, READ_FIELDS, WRITE, checksumOf } from '../../../../src/adapters/redis/snapshot-store';
 import { APPEND, CHECK_PRIMARY, type Doubt, READ } from '../../../../src/adapters/redis/scripts';
 import { REPLACE_BASE, TRIM } from '../../../../src/adapters/redis/stream-archive';
-import type { Clock, Codec, EncodedEvent, RecordedEvent, StreamName } from '../../../../src/event-sourcing';
+import type { Clock, StoredEvent, StreamName } from '../../../../src/event-sourcing';
 import { OUT_OF_MEMORY, type RedisModel, WriteRefused } from '../redis-model';
 import type { ClusterNode, ClusterSlots } from './cluster-slots';
 import { ErrorReply, type Reply } from './resp';
@@ -18,9 +18,8 @@ export interface Session {
   asking: boolean;
 }
 
-export interface RedisCommandsOptions<Event> {
-  readonly model: RedisModel<Event>;
-  readonly codec: Codec<Event>;
+export interface RedisCommandsOptions {
+  readonly model: RedisModel;
   readonly clock: Clock;
   readonly replicas: number;
   /** Those of a Cluster. */
@@ -46,18 +45,18 @@ const WHILE_LOADING = ['hello', 'client', 'cluster', 'asking', 'info', 'config']
  * The commands that the Redis adapter sends, executed on the model. The scripts are interpreted: what each does is
  * written here a second time, and compared with the Lua script on a real Redis.
  */
-export class RedisCommands<Event> {
+export class RedisCommands {
   loading = false;
   /** The id of the store. A failover keeps it, as if it had been created long before. */
   storeId: string | undefined = 'ffffffff-ffff-4fff-bfff-ffffffffffff';
   /** The snapshots and drafts, by key. A failover keeps them: a snapshot may be newer than the history. */
   readonly #snapshots = new Map<string, Map<string, string>>();
   readonly #drafts = new Map<string, Draft>();
-  readonly #encoded = new WeakMap<RecordedEvent<Event>, Buffer>();
+  readonly #encoded = new WeakMap<StoredEvent, Buffer>();
   /** The digests of the scripts that the server knows. */
   readonly #known = new Set<string>();
 
-  constructor(private readonly options: RedisCommandsOptions<Event>) {}
+  constructor(private readonly options: RedisCommandsOptions) {}
 
   /** SCRIPT FLUSH, as after a restart. */
   flushScripts(): void {
@@ -164,7 +163,7 @@ export class RedisCommands<Event> {
   }
 
   /** What the server of this connection has of a stream, with the events that were archived. */
-  #history(stream: StreamName, { replicaOf }: Session): readonly RecordedEvent<Event>[] {
+  #history(stream: StreamName, { replicaOf }: Session): readonly StoredEvent[] {
     const history = this.options.model.history(stream);
     return replicaOf ? history.slice(0, replicaOf.get(stream) ?? 0) : history;
   }
@@ -197,15 +196,15 @@ export class RedisCommands<Event> {
     [version, base, commit, entries, bytes, replicas, lag, id, ...texts]: Args,
     session: Session,
   ): Reply {
-    const { model, codec } = this.options;
+    const { model } = this.options;
     const doubt = this.#doubt([replicas!, lag!, id!], session);
     if (this.#isAnotherStore(id!)) return [doubt!];
     const expected = { version: Number(version), commit: base! };
-    const events = Array.from({ length: texts.length / 2 }, (_, index) => {
-      const encoded: EncodedEvent = { type: texts[2 * index]!, data: texts[2 * index + 1]! };
-      return codec.decode(encoded)!;
-    });
-    const page = (history: readonly RecordedEvent<Event>[]) =>
+    const events = Array.from({ length: texts.length / 2 }, (_, index) => ({
+      type: texts[2 * index]!,
+      data: texts[2 * index + 1]!,
+    }));
+    const page = (history: readonly StoredEvent[]) =>
       this.#page(
         history.slice(Math.max(expected.version, model.oldest(stream)) - 1),
         Number(entries),
@@ -222,11 +221,7 @@ export class RedisCommands<Event> {
   }
 
   /** The packed entries of a page, as `PAGE` of the scripts makes it. */
-  #page(
-    history: readonly RecordedEvent<Event>[],
-    limit: number,
-    bytes: number,
-  ): [more: number, packed: Buffer] {
+  #page(history: readonly StoredEvent[], limit: number, bytes: number): [more: number, packed: Buffer] {
     const packed: Buffer[] = [];
     let size = 0;
     for (const recorded of history) {
@@ -238,16 +233,16 @@ export class RedisCommands<Event> {
     return [0, Buffer.concat(packed)];
   }
 
-  readonly #fields = ({ version, commit, event }: RecordedEvent<Event>): Reply => {
-    const { type, data } = this.options.codec.encode(event);
-    return [`${version}-0`, ['type', type, 'data', data, 'commit', commit]];
-  };
+  readonly #fields = ({ version, commit, type, data }: StoredEvent): Reply => [
+    `${version}-0`,
+    ['type', type, 'data', data, 'commit', commit],
+  ];
 
-  #entry(recorded: RecordedEvent<Event>): Buffer {
+  #entry(recorded: StoredEvent): Buffer {
     const known = this.#encoded.get(recorded);
     if (known !== undefined) return known;
-    const { type, data } = this.options.codec.encode(recorded.event);
-    const entry = Buffer.concat([`${recorded.version}-0`, type, data, recorded.commit].map(packText));
+    const { version, type, data, commit } = recorded;
+    const entry = Buffer.concat([`${version}-0`, type, data, commit].map(packText));
     this.#encoded.set(recorded, entry);
     return entry;
   }

@@ -1,8 +1,6 @@
 import type { AppendLoad } from '../../../../src/adapters/redis/append-writer';
 import { APPEND } from '../../../../src/adapters/redis/scripts';
 import { type ConnectingRedisEventStore, connectRedisEventStore } from '../../../../src/adapters/redis/open';
-import { plantCodec } from '../../../../src/application';
-import type { PlantEvent } from '../../../../src/domain';
 import type { EventStore, SnapshotStore, StreamArchive } from '../../../../src/event-sourcing';
 import type { ManualClock } from '../../../support/manual-clock';
 import type { RedisModel } from '../redis-model';
@@ -19,7 +17,7 @@ import { FAST_BYTES_PER_MS, FAST_MS_PER_COMMAND, SimulatedRedis } from './simula
 
 export interface RedisNetworkOptions extends AdapterSettings {
   readonly clock: ManualClock;
-  readonly model: RedisModel<PlantEvent>;
+  readonly model: RedisModel;
   readonly replicas: number;
   readonly waitReplicas: number;
   readonly pageSize: number;
@@ -48,17 +46,17 @@ export class RedisNetwork implements StoreNetwork {
   readonly #timerClock: ProcessClock;
   readonly #host: SimulatedHost;
   readonly #slots = new ClusterSlots();
-  readonly #commands: RedisCommands<PlantEvent>;
+  readonly #commands: RedisCommands;
   readonly #redis: SimulatedRedis;
   /** By instance. */
-  readonly #stores: ConnectingRedisEventStore<PlantEvent>[] = [];
+  readonly #stores: ConnectingRedisEventStore[] = [];
   /** Calls of the living processes without an outcome. */
   readonly #calls = new Map<SimulatedProcess, number>();
 
   constructor(private readonly options: RedisNetworkOptions) {
     const { clock, model, replicas, trace, cluster } = options;
     const slots = cluster ? this.#slots : undefined;
-    this.#commands = new RedisCommands({ model, codec: plantCodec, clock, replicas, slots });
+    this.#commands = new RedisCommands({ model, clock, replicas, slots });
     this.#redis = new SimulatedRedis({
       clock,
       model,
@@ -82,16 +80,12 @@ export class RedisNetwork implements StoreNetwork {
     return this.#redis.idle;
   }
 
-  open(
-    instance: number,
-    process: SimulatedProcess,
-  ): { store: EventStore<PlantEvent>; snapshots: SnapshotStore } {
+  open(instance: number, process: SimulatedProcess): { store: EventStore; snapshots: SnapshotStore } {
     const { pageSize, waitReplicas, appendBounds, cluster } = this.options;
     const nodes = ([0, 1] as const).map((node) => ({ host: hostOf(instance, node), port: PORT }));
     const opened = connectRedisEventStore({
       url: `redis://${hostOf(instance, 0)}:${PORT}`,
       clusterNodes: cluster ? nodes : undefined,
-      codec: plantCodec,
       timeoutMs: TIMEOUT_MS,
       pageSize,
       waitReplicas,

@@ -1,4 +1,3 @@
-import type { PlantEvent } from '../../../../src/domain';
 import type { Clock } from '../../../../src/event-sourcing';
 import type { RedisModel } from '../redis-model';
 import { Connection } from './connection';
@@ -9,8 +8,8 @@ import { ErrorReply, type RedisCommand, type Reply, encodeReply } from './resp';
 
 export interface SimulatedRedisOptions {
   readonly clock: Clock;
-  readonly model: RedisModel<PlantEvent>;
-  readonly commands: RedisCommands<PlantEvent>;
+  readonly model: RedisModel;
+  readonly commands: RedisCommands;
   /** A client has sent bytes. */
   readonly sent: (connection: Connection) => void;
   readonly trace: (line: () => string) => void;

@@ -15,10 +15,15 @@ export interface Head {
 /** The head of an empty stream. */
 export const BEGINNING: Head = { version: 0, commit: '' };
 
-/** A recorded event, with its version and commit. */
-export interface RecordedEvent<Event> extends Head {
-  readonly event: Event;
+/** An event as a store keeps it: two texts of well-formed Unicode. */
+export interface EncodedEvent {
+  /** The type of the event, which determines the format of `data`; not empty. */
+  readonly type: string;
+  readonly data: string;
 }
+
+/** A recorded event, with its version and commit. */
+export interface StoredEvent extends Head, EncodedEvent {}
 
 /** The head after a recorded event, without the event. */
 export function headOf({ version, commit }: Head): Head {
@@ -30,14 +35,9 @@ export function isSameHead(one: Head, other: Head): boolean {
 }
 
 /** A page of events after a known head, in order. If `more` is set, reading after the last one yields the rest. */
-export interface NewerEvents<Event> {
-  readonly events: readonly RecordedEvent<Event>[];
+export interface EventPage {
+  readonly events: readonly StoredEvent[];
   readonly more: boolean;
-  /**
-   * Optional: the head of the last event. A store that decodes a page with `more` only when its `events` are used gives
-   * it, so that a load requests the next page before that. Then `events` throws {@link UnreadableHistory}.
-   */
-  readonly end?: Head;
 }
 
 /** The caller's head is not (or no longer) in the stream's history: read again from {@link BEGINNING}. */
@@ -50,12 +50,11 @@ export interface HistoryArchived {
   readonly status: 'archived';
 }
 
-export type ReadResult<Event> =
-  ({ readonly status: 'read' } & NewerEvents<Event>) | HistoryLost | HistoryArchived;
+export type ReadResult = ({ readonly status: 'read' } & EventPage) | HistoryLost | HistoryArchived;
 
-export type AppendResult<Event> =
+export type AppendResult =
   | { readonly status: 'appended'; readonly head: Head }
-  | ({ readonly status: 'conflict' } & NewerEvents<Event>)
+  | ({ readonly status: 'conflict' } & EventPage)
   | HistoryLost
   | HistoryArchived;
 
@@ -85,42 +84,27 @@ export type AppendResult<Event> =
  *
  * A store that archives nothing never results in `archived`.
  *
+ * The store knows no domain: it returns `type` and `data` exactly as they were appended. Streams of several aggregates may
+ * share it.
+ *
  * A commit id has 1–255 characters of well-formed Unicode, like the name of a stream.
  * A page with `more` and the events of a conflict are not empty. A store that was closed is unavailable.
  */
-export interface EventStore<Event> {
+export interface EventStore {
   /** The events of `stream` after `after`; an unknown stream is empty. */
-  read(stream: StreamName, after: Head): Promise<ReadResult<Event>>;
+  read(stream: StreamName, after: Head): Promise<ReadResult>;
 
   /** Records `events` after `expected` as one commit. RangeError if `events` or `commit` is empty. */
   append(
     stream: StreamName,
     expected: Head,
     commit: string,
-    events: readonly Event[],
-  ): Promise<AppendResult<Event>>;
+    events: readonly EncodedEvent[],
+  ): Promise<AppendResult>;
 
   /** Optional: without it, subscribers poll. */
   readonly notify?: Notify | undefined;
 }
-
-/**
- * Why nothing was written: `store` if the store did not answer or refused, `loading` while a history is loaded,
- * `unreadable` for a history that cannot be read. The others are limits of this instance: requests and commands that
- * wait for a round, the size of a state, appends without a reply. Labels of a metric.
- */
-export const UNAVAILABLE_REASONS = [
-  'store',
-  'store_refused',
-  'loading',
-  'unreadable',
-  'waiting_requests',
-  'waiting_commands',
-  'state_size',
-  'waiting_appends',
-] as const;
-
-export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 
 /**
  * Calls `changed` once `stream` may have events after `after`, or may no longer have `after` in its history; at once if
@@ -129,45 +113,3 @@ export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
  * It is a hint, which subscribers check by `read`: it may be missed after a fault, and may come without a change.
  */
 export type Notify = (stream: StreamName, after: Head, changed: () => void) => () => void;
-
-/** The store is unavailable, overloaded or too slow. Nothing was written, and nothing will be. */
-export class StoreUnavailable extends Error {
-  override readonly name: string = 'StoreUnavailable';
-  readonly reason: UnavailableReason;
-  /** After how many milliseconds a retry is likely to succeed; `undefined` if unknown. */
-  readonly retryAfterMs: number | undefined;
-
-  constructor(message?: string, { reason = 'store', retryAfterMs, ...options }: UnavailableOptions = {}) {
-    super(message, options);
-    this.reason = reason;
-    this.retryAfterMs = retryAfterMs;
-  }
-}
-
-export interface UnavailableOptions {
-  readonly cause?: unknown;
-  /** `store` by default. */
-  readonly reason?: UnavailableReason;
-  readonly retryAfterMs?: number | undefined;
-}
-
-/** The outcome of a write is unknown: it may have been recorded, or may still be recorded later. */
-export class OutcomeUnknown extends Error {
-  override readonly name = 'OutcomeUnknown';
-}
-
-/** The stream has events that cannot be read: unknown type, newer format, violated rule. They are never skipped. */
-export class UnreadableHistory extends StoreUnavailable {
-  override readonly name = 'UnreadableHistory';
-  override readonly reason = 'unreadable';
-}
-
-/** Whether the failed call changed nothing, and may succeed when it is repeated. */
-export function isTransient(error: unknown): error is StoreUnavailable {
-  return error instanceof StoreUnavailable && !(error instanceof UnreadableHistory);
-}
-
-/** Whether `error` is a fault that the port defines; any other error is a bug of the store. */
-export function isStoreFault(error: unknown): boolean {
-  return error instanceof StoreUnavailable || error instanceof OutcomeUnknown;
-}

@@ -38,7 +38,7 @@ export interface SnapshotStore {
    * The base snapshot, as {@link load} does; `undefined` if no event of the stream was archived. Absent for a store that
    * archives nothing.
    */
-  loadBase?(stream: StreamName): Promise<StoredBase | undefined>;
+  readonly loadBase?: ((stream: StreamName) => Promise<StoredBase | undefined>) | undefined;
 
   /**
    * Replaces the newest snapshot at once when all chunks are written. Takes each chunk when the one before it is

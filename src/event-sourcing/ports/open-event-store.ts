@@ -1,13 +1,10 @@
-import type { Codec } from './codec';
 import type { EventStore } from './event-store';
 import type { SnapshotStore } from './snapshot-store';
 import type { StreamArchive } from './stream-archive';
 import type { StreamCatalogue } from './stream-catalogue';
 
 /** How an event store is opened. */
-export interface EventStoreOptions<Event> {
-  /** Encodes and decodes events. */
-  readonly codec: Codec<Event>;
+export interface EventStoreOptions {
   /** Deadline of a request, in ms. A call to the store should take less. */
   readonly timeoutMs?: number;
   /** Whether the store opens while its server cannot be reached; true by default. The command line sets it to false. */
@@ -17,8 +14,8 @@ export interface EventStoreOptions<Event> {
 }
 
 /** An open event store, with what a service needs of it besides its events. */
-export interface OpenEventStore<Event> {
-  readonly store: EventStore<Event>;
+export interface OpenEventStore {
+  readonly store: EventStore;
   /** Absent for a store that cannot list its streams. */
   readonly catalogue?: StreamCatalogue | undefined;
   /** Absent for a store that loads histories at once. */
