@@ -2,14 +2,14 @@
 # The tasks of docs/runbooks on Redis. A task ends at the first step that fails, with a sentence and exit code 1. No task
 # removes or overwrites data: a restore makes a new data directory, and the one before it stays.
 #
-#   redis.sh backup FOLDER         copies the data of ADMIN_URL into FOLDER, and restores the copy to verify it
+#   redis.sh backup FOLDER         copies the data of OPERATOR_URL into FOLDER, and restores the copy to verify it
 #   redis.sh restore BACKUP DATA   makes the data directory DATA, which must not exist yet, and verifies it
 #   redis.sh switch DATA CONF      stops Redis, and starts it with DATA as the `dir` of its configuration file
 #   redis.sh start CONF            starts Redis, and waits until it has loaded its data
 #   redis.sh rewrite               rewrites the append-only file without what was deleted
-#   redis.sh failover              makes a replica the primary: that of ADMIN_URL, or of MASTER at SENTINEL_URL
+#   redis.sh failover              makes a replica the primary: that of OPERATOR_URL, or of MASTER at SENTINEL_URL
 #
-# ADMIN_URL is the URL of Redis, with the user of the task. STOP and START are commands that replace SHUTDOWN and
+# OPERATOR_URL is the URL of Redis, with the user of the task. STOP and START are commands that replace SHUTDOWN and
 # redis-server, such as `systemctl stop redis`. A step takes at most LIMIT seconds. The Redis that verifies listens on
 # CHECK_PORT. BACKUP_KEEP is the number of backups that stay in FOLDER; by default all.
 set -eu
@@ -41,7 +41,7 @@ redis() {
 
 # field NAME SECTION: a field of INFO.
 field() {
-  info=$(redis "$ADMIN_URL" INFO "$2") || return 1
+  info=$(redis "$OPERATOR_URL" INFO "$2") || return 1
   printf '%s\n' "$info" | sed -n "s/^$1://p"
 }
 
@@ -78,7 +78,7 @@ verify() {
   loaded() { gone "$server" || answers "$url"; }
   within "$limit" loaded || fail "Redis did not load the backup within $limit s"
   ! gone "$server" || fail "Redis cannot load the backup: $(tail -n 3 "$1/verify.log")"
-  case ${ADMIN_URL:-} in redis*://*/*[0-9]) database=/${ADMIN_URL##*/} ;; *) database='' ;; esac
+  case ${OPERATOR_URL:-} in redis*://*/*[0-9]) database=/${OPERATOR_URL##*/} ;; *) database='' ;; esac
   (
     unset REDIS_CLUSTER_NODES REDIS_SENTINELS REDIS_SENTINEL_MASTER REDIS_WAIT_REPLICAS
     EVENT_STORE=redis REDIS_URL=$url$database timeout "$limit" plant-store events verify --quiet
@@ -122,7 +122,7 @@ backup() {
   [ ! -e "$name" ] || fail "$name exists already"
   new "$name.draft"
   mkdir "$draft/appendonlydir" || fail "$draft cannot be written"
-  timeout "$limit" redis-cli --no-auth-warning -e -u "$ADMIN_URL" --rdb "$draft/$base" >/dev/null ||
+  timeout "$limit" redis-cli --no-auth-warning -e -u "$OPERATOR_URL" --rdb "$draft/$base" >/dev/null ||
     fail 'Redis sent no copy of its data'
   adopt "$draft"
   verify "$draft"
@@ -138,7 +138,7 @@ backup() {
 start() {
   if [ -n "${START:-}" ]; then timeout "$limit" sh -c "$START"; else timeout "$limit" redis-server "$1"; fi ||
     { echo 'Redis does not start' >&2; return 1; }
-  within "$limit" answers "$ADMIN_URL" || { echo "Redis did not answer within $limit s" >&2; return 1; }
+  within "$limit" answers "$OPERATOR_URL" || { echo "Redis did not answer within $limit s" >&2; return 1; }
 }
 
 switch() {
@@ -151,22 +151,22 @@ switch() {
   [ "$(field config_file server)" -ef "$2" ] || fail "Redis does not run with $2"
   [ "$(field aof_enabled persistence)" = 1 ] || fail 'Redis has no append-only file, so its data would be lost'
   ! gone "$pid" || fail 'the process of Redis is not on this machine'
-  if [ -n "${STOP:-}" ]; then timeout "$limit" sh -c "$STOP"; else redis "$ADMIN_URL" SHUTDOWN NOSAVE; fi ||
+  if [ -n "${STOP:-}" ]; then timeout "$limit" sh -c "$STOP"; else redis "$OPERATOR_URL" SHUTDOWN NOSAVE; fi ||
     fail 'Redis was not stopped'
   within "$limit" gone "$pid" || fail "the process $pid of Redis still runs"
-  refuses "$ADMIN_URL" || fail 'something still answers at ADMIN_URL: Redis was started again. Set STOP and START'
+  refuses "$OPERATOR_URL" || fail 'something still answers at OPERATOR_URL: Redis was started again. Set STOP and START'
   before=$2.before-$(date -u +%Y%m%dT%H%M%SZ)
   cp -p "$2" "$before" && sed "s|^dir .*|dir $1|" "$before" >"$2.draft" && cat "$2.draft" >"$2" && rm "$2.draft" ||
     undo "$before" "$2" 'the configuration cannot be written'
   start "$2" || undo "$before" "$2" 'Redis does not start with the restored data'
-  [ "$(redis "$ADMIN_URL" CONFIG GET dir | tail -n 1)" -ef "$1" ] || fail 'Redis does not use the restored data'
+  [ "$(redis "$OPERATOR_URL" CONFIG GET dir | tail -n 1)" -ef "$1" ] || fail 'Redis does not use the restored data'
   echo "Redis uses $1. The data before it stays where it was, and so does the configuration: $before"
 }
 
 undo() {
   echo "redis.sh: $3: going back to the data before" >&2
   if [ -s "$1" ]; then cat "$1" >"$2"; fi
-  answers "$ADMIN_URL" || start "$2" || true
+  answers "$OPERATOR_URL" || start "$2" || true
   fail "$3. $2 is as it was before"
 }
 
@@ -179,7 +179,7 @@ rewrite() {
   # One that runs already may have begun before the deletion.
   within "$limit" idle || fail "another rewrite takes longer than $limit s"
   count=$(field aof_rewrites persistence)
-  redis "$ADMIN_URL" BGREWRITEAOF >/dev/null || fail 'Redis does not rewrite its file'
+  redis "$OPERATOR_URL" BGREWRITEAOF >/dev/null || fail 'Redis does not rewrite its file'
   within "$limit" idle || fail "the rewrite takes longer than $limit s"
   [ "$(field aof_rewrites persistence)" -gt "$count" ] && [ "$(field aof_last_bgrewrite_status persistence)" = ok ] ||
     fail 'the rewrite failed: the file is as before, and the log of Redis says why'
@@ -187,7 +187,7 @@ rewrite() {
 
 failover() {
   if [ -z "${SENTINEL_URL:-}" ]; then
-    redis "$ADMIN_URL" FAILOVER TIMEOUT 10000 >/dev/null || fail 'Redis refuses the failover'
+    redis "$OPERATOR_URL" FAILOVER TIMEOUT 10000 >/dev/null || fail 'Redis refuses the failover'
     ended() { [ "$(field master_failover_state replication)" = no-failover ]; }
     within 30 ended || fail 'the failover does not end'
     [ "$(field role replication)" = slave ] ||

@@ -7,7 +7,8 @@ import { until } from '../support/until';
 import { theBlock } from '../docs/shell';
 import { IMAGES, describeDocker, docker, image, operatorImage, say } from './docker';
 
-const AUTH_TOKENS = `alice:${tokenOf('alice')}`;
+const USERS = ['alice', 'bob', 'carol', 'dave'];
+const AUTH_TOKENS = USERS.map((user) => `${user}:${tokenOf(user)}`).join();
 const PROJECT = `plant-store-test-${process.pid}`;
 
 describeDocker('compose.yaml, brought up', suite, async () => {
@@ -37,6 +38,17 @@ function suite(): void {
   const compose = (...args: string[]) =>
     say(command![0]!, [...command!.slice(1), '--project-name', PROJECT, ...args], settings);
   const containers = async (service: string) => (await compose('ps', '--quiet', service)).split('\n');
+
+  /** Runs a block of the runbooks in this project. */
+  const follow = (kind: string, environment: NodeJS.ProcessEnv = {}) => {
+    const COMPOSE = [...command!, '--project-name', PROJECT].join(' ');
+    const text = theBlock(`sh ${kind}`)
+      // The images are built already, and the settings are not in a file.
+      .text.replace(/^docker compose build .*$/m, '')
+      .replace(/^echo (\S+) >> \.env$/m, 'export $1')
+      .replaceAll('docker compose', COMPOSE);
+    return say('bash', ['-ec', text], { ...settings, COMPOSE, ...environment });
+  };
 
   before(async () => {
     await image();
@@ -108,14 +120,21 @@ function suite(): void {
     expect((await client.list()).names).to.include.members(writer.acknowledged);
   });
 
-  /** Runs a block of the runbooks in this project. */
-  const follow = (kind: string, environment: NodeJS.ProcessEnv = {}) => {
-    const program = [...command!, '--project-name', PROJECT].join(' ');
-    const text = theBlock(`sh ${kind}`)
-      .text.replaceAll('docker compose', program)
-      .replace(/^echo (\S+) >> \.env$/m, 'export $1');
-    return say('bash', ['-ec', text], { ...settings, ...environment });
-  };
+  it('fails no request while both instances are replaced by those of another image', async () => {
+    const old = await containers('plants');
+    const next = "printf 'FROM plant-store:test\\nLABEL version=next\\n' | docker build --tag plant-store -";
+    await say('bash', ['-c', next]);
+    const writers = USERS.map(
+      (user) => new Writer(new Client(`http://127.0.0.1:${settings['PORT']}`, user), 20_000),
+    );
+    await follow('upgrade compose');
+    await Promise.all(writers.map((writer) => writer.stop()));
+    for (const { statuses } of writers) expect([...statuses]).to.deep.equal([200]);
+    const present = await containers('plants');
+    expect(present).to.have.length(old.length).and.to.not.include.members(old);
+    for (const id of present)
+      expect(await docker('inspect', '--format', '{{.Config.Labels.version}}', id)).to.equal('next');
+  });
 
   it('is backed up by itself, restored by the commands of the page, and has the data before again', async () => {
     await follow('compose backup');

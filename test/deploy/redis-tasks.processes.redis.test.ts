@@ -97,7 +97,7 @@ describeOwnRedis('deploy/redis.sh', (startRedis) => {
       if (result.status !== 'appended') expect.fail(result.status);
       heads.set('alice', result.head);
     }
-    await close();
+    close();
   }
 
   async function plants(): Promise<number> {
@@ -105,7 +105,7 @@ describeOwnRedis('deploy/redis.sh', (startRedis) => {
       url: `redis://127.0.0.1:${port}`,
     });
     const read = await store.read(streamName('alice'), BEGINNING);
-    await close();
+    close();
     return read.status === 'read' ? read.events.length : 0;
   }
 
@@ -163,8 +163,8 @@ PATH=\${PATH#*:} exec ${real.trim()} "$@"\n`;
   }
 
   const happened = () => !existsSync(path('shims/fail'));
-  const asBackup = () => ({ ADMIN_URL: as('plant-store-backup') });
-  const asAdmin = () => ({ ADMIN_URL: as('plant-store-admin') });
+  const asBackup = () => ({ OPERATOR_URL: as('plant-store-backup') });
+  const asAdmin = () => ({ OPERATOR_URL: as('plant-store-admin') });
 
   /** Faster than the task, because nothing verifies it. */
   function aBackup(): string {
@@ -337,9 +337,9 @@ PATH=\${PATH#*:} exec ${real.trim()} "$@"\n`;
     it('if the user has no right for the task, or the wrong password', async () => {
       await aRestoredBackup();
       const wrong = as('plant-store-admin').replace('secret', 'wrong');
-      for (const ADMIN_URL of [as('plant-store-backup'), wrong])
+      for (const OPERATOR_URL of [as('plant-store-backup'), wrong])
         for (const task of [`switch ${path('restored')} ${path('redis.conf')}`, 'rewrite', 'failover'])
-          await stops(task, 'Redis', { ADMIN_URL });
+          await stops(task, 'Redis', { OPERATOR_URL });
       await stops(`backup ${path('backups')}`, 'no copy', asAdmin());
       await keeps(25);
     });
@@ -411,6 +411,6 @@ PATH=\${PATH#*:} exec ${real.trim()} "$@"\n`;
     expect(await plants()).to.equal(21);
     await follows('failover redis');
     expect(await replica.admin.xlen('plant-store:{alice}:events')).to.equal(21);
-    expect(((await replica.admin.role()) as unknown[])[0]).to.equal('master');
+    expect((await replica.admin.role())[0]).to.equal('master');
   });
 });

@@ -38,7 +38,7 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
   ...Object.fromEntries(
     [
       ...['backup export', 'restore import', 'erase', 'disk usage', 'disk verify', 'repair restore'],
-      ...['upgrade check', 'upgrade instance', 'sizing'],
+      'sizing',
     ].map(
       (block) =>
         [`sh ${block}`, { by: 'test/docs/runbooks.processes.redis.test.ts', saying: `'${block}'` }] as const,
@@ -53,6 +53,19 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
         ] as const,
     ),
   ),
+  ...Object.fromEntries(
+    ['upgrade check', 'upgrade instance', 'rollback export'].map(
+      (block) =>
+        [
+          `sh ${block}`,
+          { by: 'test/docs/upgrade.processes.redis.test.ts', saying: `theBlock('sh ${block}')` },
+        ] as const,
+    ),
+  ),
+  'sh upgrade compose': {
+    by: 'test/container/compose.container.test.ts',
+    saying: "follow('upgrade compose')",
+  },
   'redis tasks': { by: 'test/deploy/redis-tasks.processes.redis.test.ts' },
   'sh archive': { by: 'test/adapters/cli/archive.processes.redis.test.ts', saying: "theBlock('sh archive')" },
   'sh restore archives': {
