@@ -3,13 +3,10 @@ import { randomUUID } from 'node:crypto';
 import {
   BEGINNING,
   type Base,
-  BrokenSnapshot,
   type Head,
   type StoredBase,
   type StreamName,
-  headOf,
 } from '../../../src/event-sourcing';
-import { MAX_CHUNK_BYTES } from '../../../src/adapters/redis/snapshot-store';
 import { streamName } from '../../../src/testing/a-stream';
 import { encoded, created } from '../../support/given';
 import { describeRedis } from '../../support/redis';
@@ -70,50 +67,6 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
     expect(await base()).to.deep.equal(baseAt(6, 'state 6'));
     expect(await keys()).to.deep.equal(['base', 'events']);
     expect(await redis.admin.ttl(keyOf(alice, 'base'))).to.equal(-1);
-  });
-
-  it('does not load a chunk of the base that is too long', async () => {
-    await archive(6);
-    await redis.admin.hset(keyOf(alice, 'base'), '0', Buffer.alloc(MAX_CHUNK_BYTES + 1, 'x'));
-    const fault = await rejection(base());
-    expect(fault).to.be.instanceOf(BrokenSnapshot);
-    expect(fault)
-      .to.have.property('message')
-      .that.matches(/^its field 0 has \d+ bytes/);
-  });
-
-  it('answers reads and appends at every head before it with `archived`, and writes nothing', async () => {
-    await archive(6);
-    for (const head of [...heads.slice(0, 6), { version: 3, commit: 'another' }]) {
-      expect(await opened.store.read(alice, head)).to.deep.equal({ status: 'archived' });
-      for (const commit of ['late', 'commit 1']) {
-        const result = await opened.store.append(alice, head, commit, encoded(created(1, 'Moss')));
-        expect(result).to.deep.equal({ status: 'archived' });
-      }
-    }
-    expect(await ids()).to.deep.equal(['6-0', '7-0']);
-  });
-
-  it('is read and appended to from it on, and detects a lost history, as ever', async () => {
-    await archive(6);
-    const read = await opened.store.read(alice, heads[6]!);
-    expect(read.status === 'read' && read.events.map(headOf)).to.deep.equal([heads[7]]);
-    const late = await opened.store.append(alice, heads[6]!, 'late', encoded(created(1, 'Moss')));
-    expect(late.status).to.equal('conflict');
-    const again = await opened.store.append(alice, heads[6]!, 'commit 3', encoded(created(30, 'Fern')));
-    expect(again).to.deep.equal({ status: 'appended', head: heads[7] });
-    expect((await opened.store.append(alice, heads[7]!, 'new', encoded(created(2, 'Ivy')))).status).to.equal(
-      'appended',
-    );
-    for (const head of [
-      { version: 6, commit: 'lost' },
-      { version: 9, commit: 'lost' },
-    ]) {
-      expect(await opened.store.read(alice, head)).to.deep.equal({ status: 'reset' });
-      expect(await opened.store.append(alice, head, 'x', encoded(created(3, 'Yew')))).to.deep.equal({
-        status: 'reset',
-      });
-    }
   });
 
   it('may be archived up to its last event, and archived again', async () => {
@@ -205,76 +158,9 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
   });
 
   describe('that does not have the event of its base’s head', () => {
-    /** As an older version of the service, which does not look up the base, records it. */
-    const addOthers = async (count: number) => {
-      for (let id = 1; id <= count; id++)
-        await redis.admin.xadd(
-          keyOf(alice, 'events'),
-          ...[`${id}-0`, 'type', 'PlantCreated', 'data', `{"id":${id},"name":"Ivy"}`],
-          ...['commit', `other ${id}`],
-        );
-    };
-    const del = () => redis.admin.del(keyOf(alice, 'events'));
-    const losses: Record<string, () => Promise<unknown>> = {
-      'because its key was deleted': del,
-      'because its entries were removed by XTRIM': () =>
-        redis.admin.xtrim(keyOf(alice, 'events'), 'MAXLEN', 0),
-      'because its entries were removed by XDEL': () =>
-        redis.admin.xdel(keyOf(alice, 'events'), '6-0', '7-0'),
-      'because its first entry was removed': () => redis.admin.xdel(keyOf(alice, 'events'), '6-0'),
-      'because a shorter history began': async () => {
-        await del();
-        await addOthers(2);
-      },
-      'because a longer history began': async () => {
-        await del();
-        await addOthers(9);
-      },
-    };
-    for (const [why, lose] of Object.entries(losses)) {
-      it(`is unreadable from the beginning, and nothing is written, ${why}`, async () => {
-        await archive(6);
-        await lose();
-        const before = await ids();
-        for (const call of [
-          () => opened.store.read(alice, BEGINNING),
-          () => opened.store.append(alice, BEGINNING, 'late', encoded(created(1, 'Moss'))),
-          () => opened.store.append(alice, BEGINNING, 'other 1', encoded(created(1, 'Ivy'))),
-        ])
-          expect(await rejection(call())).to.have.property('name', 'UnreadableHistory');
-        const late = await opened.store.append(alice, heads[6]!, 'late', encoded(created(1, 'Moss')));
-        for (const { status } of [await opened.store.read(alice, heads[6]!), late])
-          expect(status).to.be.oneOf(['reset', 'archived']);
-        expect(await ids()).to.deep.equal(before);
-      });
-    }
-
-    it('keeps its base, and takes no snapshot', async () => {
-      await archive(6);
-      await del();
-      await addOthers(2);
-      const others = ['1-0', '2-0'];
-      expect(await save(7, 6)).to.equal(false);
-      expect(await opened.archive.trim(alice, heads[6]!)).to.equal(undefined);
-      const snapshot = { format: 'f-1', head: heads[7]!, chunks: ['a'] };
-      expect(await opened.snapshots.save(alice, snapshot)).to.equal(false);
-      expect(await base()).to.deep.equal(baseAt(6, 'state 6'));
-      expect(await ids()).to.deep.equal(others);
-      expect(await keys()).to.deep.equal(['base', 'events']);
-    });
-
-    it('is erased with its base, and then begins anew', async () => {
-      await archive(6);
-      await del();
-      expect(await opened.catalogue.erase(alice)).to.equal(0);
-      expect(await keys()).to.deep.equal([]);
-      const first = await opened.store.append(alice, BEGINNING, 'first', encoded(created(1, 'Fern')));
-      expect(first).to.deep.equal({ status: 'appended', head: { version: 1, commit: 'first' } });
-    });
-
     it('is reported by the catalogue while its key is missing', async () => {
       await archive(6);
-      await del();
+      await redis.admin.del(keyOf(alice, 'events'));
       const found = [];
       for await (const one of opened.catalogue.streams())
         if ('foreign' in one && one.foreign.includes(alice)) found.push(one.foreign);
