@@ -7,7 +7,8 @@ import { type ServiceOperationId, serviceAt } from '../openapi/service-operation
 import type { MetricsSource, Readiness } from '../options';
 import { clientOf } from '../server/served-response';
 import { type Handler, type Handlers, pathParameterOf } from './koa';
-import { DOCS_INITIALIZER, aboutPage, docsPage } from './pages';
+import { aboutPage } from './about-page';
+import { DOCS_INITIALIZER, docsPage } from './docs-page';
 import { HttpProblem, PROBLEMS } from './problems';
 import { mountPathOf } from './request';
 import { Allowance, constant, json, vary } from './response';

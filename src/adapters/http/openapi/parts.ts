@@ -34,6 +34,8 @@ export interface Parameter {
   readonly required: boolean;
   readonly description: string;
   readonly schema: Schema;
+  /** Required in a path: Swagger UI fills it in, and the tests request it. */
+  readonly example?: string | number;
 }
 
 /** A row of the tables of operations. */

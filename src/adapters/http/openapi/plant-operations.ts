@@ -76,7 +76,8 @@ function plantId(): Parameter {
     required: true,
     description:
       'The id of the plant, from −2⁶³ to 2⁶³−1, in canonical form: no leading zeros, plus sign, fraction or percent-encoding, and not `-0`.',
-    schema: { type: 'integer', format: 'int64', examples: [1] },
+    schema: { type: 'integer', format: 'int64' },
+    example: 1,
   };
 }
 

@@ -10,12 +10,11 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROP
 
 /** The first example of each parameter in the path, and of the body. */
 export function exampleOf({ method, path, parameters = [], requestBody }: Operation) {
-  const values = parameters.filter((each) => each.in === 'path').map(({ name, schema }) => [name, schema]);
-  const examples = Object.fromEntries(values) as Record<string, { examples: [unknown] }>;
+  const examples = new Map(parameters.map(({ name, example }) => [name, example]));
   const [body] = Object.values(requestBody?.content['application/json']?.examples ?? {});
   return {
     method,
-    path: path.replace(/\{(\w+)\}/g, (_, name: string) => String(examples[name]!.examples[0])),
+    path: path.replace(/\{(\w+)\}/g, (_, name: string) => String(examples.get(name))),
     headers: body ? { 'Content-Type': 'application/json' } : {},
     ...(body && { body: JSON.stringify(body.value) }),
   };
