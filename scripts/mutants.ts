@@ -11,22 +11,12 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { FIRST_SEED, MUTANTS, type Mutant, SCHEDULES, mutated, recordSeed } from '../test/mutants/mutants';
 import { SIMULATED } from '../test/world/simulated/scenarios';
-import { transpile } from './transpiler.cjs';
 
 const NOT_COPIED = ['.git', 'node_modules', 'dist', 'coverage'];
 /** Some mutants let a test wait in vain. */
@@ -41,31 +31,7 @@ function copyTree(): string {
   const copy = mkdtempSync(join(tmpdir(), 'plant-store-mutants-'));
   cpSync('.', copy, { recursive: true, filter: (source) => !NOT_COPIED.includes(basename(source)) });
   symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
-  for (const source of SIMULATION)
-    for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' }))
-      if (file.endsWith('.ts')) compile(copy, join(source, file));
   return copy;
-}
-
-/** The directory in a copy with the compiled simulation: ts-node would compile all of it for each mutant. */
-const COMPILED = 'compiled';
-/** The directories of its files. */
-const SIMULATION = [
-  'src',
-  'scripts',
-  'bench',
-  'test/world',
-  'test/support',
-  'test/domain',
-  'test/event-sourcing',
-  'test/adapters',
-];
-
-function compile(directory: string, file: string): void {
-  const { outputText } = transpile(readFileSync(join(directory, file), 'utf8'), { fileName: file });
-  const compiled = join(directory, COMPILED, file.replace(/ts$/, 'js'));
-  mkdirSync(dirname(compiled), { recursive: true });
-  writeFileSync(compiled, outputText);
 }
 
 /** Runs the tests of these mutants in the tree at `directory`, up to the first failure. */
@@ -93,7 +59,7 @@ async function failingSeed(
 ): Promise<number | undefined> {
   const scenario = ['--scenario', SIMULATED[simulation!]];
   const seeds = ['--seed', String(first), '--count', String(count)];
-  const simulate = spawn(process.execPath, [join(COMPILED, 'scripts/world.js'), ...scenario, ...seeds], {
+  const simulate = spawn('node_modules/.bin/ts-node', ['scripts/world.ts', ...scenario, ...seeds], {
     cwd: directory,
     stdio: 'pipe',
   });
@@ -124,7 +90,6 @@ async function survival(directory: string, mutant: Mutant, record: boolean): Pro
   const file = join(directory, mutant.file);
   const code = readFileSync(file, 'utf8');
   writeFileSync(file, mutated(code, mutant));
-  compile(directory, mutant.file);
   try {
     if (mutant.simulation) {
       const count = record ? SCHEDULES : UNRECORDED;
@@ -139,7 +104,6 @@ async function survival(directory: string, mutant: Mutant, record: boolean): Pro
     return failed > 0 ? undefined : `${mutant.test.file}: ${mutant.test.title}`;
   } finally {
     writeFileSync(file, code);
-    compile(directory, mutant.file);
   }
 }
 
