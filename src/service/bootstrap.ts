@@ -99,6 +99,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
   const app = createApp({
     plants,
     authenticator: identity.authenticator,
+    corsOrigins: config.CORS_ORIGINS ?? [],
     bodyLimit: config.BODY_LIMIT,
     storeTimeoutMs: config.STORE_TIMEOUT_MS,
     maxUserRequests: config.MAX_USER_REQUESTS,

@@ -112,6 +112,19 @@ describe('The configuration', () => {
     ['LOG_LEVEL', ['trace', 'silent'], ['verbose']],
     ['LOG_FORMAT', ['json', 'pretty'], ['PRETTY', 'text']],
     [
+      'CORS_ORIGINS',
+      ['*', 'https://a.example', 'http://localhost:5173, https://b.example'],
+      [
+        'a.example',
+        'https://a.example/',
+        'https://a.example:443',
+        'https://A.example',
+        'null',
+        'https://a.example,',
+        '*,https://a.example',
+      ],
+    ],
+    [
       'REDIS_STORE_ID',
       ['11111111-1111-4111-8111-111111111111', 'ABCDEF01-2345-6789-abcd-ef0123456789'],
       ['1', '11111111111141118111111111111111', ' 11111111-1111-4111-8111-111111111111'],

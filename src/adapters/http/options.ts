@@ -16,6 +16,8 @@ export const HTTP_DEFAULTS = {
 export interface AppOptions {
   readonly plants: PlantStore;
   readonly authenticator: Authenticator;
+  /** The origins whose pages may use the interface in a browser (CORS), or `*` for all; none by default. */
+  readonly corsOrigins?: readonly string[];
   /** Maximum length of a body in bytes; 65,536 by default. */
   readonly bodyLimit?: number;
   /** Maximum number of requests of one user in flight; 2,048 by default. */

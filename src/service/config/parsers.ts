@@ -82,6 +82,18 @@ export function addresses(written: string): readonly { readonly host: string; re
   });
 }
 
+export function origins(written: string): readonly string[] {
+  const listed = written.split(',').map((origin) => origin.trim());
+  const wrong = listed.findIndex((each) => !URL.canParse(each) || new URL(each).origin !== each);
+  if (wrong !== -1 && written !== '*') {
+    throw new InvalidValue(
+      `entry ${wrong + 1}: must be an origin, as a browser sends it: scheme, host, and a port that is not the default`,
+      'write https://garden.example, for example, without a path or a slash at the end; or * for all origins',
+    );
+  }
+  return listed;
+}
+
 export function keyPrefix(written: string): string {
   if (!/^[\w.:-]{1,100}$/.test(written)) {
     throw new InvalidValue('must be 1 to 100 letters, digits and . _ : -', 'write plant-store, for example');

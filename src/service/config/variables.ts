@@ -12,6 +12,7 @@ import {
   jwtSecret,
   keyPrefix,
   oneOf,
+  origins,
   redisUrl,
   text,
   tokens,
@@ -126,6 +127,10 @@ const VARIABLES = {
     'requests of one user in flight; more get 429',
     1,
     1_000_000,
+  ),
+  CORS_ORIGINS: optional(
+    'origins whose pages may use the service in a browser (CORS), `https://a.example,https://b.example` …, or `*` for all; if unset, none',
+    origins,
   ),
   BODY_LIMIT: numberWithDefault(HTTP_DEFAULTS.bodyLimit, 'largest request body, in bytes', 1, 16_777_216),
   REQUEST_TIMEOUT_MS: numberWithDefault(

@@ -9,6 +9,7 @@ import {
   type RequestReport,
   type RequestTracer,
 } from '../options';
+import { crossOrigin } from './cors';
 import { plantHandlers } from './plants';
 import { HttpProblem, PROBLEMS, failureReason, problemOf, retryAfterSeconds } from './problems';
 import { ReceivedBodies } from './received-bodies';
@@ -38,7 +39,7 @@ export interface App extends Koa {
  * the next middleware, and gets a 404 if none answers it.
  */
 export function createApp(options: AppOptions): App {
-  const { plants, authenticator, metrics, swaggerUi, random = Math.random } = options;
+  const { plants, authenticator, metrics, swaggerUi, random = Math.random, corsOrigins = [] } = options;
   const { bodyLimit = HTTP_DEFAULTS.bodyLimit, storeTimeoutMs = HTTP_DEFAULTS.storeTimeoutMs } = options;
   const { maxUserRequests = HTTP_DEFAULTS.maxUserRequests, maxSentBytes = HTTP_DEFAULTS.maxSentBytes } =
     options;
@@ -48,6 +49,7 @@ export function createApp(options: AppOptions): App {
   const bodies = new ReceivedBodies();
   const app = Object.assign(new LeanKoa(), { lists, bodies });
   app.use(commonResponse(report, random, tracer));
+  if (corsOrigins.length > 0) app.use(crossOrigin(corsOrigins));
   app.use(users(authenticator, maxUserRequests));
   addRoutes(
     app,
