@@ -1,14 +1,11 @@
 import { expect } from 'chai';
-import { chart } from '../../bench/chart';
 import { type Pairs, compare, rateRatio, poolRounds } from '../../bench/compare';
 import { OutOfIds, resultOf } from '../../bench/load';
 import { placement } from '../../bench/machine';
 import type { Contestant } from '../../bench/measure';
-import { readOptions } from '../../bench/options';
 import { reportText } from '../../bench/report';
-import { plot, ticksOf } from '../../bench/plot';
 import { type Conditions, type Session, type Slice, idsAfter } from '../../bench/session';
-import { median, quantile, spread } from '../../bench/statistics';
+import { quantile, spread } from '../../bench/statistics';
 import { figureTable, ratioTable, rowsOf } from '../../bench/table';
 import { withFigures } from '../../scripts/page-figures';
 
@@ -41,11 +38,6 @@ const compared = new Map([
 ]);
 
 describe("The benchmark's figures", () => {
-  it('have the middle number as the median, or the mean of the middle two', () => {
-    expect(median([3, 1, 2])).to.equal(2);
-    expect(median([10, 1, 3, 2])).to.equal(2.5);
-  });
-
   it('have the quartiles of the known numbers as the spread', () => {
     expect(quantile([5, 1, 4, 2, 3], 0)).to.equal(1);
     expect(quantile([5, 1, 4, 2, 3], 1)).to.equal(5);
@@ -59,21 +51,6 @@ describe("The benchmark's figures", () => {
     expect(bare!.byMethod.GET.rate).to.deep.equal({ median: 1, lower: 1, upper: 1 });
     expect(fern!.byMethod.POST.rate).to.deep.equal({ median: 0.5, lower: 0.5, upper: 0.52 });
     expect(fern!.byMethod.POST.perSecond).to.equal(50);
-  });
-
-  it('have a higher ratio for less processor time', () => {
-    const [, fern] = rowsOf(
-      contestants,
-      new Map([...compared, ['fern', pairs([slice(50, 2), slice(100, 1)])]]),
-    );
-    expect(fern!.byMethod.DELETE.cpu!.median).to.be.closeTo(0.25, 1e-9);
-    expect(fern!.byMethod.DELETE.cpuMicroseconds).to.equal(40_000);
-  });
-
-  it('omit processor time if the system does not report it', () => {
-    const rows = rowsOf(contestants, new Map([...compared, ['fern', pairs([slice(50), slice(100)])]]));
-    expect(rows[1]!.byMethod.GET.cpu).to.equal(undefined);
-    expect(ratioTable(rows)).to.contain('| Fern & <Moss> | 0.50 | 0.50 | 0.50 | – | – | – |');
   });
 
   it('show ratios with their spread, and the figures from which they come', () => {
@@ -125,26 +102,6 @@ describe("The benchmark's comparison", () => {
   });
 });
 
-describe("The benchmark's chart", () => {
-  const svg = chart(rowsOf(contestants, compared), '2001-02-03');
-
-  it('has a bar for every figure, of the right length', () => {
-    const widths = [...svg.matchAll(/<rect class="GET" x="380" y="\d+" width="([\d.]+)"/g)].map(
-      ([, width]) => width,
-    );
-    expect(widths).to.deep.equal(['500.0', '250.0']);
-  });
-
-  it('has its date, and all figures as text for screen readers', () => {
-    expect(svg).to.match(/<title id="title">[^<]*2001-02-03<\/title>/);
-    expect(svg).to.contain('Fern &amp; &lt;Moss>: GET 0.50, POST 0.50, DELETE 0.50.');
-  });
-
-  it('is legible in dark mode', () => {
-    expect(svg).to.contain('@media (prefers-color-scheme: dark)');
-  });
-});
-
 describe("The benchmark's load", () => {
   const good = { requests: 10, seconds: 2, p50Ms: 1, p99Ms: 2, p999Ms: 2.5, maxMs: 3 };
   const said = (more: object) =>
@@ -185,21 +142,6 @@ describe("The benchmark's placement", () => {
   });
 });
 
-describe("The benchmark's options", () => {
-  it('write the page after a full run, and to a given directory', () => {
-    expect(readOptions([]).write).to.equal(true);
-    expect(readOptions(['--quick']).write).to.equal(false);
-    expect(readOptions(['--only', 'bare']).write).to.equal(false);
-    expect(readOptions(['--quick', '--into', 'elsewhere']).write).to.equal(true);
-  });
-
-  it('refuse unknown values', () => {
-    expect(() => readOptions(['--load', 'siege'])).to.throw('--load is wrk or node');
-    expect(() => readOptions(['--rounds', 'many'])).to.throw('--rounds is a number');
-    expect(() => readOptions(['--fast'])).to.throw();
-  });
-});
-
 describe("The benchmark's page", () => {
   const page = 'before\n<!-- figures: npm run bench -->\nold\n<!-- /figures -->\nafter\n';
 
@@ -213,36 +155,5 @@ describe("The benchmark's page", () => {
       'before\n<!-- figures: npm run bench -->\nOf 2001-02-03. 2 cores. wrk.\n\n### Redis\n\n$& 1.0\n<!-- /figures -->\nafter\n',
     );
     expect(() => withFigures('no place', 'figures', text)).to.throw('markers');
-  });
-});
-
-describe("The benchmark's plots", () => {
-  const lines = [
-    { title: 'in memory', values: [10, 20] },
-    { title: 'on <Redis>', values: [20, 100] },
-  ];
-  const svg = plot('Cost, µs', ['1', '10'], [{ title: 'GET', lines }]);
-
-  it('have a logarithmic axis from below the least to above the greatest value', () => {
-    expect(ticksOf(10, 100)).to.deep.equal([10, 20, 50, 100]);
-    expect(ticksOf(0.3, 7)).to.deep.equal([0.2, 0.5, 1, 2, 5, 10]);
-    expect(ticksOf(3, 3)).to.deep.equal([2, 5]);
-  });
-
-  it('place the values on it', () => {
-    const points = [...svg.matchAll(/points="[\d.]+,([\d.]+) [\d.]+,([\d.]+)"/g)].map(([, one, two]) => [
-      one,
-      two,
-    ]);
-    // From 324, the value 10, to 104, the value 100.
-    expect(points).to.deep.equal([
-      ['324.0', '257.8'],
-      ['257.8', '104.0'],
-    ]);
-  });
-
-  it('have all values as text for screen readers, and are legible in dark mode', () => {
-    expect(svg).to.contain('GET, on &lt;Redis>: 1 20.0, 10 100.');
-    expect(svg).to.contain('@media (prefers-color-scheme: dark)');
   });
 });

@@ -9,17 +9,14 @@ import { PROBLEMS, statusOf } from '../../src/adapters/http/app/problems';
 import { MEMBERS, MEMBER_NAMES } from '../../src/domain';
 import { type WatchedService, startWatched } from '../support/watched-service';
 import { PAGES } from './blocks';
+import { stepsOf } from './shell';
 
 const run = promisify(execFile);
 const read = (page: string) => readFileSync(page, 'utf8');
 
 describe('The pages', () => {
   describe("with the README's tour", () => {
-    const tour = /```console tour\n([^]*?)```/.exec(read('README.md'))![1]!;
-    const steps = tour
-      .split(/^\$ /m)
-      .filter((step) => step !== '')
-      .map((step) => [step.slice(0, step.indexOf('\n')), step.slice(step.indexOf('\n') + 1).trim()] as const);
+    const steps = stepsOf('console tour');
     let service: WatchedService;
 
     before(async () => {
@@ -34,7 +31,7 @@ describe('The pages', () => {
         const { stdout } = await run('sh', ['-c', command.replaceAll('http://127.0.0.1:3000', service.url)], {
           env: { ...process.env, TOKEN: service.developmentToken },
         });
-        expect(stdout.trim()).to.equal(output);
+        expect(stdout.trim()).to.equal(output.trim());
       });
     }
   });

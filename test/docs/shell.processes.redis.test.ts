@@ -3,7 +3,9 @@ import { parseUser } from '../../src/application';
 import { openStore, plantsOver } from '../adapters/redis/open-store';
 import { newPlant, plantId } from '../support/given';
 import { describeRedis } from '../support/redis';
-import { paste, theBlock } from './shell';
+import { describePrograms } from '../support/programs';
+import { startWatched } from '../support/watched-service';
+import { paste, stepsOf, theBlock } from './shell';
 
 describeRedis('The blocks of the pages about Redis', (redis) => {
   it('start the service on it (sh start redis)', async () => {
@@ -30,6 +32,22 @@ describeRedis('The blocks of the pages about Redis', (redis) => {
     ]);
     const shown = theBlock('console redis').text.trim().split('\n').slice(1);
     expect(lines.map(withoutCommit)).to.deep.equal(shown.map(withoutCommit));
+  });
+});
+
+// Beside Redis, because the machines of these tests have zsh, too.
+describePrograms({ zsh: 'zsh', curl: 'curl' }, 'The commands of the pages in zsh, the shell of macOS', () => {
+  it('show the output of the tour (console tour)', async () => {
+    const service = await startWatched({ AUTH_TOKENS: '' });
+    try {
+      const TOKEN = service.developmentToken!;
+      for (const [command, output] of stepsOf('console tour')) {
+        const text = command.replaceAll('http://127.0.0.1:3000', service.url);
+        expect(await paste(text, { TOKEN }, undefined, 'zsh'), command).to.equal(output.trim());
+      }
+    } finally {
+      await service.stop();
+    }
   });
 });
 

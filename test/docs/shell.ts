@@ -10,14 +10,26 @@ export function theBlock(kind: string): Block {
   return block;
 }
 
+/** The commands of the blocks of this kind, each with the output that the page shows. */
+export function stepsOf(kind: string): readonly (readonly [command: string, output: string])[] {
+  return blocks()
+    .filter((each) => each.kind === kind)
+    .flatMap(({ text }) => text.split(/^\$ /m).slice(1))
+    .map((step) => [
+      step.slice(0, step.indexOf('\n')),
+      step.slice(step.indexOf('\n') + 1).replace(/\n+$/, '\n'),
+    ]);
+}
+
 /** The output of a shell into which this text is pasted. The shell ends as soon as `until` has appeared. */
 export async function paste(
   text: string,
   environment: Readonly<Record<string, string>> = {},
   until?: RegExp,
+  program = 'sh',
 ): Promise<string> {
   const { PATH, HOME } = process.env;
-  const shell = spawn('sh', ['-ec', text], { detached: true, env: { PATH, HOME, ...environment } });
+  const shell = spawn(program, ['-ec', text], { detached: true, env: { PATH, HOME, ...environment } });
   let output = '';
   const note = (chunk: Buffer) => {
     const before = output;

@@ -57,9 +57,15 @@ describe('Installing the library', function () {
       });
     }
 
+    it('is the application by its own name, required or imported', async () => {
+      const program = `import('plant-store').then(({ PlantStore }) =>
+        console.log(PlantStore === require('plant-store').PlantStore, PlantStore === require('plant-store/application').PlantStore))`;
+      expect(await workshop.run('library', 'node', '-e', program)).to.equal('true true\n');
+    });
+
     it('gives no command, and no entry point that starts anything', async () => {
       expect(readdirSync(join(workshop.directory, 'library/node_modules'))).not.to.include('.bin');
-      for (const name of ['plant-store', 'plant-store/dist/main.js', 'plant-store/dist/domain/index.js']) {
+      for (const name of ['plant-store/dist/main.js', 'plant-store/dist/domain/index.js']) {
         const program = `import('${name}').catch(({ code }) => console.log(code))`;
         expect(await workshop.run('library', 'node', '-e', program)).to.equal(
           'ERR_PACKAGE_PATH_NOT_EXPORTED\n',

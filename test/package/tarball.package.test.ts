@@ -24,6 +24,9 @@ describe('The tarball', function () {
   it('of the library passes publint', () =>
     workshop.run('.', bin('publint'), 'run', workshop.tarball, '--strict'));
 
+  it('of the library takes less than 380 KB', () =>
+    expect(statSync(workshop.tarball).size).to.be.below(380_000));
+
   const contents: [
     name: string,
     tarball: () => string,
@@ -57,11 +60,11 @@ describe('The tarball', function () {
           .filter((file) => file.endsWith('.ts'))
           .map((file) => file.replace(/\.ts$/, ''))
           .filter(isShipped)
-          .flatMap((module) => ['js', 'js.map', 'd.ts'].map((end) => `dist/${module}.${end}`));
+          .flatMap((module) => ['js', 'd.ts'].map((end) => `dist/${module}.${end}`));
         expect(files.filter((file) => file.startsWith('dist/'))).to.have.members([...built, ...copied]);
         for (const file of files.filter((each) => /^(?:docs|deploy)\//.test(each))) {
           expect(existsSync(file), file).to.equal(true);
-          expect(file).to.match(/\.(?:md|svg|ts|json|html|cfg|yaml)$/);
+          expect(file).to.match(/\.(?:md|svg|ts|json|html|cfg|yaml|sh|Dockerfile)$/);
         }
         const others = files.filter((file) => !/^(?:dist|docs|deploy)\//.test(file));
         for (const file of others) expect(file).to.match(PAGES_AND_TERMS);
@@ -79,16 +82,6 @@ describe('The tarball', function () {
         expect(dead).to.deep.equal([]);
       });
 
-      it('has no source map without its source', () => {
-        const maps = files.filter((file) => file.endsWith('.map'));
-        expect(maps).not.to.be.empty;
-        for (const file of maps) {
-          const { sources, sourcesContent } = JSON.parse(read(file)) as SourceMap;
-          expect(sourcesContent, file).to.have.length(sources.length);
-          for (const source of sourcesContent!) expect(source, file).to.be.a('string').and.not.be.empty;
-        }
-      });
-
       it('has no comment that cites a file that is missing', () => {
         const dead = files
           .filter((file) => /\.(?:js|ts)$/.test(file) && !copied.includes(file))
@@ -102,11 +95,6 @@ describe('The tarball', function () {
     });
   }
 });
-
-interface SourceMap {
-  readonly sources: readonly string[];
-  readonly sourcesContent?: readonly (string | null)[];
-}
 
 /** The files of this project that the comments of a program name, such as `docs/operations.md` or `../problems.ts`. */
 function filesCitedIn(program: string): string[] {

@@ -10,11 +10,24 @@ describe('SqliteEventStore keeps the contract of an event store', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'sqlite-store-'));
   after(() => rm(directory, { recursive: true }));
 
+  /** Whether the next COMMIT is executed and its reply lost, as if the connection to a server broke then. */
+  let losesReply = false;
+  class Database extends DatabaseSync {
+    override exec(sql: string): void {
+      super.exec(sql);
+      if (sql !== 'COMMIT' || !losesReply) return;
+      losesReply = false;
+      throw new Error('the reply was lost');
+    }
+  }
+  const loseReply = () => void (losesReply = true);
+
   function open() {
-    const database = new DatabaseSync(join(directory, 'plants.db'));
+    losesReply = false;
+    const database = new Database(join(directory, 'plants.db'));
     return { store: new SqliteEventStore(database, 3), close: () => database.close() };
   }
 
-  const cases = eventStoreContract(open, { pageSize: 3, durable: true, shared: true });
+  const cases = eventStoreContract(open, { pageSize: 3, durable: true, shared: true, loseReply });
   for (const { name, run } of cases) it(name, run);
 });

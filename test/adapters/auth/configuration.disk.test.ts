@@ -97,7 +97,10 @@ describe('The configuration of authentication', () => {
         /^AUTH_JWT_ISSUER does nothing without/,
         /^AUTH_JWT_AUDIENCE does nothing without/,
       ],
-      'no authentication in production': [{ NODE_ENV: 'production', EVENT_STORE: 'memory' }, /^AUTH_TOKENS or AUTH_TOKENS_FILE/],
+      'no authentication in production': [
+        { NODE_ENV: 'production', EVENT_STORE: 'memory' },
+        /^AUTH_TOKENS or AUTH_TOKENS_FILE/,
+      ],
       'no authentication on Redis': [{ EVENT_STORE: 'redis' }, /^AUTH_TOKENS or AUTH_TOKENS_FILE/],
     };
     for (const [what, [environment, ...expected]] of Object.entries(bad)) {

@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { EXIT } from '../../../src/adapters/cli/exit';
 import { COMMANDS } from '../../../src/adapters/cli/commands';
+import { stepsOf } from '../../docs/shell';
 import { compiledCli } from '../../support/compiled-cli';
+import { describePrograms } from '../../support/programs';
 import { describeOwnRedis } from '../../support/redis';
 import { temporaryDirectory } from '../../support/temporary-directory';
 
 const page = readFileSync('docs/command-line.md', 'utf8');
-const session = [...page.matchAll(/```console session\n([^]*?)```/g)].map(([, block]) => block!).join('');
 const MARK = '--- the next command ---';
 
 /** The same command; one that is ended after some seconds gets twice as many until it has printed something. */
@@ -34,24 +35,33 @@ describeOwnRedis('The page about the command line', (startRedis) => {
   it('shows the output of its commands', async function () {
     // Some twenty processes, one after the other.
     this.timeout(180_000).slow(20_000);
+    await showsItsOutput('bash');
+  });
+
+  describePrograms({ zsh: 'zsh' }, 'in zsh', () => {
+    it('shows the output of its commands', async function () {
+      this.timeout(180_000).slow(20_000);
+      await showsItsOutput('zsh');
+    });
+  });
+
+  async function showsItsOutput(shell: string): Promise<void> {
     const redis = await startRedis();
-    const steps = session.split(/^\$ /m).slice(1);
+    const steps = stepsOf('console session');
     expect(steps).to.have.length.above(15);
-    const commands = steps.map((step) => step.slice(0, step.indexOf('\n')));
-    const script = commands
-      .map((command) => `status=$?; echo '${MARK}'; (exit $status)\n${patiently(command)} 2>&1`)
+    const script = steps
+      .map(([command]) => `code=$?; echo '${MARK}'; (exit $code)\n${patiently(command)} 2>&1`)
       .join('\n');
     const environment = { LOG_LEVEL: 'error', STORE_TIMEOUT_MS: '10000' };
     const { ended } = bash(
       script.replaceAll('redis://127.0.0.1:6379', redis.url),
       environment,
       directory(''),
+      shell,
     );
     const printed = (await ended).out.split(`${MARK}\n`).slice(1);
-    expect(printed.map((output, index) => `${commands[index]!}\n${output}`)).to.deep.equal(
-      steps.map((step) => step.replace(/\n+$/, '\n')),
-    );
-  });
+    expect(printed.map((output, index) => [steps[index]![0], output])).to.deep.equal(steps);
+  }
 
   it('has a script that copies all events to another Redis (sh migrate)', async function () {
     this.slow(20_000);

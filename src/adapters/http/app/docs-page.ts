@@ -26,7 +26,7 @@ const STYLE = `
 `;
 
 /** A separate file, because the policy allows no inline script. */
-export const DOCS_INITIALIZER = `'use strict';
+export const DOCS_INITIALIZER: string = `'use strict';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const followScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);

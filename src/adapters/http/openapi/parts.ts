@@ -76,7 +76,7 @@ export const IF_NONE_MATCH: Parameter = {
   schema: { type: 'string' },
 };
 
-/** Content in JSON, by a schema of `schemas.ts`. */
+/** Content in JSON, by a named schema. */
 export function json(
   schema: string,
   examples: NonNullable<Media['examples']>,

@@ -1,6 +1,6 @@
 /**
  * The operations on plants. Each needs a token, and works on the plants of its user. The router, authentication, the
- * OpenAPI document and the tests follow from this table; `app/plants.ts` has the handlers.
+ * OpenAPI document and the tests follow from this table; `app/plants` has the handlers.
  */
 import { QUERY_PARAMETERS } from '../lists/list-query';
 import { IF_NONE_MATCH, type Operation, type Parameter, json } from './parts';

@@ -1,4 +1,4 @@
-/** The operations without a token: documentation, health and metrics. `app/service.ts` has the handlers. */
+/** The operations without a token: documentation, health and metrics. `app/service` has the handlers. */
 import { IF_NONE_MATCH, type Operation, type Response, type Responses, type Schema, json } from './parts';
 import { headersOf } from './responses';
 import { type LiveBody, type ReadyBody, type ServiceBody, schemas } from './schemas';
