@@ -6,5 +6,3 @@ export const PATIENT_MS = 20_000;
 export const AT_ONCE_MS = PATIENT_MS / 4;
 /** Every request must be answered within this time, during any fault. */
 export const ANSWERED_WITHIN_MS = STORE_TIMEOUT_MS + 1000;
-/** Time until the outcome of an unknown write, or of a lost connection, is settled. */
-export const A_WHILE_MS = 500;
