@@ -10,6 +10,7 @@ import {
   plantFootprint,
 } from '../../src/domain';
 import { create, created, deleted, given, plant, plantId, remove } from '../support/given';
+import { PlantsOracle } from '../support/plants-oracle';
 import { RUNS, anyCommand, anyCommands } from './arbitraries';
 
 describe('Creating a plant', () => {
@@ -164,12 +165,12 @@ function listAfter(commands: readonly Command[]): PlantList {
   return list;
 }
 
-/** The oracle: a plant is alive if its last event created it. */
-function living(commands: readonly Command[]): Set<string> {
-  const ids = new Set<string>();
-  for (const command of commands) {
-    if (command.type === 'CreatePlant') ids.add(command.plant.id);
-    else ids.delete(command.id);
-  }
-  return ids;
+function living(commands: readonly Command[]): PlantsOracle {
+  return commands.reduce(
+    (plants, command) =>
+      (command.type === 'CreatePlant'
+        ? plants.create(command.plant.id, command.plant.members)
+        : plants.delete(command.id)) ?? plants,
+    PlantsOracle.NONE,
+  );
 }

@@ -3,20 +3,21 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyPlant } from '../../domain/arbitraries';
 import { type Client, type HttpRequest, type HttpResponse, nextPage } from '../../support/client';
+import { PlantsOracle } from '../../support/plants-oracle';
 import * as specification from './specification';
-import { NO_PLANTS, type NewPlant, type Outcome, type Plants, type Reply } from './specification';
+import type { Outcome, Reply } from './specification';
 
 export const USERS = ['ada', 'bob'] as const;
 export type User = (typeof USERS)[number];
 
 /** The model: the plants of each user. */
-export type Model = Record<User, Plants>;
+export type Model = Record<User, PlantsOracle>;
 
 /** A user's client, and what it remembers. */
 export interface Visitor {
   readonly client: Client;
   /** By path: the list that had this entity tag. */
-  readonly tags: Map<string, { readonly etag: string; readonly plants: Plants }>;
+  readonly tags: Map<string, { readonly etag: string; readonly plants: PlantsOracle }>;
   /** The last cursor that the service sent, as the service wrote it and in the model. */
   cursor: { readonly text: string; readonly place: number } | undefined;
 }
@@ -78,10 +79,14 @@ const creation = fc
   .tuple(anyUser, anyId, fc.boolean(), anyPlant, fc.integer({ min: 1, max: 2 }))
   .map(([user, id, otherForm, members, times]) => {
     const body = JSON.stringify(members).replace('{', `{"id":${(otherForm && OTHER_FORMS.get(id)) || id},`);
-    const plant: NewPlant = { id, ...members };
     return command(`${user}: POST ${body}${times === 2 ? ', twice' : ''}`, async (model, service) => {
       for (let time = 0; time < times; time++)
-        apply(model, user, specification.create(model[user], plant), await service[user].client.post(body));
+        apply(
+          model,
+          user,
+          specification.create(model[user], id, members),
+          await service[user].client.post(body),
+        );
     });
   });
 
@@ -176,7 +181,7 @@ const restart = fc.constant(
     await service.restart();
     if (!service.forgets) return;
     for (const user of USERS) {
-      model[user] = NO_PLANTS;
+      model[user] = PlantsOracle.NONE;
       service[user].cursor = undefined;
     }
   }),

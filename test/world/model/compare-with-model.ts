@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { AUDIENCE, ISSUER, SECRET, signed } from '../../adapters/auth/signing';
 import { Client, type HttpRequest, type HttpResponse } from '../../support/client';
 import { type Model, type Service, type User, type Visitor, anyCommands, compareLists } from './commands';
-import { NO_PLANTS } from './specification';
+import { PlantsOracle } from '../../support/plants-oracle';
 
 /** With it, and without tokens, a service accepts any user, so that every run has new ones. */
 export const ENVIRONMENT = {
@@ -32,7 +32,7 @@ export async function compareWithModel(subject: Subject, seed: number, runs: num
   const met = new Set<string>();
   await fc.assert(
     fc.asyncProperty(anyCommands, async (commands) => {
-      const model: Model = { ada: NO_PLANTS, bob: NO_PLANTS };
+      const model: Model = { ada: PlantsOracle.NONE, bob: PlantsOracle.NONE };
       const service = await serviceOf(subject, met);
       await fc.asyncModelRun(() => ({ model, real: service }), commands);
       await compareLists(model, service);
