@@ -1,3 +1,4 @@
+import type { ListQuery } from '../../application';
 import type { Rejection } from '../../domain';
 import {
   MEMBERS,
@@ -77,9 +78,10 @@ export const list: Command = {
   ],
   run: (args, context) => {
     const user = args.user();
-    const limit = args.number('limit', 0) ?? Infinity;
+    // The compiler asks for an option for each member of a query but the cursor.
+    const query: Required<Omit<ListQuery, 'after'>> = { limit: args.number('limit', 0) ?? Infinity };
     return withStore(context, async ({ plants }) => {
-      const page = await plants.list(user, { limit }, (selection) => selection.page());
+      const page = await plants.list(user, query, (selection) => selection.page());
       const { stdout, stderr } = context.terminal;
       const shown = [...page.living()];
       const withId = args.has('ids');

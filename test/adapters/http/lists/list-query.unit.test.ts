@@ -1,27 +1,14 @@
 import { expect } from 'chai';
-import {
-  type PageQuery,
-  QUERY_PARAMETERS,
-  canonical,
-  parseQuery,
-} from '../../../../src/adapters/http/lists/list-query';
+import { QUERY_PARAMETERS, canonical, parseQuery } from '../../../../src/adapters/http/lists/list-query';
 import { HttpProblem } from '../../../../src/adapters/http/app/problems';
 import { WHOLE_LIST } from '../../../../src/application';
+import { QUERIES } from '../../../support/list-queries';
 
 /** The cursor of position 3. */
 const CURSOR = Buffer.from('v1.3').toString('base64url');
 
-/** For each member, values that differ. The last one differs from that of an absent parameter. A text also has characters that a URL escapes. */
-const values: { readonly [Member in keyof PageQuery]: readonly PageQuery[Member][] } = {
-  limit: [Infinity, 0, 1, 2],
-  after: [0, 1, 12],
-};
-const queries = Object.entries<readonly unknown[]>(values).reduce<readonly PageQuery[]>(
-  (before, [member, each]) => before.flatMap((query) => each.map((value) => ({ ...query, [member]: value }))),
-  [WHOLE_LIST],
-);
 /** With all parameters. */
-const COMPLETE = canonical(queries.at(-1)!);
+const COMPLETE = canonical(QUERIES.at(-1)!);
 
 function refusalOf(querystring: string): string {
   try {
@@ -126,13 +113,19 @@ describe('The canonical text of a query', () => {
     }
   });
 
+  it('stays short: Link repeats it, and clients accept header fields of some KiB only', () => {
+    for (const { name } of QUERY_PARAMETERS)
+      for (const value of ['x'.repeat(5000), '%20'.repeat(1500), '%F0%9F%8C%BF'.repeat(600)])
+        expect(refusalOf(`${name}=${value}`)).to.match(/^40004 /);
+  });
+
   it('differs between any two queries that differ in a member', () => {
-    expect(queries).to.have.length.of.at.least(12);
-    expect(new Set(queries.map(canonical))).to.have.property('size', queries.length);
+    expect(QUERIES).to.have.length.of.at.least(12);
+    expect(new Set(QUERIES.map(canonical))).to.have.property('size', QUERIES.length);
   });
 
   it('is read as the same query, and may stand in a URL and in Link', () => {
-    for (const query of queries) {
+    for (const query of QUERIES) {
       const text = canonical(query);
       expect(parseQuery(text), text).to.deep.equal(query);
       expect(text).to.match(/^[\w.~!$&'()*+,;=:@/?%-]*$/);

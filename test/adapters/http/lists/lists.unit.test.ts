@@ -2,10 +2,11 @@ import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { expect } from 'chai';
 import { type ListPage, Lists } from '../../../../src/adapters/http/lists/lists';
-import type { PageQuery } from '../../../../src/adapters/http/lists/list-query';
+import { canonical, parseQuery } from '../../../../src/adapters/http/lists/list-query';
 import { Selection, type User, WHOLE_LIST } from '../../../../src/application';
 import { PlantList } from '../../../../src/domain';
 import { created } from '../../../support/given';
+import { QUERIES, SELECTED_FROM, SELECTIONS } from '../../../support/list-queries';
 
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
 const ALL = WHOLE_LIST;
@@ -85,19 +86,32 @@ describe('The text of a list', () => {
     ]);
   });
 
-  /** For each member, a query that differs from {@link ALL} in it, and the names that it selects. */
-  const SELECTED: Readonly<Record<keyof PageQuery, readonly [query: PageQuery, names: readonly string[]]>> = {
-    limit: [{ ...ALL, limit: 1 }, ['Fern']],
-    after: [{ ...ALL, after: 1 }, ['Moss']],
-  };
-  for (const [member, [query, names]] of Object.entries(SELECTED)) {
-    it(`has only the plants that the query selects by ${member}`, () => {
-      const [lists, list] = [newLists(), PlantList.from([created(1, 'Fern'), created(2, 'Moss')])];
-      textOf(lists, ADA, list);
-      const text = String(textOf(lists, ADA, list, query));
-      expect((JSON.parse(text) as { name: string }[]).map(({ name }) => name)).to.deep.equal(names);
-    });
-  }
+  for (const [member, { selects }] of Object.entries(SELECTIONS))
+    for (const [value, names] of selects) {
+      it(`has only the plants that the query selects by ${member}: ${JSON.stringify(value) ?? 'all'}`, () => {
+        const [lists, list] = [newLists(), SELECTED_FROM()];
+        textOf(lists, ADA, list);
+        const text = String(textOf(lists, ADA, list, { ...ALL, [member]: value }));
+        expect((JSON.parse(text) as { name: string }[]).map(({ name }) => name)).to.deep.equal(names);
+      });
+    }
+
+  it('has the same plants page by page as whole, with links until the last one', () => {
+    for (const query of QUERIES.filter(({ limit }) => limit > 0)) {
+      const list = SELECTED_FROM();
+      const whole = JSON.parse(
+        String(textOf(newLists(), ADA, list, { ...query, limit: Infinity })),
+      ) as object[];
+      const met: object[] = [];
+      let next: string | undefined = canonical({ ...query, limit: 1 });
+      for (; next !== undefined; next = pageOf(newLists(), ADA, list, parseQuery(next)).next) {
+        const page = JSON.parse(String(textOf(newLists(), ADA, list, parseQuery(next)))) as object[];
+        expect(page.length).to.be.at.most(1);
+        met.push(...page);
+      }
+      expect(met, canonical(query)).to.deep.equal(whole);
+    }
+  });
 
   it('has a different entity tag for each commit, valid in a header', () => {
     const list = PlantList.from([created(1, 'Fern')]);
@@ -181,7 +195,7 @@ describe('The text of a list', () => {
 
   it('is counted with the key of its page and the query of the next page', () => {
     const list = PlantList.from([created(1, 'Fern'), created(2, 'Moss')]);
-    const bytesFor = (query: PageQuery, user = ADA) => {
+    const bytesFor = (query: typeof ALL, user = ADA) => {
       const lists = newLists();
       pageOf(lists, user, list, query);
       return lists.bytes;
