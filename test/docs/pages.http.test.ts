@@ -58,6 +58,8 @@ describe('The pages', () => {
 
   it('have a row for each member of a plant in docs/http-api.md, with its rule', () => {
     const page = read('docs/http-api.md');
+    const rows = [...page.matchAll(/^\| `(\w+)` \| (?:required|optional) \|/gm)].map(([, name]) => name);
+    expect(rows).to.have.members(['id', ...MEMBER_NAMES]);
     for (const name of MEMBER_NAMES) {
       const { optional, minLength } = MEMBERS[name];
       const rule = minLength === 0 ? 'a string, possibly empty' : 'a string of at least one character';

@@ -61,12 +61,19 @@ export const create: Command = {
   },
 };
 
+type Query = Omit<ListQuery, 'after'>;
+
+/** An option for each member of a query but the cursor. */
+const QUERY_OPTIONS: Readonly<Record<keyof Query, Options[string]>> = {
+  limit: { value: 'N', description: 'maximum number of plants, 0 or more; all by default' },
+};
+
 export const list: Command = {
   name: 'list',
   summary: 'list a user’s plants',
   options: {
     ...USER,
-    limit: { value: 'N', description: 'maximum number of plants, 0 or more; all by default' },
+    ...QUERY_OPTIONS,
     ids: { description: 'show the id of each plant as well, first' },
     ...JSON_OUTPUT,
   },
@@ -78,8 +85,7 @@ export const list: Command = {
   ],
   run: (args, context) => {
     const user = args.user();
-    // The compiler asks for an option for each member of a query but the cursor.
-    const query: Required<Omit<ListQuery, 'after'>> = { limit: args.number('limit', 0) ?? Infinity };
+    const query: Required<Query> = { limit: args.number('limit', 0) ?? Infinity };
     return withStore(context, async ({ plants }) => {
       const page = await plants.list(user, query, (selection) => selection.page());
       const { stdout, stderr } = context.terminal;

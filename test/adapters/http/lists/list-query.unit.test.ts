@@ -58,7 +58,7 @@ describe('The query of a list', () => {
   });
 
   it('has a limit and a cursor', () => {
-    expect(parseQuery(`limit=10&cursor=${CURSOR}`)).to.deep.equal({ limit: 10, after: 3 });
+    expect(parseQuery(`limit=10&cursor=${CURSOR}`)).to.deep.equal({ ...WHOLE_LIST, limit: 10, after: 3 });
     expect(parseQuery(`cursor=${CURSOR}`)).to.deep.equal({ ...WHOLE_LIST, after: 3 });
     expect(parseQuery('limit=0')).to.deep.equal({ ...WHOLE_LIST, limit: 0 });
     expect(parseQuery('limit=0010')).to.deep.equal({ ...WHOLE_LIST, limit: 10 });
