@@ -122,7 +122,7 @@ async function drop(body: IncomingMessage, limit: number): Promise<void> {
   });
 }
 
-/** Created once, because every response closes, nearly always after its body. */
+/** Shared by all requests: nearly every response closes after its body, so most would create an error in vain. */
 const ANSWERED = new Error('the request was answered before its body had ended');
 
 /**

@@ -4,7 +4,7 @@ import type { User } from '../../../application';
 import type { HttpProblem } from '../app/problems';
 import { answerRefused, refuseOtherProtocol } from './refusals';
 import type { RequestScheduler, Startable } from './request-scheduler';
-import { type ServingClient, isServed } from './served-response';
+import { type ServingConnection, isServed } from './served-response';
 
 /** Requests per connection. Clients then reconnect, and so discover new instances. */
 const MAX_SERVED = 10_000;
@@ -54,7 +54,7 @@ const WITHOUT_USER = Symbol('without user');
  * lose its own response. And only one request at a time takes memory and store
  * calls, however many a client sends at once.
  */
-export class Connection implements ServingClient, Startable {
+export class Connection implements ServingConnection, Startable {
   user: User | undefined;
   lane: Startable['lane'] = FIRST_REQUESTS;
   /** The pending responses, in the order of their requests. The first one is in progress. */

@@ -5,7 +5,7 @@ import type { User } from '../../../application';
 const LEAST_READ = 64 * 1024;
 
 /** A connection that `listen` has accepted, as seen by the app. */
-export interface Client {
+export interface AcceptedConnection {
   /** The user of its latest request; `undefined` if that had none. Set by the app. */
   user: User | undefined;
   /** Whether the server drains. */
@@ -15,7 +15,7 @@ export interface Client {
 }
 
 /** The same, as seen by its responses. */
-export interface ServingClient extends Client {
+export interface ServingConnection extends AcceptedConnection {
   /** The time for which the client may stop reading its response. */
   readonly readTimeoutMs: number;
   /** Whether the connection closes after `response`, the current one. Called when its header is written. */
@@ -23,7 +23,7 @@ export interface ServingClient extends Client {
 }
 
 /** The connection of `response`; `undefined` under another server than `listen`. */
-export function clientOf(response: ServerResponse): Client | undefined {
+export function clientOf(response: ServerResponse): AcceptedConnection | undefined {
   return isServed(response) ? response.client : undefined;
 }
 
@@ -49,7 +49,7 @@ export function isServed(response: ServerResponse): response is ServedResponse {
 export class ServedResponse<
   Request extends IncomingMessage = IncomingMessage,
 > extends ServerResponse<Request> {
-  client: ServingClient | undefined;
+  client: ServingConnection | undefined;
   /** To call when it closes; see {@link whenClosed}. */
   readonly closing: (() => void)[] = [];
   /** Runs while the client has not read what was written. */

@@ -54,7 +54,7 @@ export async function listen(app: Koa, options: HttpServerOptions = {}): Promise
   });
   const closesOldest = options.whenFull === 'close-oldest';
   if (!closesOldest) server.maxConnections = maxConnections;
-  // Any number of fields: beyond its default limit Node drops fields silently. The app counts them, and refuses too many.
+  // 0 is no limit: Node drops the fields beyond a limit silently. The app refuses a request with too many.
   server.maxHeadersCount = 0;
   // Missing in Node's types. A client that has ended its side of the connection still gets its responses.
   Object.assign(server, { httpAllowHalfOpen: true });
