@@ -1,10 +1,11 @@
-// Generates the parts of the pages that show the code: the configuration, the metrics and the alerts.
+// Generates the parts of the pages that show the code: the configuration, the metrics, the alerts, and the picture of the tour.
 // `--check` changes nothing, and fails if a page is out of date.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { Metrics } from '../src/adapters/metrics';
 import { variables } from '../src/service/config';
 import { reliability } from './reliability';
+import { tourPicture } from './tour-picture';
 
 const PAGES = ['README.md', 'docs/operations.md', 'docs/reliability.md'];
 
@@ -58,12 +59,17 @@ const places: Readonly<Record<string, string>> = {
   ...reliability(),
 };
 
-const stale = PAGES.filter((page) => {
-  const before = readFileSync(page, 'utf8');
-  const after = before.replace(
-    /(<!-- (\w+): npm run docs -->\n)[^]*?(<!-- \/\2 -->)/g,
-    (_, start: string, name: string, end: string) => `${start}${places[name] ?? ''}\n${end}`,
-  );
+const PICTURE = 'docs/tour.svg';
+
+const stale = [...PAGES, PICTURE].filter((page) => {
+  const before = existsSync(page) ? readFileSync(page, 'utf8') : '';
+  const after =
+    page === PICTURE
+      ? tourPicture(readFileSync('README.md', 'utf8'))
+      : before.replace(
+          /(<!-- (\w+): npm run docs -->\n)[^]*?(<!-- \/\2 -->)/g,
+          (_, start: string, name: string, end: string) => `${start}${places[name] ?? ''}\n${end}`,
+        );
   if (after !== before && !process.argv.includes('--check')) writeFileSync(page, after);
   return after !== before;
 });
