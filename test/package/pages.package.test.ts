@@ -42,7 +42,7 @@ describe('With the packed library', function () {
         else if (kind === 'text output') expect(printed).to.contain(text);
         else if (kind.includes(' file=')) workshop.append(join('domain', basename(kind)), text);
       }
-      expect(printed).to.match(/^paid$/m);
+      expect(printed).to.match(/^# fail 0$/m);
     });
 
     it('ends with the files of docs/examples/orders', () => {

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { ODD_TEXTS, examplesOf } from 'plant-store/testing';
 import { type OrderEvent, orderDecider } from './order.js';
-import { codec } from './store.js';
+import { codec, orderCodec } from './store.js';
 
 const place = (price: number) =>
   ({ type: 'PlaceOrder', lines: [{ article: 'pen', quantity: 3, price }] }) as const;
@@ -34,3 +34,13 @@ const any = fc.oneof(anyAdded, fc.constantFrom(placed, paid, cancelled));
 
 it('Every event is read as it was written', () =>
   fc.assert(fc.property(any, (event) => assert.deepEqual(codec.decode(codec.encode(event)), event))));
+
+it('Every order is restored from its snapshot', () =>
+  fc.assert(
+    fc.property(fc.array(any), (events) => {
+      const { initialState, evolve } = orderDecider;
+      const order = events.reduce(evolve, initialState());
+      const read = orderCodec.readers[orderCodec.format]!;
+      assert.deepEqual([...orderCodec.encode(order)].reduce(read, initialState()), order);
+    }),
+  ));
