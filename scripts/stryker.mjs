@@ -1,5 +1,5 @@
 // `npm run test:stryker`: mutates each area of the source with Stryker, and runs the fast tests of this area. An
-// argument is an area or one of its files: `npm run test:stryker -- src/domain src/event-sourcing/replay.ts`.
+// argument is an area or one of its files: `npm run test:stryker -- src/domain src/event-sourcing/loading/replay.ts`.
 // Exits with 1 if a score is below its goal. test/mutants/survivors.md judges the mutants that survive.
 import { Stryker } from '@stryker-mutator/core';
 

@@ -46,18 +46,21 @@ export {
   BrokenSnapshot,
 } from './ports/snapshot-store';
 export type { StreamArchive } from './ports/stream-archive';
-export { ArchivedHistory, HistoryChanged, replay } from './replay';
-export { type SubscribeOptions, subscribe } from './subscribe';
-export type { CancelSignal } from './cancellation';
-export { UNUSABLE_BASE } from './stream-snapshots';
+export { ArchivedHistory, HistoryChanged, replay } from './loading/replay';
+export { type SubscribeOptions, subscribe } from './subscriptions/subscribe';
+export type { CancelSignal } from './subscriptions/cancellation';
 export {
-  type AggregateObserver,
-  type AggregateOptions,
-  type Footprint,
   type SnapshotOptions,
   type SnapshotOutcome,
   SNAPSHOT_EVERY,
-} from './aggregate-options';
-export type { RoundTracer } from './request-queue';
-export { Aggregate, type View } from './aggregate';
-export { type AggregatesOptions, type AggregatesUsage, Aggregates, DEFAULT_TIMEOUT_MS } from './aggregates';
+  UNUSABLE_BASE,
+} from './loading/stream-snapshots';
+export { type AggregateObserver, type AggregateOptions, type Footprint } from './aggregate/aggregate-options';
+export type { RoundTracer } from './ports/round-tracer';
+export { Aggregate, type View } from './aggregate/aggregate';
+export {
+  type AggregatesOptions,
+  type AggregatesUsage,
+  Aggregates,
+  DEFAULT_TIMEOUT_MS,
+} from './aggregate/aggregates';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import type { AggregateMemory } from '../../src/event-sourcing/aggregate';
-import { AggregateCache } from '../../src/event-sourcing/aggregate-cache';
+import type { AggregateMemory } from '../../src/event-sourcing/aggregate/stream-state';
+import { AggregateCache } from '../../src/event-sourcing/aggregate/aggregate-cache';
 import { streamName } from '../../src/testing/a-stream';
 
 /** What an aggregate costs without its state. */
@@ -19,7 +19,7 @@ class Sized {
   grow(bytes: number, items = 0): boolean {
     this.bytes += bytes;
     this.items += items;
-    return this.memory.fits();
+    return this.memory.makeRoom();
   }
 }
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { StoreUnavailable } from '../../src/event-sourcing';
-import { LoadQueue } from '../../src/event-sourcing/load-queue';
+import { LoadQueue } from '../../src/event-sourcing/loading/load-queue';
 import { ManualClock } from '../support/manual-clock';
 import { type PendingRequest, created } from './pending-request';
 import { TIMEOUT_MS, OneAggregate } from './one-aggregate';

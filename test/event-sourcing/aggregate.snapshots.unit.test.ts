@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { plantListCodec } from '../../src/application';
 import { type PlantEvent, PlantList } from '../../src/domain';
 import { BrokenSnapshot, type Head, SNAPSHOT_EVERY, type SnapshotOptions } from '../../src/event-sourcing';
-import { SaveSlot } from '../../src/event-sourcing/save-slot';
+import { SaveSlot } from '../../src/event-sourcing/loading/save-slot';
 import { untilIdle } from '../support/manual-clock';
 import { AWAY, type KeptSnapshot, MemorySnapshots } from '../support/memory-snapshots';
 import { OneAggregate, settled } from './one-aggregate';

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect } from 'chai';
-import { Cancellation } from '../../src/event-sourcing/cancellation';
+import { Cancellation } from '../../src/event-sourcing/subscriptions/cancellation';
 
 const NEVER = new Promise<string>(() => {});
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Load, LoadQueue } from '../../src/event-sourcing/load-queue';
+import { type Load, LoadQueue } from '../../src/event-sourcing/loading/load-queue';
 import { ManualClock, untilIdle } from '../support/manual-clock';
 import { rejection } from '../support/rejection';
 

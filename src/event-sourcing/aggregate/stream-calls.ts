@@ -1,7 +1,7 @@
-import type { Clock } from './ports/clock';
-import type { AppendResult, EncodedEvent, EventStore, Head, ReadResult } from './ports/event-store';
-import { isStoreFault, OutcomeUnknown, StoreUnavailable } from './ports/faults';
-import type { StreamName } from './ports/stream-name';
+import type { Clock } from '../ports/clock';
+import type { AppendResult, EncodedEvent, EventStore, Head, ReadResult } from '../ports/event-store';
+import { isStoreFault, OutcomeUnknown, StoreUnavailable } from '../ports/faults';
+import type { StreamName } from '../ports/stream-name';
 
 const FIRST_RETRY_MS = 10;
 const LAST_RETRY_MS = 200;

@@ -1,6 +1,7 @@
-import type { AggregateObserver, SnapshotOutcome } from './aggregate-options';
-import type { Head } from './ports/event-store';
-import type { StreamName } from './ports/stream-name';
+import type { SnapshotOutcome } from '../loading/stream-snapshots';
+import type { Head } from '../ports/event-store';
+import type { StreamName } from '../ports/stream-name';
+import type { AggregateObserver } from './aggregate-options';
 
 /** Wraps an observer and ignores its errors, so that it cannot fail or hang a request. */
 export class SafeObserver implements Required<AggregateObserver> {

@@ -1,10 +1,10 @@
+import { type Codec, decodeEvent, type RecordedEvent } from '../codec';
+import { pageAfter } from '../loading/replay';
+import type { Clock } from '../ports/clock';
+import { type EventStore, type Head, headOf, type ReadResult } from '../ports/event-store';
+import { isTransient, StoreUnavailable } from '../ports/faults';
+import type { StreamName } from '../ports/stream-name';
 import { Cancellation, type CancelSignal } from './cancellation';
-import { type Codec, decodeEvent, type RecordedEvent } from './codec';
-import type { Clock } from './ports/clock';
-import { type EventStore, type Head, headOf, type ReadResult } from './ports/event-store';
-import { isTransient, StoreUnavailable } from './ports/faults';
-import type { StreamName } from './ports/stream-name';
-import { pageAfter } from './replay';
 
 /** Interval of reads from a store that cannot notify or is unavailable, in ms. */
 const POLL_MS = 200;

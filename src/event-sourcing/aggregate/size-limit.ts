@@ -1,5 +1,5 @@
-import type { Clock } from './ports/clock';
-import { StoreUnavailable } from './ports/faults';
+import type { Clock } from '../ports/clock';
+import { StoreUnavailable } from '../ports/faults';
 
 /** How long a state that was too large is not loaded or extended again. */
 const TOO_LARGE_MS = 10_000;

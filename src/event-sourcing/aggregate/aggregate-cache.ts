@@ -1,5 +1,6 @@
-import type { Aggregate, AggregateMemory } from './aggregate';
-import type { StreamName } from './ports/stream-name';
+import type { StreamName } from '../ports/stream-name';
+import type { Aggregate } from './aggregate';
+import type { AggregateMemory } from './stream-state';
 
 export interface CacheLimits {
   /** Memory limit of all aggregates, in bytes (estimated). */
@@ -80,14 +81,14 @@ export class AggregateCache<Cached extends Cacheable> {
   }
 
   #add(stream: StreamName): Entry<Cached> {
-    const memory: AggregateMemory = { fits: () => this.#fits(entry) };
+    const memory: AggregateMemory = { makeRoom: () => this.#makeRoom(entry) };
     const entry: Entry<Cached> = { aggregate: this.open(stream, memory), bytes: 0, items: 0 };
     this.#count(entry);
     return entry;
   }
 
   /** Updates the cost of the entry, and evicts others. False if the memory is still exceeded. */
-  #fits(entry: Entry<Cached>): boolean {
+  #makeRoom(entry: Entry<Cached>): boolean {
     this.#count(entry);
     this.#evict((other) => other !== this.#latest);
     // A load may evict even the most recently used aggregate, if that one is idle.

@@ -1,12 +1,12 @@
+import type { Decider, Decision } from '../decider';
+import { LoadQueue } from '../loading/load-queue';
+import { SaveSlot } from '../loading/save-slot';
+import { parseStreamName, STREAM_NAME_RULE, type StreamName } from '../ports/stream-name';
 import { Aggregate, type View } from './aggregate';
 import { AggregateCache } from './aggregate-cache';
 import type { AggregateOptions } from './aggregate-options';
-import type { Decider, Decision } from './decider';
-import { LoadQueue } from './load-queue';
-import { parseStreamName, STREAM_NAME_RULE, type StreamName } from './ports/stream-name';
 import { ByteBudget, MAX_ROUND_BYTES } from './request-queue';
 import { SafeObserver } from './safe-observer';
-import { SaveSlot } from './save-slot';
 
 /** Default deadline of a request, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = 2000;

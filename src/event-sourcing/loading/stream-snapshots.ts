@@ -1,10 +1,8 @@
-import { SNAPSHOT_EVERY, type SnapshotOptions } from './aggregate-options';
-import { readerOf } from './codec';
-import { BEGINNING, type Head } from './ports/event-store';
-import { StoreUnavailable, UnreadableHistory } from './ports/faults';
-import { BrokenSnapshot, type StoredSnapshot } from './ports/snapshot-store';
-import type { StreamName } from './ports/stream-name';
-import type { SafeObserver } from './safe-observer';
+import { readerOf, type StateCodec } from '../codec';
+import { BEGINNING, type Head } from '../ports/event-store';
+import { StoreUnavailable, UnreadableHistory } from '../ports/faults';
+import { BrokenSnapshot, type SnapshotStore, type StoredSnapshot } from '../ports/snapshot-store';
+import type { StreamName } from '../ports/stream-name';
 import type { SaveSlot } from './save-slot';
 
 /** A snapshot has all items. This share of them bounds what it costs per event. */
@@ -14,6 +12,26 @@ const ITEMS_SHARE = 1 / 10;
 export const UNUSABLE_BASE =
   'the first events are not in the store, and the base snapshot in their place cannot be used; ' +
   'restore the history from its archives as in docs/operations.md#archives';
+
+/**
+ * What happened to a snapshot: `failed` if it could not be loaded or saved, `ignored` if it cannot be used and the
+ * history is replayed instead.
+ */
+export type SnapshotOutcome = 'restored' | 'saved' | 'failed' | 'ignored';
+
+export interface SnapshotOptions<State> {
+  readonly store: SnapshotStore;
+  readonly codec: StateCodec<State>;
+  /**
+   * How many events follow a snapshot before the next one is saved, but at least a tenth of the number of the state's
+   * items; {@link SNAPSHOT_EVERY} by default. `Infinity`: snapshots are loaded, and none is saved. 0: none is loaded
+   * either, except base snapshots.
+   */
+  readonly every?: number | undefined;
+}
+
+/** Default number of events between two snapshots; their replay takes about 0.1 s. */
+export const SNAPSHOT_EVERY = 10_000;
 
 /** A state, and the head that it is at. */
 export interface StateAtHead<State> {
@@ -34,10 +52,10 @@ export class StreamSnapshots<State> {
 
   constructor(
     private readonly stream: StreamName,
-    private readonly initialState: () => State,
+    private readonly decider: { initialState(): State },
     private readonly options: SnapshotOptions<State>,
     private readonly slot: SaveSlot,
-    private readonly observer: SafeObserver,
+    private readonly report: (outcome: SnapshotOutcome, cause?: unknown) => void,
   ) {}
 
   /** Whether the state is being saved. */
@@ -61,9 +79,9 @@ export class StreamSnapshots<State> {
         yield restored;
       }
     } catch (error) {
-      if (error instanceof StoreUnavailable) this.observer.snapshot(this.stream, 'failed', error);
+      if (error instanceof StoreUnavailable) this.report('failed', error);
       else this.ignore(error);
-      if (begun) yield { state: this.initialState(), head: BEGINNING };
+      if (begun) yield this.initial();
     }
   }
 
@@ -87,7 +105,7 @@ export class StreamSnapshots<State> {
   async *#decode(snapshot: StoredSnapshot, read: ReadInTurn): AsyncGenerator<StateAtHead<State>> {
     const readNext = readerOf(this.options.codec, snapshot.format);
     const chunks = snapshot.chunks[Symbol.asyncIterator]();
-    let state = this.initialState();
+    let state = this.decider.initialState();
     try {
       for (let reading = read(() => chunks.next()); ;) {
         const chunk = await reading;
@@ -106,11 +124,21 @@ export class StreamSnapshots<State> {
     yield { state, head: snapshot.head };
   }
 
+  /** The state without events. */
+  initial(): StateAtHead<State> {
+    return { state: this.decider.initialState(), head: BEGINNING };
+  }
+
+  /** Records that the history has the head of the restored state. */
+  confirm(): void {
+    this.report('restored');
+  }
+
   /** Records that the stored snapshot cannot be used. */
   ignore(why: unknown): void {
     this.#version = 0;
     this.#unusable = true;
-    this.observer.snapshot(this.stream, 'ignored', why);
+    this.report('ignored', why);
   }
 
   /**
@@ -130,7 +158,7 @@ export class StreamSnapshots<State> {
         await this.#save(version, items, current);
       } catch (error) {
         this.#version = version;
-        this.observer.snapshot(this.stream, 'failed', error);
+        this.report('failed', error);
       }
       this.#saving = false;
       ended();
@@ -160,6 +188,6 @@ export class StreamSnapshots<State> {
     const chunks = codec.encode(now.state);
     if (!(await store.save(this.stream, { format: codec.format, head: now.head, chunks }))) return;
     this.#unusable = false;
-    this.observer.snapshot(this.stream, 'saved');
+    this.report('saved');
   }
 }

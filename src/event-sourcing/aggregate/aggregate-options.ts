@@ -1,17 +1,12 @@
-import type { Codec, StateCodec } from './codec';
-import type { LoadQueue } from './load-queue';
-import type { Clock } from './ports/clock';
-import type { EventStore, Head } from './ports/event-store';
-import type { SnapshotStore } from './ports/snapshot-store';
-import type { StreamName } from './ports/stream-name';
-import type { ByteBudget, RoundTracer } from './request-queue';
-import type { SaveSlot } from './save-slot';
-
-/**
- * What happened to a snapshot: `failed` if it could not be loaded or saved, `ignored` if it cannot be used and the
- * history is replayed instead.
- */
-export type SnapshotOutcome = 'restored' | 'saved' | 'failed' | 'ignored';
+import type { Codec } from '../codec';
+import type { LoadQueue } from '../loading/load-queue';
+import type { SaveSlot } from '../loading/save-slot';
+import type { SnapshotOptions, SnapshotOutcome } from '../loading/stream-snapshots';
+import type { Clock } from '../ports/clock';
+import type { EventStore, Head } from '../ports/event-store';
+import type { RoundTracer } from '../ports/round-tracer';
+import type { StreamName } from '../ports/stream-name';
+import type { ByteBudget } from './request-queue';
 
 /** Observes an aggregate. Called synchronously; errors that it throws are ignored. */
 export interface AggregateObserver {
@@ -48,20 +43,6 @@ export const NO_FOOTPRINT: Footprint<unknown, unknown> = {
   bytes: () => 0,
   bytesAddedBy: () => 0,
 };
-
-export interface SnapshotOptions<State> {
-  readonly store: SnapshotStore;
-  readonly codec: StateCodec<State>;
-  /**
-   * How many events follow a snapshot before the next one is saved, but at least a tenth of the number of the state's
-   * items; {@link SNAPSHOT_EVERY} by default. `Infinity`: snapshots are loaded, and none is saved. 0: none is loaded
-   * either, except base snapshots.
-   */
-  readonly every?: number | undefined;
-}
-
-/** Default number of events between two snapshots; their replay takes about 0.1 s. */
-export const SNAPSHOT_EVERY = 10_000;
 
 export interface AggregateOptions<Command, Event, State> {
   readonly store: EventStore;

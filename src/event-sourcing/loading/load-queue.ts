@@ -1,5 +1,5 @@
-import type { Clock } from './ports/clock';
-import { StoreUnavailable } from './ports/faults';
+import type { Clock } from '../ports/clock';
+import { StoreUnavailable } from '../ports/faults';
 
 /** A load: reads one stream's history from the store, page by page. */
 export interface Load {

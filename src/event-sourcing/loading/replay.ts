@@ -1,4 +1,4 @@
-import { type Codec, decodeEvent, type RecordedEvent } from './codec';
+import { type Codec, decodeEvent, type RecordedEvent } from '../codec';
 import {
   BEGINNING,
   type EventPage,
@@ -6,9 +6,9 @@ import {
   type Head,
   headOf,
   type ReadResult,
-} from './ports/event-store';
-import { UnreadableHistory } from './ports/faults';
-import type { StreamName } from './ports/stream-name';
+} from '../ports/event-store';
+import { UnreadableHistory } from '../ports/faults';
+import type { StreamName } from '../ports/stream-name';
 
 /** The head to read after is not, or no longer, in the history: it was erased or lost. Reading it from the start helps. */
 export class HistoryChanged extends Error {
@@ -44,13 +44,17 @@ export async function* replay<Event>(
     yield events.map((stored) => ({ ...stored, event: decodeEvent(codec, stored) }));
 }
 
-/** The pages after `head`, to the end of the history; at least one. The next one is prefetched. Throws as {@link replay} does. */
+/**
+ * The pages after `head`, to the end of the history; at least one. The next one is prefetched while the caller processes
+ * one. Throws as {@link replay} does.
+ */
 export async function* pagesAfter(
   read: (after: Head) => Promise<ReadResult>,
   head: Head,
+  first = read(head),
 ): AsyncGenerator<EventPage> {
   let end = head;
-  for (let reading = read(end); ;) {
+  for (let reading = first; ;) {
     const page = pageAfter(end, await reading);
     if (page.more) {
       end = headOf(page.events.at(-1)!);

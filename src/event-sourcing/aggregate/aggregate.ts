@@ -1,12 +1,16 @@
+import type { Decider, Decision } from '../decider';
+import { LoadQueue } from '../loading/load-queue';
+import { SaveSlot } from '../loading/save-slot';
+import { StreamSnapshots } from '../loading/stream-snapshots';
+import type { EncodedEvent, Head } from '../ports/event-store';
+import { isStoreFault, OutcomeUnknown } from '../ports/faults';
+import type { StreamName } from '../ports/stream-name';
 import type { AggregateOptions } from './aggregate-options';
-import type { Decider, Decision } from './decider';
-import type { EncodedEvent, Head } from './ports/event-store';
-import { isStoreFault, OutcomeUnknown } from './ports/faults';
-import type { StreamName } from './ports/stream-name';
+import { HistoryLoader } from './history-loader';
 import { type Caller, RequestQueue, type RoundRequest } from './request-queue';
 import { SafeObserver } from './safe-observer';
 import { StreamCalls } from './stream-calls';
-import { StreamState } from './stream-state';
+import { type AggregateMemory, StreamState } from './stream-state';
 
 /** How long a state that finished loading without a waiting request is kept for the client's retry. */
 const KEEP_LOADED_MS = 10_000;
@@ -14,13 +18,7 @@ const KEEP_LOADED_MS = 10_000;
 /** Derives a value from a stream's state and its head. */
 export type View<State, T> = (state: State, head: Head) => T;
 
-/** The cache that an aggregate is in. */
-export interface AggregateMemory {
-  /** Called when the size of the aggregate may have changed. False if it does not fit. Must not throw. */
-  fits(): boolean;
-}
-
-const UNBOUNDED: AggregateMemory = { fits: () => true };
+const UNBOUNDED: AggregateMemory = { makeRoom: () => true };
 
 /**
  * The state of one stream, in memory. Executes concurrent requests in rounds.
@@ -40,6 +38,8 @@ export class Aggregate<Command, Event, Rejection, State> {
   readonly #state: StreamState<Command, Event, Rejection, State>;
   readonly #requests: RequestQueue<Command, Decision<Event, Rejection>>;
   readonly #calls: StreamCalls;
+  readonly #loader: HistoryLoader<State>;
+  readonly #snapshots: StreamSnapshots<State> | undefined;
   readonly #observer: SafeObserver;
   #running = false;
   #keepUntil: number | undefined;
@@ -51,6 +51,7 @@ export class Aggregate<Command, Event, Rejection, State> {
     private readonly memory: AggregateMemory = UNBOUNDED,
   ) {
     const { store, clock, timeoutMs, maxWaiting, commandBytes, tracer } = options;
+    const { loads = new LoadQueue(clock, 2 * timeoutMs), saves = new SaveSlot() } = options;
     this.#observer = SafeObserver.of(options.observer);
     this.#calls = new StreamCalls(stream, store, clock);
     this.#requests = new RequestQueue({
@@ -59,16 +60,24 @@ export class Aggregate<Command, Event, Rejection, State> {
       maxWaiting,
       commandBytes,
       tracer,
-      retryAfterMs: () => this.#state.retryAfterMs(),
+      retryAfterMs: () => this.#loader.retryAfterMs(),
       abandoned: () => this.#calls.abandon(),
     });
-    const owner = {
+    this.#state = new StreamState(stream, decider, options, this.#observer, memory);
+    this.#snapshots =
+      options.snapshots &&
+      new StreamSnapshots(stream, decider, options.snapshots, saves, (outcome, cause) =>
+        this.#observer.snapshot(stream, outcome, cause),
+      );
+    this.#loader = new HistoryLoader(this.#state, {
       stream,
+      store,
+      calls: this.#calls,
+      queue: loads,
+      snapshots: this.#snapshots,
       wanted: () => this.#requests.pending,
-      fits: () => memory.fits(),
-      loadEnded: () => this.#loadEnded(),
-    };
-    this.#state = new StreamState(owner, decider, this.#calls, this.#observer, options);
+      ended: () => this.#loadEnded(),
+    });
   }
 
   /** Number of items in the state; see `Footprint`. */
@@ -93,7 +102,7 @@ export class Aggregate<Command, Event, Rejection, State> {
 
   /** Whether it may be evicted: no round, load or save is in flight, and no retry is expected soon. */
   get evictable(): boolean {
-    if (this.#running || this.#state.loading || this.#state.saving) return false;
+    if (this.#running || this.#loader.loading || this.#snapshots?.saving) return false;
     return this.#keepUntil === undefined || this.#keepUntil <= this.options.clock.now();
   }
 
@@ -151,8 +160,8 @@ export class Aggregate<Command, Event, Rejection, State> {
       this.#observer.round(round.length, this.#storeCalls - before);
       this.#requests.endRound();
       this.#running = !this.#requests.isEmpty;
-      this.#state.saveIfDue();
-      this.memory.fits();
+      this.#saveIfDue();
+      this.memory.makeRoom();
     }
   }
 
@@ -163,9 +172,9 @@ export class Aggregate<Command, Event, Rejection, State> {
       if (losses > 0) await this.#calls.pauseAfter(losses);
       const requests = round.filter((request) => !request.settled);
       if (requests.length === 0) return;
-      if (this.#state.loading) {
+      if (this.#loader.loading) {
         // An earlier round started this load, so its last page may be older than this round's requests.
-        await this.#state.load();
+        await this.#loader.load();
         continue;
       }
       const commands = requests.filter((request) => request.command !== undefined);
@@ -177,7 +186,7 @@ export class Aggregate<Command, Event, Rejection, State> {
           this.#answer(requests, decisions);
           return;
         }
-        current = await this.#state.catchUp();
+        current = await this.#loader.catchUp();
         if (!current) losses++;
         continue;
       }
@@ -195,7 +204,7 @@ export class Aggregate<Command, Event, Rejection, State> {
           if (this.#state.head.version > 0) this.#observer.conflict();
           if (result.events.length === 0)
             throw new Error('the store returned a conflict without the events that are in conflict');
-          current = await this.#state.applyNewer(result);
+          current = await this.#loader.applyNewer(result);
           if (!current) losses++;
           continue;
         case 'archived':
@@ -203,7 +212,7 @@ export class Aggregate<Command, Event, Rejection, State> {
             writers,
             'the events after the known head were archived before the write was confirmed',
           );
-          current = await this.#state.reload();
+          current = await this.#loader.reload();
           losses++;
           continue;
         case 'reset':
@@ -217,7 +226,7 @@ export class Aggregate<Command, Event, Rejection, State> {
 
   /** Calls to the store so far. */
   get #storeCalls(): number {
-    return this.#calls.made + this.#state.pagesRead;
+    return this.#calls.made + this.#loader.pagesRead;
   }
 
   /** Answers all requests of the round from the one state of now. */
@@ -257,12 +266,22 @@ export class Aggregate<Command, Event, Rejection, State> {
     });
   }
 
+  /** Saves a snapshot in the background if one is due. */
+  #saveIfDue(): void {
+    const state = this.#state;
+    const isSaveable = () => state.caughtUp && !this.#loader.loading;
+    if (this.#snapshots === undefined || !isSaveable()) return;
+    const current = () => (isSaveable() ? { state: state.value, head: state.head } : undefined);
+    // It cannot be evicted during the save.
+    this.#snapshots.saveIfDue(state.head.version, state.items, current, () => this.memory.makeRoom());
+  }
+
   #loadEnded(): void {
     // A running round continues.
     if (this.#running) return;
     this.#keepUntil = this.options.clock.now() + KEEP_LOADED_MS;
-    this.#state.saveIfDue();
-    this.memory.fits();
+    this.#saveIfDue();
+    this.memory.makeRoom();
   }
 }
 
