@@ -10,6 +10,8 @@ export interface ReleaseState {
   readonly changes: string;
   readonly tags: readonly string[];
   readonly changelog: string;
+  /** The tools and settings that the release needs and this machine lacks. */
+  readonly missing: readonly string[];
 }
 
 const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
@@ -23,11 +25,14 @@ export function problemsOf({
   changes,
   tags,
   changelog,
+  missing,
 }: ReleaseState): readonly string[] {
-  const problems: string[] = [];
+  const problems = missing.map((each) => `${each} is missing`);
   if (!VERSION.test(version)) problems.push('the version must be three numbers, such as 0.2.0');
-  else if (!isNewer(version, current)) problems.push(`the version must be higher than ${current}`);
-  if (tags.includes(`v${version}`)) problems.push(`the tag v${version} exists`);
+  else if (tags.includes(`v${version}`)) problems.push(`the tag v${version} exists`);
+  // The version of package.json itself may not be released yet.
+  else if (version !== current && !isNewer(version, current))
+    problems.push(`the version must be higher than ${current}`);
   if (branch !== 'main') problems.push('the branch must be main');
   if (changes !== '') problems.push('the tree has changes that are not committed');
   if (unreleasedOf(changelog) === '') problems.push('CHANGELOG.md has nothing under Unreleased');
@@ -55,35 +60,53 @@ export function renamed(text: string, current: string, version: string): string 
   return text
     .replaceAll(`plant-store-${current}.tgz`, `plant-store-${version}.tgz`)
     .replaceAll(`plant-store-service-${current}.tgz`, `plant-store-service-${version}.tgz`)
+    .replaceAll(`plant-store-operator:${current}\n`, `plant-store-operator:${version}\n`)
     .replaceAll(`newTag: ${current}\n`, `newTag: ${version}\n`);
 }
 
-export interface Artifact {
-  readonly command: readonly string[];
-  /** The file that gets the standard output of the command. */
-  readonly output?: string;
+/** What `npm audit --json` prints: the numbers, or an error. */
+export interface Audit {
+  readonly metadata?: { readonly vulnerabilities: { readonly high: number; readonly critical: number } };
 }
 
-/** The commands that make the artifacts of a release, in the order of their execution. */
-export function artifacts(version: string): readonly Artifact[] {
-  const name = `plant-store-${version}`;
-  return [
-    { command: ['npm', 'pack', '--pack-destination', 'release'] },
-    { command: ['npm', 'pack', '--workspace', 'service', '--pack-destination', 'release'] },
-    { command: ['bash', 'scripts/sbom.sh'], output: `release/${name}.cdx.json` },
-    {
-      command: [
-        ...['docker', 'buildx', 'build', '--provenance', 'mode=max', '--sbom', 'true'],
-        ...['--tag', `plant-store:${version}`, '--output', `type=oci,dest=release/${name}.oci.tar`, '.'],
-      ],
+/** The number of severe vulnerabilities; `undefined` if the registry does not know. */
+export function severeIn({ metadata }: Audit): number | undefined {
+  return metadata && metadata.vulnerabilities.high + metadata.vulnerabilities.critical;
+}
+
+export interface Build {
+  readonly version: string;
+  /** The commit that the files are made from. */
+  readonly commit: string;
+  readonly startedOn: string;
+  readonly finishedOn: string;
+  readonly tools: Readonly<Record<string, string>>;
+  /** The SHA-256 of package-lock.json, which has that of each package. */
+  readonly lockFile: string;
+  readonly files: readonly { readonly name: string; readonly sha256: string }[];
+}
+
+/** A statement of in-toto about the files, with the provenance of SLSA: https://slsa.dev/spec/v1.0/provenance */
+export function provenanceOf(build: Build): string {
+  const { version, commit, lockFile, startedOn, finishedOn, tools, files } = build;
+  const statement = {
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: files.map(({ name, sha256 }) => ({ name, digest: { sha256 } })),
+    predicateType: 'https://slsa.dev/provenance/v1',
+    predicate: {
+      buildDefinition: {
+        buildType: 'urn:plant-store:release:1',
+        externalParameters: { version },
+        resolvedDependencies: [
+          { name: 'source', digest: { gitCommit: commit } },
+          { name: 'package-lock.json', digest: { sha256: lockFile } },
+        ],
+      },
+      runDetails: {
+        builder: { id: 'urn:plant-store:scripts/release.ts', version: tools },
+        metadata: { startedOn, finishedOn },
+      },
     },
-    {
-      command: [
-        'sha256sum',
-        `release/plant-store-service-${version}.tgz`,
-        ...['tgz', 'cdx.json', 'oci.tar'].map((end) => `release/${name}.${end}`),
-      ],
-      output: 'release/SHA256SUMS',
-    },
-  ];
+  };
+  return `${JSON.stringify(statement, null, 2)}\n`;
 }

@@ -1,26 +1,39 @@
 /**
- * Makes a release: `npm run release -- 0.2.0`. With `--dry-run` it prints what it would do, and changes nothing.
+ * Makes a release: `npm run release -- 0.2.0 --key FILE`, where FILE is the private SSH key of the operator.
  *
- * Writes the version, also into pages and manifests, and the heading of CHANGELOG.md. Commits. Makes the artifacts in
- * `release/`: package, image with provenance, bills of materials, checksums. Tags the commit. It pushes nothing.
+ * All steps run in a clone of the commit: they write the version and the heading of CHANGELOG.md, commit, make the files
+ * of `release/`, sign and tag. Only then the commit and the tag come into this repository; with `--dry-run` they do not.
+ * It pushes nothing.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { artifacts, changelogOf, problemsOf, renamed } from './release-plan';
+import { type Audit, changelogOf, problemsOf, provenanceOf, renamed, severeIn } from './release-plan';
 
 const { values, positionals } = parseArgs({
-  options: { 'dry-run': { type: 'boolean', default: false } },
+  options: { 'dry-run': { type: 'boolean', default: false }, key: { type: 'string', default: '' } },
   allowPositionals: true,
 });
 const [version = ''] = positionals;
 const { version: current } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+const startedOn = new Date().toISOString();
+const key = resolve(values.key);
 
 const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim();
-const texts = git('ls-files', '*.md', 'deploy/*.yaml')
-  .split('\n')
-  .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
-const changelog = texts.find(({ path }) => path === 'CHANGELOG.md')!;
+const setting = (name: string) => spawnSync('git', ['config', name], { encoding: 'utf8' }).stdout.trim();
+const answers = (command: string, ...args: string[]) => spawnSync(command, args).error === undefined;
 
 const problems = problemsOf({
   version,
@@ -28,42 +41,120 @@ const problems = problemsOf({
   branch: git('branch', '--show-current'),
   changes: git('status', '--porcelain'),
   tags: git('tag', '--list').split('\n'),
-  changelog: changelog.text,
+  changelog: readFileSync('CHANGELOG.md', 'utf8'),
+  missing: [
+    ...['npm', 'docker', 'ssh-keygen', 'bash', 'sha256sum'].filter((tool) => !answers(tool, '--version')),
+    ...['user.name', 'user.email'].filter((name) => setting(name) === '').map((name) => `git config ${name}`),
+    ...(existsSync(key) && values.key !== '' ? [] : ['a private SSH key (--key FILE)']),
+    ...(spawnSync('docker', ['version']).status === 0 ? [] : ['a Docker daemon']),
+  ],
 });
 if (problems.length > 0) {
   console.error(problems.map((problem) => `cannot release: ${problem}`).join('\n'));
   process.exit(2);
 }
 
-const today = new Date().toISOString().slice(0, 10);
-write('CHANGELOG.md', changelogOf(changelog.text, version, today));
-for (const { path, text } of texts) {
-  if (path !== 'CHANGELOG.md' && renamed(text, current, version) !== text)
-    write(path, renamed(text, current, version));
-}
-run(['npm', 'version', version, '--workspaces', '--include-workspace-root', '--no-git-tag-version']);
-run(['git', 'commit', '--all', '--message', `Release ${version}`]);
-if (!values['dry-run']) {
-  rmSync('release', { recursive: true, force: true });
-  mkdirSync('release');
-}
-for (const { command, output } of artifacts(version)) run(command, output);
-// Last, so that a commit without artifacts has no tag.
-run(['git', 'tag', '--annotate', `v${version}`, '--message', `Release ${version}`]);
-console.log(`to publish it: git push --follow-tags, and the files of release/`);
+const place = mkdtempSync(join(tmpdir(), 'plant-store-release-'));
+process.on('exit', () => rmSync(place, { recursive: true, force: true }));
+const inClone = (path: string) => join(place, path);
+const output = inClone('release');
 
-function write(path: string, text: string): void {
-  console.log(`write ${path}`);
-  if (path === 'CHANGELOG.md') console.log(`  ## [${version}] - ${today}`);
-  if (!values['dry-run']) writeFileSync(path, text);
+run('git', 'clone', '--quiet', '--branch', 'main', resolve('.'), place);
+for (const name of ['user.name', 'user.email']) run('git', 'config', name, setting(name));
+writeVersion();
+run('git', 'commit', '--quiet', '--all', '--message', `Release ${version}`);
+run('npm', 'ci', '--no-audit', '--no-fund', '--loglevel', 'error');
+mkdirSync(output);
+audit();
+run('npm', 'pack', '--pack-destination', 'release');
+run('npm', 'pack', '--workspace', 'service', '--pack-destination', 'release');
+writeFileSync(join(output, `plant-store-${version}.cdx.json`), textOf('bash', 'scripts/sbom.sh'));
+images();
+writeFileSync(join(output, 'provenance.json'), provenance());
+writeFileSync(join(output, 'SHA256SUMS'), textOf('bash', '-c', 'cd release && sha256sum *'));
+run('ssh-keygen', '-q', '-Y', 'sign', '-f', key, '-n', 'plant-store', 'release/SHA256SUMS');
+const signed = ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${key}`];
+run('git', ...signed, 'tag', '--sign', `v${version}`, '--message', `Release ${version}`);
+
+rmSync('release', { recursive: true, force: true });
+cpSync(output, 'release', { recursive: true });
+if (!values['dry-run']) git('pull', '--quiet', '--ff-only', '--tags', place, 'main');
+console.log(`\n${values['dry-run'] ? 'A dry run: nothing was committed or tagged. It would publish' : 'To publish'}:
+  git push --follow-tags    the commit "Release ${version}" and the tag v${version}`);
+for (const name of readdirSync('release')) console.log(`  release/${name}`);
+
+/** Runs a command in the clone. */
+function run(command: string, ...args: readonly string[]): void {
+  console.log([command, ...args].join(' '));
+  execFileSync(command, args, { cwd: place, stdio: ['ignore', 'inherit', 'inherit'] });
 }
 
-/** @param output the file that gets the standard output of the command. */
-function run([program = '', ...args]: readonly string[], output?: string): void {
-  console.log([program, ...args, ...(output === undefined ? [] : ['>', output])].join(' '));
-  if (values['dry-run']) return;
-  const text = execFileSync(program, args, {
-    stdio: ['ignore', output === undefined ? 'inherit' : 'pipe', 'inherit'],
+function textOf(command: string, ...args: readonly string[]): string {
+  return execFileSync(command, args, { cwd: place, encoding: 'utf8', maxBuffer: 2 ** 26 });
+}
+
+function writeVersion(): void {
+  for (const path of git('ls-files', '*.md', 'deploy/*.yaml').split('\n')) {
+    const text = readFileSync(inClone(path), 'utf8');
+    const changed =
+      path === 'CHANGELOG.md'
+        ? changelogOf(text, version, startedOn.slice(0, 10))
+        : renamed(text, current, version);
+    if (changed !== text) writeFileSync(inClone(path), changed);
+  }
+  const quiet = ['--no-git-tag-version', '--allow-same-version', '--ignore-scripts'];
+  run('npm', 'version', version, '--workspaces', '--include-workspace-root', ...quiet);
+}
+
+/** Not every registry knows vulnerabilities. One that does stops a release with a severe one. */
+function audit(): void {
+  const options = { cwd: place, encoding: 'utf8' } as const;
+  const { stdout } = spawnSync(
+    'npm',
+    ['audit', '--omit', 'dev', '--workspace', 'service', '--json'],
+    options,
+  );
+  const found = JSON.parse(stdout) as Audit;
+  writeFileSync(join(output, 'audit.json'), stdout);
+  const severe = severeIn(found);
+  if (severe === undefined)
+    console.log('NO AUDIT: the registry does not answer one; audit.json has its error');
+  else if (severe > 0)
+    throw new Error(`npm audit found ${severe} severe vulnerabilities: npm audit --omit dev`);
+}
+
+/** The base images are those of the environment, or of the Dockerfiles. */
+function images(): void {
+  const local = process.env.NODE_IMAGE === undefined ? [] : ['--network', 'host'];
+  const tags = [`plant-store:${version}`, `plant-store-operator:${version}`] as const;
+  run('docker', 'build', '--quiet', ...local, '--build-arg', 'NODE_IMAGE', '--tag', tags[0], '.');
+  const service = ['--build-arg', `SERVICE_IMAGE=${tags[0]}`, '--build-arg', 'REDIS_IMAGE'];
+  run(
+    'docker',
+    'build',
+    '--quiet',
+    '--file',
+    'deploy/operator.Dockerfile',
+    ...service,
+    '--tag',
+    tags[1],
+    'deploy',
+  );
+  run('docker', 'save', '--output', `release/plant-store-${version}.images.tar`, ...tags);
+}
+
+function provenance(): string {
+  const digest = (path: string) =>
+    createHash('sha256')
+      .update(readFileSync(inClone(path)))
+      .digest('hex');
+  return provenanceOf({
+    version,
+    commit: textOf('git', 'rev-parse', 'HEAD').trim(),
+    startedOn,
+    finishedOn: new Date().toISOString(),
+    tools: { node: process.version, npm: textOf('npm', '--version').trim() },
+    lockFile: digest('package-lock.json'),
+    files: readdirSync(output).map((name) => ({ name, sha256: digest(join('release', name)) })),
   });
-  if (output !== undefined) writeFileSync(output, text);
 }

@@ -83,6 +83,10 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
   'sh operator image': { by: 'test/container/docker.ts', saying: 'deploy/operator.Dockerfile' },
   'sh kubernetes backup': { by: 'test/repository/kubernetes.unit.test.ts' },
   'sh kubernetes': { by: 'test/repository/kubernetes.unit.test.ts' },
+  'sh release check': {
+    by: 'test/container/release.container.test.ts',
+    saying: "theBlock('sh release check')",
+  },
   'sh package': { by: 'test/package/pages.package.test.ts' },
   'sh package redis': { by: 'test/package/pages.package.test.ts' },
   'sh package http': { by: 'test/package/pages.package.test.ts' },

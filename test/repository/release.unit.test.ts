@@ -1,9 +1,6 @@
 import { expect } from 'chai';
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
-import { changelogOf, problemsOf, renamed } from '../../scripts/release-plan';
-import { temporaryDirectory } from '../support/temporary-directory';
+import { readFileSync } from 'node:fs';
+import { changelogOf, problemsOf, renamed, severeIn } from '../../scripts/release-plan';
 
 const CHANGELOG =
   '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- Ferns.\n\n## [0.1.0] - 2026-01-01\n\n- Moss.\n';
@@ -16,6 +13,7 @@ describe('A release', () => {
     changes: '',
     tags: ['v0.1.0'],
     changelog: CHANGELOG,
+    missing: [],
   };
 
   it('has no problem with a higher version, a clean main branch and unreleased changes', () => {
@@ -24,13 +22,18 @@ describe('A release', () => {
       expect(problemsOf({ ...state, version })).to.deep.equal([]);
   });
 
+  it('may have the version of package.json, if that was never released', () => {
+    expect(problemsOf({ ...state, version: '0.1.0', tags: [] })).to.deep.equal([]);
+  });
+
   for (const [wrong, problem] of [
     [{ version: '' }, 'the version must be three numbers, such as 0.2.0'],
     [{ version: 'v0.2.0' }, 'the version must be three numbers, such as 0.2.0'],
     [{ version: '0.2.0; rm' }, 'the version must be three numbers, such as 0.2.0'],
     [{ version: '0.0.9' }, 'the version must be higher than 0.1.0'],
-    [{ version: '0.1.0', tags: [] }, 'the version must be higher than 0.1.0'],
+    [{ version: '0.1.0' }, 'the tag v0.1.0 exists'],
     [{ tags: ['v0.2.0'] }, 'the tag v0.2.0 exists'],
+    [{ missing: ['docker'] }, 'docker is missing'],
     [{ branch: 'feature' }, 'the branch must be main'],
     [{ changes: ' M README.md' }, 'the tree has changes that are not committed'],
     [
@@ -54,63 +57,15 @@ describe('A release', () => {
   it('names the package and the image of its version in pages and manifests', () => {
     const page = 'npm install path/to/plant-store-0.1.0.tgz # 0.1.0';
     expect(renamed(page, '0.1.0', '0.2.0')).to.equal('npm install path/to/plant-store-0.2.0.tgz # 0.1.0');
+    const image = '  image: registry.example/plant-store-operator:0.1.0\n';
+    expect(renamed(image, '0.1.0', '0.2.0')).to.equal(image.replace('0.1.0', '0.2.0'));
     expect(renamed('    newTag: 0.1.0\n', '0.1.0', '0.2.0')).to.equal('    newTag: 0.2.0\n');
   });
 
-  describe('of a repository', function () {
-    this.timeout(60_000);
-    const inDirectory = temporaryDirectory();
-
-    it('is shown by a dry run, which changes nothing', () => {
-      const repository = inDirectory('plant-store');
-      const files = {
-        'package.json': '{ "version": "0.1.0" }\n',
-        'CHANGELOG.md': CHANGELOG,
-        'README.md': 'npm install plant-store-0.1.0.tgz\n',
-        'docs/other.md': 'plant-store\n',
-        'deploy/kubernetes/kustomization.yaml': 'images:\n  - name: plant-store\n    newTag: 0.1.0\n',
-      };
-      for (const [path, text] of Object.entries(files)) {
-        mkdirSync(dirname(join(repository, path)), { recursive: true });
-        writeFileSync(join(repository, path), text);
-      }
-      const git = (...args: string[]) => execFileSync('git', args, { cwd: repository, encoding: 'utf8' });
-      git('init', '--quiet', '--initial-branch', 'main');
-      git('add', '--all');
-      const author = ['-c', 'user.name=a', '-c', 'user.email=a@example.com'];
-      git(...author, 'commit', '--quiet', '--message', 'Start');
-      const before = git('log', '--all', '--decorate');
-
-      const tsNode = ['-r', require.resolve('ts-node/register')];
-      const { status, stdout, stderr } = spawnSync(
-        process.execPath,
-        [...tsNode, resolve('scripts/release.ts'), '0.2.0', '--dry-run'],
-        {
-          cwd: repository,
-          encoding: 'utf8',
-          env: { ...process.env, TS_NODE_PROJECT: resolve('tsconfig.json') },
-        },
-      );
-      expect(stderr).to.equal('');
-      expect(status).to.equal(0);
-      expect(stdout.split('\n')).to.deep.equal([
-        'write CHANGELOG.md',
-        `  ## [0.2.0] - ${new Date().toISOString().slice(0, 10)}`,
-        'write README.md',
-        'write deploy/kubernetes/kustomization.yaml',
-        'npm version 0.2.0 --workspaces --include-workspace-root --no-git-tag-version',
-        'git commit --all --message Release 0.2.0',
-        'npm pack --pack-destination release',
-        'npm pack --workspace service --pack-destination release',
-        'bash scripts/sbom.sh > release/plant-store-0.2.0.cdx.json',
-        'docker buildx build --provenance mode=max --sbom true --tag plant-store:0.2.0 --output type=oci,dest=release/plant-store-0.2.0.oci.tar .',
-        'sha256sum release/plant-store-service-0.2.0.tgz release/plant-store-0.2.0.tgz release/plant-store-0.2.0.cdx.json release/plant-store-0.2.0.oci.tar > release/SHA256SUMS',
-        'git tag --annotate v0.2.0 --message Release 0.2.0',
-        'to publish it: git push --follow-tags, and the files of release/',
-        '',
-      ]);
-      expect(git('status', '--porcelain')).to.equal('');
-      expect(git('log', '--all', '--decorate')).to.equal(before);
-    });
+  it('is stopped by severe vulnerabilities, if the registry knows any', () => {
+    const audit = (high: number, critical: number) => ({ metadata: { vulnerabilities: { high, critical } } });
+    expect(severeIn(audit(1, 2))).to.equal(3);
+    expect(severeIn(audit(0, 0))).to.equal(0);
+    expect(severeIn({})).to.equal(undefined);
   });
 });
