@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { endWithProcess } from '../../support/redis/end-with-process';
 
 export interface HaproxyOptions {
@@ -8,13 +9,25 @@ export interface HaproxyOptions {
   readonly servers: readonly number[];
   /** The path of the adapted configuration. */
   readonly file: string;
+  /** Limit of the requests in flight on a server; that of the file by default. */
+  readonly maxconn?: number;
 }
+
+/** A request in the log of the proxy. */
+export interface ProxiedRequest {
+  readonly requestId: string;
+  readonly status: number;
+  readonly server: string;
+}
+
+export const CONFIGURATION = 'deploy/haproxy.cfg';
 
 /** HAProxy with deploy/haproxy.cfg, adapted to instances on ports of this machine. */
 export class Haproxy {
   readonly url: string;
   /** The log lines about servers that went up or down. */
   readonly transitions: string[] = [];
+  readonly requests: ProxiedRequest[] = [];
   #output = '';
 
   private constructor(
@@ -25,6 +38,9 @@ export class Haproxy {
     const note = (chunk: Buffer) => {
       const lines = (this.#output + chunk.toString()).split('\n');
       this.#output = lines.pop()!;
+      this.requests.push(
+        ...lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as ProxiedRequest),
+      );
       this.transitions.push(...lines.filter((line) => /Server \S+ is (UP|DOWN)/.test(line)));
     };
     // Standard error has the same lines again.
@@ -35,8 +51,14 @@ export class Haproxy {
     return spawnSync('haproxy', ['-v']).status === 0;
   }
 
-  static async start({ port, servers, file }: HaproxyOptions): Promise<Haproxy> {
-    writeFileSync(file, adapt(readFileSync('deploy/haproxy.cfg', 'utf8'), port, servers));
+  static async start({ port, servers, file, maxconn }: HaproxyOptions): Promise<Haproxy> {
+    const configuration = adapt(readFileSync(CONFIGURATION, 'utf8'), port, servers);
+    writeFileSync(
+      file,
+      maxconn === undefined
+        ? configuration
+        : configuration.replace(/server maxconn \d+/, `server maxconn ${maxconn}`),
+    );
     const child = spawn('haproxy', ['-db', '-f', file], { stdio: ['ignore', 'pipe', 'ignore'] });
     const forget = endWithProcess(() => child.kill('SIGKILL'));
     child.once('exit', forget);
@@ -68,6 +90,7 @@ function adapt(configuration: string, port: number, servers: readonly number[]):
     return text.replace(pattern, by);
   };
   let text = replace(configuration, /^resolvers docker\n(?:[ \t].*\n)+/m, '');
+  text = replace(text, /(?<=^ *errorfile \d+ )/gm, `${resolve('deploy')}/`);
   text = replace(text, /^ *bind .*$/m, `  bind 127.0.0.1:${port}`);
   text = replace(text, / init-addr none resolvers docker/, '');
   const lines = servers.map((server, index) => `  server plants${index + 1} 127.0.0.1:${server}$1`);
