@@ -2,10 +2,6 @@
 import { join } from 'node:path';
 import { compiledMain } from '../test/support/compiled';
 import type { Contestant } from './measure';
-import { LISTED } from './session';
-
-/** Streams of this many events; a short one, and one of a user who has used the service for a while. */
-const STREAM_LENGTHS = [10, 1_000];
 
 export function contestants(): Contestant[] {
   return [
@@ -15,34 +11,25 @@ export function contestants(): Contestant[] {
     peer('bare', 'bare `node:http`, fixed answers', { remembers: false, notInQuick: true }),
     peer('koa-fixed', 'Koa 3, router, koa-bodyparser, fixed answers', { remembers: false }),
     peer('fastify', 'Fastify 5 and a Map, compiled schemas'),
+    peer('fastify-redis', 'Fastify 5 and hashes in Redis', { redis: true }),
     peer('koa', 'Koa 3, router, koa-bodyparser, ajv and a Map'),
-    peer('express', 'Express 5, ajv and a Map', { notInQuick: true }),
-    ...STREAM_LENGTHS.map((events) => eventSourced('emmett', 'Emmett', events)),
-    ...STREAM_LENGTHS.map((events) => eventSourced('castore', 'Castore', events)),
+    peer('koa-redis', 'Koa 3, router, koa-bodyparser, ajv and hashes in Redis', { redis: true }),
   ];
 }
 
-function peer(name: string, title: string, more: Partial<Contestant> = {}): Contestant {
-  return {
-    name,
-    title,
-    command: { args: [join(__dirname, 'dist', `${name}.js`)] },
-    reader: 'any',
-    writer: 'any',
-    remembers: true,
-    ...more,
-  };
+/** The same server with this number of users, who take turns. */
+export function withUsers(contestant: Contestant, users: number): Contestant {
+  const { args, env } = contestant.command;
+  const numbers = Array.from({ length: users }, (_, number) => number);
+  const tokens = numbers.flatMap((number) =>
+    ['reader', 'writer'].map((name) => `${name}${number}:${contestant[name as 'reader']}${number}`),
+  );
+  return { ...contestant, users, command: { args, env: { ...env, AUTH_TOKENS: tokens.join() } } };
 }
 
-/** It has initial plants. */
-function eventSourced(library: string, title: string, events: number): Contestant {
-  const name = `${library}-${events}`;
-  return peer(name, `${title} on Koa, streams of ${events.toLocaleString('en-GB')} events`, {
-    command: { args: [join(__dirname, 'dist', `${library}.js`), String(events)] },
-    listed: Math.min(LISTED, events),
-    hasInitialPlants: true,
-    notInQuick: events !== 1_000,
-  });
+function peer(name: string, title: string, more: Partial<Contestant> = {}): Contestant {
+  const [program] = name.split('-redis');
+  return server(name, title, [join(__dirname, 'dist', `${program}.js`)], {}, more);
 }
 
 function plantStore(
@@ -51,11 +38,21 @@ function plantStore(
   env: Readonly<Record<string, string>> = {},
   more: Partial<Contestant> = {},
 ): Contestant {
+  return server(name, title, [compiledMain()], env, more);
+}
+
+function server(
+  name: string,
+  title: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  more: Partial<Contestant>,
+): Contestant {
   const tokens = 'reader:reads-with-this-token,writer:writes-with-this-token';
   return {
     name,
     title,
-    command: { args: [compiledMain()], env: { AUTH_TOKENS: tokens, ...env } },
+    command: { args, env: { AUTH_TOKENS: tokens, ...env } },
     reader: 'reads-with-this-token',
     writer: 'writes-with-this-token',
     remembers: true,

@@ -14,6 +14,7 @@ import { growth } from './sections/growth';
 import { largeList } from './sections/large-list';
 import { latency } from './sections/latency';
 import { log } from './sections/log';
+import { peers } from './sections/peers';
 import type { Conditions } from './session';
 import { median } from './statistics';
 import { type Row, figureTable, ratioTable, rowsOf, thousands } from './table';
@@ -22,6 +23,7 @@ type Measure = (conditions: Conditions, rounds: number) => Promise<Section>;
 
 /** The further sections, by name. */
 const SECTIONS: Readonly<Record<string, readonly [heading: string, measure: Measure]>> = {
+  peers: ['Written by hand', (conditions, rounds) => peers(conditions, rounds)],
   log: ['What the log costs', log],
   latency: ['Latency', (conditions) => latency(conditions)],
   growth: ['Growth', (conditions) => growth(conditions)],

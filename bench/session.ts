@@ -26,7 +26,7 @@ export interface Target {
   readonly users?: number | undefined;
   /** Whether it stores plants, so that only a created plant can be deleted. */
   readonly remembers: boolean;
-  /** Whether it starts with plants; otherwise the session creates 100. */
+  /** Whether it starts with plants; otherwise the session creates 100 of each user. */
   readonly hasInitialPlants?: boolean;
   /** Number of plants in the list; 100 by default. */
   readonly listed?: number;
@@ -67,7 +67,7 @@ export class Session {
     private readonly conditions: Conditions,
   ) {
     this.#url = `${server.url}/plants`;
-    this.#nextId = target.firstId ?? LISTED + 1;
+    this.#nextId = target.firstId ?? LISTED * (target.users ?? 1) + 1;
   }
 
   /** Checks that the list has the right length and that a created plant can be deleted. */
@@ -76,8 +76,10 @@ export class Session {
     const id = this.#nextId++;
     const reader = tokenOf(this.target.reader, id, users);
     const writer = tokenOf(this.target.writer, id, users);
-    if (remembers && !hasInitialPlants)
-      await seed({ url: this.#url, tokenOf: () => reader, firstId: 1, count: LISTED });
+    if (remembers && !hasInitialPlants) {
+      const readerOf = (plant: number) => tokenOf(this.target.reader, plant, users);
+      await seed({ url: this.#url, tokenOf: readerOf, firstId: 1, count: LISTED * (users ?? 1) });
+    }
     const list = await this.#answerTo('GET', query, reader);
     if (!Array.isArray(list) || list.length !== listed || !(list[0] as { name?: string }).name) {
       throw new Error(`the list is not one of ${listed} plants`);

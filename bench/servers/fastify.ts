@@ -1,8 +1,8 @@
-/** Fastify 5 on a Map, with compiled schemas for requests and responses. */
+/** Fastify 5, with compiled schemas for requests and responses; the JSON of a list from Redis is sent as it is. */
 import { fastify } from 'fastify';
 import type { AddressInfo } from 'node:net';
-import { PlantMap } from './map';
-import { type NewPlant, announce, newPlantSchema } from './shared';
+import { openPlants } from './plants';
+import { type NewPlant, announce, newPlantSchema, userOf } from './shared';
 
 const plant = {
   type: 'object',
@@ -10,22 +10,44 @@ const plant = {
   properties: { name: { type: 'string' }, tag: { type: 'string' } },
 } as const;
 
-const plants = new PlantMap();
+const plants = openPlants();
 const app = fastify();
-app.get('/plants', { schema: { response: { 200: { type: 'array', items: plant } } } }, (_, reply) => {
-  reply.send(plants.list());
+app.decorateRequest('user', '');
+app.addHook('onRequest', (request, reply, done) => {
+  const user = userOf(request.headers.authorization);
+  if (user === undefined) {
+    reply.code(401).send();
+    return;
+  }
+  request.user = user;
+  done();
 });
-app.post<{ Body: Required<NewPlant> }>(
+app.get(
   '/plants',
-  { schema: { body: newPlantSchema, response: { 200: plant } } },
-  ({ body }, reply) => {
-    if (plants.create(body)) reply.send(body);
-    else reply.code(400).send();
+  { schema: { response: { 200: { type: 'array', items: plant } } } },
+  async ({ user }, reply) => {
+    const list = await plants.list(user);
+    return reply.type('application/json').send(list);
   },
 );
-app.delete<{ Params: { id: string } }>('/plants/:id', ({ params }, reply) => {
-  reply.code(plants.delete(Number(params.id)) ? 204 : 404).send();
+app.post<{ Body: NewPlant }>(
+  '/plants',
+  { schema: { body: newPlantSchema, response: { 200: plant } } },
+  async ({ user, body }, reply) => {
+    if (!(await plants.create(user, body))) return reply.code(400).send();
+    return body;
+  },
+);
+app.delete<{ Params: { id: string } }>('/plants/:id', async ({ user, params }, reply) => {
+  const deleted = await plants.delete(user, Number(params.id));
+  return reply.code(deleted ? 204 : 404).send();
 });
 void app.listen({ port: 0, host: '127.0.0.1' }).then(() => {
   announce((app.server.address() as AddressInfo).port);
 });
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    user: string;
+  }
+}

@@ -2,9 +2,14 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// Types instead of interfaces, because Emmett requires an index signature of events.
-export type Plant = { readonly name: string; readonly tag?: string };
-export type NewPlant = Plant & { readonly id: number };
+export interface Plant {
+  readonly name: string;
+  readonly tag?: string;
+}
+
+export interface NewPlant extends Plant {
+  readonly id: number;
+}
 
 export const PLANT: Plant = { name: 'Monstera deliciosa', tag: 'indoor' };
 
@@ -31,4 +36,17 @@ export function serve(server: Server): void {
 /** The line that the benchmark waits for. */
 export function announce(port: number): void {
   console.log(`listens on http://127.0.0.1:${port}`);
+}
+
+/** Names of the users by their tokens, configured as those of plant-store. */
+const users = new Map(
+  (process.env['AUTH_TOKENS'] ?? '').split(',').map((each) => {
+    const [user = '', token = ''] = each.split(':');
+    return [token, user];
+  }),
+);
+
+/** The user of a header field `Authorization: Bearer …`. */
+export function userOf(authorization: string | undefined): string | undefined {
+  return authorization?.startsWith('Bearer ') ? users.get(authorization.slice(7)) : undefined;
 }

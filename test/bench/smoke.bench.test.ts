@@ -13,6 +13,7 @@ import { growth } from '../../bench/sections/growth';
 import { largeList } from '../../bench/sections/large-list';
 import { latency } from '../../bench/sections/latency';
 import { log } from '../../bench/sections/log';
+import { peers } from '../../bench/sections/peers';
 import type { Conditions } from '../../bench/session';
 
 const run = promisify(execFile);
@@ -39,10 +40,7 @@ describe('npm run bench', function () {
   }
 
   it('starts and measures all servers, and writes page and chart', async () => {
-    // One of those that differ only in the length of their streams.
-    const all = contestants().filter(
-      ({ name, redis }) => !name.endsWith('-10') && (!redis || has('redis-server')),
-    );
+    const all = contestants().filter(({ redis }) => !redis || has('redis-server'));
     const names = all.map(({ name }) => name).join(',');
     const printed = await bench('node', '--only', names, '--into', directory);
     const page = readFileSync(join(directory, 'benchmark.md'), 'utf8');
@@ -77,6 +75,14 @@ describe('npm run bench', function () {
 
     it('compares the service with a log and without', async () => {
       expect((await log(conditions, 1)).text).to.match(/\| DELETE \| [\d.]+ \| /);
+    });
+
+    it('compares the service on Redis with those written by hand, with one user and several', async function () {
+      if (!has('redis-server')) return this.skip();
+      const { text } = await peers(conditions, 1, [1, 3]);
+      expect(
+        text.match(/^\| (Koa|Fastify)[^|]* (one user|3 users)( \| [\d.]+, [\d.]+, [\d.]+){3} \|$/gm),
+      ).to.have.length(4);
     });
 
     it('measures latencies at a constant rate, and plots them', async function () {
