@@ -5,6 +5,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { streamKey } from '../src/adapters/redis';
+import { parseUser, plantsOf } from '../src/application';
 import { type Service, bootstrap } from '../src/service/bootstrap';
 import { readConfig } from '../src/service/config';
 import { problemsText } from '../src/service/start-text';
@@ -80,7 +82,11 @@ function whatToTry(instances: readonly Service[], redis: Redis | undefined, toke
     `  curl -i '${other}/plants?limit=2' ${bearer}`,
     `  curl -i -X DELETE ${one}/plants/2 ${bearer}`,
     `  a browser at ${one}/docs, with the token ${token}`,
-    ...(redis ? [`  redis-cli -u ${redis.url} XRANGE 'plant-store-demo:{demo}:events' - +`] : []),
+    ...(redis
+      ? [
+          `  redis-cli -u ${redis.url} XRANGE '${streamKey('plant-store-demo', plantsOf(parseUser('demo')!))}' - +`,
+        ]
+      : []),
     '',
     'Ctrl-C ends it all.',
   ].join('\n');

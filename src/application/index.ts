@@ -10,5 +10,5 @@ export { FAILURES, type Problem, REJECTED, failureOf } from './failures';
 export { type ListQuery, type Listing, Selection, WHOLE_LIST } from './listing';
 export { type Upcaster, plantCodec, plantCodecWith } from './plant-codec';
 export { plantListCodec } from './plant-list-codec';
-export { type PlantStoreOptions, PlantStore } from './plant-store';
+export { type PlantStoreOptions, PLANTS, PlantStore, plantsOf } from './plant-store';
 export { type User, USER_RULE, parseUser } from './user';

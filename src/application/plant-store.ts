@@ -16,11 +16,13 @@ import {
   type AggregatesUsage,
   type SnapshotOptions,
   type StateCodec,
+  type StreamName,
+  streamOf,
 } from '../event-sourcing';
 import { type ListQuery, type Listing, Selection, completeQuery } from './listing';
 import { plantCodec } from './plant-codec';
 import { plantListCodec } from './plant-list-codec';
-import type { User } from './user';
+import { USER_RULE, type User, parseUser } from './user';
 
 /** The options of the engine. The codecs, by default, and the footprint are those of plants. */
 export interface PlantStoreOptions extends Omit<
@@ -31,8 +33,16 @@ export interface PlantStoreOptions extends Omit<
     (Omit<SnapshotOptions<PlantList>, 'codec'> & { codec?: StateCodec<PlantList> }) | undefined;
 }
 
+/** The category of the streams with plants. */
+export const PLANTS = 'plants';
+
+/** The stream of a user's plants. */
+export function plantsOf(user: User): StreamName {
+  return streamOf(PLANTS, user);
+}
+
 /**
- * The use cases, for every transport. Each user has a stream of events.
+ * The use cases, for every transport. The plants of each user have a stream of events.
  *
  * All methods reject at once with TypeError if an argument is invalid, and with `StoreUnavailable` if nothing was
  * written; `create` and `delete` also reject with `OutcomeUnknown`. Any other error is a bug of the store or of `read`.
@@ -73,7 +83,9 @@ export class PlantStore {
     read: (selection: Selection) => unknown = (selection) => selection.listing(),
   ): Promise<unknown> {
     const complete = completeQuery(query);
-    return this.#lists.query(user, (list, head) => read(new Selection(list, complete, head)));
+    return this.#with(user, (stream) =>
+      this.#lists.query(stream, (list, head) => read(new Selection(list, complete, head))),
+    );
   }
 
   /** Current memory and queue lengths. An aggregate is a user's list, its items are the living plants. */
@@ -86,6 +98,12 @@ export class PlantStore {
     user: User,
     command: Extract<Command, { type: Type }>,
   ): Promise<Decision<Type>> {
-    return this.#lists.execute(user, command);
+    return this.#with(user, (stream) => this.#lists.execute(stream, command));
+  }
+
+  #with<T>(user: User, use: (stream: StreamName) => Promise<T>): Promise<T> {
+    if (typeof user !== 'string' || parseUser(user) === undefined)
+      return Promise.reject(new TypeError(`a user must be ${USER_RULE}`));
+    return use(plantsOf(user));
   }
 }

@@ -35,7 +35,7 @@ export {
   isTransient,
 } from './ports/faults';
 export type { EventStoreOptions, OpenEventStore, StoreStatus } from './ports/open-event-store';
-export { type StreamName, STREAM_NAME_RULE, parseStreamName } from './ports/stream-name';
+export { type StreamName, STREAM_NAME_RULE, parseStreamName, partsOf, streamOf } from './ports/stream-name';
 export type { CataloguedStream, ForeignObject, StreamCatalogue } from './ports/stream-catalogue';
 export {
   type Base,

@@ -9,7 +9,7 @@ import { systemClock } from '../adapters/system/clock';
 import { commitIds } from '../adapters/system/commit-id';
 import { PlantStore } from '../application';
 import type { StreamCatalogue } from '../event-sourcing';
-import { readConfig } from './config';
+import { type Config, readConfig } from './config';
 import { serve } from './serve';
 import { problemsText } from './start-text';
 import { packageVersion } from './version';
@@ -29,6 +29,14 @@ function contextOf(process: NodeJS.Process): CliContext {
     version: packageVersion(),
     openStore: () => openStore(process.env, (line) => void stderr.line(line).catch(() => {})),
     serve,
+    redis() {
+      const config = storeConfig(process.env);
+      if (config.EVENT_STORE !== 'redis')
+        throw new Misconfigured(
+          'this command is about a store in Redis: set EVENT_STORE=redis and REDIS_URL',
+        );
+      return loadStores().redisTools(config);
+    },
     newToken: async (path, token) => {
       try {
         return await addToken(path, token);
@@ -57,8 +65,7 @@ function contextOf(process: NodeJS.Process): CliContext {
 const REQUEST_TIMEOUT_MS = 60_000;
 
 async function openStore(environment: NodeJS.ProcessEnv, print: (line: string) => void): Promise<OpenStore> {
-  const { config, problems } = readConfig(environment, { authentication: false });
-  if (problems) throw new Misconfigured(problemsText(problems));
+  const config = storeConfig(environment);
   if (config.EVENT_STORE === 'memory')
     throw new Misconfigured(
       'EVENT_STORE is memory, which is empty at the start of this command and lost at its end.\n' +
@@ -90,6 +97,12 @@ async function openStore(environment: NodeJS.ProcessEnv, print: (line: string) =
     }),
     timeoutMs: config.STORE_TIMEOUT_MS,
   };
+}
+
+function storeConfig(environment: NodeJS.ProcessEnv): Config {
+  const { config, problems } = readConfig(environment, { authentication: false });
+  if (problems) throw new Misconfigured(problemsText(problems));
+  return config;
 }
 
 /** The catalogue of a module's store that has none. */

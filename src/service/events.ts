@@ -1,6 +1,8 @@
 import type { Logger } from 'pino';
 import { MemoryEventStore } from '../adapters/memory';
-import { openRedisEventStore } from '../adapters/redis';
+import type { RedisTools } from '../adapters/cli/command';
+import { convertStore, openRedisEventStore, streamKey } from '../adapters/redis';
+import { PLANTS } from '../application';
 import type { Clock, EventStore, EventStoreOptions, OpenEventStore } from '../event-sourcing';
 import type { Config } from './config';
 import { openStoreModule } from './store-module';
@@ -33,8 +35,20 @@ export async function openEvents(
     report: (level, message) => log[level](message),
   };
   if (config.EVENT_STORE !== 'redis') return openStoreModule(config.EVENT_STORE, options);
-  return openRedisEventStore({
-    ...options,
+  return openRedisEventStore({ ...options, ...redisOptions(config), createsId });
+}
+
+/** What the commands do with a store in Redis alone. */
+export function redisTools(config: Config): RedisTools {
+  const options = redisOptions(config);
+  return {
+    keyOf: (stream) => streamKey(options.keyPrefix, stream),
+    convert: (conversion) => convertStore({ ...options, ...conversion, category: PLANTS }),
+  };
+}
+
+function redisOptions(config: Config) {
+  return {
     url: config.REDIS_URL,
     clusterNodes: config.REDIS_CLUSTER_NODES,
     sentinels: config.REDIS_SENTINELS && {
@@ -43,9 +57,9 @@ export async function openEvents(
     },
     keyPrefix: config.REDIS_KEY_PREFIX,
     waitReplicas: config.REDIS_WAIT_REPLICAS,
+    timeoutMs: config.STORE_TIMEOUT_MS,
     storeId: config.REDIS_STORE_ID,
-    createsId,
-  });
+  };
 }
 
 /** Closes the event store. Logs a failure, or that it has not closed in `timeoutMs`, and never rejects. */

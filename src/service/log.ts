@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { hostname } from 'node:os';
 import { type Logger, pino } from 'pino';
-import { type AggregateObserver, OutcomeUnknown, type SnapshotOutcome, isTransient } from '../event-sourcing';
+import {
+  type AggregateObserver,
+  OutcomeUnknown,
+  type SnapshotOutcome,
+  type StreamName,
+  isTransient,
+  partsOf,
+} from '../event-sourcing';
 import { type LogDestination, standardOutput } from './log-destination';
 import { packageVersion } from './version';
 
@@ -48,7 +55,7 @@ export function lifecycleLog(log: Logger): Logger {
   return log.level === 'silent' ? log : log.child({}, { level: 'info' });
 }
 
-/** Pseudonym of a user, or of the stream of that name, in the log: always the same, and not the name. */
+/** Pseudonym of a user in the log: always the same, and not the name. */
 export type UserNames = (user: string) => string;
 
 const MAX_CACHED = 10_000;
@@ -86,32 +93,33 @@ const SNAPSHOT_LINES: Readonly<Record<SnapshotOutcome, string>> = {
 export function logAggregates(log: Logger, nameOf: UserNames, eventStore: string): AggregateObserver {
   /** Whether the last call for a snapshot failed: further failures are at `debug`. */
   let failing = false;
+  const userOf = (stream: StreamName) => nameOf(partsOf(stream).id);
   return {
     historyLost: (stream, known) =>
       log.error(
-        { user: nameOf(stream), version: known.version },
+        { user: userOf(stream), version: known.version },
         'the event store lost history that was served before; starting over from what it has',
       ),
     loading: (stream, version) =>
       log.info(
-        { user: nameOf(stream), version },
+        { user: userOf(stream), version },
         'loading a long history; requests for it may get 503 meanwhile',
       ),
     snapshot(stream, outcome, cause) {
-      const line = { user: nameOf(stream), ...(cause === undefined ? {} : { reason: causeOf(cause) }) };
+      const line = { user: userOf(stream), ...(cause === undefined ? {} : { reason: causeOf(cause) }) };
       const isRepeated = outcome === 'failed' && failing;
       if (outcome !== 'ignored') failing = outcome === 'failed';
       log[cause === undefined || isRepeated ? 'debug' : 'warn'](line, SNAPSHOT_LINES[outcome]);
     },
     tooLarge: (stream, limit) =>
       log.error(
-        { user: nameOf(stream), limit },
+        { user: userOf(stream), limit },
         'the plants of a user take more memory than this instance may use; raise CACHE_MAX_BYTES, and --max-old-space-size in NODE_OPTIONS with it',
       ),
     fault(stream, error) {
       // The request log reports an unavailable store. Here is logged what an operator has to repair.
       if (!(isTransient(error) || error instanceof OutcomeUnknown))
-        log.error({ user: nameOf(stream), eventStore, err: error }, 'a round failed');
+        log.error({ user: userOf(stream), eventStore, err: error }, 'a round failed');
     },
   };
 }

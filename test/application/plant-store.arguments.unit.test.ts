@@ -38,10 +38,10 @@ describe('A call of the plant store with an invalid argument', () => {
       () => plants.delete(ADA, 1 as unknown as PlantId),
       'the id of a plant must come from parsePlantId',
     ],
-    'an empty user': [() => plants.list('' as User), `the name of a stream must be ${USER_RULE}`],
+    'an empty user': [() => plants.list('' as User), `a user must be ${USER_RULE}`],
     'no user': [
       () => plants.create(undefined as unknown as User, newPlant(1, 'Fern')),
-      `the name of a stream must be ${USER_RULE}`,
+      `a user must be ${USER_RULE}`,
     ],
     'a null query': [() => plants.list(ADA, null as unknown as object), ''],
   };

@@ -15,10 +15,9 @@ import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../src/adapters/redis';
 import { BEGINNING, type Head } from '../../src/event-sourcing';
-import { streamName } from '../../src/testing/a-stream';
 import { theBlock } from '../docs/shell';
 import { compiledCli } from '../support/compiled-cli';
-import { created, encoded } from '../support/given';
+import { created, encoded, plantsOf } from '../support/given';
 import { describeOwnRedis, disconnect, needsLocalServers, plainClient } from '../support/redis';
 import { endWithProcess } from '../support/redis/end-with-process';
 import { freePort } from '../support/redis/free-port';
@@ -89,7 +88,7 @@ describeOwnRedis('deploy/redis.sh', (startRedis) => {
     for (let i = 0; i < count; i++) {
       const head = heads.get('alice') ?? BEGINNING;
       const result = await store.append(
-        streamName('alice'),
+        plantsOf('alice'),
         head,
         `commit-${head.version}`,
         encoded(created(head.version, 'Fern')),
@@ -104,7 +103,7 @@ describeOwnRedis('deploy/redis.sh', (startRedis) => {
     const { store, close } = await openRedisEventStore({
       url: `redis://127.0.0.1:${port}`,
     });
-    const read = await store.read(streamName('alice'), BEGINNING);
+    const read = await store.read(plantsOf('alice'), BEGINNING);
     close();
     return read.status === 'read' ? read.events.length : 0;
   }
@@ -310,7 +309,7 @@ PATH=\${PATH#*:} exec ${real.trim()} "$@"\n`;
     });
 
     it('at a history that cannot be read', async () => {
-      execFileSync('redis-cli', ['-p', String(port), 'XADD', 'plant-store:{bob}:events', '1-0', 'a', 'b']);
+      execFileSync('redis-cli', ['-p', String(port), 'XADD', 'plant-store:{20}:plants/bob:events', '1-0', 'a', 'b']);
       await stops(`backup ${path('backups')}`, 'events verify refuses', asBackup());
       expect(backups()).to.deep.equal([]);
     });
@@ -410,7 +409,7 @@ PATH=\${PATH#*:} exec ${real.trim()} "$@"\n`;
     await replica.thaw();
     expect(await plants()).to.equal(21);
     await follows('failover redis');
-    expect(await replica.admin.xlen('plant-store:{alice}:events')).to.equal(21);
+    expect(await replica.admin.xlen('plant-store:{39}:plants/alice:events')).to.equal(21);
     expect((await replica.admin.role())[0]).to.equal('master');
   });
 });

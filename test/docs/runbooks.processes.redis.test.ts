@@ -1,4 +1,3 @@
-import { streamName } from '../../src/testing/a-stream';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,7 +5,7 @@ import { expect } from 'chai';
 import { openRedisEventStore } from '../../src/adapters/redis';
 import { BEGINNING, type EventStore, type Head } from '../../src/event-sourcing';
 import { compiledCli } from '../support/compiled-cli';
-import { encoded, created } from '../support/given';
+import { encoded, created, plantsOf } from '../support/given';
 import { describeOwnRedis, disconnect, needsLocalServers, plainClient } from '../support/redis';
 import { endWithProcess } from '../support/redis/end-with-process';
 import { freePort } from '../support/redis/free-port';
@@ -94,7 +93,7 @@ describeOwnRedis('A runbook', (startRedis) => {
           const head = heads.get(user) ?? BEGINNING;
           const { version } = head;
           const result = await store.append(
-            streamName(user),
+            plantsOf(user),
             head,
             `${user}-${version}`,
             encoded(created(version, 'Fern')),
@@ -106,9 +105,7 @@ describeOwnRedis('A runbook', (startRedis) => {
   }
 
   const histories = () =>
-    withStore((store) =>
-      Promise.all(['alice', 'bob'].map((user) => store.read(streamName(user), BEGINNING))),
-    );
+    withStore((store) => Promise.all(['alice', 'bob'].map((user) => store.read(plantsOf(user), BEGINNING))));
 
   it('moves an export to a new, empty Redis', async () => {
     const heads = new Map<string, Head>();
@@ -129,7 +126,7 @@ describeOwnRedis('A runbook', (startRedis) => {
     const copy = await startRedis();
     const url = environment['REDIS_URL']!;
     await run(`plant-store events export | REDIS_URL=${copy.url} plant-store events import`);
-    await run(`redis-cli -u ${url} XDEL plant-store:{alice}:events 2-0`);
+    await run(`redis-cli -u ${url} XDEL plant-store:{39}:plants/alice:events 2-0`);
     Object.assign(environment, {
       COPY: copy.url,
       OPERATOR_URL: url,
@@ -143,11 +140,11 @@ describeOwnRedis('A runbook', (startRedis) => {
     for (const [name, value] of Object.entries(failing)) {
       const { code } = await bash(commands('repair restore'), { ...environment, [name]: value }).ended;
       expect(code, name).to.not.equal(0);
-      await run(`test $(redis-cli -u ${url} XLEN plant-store:{alice}:events) = 4; rm -f "$EXPORT"`);
+      await run(`test $(redis-cli -u ${url} XLEN plant-store:{39}:plants/alice:events) = 4; rm -f "$EXPORT"`);
     }
     await run(commands('repair restore'));
     expect(await histories()).to.deep.equal(saved);
-    await run(`test $(redis-cli -u ${url} XLEN aside:{alice}:events) = 4`);
+    await run(`test $(redis-cli -u ${url} XLEN aside:{39}:plants/alice:events) = 4`);
   });
 
   it('erases a user', async () => {

@@ -54,7 +54,7 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
     ),
   ),
   ...Object.fromEntries(
-    ['upgrade check', 'upgrade instance', 'rollback export'].map(
+    ['upgrade check', 'upgrade instance', 'upgrade convert', 'rollback convert', 'rollback export'].map(
       (block) =>
         [
           `sh ${block}`,

@@ -23,7 +23,7 @@ describeRedis('The blocks of the pages about Redis', (redis) => {
     await plantsOver(store).delete(alice, id);
     await close();
 
-    const entries = await redis.admin.xrange(`${redis.prefix}:{alice}:events`, '-', '+');
+    const entries = await redis.admin.xrange(`${redis.prefix}:{39}:plants/alice:events`, '-', '+');
     const lines = entries.flatMap(([version, fields], index) => [
       `${index + 1}) 1) "${version}"`,
       ...fields.map(

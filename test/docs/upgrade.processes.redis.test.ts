@@ -17,6 +17,8 @@ import { theBlock } from './shell';
 const VERSIONS = [
   ...readFileSync('docs/runbooks/upgrade.md', 'utf8').matchAll(/^\| `(\w+)`[^|]*\| (yes|no) \|/gm),
 ].map(([, commit, beside]) => ({ commit: commit!, beside: beside === 'yes' }));
+/** For the steps between versions that store the same. */
+const MAIN: (typeof VERSIONS)[number] = { commit: 'main', beside: true };
 
 /** A folder with the service of an earlier commit, compiled. Its packages are those of today. */
 function earlier(commit: string): string {
@@ -50,7 +52,7 @@ it('The page about upgrades has a row for each version', () => {
   expect(VERSIONS.map(({ commit }) => commit)).to.include.members(['47ccf2f', '3b84a65']);
 });
 
-for (const { commit, beside } of VERSIONS) {
+for (const { commit, beside } of [MAIN, ...VERSIONS]) {
   describeOwnRedis(`main, and ${commit} before it`, (startRedis) => {
     const bash = compiledCli();
     const path = temporaryDirectory();
@@ -59,7 +61,7 @@ for (const { commit, beside } of VERSIONS) {
     const processes = new Set<number>();
 
     before(function () {
-      if (isInClone(commit)) return;
+      if (commit === MAIN.commit || isInClone(commit)) return;
       const missing = `${commit} is not in this clone: git fetch --unshallow`;
       if (process.env.CI) throw new Error(missing);
       Object.assign(this.test!.parent!, { pendingReason: missing });
@@ -70,7 +72,7 @@ for (const { commit, beside } of VERSIONS) {
       settings = {
         ...{ EVENT_STORE: 'redis', REDIS_URL: redis.url, AUTH_TOKENS: `alice:${tokenOf('alice')}` },
         ...{ LOG_LEVEL: 'warn', SHUTDOWN_NOTICE_MS: '0', SNAPSHOT_EVERY: '0', STORE_TIMEOUT_MS: '5000' },
-        ...{ OLD: earlier(commit), NEW: compiled() },
+        ...{ OLD: commit === MAIN.commit ? compiled() : earlier(commit), NEW: compiled() },
       };
     });
 
@@ -107,41 +109,59 @@ for (const { commit, beside } of VERSIONS) {
       return out;
     }
 
-    it('serve what either wrote, through an upgrade and a rollback', async () => {
-      const places = await ports();
-      const first = await start('OLD', places);
-      const second = beside ? await start('OLD') : undefined;
-      const names = ['Fern'];
-      await first.client.plants([0, 'Fern']);
-      await succeeds(theBlock('sh upgrade check').text);
+    if (!beside)
+      it('serve what either wrote, through a conversion of the store, and back', async () => {
+        const places = await ports();
+        const old = await start('OLD', places);
+        await old.client.plants([0, 'Fern'], [1, 'Moss']);
+        const step = ({ text }: { text: string }, { pid }: { pid: string }) =>
+          instance(text, { ...places, PID: pid });
+        const upgraded = await step(theBlock('sh upgrade convert'), old);
+        expect(await upgraded.client.names()).to.deep.equal(['Fern', 'Moss']);
+        await upgraded.client.plants([2, 'Ivy']);
+        const back = await step(theBlock('sh rollback convert'), upgraded);
+        expect(await back.client.names()).to.deep.equal(['Fern', 'Moss', 'Ivy']);
+        await back.client.plants([3, 'Aloe']);
+        const again = await step(theBlock('sh upgrade convert'), back);
+        expect(await again.client.names()).to.deep.equal(['Fern', 'Moss', 'Ivy', 'Aloe']);
+        for (const each of [old, upgraded, back, again]) await each.stop();
+      });
+    else
+      it('serve what either wrote, through an upgrade and a rollback', async () => {
+        const places = await ports();
+        const first = await start('OLD', places);
+        const second = beside ? await start('OLD') : undefined;
+        const names = ['Fern'];
+        await first.client.plants([0, 'Fern']);
+        await succeeds(theBlock('sh upgrade check').text);
 
-      // With the commands of the page.
-      const replace = (pid: string, NEW: string) =>
-        instance(theBlock('sh upgrade instance').text, { ...places, PID: pid, NEW });
-      const upgraded = await replace(first.pid, settings['NEW']!);
-      expect(await upgraded.client.names()).to.deep.equal(names);
-      expect(await succeeds(`curl -fs "http://127.0.0.1:${places.ADMIN_PORT}/metrics"`)).to.contain(
-        'plant_store_build_info{version="',
-      );
-      const clients = second === undefined ? [upgraded.client] : [upgraded.client, second.client];
-      for (let id = 1; id < 12; id++) {
-        await clients[id % clients.length]!.plants([id, `Ivy ${id}`]);
-        names.push(`Ivy ${id}`);
-        if (id % 5 === 0) {
-          expect((await clients[(id + 1) % clients.length]!.delete(id)).status).to.equal(204);
-          names.pop();
+        // With the commands of the page.
+        const replace = (pid: string, NEW: string) =>
+          instance(theBlock('sh upgrade instance').text, { ...places, PID: pid, NEW });
+        const upgraded = await replace(first.pid, settings['NEW']!);
+        expect(await upgraded.client.names()).to.deep.equal(names);
+        expect(await succeeds(`curl -fs "http://127.0.0.1:${places.ADMIN_PORT}/metrics"`)).to.contain(
+          'plant_store_build_info{version="',
+        );
+        const clients = second === undefined ? [upgraded.client] : [upgraded.client, second.client];
+        for (let id = 1; id < 12; id++) {
+          await clients[id % clients.length]!.plants([id, `Ivy ${id}`]);
+          names.push(`Ivy ${id}`);
+          if (id % 5 === 0) {
+            expect((await clients[(id + 1) % clients.length]!.delete(id)).status).to.equal(204);
+            names.pop();
+          }
+          for (const client of clients) expect(await client.names()).to.deep.equal(names);
         }
-        for (const client of clients) expect(await client.names()).to.deep.equal(names);
-      }
-      if (beside) {
-        const back = await replace(upgraded.pid, settings['OLD']!);
-        expect(await back.client.names()).to.deep.equal(names);
-        await back.client.plants([100, 'Moss']);
-        expect(await second!.client.names()).to.deep.equal([...names, 'Moss']);
-        await back.stop();
-      }
-      for (const each of [first, second, upgraded]) await each?.stop();
-    });
+        if (beside) {
+          const back = await replace(upgraded.pid, settings['OLD']!);
+          expect(await back.client.names()).to.deep.equal(names);
+          await back.client.plants([100, 'Moss']);
+          expect(await second!.client.names()).to.deep.equal([...names, 'Moss']);
+          await back.stop();
+        }
+        for (const each of [first, second, upgraded]) await each?.stop();
+      });
 
     it('lose nothing by a rollback with an export, also of archived users with snapshots', async () => {
       const main = await start('NEW', { SNAPSHOT_EVERY: '2' });

@@ -14,6 +14,7 @@ import { until } from '../support/until';
 import { type WatchedService, startWatched } from '../support/watched-service';
 import { Prometheus } from './prometheus';
 import { RULES, alerts } from './rules';
+import { keyOf } from '../support/keys';
 
 /** By program: the package of Debian that has it. */
 const PROMETHEUS = { prometheus: 'prometheus' };
@@ -129,7 +130,7 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
         alerts: ['PlantStoreLostHistory'],
         async begin() {
           await client(0, 'lost').plants([1, 'Fern']);
-          await redis.admin.del('plant-store:{lost}:events');
+          await redis.admin.del(keyOf('lost'));
           await client(0, 'lost').list();
         },
       },
@@ -137,7 +138,7 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
         alerts: ['PlantStoreUnreadableHistory'],
         async begin() {
           await client(0, 'odd').plants([1, 'Fern']);
-          await redis.admin.xadd('plant-store:{odd}:events', '2-0', 'of', 'another program');
+          await redis.admin.xadd(keyOf('odd'), '2-0', 'of', 'another program');
           expect((await client(0, 'odd').list()).status).to.equal(503);
         },
       },
@@ -152,7 +153,7 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
           const ids = Array.from({ length: 600 }, (_, id) => id);
           await Promise.all(ids.map((id) => client(0, 'long').create(id, 'Fern')));
           await client(0, 'long').create(600, 'Fern');
-          const key = 'plant-store:{long}:snapshot';
+          const key = keyOf('long', 'plant-store', 'snapshot');
           await until(async () => (await redis.admin.exists(key)) === 1);
           await redis.admin.hset(key, 'checksum', 'of another snapshot');
           expect((await client(1, 'long').list()).status).to.equal(200);

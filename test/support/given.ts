@@ -6,6 +6,8 @@
  *     given(created(7, 'Fern'), deleted(7)).thenState(listed());
  */
 import { expect } from 'chai';
+import { parseUser, plantsOf as plantsOfUser } from '../../src/application';
+import type { StreamName } from '../../src/event-sourcing';
 import {
   type Command,
   NewPlant,
@@ -46,6 +48,11 @@ export function newPlant(id: number | string, name: string, tag?: string): NewPl
 /** The NewPlant whose creation records `event`. */
 export function newPlantOf({ id, name, tag }: PlantCreated): NewPlant {
   return newPlant(id, name, tag);
+}
+
+/** The stream of a user's plants. */
+export function plantsOf(user: string): StreamName {
+  return plantsOfUser(parseUser(user)!);
 }
 
 export function plant(name: string, tag?: string): Plant {

@@ -18,13 +18,14 @@ import { resultOf, writeRuns } from './results/results';
 import type { Cell, Outcome, RunOptions, Scenario } from './scenario';
 import { Network } from './topology/network';
 import { ServiceInstance } from './topology/service-instance';
-import { type Topology, type TopologyKind, entriesOf, settled, stop, streamKey } from './topology/topology';
+import { type Topology, type TopologyKind, entriesOf, settled, stop } from './topology/topology';
 import {
   type Attempt,
   RetryingClients,
   type UserOperation,
   type Workload,
 } from './workload/retrying-clients';
+import { keyOf } from '../support/keys';
 
 /** What a scenario is composed of. */
 export interface Parts {
@@ -223,7 +224,7 @@ async function play(parts: Parts, { seed, continues, progress }: RunOptions): Pr
   const exitCodes = await Promise.all(instances.map((instance) => instance.stop()));
   const streams = new Map<string, readonly StoredEvent[]>();
   for (const user of USERS) {
-    const key = streamKey(user);
+    const key = keyOf(user);
     streams.set(user, eventsOf(key, [...(archived.get(key) ?? []), ...(await entriesOf(topology, key))]));
   }
   await stop(topology);

@@ -1,36 +1,39 @@
 import { createReadStream } from 'node:fs';
-import { type User, parseUser } from '../../application';
 import { PlantList } from '../../domain';
-import { BEGINNING, parseJsonObject } from '../../event-sourcing';
+import { BEGINNING, type StreamName, parseJsonObject } from '../../event-sourcing';
 import { DamagedFile, type ArchivedList, type RecordedCommit, readEventFile } from './event-file';
-import { sealOf } from './event-lines';
+import { type Seal, formatOf } from './event-lines';
 import { Refused } from './exit';
 import { linesOf } from './lines';
+import { shown } from './stream-text';
 import { escapeForTerminal } from './terminal';
 
 /** The files of `--archive`, by stream, in the order of their versions. */
-export type Archives = ReadonlyMap<User, readonly string[]>;
+export type Archives = ReadonlyMap<StreamName, readonly string[]>;
 
 /**
  * Finds out which stream each archive is of, by its first lines. Throws {@link Refused}, also for an archive of none
- * of `users`, if these are given.
+ * of `streams`, if these are given.
  */
-export async function findArchives(paths: readonly string[], users: readonly User[]): Promise<Archives> {
-  const found: { path: string; stream: User; after: number }[] = [];
+export async function findArchives(
+  paths: readonly string[],
+  streams: readonly StreamName[],
+): Promise<Archives> {
+  const found: { path: string; stream: StreamName; after: number }[] = [];
   for (const path of paths) {
-    const [, second] = await firstLines(path, 2);
+    const [header, second] = await firstLines(path, 2);
     const { stream: name, after = 0 } = parseJsonObject(second ?? '');
-    const stream = typeof name === 'string' ? parseUser(name) : undefined;
+    const stream = typeof name === 'string' ? formatOf(header)?.streamOf(name) : undefined;
     if (stream === undefined || typeof after !== 'number')
       throw new Refused(`${escapeForTerminal(path)} is not an archive of plant-store`);
-    if (users.length > 0 && !users.includes(stream))
+    if (streams.length > 0 && !streams.includes(stream))
       throw new Refused(
-        `${escapeForTerminal(path)} is an archive of ${escapeForTerminal(stream)}, whom --user does not name`,
+        `${escapeForTerminal(path)} is an archive of ${shown(stream)}, whom --user does not name`,
       );
     found.push({ path, stream, after });
   }
   found.sort((one, other) => one.after - other.after);
-  const archives = new Map<User, string[]>();
+  const archives = new Map<StreamName, string[]>();
   for (const { path, stream } of found) archives.set(stream, [...(archives.get(stream) ?? []), path]);
   return archives;
 }
@@ -45,13 +48,13 @@ async function firstLines(path: string, count: number): Promise<string[]> {
 }
 
 /** The beginning of a stream, before its first archive. */
-export function beginningOf(stream: User): ArchivedList {
+export function beginningOf(stream: StreamName): ArchivedList {
   return { stream, head: BEGINNING, archive: '', list: new PlantList() };
 }
 
 /** Reads the archives of one stream from its first event on. Returns where they end. Throws {@link Refused}. */
 export async function* readArchives(
-  stream: User,
+  stream: StreamName,
   paths: readonly string[],
 ): AsyncGenerator<RecordedCommit, ArchivedList> {
   let end = beginningOf(stream);
@@ -69,7 +72,7 @@ export async function* readArchive(
     const units = readEventFile(createReadStream(path), before);
     for (let unit = await units.next(); ; unit = await units.next()) {
       if (unit.done) return { ...before, head, archive: unit.value };
-      if (unit.value.stream !== before.stream) throw new DamagedFile('it has events of another user');
+      if (unit.value.stream !== before.stream) throw new DamagedFile('it has events of another stream');
       if (unit.value.kind === 'stream-end') ({ head } = unit.value);
       else yield unit.value;
     }
@@ -93,10 +96,10 @@ export async function endOf(
 
 /** The seal of the export at `path`, which matches its bytes. Throws {@link Refused}. */
 export async function verifiedSeal(path: string): Promise<string> {
-  let seal: ReturnType<typeof sealOf>;
+  let seal: Seal | undefined;
   let last: Buffer | undefined;
   for await (const line of linesOf(createReadStream(path))) {
-    if (last === undefined) seal = sealOf(line.toString());
+    if (last === undefined) seal = formatOf(line.toString())?.newSeal();
     else seal?.update(last);
     last = line;
   }

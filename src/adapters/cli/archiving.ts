@@ -1,13 +1,21 @@
 import { createHash } from 'node:crypto';
-import { type User, plantCodec, plantListCodec } from '../../application';
-import { type EventStore, type Head, type StoredEvent, headOf, replay } from '../../event-sourcing';
+import { plantCodec, plantListCodec } from '../../application';
+import {
+  type EventStore,
+  type Head,
+  type StoredEvent,
+  type StreamName,
+  headOf,
+  replay,
+} from '../../event-sourcing';
 import { endOf, readArchive } from './archives';
 import { decodeBase } from './base';
 import type { OpenStore } from './command';
 import type { ArchivedList } from './event-file';
-import { HEADER, continuationLine, eventLine, sealOf, trailerLine } from './event-lines';
+import { HEADER, continuationLine, eventLine, newSeal, trailerLine } from './event-lines';
 import { Refused } from './exit';
 import { digestOf } from './snapshot-check';
+import { shown } from './stream-text';
 import { escapeForTerminal, type Output } from './terminal';
 
 /** The first events of a stream that are to be archived: those after `start` up to `head`. */
@@ -41,7 +49,7 @@ export async function writeArchive(
   { start, head }: Archivable,
   output: Output,
 ): Promise<void> {
-  const seal = sealOf(HEADER)!;
+  const seal = newSeal();
   const writeSealed = (text: string) => {
     seal.update(text);
     return output.write(text);
@@ -65,7 +73,7 @@ export async function checkArchive(path: string, { start, head, digest }: Archiv
   const end = await endOf(readArchive(path, start), ({ lines }) => found.update(lines));
   if (found.digest('hex') === digest && end.head.version === head.version) return end;
   throw new Refused(
-    `${escapeForTerminal(path)} does not have the events of ${escapeForTerminal(start.stream)} after version ` +
+    `${escapeForTerminal(path)} does not have the events of ${shown(start.stream)} after version ` +
       `${start.head.version} up to ${head.version}: nothing was removed from the store. Name another file`,
   );
 }
@@ -85,7 +93,7 @@ export async function saveBase(
   });
   if (!saved)
     throw new Refused(
-      `the history of ${escapeForTerminal(end.stream)} changed, or another command archives it; ` +
+      `the history of ${shown(end.stream)} changed, or another command archives it; ` +
         'nothing was removed from the store, and the command can be repeated',
     );
 }
@@ -99,7 +107,7 @@ export async function trim(
   for (let total = 0; ;) {
     const removed = await archive!.trim(stream, head);
     if (removed === undefined)
-      throw new Refused(`the history of ${escapeForTerminal(stream)} changed; repeat the command`);
+      throw new Refused(`the history of ${shown(stream)} changed; repeat the command`);
     total += removed;
     if (removed === 0 || interrupted.aborted) return total;
   }
@@ -108,7 +116,7 @@ export async function trim(
 /** Complete commits after `start` whose events are all up to version `until`, page by page. */
 async function* commitsUntil(
   store: EventStore,
-  { stream, head }: { readonly stream: User; readonly head: Head },
+  { stream, head }: { readonly stream: StreamName; readonly head: Head },
   until: number,
 ): AsyncGenerator<readonly StoredEvent[]> {
   /** The commit that may have more events. */

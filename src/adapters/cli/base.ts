@@ -1,10 +1,11 @@
-import { type User, plantListCodec } from '../../application';
+import { plantListCodec } from '../../application';
 import { PlantList } from '../../domain';
 import {
   BEGINNING,
   type Head,
   type StoredBase,
   type StoredSnapshot,
+  type StreamName,
   StoreUnavailable,
   UNUSABLE_BASE,
   UnreadableHistory,
@@ -18,18 +19,21 @@ export const ANOTHER_BASE =
   'its base snapshot is of another history; docs/operations.md#archives explains how to restore it';
 
 /** Where the events of a stream begin in the store: at the beginning, or after its base. Throws {@link UnreadableHistory}. */
-export async function startOf(opened: OpenStore, stream: User): Promise<ArchivedList> {
+export async function startOf(opened: OpenStore, stream: StreamName): Promise<ArchivedList> {
   const base = await neededBase(opened, stream);
   return base === undefined ? beginningOf(stream) : decode(base, stream);
 }
 
 /** The head that the events of a stream follow in the store. Throws {@link UnreadableHistory}. */
-export async function startHeadOf(opened: OpenStore, stream: User): Promise<Head> {
+export async function startHeadOf(opened: OpenStore, stream: StreamName): Promise<Head> {
   return (await neededBase(opened, stream))?.head ?? BEGINNING;
 }
 
 /** The base, if the stream does not have its first events. */
-async function neededBase({ store, snapshots }: OpenStore, stream: User): Promise<StoredBase | undefined> {
+async function neededBase(
+  { store, snapshots }: OpenStore,
+  stream: StreamName,
+): Promise<StoredBase | undefined> {
   const { status } = await store.read(stream, BEGINNING);
   if (status !== 'archived') return undefined;
   const base = await snapshots?.loadBase?.(stream);
@@ -38,12 +42,15 @@ async function neededBase({ store, snapshots }: OpenStore, stream: User): Promis
 }
 
 /** The base of the stream, decoded; `undefined` if there is none. Throws {@link UnreadableHistory}. */
-export async function readBase({ snapshots }: OpenStore, stream: User): Promise<ArchivedList | undefined> {
+export async function readBase(
+  { snapshots }: OpenStore,
+  stream: StreamName,
+): Promise<ArchivedList | undefined> {
   const base = await snapshots?.loadBase?.(stream);
   return base && decode(base, stream);
 }
 
-async function decode(base: StoredBase, stream: User): Promise<ArchivedList> {
+async function decode(base: StoredBase, stream: StreamName): Promise<ArchivedList> {
   return { stream, head: base.head, archive: base.archive, list: await decodeBase(base) };
 }
 

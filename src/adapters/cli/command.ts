@@ -6,6 +6,7 @@ import type {
   StoreStatus,
   StreamArchive,
   StreamCatalogue,
+  StreamName,
 } from '../../event-sourcing';
 import type { Arguments, Options } from './arguments';
 import { type Exit, Interrupted } from './exit';
@@ -19,6 +20,8 @@ export interface CliContext {
   readonly version: string;
   /** Rejects with `Misconfigured`, or with `StoreUnavailable` if the store cannot be reached or is not safe to use. */
   openStore(): Promise<OpenStore>;
+  /** What concerns Redis alone. Throws `Misconfigured` if the store is not in Redis. */
+  redis(): RedisTools;
   /** Creates a token and adds its digest to the file at `path`. Rejects with `Refused`. */
   newToken(path: string, token: { readonly user: User; readonly note?: string }): Promise<string>;
   /** Runs the service until it stops; resolves with its exit code. */
@@ -27,6 +30,16 @@ export interface CliContext {
   untilInterrupted(): AbortSignal;
   /** The signal is aborted when the reader of standard output closes the pipe, if this machine can notice it. */
   untilUnread(): AbortSignal;
+}
+
+export interface RedisTools {
+  /** The key of a stream's events. */
+  keyOf(stream: StreamName): string;
+  /** Converts a store that an earlier version wrote, or back. `refused` are the keys that it could not rename. */
+  convert(options: {
+    readonly undo: boolean;
+    readonly onProgress: (streams: number) => Promise<void>;
+  }): Promise<{ id: string | undefined; streams: number; refused: readonly string[] }>;
 }
 
 export interface OpenStore {

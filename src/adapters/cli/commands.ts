@@ -1,8 +1,10 @@
 import type { Command, RawCommand } from './command';
 import { eventsArchive } from './events-archive';
+import { eventsConvert } from './events-convert';
 import { eventsErase } from './events-erase';
 import { eventsExport } from './events-export';
 import { eventsImport } from './events-import';
+import { eventsKey } from './events-key';
 import { eventsStoreId } from './events-store-id';
 import { eventsTail } from './events-tail';
 import { eventsVerify } from './events-verify';
@@ -28,5 +30,7 @@ export const COMMANDS: readonly (Command | RawCommand)[] = [
   eventsArchive,
   eventsErase,
   eventsStoreId,
+  eventsKey,
+  eventsConvert,
   tokenNew,
 ];

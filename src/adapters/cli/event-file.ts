@@ -1,14 +1,21 @@
-import { type User } from '../../application';
-import { BEGINNING, type EncodedEvent, type Head, parseJsonObject } from '../../event-sourcing';
+import {
+  BEGINNING,
+  type EncodedEvent,
+  type Head,
+  type StoredEvent,
+  type StreamName,
+  parseJsonObject,
+} from '../../event-sourcing';
 import { ImpossibleHistory, PlantList } from '../../domain';
 import {
   type ArchiveEnd,
   type EventLine,
+  type ExportFormat,
   type Seal,
   continuationLine,
+  formatOf,
   parseEventLine,
   parseTrailerLine,
-  sealOf,
 } from './event-lines';
 import { Refused } from './exit';
 import { linesOf } from './lines';
@@ -16,18 +23,23 @@ import { linesOf } from './lines';
 /** One recorded append, with all that is needed to repeat it. */
 export interface RecordedCommit {
   readonly kind: 'commit';
-  readonly stream: User;
+  readonly stream: StreamName;
   readonly expected: Head;
   readonly commit: string;
   readonly events: readonly EncodedEvent[];
-  /** The lines of the export, unchanged. */
+  /** The lines of the export, as this version writes them. */
   readonly lines: string;
+}
+
+/** The events of a commit with their versions. */
+export function recordedOf({ expected, commit, events }: RecordedCommit): readonly StoredEvent[] {
+  return events.map((event, index) => ({ ...event, version: expected.version + 1 + index, commit }));
 }
 
 /** The end of a stream: no more of its commits follow. */
 export interface StreamEnd {
   readonly kind: 'stream-end';
-  readonly stream: User;
+  readonly stream: StreamName;
   readonly head: Head;
   /** Number of living plants at `head`. */
   readonly plants: number;
@@ -49,7 +61,8 @@ export async function* readEventFile(
   input: AsyncIterable<Uint8Array>,
   archived?: ArchivedList,
 ): AsyncGenerator<RecordedCommit | StreamEnd, string> {
-  let seal: Seal | undefined;
+  let format: ExportFormat | undefined;
+  let seal!: Seal;
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   let number = 0;
   let streams = 0;
@@ -57,17 +70,20 @@ export async function* readEventFile(
   let end: string | undefined;
   let current: OpenStream | undefined;
   /** The line that has to follow the header. */
-  let expected = archived && archived.head.version > 0 ? continuationLine(archived) : undefined;
+  let expected: string | undefined;
   const damaged = (why: string) => new DamagedFile(`line ${number} ${why}`);
 
   for await (const bytes of linesOf(input)) {
     number++;
     if (end !== undefined) throw damaged('follows the end of the export: import one export at a time');
     const line = decode(decoder, bytes);
-    if (seal === undefined) {
-      seal = sealOf(line);
-      if (seal === undefined) throw damaged('is not the first line of an export of plant-store');
+    if (format === undefined) {
+      format = formatOf(line);
+      if (format === undefined) throw damaged('is not the first line of an export of plant-store');
+      seal = format.newSeal();
       seal.update(bytes);
+      if (archived && archived.head.version > 0)
+        expected = continuationLine(archived, format.nameOf(archived.stream));
       continue;
     }
     if (expected === undefined && number === 2 && 'after' in parseJsonObject(line ?? ''))
@@ -78,7 +94,7 @@ export async function* readEventFile(
       seal.update(bytes);
       continue;
     }
-    const event = line === undefined ? undefined : parseEventLine(line);
+    const event = line === undefined ? undefined : parseEventLine(line, format);
     if (event === undefined) {
       const trailer = line === undefined ? undefined : parseTrailerLine(line);
       if (trailer === undefined) throw damaged('is not an event in the format of an export, or is truncated');
@@ -102,7 +118,7 @@ export async function* readEventFile(
       streams++;
     }
     try {
-      yield* current.take(event, line!);
+      yield* current.take(event);
     } catch (error) {
       if (error instanceof ImpossibleHistory) throw damaged(`breaks a rule: ${error.message}`);
       throw error instanceof OutOfOrder ? damaged(error.message) : error;
@@ -134,14 +150,14 @@ class OpenStream {
   #lines: string[] = [];
 
   constructor(
-    readonly stream: User,
+    readonly stream: StreamName,
     archived: ArchivedList | undefined,
   ) {
     this.#plants = archived?.list ?? new PlantList();
     this.#head = archived?.head ?? BEGINNING;
   }
 
-  *take({ version, commit, type, data, event }: EventLine, line: string): Generator<RecordedCommit> {
+  *take({ version, commit, type, data, event, line }: EventLine): Generator<RecordedCommit> {
     const expected = this.#plants.version + 1;
     if (version !== expected) throw new OutOfOrder(`has version ${version}, expected ${expected}`);
     if (commit !== this.#commit) yield* this.#close();

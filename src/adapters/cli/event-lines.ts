@@ -1,19 +1,27 @@
 import { createHash, createHmac } from 'node:crypto';
-import { type User, parseUser, plantCodec } from '../../application';
-import { type Head, type RecordedEvent, type StoredEvent, parseJsonObject } from '../../event-sourcing';
+import { PLANTS, parseUser, plantCodec, plantsOf } from '../../application';
+import {
+  type Head,
+  type RecordedEvent,
+  type StoredEvent,
+  type StreamName,
+  parseJsonObject,
+  parseStreamName,
+  partsOf,
+} from '../../event-sourcing';
 import type { PlantEvent } from '../../domain';
 
 /**
  * The format of an export: NDJSON, one event per line, between a header and a trailer.
  *
- *     {"format":"plant-store events","version":2}
- *     {"stream":"alice","version":1,"commit":"2026-…","type":"PlantCreated","id":"9007199254740993","name":"Fern"}
+ *     {"format":"plant-store events","version":3}
+ *     {"stream":"plants/alice","version":1,"commit":"2026-…","type":"PlantCreated","id":"9007199254740993","name":"Fern"}
  *     {"streams":1,"events":1,"seal":"…of all lines above, their line feeds included"}
  *
- * An archive is an export of the first events of one user. One that continues another archive begins with its head and
+ * An archive is an export of the first events of one stream. One that continues another archive begins with its head and
  * seal, so it is not mistaken for a whole history:
  *
- *     {"stream":"alice","after":4,"commit":"2026-…","archive":"…"}
+ *     {"stream":"plants/alice","after":4,"commit":"2026-…","archive":"…"}
  *
  * The header names the format. The trailer has the number of streams and events, and a seal, so
  * that truncation and changes are detected.
@@ -23,13 +31,13 @@ import type { PlantEvent } from '../../domain';
  * The events of one commit are consecutive: an append is recorded as a whole and is imported as a
  * whole. A line is accepted only if it is byte for byte what {@link eventLine} writes.
  */
-export const HEADER = '{"format":"plant-store events","version":2}\n';
+export const HEADER = '{"format":"plant-store events","version":3}\n';
 
-/** Version 1: its trailer has a plain SHA-256 as `sha256`. It is read, not written. */
+/** Version 2: instead of a stream it names a user, and all events are of plants. Earlier versions of plant-store read it. */
+export const HEADER_2 = '{"format":"plant-store events","version":2}\n';
+
+/** Version 1: as version 2, but its trailer has a plain SHA-256 as `sha256`. */
 const HEADER_1 = '{"format":"plant-store events","version":1}\n';
-
-/** Public; it only makes the seal differ from a plain SHA-256. */
-const SEAL_KEY = HEADER;
 
 /** Digest of all bytes before the trailer. */
 export interface Seal {
@@ -37,20 +45,50 @@ export interface Seal {
   digest(encoding: 'hex'): string;
 }
 
+/** What differs between the versions of the format. */
+export interface ExportFormat {
+  newSeal(): Seal;
+  /** The stream that a line names; `undefined` if that is no name. */
+  streamOf(name: string): StreamName | undefined;
+  /** The inverse of `streamOf`; `undefined` for a stream that has no name in this version. */
+  nameOf(stream: StreamName): string | undefined;
+}
+
+const OF_USERS: Pick<ExportFormat, 'streamOf' | 'nameOf'> = {
+  streamOf(name) {
+    const user = parseUser(name);
+    return user && plantsOf(user);
+  },
+  nameOf(stream) {
+    const { category, id } = partsOf(stream);
+    return category === PLANTS ? id : undefined;
+  },
+};
+
+const FORMATS: Readonly<Record<string, ExportFormat>> = {
+  [HEADER]: { newSeal, streamOf: parseStreamName, nameOf: (stream) => stream },
+  [HEADER_2]: { newSeal: () => newSeal(HEADER_2), ...OF_USERS },
+  [HEADER_1]: { newSeal: () => createHash('sha256'), ...OF_USERS },
+};
+
+/** The format of a file with this header; `undefined` if the header is unknown. */
+export function formatOf(header: string | undefined): ExportFormat | undefined {
+  return header !== undefined && Object.hasOwn(FORMATS, header) ? FORMATS[header] : undefined;
+}
+
 /**
- * A new seal for an export with this header; `undefined` if the header is unknown.
- *
- * The seal is not a plain SHA-256, so that an edited export is not made valid with `sha256sum`.
+ * A new seal. It is not a plain SHA-256, so that an edited export is not made valid with `sha256sum`; its key is public.
  * Running instances identify a history by its commit ids: if other events were imported under the
  * same ids, they would keep the old events.
  */
-export function sealOf(header: string | undefined): Seal | undefined {
-  if (header === HEADER) return createHmac('sha256', SEAL_KEY);
-  return header === HEADER_1 ? createHash('sha256') : undefined;
+export function newSeal(header = HEADER): Seal {
+  return createHmac('sha256', header);
 }
 
 export interface EventLine extends RecordedEvent<PlantEvent> {
-  readonly stream: User;
+  readonly stream: StreamName;
+  /** The line as {@link eventLine} writes it: it names the stream. */
+  readonly line: string;
 }
 
 export interface Trailer {
@@ -60,8 +98,9 @@ export interface Trailer {
   readonly seal: string;
 }
 
-export function eventLine(stream: User, { version, commit, type, data }: StoredEvent): string {
-  return `${commonMembers(stream, version, commit, type)}${withTextId(data)}\n`;
+/** @param name how the format of the file names the stream. */
+export function eventLine(name: string, { version, commit, type, data }: StoredEvent): string {
+  return `${commonMembers(name, version, commit, type)}${withTextId(data)}\n`;
 }
 
 /** The start of a line: the members that every event has. */
@@ -88,29 +127,34 @@ export function trailerLine({ streams, events, seal }: Trailer): string {
  *
  * @param line with its line feed.
  */
-export function parseEventLine(line: string): EventLine | undefined {
-  const { type, version, commit, ...members } = parseJsonObject(line);
-  const stream = parseUser(text(members['stream']));
-  if (stream === undefined || typeof type !== 'string') return undefined;
+export function parseEventLine(line: string, { streamOf }: ExportFormat): EventLine | undefined {
+  const { stream: name, type, version, commit } = parseJsonObject(line);
+  if (typeof name !== 'string' || typeof type !== 'string') return undefined;
+  const stream = streamOf(name);
+  if (stream === undefined) return undefined;
   if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) return undefined;
   if (typeof commit !== 'string' || commit === '' || !commit.isWellFormed()) return undefined;
-  const before = commonMembers(stream, version, commit, type);
+  const before = commonMembers(name, version, commit, type);
   if (!line.startsWith(before) || !line.endsWith('\n')) return undefined;
-  const data = withNumberId(line.slice(before.length, -1));
+  const members = line.slice(before.length);
+  const data = withNumberId(members.slice(0, -1));
   const event = plantCodec.decode({ type, data });
-  return event && { stream, version, commit, type, data, event };
+  if (event === undefined) return undefined;
+  const current = commonMembers(stream, version, commit, type) + members;
+  return { stream, version, commit, type, data, event, line: current };
 }
 
 /** The end of the archive that another one continues. */
 export interface ArchiveEnd {
-  readonly stream: User;
+  readonly stream: StreamName;
   readonly head: Head;
   /** The seal of the archive that ends there; empty at the beginning of the stream. */
   readonly archive: string;
 }
 
-export function continuationLine({ stream, head, archive }: ArchiveEnd): string {
-  return `${JSON.stringify({ stream, after: head.version, commit: head.commit, archive })}\n`;
+/** @param name how the format of the file names the stream. */
+export function continuationLine({ stream, head, archive }: ArchiveEnd, name: string = stream): string {
+  return `${JSON.stringify({ stream: name, after: head.version, commit: head.commit, archive })}\n`;
 }
 
 /** Parses a trailer of version 1 or 2; `undefined` for any other line. */
@@ -123,8 +167,4 @@ export function parseTrailerLine(line: string): Trailer | undefined {
   const written =
     seal === undefined ? `${JSON.stringify({ streams, events, sha256 })}\n` : trailerLine(parsed);
   return written === line ? parsed : undefined;
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
-import type { User } from '../../application';
-import { ArchivedHistory, HistoryChanged } from '../../event-sourcing';
+import { plantsOf } from '../../application';
+import { ArchivedHistory, HistoryChanged, type StreamName } from '../../event-sourcing';
 import { beginningOf, verifiedSeal } from './archives';
 import { type Archivable, checkArchive, findArchivable, saveBase, trim, writeArchive } from './archiving';
 import type { Arguments } from './arguments';
@@ -17,6 +17,7 @@ import {
 import type { ArchivedList } from './event-file';
 import { Interrupted, Refused } from './exit';
 import { createFile, flushDirectoryOf, reportDrafts } from './output-file';
+import { shown } from './stream-text';
 import { escapeForTerminal, pluralize } from './terminal';
 
 export const eventsArchive: Command = {
@@ -51,11 +52,11 @@ export const eventsArchive: Command = {
 };
 
 async function archiveEvents(args: Arguments, context: CliContext, opened: OpenStore) {
-  const user = args.user();
+  const stream = plantsOf(args.user());
   const path = args.text('output')!;
   await reportDrafts(path, context.terminal.stderr);
-  const archivable = await readArchivable(opened, user, args.number('until', 1)!);
-  const before = await opened.archive?.bytes(user);
+  const archivable = await readArchivable(opened, stream, args.number('until', 1)!);
+  const before = await opened.archive?.bytes(stream);
   if (args.has('dry-run')) {
     await reportDryRun(await estimate(opened, archivable, before), args, context);
     return 'done';
@@ -72,28 +73,26 @@ async function archiveEvents(args: Arguments, context: CliContext, opened: OpenS
       : await findArchive(archivable, path);
   const removed = await trim(opened, end, interrupted);
   await step(`Removed ${pluralize(removed, 'event')} from the store.`);
-  const after = await opened.archive?.bytes(user);
+  const after = await opened.archive?.bytes(stream);
   const freed = before === undefined || after === undefined ? undefined : Math.max(0, before - after);
-  await report({ stream: user, until: end.head.version, removed, freed }, args, context);
+  await report({ stream, until: end.head.version, removed, freed }, args, context);
   return 'done' as const;
 }
 
 /** The events to archive. Throws {@link Refused}. */
-async function readArchivable(opened: OpenStore, user: User, until: number): Promise<Archivable> {
-  const found = await opened.catalogue.find(user);
-  if (found === undefined) throw new Refused(`nothing is stored for ${escapeForTerminal(user)}`);
+async function readArchivable(opened: OpenStore, stream: StreamName, until: number): Promise<Archivable> {
+  const found = await opened.catalogue.find(stream);
+  if (found === undefined) throw new Refused(`nothing is stored for ${shown(stream)}`);
   if (until > found.version)
-    throw new Refused(
-      `--until must be at most ${found.version}, the last version of ${escapeForTerminal(user)}`,
-    );
+    throw new Refused(`--until must be at most ${found.version}, the last version of ${shown(stream)}`);
   if (opened.archive === undefined) throw new Refused('this event store cannot archive events');
-  const start = (await readBase(opened, user)) ?? beginningOf(user);
+  const start = (await readBase(opened, stream)) ?? beginningOf(stream);
   try {
     return await findArchivable(opened.store, start, until);
   } catch (error) {
     const another = error instanceof ArchivedHistory || error instanceof HistoryChanged;
     if (!another || start.head.version === 0) throw error;
-    throw new Refused(`${escapeForTerminal(user)}: ${ANOTHER_BASE}`);
+    throw new Refused(`${shown(stream)}: ${ANOTHER_BASE}`);
   }
 }
 
@@ -126,13 +125,13 @@ async function findArchive({ start, head }: Archivable, path: string): Promise<A
     return start;
   throw new Refused(
     start.head.version > 0
-      ? `the events of ${escapeForTerminal(start.stream)} up to version ${head.version} are archived already, in another file: its seal is ${start.archive}`
+      ? `the events of ${shown(start.stream)} up to version ${head.version} are archived already, in another file: its seal is ${start.archive}`
       : 'the first commit has later events, too: no event was archived',
   );
 }
 
 interface Estimate {
-  readonly stream: User;
+  readonly stream: StreamName;
   readonly until: number;
   readonly events: number;
   /** Number of events that would stay. */
@@ -162,13 +161,13 @@ async function reportDryRun(found: Estimate, args: Arguments, { terminal: { stdo
   const { stream, until, events, stays, bytes } = found;
   if (args.has('json')) return stdout.line(JSON.stringify({ stream, until, events, stays, bytes }));
   return stdout.line(
-    `Would archive ${pluralize(events, 'event')} of ${escapeForTerminal(stream)}, up to version ${until}` +
+    `Would archive ${pluralize(events, 'event')} of ${shown(stream)}, up to version ${until}` +
       `${freedText(' and free about ', bytes)}. ${pluralize(stays, 'later event')} would stay.`,
   );
 }
 
 interface Archived {
-  readonly stream: User;
+  readonly stream: StreamName;
   readonly until: number;
   readonly removed: number;
   readonly freed: number | undefined;
@@ -179,7 +178,7 @@ async function report({ stream, until, removed, freed }: Archived, args: Argumen
   if (args.has('json')) return stdout.line(JSON.stringify({ stream, until, removed, bytes: freed }));
   if (!args.has('quiet'))
     await stdout.line(
-      `The events of ${escapeForTerminal(stream)} up to version ${until} are in ${escapeForTerminal(args.text('output')!)}` +
+      `The events of ${shown(stream)} up to version ${until} are in ${escapeForTerminal(args.text('output')!)}` +
         `${freedText(', which freed about ', freed)}.`,
     );
 }

@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { type User, plantCodec } from '../../application';
-import { ArchivedHistory, HistoryChanged, UnreadableHistory, replay } from '../../event-sourcing';
+import { type User, plantCodec, plantsOf } from '../../application';
+import {
+  ArchivedHistory,
+  HistoryChanged,
+  type StreamName,
+  UnreadableHistory,
+  replay,
+} from '../../event-sourcing';
 import { ImpossibleHistory } from '../../domain';
 import { startOf } from './base';
 import { type Command, JSON_OUTPUT, type OpenStore, QUIET, USER, withStore } from './command';
@@ -31,23 +37,24 @@ export const eventsErase: Command = {
   ],
   run: (args, context) => {
     const user = args.user();
+    const stream = plantsOf(user);
     const { terminal } = context;
     if (!args.has('yes') && !(terminal.stdin.isTTY && terminal.stderr.isTerminal))
       throw new WrongUsage('without a terminal, --yes is required as confirmation');
     return withStore(context, async (opened) => {
-      const archived = await opened.snapshots?.loadBase?.(user);
+      const archived = await opened.snapshots?.loadBase?.(stream);
       const what =
-        (await describeStream(opened, user)) ??
+        (await describeStream(opened, stream)) ??
         (archived && `the base snapshot of version ${archived.head.version}, and no events`);
       if (what !== undefined && !args.has('yes')) await confirm(terminal, user, what);
       // Even if no stream was found: an earlier erasure may have been confirmed by too few replicas.
-      const events = await opened.catalogue.erase(user);
+      const events = await opened.catalogue.erase(stream);
       if (what === undefined && events === 0)
         throw new Refused(`nothing is stored for ${escapeForTerminal(user)}`);
       await new Promise<void>((resolve) => void context.clock.after(opened.timeoutMs, resolve));
-      const back = await opened.catalogue.find(user);
+      const back = await opened.catalogue.find(stream);
       if (args.has('json'))
-        await terminal.stdout.line(JSON.stringify({ stream: user, events, back: back !== undefined }));
+        await terminal.stdout.line(JSON.stringify({ stream, events, back: back !== undefined }));
       else if (!args.has('quiet'))
         await terminal.stdout.line(`Erased ${pluralize(events, 'event')} of ${escapeForTerminal(user)}.`);
       if (archived !== undefined)
@@ -66,13 +73,13 @@ export const eventsErase: Command = {
 /** The last two are thrown if the base snapshot is of another history. */
 const UNREADABLE = [UnreadableHistory, ImpossibleHistory, HistoryChanged, ArchivedHistory];
 
-/** Describes what is stored of `user`; `undefined` if nothing is. An unreadable history is described, too. */
-async function describeStream(opened: OpenStore, user: User): Promise<string | undefined> {
-  const found = await opened.catalogue.find(user);
+/** Describes what is stored of `stream`; `undefined` if nothing is. An unreadable history is described, too. */
+async function describeStream(opened: OpenStore, stream: StreamName): Promise<string | undefined> {
+  const found = await opened.catalogue.find(stream);
   if (found === undefined) return undefined;
   try {
-    const { list, head } = await startOf(opened, user);
-    for await (const page of replay(opened.store, user, plantCodec, head))
+    const { list, head } = await startOf(opened, stream);
+    for await (const page of replay(opened.store, stream, plantCodec, head))
       for (const { event } of page) list.evolve(event);
     return `${pluralize(list.version, 'event')} and ${pluralize(list.size, 'living plant')}`;
   } catch (error) {

@@ -1,12 +1,22 @@
-import { type User, plantCodec } from '../../application';
-import { ArchivedHistory, HistoryChanged, UnreadableHistory, replay } from '../../event-sourcing';
+import { plantCodec, plantsOf } from '../../application';
+import {
+  ArchivedHistory,
+  HistoryChanged,
+  type StoredEvent,
+  type StreamName,
+  UnreadableHistory,
+  replay,
+} from '../../event-sourcing';
 import { type Archives, findArchives, readArchives } from './archives';
+import type { Arguments } from './arguments';
 import { ARCHIVES, type Command, type OpenStore, QUIET, SOME_USERS, withStore } from './command';
-import { HEADER, eventLine, sealOf, trailerLine } from './event-lines';
-import { Refused } from './exit';
+import { HEADER, HEADER_2, eventLine, formatOf, newSeal, trailerLine } from './event-lines';
+import { recordedOf } from './event-file';
+import { Refused, WrongUsage } from './exit';
 import { findStreams } from './found-streams';
 import { replaceFile, reportDrafts } from './output-file';
 import { type Progress, NO_PROGRESS, progressOn } from './progress';
+import { shown } from './stream-text';
 import { type Output, pluralize, escapeForTerminal } from './terminal';
 
 export const eventsExport: Command = {
@@ -16,6 +26,10 @@ export const eventsExport: Command = {
     ...SOME_USERS,
     ...ARCHIVES,
     output: { short: 'o', value: 'FILE', description: 'the file to write; standard output by default' },
+    format: {
+      value: 'VERSION',
+      description: 'version of the format: 3 (default), or 2, which earlier versions of plant-store read',
+    },
     ...QUIET,
   },
   details: [
@@ -31,20 +45,22 @@ export const eventsExport: Command = {
     '  plant-store events export --user alice --archive alice-1.ndjson --archive alice-2.ndjson',
   ],
   run: (args, context) => {
-    const users = args.users();
+    const requested = args.users().map(plantsOf);
     const file = args.text('output');
+    const header = headerOf(args);
     return withStore(context, async (opened) => {
       const { stdout, stderr } = context.terminal;
       if (file !== undefined) await reportDrafts(file, stderr);
-      const archives = await findArchives(args.texts('archive'), users);
-      const found = await findStreams(opened.catalogue, users);
+      const archives = await findArchives(args.texts('archive'), requested);
+      const found = await findStreams(opened.catalogue, requested);
       const stored = found.streams.map(({ stream }) => stream);
       const missing =
-        users.length > 0 ? found.missing : [...archives.keys()].filter((user) => !stored.includes(user));
-      const archivedOnly = found.missing.filter((user) => archives.has(user));
-      const lacking = missing.filter((user) => !archivedOnly.includes(user));
-      if (lacking.length > 0)
-        throw new Refused(`nothing is stored for ${lacking.map(escapeForTerminal).join(', ')}`);
+        requested.length > 0
+          ? found.missing
+          : [...archives.keys()].filter((stream) => !stored.includes(stream));
+      const archivedOnly = found.missing.filter((stream) => archives.has(stream));
+      const lacking = missing.filter((stream) => !archivedOnly.includes(stream));
+      if (lacking.length > 0) throw new Refused(`nothing is stored for ${lacking.map(shown).join(', ')}`);
       for (const foreign of found.foreign) await stderr.line(`skipped: ${escapeForTerminal(foreign)}`);
 
       const quiet = args.has('quiet') || (file === undefined && stdout.isTerminal);
@@ -54,6 +70,7 @@ export const eventsExport: Command = {
         archives,
         archivedOnly,
         events: found.events,
+        header,
       };
       const write = (output: Output) => writeEvents(opened, exported, output, progress);
       const writing =
@@ -70,12 +87,20 @@ export const eventsExport: Command = {
 
 interface Exported {
   /** Sorted. */
-  readonly streams: readonly User[];
+  readonly streams: readonly StreamName[];
   readonly archives: Archives;
   /** The streams that are exported from their archives alone. */
-  readonly archivedOnly: readonly User[];
+  readonly archivedOnly: readonly StreamName[];
   /** Number of events, as far as known. */
   readonly events: number;
+  readonly header: string;
+}
+
+/** The header of the version that `--format` names. */
+function headerOf(args: Arguments): string {
+  const header = { '2': HEADER_2, '3': HEADER }[args.text('format') ?? '3'];
+  if (header === undefined) throw new WrongUsage('--format must be 2 or 3');
+  return header;
 }
 
 async function writeEvents(
@@ -84,14 +109,14 @@ async function writeEvents(
   output: Output,
   progress: Progress,
 ): Promise<number> {
-  const seal = sealOf(HEADER)!;
+  const seal = newSeal(exported.header);
   const writeSealed = (text: string) => {
     seal.update(text);
     return output.write(text);
   };
   let streams = 0;
   let events = 0;
-  await writeSealed(HEADER);
+  await writeSealed(exported.header);
   for (const stream of exported.streams) {
     const before = events;
     try {
@@ -112,27 +137,32 @@ async function writeEvents(
 /** The lines of a stream, with their number: those of its archives, then those in the store. */
 async function* historyLines(
   { store }: OpenStore,
-  stream: User,
-  { archives, archivedOnly }: Exported,
+  stream: StreamName,
+  { archives, archivedOnly, header }: Exported,
 ): AsyncGenerator<[count: number, lines: string]> {
+  const name = formatOf(header)!.nameOf(stream);
+  if (name === undefined) throw new Refused(`${shown(stream)} has a stream that --format 2 cannot name`);
+  const linesOf = (events: readonly StoredEvent[]): [number, string] => [
+    events.length,
+    events.map((event) => eventLine(name, event)).join(''),
+  ];
   const commits = readArchives(stream, archives.get(stream) ?? []);
   let commit = await commits.next();
-  for (; !commit.done; commit = await commits.next()) yield [commit.value.events.length, commit.value.lines];
+  for (; !commit.done; commit = await commits.next()) yield linesOf(recordedOf(commit.value));
   if (archivedOnly.includes(stream)) return;
   const { head } = commit.value;
   try {
-    for await (const page of replay(store, stream, plantCodec, head))
-      yield [page.length, page.map((event) => eventLine(stream, event)).join('')];
+    for await (const page of replay(store, stream, plantCodec, head)) yield linesOf(page);
   } catch (error) {
     if (!(error instanceof HistoryChanged) || head.version === 0) throw error;
     throw new Refused(
-      `the history of ${escapeForTerminal(stream)} in the store does not continue its archives, which end at version ${head.version}`,
+      `the history of ${shown(stream)} in the store does not continue its archives, which end at version ${head.version}`,
     );
   }
 }
 
-function refusalOf(error: unknown, stream: User): unknown {
-  const user = escapeForTerminal(stream);
+function refusalOf(error: unknown, stream: StreamName): unknown {
+  const user = shown(stream);
   if (error instanceof ArchivedHistory)
     return new Refused(
       `${error.message}: export ${user} with --archive and the file of each archive. \`--user\` exports other users.`,

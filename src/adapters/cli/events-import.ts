@@ -15,7 +15,8 @@ import { readEventFile } from './event-file';
 import { WrongUsage } from './exit';
 import { type Imported, importEvents } from './importing';
 import { type Progress, NO_PROGRESS, progressOn } from './progress';
-import { type Terminal, pluralize, escapeForTerminal } from './terminal';
+import { shown } from './stream-text';
+import { type Terminal, pluralize } from './terminal';
 
 export const eventsImport: Command = {
   name: 'events import',
@@ -123,7 +124,7 @@ async function record(
 }
 
 async function report({ streams, events, refused }: Imported, args: Arguments, { stdout, stderr }: Terminal) {
-  for (const { stream, why } of refused) await stderr.line(`refused: ${escapeForTerminal(stream)} ${why}`);
+  for (const { stream, why } of refused) await stderr.line(`refused: ${shown(stream)} ${why}`);
   if (args.has('json')) await stdout.line(JSON.stringify({ streams, events, refused }));
   else if (!args.has('quiet'))
     await stdout.line(

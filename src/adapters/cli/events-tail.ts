@@ -1,5 +1,5 @@
 import { MEMBER_NAMES, type PlantEvent } from '../../domain';
-import { type User, plantCodec } from '../../application';
+import { plantCodec, plantsOf } from '../../application';
 import {
   ArchivedHistory,
   BEGINNING,
@@ -8,6 +8,7 @@ import {
   type RecordedEvent,
   type StoredEvent,
   type StoreUnavailable,
+  type StreamName,
   UnreadableHistory,
   headOf,
   isSameHead,
@@ -21,6 +22,7 @@ import { type Command, JSON_OUTPUT, type OpenStore, USER, type CliContext, withS
 import { eventLine } from './event-lines';
 import { WrongUsage } from './exit';
 import { plantColumns } from './plants';
+import { shown } from './stream-text';
 import { escapeForTerminal } from './terminal';
 
 /** Pause between attempts to read where archived events end, in ms. */
@@ -43,12 +45,12 @@ export const eventsTail: Command = {
     '  plant-store events tail --user alice --from start',
   ],
   run: (args, context) => {
-    const user = args.user();
+    const stream = plantsOf(args.user());
     const first = firstVersion(args);
     return withStore(context, async (opened) => {
       const unread = context.untilUnread();
       const signal = AbortSignal.any([context.untilInterrupted(), unread]);
-      await follow(opened, user, first, args.has('json'), context, signal);
+      await follow(opened, stream, first, args.has('json'), context, signal);
       return unread.aborted ? 'brokenPipe' : 'done';
     });
   },
@@ -66,7 +68,7 @@ function firstVersion(args: Arguments): number | undefined {
 
 async function follow(
   opened: OpenStore,
-  user: User,
+  stream: StreamName,
   first: number | undefined,
   json: boolean,
   context: CliContext,
@@ -79,7 +81,7 @@ async function follow(
   };
   const options = { codec: plantCodec, clock, signal, unavailable };
   // Before the loop, an unavailable store ends the command.
-  let head = first === undefined ? await readHead(opened, user) : BEGINNING;
+  let head = first === undefined ? await readHead(opened, stream) : BEGINNING;
   let from = first ?? 1;
   /** Whether the events after `head` are not in the store, so that it is to be read where they begin. */
   let searching = false;
@@ -89,15 +91,13 @@ async function follow(
   const startOver = async () => {
     head = BEGINNING;
     from = 1;
-    await stderr.line(
-      `The history of ${escapeForTerminal(user)} was erased or lost; the current one follows.`,
-    );
-    if (json) await stdout.line(JSON.stringify({ stream: user, reset: true }));
+    await stderr.line(`The history of ${shown(stream)} was erased or lost; the current one follows.`);
+    if (json) await stdout.line(JSON.stringify({ stream, reset: true }));
   };
   while (!signal.aborted) {
     try {
       if (searching) {
-        head = await startHeadOf(opened, user);
+        head = await startHeadOf(opened, stream);
         if (head.version > 0 && beginning !== undefined && isSameHead(head, beginning))
           throw new UnreadableHistory(ANOTHER_BASE);
         searching = failed = false;
@@ -105,13 +105,13 @@ async function follow(
         if (head.version === 0) await startOver();
         else
           await stderr.line(
-            `The events of ${escapeForTerminal(user)} up to version ${head.version} are archived; the later ones follow.`,
+            `The events of ${shown(stream)} up to version ${head.version} are archived; the later ones follow.`,
           );
       }
-      for await (const event of subscribe(opened.store, user, head, options)) {
+      for await (const event of subscribe(opened.store, stream, head, options)) {
         beginning = undefined;
         if (event.version < from) continue;
-        await stdout.write(json ? eventLine(user, event) : `${plainLine(event)}\n`);
+        await stdout.write(json ? eventLine(stream, event) : `${plainLine(event)}\n`);
       }
     } catch (error) {
       if (error instanceof ArchivedHistory || (error instanceof HistoryChanged && beginning !== undefined)) {
@@ -129,10 +129,10 @@ async function follow(
   }
 }
 
-async function readHead(opened: OpenStore, user: User): Promise<Head> {
-  const start = await startHeadOf(opened, user);
+async function readHead(opened: OpenStore, stream: StreamName): Promise<Head> {
+  const start = await startHeadOf(opened, stream);
   let last: StoredEvent | undefined;
-  for await (const page of replay(opened.store, user, plantCodec, start)) last = page.at(-1) ?? last;
+  for await (const page of replay(opened.store, stream, plantCodec, start)) last = page.at(-1) ?? last;
   return last ? headOf(last) : start;
 }
 

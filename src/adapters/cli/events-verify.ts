@@ -3,9 +3,11 @@ import {
   ArchivedHistory,
   type CataloguedStream,
   HistoryChanged,
+  type StreamName,
   UnreadableHistory,
   replay,
 } from '../../event-sourcing';
+import { plantsOf } from '../../application';
 import { ImpossibleHistory, PlantList } from '../../domain';
 import { endOf, findArchives, readArchives } from './archives';
 import { ANOTHER_BASE, startOf } from './base';
@@ -14,11 +16,12 @@ import type { ArchivedList } from './event-file';
 import { findStreams } from './found-streams';
 import { NO_PROGRESS, progressOn } from './progress';
 import { SnapshotCheck } from './snapshot-check';
+import { shown } from './stream-text';
 import { pluralize, escapeForTerminal } from './terminal';
 
 /** A problem of a stream, or of a key that is not a stream. */
 interface HistoryProblem {
-  readonly stream?: string;
+  readonly stream?: StreamName;
   readonly problem: string;
 }
 
@@ -38,7 +41,7 @@ export const eventsVerify: Command = {
     '  plant-store events verify --user alice --json',
   ],
   run: (args, context) => {
-    const users = args.users();
+    const requested = args.users().map(plantsOf);
     return withStore(context, async (opened) => {
       const { stdout, stderr } = context.terminal;
       const json = args.has('json');
@@ -47,12 +50,12 @@ export const eventsVerify: Command = {
       const report = async (problem: HistoryProblem) => {
         sum.problems++;
         await progress.end();
-        const where = problem.stream === undefined ? '' : `${escapeForTerminal(problem.stream)}: `;
+        const where = problem.stream === undefined ? '' : `${shown(problem.stream)}: `;
         await stdout.line(json ? JSON.stringify(problem) : `${where}${escapeForTerminal(problem.problem)}`);
       };
 
-      const archives = await findArchives(args.texts('archive'), users);
-      const found = await findStreams(opened.catalogue, users);
+      const archives = await findArchives(args.texts('archive'), requested);
+      const found = await findStreams(opened.catalogue, requested);
       for (const problem of found.foreign) await report({ problem });
       const stored = new Set(found.streams.map(({ stream }) => stream));
       const lost = [...archives.keys()].filter((stream) => !stored.has(stream));

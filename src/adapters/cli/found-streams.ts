@@ -1,25 +1,27 @@
-import { type User } from '../../application';
-import { type CataloguedStream, type StreamCatalogue } from '../../event-sourcing';
+import { type CataloguedStream, type StreamCatalogue, type StreamName } from '../../event-sourcing';
 
 export interface FoundStreams {
   /** Sorted by name, so that the output is deterministic. */
   readonly streams: readonly CataloguedStream[];
   readonly foreign: readonly string[];
-  /** The requested users without a stream. */
-  readonly missing: readonly User[];
+  /** The requested streams that do not exist. */
+  readonly missing: readonly StreamName[];
   /** Total number of events. */
   readonly events: number;
 }
 
-/** Finds the streams of `users`, or all streams if `users` is empty. Holds their names, not their events. */
-export async function findStreams(catalogue: StreamCatalogue, users: readonly User[]): Promise<FoundStreams> {
+/** Finds `requested`, or all streams if that is empty. Holds their names, not their events. */
+export async function findStreams(
+  catalogue: StreamCatalogue,
+  requested: readonly StreamName[],
+): Promise<FoundStreams> {
   const streams: CataloguedStream[] = [];
   const foreign: string[] = [];
-  const missing: User[] = [];
-  if (users.length > 0) {
-    for (const user of users) {
-      const found = await catalogue.find(user);
-      if (found === undefined) missing.push(user);
+  const missing: StreamName[] = [];
+  if (requested.length > 0) {
+    for (const stream of requested) {
+      const found = await catalogue.find(stream);
+      if (found === undefined) missing.push(stream);
       else streams.push(found);
     }
   } else {

@@ -1,10 +1,11 @@
 import { type Hash, createHash } from 'node:crypto';
-import { type User, plantCodec } from '../../application';
+import { plantCodec } from '../../application';
 import {
   ArchivedHistory,
   type EventStore,
   type Head,
   type StreamCatalogue,
+  type StreamName,
   UnreadableHistory,
   replay,
 } from '../../event-sourcing';
@@ -16,7 +17,7 @@ const MAX_CALLS_IN_FLIGHT = 64;
 
 /** A stream that was not imported, or not completely. */
 export interface RefusedStream {
-  readonly stream: User;
+  readonly stream: StreamName;
   readonly why: string;
 }
 
@@ -101,7 +102,7 @@ class StreamImport {
   #added = false;
 
   constructor(
-    private readonly stream: User,
+    private readonly stream: StreamName,
     private readonly target: ImportTarget,
   ) {
     this.#present = target.catalogue.find(stream).then((found) => found?.version ?? 0);

@@ -201,11 +201,11 @@ export class RedisConnection {
       const { waitReplicas, identity } = this.options;
       // Another connection of the store may adopt an id meanwhile, which this one did not read.
       const isKnown = identity?.expected !== undefined;
-      const [examined, id] = await Promise.all([
+      const [examined, identified] = await Promise.all([
         examine(this.#client, { waitReplicas, downAfterMs: this.#sentinels?.downAfterMs }),
         identity?.read(this.#client),
       ]);
-      const another = await this.#identify(examined, id, isKnown);
+      const another = await this.#identify(examined, identified, isKnown);
       this.#judge(another ? { ...examined, findings: [...examined.findings, another] } : examined);
       this.#examined();
       // An operator may reconfigure or promote it without closing the connection, or the address may lead elsewhere.
@@ -218,15 +218,16 @@ export class RedisConnection {
     }
   }
 
-  /** The problem of a store with this id. Other reasons to refuse the server come first. */
+  /** The problem of a store with this id, or this problem. Other reasons to refuse the server come first. */
   async #identify(
     { findings, keys }: Examined,
-    id: string | undefined,
+    id: string | Finding | undefined,
     isKnown: boolean,
   ): Promise<Finding | undefined> {
     const { identity, adoptsIdentity, waitReplicas } = this.options;
     const effects = findings.map(({ name }) => FINDINGS[name]);
     if (identity === undefined || effects.includes('refuse all')) return undefined;
+    if (typeof id === 'object') return id;
     if (isKnown) return identity.judge(id);
     if (adoptsIdentity === undefined) return undefined;
     const creates = adoptsIdentity === 'or new' && !effects.includes('no writes');

@@ -84,7 +84,7 @@ const CURRENT = `
 local function isAnotherStore(id)
   if id == '' then return false end
   local entry = redis.call('XRANGE', KEYS[#KEYS], '1-0', '1-0')[1]
-  return not entry or entry[2][2] ~= id
+  return not entry or entry[2][4] ~= id
 end
 
 local function doubt(replicas, lag, id)

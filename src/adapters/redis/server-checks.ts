@@ -5,6 +5,7 @@ export const FINDINGS = {
   evicts: 'refuse all',
   missing_database: 'refuse all',
   another_store: 'refuse all',
+  another_layout: 'refuse all',
   out_of_memory: 'no writes',
   disk_error: 'no writes',
   replicas_missing: 'no writes',

@@ -1,15 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type Redis, ReplyError } from 'ioredis';
-import { StoreUnavailable, parseStreamName } from '../../event-sourcing';
 import type { Client } from './client';
 import { ifForbidden } from './examination';
 import type { Report } from './finding-log';
 import type { Finding } from './server-checks';
-import { streamKey } from './stream-key';
+import { BUCKETS } from './stream-key';
 
 /** The only entry of the stream that keeps the id. Its id makes the creation idempotent. */
 const ENTRY = '1-0';
-const FIELD = 'id';
 
 /** What an examination knows of a store besides its id. */
 export interface Surroundings {
@@ -22,13 +20,46 @@ export interface Surroundings {
   readonly waitMs: number;
 }
 
+/** The key of the id of a store. The catalogue takes it for one of a service with a longer prefix, and ignores it. */
+export function identityKey(keyPrefix: string): string {
+  return `${keyPrefix}:store:{identity}:events`;
+}
+
 /**
- * The id of a store, by which another store at the same address is noticed, or an emptied one. Shared by the
- * connections of an open store.
+ * The fields of the entry, in their order. Versions before buckets know `id <uuid>` alone, and refuse all others, as the
+ * scripts of their running instances do: these take the first value for the id.
+ */
+export const identityFields = (id: string) => ['buckets', String(BUCKETS), 'id', id] as const;
+
+/** The same while `plant-store events convert` runs: no instance of any version uses the store. */
+export const convertingFields = (id: string) => ['converting', 'yes', ...identityFields(id)] as const;
+
+const IDENTITY = /^(converting yes )?(?:buckets (\d+) )?id (\S+)$/;
+
+export interface Identity {
+  readonly id: string;
+  /** `undefined` in the layout before buckets. */
+  readonly buckets: number | undefined;
+  readonly converting: boolean;
+}
+
+/** What the fields of the entry say; `undefined` if they are of another program. */
+export function parseIdentity(fields: readonly string[]): Identity | undefined {
+  const [, converting, buckets, id] = IDENTITY.exec(fields.join(' ')) ?? [];
+  return id === undefined
+    ? undefined
+    : {
+        id,
+        buckets: buckets === undefined ? undefined : Number(buckets),
+        converting: converting !== undefined,
+      };
+}
+
+/**
+ * The id of a store, by which another store at the same address is noticed, or an emptied one, and the number of its
+ * buckets. Shared by the connections of an open store.
  *
- * It is a stream with one entry, so that a Redis user needs no rights but those of events. Its key is that of the
- * stream `identity` of a service with the prefix `<prefix>:store`: the catalogue ignores it, also that of versions
- * without ids.
+ * It is a stream with one entry, so that a Redis user needs no rights but those of events.
  */
 export class StoreIdentity {
   readonly key: string;
@@ -42,7 +73,7 @@ export class StoreIdentity {
     private readonly stated: string | undefined,
     private readonly report: Report,
   ) {
-    this.key = streamKey(`${keyPrefix}:store`, parseStreamName('identity')!);
+    this.key = identityKey(keyPrefix);
   }
 
   /** The id that this instance has seen. */
@@ -56,16 +87,24 @@ export class StoreIdentity {
   }
 
   /**
-   * The id of the store; `undefined` if it has none, or if the Redis user may not read it. Rejects with
-   * {@link StoreUnavailable} if something else has its key, or with an ioredis error.
+   * The id of the store, or why this version cannot use the store; `undefined` if it has no id, or if the Redis user may
+   * not read it. Rejects with an ioredis error.
    */
-  async read(client: Client): Promise<string | undefined> {
+  async read(client: Client): Promise<string | Finding | undefined> {
     const [entry] = await client.xrange(this.key, ENTRY, ENTRY).catch(ifForbidden([]));
     if (entry === undefined) return undefined;
-    const [field, id] = entry[1];
-    if (field !== FIELD || id === undefined)
-      throw new StoreUnavailable(`the key ${this.key} has an entry that is not the id of a store`);
-    return id;
+    const identity = parseIdentity(entry[1]);
+    const refused = (text: string): Finding => ({ name: 'another_layout', text });
+    if (identity === undefined)
+      return refused(`the key ${this.key} has an entry that is not the id of a store`);
+    const { id, buckets, converting } = identity;
+    if (converting) return refused('its conversion was not completed: repeat `plant-store events convert`');
+    if (buckets === undefined)
+      return refused(
+        'this store was written by a version without buckets: stop all instances, and run `plant-store events convert`, see docs/runbooks/upgrade.md',
+      );
+    if (buckets === BUCKETS) return id;
+    return refused(`this store has ${buckets} buckets, and this version uses stores with ${BUCKETS} only`);
   }
 
   /** The problem of a store with this id; `undefined` if it is the expected one. */
@@ -100,7 +139,7 @@ export class StoreIdentity {
     const [written, replicaCount] = await Promise.all([
       // WAIT is about the writes of its own connection.
       (created === undefined
-        ? client.xadd(this.key, ENTRY, FIELD, id)
+        ? client.xadd(this.key, ENTRY, ...identityFields(id))
         : client.call('XSETID', this.key, ENTRY)
       ).then(() => true, ifRefused),
       // Sent in the same turn, on the same connection.
@@ -109,7 +148,7 @@ export class StoreIdentity {
     if (!written) {
       // Another instance may have been faster.
       const other = await this.read(client);
-      if (other !== undefined && other !== created) this.#see(other);
+      if (typeof other === 'string' && other !== created) this.#see(other);
       return;
     }
     if (created === undefined) this.report('warn', createdText(id, keys));

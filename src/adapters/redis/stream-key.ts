@@ -1,9 +1,15 @@
-import { type StreamName, parseStreamName } from '../../event-sourcing';
+import { type StreamName, parseStreamName, partsOf } from '../../event-sourcing';
 
 /**
- * The key of a stream, for example `plant-store:{alice}:events`. The name is
- * percent-encoded: the key is readable, and unique. The braces (which are encoded
- * within the name) make the name the hash tag of the key on a Redis Cluster.
+ * Number of buckets that the streams of a store are divided into, for ever: the store records it beside its id. The
+ * streams of one bucket are in one hash slot of a Redis Cluster.
+ */
+export const BUCKETS = 64;
+
+/**
+ * The key of a stream, for example `plant-store:{39}:plants/alice:events`. The name is
+ * percent-encoded, except for the slash after a category: the key is readable, and unique. The braces
+ * make the bucket the hash tag of the key on a Redis Cluster.
  */
 export function streamKey(prefix: string, stream: StreamName): string {
   return keyOf(prefix, stream, 'events');
@@ -11,7 +17,7 @@ export function streamKey(prefix: string, stream: StreamName): string {
 
 /** The keys that a read and an append use: that of the events, and that of the base. */
 export function eventKeys(prefix: string, stream: StreamName): readonly [events: string, base: string] {
-  const own = `${prefix}:{${encodeURIComponent(stream)}}`;
+  const own = ownKey(prefix, stream);
   return [`${own}:events`, `${own}:base`];
 }
 
@@ -27,18 +33,42 @@ export function snapshotKeys(
   stream: StreamName,
   kind: 'snapshot' | 'base' = 'snapshot',
 ): SnapshotKeys {
-  return { current: keyOf(prefix, stream, kind), draft: keyOf(prefix, stream, `${kind}:draft`) };
+  const own = ownKey(prefix, stream);
+  return { current: `${own}:${kind}`, draft: `${own}:${kind}:draft` };
 }
 
-/** All keys of a stream; that of its events is the first. */
+/** What a stream has a key for; that of its events is the first. */
+export const KINDS = ['events', 'snapshot', 'snapshot:draft', 'base', 'base:draft'] as const;
+
+/** All keys of a stream. */
 export function keysOf(prefix: string, stream: StreamName): readonly string[] {
-  const [snapshot, base] = [snapshotKeys(prefix, stream), snapshotKeys(prefix, stream, 'base')];
-  return [streamKey(prefix, stream), snapshot.current, snapshot.draft, base.current, base.draft];
+  return KINDS.map((kind) => keyOf(prefix, stream, kind));
 }
 
 function keyOf(prefix: string, stream: StreamName, kind: string): string {
-  return `${prefix}:{${encodeURIComponent(stream)}}:${kind}`;
+  return `${ownKey(prefix, stream)}:${kind}`;
 }
+
+/** The part that all keys of a stream begin with. */
+function ownKey(prefix: string, stream: StreamName): string {
+  const { id } = partsOf(stream);
+  const encoded = encodeURIComponent(id);
+  return `${prefix}:{${bucketOf(encoded)}}:${stream.slice(0, -id.length)}${encoded}`;
+}
+
+/**
+ * The bucket of a stream: the FNV-1a hash (32 bits) of its percent-encoded id, modulo {@link BUCKETS}. It does not depend
+ * on the category, so that all streams with one id share a bucket.
+ */
+export function bucketOf(encodedId: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < encodedId.length; index++)
+    hash = Math.imul(hash ^ encodedId.charCodeAt(index), 0x01000193);
+  return (hash >>> 0) % BUCKETS;
+}
+
+/** A key of this service, or of another one. Without a name after the bucket it is of the layout before buckets. */
+const KEY = /^([\w.:-]+):\{[^{}]*\}(?::([^:{}]+))?:(events|(?:snapshot|base)(?::draft)?)$/;
 
 /**
  * The stream of `key`: the inverse of {@link streamKey}. `'foreign'` if the key is
@@ -50,15 +80,15 @@ export function streamOfKey(
   prefix: string,
   key: string,
 ): StreamName | 'foreign' | 'other' | { readonly baseOf: StreamName } {
-  const parts = /^([\w.:-]+):\{([^{}]*)\}:(events|(?:snapshot|base)(?::draft)?)$/.exec(key);
+  const parts = KEY.exec(key);
   if (parts === null) return 'foreign';
-  const [keyPrefix, encoded, kind] = parts.slice(1) as [string, string, string];
-  const stream = decoded(encoded);
+  const [keyPrefix, encoded, kind] = parts.slice(1) as [string, string | undefined, string];
+  if (keyPrefix.startsWith(`${prefix}:`)) return 'other';
+  const stream = decoded(encoded ?? '');
   // Only the canonical encoding is accepted: `%41` is not another spelling of `A`.
-  if (stream === undefined || keyOf(keyPrefix, stream, kind) !== key) return 'foreign';
-  if (keyPrefix === prefix && kind === 'base') return { baseOf: stream };
-  if (keyPrefix === prefix) return kind === 'events' ? stream : 'other';
-  return keyPrefix.startsWith(`${prefix}:`) ? 'other' : 'foreign';
+  if (stream === undefined || keyOf(prefix, stream, kind) !== key) return 'foreign';
+  if (kind === 'base') return { baseOf: stream };
+  return kind === 'events' ? stream : 'other';
 }
 
 function decoded(encoded: string): StreamName | undefined {

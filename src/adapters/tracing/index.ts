@@ -8,7 +8,7 @@ import { TracedStore } from './traced-store';
 export interface TracingOptions {
   /** The version of the service. */
   readonly version: string;
-  /** Pseudonym of a user, or of the stream of that name. */
+  /** Pseudonym of a user. */
   readonly nameOf: (user: string) => string;
   /** The database of the event store, as `db.system.name` has it. */
   readonly system: string;

@@ -1,5 +1,5 @@
 import { type Context, ROOT_CONTEXT, type Span, TraceFlags, trace } from '@opentelemetry/api';
-import type { RoundTracer, StreamName } from '../../event-sourcing';
+import { type RoundTracer, type StreamName, partsOf } from '../../event-sourcing';
 import type { Spans } from './spans';
 
 /** A span per round. It is the child of one of the requests that it serves, and linked to the others. */
@@ -9,7 +9,7 @@ export class RoundSpans implements RoundTracer<Span | undefined> {
 
   constructor(
     private readonly spans: Spans,
-    private readonly nameOf: (stream: string) => string,
+    private readonly nameOf: (user: string) => string,
   ) {}
 
   origin(): Span | undefined {
@@ -24,7 +24,10 @@ export class RoundSpans implements RoundTracer<Span | undefined> {
     const span = this.spans.start(
       'round',
       {
-        attributes: { 'plant_store.round.requests': origins.length, 'user.hash': this.nameOf(stream) },
+        attributes: {
+          'plant_store.round.requests': origins.length,
+          'user.hash': this.nameOf(partsOf(stream).id),
+        },
         links: requests
           .filter((request) => request !== parent)
           .map((request) => ({ context: request.spanContext() })),

@@ -12,7 +12,6 @@ import {
 import { basename, dirname } from 'node:path';
 import type { PlantEvent } from '../../../src/domain';
 import { BEGINNING, type Head } from '../../../src/event-sourcing';
-import { streamName } from '../../../src/testing/a-stream';
 import { Client } from '../../support/client';
 import { compiledCli } from '../../support/compiled-cli';
 import { encoded, created, deleted, newPlant } from '../../support/given';
@@ -23,8 +22,11 @@ import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 import { openStore, plantsOver } from '../redis/open-store';
 import { runCli } from './cli-fixture';
+import { type Kind, keyOf } from '../../support/keys';
+import { parseUser, plantsOf } from '../../../src/application';
 
-const ALICE = streamName('alice');
+const ALICE = parseUser('alice')!;
+const STREAM = plantsOf(ALICE);
 
 /** How many archives race with the instances. */
 const ARCHIVES = 5;
@@ -49,7 +51,7 @@ describeRedis('events archive', (redis) => {
   /** The export of the whole history, before anything was archived. */
   let whole: string;
 
-  const key = (kind: string, stream: string = ALICE) => `${prefix}:{${stream}}:${kind}`;
+  const key = (kind: Kind, user: string = ALICE) => keyOf(user, prefix, kind);
   const cli = (...typed: string[]) => runCli(opened, 'events', ...typed);
   const exported = async (...typed: string[]) => (await cli('export', ...typed)).out;
   const archive = (version: number, file: string, ...more: string[]) =>
@@ -73,7 +75,7 @@ describeRedis('events archive', (redis) => {
     opened = await openStore(redis.url, { keyPrefix: prefix, pageSize: 7 });
     let head: Head = BEGINNING;
     for (const [index, events] of commits().entries()) {
-      await opened.store.append(ALICE, head, `commit ${index}`, encoded(...events));
+      await opened.store.append(STREAM, head, `commit ${index}`, encoded(...events));
       head = { version: head.version + events.length, commit: `commit ${index}` };
     }
     whole = await exported();
@@ -269,7 +271,7 @@ describeRedis('events archive', (redis) => {
       const { saveBase } = opened.archive;
       const dump = await redis.admin.dumpBuffer(key('events'));
       opened.archive.saveBase = async (...args) => {
-        await opened.catalogue.erase(ALICE);
+        await opened.catalogue.erase(STREAM);
         const saved = await saveBase.apply(opened.archive, args);
         await redis.admin.restore(key('events'), 0, dump);
         return saved;
@@ -447,7 +449,7 @@ describeRedis('events archive', (redis) => {
       expect(await exported('--archive', file)).to.equal(whole);
       expect(await names()).to.deep.equal(before);
       // The whole history again, for the next step.
-      await opened.catalogue.erase(ALICE);
+      await opened.catalogue.erase(STREAM);
       writeFileSync(path('whole'), whole);
       await cli('import', path('whole'));
     }
@@ -475,7 +477,7 @@ describeRedis('events archive', (redis) => {
     for (let time = 0; time < ARCHIVES; time++) {
       const enough = until(async () => (await redis.admin.xlen(key('events'))) > 40);
       await Promise.race([enough, work]);
-      const { version } = (await opened.catalogue.find(ALICE))!;
+      const { version } = (await opened.catalogue.find(STREAM))!;
       const { code, error } = await archive(version, `racing-${time}`);
       expect(code, error).to.equal(0);
       // This instance still knows the list of before, whose next events are archived.

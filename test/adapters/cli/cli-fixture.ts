@@ -55,6 +55,9 @@ export function startCli(setup: CliSetup, ...typed: string[]) {
     clock,
     version: '1.2.3',
     openStore: async () => open(setup, clock),
+    redis() {
+      throw new Error('a command of a test has no Redis');
+    },
     serve: setup.serve ?? (async () => 0),
     newToken: setup.newToken ?? (async () => 'plants_secret'),
     untilInterrupted: () => setup.interrupted ?? new AbortController().signal,

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
-import { parseUser, plantListCodec } from '../../../src/application';
+import { plantListCodec } from '../../../src/application';
 import { type StreamName, UnreadableHistory } from '../../../src/event-sourcing';
-import { created } from '../../support/given';
+import { created, plantsOf } from '../../support/given';
 import { MemorySnapshots } from '../../support/memory-snapshots';
 import { runCli } from './cli-fixture';
 import { aStore, historyOf, record } from './histories';
 
-const alice = parseUser('alice')!;
+const alice = plantsOf('alice');
 
 describe('events erase', () => {
   let store: MemoryEventStore;
@@ -44,7 +44,7 @@ describe('events erase', () => {
     expect(await historyOf(store, 'alice')).to.have.length(3);
     expect(await runCli({ store }, 'events', 'erase', '--user', 'alice', '--yes', '--json')).to.deep.equal({
       code: 0,
-      out: '{"stream":"alice","events":3,"back":false}\n',
+      out: '{"stream":"plants/alice","events":3,"back":false}\n',
       error: '',
     });
   });
@@ -71,19 +71,22 @@ describe('events erase', () => {
       '--yes',
       '--json',
     );
-    expect({ out, code }).to.deep.equal({ out: '{"stream":"alice","events":0,"back":true}\n', code: 1 });
+    expect({ out, code }).to.deep.equal({
+      out: '{"stream":"plants/alice","events":0,"back":true}\n',
+      code: 1,
+    });
   });
 
   it('describes a base snapshot whose stream is missing, and erases it after the name is typed', async () => {
     const head = { version: 3, commit: 'a commit' };
     const snapshots = new MemorySnapshots();
     const base = { format: plantListCodec.format, head, archive: 'seal', chunks: [] };
-    snapshots.bases.set('bob', base);
+    snapshots.bases.set(plantsOf('bob'), base);
     const catalogue = {
       streams: () => store.streams(),
       find: (stream: StreamName) => store.find(stream),
       erase: async () => {
-        snapshots.bases.delete('bob');
+        snapshots.bases.delete(plantsOf('bob'));
         return 0;
       },
     };
@@ -104,7 +107,10 @@ describe('events erase', () => {
       return events;
     };
     const { code, out, error } = await atTerminal('', '--yes', '--json');
-    expect({ code, out }).to.deep.equal({ code: 1, out: '{"stream":"alice","events":3,"back":true}\n' });
+    expect({ code, out }).to.deep.equal({
+      code: 1,
+      out: '{"stream":"plants/alice","events":3,"back":true}\n',
+    });
     expect(JSON.parse(error)).to.have.property('message').that.contains('revoke the tokens');
   });
 
@@ -113,7 +119,7 @@ describe('events erase', () => {
       store.read = async (_, { version }) => ({ status: version === 0 ? 'archived' : status });
       const snapshots = new MemorySnapshots();
       const head = { version: 2, commit: 'another' };
-      snapshots.bases.set('alice', { format: plantListCodec.format, head, archive: 'seal', chunks: [] });
+      snapshots.bases.set(alice, { format: plantListCodec.format, head, archive: 'seal', chunks: [] });
       const setup = { store, snapshots, stdin: 'alice\n', isTerminal: true };
       const { code, error } = await runCli(setup, 'events', 'erase', '--user', 'alice');
       expect(code).to.equal(0);

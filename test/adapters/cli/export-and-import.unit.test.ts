@@ -1,4 +1,3 @@
-import { streamName } from '../../../src/testing/a-stream';
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { lstatSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -9,10 +8,10 @@ import type { EncodedEvent, Head, StreamName } from '../../../src/event-sourcing
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
-import { HEADER, sealOf, trailerLine } from '../../../src/adapters/cli/event-lines';
+import { HEADER, newSeal, trailerLine } from '../../../src/adapters/cli/event-lines';
 import { BEGINNING, StoreUnavailable, UnreadableHistory } from '../../../src/event-sourcing';
 import { MAX_INT64, RUNS } from '../../domain/arbitraries';
-import { encoded, created, deleted, ferns, plantId } from '../../support/given';
+import { encoded, created, deleted, ferns, plantId, plantsOf } from '../../support/given';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { runCli } from './cli-fixture';
 import { aStore, historyOf, record } from './histories';
@@ -33,17 +32,24 @@ function resealed(text: string): string {
 }
 
 function sealed(body: string): string {
-  const seal = sealOf(HEADER)!;
+  const seal = newSeal();
   seal.update(body);
   return seal.digest('hex');
 }
 
-/** The same export in version 1 of the format. */
-function asVersion1(text: string): string {
-  const body = text.replace(HEADER, HEADER.replace('2', '1')).replace(/\{"streams".*\n$/, '');
+/** The same export in an earlier version of the format, which names users. */
+function asVersion(version: 1 | 2, text: string): string {
+  const header = HEADER.replace('3', String(version));
+  const body = text
+    .replace(HEADER, header)
+    .replaceAll('"stream":"plants/', '"stream":"')
+    .replace(/\{"streams".*\n$/, '');
   const [trailer] = /\{"streams".*\n$/.exec(text)!;
-  const sha256 = createHash('sha256').update(body).digest('hex');
-  return body + trailer.replace(/"seal":"\w+"/, `"sha256":"${sha256}"`);
+  const digest = version === 1 ? createHash('sha256') : newSeal(header);
+  digest.update(body);
+  return (
+    body + trailer.replace(/"seal":"\w+"/, `"${version === 1 ? 'sha256' : 'seal'}":"${digest.digest('hex')}"`)
+  );
 }
 
 describe('events export', () => {
@@ -52,10 +58,10 @@ describe('events export', () => {
     await record(store, 'bob', [created(plantId(MAX_INT64), 'Fern "1"', '')]);
     await record(store, 'alice', [created(1, 'Moss')], [deleted(1)]);
     const body = [
-      '{"format":"plant-store events","version":2}',
-      '{"stream":"alice","version":1,"commit":"alice-0-1","type":"PlantCreated","id":"1","name":"Moss"}',
-      '{"stream":"alice","version":2,"commit":"alice-1-2","type":"PlantDeleted","id":"1"}',
-      '{"stream":"bob","version":1,"commit":"bob-0-1","type":"PlantCreated","id":"9223372036854775807","name":"Fern \\"1\\"","tag":""}',
+      '{"format":"plant-store events","version":3}',
+      '{"stream":"plants/alice","version":1,"commit":"alice-0-1","type":"PlantCreated","id":"1","name":"Moss"}',
+      '{"stream":"plants/alice","version":2,"commit":"alice-1-2","type":"PlantDeleted","id":"1"}',
+      '{"stream":"plants/bob","version":1,"commit":"bob-0-1","type":"PlantCreated","id":"9223372036854775807","name":"Fern \\"1\\"","tag":""}',
       '',
     ].join('\n');
     const { code, out, error } = await runCli({ store }, 'events', 'export');
@@ -67,7 +73,7 @@ describe('events export', () => {
     const store = await aStore();
     await record(store, 'carol', [created(1, 'Ivy')]);
     const out = await exported(store, '--user', 'carol', '--user', 'alice', '--user', 'carol');
-    expect([...out.matchAll(/"stream":"(\w+)"/g)].map(([, name]) => name)).to.deep.equal([
+    expect([...out.matchAll(/"stream":"plants\/(\w+)"/g)].map(([, name]) => name)).to.deep.equal([
       'alice',
       'alice',
       'alice',
@@ -288,16 +294,17 @@ describe('events import', () => {
     expect(await exported(target)).to.equal(await exported(source));
   });
 
-  it('imports exports of version 1 of the format', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore()];
-    const out = await exported(source);
-    expect(await importInto(target, asVersion1(out))).to.include({ code: 0 });
-    expect(await exported(target)).to.equal(out);
-    const damaged = asVersion1(out).replace('Fern', 'Farn');
-    expect((await importInto(new MemoryEventStore(), damaged)).error).to.contain(
-      'line 8 has a seal that does not match',
-    );
-  });
+  for (const version of [1, 2] as const)
+    it(`imports exports of version ${version} of the format, whose users are the owners of plants`, async () => {
+      const [source, target] = [await aStore(), new MemoryEventStore()];
+      const out = await exported(source);
+      expect(await importInto(target, asVersion(version, out))).to.include({ code: 0 });
+      expect(await exported(target)).to.equal(out);
+      const damaged = asVersion(version, out).replace('Fern', 'Farn');
+      expect((await importInto(new MemoryEventStore(), damaged)).error).to.contain(
+        'line 8 has a seal that does not match',
+      );
+    });
 
   it('appends each commit as a whole', async () => {
     const target = new MemoryEventStore();
@@ -313,7 +320,7 @@ describe('events import', () => {
 
   it('appends a commit of any number of events as a whole', async () => {
     const [source, target] = [new MemoryEventStore(), new MemoryEventStore()];
-    await source.append(streamName('alice'), BEGINNING, 'large', encoded(...ferns(2500)));
+    await source.append(plantsOf('alice'), BEGINNING, 'large', encoded(...ferns(2500)));
     const sizes: number[] = [];
     const append = target.append.bind(target);
     target.append = (...args) => {
@@ -478,7 +485,7 @@ describe('events import', () => {
       'alice',
       ...ferns(200).map((fern, index) => [{ ...fern, id: plantId(100 + index) }]),
     );
-    await target.append(streamName('alice'), BEGINNING, 'alice-0-1', encoded(created(1, 'Fern', 'indoor')));
+    await target.append(plantsOf('alice'), BEGINNING, 'alice-0-1', encoded(created(1, 'Fern', 'indoor')));
     await record(target, 'alice', [created(9, 'Mine')]);
     const before = await historyOf(target, 'alice');
 
@@ -488,7 +495,7 @@ describe('events import', () => {
     expect(JSON.parse(out)).to.deep.equal({
       streams: 1,
       events: 3,
-      refused: [{ stream: 'alice', why: 'has a different history in the store; it is unchanged' }],
+      refused: [{ stream: 'plants/alice', why: 'has a different history in the store; it is unchanged' }],
     });
     expect(await historyOf(target, 'alice')).to.deep.equal(before);
     expect(await historyOf(target, 'auth0|{b}')).to.deep.equal(await historyOf(source, 'auth0|{b}'));
@@ -496,7 +503,7 @@ describe('events import', () => {
 
   it('reads back the history, and refuses the user if it differs', async () => {
     const target = new MemoryEventStore();
-    await target.append(streamName('alice'), BEGINNING, 'alice-0-1', encoded(created(1, 'Forged', 'indoor')));
+    await target.append(plantsOf('alice'), BEGINNING, 'alice-0-1', encoded(created(1, 'Forged', 'indoor')));
     const { code, error } = await importInto(target, await exported(await aStore()));
     expect(code).to.equal(1);
     expect(error).to.contain('refused: alice was read back and differs from the export');
@@ -508,7 +515,7 @@ describe('events import', () => {
       ['another format', () => '{"id":1}\n', /line 1 is not the first line of an export of plant-store/],
       [
         'a later format version',
-        (out) => out.replace('"version":2', '"version":3'),
+        (out) => out.replace('"version":3', '"version":4'),
         /line 1 is not the first/,
       ],
       [

@@ -1,10 +1,9 @@
 /** Tests that need a process and a Redis: kills, signals, pipes, and a running service. */
-import { streamName } from '../../../src/testing/a-stream';
 import { execFileSync } from 'node:child_process';
 import { createWriteStream, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { HEADER, eventLine, sealOf, trailerLine } from '../../../src/adapters/cli/event-lines';
-import { created, deleted, encoded } from '../../support/given';
+import { HEADER, eventLine, newSeal, trailerLine } from '../../../src/adapters/cli/event-lines';
+import { created, deleted, encoded, plantsOf } from '../../support/given';
 import { Client } from '../../support/client';
 import { compiledCli } from '../../support/compiled-cli';
 import { instancesPerTest } from '../../support/instance';
@@ -18,10 +17,10 @@ function anExport(users: readonly string[], each: number): string {
   for (const user of users) {
     for (let version = 1; version <= each; version++) {
       const event = version % 4 === 0 ? deleted(version - 1) : created(version, `Fern ${version}`, user);
-      body += eventLine(streamName(user), { version, commit: `${user}-${version}`, ...encoded(event)[0]! });
+      body += eventLine(plantsOf(user), { version, commit: `${user}-${version}`, ...encoded(event)[0]! });
     }
   }
-  const seal = sealOf(HEADER)!;
+  const seal = newSeal();
   seal.update(body);
   return body + trailerLine({ streams: users.length, events: users.length * each, seal: seal.digest('hex') });
 }
@@ -59,7 +58,7 @@ describeRedis('The plant-store process on Redis', (redis) => {
     expect(await keys()).to.have.lengthOf(1);
 
     await startInstances(1, environment);
-    const [, id] = (
+    const [, , , id] = (
       await redis.admin.xrange(`${environment['REDIS_KEY_PREFIX']!}:store:{identity}:events`, '-', '+')
     )[0]![1];
     expect(await cli('plant-store events store-id')).to.include({ code: 0, out: `${id}\n`, error: '' });
@@ -70,10 +69,17 @@ describeRedis('The plant-store process on Redis', (redis) => {
     expect(refused.error).to.include(`has the id ${id}, but REDIS_STORE_ID is 1111`);
   });
 
+  it('prints the key of a user', async () => {
+    await cli('plant-store create --user alice/x --id 1 --name Fern');
+    const { out, error } = await cli('plant-store events key --user alice/x');
+    expect(error).to.equal('');
+    expect(await keys()).to.deep.equal([out.trimEnd()]);
+  });
+
   it('continues an import that was killed, and the store then equals the export', async () => {
     const text = anExport(['alice', 'bob', 'carol|{c}'], 2000);
     writeFileSync(path('in'), text);
-    const key = `${environment['REDIS_KEY_PREFIX']!}:{bob}:events`;
+    const key = `${environment['REDIS_KEY_PREFIX']!}:{20}:plants/bob:events`;
     // Standard input, so that it starts without a check; exec, so that the signal reaches the command itself.
     const killed = bash(`exec plant-store events import < ${path('in')}`, environment);
     await until(async () => (await redis.admin.xlen(key)) > 100);
@@ -99,7 +105,7 @@ describeRedis('The plant-store process on Redis', (redis) => {
     const input = createWriteStream(path('pipe'));
     input.on('error', () => {});
     input.write(anExport(['alice'], 500));
-    const key = `${environment['REDIS_KEY_PREFIX']!}:{alice}:events`;
+    const key = `${environment['REDIS_KEY_PREFIX']!}:{39}:plants/alice:events`;
     await until(async () => (await redis.admin.xlen(key)) > 100);
     running.child.kill('SIGINT');
     const { code, error } = await running.ended;
@@ -117,7 +123,7 @@ describeRedis('The plant-store process on Redis', (redis) => {
 
     expect(await cli('plant-store events erase --user alice --yes')).to.include({ code: 0, error: '' });
 
-    expect(await keys()).to.deep.equal([`${environment['REDIS_KEY_PREFIX']!}:{bob}:events`]);
+    expect(await keys()).to.deep.equal([`${environment['REDIS_KEY_PREFIX']!}:{20}:plants/bob:events`]);
     for (const client of [here, there]) expect((await client.list()).names).to.deep.equal([]);
     expect((await there.create(1, 'Ivy')).status).to.equal(200);
     expect((await here.list()).names).to.deep.equal(['Ivy']);
@@ -139,13 +145,22 @@ describeRedis('The plant-store process on Redis', (redis) => {
     writeFileSync(path('in'), anExport(['alice', 'bob', 'carol'], 3));
     await cli(`plant-store events import ${path('in')}`);
     const key = (rest: string) => `${environment['REDIS_KEY_PREFIX']!}:${rest}`;
-    await redis.admin.xdel(key('{alice}:events'), '3-0');
-    await redis.admin.xadd(key('{bob}:events'), '4-0', 'type', 'PlantMoved', 'data', '{}', 'commit', 'x');
-    await redis.admin.set(key('{dora}:events'), '');
+    await redis.admin.xdel(key('{39}:plants/alice:events'), '3-0');
+    await redis.admin.xadd(
+      key('{20}:plants/bob:events'),
+      '4-0',
+      'type',
+      'PlantMoved',
+      'data',
+      '{}',
+      'commit',
+      'x',
+    );
+    await redis.admin.set(key('{9}:plants/dora:events'), '');
     const { code, out } = await cli('plant-store events verify');
     expect(code).to.equal(1);
     expect(out.trimEnd().split('\n')).to.deep.equal([
-      `key ${key('{dora}:events')} is not a stream`,
+      `key ${key('{9}:plants/dora:events')} is not a stream`,
       'alice: ends at version 2, but its last version is 3: the last events were deleted',
       'bob: entry 4-0 is not a valid PlantMoved of this version',
       '3 users, 5 events, 5 plants: 3 problems.',

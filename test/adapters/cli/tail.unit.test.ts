@@ -1,14 +1,14 @@
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
-import { parseUser, plantListCodec } from '../../../src/application';
+import { plantListCodec } from '../../../src/application';
 import { StoreUnavailable, UnreadableHistory } from '../../../src/event-sourcing';
-import { created, deleted } from '../../support/given';
+import { created, deleted, plantsOf } from '../../support/given';
 import { ManualClock } from '../../support/manual-clock';
 import { AWAY, MemorySnapshots } from '../../support/memory-snapshots';
 import { type CliSetup, startCli } from './cli-fixture';
 import { record } from './histories';
 
-const alice = parseUser('alice')!;
+const alice = plantsOf('alice');
 
 /** Interval of reads from a store that notifies. */
 const CHECK_MS = 5000;
@@ -83,7 +83,7 @@ describe('events tail', () => {
 
   it('prints events in the format of an export with --json', async () => {
     expect(await tail('--json', '--from', '3').lines()).to.deep.equal([
-      '{"stream":"alice","version":3,"commit":"alice-1-2","type":"PlantDeleted","id":"1"}',
+      '{"stream":"plants/alice","version":3,"commit":"alice-1-2","type":"PlantDeleted","id":"1"}',
     ]);
   });
 
@@ -101,8 +101,8 @@ describe('events tail', () => {
     await store.erase(alice);
     await record(store, 'alice', [created(9, 'Aloe')]);
     expect(await following.lines()).to.deep.equal([
-      '{"stream":"alice","reset":true}',
-      '{"stream":"alice","version":1,"commit":"alice-0-1","type":"PlantCreated","id":"9","name":"Aloe"}',
+      '{"stream":"plants/alice","reset":true}',
+      '{"stream":"plants/alice","version":1,"commit":"alice-0-1","type":"PlantCreated","id":"9","name":"Aloe"}',
     ]);
     expect(following.error()).to.equal('The history of alice was erased or lost; the current one follows.\n');
   });
@@ -125,7 +125,7 @@ describe('events tail', () => {
     store.read = async (stream, after) => (after.version < 2 ? { status: 'archived' } : read(stream, after));
     const snapshots = new MemorySnapshots();
     const head = { version: 2, commit: 'alice-1-2' };
-    snapshots.bases.set('alice', { format: plantListCodec.format, head, archive: 'seal', chunks: [] });
+    snapshots.bases.set(alice, { format: plantListCodec.format, head, archive: 'seal', chunks: [] });
     snapshots.fault = AWAY;
     const following = tailWith({ snapshots }, '--from', 'start');
     await following.lines();
@@ -155,7 +155,7 @@ describe('events tail', () => {
         const read = store.read.bind(store);
         store.read = async (stream, after) =>
           after.version < oldest ? { status: 'archived' } : read(stream, after);
-        snapshots.bases.set('alice', base('another'));
+        snapshots.bases.set(alice, base('another'));
         const following = tailWith({ snapshots }, '--from', 'start');
         await following.lines();
         const { code, error } = await following.outcome;
@@ -172,7 +172,7 @@ describe('events tail', () => {
         isErased = true;
         return read(stream, after);
       };
-      snapshots.bases.set('alice', base('erased'));
+      snapshots.bases.set(alice, base('erased'));
       const following = tailWith({ snapshots }, '--from', 'start');
       await following.lines();
       expect(await following.lines(), following.error()).to.have.length(3);

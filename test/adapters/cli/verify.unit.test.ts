@@ -1,7 +1,7 @@
 import { PlantList } from '../../../src/domain';
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
-import { parseUser, plantListCodec } from '../../../src/application';
+import { plantListCodec } from '../../../src/application';
 import {
   BEGINNING,
   BrokenSnapshot,
@@ -10,7 +10,7 @@ import {
   UnreadableHistory,
 } from '../../../src/event-sourcing';
 import { AWAY, type KeptSnapshot, MemorySnapshots } from '../../support/memory-snapshots';
-import { created, deleted } from '../../support/given';
+import { created, deleted, plantsOf } from '../../support/given';
 import { runCli } from './cli-fixture';
 import { aStore, historyOf, record } from './histories';
 
@@ -20,10 +20,10 @@ describe('events verify', () => {
   beforeEach(async () => (store = await aStore()));
 
   /** Makes reads of `stream` fail at its second page. */
-  function failSecondPage(stream: string, error: Error) {
+  function failSecondPage(user: string, error: Error) {
     const read = store.read.bind(store);
     store.read = (...args: Parameters<EventStore['read']>) =>
-      args[0] === stream && args[1].version > 0 ? Promise.reject(error) : read(...args);
+      args[0] === plantsOf(user) && args[1].version > 0 ? Promise.reject(error) : read(...args);
   }
 
   it('finds no problem in histories of the service', async () => {
@@ -55,16 +55,16 @@ describe('events verify', () => {
     expect(await verify('--user', 'alice', '--json')).to.deep.equal({
       code: 1,
       out:
-        '{"stream":"alice","problem":"ends at version 3, but its last version is 5: the last events were deleted"}\n' +
+        '{"stream":"plants/alice","problem":"ends at version 3, but its last version is 5: the last events were deleted"}\n' +
         '{"streams":1,"events":3,"plants":1,"problems":1}\n',
       error: '',
     });
   });
 
   it('reports no problem of a history that is erased meanwhile', async () => {
-    await store.erase(parseUser('alice')!);
+    await store.erase(plantsOf('alice'));
     const found = async function* () {
-      yield { stream: parseUser('alice')!, version: 3 };
+      yield { stream: plantsOf('alice'), version: 3 };
     };
     const { code, out } = await runCli(
       {
@@ -126,12 +126,12 @@ describe('events verify', () => {
     });
 
     it('finds no problem if the replay leads to it', async () => {
-      snapshots.keep('alice', right);
+      snapshots.keep(plantsOf('alice'), right);
       expect(await verifyAlice()).to.include({ code: 0 });
     });
 
     it('finds no problem if a service replaces it while it is read', async () => {
-      snapshots.keep('alice', right);
+      snapshots.keep(plantsOf('alice'), right);
       const load = snapshots.load.bind(snapshots);
       snapshots.load = async (stream) => {
         snapshots.load = load;
@@ -145,7 +145,7 @@ describe('events verify', () => {
     });
 
     it('ignores one of another format', async () => {
-      snapshots.keep('alice', { ...right, format: 'plants-0', chunks: [] });
+      snapshots.keep(plantsOf('alice'), { ...right, format: 'plants-0', chunks: [] });
       expect(await verifyAlice()).to.include({ code: 0 });
     });
 
@@ -159,7 +159,7 @@ describe('events verify', () => {
     };
     for (const [which, [change, problem]] of Object.entries(problems)) {
       it(`reports one with ${which}`, async () => {
-        snapshots.keep('alice', { ...right, ...change() });
+        snapshots.keep(plantsOf('alice'), { ...right, ...change() });
         expect(await verifyAlice()).to.deep.equal({ code: 1, first: problem });
       });
     }

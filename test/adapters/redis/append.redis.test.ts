@@ -1,17 +1,16 @@
-import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
 import { RedisEventStore } from '../../../src/adapters/redis/event-store';
 import { APPEND, executeScript } from '../../../src/adapters/redis/scripts';
 import { NO_LEASE } from '../../../src/adapters/redis/server-checks';
 import { type PlantStore, parseUser } from '../../../src/application';
 import { BEGINNING, type Head, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
-import { encoded, created, ferns, newPlantOf } from '../../support/given';
+import { encoded, created, ferns, newPlantOf, plantsOf } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { openStore, plantsOver } from './open-store';
 
 const ALICE = parseUser('alice')!;
-const KEY = 'plant-store:{alice}:events';
-const KEYS = [KEY, 'plant-store:{alice}:base'];
+const KEY = 'plant-store:{39}:plants/alice:events';
+const KEYS = [KEY, 'plant-store:{39}:plants/alice:base'];
 
 const [fern, moss, ivy] = [created(1, 'Fern'), created(2, 'Moss'), created(3, 'Ivy')] as const;
 
@@ -94,7 +93,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     await redis.admin.xadd(KEY, `${version}-0`, 'type', 'PlantCreated', 'data', '{}', 'commit', 'base');
 
     const result = await store.append(
-      streamName('alice'),
+      plantsOf('alice'),
       { version, commit: 'base' },
       'ours',
       encoded(fern, moss),
@@ -109,7 +108,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
   it('may have more events than Lua can unpack', async () => {
     const events = ferns(10_000);
-    const result = await others.append(streamName('alice'), BEGINNING, 'ours', encoded(...events));
+    const result = await others.append(plantsOf('alice'), BEGINNING, 'ours', encoded(...events));
 
     expect(result).to.deep.equal({ status: 'appended', head: { version: 10_000, commit: 'ours' } });
     expect(await redis.admin.xlen(KEY)).to.equal(10_000);
@@ -122,7 +121,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
       await redis.admin.xdel(KEY, '2-0');
       const known = await headOfStream();
 
-      const failure = await failureOf(store.append(streamName('alice'), known, 'ours', encoded(ivy)));
+      const failure = await failureOf(store.append(plantsOf('alice'), known, 'ours', encoded(ivy)));
 
       expect(failure).to.be.an.instanceOf(StoreUnavailable);
       expect(await stored()).to.deep.equal(['1-0 {"id":1,"name":"Fern"}']);
@@ -130,13 +129,13 @@ describeOwnRedis('An append to Redis', (startRedis) => {
   });
 
   it('does not lower the last id of a stream with a deleted tail when it is retried', async () => {
-    await others.append(streamName('alice'), BEGINNING, 'first', encoded(fern));
-    await others.append(streamName('alice'), { version: 1, commit: 'first' }, 'ours', encoded(moss));
-    await others.append(streamName('alice'), { version: 2, commit: 'ours' }, 'last', encoded(ivy));
+    await others.append(plantsOf('alice'), BEGINNING, 'first', encoded(fern));
+    await others.append(plantsOf('alice'), { version: 1, commit: 'first' }, 'ours', encoded(moss));
+    await others.append(plantsOf('alice'), { version: 2, commit: 'ours' }, 'last', encoded(ivy));
     await redis.admin.xdel(KEY, '3-0');
 
     const repeated = await store.append(
-      streamName('alice'),
+      plantsOf('alice'),
       { version: 1, commit: 'first' },
       'ours',
       encoded(moss),
@@ -145,7 +144,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     expect(repeated.status).to.equal('appended');
     // Version 3 was served: it is never assigned to another event.
     const failure = await failureOf(
-      store.append(streamName('alice'), { version: 2, commit: 'ours' }, 'other', encoded(fern)),
+      store.append(plantsOf('alice'), { version: 2, commit: 'ours' }, 'other', encoded(fern)),
     );
     expect(failure).to.be.an.instanceOf(StoreUnavailable);
     expect(await stored()).to.have.lengthOf(2);
@@ -157,7 +156,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
       waitReplicas: 1,
     });
 
-    const failure = await failureOf(store.append(streamName('alice'), BEGINNING, 'ours', encoded(fern)));
+    const failure = await failureOf(store.append(plantsOf('alice'), BEGINNING, 'ours', encoded(fern)));
 
     await close();
     expect(failure).to.be.an.instanceOf(OutcomeUnknown);
@@ -171,12 +170,12 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     ['result in a reset', { version: 1, commit: 'another' }, 'ours'],
   ] as const) {
     it(`does not ${what} on a Redis that was demoted to a replica, and may be stale`, async () => {
-      await others.append(streamName('alice'), BEGINNING, first.commit, encoded(fern));
-      await others.append(streamName('alice'), first, 'second', encoded(moss));
+      await others.append(plantsOf('alice'), BEGINNING, first.commit, encoded(fern));
+      await others.append(plantsOf('alice'), first, 'second', encoded(moss));
       // Of an unreachable primary, so that it keeps its data.
       await redis.admin.replicaof('127.0.0.1', 1);
 
-      const failure = await failureOf(store.append(streamName('alice'), head, commit, encoded(moss))).finally(
+      const failure = await failureOf(store.append(plantsOf('alice'), head, commit, encoded(moss))).finally(
         () => redis.admin.replicaof('NO', 'ONE'),
       );
 
@@ -186,7 +185,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
   }
 
   async function headOfStream(): Promise<Head> {
-    const result = await others.read(streamName('alice'), BEGINNING);
+    const result = await others.read(plantsOf('alice'), BEGINNING);
     return result.status === 'read' ? result.events.at(-1)! : expect.fail(result.status);
   }
 });

@@ -5,7 +5,7 @@ import { type Instance, instancesPerTest } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
 
-const KEY = 'plant-store:{alice}:events';
+const KEY = 'plant-store:{39}:plants/alice:events';
 
 /** Asynchronous replication can lose events: the service cannot restore them, but it never mixes two histories. */
 describeOwnRedis('When a stale replica is promoted', (startRedis) => {

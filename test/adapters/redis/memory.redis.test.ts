@@ -1,8 +1,7 @@
 import { expect } from 'chai';
 import { mintCommit } from '../../../src/adapters/redis/commit-id';
 import { BEGINNING, type Head } from '../../../src/event-sourcing';
-import { streamName } from '../../../src/testing/a-stream';
-import { encoded, created, plantId } from '../../support/given';
+import { encoded, created, plantId, plantsOf } from '../../support/given';
 import { describeRedis } from '../../support/redis';
 import { openStore } from './open-store';
 
@@ -16,7 +15,7 @@ describeRedis('An event in Redis', (redis) => {
     it(`takes at most ${bytes} bytes with ${ids}, a name of 12 and a tag of 5 characters`, async () => {
       const keyPrefix = `${redis.prefix}-${bytes}`;
       const { store, close } = await openStore(redis.url, { keyPrefix });
-      const stream = streamName('alice');
+      const stream = plantsOf('alice');
 
       let head: Head = BEGINNING;
       const append = async (index: number) => {
@@ -32,7 +31,7 @@ describeRedis('An event in Redis', (redis) => {
       await close();
 
       expect([...statuses]).to.deep.equal(['appended']);
-      const key = `${keyPrefix}:{alice}:events`;
+      const key = `${keyPrefix}:{39}:plants/alice:events`;
       expect(await redis.admin.xlen(key)).to.equal(EVENTS);
       expect((await redis.admin.memory('USAGE', key, 'SAMPLES', 0))! / EVENTS).to.be.at.most(bytes);
     });

@@ -1,11 +1,9 @@
-import { streamName } from '../../../src/testing/a-stream';
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../../src/adapters/redis';
-import { parseUser } from '../../../src/application';
 import { BEGINNING, type OutcomeUnknown } from '../../../src/event-sourcing';
 import { compiledCli } from '../../support/compiled-cli';
-import { encoded, created } from '../../support/given';
+import { encoded, created, plantsOf } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { temporaryDirectory } from '../../support/temporary-directory';
@@ -17,7 +15,7 @@ const rules = (page: string) => /^ACL SETUSER \S+ (.+)$/m.exec(readFileSync(page
 const RULES = rules('docs/command-line.md');
 const OF_THE_SERVICE = rules('docs/operations.md');
 
-const alice = parseUser('alice')!;
+const alice = plantsOf('alice');
 
 describeOwnRedis('A Redis user with the operator rights of docs/command-line.md', (startRedis) => {
   const bash = compiledCli();
@@ -81,10 +79,10 @@ describeOwnRedis('A Redis user with the operator rights of docs/command-line.md'
 
   it('can find and erase streams, and uses every additional right', async () => {
     const { store, catalogue, archive, close } = await openStore(url);
-    await store.append(streamName('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
+    await store.append(plantsOf('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
     const found = [];
     for await (const one of catalogue.streams()) found.push(one);
-    expect(found).to.deep.equal([{ stream: 'alice', version: 1 }]);
+    expect(found).to.deep.equal([{ stream: alice, version: 1 }]);
     const base = { format: 'f-1', head: { version: 1, commit: 'a commit' }, archive: 'seal', chunks: ['a'] };
     await archive.saveBase(alice, base, 0, async () => {});
     expect(await archive.trim(alice, base.head)).to.equal(0);
@@ -110,7 +108,7 @@ describeOwnRedis('A Redis user with the operator rights of docs/command-line.md'
 
   it('gets no confirmation of an erasure, nor of its retry, before the required replicas have confirmed it', async () => {
     const single = await openStore(url);
-    await single.store.append(streamName('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
+    await single.store.append(plantsOf('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
     await single.close();
     const { catalogue, close } = await openStore(url, { waitReplicas: 1, timeoutMs: 200 });
     for (let time = 0; time < 2; time++) {
@@ -122,7 +120,7 @@ describeOwnRedis('A Redis user with the operator rights of docs/command-line.md'
     const replica = await startRedis('--replicaof', ...redis.peer);
     const replicaIsOnline = async () => (await redis.admin.info('replication')).includes('state=online');
     await until(replicaIsOnline);
-    await redis.admin.xadd('plant-store:{alice}:events', '1-0', 'type', 'x');
+    await redis.admin.xadd('plant-store:{39}:plants/alice:events', '1-0', 'type', 'x');
     const patient = await openStore(url, { waitReplicas: 1 });
     await patient.catalogue.erase(alice);
     expect(await replica.admin.keys('*')).to.deep.equal([]);

@@ -8,7 +8,7 @@ const ALICE = parseUser('alice')!;
 
 describeRedis('A stream of the service in Redis', (redis) => {
   it('is readable with redis-cli', async () => {
-    const key = `${redis.prefix}:{alice}:events`;
+    const key = `${redis.prefix}:{39}:plants/alice:events`;
     const { store, close } = await openStore(redis.url, { keyPrefix: redis.prefix });
     const plants = plantsOver(store);
     const id = plantId('9007199254740993');

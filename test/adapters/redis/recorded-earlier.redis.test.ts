@@ -4,8 +4,10 @@ import { connect } from 'node:net';
 import { finished } from 'node:stream/promises';
 import { replay } from '../../../src/event-sourcing';
 import { parseUser, plantCodec } from '../../../src/application';
-import { created, deleted, newPlant, plantId } from '../../support/given';
+import { created, deleted, newPlant, plantId, plantsOf } from '../../support/given';
 import { describeOwnRedis } from '../../support/redis';
+import { convertStore } from '../../../src/adapters/redis/conversion';
+import { CONVERSION } from './old-layout';
 import { openStore, plantsOver } from './open-store';
 
 const ADA = parseUser('ada')!;
@@ -15,13 +17,14 @@ const ODD = parseUser('auth0|{b}é 🌵')!;
 const RECORDED = readFileSync('test/fixtures/recorded-in-2026-11.aof');
 
 describeOwnRedis('A stream of an earlier version of the service', (startRedis) => {
-  it('is read unchanged, and extended', async () => {
+  it('is read unchanged once it is converted, and extended', async () => {
     const redis = await startRedis();
     await send(redis.url, RECORDED);
+    await convertStore({ ...CONVERSION, url: redis.url });
     const { store, close } = await openStore(redis.url);
     const eventsOf = async (user: typeof ADA) => {
       const events = [];
-      for await (const page of replay(store, user, plantCodec)) events.push(...page);
+      for await (const page of replay(store, plantsOf(user), plantCodec)) events.push(...page);
       return events;
     };
 

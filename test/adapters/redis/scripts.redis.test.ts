@@ -10,8 +10,8 @@ describeRedis('The read script', (redis) => {
   let key: string;
   let keys: readonly string[];
   beforeEach(async () => {
-    key = `${redis.prefix}:{ada}:events`;
-    keys = [key, `${redis.prefix}:{ada}:base`];
+    key = `${redis.prefix}:{59}:plants/ada:events`;
+    keys = [key, `${redis.prefix}:{59}:plants/ada:base`];
     await redis.admin.del(key);
   });
 

@@ -5,9 +5,10 @@ import { instancesPerTest } from '../../support/instance';
 import { describePrograms } from '../../support/programs';
 import { until } from '../../support/until';
 import { sentinel } from '../../world/topology/sentinel';
-import { type Topology, stop, streamKey } from '../../world/topology/topology';
+import { type Topology, stop } from '../../world/topology/topology';
+import { keyOf } from '../../support/keys';
 
-const KEY = streamKey('alice');
+const KEY = keyOf('alice');
 
 describePrograms({ 'redis-server': 'redis-server' }, 'With three Sentinels', () => {
   const startInstances = instancesPerTest();

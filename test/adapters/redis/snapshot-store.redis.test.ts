@@ -15,6 +15,7 @@ import { encoded, created } from '../../support/given';
 import { describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { openStore } from './open-store';
+import { type Kind, streamKeyOf } from '../../support/keys';
 
 const TOO_LONG = Buffer.alloc(MAX_CHUNK_BYTES + 1, 'x');
 
@@ -23,8 +24,9 @@ describeRedis('A snapshot in Redis', (redis) => {
   let alice: StreamName;
   let head: Head;
 
-  const keyOf = (stream: string, kind: string) => `${redis.prefix}:{${stream}}:${kind}`;
-  const keys = async () => (await redis.admin.keys(keyOf(alice, '*'))).map((key) => key.split(':').at(-1));
+  const keyOf = (name: string, kind: Kind) => streamKeyOf(streamName(name), redis.prefix, kind);
+  const keys = async () =>
+    (await redis.admin.keys(`${redis.prefix}:*:${alice}:*`)).map((key) => key.split(':').at(-1));
 
   before(async () => void (opened = await openStore(redis.url, { keyPrefix: redis.prefix })));
   after(() => opened.close());

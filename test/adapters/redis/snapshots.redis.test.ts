@@ -9,6 +9,7 @@ import { type Instance, instancesPerTest } from '../../support/instance';
 import { describeRedis } from '../../support/redis';
 import { until } from '../../support/until';
 import { openStore, plantsOver } from './open-store';
+import { type Kind, keyOf } from '../../support/keys';
 
 const EVENTS = 12;
 
@@ -16,7 +17,7 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
   const startInstances = instancesPerTest();
   let alice: User;
   let close: (() => Promise<void>)[] = [];
-  const key = (kind: string, user = alice) => `${redis.prefix}:{${user}}:${kind}`;
+  const key = (kind: Kind, user = alice) => keyOf(user, redis.prefix, kind);
 
   /** A new instance. `reads` has the versions after which it reads the history; `outcomes` those of snapshots. */
   async function startPlants(every: number) {
@@ -83,7 +84,10 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
     const [, command] = /```redis snapshot\n(.+)\n/.exec(readFileSync('docs/operations.md', 'utf8'))!;
     const [name, documented] = command!.split(' ') as [string, string];
     expect(
-      await redis.admin.call(name, documented.replace('plant-store:{alice}', key('').slice(0, -1))),
+      await redis.admin.call(
+        name,
+        documented.replace(keyOf('alice', 'plant-store', 'snapshot'), key('snapshot')),
+      ),
     ).to.equal(1);
     const { plants, reads, outcomes } = await startPlants(Infinity);
     expect(await list(plants)).to.deep.equal(names(1, EVENTS));
@@ -122,7 +126,9 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
     expect(await countsOf(instance)).to.deep.equal({ ignored: 0, restored: 0, failed: 0, saved: 0 });
     await instance.stop();
     expect(await redis.admin.hget(key('snapshot', carol), 'version')).to.equal('550');
-    expect(await redis.admin.keys(`${redis.prefix}:{bob}:*`)).to.deep.equal([`${redis.prefix}:{bob}:events`]);
+    expect(await redis.admin.keys(`${redis.prefix}:{20}:plants/bob:*`)).to.deep.equal([
+      `${redis.prefix}:{20}:plants/bob:events`,
+    ]);
   });
 
   /** A user of 600 events, which are more than a page, and of a snapshot at version 550 that cannot be used. */

@@ -1,7 +1,8 @@
-import { Stream, streamName } from '../../../src/testing/a-stream';
+import { Stream } from '../../../src/testing/a-stream';
 import { encoded, ferns } from '../../support/plant-events';
 import { execFile } from 'node:child_process';
 import { expect } from 'chai';
+import { plantsOf } from '../../support/given';
 import { openRedisEventStore } from '../../../src/adapters/redis';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
 import { Client, type HttpResponse, servedInTime } from '../../support/client';
@@ -91,7 +92,7 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
         waitReplicas: 1,
         allowUnreachable: false,
       });
-      const read = opened.store.read(streamName('alice'), BEGINNING).finally(() => opened.close());
+      const read = opened.store.read(plantsOf('alice'), BEGINNING).finally(() => opened.close());
       expect((await read).status).to.equal('read');
     }
   });
@@ -104,7 +105,7 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
       const url = `redis://127.0.0.1:${proxy.port}`;
       const patient = { url, allowUnreachable: false, timeoutMs: 20_000 };
       const opened = await openRedisEventStore(patient);
-      const read = opened.store.read(streamName('alice'), BEGINNING).finally(() => opened.close());
+      const read = opened.store.read(plantsOf('alice'), BEGINNING).finally(() => opened.close());
       expect((await read).status).to.equal('read');
     } finally {
       await proxy.close();
@@ -140,7 +141,7 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
       expect(await redis.admin.dbsize()).to.equal(0);
       await redis.admin.select(3);
       expect(await redis.admin.keys('*')).to.have.members([
-        'plant-store:{alice}:events',
+        'plant-store:{39}:plants/alice:events',
         'plant-store:store:{identity}:events',
       ]);
     });

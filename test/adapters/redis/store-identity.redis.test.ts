@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../../src/adapters/redis';
 import { BEGINNING } from '../../../src/event-sourcing';
-import { streamName } from '../../../src/testing/a-stream';
 import { Client, type HttpResponse, servedInTime } from '../../support/client';
-import { encoded, created } from '../../support/given';
+import { encoded, created, plantsOf } from '../../support/given';
 import { type Instance, instancesPerTest, startInstance } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
 import { openStore } from './open-store';
+import { identityFields, identityKey } from '../../../src/adapters/redis/store-identity';
 
-const KEY = 'plant-store:store:{identity}:events';
+const KEY = identityKey('plant-store');
 const ONE = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/;
@@ -21,8 +21,8 @@ const problemOf = ({ status, error }: HttpResponse) => ({ status, error });
 const linesAt = (level: number, { log }: Pick<Instance, 'log'>) =>
   log.filter((line) => line.level === level).map(({ msg }) => msg);
 const warnings = (instance: Instance) => linesAt(40, instance).filter((line) => / id /.test(line));
-const setId = ({ admin }: RedisServer, id: string) => admin.xadd(KEY, '1-0', 'id', id);
-const idOf = async ({ admin }: RedisServer) => (await admin.xrange(KEY, '-', '+'))[0]?.[1][1];
+const setId = ({ admin }: RedisServer, id: string) => admin.xadd(KEY, '1-0', ...identityFields(id));
+const idOf = async ({ admin }: RedisServer) => (await admin.xrange(KEY, '-', '+'))[0]?.[1][3];
 const alice = ({ url }: Instance) => new Client(url);
 const bob = ({ url }: Instance) => new Client(url, 'bob');
 
@@ -32,7 +32,7 @@ async function onlineReplicas({ admin }: RedisServer): Promise<number> {
 
 async function addEvent(redis: RedisServer): Promise<void> {
   const { store, close } = await openStore(redis.url);
-  await store.append(streamName('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
+  await store.append(plantsOf('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
   await close();
 }
 
@@ -172,7 +172,7 @@ describeOwnRedis('The id of a store', (startRedis) => {
     const found = [];
     for await (const one of catalogue.streams()) found.push(one);
     await close();
-    expect(found).to.deep.equal([{ stream: 'alice', version: 1 }]);
+    expect(found).to.deep.equal([{ stream: 'plants/alice', version: 1 }]);
   });
 
   it('is not created where a Redis user has no right to, and the service works without it', async () => {
@@ -181,16 +181,13 @@ describeOwnRedis('The id of a store', (startRedis) => {
       REDIS_URL: redis.url.replace('//', '//plants:pass@'),
     })) as [Instance];
     expect((await alice(instance).create(1, 'Fern')).status).to.equal(200);
-    expect(await redis.admin.keys('*')).to.deep.equal(['plant-store:{alice}:events']);
+    expect(await redis.admin.keys('*')).to.deep.equal(['plant-store:{39}:plants/alice:events']);
   });
 
   it('is not the first entry of a stream with other fields: the store is not used', async () => {
     await redis.admin.xadd(KEY, '1-0', 'type', 'Noted', 'data', '{}', 'commit', 'c');
-    const [instance] = (await startInstances(1, { REDIS_URL: redis.url })) as [Instance];
-    expect(problemOf(await alice(instance).list())).to.deep.equal(UNAVAILABLE);
-    expect(linesAt(40, instance).join()).to.include(
-      `the key ${KEY} has an entry that is not the id of a store`,
-    );
+    const refusal = (await rejection(startInstance({ REDIS_URL: redis.url }))) as Error;
+    expect(refusal.message).to.include(`the key ${KEY} has an entry that is not the id of a store`);
   });
 
   describe('in an instance with REDIS_STORE_ID', () => {
@@ -232,7 +229,7 @@ describeOwnRedis('The id of a store', (startRedis) => {
     it('refuses writes at first is created later; lists are served meanwhile', async () => {
       await redis.admin.config('SET', 'maxmemory', '1');
       const { store, status, close } = await open(redis.url);
-      expect((await store.read(streamName('alice'), BEGINNING)).status).to.equal('read');
+      expect((await store.read(plantsOf('alice'), BEGINNING)).status).to.equal('read');
       expect(status().id).to.equal(undefined);
       await redis.admin.config('SET', 'maxmemory', '0');
       await until(() => status().id !== undefined);
@@ -277,11 +274,11 @@ describeOwnRedis('The id of a store', (startRedis) => {
       const { store, status, log, close } = await open(node.url, { clusterNodes });
       expect(status().id).to.match(UUID);
       expect(
-        (await store.append(streamName('alice'), BEGINNING, 'c', encoded(created(1, 'Fern')))).status,
+        (await store.append(plantsOf('alice'), BEGINNING, 'c', encoded(created(1, 'Fern')))).status,
       ).to.equal('appended');
       await node.admin.flushall();
       await until(() => status().findings.another_store);
-      await rejection(Promise.resolve().then(() => store.read(streamName('bob'), BEGINNING)));
+      await rejection(Promise.resolve().then(() => store.read(plantsOf('bob'), BEGINNING)));
       expect(log.filter((line) => line.startsWith('error'))[0]).to.include('has no id');
       close();
     });

@@ -12,6 +12,7 @@ import { encoded, created } from '../../support/given';
 import { describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { openStore } from './open-store';
+import { type Kind, streamKeyOf } from '../../support/keys';
 
 /** Commits of one, two and three events, and one more. */
 const COMMITS = [1, 2, 3, 1];
@@ -22,9 +23,9 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
   /** The head after each event; the first is the beginning. */
   let heads: Head[];
 
-  const keyOf = (stream: string, kind: string) => `${redis.prefix}:{${stream}}:${kind}`;
+  const keyOf = (name: string, kind: Kind) => streamKeyOf(streamName(name), redis.prefix, kind);
   const keys = async () =>
-    (await redis.admin.keys(keyOf(alice, '*'))).map((key) => key.split('}:')[1]).sort();
+    (await redis.admin.keys(`${redis.prefix}:*:${alice}:*`)).map((key) => key.split(`${alice}:`)[1]).sort();
   const ids = async () => (await redis.admin.xrange(keyOf(alice, 'events'), '-', '+')).map(([id]) => id);
 
   before(async () => void (opened = await openStore(redis.url, { keyPrefix: redis.prefix })));

@@ -15,7 +15,7 @@ function catalogueOver(replies: readonly (readonly [string, readonly string[]])[
 
 describe('The stream catalogue of Redis', () => {
   it('lists a stream once whose key SCAN returns several times', async () => {
-    const [alice, bob] = ['plant-store:{alice}:events', 'plant-store:{bob}:events'];
+    const [alice, bob] = ['plant-store:{39}:alice:events', 'plant-store:{20}:bob:events'];
     const catalogue = catalogueOver([
       ['5', [alice, alice]],
       ['0', [bob, alice]],

@@ -1,9 +1,10 @@
 import { expect } from 'chai';
+import { plantsOf } from '../../support/given';
 import { plantListCodec } from '../../../src/application';
 import { PlantList } from '../../../src/domain';
 import { headOf } from '../../../src/event-sourcing';
 import { userNames } from '../../../src/service/log';
-import { Stream, streamName } from '../../../src/testing/a-stream';
+import { Stream } from '../../../src/testing/a-stream';
 import type { Redis } from 'ioredis';
 import { Client, type HttpResponse } from '../../support/client';
 import { type Instance, instancesPerTest } from '../../support/instance';
@@ -79,7 +80,7 @@ const DAMAGES: readonly Damage[] = [
 async function archive({ options }: Redis, key: string, version: number): Promise<void> {
   const keyPrefix = key.replace(/:\{.*/, '');
   const opened = await openStore(`redis://${options.host}:${options.port}`, { keyPrefix });
-  const alice = streamName('alice');
+  const alice = plantsOf('alice');
   const history = await new Stream(opened.store, alice).history();
   const archived = history.slice(0, version);
   const list = PlantList.from(archived.map(plantEventOf));
@@ -98,7 +99,7 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
   let ignorant: Instance;
 
   beforeEach(async () => {
-    key = `${redis.prefix}:{alice}:events`;
+    key = `${redis.prefix}:{39}:plants/alice:events`;
     await redis.admin.del(key, key.replace('events', 'base'));
     [knowing, ignorant] = (await startInstances(2, {
       REDIS_URL: redis.url,
@@ -175,7 +176,7 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
     for (const instance of [knowing, ignorant]) await answers(instance);
 
     // As docs/operations.md shows.
-    const mending = theBlock('redis mend').text.trim().replace('plant-store:{alice}:events', key);
+    const mending = theBlock('redis mend').text.trim().replace('plant-store:{39}:plants/alice:events', key);
     const [command, ...args] = [...mending.matchAll(/"([^"]*)"|(\S+)/g)].map(
       ([, text, word]) => text ?? word!,
     );
@@ -189,9 +190,9 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
       '3-0',
       '4-0',
     ]);
-    expect(await redis.admin.exists('plant-store:{alice}:mended')).to.equal(0);
-    expect(await redis.admin.xlen('aside:{alice}:events')).to.equal(4);
-    await redis.admin.unlink('aside:{alice}:events');
+    expect(await redis.admin.exists('plant-store:{39}:plants/alice:mended')).to.equal(0);
+    expect(await redis.admin.xlen('aside:{39}:plants/alice:events')).to.equal(4);
+    await redis.admin.unlink('aside:{39}:plants/alice:events');
   });
 });
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory';
 import { system } from '../../../src/adapters/system';
 import { type Tracing, registeredTracing } from '../../../src/adapters/tracing';
-import { PlantStore, parseUser } from '../../../src/application';
+import { PlantStore, parseUser, plantsOf } from '../../../src/application';
 import { newPlant } from '../../support/given';
 import { InMemorySdk, type SdkOptions } from './in-memory-sdk';
 
@@ -75,6 +75,6 @@ describe('The span of a round', () => {
     start();
     await share(spanOf('first'));
     expect(ended('append').parentSpanContext?.spanId).to.equal(ended('round').spanContext().spanId);
-    expect(tracing.rounds.contextOf(ALICE)).to.equal(ROOT_CONTEXT);
+    expect(tracing.rounds.contextOf(plantsOf(ALICE))).to.equal(ROOT_CONTEXT);
   });
 });

@@ -9,7 +9,8 @@ import { until } from '../../support/until';
 import type { StreamEntry } from '../../support/stored-events';
 import type { RedisProgram } from '../topology/redis-program';
 import { STORE_TIMEOUT_MS, type ServiceInstance } from '../topology/service-instance';
-import { SERVICE_USER, type Topology, entriesOf, streamKey } from '../topology/topology';
+import { SERVICE_USER, type Topology, entriesOf } from '../topology/topology';
+import { keyOf } from '../../support/keys';
 
 /** What faults act on. */
 export interface Rig {
@@ -197,7 +198,7 @@ const restore: Fault = async ({ topology, instances }, { lastsMs }) => {
 /** As docs/operations.md describes, while clients go on. The check of the history gets the entries from the test. */
 const archive: Fault = async ({ topology, users, archived }, choice) => {
   const user = picked(users, choice);
-  const key = streamKey(user);
+  const key = keyOf(user);
   const entries = await entriesOf(topology, key);
   const [last] = entries[Math.floor(entries.length / 2)]!;
   const until = last.slice(0, last.indexOf('-'));
@@ -340,7 +341,7 @@ export function only(faults: Faults, ...names: readonly string[]): Faults {
 
 function moveSlot(meanwhile: (target: RedisProgram) => Promise<void>): Fault {
   return async ({ topology, users }, choice) => {
-    await topology.moveSlot!(streamKey(picked(users, choice)), meanwhile);
+    await topology.moveSlot!(keyOf(picked(users, choice)), meanwhile);
     return undefined;
   };
 }

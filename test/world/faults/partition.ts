@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { primaryOf, streamKey } from '../topology/topology';
+import { primaryOf } from '../topology/topology';
 import { type Faults } from './faults';
+import { keyOf } from '../../support/keys';
 
 /**
  * A network that is cut for this time. On one side are the first instance and the primary of the first user; on the
@@ -11,7 +12,7 @@ export function partitions(lastsMs: number): Faults {
     (away: boolean, back: boolean): Faults[string] =>
     async ({ topology, instances, users, served }) => {
       const network = topology.network!;
-      const primary = await primaryOf(streamKey(users[0]!), topology);
+      const primary = await primaryOf(keyOf(users[0]!), topology);
       const near = [primary.host, instances[0]!.host];
       const far = network.hosts.filter((host) => !near.includes(host));
       if (away) network.drop(near, far);

@@ -1,6 +1,5 @@
-import { streamName } from '../../../src/testing/a-stream';
 import type { Redis } from 'ioredis';
-import { streamKey } from '../../../src/adapters/redis/stream-key';
+import { keyOf } from '../../support/keys';
 
 /** The content of each user's stream. */
 export interface History {
@@ -41,15 +40,7 @@ export async function writeHistories(
   for (const user of users) {
     for (let first = 1; first <= events; first += step) {
       const last = Math.min(events, first + step - 1);
-      await redis.eval(
-        WRITE,
-        1,
-        streamKey('plant-store', streamName(user)),
-        first,
-        last,
-        nameLength,
-        deletionEvery,
-      );
+      await redis.eval(WRITE, 1, keyOf(user), first, last, nameLength, deletionEvery);
     }
   }
 }

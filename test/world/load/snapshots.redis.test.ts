@@ -6,6 +6,7 @@ import { userNames, writeHistories } from './histories';
 import { expectGoals, reportFigures } from './report';
 import { LONG } from './service';
 import type { ClientGroup } from './workload';
+import { keyOf } from '../../support/keys';
 
 const EVENTS = LONG ? 1_000_000 : 50_000;
 /** Clients of the other users, each with 20 plants. */
@@ -54,7 +55,7 @@ describeOwnRedis(`A fresh instance, and users of ${EVENTS} events with a snapsho
     /** Has a snapshot of the user saved, after a replay. */
     const saved = async (user: string) => {
       const beside = await play(first.url, 60_000, [list(user), neighbours]);
-      await until(async () => (await redis.admin.exists(`plant-store:{${user}}:snapshot`)) === 1);
+      await until(async () => (await redis.admin.exists(keyOf(user, 'plant-store', 'snapshot'))) === 1);
       return beside;
     };
     await saved('few');

@@ -1,4 +1,4 @@
-import { PlantStore, type PlantStoreOptions } from '../../../src/application';
+import { PlantStore, type PlantStoreOptions, type User, plantsOf } from '../../../src/application';
 import type { Clock, EventStore } from '../../../src/event-sourcing';
 import { CallChecks } from './call-checks';
 
@@ -83,9 +83,9 @@ export class SimulatedProcess {
   }
 
   /** Sends a request of a user. Settles as `send` does while the process lives. */
-  answered<T>(user: string, send: () => Promise<T>): Promise<T> {
+  answered<T>(user: User, send: () => Promise<T>): Promise<T> {
     const pending = this.#pending.get(user) ?? 0;
-    const isUsed = pending > 0 || this.calls.saving.has(user);
+    const isUsed = pending > 0 || this.calls.saving.has(plantsOf(user));
     const misses = isUsed ? this.plants.usage.misses : Infinity;
     const answer = send();
     this.mostWaiting = 0;

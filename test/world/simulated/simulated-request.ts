@@ -1,4 +1,4 @@
-import type { Listing } from '../../../src/application';
+import type { Listing, User } from '../../../src/application';
 import type { Decision } from '../../../src/domain';
 import type { Head } from '../../../src/event-sourcing';
 import { type Outcome, PendingRequest, type Request } from '../../event-sourcing/pending-request';
@@ -11,7 +11,7 @@ export class SimulatedRequest {
   readonly #request: PendingRequest;
 
   constructor(
-    readonly user: string,
+    readonly user: User,
     readonly request: Request,
     readonly asked: number,
     private readonly process: SimulatedProcess,

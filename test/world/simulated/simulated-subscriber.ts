@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type User, plantCodec } from '../../../src/application';
+import { plantCodec } from '../../../src/application';
 import type { PlantEvent } from '../../../src/domain';
 import {
   ArchivedHistory,
@@ -8,6 +8,7 @@ import {
   type Head,
   HistoryChanged,
   type RecordedEvent,
+  type StreamName,
   headOf,
   subscribe,
 } from '../../../src/event-sourcing';
@@ -40,7 +41,7 @@ export class SimulatedSubscriber {
 
   /** @param pauseMs how long it takes to process an event. */
   constructor(
-    readonly user: User,
+    readonly stream: StreamName,
     after: Head,
     private pauseMs: number,
     public process: SimulatedProcess,
@@ -52,7 +53,7 @@ export class SimulatedSubscriber {
 
   /** Whether it has all events. */
   get isCurrent(): boolean {
-    return isDeepStrictEqual(this.#head, headOf(this.model.history(this.user).at(-1) ?? BEGINNING));
+    return isDeepStrictEqual(this.#head, headOf(this.model.history(this.stream).at(-1) ?? BEGINNING));
   }
 
   /** Processes each event at once from now on. */
@@ -65,7 +66,10 @@ export class SimulatedSubscriber {
     this.end();
     this.process = process;
     const { clock, store } = process;
-    const subscription = subscribe(this.#watched(store), this.user, this.#head, { codec: plantCodec, clock });
+    const subscription = subscribe(this.#watched(store), this.stream, this.#head, {
+      codec: plantCodec,
+      clock,
+    });
     this.#subscription = subscription;
     void this.#follow(subscription);
   }
@@ -118,17 +122,17 @@ export class SimulatedSubscriber {
 
   /** Whether it may happen that a subscription fails with this error. Then the next one begins where it is possible. */
   #handles(error: unknown): boolean {
-    const { user, model } = this;
+    const { stream, model } = this;
     const { version, commit } = this.#head;
     if (error instanceof HistoryChanged) {
       this.#head = this.#startAfter(BEGINNING);
       return (
-        model.lost.get(user)?.some((lost) => lost.version === version && lost.commit === commit) === true
+        model.lost.get(stream)?.some((lost) => lost.version === version && lost.commit === commit) === true
       );
     }
     if (error instanceof ArchivedHistory) {
-      this.#head = this.#startAfter(model.bases.get(user)?.head ?? BEGINNING);
-      return model.archivedTo(user) > Math.max(1, version);
+      this.#head = this.#startAfter(model.bases.get(stream)?.head ?? BEGINNING);
+      return model.archivedTo(stream) > Math.max(1, version);
     }
     // A bug of the store.
     return error instanceof TypeError;

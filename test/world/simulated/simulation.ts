@@ -1,4 +1,4 @@
-import { type Listing, type PlantStore, type User, plantListCodec } from '../../../src/application';
+import { type Listing, type PlantStore, type User, plantListCodec, plantsOf } from '../../../src/application';
 import { type Decision, type PlantEvent, PlantList } from '../../../src/domain';
 import {
   BEGINNING,
@@ -8,7 +8,9 @@ import {
   type SnapshotOutcome,
   type StateCodec,
   StoreUnavailable,
+  type StreamName,
   headOf,
+  partsOf,
 } from '../../../src/event-sourcing';
 import { isStoreFault } from '../../../src/event-sourcing/ports/faults';
 import { type Request, created, deleted, plant, plantId } from '../../event-sourcing/pending-request';
@@ -22,7 +24,7 @@ import { SimulatedRequest, TIMEOUT_MS } from './simulated-request';
 import { SimulatedSubscriber } from './simulated-subscriber';
 import type { StoreNetwork } from './store-network';
 import { Timeline } from './timeline';
-import { USERS } from './users';
+import { STREAMS, USERS } from './users';
 import { decoded, encoded, plantEventOf } from '../../support/given';
 
 const CLIENTS_PER_INSTANCE = 3;
@@ -167,8 +169,10 @@ class Simulation {
     this.#network = this.#connect();
     this.#recordPast();
     this.#store.changed = (stream) =>
-      this.#timelines.get(stream)!.add(this.#moment + 0.5, this.#store.history(stream));
-    for (const user of USERS) this.#store.changed(user);
+      this.#timelines
+        .get(partsOf(stream as StreamName).id)!
+        .add(this.#moment + 0.5, this.#store.history(stream));
+    for (const stream of STREAMS) this.#store.changed(stream);
     this.#processes = clockRates.map((_, instance) => this.#start(instance));
     this.#clients = clockRates.flatMap((_, instance) =>
       Array.from({ length: CLIENTS_PER_INSTANCE }, () => new Client(instance)),
@@ -222,8 +226,8 @@ class Simulation {
     return {
       requests: this.#requests,
       lists: readers.map(({ request }) => request!),
-      histories: new Map(USERS.map((user) => [user, decoded(this.#store.history(user))])),
-      lost: new Map([...this.#store.lost].map(([user, events]) => [user, decoded(events)])),
+      histories: new Map(USERS.map((user) => [user, decoded(this.#store.history(plantsOf(user)))])),
+      lost: new Map(USERS.map((user) => [user, decoded(this.#store.lost.get(plantsOf(user)) ?? [])])),
       timelines: this.#timelines,
       mayBeUnreadable: this.#store.hasLostArchive,
       subscribers: this.#subscribers,
@@ -237,11 +241,11 @@ class Simulation {
 
   /** Every other event deletes the plant that the one before it created. */
   #recordPast(): void {
-    const user = USERS[0]!;
+    const stream = STREAMS[0]!;
     for (let version = 1; version <= this.schedule.pastEvents; version++) {
       const event = version % 2 === 1 ? created(PAST_ID, `past ${version}`) : deleted(PAST_ID);
-      const head = this.#store.history(user).at(-1) ?? { version: 0, commit: '' };
-      this.#store.append(user, head, `past-${version}`, encoded(event));
+      const head = this.#store.history(stream).at(-1) ?? { version: 0, commit: '' };
+      this.#store.append(stream, head, `past-${version}`, encoded(event));
     }
   }
 
@@ -305,12 +309,13 @@ class Simulation {
         return subscriber?.subscribe(pick(this.#processes, move.instance)!);
       }
       case 'archive':
-        return this.#archive(move.nth, USERS[move.user]!, move.commits);
+        return this.#archive(move.nth, STREAMS[move.user]!, move.commits);
       case 'trim': {
         const archive = this.#network.archive(move.nth);
-        const user = USERS[move.user]!;
-        if (archive) this.#inBackground(archive.trim(user, this.#store.bases.get(user)?.head ?? BEGINNING));
-        else if (this.#store.refusal !== DISK_ERROR) this.#store.trim(user, move.events);
+        const stream = STREAMS[move.user]!;
+        if (archive)
+          this.#inBackground(archive.trim(stream, this.#store.bases.get(stream)?.head ?? BEGINNING));
+        else if (this.#store.refusal !== DISK_ERROR) this.#store.trim(stream, move.events);
         return;
       }
       default:
@@ -325,15 +330,15 @@ class Simulation {
 
   #subscribe({ nth, user, after, pauseMs }: Extract<Move, { type: 'subscribe' }>): void {
     if (this.#subscribers.length === MAX_SUBSCRIBERS) return;
-    const history = this.#store.history(USERS[user]!);
+    const history = this.#store.history(STREAMS[user]!);
     const head = history[(after % (history.length + 1)) - 1] ?? BEGINNING;
     const process = pick(this.#processes, nth)!;
-    this.#subscribers.push(new SimulatedSubscriber(USERS[user]!, head, pauseMs, process, this.#store));
+    this.#subscribers.push(new SimulatedSubscriber(STREAMS[user]!, head, pauseMs, process, this.#store));
   }
 
-  #archive(nth: number, user: User, commits: number): void {
-    const history = this.#store.history(user);
-    const archived = this.#store.bases.get(user)?.head.version ?? 0;
+  #archive(nth: number, stream: StreamName, commits: number): void {
+    const history = this.#store.history(stream);
+    const archived = this.#store.bases.get(stream)?.head.version ?? 0;
     const ends = history.slice(archived).filter(({ version, commit }) => history[version]?.commit !== commit);
     const last = ends[Math.min(commits, ends.length) - 1];
     if (last === undefined) return;
@@ -341,8 +346,8 @@ class Simulation {
     const { format, encode } = this.#codec;
     const base = { format, head: headOf(last), chunks: [...encode(list)], archive: 'the seal' };
     const archive = this.#network.archive(nth);
-    if (archive) this.#inBackground(archive.saveBase(user, base, archived, async () => {}));
-    else if (this.#store.refusal === undefined) this.#store.archive(user, base);
+    if (archive) this.#inBackground(archive.saveBase(stream, base, archived, async () => {}));
+    else if (this.#store.refusal === undefined) this.#store.archive(stream, base);
   }
 
   /** A call of an operator, who repeats it after a fault. */
@@ -519,7 +524,8 @@ class Simulation {
         return cacheMaxBytes < UNLIMITED ? undefined : 'for a limit of memory that does not exist';
       case 'store':
         // A base that cannot be read is no failed call.
-        if (hasFailed || process.calls.unsettled > 0 || this.#store.bases.has(user)) return undefined;
+        if (hasFailed || process.calls.unsettled > 0 || this.#store.bases.has(plantsOf(user)))
+          return undefined;
         return 'although no call to the store did';
       default:
         return undefined;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ImpossibleHistory, type PlantEvent, PlantList } from '../../../src/domain';
-import type { RecordedEvent } from '../../../src/event-sourcing';
+import { type RecordedEvent, partsOf } from '../../../src/event-sourcing';
 import type { Outcome } from '../../event-sourcing/pending-request';
 import { type Operation, linearizationProblem } from '../../support/linearizability';
 import type { SimulatedRequest } from './simulated-request';
@@ -37,7 +37,7 @@ export function findViolations(result: SimulationResult): string[] {
       ...writtenAfterAll(own, history),
       ...wrongLists(lists, history),
       ...subscribers
-        .filter((subscriber) => subscriber.user === user)
+        .filter(({ stream }) => partsOf(stream).id === user)
         .flatMap((subscriber) => wronglyTaken(subscriber.taken, history, lost)),
     ].map((broken) => `${user}: ${broken}`);
   });

@@ -8,6 +8,7 @@ import { checksOf } from './report';
 import { SOAK, play } from './scenario';
 import { soak } from './soak';
 import { PLANTS_EACH } from './traffic';
+import { keyOf } from '../../support/keys';
 
 /** On a busy machine, these checks may fail in a short run. */
 const DEPENDS_ON_SPEED = /no request fails|rate|p50|p99/;
@@ -26,7 +27,7 @@ describeOwnRedis('A short soak', (startRedis) => {
     expect(seen).to.deep.equal(result.samples.map(({ minute }) => minute));
     expect(result.rate).to.be.within(1, result.capacity / 2);
 
-    expect(await redis.admin.exists('plant-store:{user0}:snapshot')).to.equal(1);
+    expect(await redis.admin.exists(keyOf('user0', 'plant-store', 'snapshot'))).to.equal(1);
     const { store, close } = await openStore(redis.url);
     const users = ['user0', 'user1', 'user1000'].map((name) => parseUser(name)!);
     const lists = await Promise.all(users.map((user) => plantsOver(store).list(user))).finally(close);

@@ -93,10 +93,6 @@ export async function settled(topology: Topology): Promise<void> {
   for (const node of topology.nodes) await until(() => hasAll(node), WHOLE_WITHIN_MS);
 }
 
-export function streamKey(user: string): string {
-  return `plant-store:{${user}}:events`;
-}
-
 /** The entries of a stream. */
 export async function entriesOf(topology: Topology, key: string): Promise<StreamEntry[]> {
   const primary = await primaryOf(key, topology);

@@ -1,3 +1,4 @@
+import { parseUser } from '../../../../src/application';
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -13,8 +14,7 @@ import {
   UnreadableHistory,
   replay,
 } from '../../../../src/event-sourcing';
-import { streamName } from '../../../../src/testing/a-stream';
-import { decoded, encoded, created, deleted } from '../../../support/given';
+import { decoded, encoded, created, deleted, plantsOf } from '../../../support/given';
 import { randomFrom } from '../../../support/random';
 import { type RedisServer, describeOwnRedis } from '../../../support/redis';
 import { openStore, plantsOver } from '../open-store';
@@ -29,7 +29,8 @@ const CUT_EVERY = 97;
 const FLIPS = LONG ? 1000 : 30;
 /** As Redis names it before its first rewrite. */
 const APPENDS_FILE = 'appendonly.aof.1.incr.aof';
-const USERS = [streamName('alice'), streamName('bob')] as const;
+const USERS = ['alice', 'bob'].map((name) => parseUser(name)!);
+const STREAMS = USERS.map(plantsOf);
 
 type History = readonly RecordedEvent<PlantEvent>[];
 
@@ -79,7 +80,7 @@ describeOwnRedis('An append-only file of Redis', (startRedis) => {
     const recorded: RecordedAppend[] = [];
     let ids = 0;
     for (let end = 0; end < 1.25 * DAMAGED_BYTES;) {
-      const stream = USERS[below(USERS.length)]!;
+      const stream = STREAMS[below(STREAMS.length)]!;
       const [head, plants] = [heads.get(stream) ?? BEGINNING, living.get(stream) ?? []];
       const events = Array.from({ length: 1 + below(4) }, () => {
         if (plants.length > 0 && below(3) === 0) return deleted(plants.splice(below(plants.length), 1)[0]!);
@@ -128,7 +129,7 @@ describeOwnRedis('An append-only file of Redis', (startRedis) => {
           try {
             // It tells archived first events from lost ones; a replay does not.
             await plants.list(user);
-            for await (const page of replay(store, user, plantCodec)) events.push(...page);
+            for await (const page of replay(store, plantsOf(user), plantCodec)) events.push(...page);
             return events;
           } catch (error) {
             // Any other error would be a 500.
@@ -154,7 +155,7 @@ describeOwnRedis('An append-only file of Redis', (startRedis) => {
 
   /** The histories of these appends. */
   const historiesOf = (some: readonly RecordedAppend[]) =>
-    USERS.map((user) => some.filter(({ stream }) => stream === user).flatMap(({ events }) => events));
+    STREAMS.map((own) => some.filter(({ stream }) => stream === own).flatMap(({ events }) => events));
 
   it('has all appends where it is whole', async () => {
     expect(await historiesOn(bytes)).to.deep.equal(historiesOf(appends));
@@ -171,7 +172,7 @@ describeOwnRedis('An append-only file of Redis', (startRedis) => {
 
   it('has an unreadable history if the first event of a user is in another stream', async () => {
     const damaged = Buffer.from(bytes);
-    damaged.write('clice', bytes.indexOf(USERS[0]));
+    damaged.write('clice', bytes.indexOf(USERS[0]!));
     const [alice, bob] = (await historiesOn(damaged)) ?? [];
     expect(alice).to.be.instanceOf(UnreadableHistory);
     expect(bob).to.deep.equal(historiesOf(appends)[1]);
@@ -194,7 +195,7 @@ describeOwnRedis('An append-only file of Redis', (startRedis) => {
       for (const [index, history] of histories.entries()) {
         if (history instanceof UnreadableHistory) continue;
         readable++;
-        const own = struck?.stream === USERS[index] ? struck!.events.map(({ version }) => version) : [];
+        const own = struck?.stream === STREAMS[index] ? struck!.events.map(({ version }) => version) : [];
         const others = (events: History) => events.filter(({ version }) => !own.includes(version));
         const why = `SEED=${SEED}, bit ${bit} at ${position}`;
         const written = historiesOf(appends)[index]!.slice(0, history.length);

@@ -85,7 +85,7 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
     );
     await redis.admin.acl('SETUSER', 'plant-store', 'reset');
     await grant(redis, withoutBases);
-    await redis.admin.hset('plant-store:{alice}:base', 'version', 4, 'commit', 'a commit');
+    await redis.admin.hset('plant-store:{39}:plants/alice:base', 'version', 4, 'commit', 'a commit');
     const [instance] = await startInstances(1, { REDIS_URL: url.href });
     const [alice, bob] = [new Client(instance!.url, 'alice'), new Client(instance!.url, 'bob')];
     expect(await alice.list()).to.include({ status: 503, error: 50300 });

@@ -6,6 +6,7 @@ import { instancesPerTest } from '../../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../../support/redis';
 import { storedEvents } from '../../../support/stored-events';
 import { AT_ONCE_MS, PATIENT_MS } from './limits';
+import { keyOf } from '../../../support/keys';
 
 describeOwnRedis('A Redis that refuses commands', (startRedis) => {
   const startInstances = instancesPerTest();
@@ -48,7 +49,7 @@ describeOwnRedis('A Redis that refuses commands', (startRedis) => {
   async function servesAgain(): Promise<void> {
     await servedInTime(() => alice.create(3, 'Moss'));
     const stored = async (user: string) =>
-      (await storedEvents(redis.admin, `plant-store:{${user}}:events`)).map(({ name }) => name);
+      (await storedEvents(redis.admin, keyOf(user))).map(({ name }) => name);
     expect(await stored('alice')).to.deep.equal(['Fern', 'Moss']);
     expect(await stored('bob')).to.deep.equal(['Aloe']);
   }

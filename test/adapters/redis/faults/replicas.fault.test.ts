@@ -45,7 +45,7 @@ describeOwnRedis('With REDIS_WAIT_REPLICAS=1 and a replica', (startRedis) => {
   }
 
   const namesAt = async (redis: RedisServer) =>
-    (await storedEvents(redis.admin, 'plant-store:{alice}:events')).map(({ name }) => name);
+    (await storedEvents(redis.admin, 'plant-store:{39}:plants/alice:events')).map(({ name }) => name);
 
   function unknown({ status, error, took }: HttpResponse): void {
     expect({ status, error }).to.deep.equal({ status: 503, error: 50301 });
@@ -125,7 +125,7 @@ describeOwnRedis('With min-replicas-to-write=1, lists', (startRedis) => {
     const moss = '{"id":2,"name":"Moss"}';
     await primary.admin.xadd(
       ...([
-        'plant-store:{alice}:events',
+        'plant-store:{39}:plants/alice:events',
         '2-0',
         'type',
         'PlantCreated',

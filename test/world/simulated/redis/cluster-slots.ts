@@ -1,4 +1,5 @@
-import type { StreamName } from '../../../../src/event-sourcing';
+import { bucketOf } from '../../../../src/adapters/redis/stream-key';
+import { type StreamName, partsOf } from '../../../../src/event-sourcing';
 
 /** One of the two nodes of the simulated Cluster. */
 export type ClusterNode = 0 | 1;
@@ -75,7 +76,7 @@ function other(node: ClusterNode): ClusterNode {
 /** CRC16 of the hash tag. */
 function slotOf(stream: StreamName): number {
   let crc = 0;
-  for (const byte of Buffer.from(encodeURIComponent(stream))) {
+  for (const byte of Buffer.from(String(bucketOf(encodeURIComponent(partsOf(stream).id))))) {
     crc ^= byte << 8;
     for (let bit = 0; bit < 8; bit++) crc = (crc & 0x8000) === 0 ? crc << 1 : (crc << 1) ^ 0x1021;
     crc &= 0xffff;

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { APPEND, CHECK_PRIMARY, READ, type Script } from '../../../../src/adapters/redis/scripts';
 import { HEADER, READ_FIELDS, WRITE, checksumOf } from '../../../../src/adapters/redis/snapshot-store';
 import { REPLACE_BASE, TRIM } from '../../../../src/adapters/redis/stream-archive';
+import { identityFields, identityKey } from '../../../../src/adapters/redis/store-identity';
 import { eventKeys, keysOf } from '../../../../src/adapters/redis/stream-key';
 import { plantCodec } from '../../../../src/application';
 import { BEGINNING, type Head, headOf } from '../../../../src/event-sourcing';
@@ -22,7 +23,7 @@ const COMMANDS = LONG ? 20_000 : 4000;
 const PREFIX = 'plant-store';
 const STREAMS = ['ada', 'bob'].map(streamName);
 /** The key and the value of the store's id. */
-const STORE = `${PREFIX}:store:{identity}:events`;
+const STORE = identityKey(PREFIX);
 const ID = 'the id of the store';
 const WRITERS = ['writer 1', 'writer 2'];
 /** Longer than the test: the clock of the simulated Redis stands still. */
@@ -75,7 +76,7 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
     const lease = () => oneOf([0, 0], [-1, 0], [1, 5]);
     /** What a script demands, with the id of the store, another one or none. */
     const demands = () => [...lease(), oneOf(ID, ID, ID, '', 'another id')];
-    await server.admin.xadd(STORE, '1-0', 'id', ID);
+    await server.admin.xadd(STORE, '1-0', ...identityFields(ID));
     simulated.storeId = ID;
     const bounds = () => [1 + below(5), oneOf(1, 200, 524_288)];
 
@@ -160,7 +161,7 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
       async () => {
         if (session.replicaOf || model.refusal !== undefined) return;
         const isLost = simulated.storeId === undefined;
-        if (isLost) await server.admin.xadd(STORE, '1-0', 'id', ID);
+        if (isLost) await server.admin.xadd(STORE, '1-0', ...identityFields(ID));
         else await server.admin.del(STORE);
         simulated.storeId = isLost ? ID : undefined;
         await both('xrange', STORE, '1-0', '1-0');

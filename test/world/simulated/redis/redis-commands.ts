@@ -1,5 +1,6 @@
 import { HEADER, READ_FIELDS, WRITE, checksumOf } from '../../../../src/adapters/redis/snapshot-store';
 import { APPEND, CHECK_PRIMARY, type Doubt, READ } from '../../../../src/adapters/redis/scripts';
+import { identityFields } from '../../../../src/adapters/redis/store-identity';
 import { REPLACE_BASE, TRIM } from '../../../../src/adapters/redis/stream-archive';
 import type { Clock, StoredEvent, StreamName } from '../../../../src/event-sourcing';
 import { OUT_OF_MEMORY, type RedisModel, WriteRefused } from '../redis-model';
@@ -104,7 +105,7 @@ export class RedisCommands {
         ['stop-writes-on-bgsave-error', 'yes'],
       ]),
     // Of the id of the store.
-    xrange: () => (this.storeId === undefined ? [] : [['1-0', ['id', this.storeId]]]),
+    xrange: () => (this.storeId === undefined ? [] : [['1-0', [...identityFields(this.storeId)]]]),
     // As if it did not block. `SimulatedRedis` repeats it.
     xread: (args, session) => {
       const [keys, ids] = halves(args.slice(args.indexOf('STREAMS') + 1));
@@ -378,6 +379,7 @@ function halves<T>(values: readonly T[]): [readonly T[], readonly T[]] {
 }
 
 function streamOf(key: string): StreamName {
-  const stream = /\{(.*)\}/.exec(key)![1]!;
-  return decodeURIComponent(stream) as StreamName;
+  // That of the store's id has nothing after the tag.
+  const [, tag, name = tag] = /\{(.*)\}:(?:(.+?):)?(?:events|snapshot|base)/.exec(key)!;
+  return decodeURIComponent(name!) as StreamName;
 }

@@ -4,7 +4,7 @@ import { type ConnectingRedisEventStore, connectRedisEventStore } from '../../..
 import type { EventStore, SnapshotStore, StreamArchive } from '../../../../src/event-sourcing';
 import type { ManualClock } from '../../../support/manual-clock';
 import type { RedisModel } from '../redis-model';
-import { USERS } from '../users';
+import { STREAMS } from '../users';
 import type { AdapterSettings, Move } from '../schedule';
 import { TIMEOUT_MS } from '../simulated-request';
 import { ProcessClock, type SimulatedProcess } from '../simulated-process';
@@ -150,10 +150,10 @@ export class RedisNetwork implements StoreNetwork {
         this.#redis.msPerCommand = move.msPerCommand;
         break;
       case 'migrate':
-        this.#slots.migrate(USERS[move.user]!);
+        this.#slots.migrate(STREAMS[move.user]!);
         break;
       case 'dropSlot':
-        toggle(this.#slots.down, USERS[move.user]!, move.on);
+        toggle(this.#slots.down, STREAMS[move.user]!, move.on);
         break;
       case 'partition':
         toggle(partitioned, move.nth % this.#stores.length, move.on);
