@@ -39,7 +39,7 @@ describe('The HTTP adapter with parts of another author', () => {
 
   it('lists plants whose commit ids cannot occur in a header', async () => {
     const store = new MemoryEventStore();
-    await store.append(streamName('alice'), BEGINNING, '☃ "\n', encoded(created(1, 'Fern')));
+    await store.append(streamName('plants/alice'), BEGINNING, '☃ "\n', encoded(created(1, 'Fern')));
     const { get, faults } = await start({ store });
     const first = await get('/plants');
     expect(await first.json()).to.deep.equal([{ name: 'Fern' }]);

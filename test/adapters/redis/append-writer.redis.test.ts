@@ -32,7 +32,7 @@ describeOwnRedis('Appends without a reply of Redis', (startRedis) => {
 
   /** The users with a stream, sorted by name. */
   async function recorded(): Promise<string[]> {
-    return (await redis.admin.keys('plant-store:*')).map((key) => /\{(.+)\}/.exec(key)![1]!).sort();
+    return (await redis.admin.keys('plant-store:*')).map((key) => /:([^:]+):events$/.exec(key)![1]!).sort();
   }
 
   const users = (count: number) => Array.from({ length: count }, (_, index) => `user-${index + 10}`);

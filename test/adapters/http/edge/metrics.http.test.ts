@@ -206,9 +206,9 @@ describe('/metrics of a service whose store fails', () => {
         return (await fetch(`${service.url}/plants`, { method: 'POST', headers, body })).status;
       };
       await create(1);
-      await store.record('alice', created(7, 'Ivy'));
+      await store.record('plants/alice', created(7, 'Ivy'));
       await create(3);
-      await store.loseTail('alice', 0);
+      await store.loseTail('plants/alice', 0);
       await create(1);
       store.held = true;
       const failing = create(2);

@@ -82,7 +82,7 @@ describe('requests of one user beyond MAX_USER_REQUESTS', () => {
   it('count until their response was read', async () => {
     // Far more than the buffers of a connection hold.
     const plants = Array.from({ length: 10_000 }, (_, id) => created(id, `${id} ${'long name '.repeat(98)}`));
-    await store.append(streamName('alice'), BEGINNING, 'a large list', encoded(...plants));
+    await store.append(streamName('plants/alice'), BEGINNING, 'a large list', encoded(...plants));
     const slow: RawSocket[] = [];
     while (slow.length < MAX) {
       const client = await send(LIST);

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { type ListPage, Lists } from '../../../../src/adapters/http/lists/lists';
 import { canonical, parseQuery } from '../../../../src/adapters/http/lists/list-query';
@@ -88,7 +89,7 @@ describe('The text of a list', () => {
 
   for (const [member, { selects }] of Object.entries(SELECTIONS))
     for (const [value, names] of selects) {
-      it(`has only the plants that the query selects by ${member}: ${JSON.stringify(value) ?? 'all'}`, () => {
+      it(`has only the plants that the query selects by ${member}: ${inspect(value)}`, () => {
         const [lists, list] = [newLists(), SELECTED_FROM()];
         textOf(lists, ADA, list);
         const text = String(textOf(lists, ADA, list, { ...ALL, [member]: value }));
