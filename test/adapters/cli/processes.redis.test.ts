@@ -162,7 +162,7 @@ describeRedis('The plant-store process on Redis', (redis) => {
     expect(out.trimEnd().split('\n')).to.deep.equal([
       `key ${key('{9}:plants/dora:events')} is not a stream`,
       'alice: ends at version 2, but its last version is 3: the last events were deleted',
-      'bob: entry 4-0 is not a valid PlantMoved of this version',
+      'bob: event 4 is not a valid PlantMoved of this version',
       '3 users, 5 events, 5 plants: 3 problems.',
     ]);
   });
