@@ -28,7 +28,7 @@ const SCRAPES_EVERY_SECONDS = 1;
 /** In memory: slow while a test says so, and with a bug for one user. */
 class BrokenStore extends SlowStore implements EventStore {
   override async read(stream: StreamName, after: Head) {
-    if (String(stream) === 'bug') throw new TypeError('undefined is not a plant');
+    if (String(stream) === 'plants/bug') throw new TypeError('undefined is not a plant');
     return super.read(stream, after);
   }
 }
