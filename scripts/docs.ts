@@ -34,7 +34,7 @@ interface Rule {
   readonly for?: string;
   readonly expr: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly summary: string };
+  readonly annotations: { readonly summary: string; readonly runbook_url: string };
 }
 
 function alerts(): string {
@@ -47,9 +47,16 @@ function alerts(): string {
       // A rate needs its whole window to reach its final value.
       const window = /\brate\(.*\[(\d+)m\]/s.exec(rule.expr)?.[1] ?? '0';
       const minutes = Number(window) + Number.parseInt(rule.for ?? '0', 10);
-      return `| ${rule.alert} | ${rule.labels.severity} | ${minutes} min | ${rule.annotations.summary} |`;
+      const { summary, runbook_url: url } = rule.annotations;
+      const link = new URL(url).pathname.slice(1).replace('operations.md', '') + new URL(url).hash;
+      const section = new URL(url).hash.slice(1).replaceAll('-', ' ');
+      return `| ${summary} | ${rule.alert} | ${rule.labels.severity} | ${minutes} min | [${section}](${link}) |`;
     });
-  return ['| alert | severity | fires within | meaning |', '| --- | --- | --- | --- |', ...rows].join('\n');
+  return [
+    '| failure | alert | severity | fires within | runbook |',
+    '| --- | --- | --- | --- | --- |',
+    ...rows,
+  ].join('\n');
 }
 
 const places: Readonly<Record<string, string>> = {
