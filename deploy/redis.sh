@@ -62,8 +62,8 @@ refuses() {
   case $(timeout 10 redis-cli -u "$1" PING 2>&1) in *'Connection refused'*) ;; *) return 1 ;; esac
 }
 
-# A process that its parent has not awaited yet is gone, too.
-gone() { [ ! -d "/proc/$1" ] || grep -q '^State:[[:space:]]*Z' "/proc/$1/status"; }
+# A process that its parent has not awaited yet is gone, too. The directory is last, as it may vanish before grep.
+gone() { grep -qs '^State:[[:space:]]*Z' "/proc/$1/status" || [ ! -d "/proc/$1" ]; }
 
 # Loads the data directory into a Redis of its own, and replays every history there.
 verify() {
