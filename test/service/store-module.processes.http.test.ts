@@ -55,7 +55,7 @@ describe('A module that EVENT_STORE names', function () {
     expect(await output('plant-store list --user alice')).to.equal('Fern\n');
     expect(await output('plant-store events verify')).to.equal('1 user, 1 event, 1 plant: no problems.\n');
     expect(await output('plant-store events export')).to.match(
-      /"stream":"alice","version":1,.*"name":"Fern"/,
+      /"stream":"plants\/alice","version":1,.*"name":"Fern"/,
     );
     const tail = bash('exec plant-store events tail --user alice --from start', environment());
     await until(() => tail.said.out.includes('Fern'));
