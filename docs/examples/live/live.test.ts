@@ -5,7 +5,7 @@ import { request } from 'node:http';
 import { type AddressInfo, type Socket, connect } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { MemoryEventStore } from 'plant-store/adapters/memory';
-import { parseUser } from 'plant-store/application';
+import { parseUser, plantsOf } from 'plant-store/application';
 import { StoreUnavailable } from 'plant-store/event-sourcing';
 import { liveServer } from './live.js';
 
@@ -92,7 +92,7 @@ describe('The live page', () => {
     await post({ id: '1', name: 'Moss' });
     const all = lists();
     assert.deepEqual((await all.next()).value, ['Moss']);
-    await store.erase(ALICE);
+    await store.erase(plantsOf(ALICE));
     assert.deepEqual((await all.next()).value, []);
     await all.return(undefined);
   });

@@ -5,7 +5,7 @@ import { type IncomingMessage, type Server, type ServerResponse, createServer } 
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { system } from 'plant-store/adapters/system';
-import { PlantStore, type User, plantCodec } from 'plant-store/application';
+import { PlantStore, type User, plantCodec, plantsOf } from 'plant-store/application';
 import { NewPlant } from 'plant-store/domain';
 import { ArchivedHistory, type EventStore, HistoryChanged, subscribe } from 'plant-store/event-sourcing';
 
@@ -33,7 +33,7 @@ export function liveServer(store: EventStore, user: User): Server {
       let list = await plants.list(user, { limit: LIMIT });
       await send(list.plants);
       try {
-        const events = subscribe(store, user, list.head, { codec: plantCodec, clock, signal });
+        const events = subscribe(store, plantsOf(user), list.head, { codec: plantCodec, clock, signal });
         for await (const { version } of events) {
           // The list may already have later events than this one.
           if (version <= list.head.version) continue;
