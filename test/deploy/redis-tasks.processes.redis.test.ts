@@ -309,7 +309,15 @@ PATH=\${PATH#*:} exec ${real.trim()} "$@"\n`;
     });
 
     it('at a history that cannot be read', async () => {
-      execFileSync('redis-cli', ['-p', String(port), 'XADD', 'plant-store:{20}:plants/bob:events', '1-0', 'a', 'b']);
+      execFileSync('redis-cli', [
+        '-p',
+        String(port),
+        'XADD',
+        'plant-store:{20}:plants/bob:events',
+        '1-0',
+        'a',
+        'b',
+      ]);
       await stops(`backup ${path('backups')}`, 'events verify refuses', asBackup());
       expect(backups()).to.deep.equal([]);
     });
