@@ -10,7 +10,7 @@ import { type Workshop, workshopOfTheRun } from './workshop';
 const MANIFEST = JSON.parse(readFileSync('package.json', 'utf8')) as { exports: object };
 const ENTRY_POINTS = Object.keys(MANIFEST.exports)
   .filter((name) => name !== './package.json')
-  .map((name) => name.replace('./', 'plant-store/'));
+  .map((name) => name.replace(/^[.](?=[/]|$)/, 'plant-store'));
 /** The entry points whose code and types need other packages. */
 const WITH_PACKAGES = ['plant-store/adapters/http', 'plant-store/adapters/redis'];
 
@@ -109,9 +109,9 @@ describe('The library', function () {
     const options = ['--bundle', '--platform=browser', '--target=es2023', '--outfile=bundle.js'];
     await workshop.run('consumers', 'npx', 'esbuild', 'browser.js', ...options);
     const bundle = readFileSync(join(workshop.directory, 'consumers/bundle.js'), 'utf8');
-    const { performance, crypto, setTimeout, clearTimeout } = globalThis;
+    const { performance, crypto, setTimeout, clearTimeout, TextDecoder } = globalThis;
     const reported = new Promise((report) => {
-      const browser = { performance, crypto, setTimeout, clearTimeout, report };
+      const browser = { performance, crypto, setTimeout, clearTimeout, TextDecoder, report };
       runInContext(bundle, createContext(browser));
     });
     expect(await reported).to.equal('Fern late');
