@@ -1,29 +1,31 @@
+import { columns, paragraphs } from '../adapters/cli/layout';
 import type { Service } from './bootstrap';
 import { type Config, type ConfigProblem, MASK, type Setting, variables } from './config';
 
-// What the service prints while it starts. Each text fits on a screen.
+// What the service prints while it starts.
 
 export function help(): string {
-  const rows = variables.map(
-    ({ name, fallback, meaning }) => [name, fallback ?? '–', meaning.replaceAll('`', '')] as const,
-  );
-  const width = (column: 0 | 1) => Math.max(...rows.map((row) => row[column].length));
-  const table = rows.map(
-    ([name, fallback, meaning]) => `  ${name.padEnd(width(0))}  ${fallback.padEnd(width(1))}  ${meaning}`,
-  );
+  const settings = variables.map(({ name, fallback, meaning }) => {
+    const text = meaning.replaceAll('`', '');
+    return [name, fallback === undefined ? text : `${text}; default: ${fallback}`] as const;
+  });
   return [
     'plant-store: creates, lists and deletes plants over HTTP.',
     '',
-    'usage: plant-store serve [OPTION]      or, in the repository, npm start [-- OPTION]',
-    '  --help          this text',
-    '  --check-config  check the configuration, load the module of EVENT_STORE, and start nothing',
-    '  --print-config  print it as well, without its secrets',
+    'usage: plant-store serve [OPTION]   or, in the repository, npm start [-- OPTION]',
+    ...columns([
+      ['--help', 'this text'],
+      ['--check-config', 'check the configuration, load the module of EVENT_STORE, and start nothing'],
+      ['--print-config', 'print it as well, without its secrets'],
+    ]),
     '',
-    'Configuration comes from environment variables (name, default, meaning):',
-    ...table,
+    'Configuration comes from environment variables:',
+    ...columns(settings),
     '',
-    'Without AUTH_… the in-memory store starts with a fresh development token and prints it;',
-    'every other EVENT_STORE, and any NODE_ENV but development and test, need authentication.',
+    ...paragraphs([
+      'Without AUTH_… the in-memory store starts with a fresh development token and prints it;',
+      'every other EVENT_STORE, and any NODE_ENV but development and test, need authentication.',
+    ]),
   ].join('\n');
 }
 

@@ -1,3 +1,4 @@
+import { expectFits80Columns } from '../adapters/cli/cli-fixture';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type ConfigProblem, readConfig, settings, variables } from '../../src/service/config';
@@ -350,12 +351,16 @@ describe('The configuration', () => {
 
   it('fits on a screen, and so do all its problems', () => {
     const wrong = Object.fromEntries(variables.map(({ name }) => [name, '\0']));
-    for (const text of [help(), configText(settings({})), problemsText(problemsOf(wrong))])
+    for (const text of [configText(settings({})), problemsText(problemsOf(wrong))])
       expect(text.split('\n').length).to.be.below(60);
   });
 
-  it('is listed by --help, each variable with its default', () => {
+  it('is listed by --help on 80 columns, each variable with its default', () => {
+    expectFits80Columns(help());
+    const joined = help().replaceAll(/\n {5,}/g, ' ');
     for (const { name, fallback } of variables)
-      expect(help()).to.match(new RegExp(`^ +${name} .*${fallback ?? '–'}`, 'm'));
+      expect(joined).to.match(
+        new RegExp(`^ +${name} .*${fallback === undefined ? '' : `; default: ${fallback}$`}`, 'm'),
+      );
   });
 });

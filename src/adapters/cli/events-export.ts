@@ -42,7 +42,7 @@ export const eventsExport: Command = {
     '',
     '  plant-store events export --output plants.ndjson',
     '  plant-store events export --user alice | gzip > alice.ndjson.gz',
-    '  plant-store events export --user alice --archive alice-1.ndjson --archive alice-2.ndjson',
+    '  plant-store events export --user alice --archive 1.ndjson --archive 2.ndjson',
   ],
   run: (args, context) => {
     const requested = args.users().map(plantsOf);

@@ -1,6 +1,7 @@
 import { COMMON, type Options } from './arguments';
 import type { Command, RawCommand } from './command';
 import { EXIT } from './exit';
+import { columns, paragraphs } from './layout';
 
 /** The text of `plant-store --help`: commands, configuration and exit codes, on one screen. */
 export function mainHelp(commands: readonly (Command | RawCommand)[]): string {
@@ -11,11 +12,13 @@ export function mainHelp(commands: readonly (Command | RawCommand)[]): string {
     '',
     ...columns(commands.map(({ name, summary }) => [name, summary])),
     '',
-    '`plant-store COMMAND --help` explains a command. `plant-store --version` prints the version.',
-    '',
-    'Configuration comes from the environment, as for the service: EVENT_STORE=redis with REDIS_URL',
-    '(or REDIS_CLUSTER_NODES, or REDIS_SENTINELS), REDIS_KEY_PREFIX, STORE_TIMEOUT_MS. Only serve and',
-    'token new read AUTH_….',
+    ...paragraphs([
+      '`plant-store COMMAND --help` explains a command. `plant-store --version` prints the version.',
+      '',
+      'Configuration comes from the environment, as for the service: EVENT_STORE=redis with REDIS_URL',
+      '(or REDIS_CLUSTER_NODES, or REDIS_SENTINELS), REDIS_KEY_PREFIX, STORE_TIMEOUT_MS. Only serve and',
+      'token new read AUTH_….',
+    ]),
     '',
     'Exit codes:',
     ...columns(Object.values(EXIT).map(({ code, description }) => [String(code), description])),
@@ -37,7 +40,7 @@ export function commandHelp({ name, summary, positional, options, details }: Com
   const all = { ...options, ...COMMON };
   const required = Object.entries(options).filter(([, option]) => option.required);
   return [
-    `plant-store ${name}: ${summary}`,
+    ...paragraphs([`plant-store ${name}: ${summary}`]),
     '',
     [
       `usage: plant-store ${name}`,
@@ -47,7 +50,7 @@ export function commandHelp({ name, summary, positional, options, details }: Com
     ].join(' '),
     ...columns(rowsOf(all)),
     '',
-    ...details,
+    ...paragraphs(details),
   ].join('\n');
 }
 
@@ -60,9 +63,4 @@ function rowsOf(options: Options): [string, string][] {
     ].join(' '),
     description,
   ]);
-}
-
-function columns(rows: readonly (readonly [string, string])[]): string[] {
-  const width = Math.max(...rows.map(([left]) => left.length));
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`);
 }

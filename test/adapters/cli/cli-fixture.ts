@@ -1,4 +1,5 @@
 /** Runs commands in-process, with captured streams and a store of the test. */
+import { expect } from 'chai';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import type { OpenStore, CliContext } from '../../../src/adapters/cli/command';
@@ -100,4 +101,8 @@ class Captured extends Writable {
     this.text += chunk.toString();
     done();
   }
+}
+
+export function expectFits80Columns(text: string): void {
+  for (const line of text.split('\n')) expect(line.length, line).to.be.at.most(80);
 }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { COMMANDS } from '../../../src/adapters/cli/commands';
 import { EXIT, Refused } from '../../../src/adapters/cli/exit';
-import { runCli } from './cli-fixture';
+import { expectFits80Columns, runCli } from './cli-fixture';
 
 describe('plant-store', () => {
   it('lists its commands and exit codes on one screen', async () => {
@@ -11,7 +11,7 @@ describe('plant-store', () => {
     for (const { code, description } of Object.values(EXIT))
       expect(out).to.match(new RegExp(`^ +${code} +${description.slice(0, 10)}`, 'm'));
     expect(out.split('\n')).to.have.length.below(40);
-    expect(Math.max(...out.split('\n').map((line) => line.length))).to.be.below(110);
+    expectFits80Columns(out);
   });
 
   for (const command of COMMANDS) {
@@ -20,8 +20,10 @@ describe('plant-store', () => {
       const { code, out } = await runCli({}, ...command.name.split(' '), '--help');
       expect(code).to.equal(0);
       expect(out).to.contain(`usage: plant-store ${command.name}`);
+      const joined = out.replaceAll(/\n +/g, ' ');
       for (const [name, { description }] of Object.entries(command.options))
-        expect(out).to.contain(`--${name}`).and.to.contain(description);
+        expect(joined).to.contain(`--${name}`).and.to.contain(description);
+      expectFits80Columns(out);
       expect(out).to.match(new RegExp(`^  plant-store ${command.name}`, 'm'));
       expect(out.split('\n')).to.have.length.below(40);
     });
