@@ -1,7 +1,7 @@
 import { COMMON, type Options } from './arguments';
 import type { Command, RawCommand } from './command';
 import { EXIT } from './exit';
-import { columns, paragraphs } from './layout';
+import { columns, paragraphs, wrap } from './layout';
 
 /** The text of `plant-store --help`: commands, configuration and exit codes, on one screen. */
 export function mainHelp(commands: readonly (Command | RawCommand)[]): string {
@@ -40,14 +40,18 @@ export function commandHelp({ name, summary, positional, options, details }: Com
   const all = { ...options, ...COMMON };
   const required = Object.entries(options).filter(([, option]) => option.required);
   return [
-    ...paragraphs([`plant-store ${name}: ${summary}`]),
+    ...wrap(`plant-store ${name}: ${summary}`),
     '',
-    [
-      `usage: plant-store ${name}`,
-      ...required.map(([option, { value }]) => `--${option} ${value ?? ''}`),
-      '[OPTION …]',
-      ...(positional === undefined ? [] : [`[${positional}]`]),
-    ].join(' '),
+    ...wrap(
+      [
+        `usage: plant-store ${name}`,
+        ...required.map(([option, { value }]) => `--${option} ${value ?? ''}`),
+        '[OPTION …]',
+        ...(positional === undefined ? [] : [`[${positional}]`]),
+      ].join(' '),
+      '',
+      ' '.repeat('usage: '.length),
+    ),
     ...columns(rowsOf(all)),
     '',
     ...paragraphs(details),

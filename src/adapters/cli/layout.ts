@@ -21,8 +21,8 @@ export function paragraphs(lines: readonly string[]): string[] {
     .flatMap((line) => (isKept(line) ? [line] : wrap(line)));
 }
 
-/** A word that is longer than a line has one of its own. */
-function wrap(text: string, first = '', indent = first): string[] {
+/** Lines that begin with `first`, then with `indent`. A word that is longer than a line has one of its own. */
+export function wrap(text: string, first = '', indent = first): string[] {
   const lines: string[] = [];
   let line = first;
   let isEmpty = true;
