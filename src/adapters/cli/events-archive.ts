@@ -46,7 +46,7 @@ export const eventsArchive: Command = {
     'and the store to the whole history.',
     'If the command is interrupted or killed, repeat it with the same options: it continues.',
     '',
-    '  plant-store events archive --user alice --until 990000 --output alice-1.ndjson --dry-run',
+    '  plant-store events archive --user ann --until 9000 --output a.ndjson --dry-run',
   ],
   run: (args, context) => withStore(context, (opened) => archiveEvents(args, context, opened)),
 };
