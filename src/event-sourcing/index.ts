@@ -45,9 +45,18 @@ export {
   type StoredSnapshot,
   BrokenSnapshot,
 } from './ports/snapshot-store';
+export {
+  type Feed,
+  type FeedEntry,
+  type FeedPosition,
+  type FeedReadResult,
+  type FeedTrail,
+  FEED_BEGINNING,
+} from './ports/feed';
 export type { StreamArchive } from './ports/stream-archive';
 export { ArchivedHistory, HistoryChanged, replay } from './loading/replay';
 export { type SubscribeOptions, subscribe } from './subscriptions/subscribe';
+export { withPosition } from './subscriptions/feed-trail';
 export type { CancelSignal } from './subscriptions/cancellation';
 export {
   type SnapshotOptions,

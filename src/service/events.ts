@@ -27,7 +27,7 @@ export async function openEvents(
 ): Promise<OpenEventStore> {
   if (config.EVENT_STORE === 'memory') {
     const store = new MemoryEventStore();
-    return { ...alwaysAvailable(store), catalogue: store };
+    return { ...alwaysAvailable(store), catalogue: store, feed: store.feed };
   }
   const options: EventStoreOptions = {
     allowUnreachable,

@@ -1,6 +1,7 @@
 import {
   BrokenSnapshot,
   type EventStore,
+  type Feed,
   type OpenEventStore,
   OutcomeUnknown,
   StoreUnavailable,
@@ -17,7 +18,7 @@ import {
  * its faults are recognized by their names.
  */
 export function withOwnFaults(opened: OpenEventStore): AllMembers<OpenEventStore> {
-  const { store, catalogue, snapshots, archive } = opened;
+  const { store, catalogue, snapshots, archive, feed } = opened;
   return {
     store: {
       read: (...args) => rejectingWithOwn(() => store.read(...args)),
@@ -50,6 +51,15 @@ export function withOwnFaults(opened: OpenEventStore): AllMembers<OpenEventStore
         trim: (...args) => rejectingWithOwn(() => archive.trim(...args)),
         bytes: (stream) => rejectingWithOwn(() => archive.bytes(stream)),
       } satisfies AllMembers<StreamArchive>),
+    feed:
+      feed &&
+      ({
+        buckets: feed.buckets,
+        bucketOf: (stream) => feed.bucketOf(stream),
+        read: (...args) => rejectingWithOwn(() => feed.read(...args)),
+        end: (bucket) => rejectingWithOwn(() => feed.end(bucket)),
+        notify: feed.notify && ((...args) => feed.notify!(...args)),
+      } satisfies AllMembers<Feed>),
     mintCommit: opened.mintCommit && (() => opened.mintCommit!()),
     check: async () => opened.check(),
     status: opened.status && (() => opened.status!()),

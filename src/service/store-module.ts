@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import {
   type EventStore,
   type EventStoreOptions,
+  type Feed,
   type OpenEventStore,
   type SnapshotStore,
   StoreUnavailable,
@@ -116,22 +117,30 @@ const STORE: Methods<EventStore> = { read: 'required', append: 'required', notif
 const CATALOGUE: Methods<StreamCatalogue> = { streams: 'required', find: 'required', erase: 'required' };
 const ARCHIVE: Methods<StreamArchive> = { saveBase: 'required', trim: 'required', bytes: 'required' };
 const SNAPSHOTS: Methods<SnapshotStore> = { load: 'required', save: 'required', loadBase: 'optional' };
-const OPENED: Methods<Omit<OpenEventStore, 'store' | 'catalogue' | 'snapshots' | 'archive'>> = {
+const FEED: Methods<Omit<Feed, 'buckets'>> = {
+  bucketOf: 'required',
+  read: 'required',
+  end: 'required',
+  notify: 'optional',
+};
+const OPENED: Methods<Omit<OpenEventStore, 'store' | 'catalogue' | 'snapshots' | 'archive' | 'feed'>> = {
   check: 'required',
   close: 'required',
   mintCommit: 'optional',
   status: 'optional',
 };
 
-/** The methods that `opened` does not have, as `store.append`. */
+/** The methods that `opened` does not have, as `store.append`; also the number of its buckets. */
 function missingMethods(opened: unknown): string[] {
-  const { store, catalogue, snapshots, archive } = membersOf(opened);
+  const { store, catalogue, snapshots, archive, feed } = membersOf(opened);
   const missing = (methods: Readonly<Record<string, string>>, owner: string, value: unknown) =>
     Object.entries(methods)
       .map(([name, need]) => ({ name, need, member: membersOf(value)[name] }))
       .filter(({ need, member }) => need === 'required' || member !== undefined)
       .filter(({ member }) => typeof member !== 'function')
       .map(({ name }) => `${owner}${name}`);
+  const { buckets } = membersOf(feed);
+  const hasBuckets = Number.isSafeInteger(buckets) && (buckets as number) > 0;
   const archives = archive !== undefined;
   return [
     ...missing(STORE, 'store.', store),
@@ -141,6 +150,8 @@ function missingMethods(opened: unknown): string[] {
       ? []
       : missing({ ...SNAPSHOTS, ...(archives && { loadBase: 'required' }) }, 'snapshots.', snapshots)),
     ...(archives ? missing(ARCHIVE, 'archive.', archive) : []),
+    ...(feed === undefined ? [] : missing(FEED, 'feed.', feed)),
+    ...(feed === undefined || hasBuckets ? [] : ['feed.buckets']),
   ];
 }
 

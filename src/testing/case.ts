@@ -24,6 +24,8 @@ export class Subject {
     readonly seed: number,
     /** Factor of the amount of random work. */
     readonly effort: number,
+    /** The number of entries that the feed keeps for each bucket. */
+    readonly feedLength: number,
   ) {}
 
   /** A new stream. */

@@ -14,6 +14,7 @@ import { type Cases, Subject } from './case';
 import { closingExamples } from './closing';
 import { commitIdExamples } from './commit-ids';
 import { differentialCases } from './differential';
+import { durableFeedExamples, feedExamples, sharedFeedExamples } from './feed';
 import { lostReplyExamples } from './lost-replies';
 import { type OpenStore, Place } from './place';
 import { propertyCases } from './properties';
@@ -48,6 +49,12 @@ export interface ContractOptions {
    * that archives: `open` must then return its `archive`, too. None without it.
    */
   readonly loseEvents?: (stream: StreamName) => void | Promise<void>;
+  /**
+   * The number of entries that the feed keeps at least for each bucket; 200 or more. If it is
+   * configurable, use a small one.
+   * Adds cases for a store with a feed: `open` must then return it, and the `catalogue`, too. None without it.
+   */
+  readonly feedLength?: number;
   /** Factor of the amount of random work; 1 by default: about 2,000 store calls in the longest case. */
   readonly effort?: number;
   /** Seed of the random work. A new one by default; a failure names it. */
@@ -71,14 +78,14 @@ export function eventStoreContract(
   options: ContractOptions,
 ): ContractCase[] {
   const { pageSize, durable = false, shared = false } = options;
-  const { loseReply, loseEvents, effort = 1, timeoutMs = 10_000 } = options;
+  const { loseReply, loseEvents, feedLength = 0, effort = 1, timeoutMs = 10_000 } = options;
 
   async function run(guarantee: Cases[string]): Promise<void> {
     const place = new Place(open, loseReply, loseEvents);
     const seed = options.seed ?? randomInt(2 ** 31);
     try {
       const store = await within(timeoutMs, place.open());
-      await within(timeoutMs, guarantee(new Subject(store, place, pageSize, seed, effort)));
+      await within(timeoutMs, guarantee(new Subject(store, place, pageSize, seed, effort, feedLength)));
     } finally {
       await within(timeoutMs, place.closeAll());
     }
@@ -88,10 +95,12 @@ export function eventStoreContract(
     groups.flatMap((group) =>
       Object.entries(group).map(([name, guarantee]) => ({ suite, name, run: () => run(guarantee) })),
     );
+  const feedCases = [feedExamples, durable ? durableFeedExamples : {}, shared ? sharedFeedExamples : {}];
   return [
     ...cases('examples', writingExamples, commitIdExamples, readingExamples, racingExamples, closingExamples),
     ...cases('examples', durable ? reopeningExamples : {}, shared ? sharingExamples : {}),
     ...cases('examples', loseReply ? lostReplyExamples : {}, loseEvents ? archivingExamples : {}),
+    ...cases('examples', ...(feedLength > 0 ? feedCases : [])),
     ...cases('properties', propertyCases),
     ...cases('differential', differentialCases, shared ? sharedDifferentialCases : {}),
   ];

@@ -1,9 +1,13 @@
-import type { EventStore, StreamArchive, StreamName } from '../event-sourcing';
+import type { EventStore, Feed, StreamArchive, StreamCatalogue, StreamName } from '../event-sourcing';
 
 export interface OpenStore {
   readonly store: EventStore;
   /** Archives streams of the store. Needed with `loseEvents`. */
   readonly archive?: StreamArchive | undefined;
+  /** The feed of the store. Needed with `feedLength`. */
+  readonly feed?: Feed | undefined;
+  /** Erases streams of the store. Without it, the case of erased entries of a feed checks nothing. */
+  readonly catalogue?: StreamCatalogue | undefined;
   /**
    * Closes the store. Called once, at the latest at the end of a case; calls to the store that follow must reject with
    * StoreUnavailable. Absent for a store that has nothing to close.
@@ -28,6 +32,17 @@ export class Place {
     const archive = this.#opened.at(-1)?.archive;
     if (archive === undefined) throw new Error('with `loseEvents`, `open` must return an archive');
     return archive;
+  }
+
+  /** The feed of the store that was opened last. */
+  get feed(): Feed {
+    const feed = this.#opened.at(-1)?.feed;
+    if (feed === undefined) throw new Error('with `feedLength`, `open` must return a feed');
+    return feed;
+  }
+
+  get catalogue(): StreamCatalogue | undefined {
+    return this.#opened.at(-1)?.catalogue;
   }
 
   async open(): Promise<EventStore> {

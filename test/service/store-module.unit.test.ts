@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   BEGINNING,
+  FEED_BEGINNING,
   BrokenSnapshot,
   OutcomeUnknown,
   StoreUnavailable,
@@ -59,8 +60,8 @@ describe('The module of EVENT_STORE', () => {
       `openEventStore of FILE must return an OpenEventStore; without these methods it is none: ${METHODS}`,
     ],
     'it returns an incomplete store': [
-      'export const openEventStore = () => ({ store: { read() {} }, check() {}, catalogue: { find() {}, streams() {} }, archive: { trim() {}, bytes() {} } });',
-      'openEventStore of FILE must return an OpenEventStore; without these methods it is none: store.append, close, catalogue.erase, snapshots.load, snapshots.save, snapshots.loadBase, archive.saveBase',
+      'export const openEventStore = () => ({ store: { read() {} }, check() {}, catalogue: { find() {}, streams() {} }, archive: { trim() {}, bytes() {} }, feed: { read() {}, end() {}, notify: 1 } });',
+      'openEventStore of FILE must return an OpenEventStore; without these methods it is none: store.append, close, catalogue.erase, snapshots.load, snapshots.save, snapshots.loadBase, archive.saveBase, feed.bucketOf, feed.notify, feed.buckets',
     ],
     'it has an optional member of another type': [
       'export const openEventStore = () => ({ store: { read() {}, append() {}, notify: 1 }, check() {}, close() {}, mintCommit: null, status: {}, snapshots: { load() {}, save() {}, loadBase: 1 } });',
@@ -126,7 +127,7 @@ describe('The module of EVENT_STORE', () => {
 
   for (const Fault of [StoreUnavailable, OutcomeUnknown, UnreadableHistory, BrokenSnapshot]) {
     it(`rejects with the service’s own ${Fault.name} for an error of that name, in each of its calls`, async () => {
-      const { store, catalogue, snapshots, archive } = await open(`
+      const { store, catalogue, snapshots, archive, feed } = await open(`
         function fail() { throw Object.assign(new Error('why'), { name: '${Fault.name}' }); }
         async function* failLater() { yield fail(); }
         export function openEventStore() {
@@ -135,6 +136,7 @@ describe('The module of EVENT_STORE', () => {
             catalogue: { streams: failLater, find: fail, erase: fail },
             snapshots: { load: () => ({ chunks: failLater() }), loadBase: fail, save: fail },
             archive: { saveBase: fail, trim: fail, bytes: fail },
+            feed: { buckets: 1, bucketOf() {}, read: fail, end: fail },
             check() {}, close() {},
           };
         }`);
@@ -150,6 +152,8 @@ describe('The module of EVENT_STORE', () => {
         archive!.saveBase(alice, { format: '', head: BEGINNING, chunks: [], archive: '' }, 0, async () => {}),
         archive!.trim(alice, BEGINNING),
         archive!.bytes(alice),
+        feed!.read(0, [FEED_BEGINNING]),
+        feed!.end(0),
       ];
       for (const call of calls) {
         const error = await rejection(call);

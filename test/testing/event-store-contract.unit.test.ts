@@ -8,6 +8,7 @@ import {
   type OpenStore,
   eventStoreContract,
 } from '../../src/testing';
+import { BROKEN_ENTRIES, BROKEN_FEEDS, FEED_LENGTH, feedOf } from './broken-feeds';
 import { BROKEN_PLACES } from './broken-places';
 import { BROKEN } from './broken-stores';
 import { PAGE_SIZE, SimulatedPlace } from './simulated-place';
@@ -30,6 +31,22 @@ describe('The contract of an event store', () => {
       expect(await detects(new SimulatedPlace(faults))).to.equal(true);
     });
   }
+
+  it('accepts a feed without faults', async () => {
+    expect(await failures({ open: feedOf(), options: { feedLength: FEED_LENGTH } })).to.be.empty;
+  });
+
+  const feeds = [
+    [BROKEN_ENTRIES, /^a feed( has|, concurrently)/],
+    [BROKEN_FEEDS, /^a feed/],
+  ] as const;
+  for (const [broken, only] of feeds)
+    for (const [what, open] of Object.entries(broken)) {
+      it(`detects a store that ${what}`, async () => {
+        const options = { feedLength: FEED_LENGTH, timeoutMs: 500 };
+        expect(await detects({ open, options }, only)).to.equal(true);
+      });
+    }
 
   it('detects a store that claims to be durable and is not', async () => {
     const open = () => ({ store: new MemoryEventStore(PAGE_SIZE) });
@@ -101,9 +118,10 @@ function casesOf({ open, options }: Candidate): ContractCase[] {
   return eventStoreContract(open, { pageSize: PAGE_SIZE, seed: SEED, ...options });
 }
 
-/** Whether a store fails any case. */
-async function detects(candidate: Candidate): Promise<boolean> {
-  for (const { run } of casesOf(candidate)) if (await failureOf(run())) return true;
+/** Whether a store fails any case; with `only`, any with such a name. */
+async function detects(candidate: Candidate, only = /(?:)/): Promise<boolean> {
+  for (const { name, run } of casesOf(candidate))
+    if (only.test(name) && (await failureOf(run()))) return true;
   return false;
 }
 

@@ -11,6 +11,7 @@ import {
   type StreamCatalogue,
   type StreamName,
 } from '../../event-sourcing';
+import { MemoryFeed } from './feed';
 
 /**
  * Stores events in the memory of this process. The default for development, the
@@ -21,8 +22,18 @@ export class MemoryEventStore implements EventStore, StreamCatalogue {
   /** The callbacks to call when a stream changes, by stream. */
   readonly #waiting = new Map<StreamName, Set<() => void>>();
 
-  /** @param pageSize maximum number of events of a read or a conflict; 1 or more. */
-  constructor(private readonly pageSize = 1000) {}
+  readonly feed: MemoryFeed;
+
+  /**
+   * @param pageSize maximum number of events of a read or a conflict; 1 or more.
+   * @param feedLength number of entries that the feed keeps at least; 1 or more.
+   */
+  constructor(
+    private readonly pageSize = 1000,
+    feedLength?: number,
+  ) {
+    this.feed = new MemoryFeed(feedLength);
+  }
 
   async read(stream: StreamName, after: Head): Promise<ReadResult> {
     const history = this.#streams.get(stream) ?? [];
@@ -49,6 +60,7 @@ export class MemoryEventStore implements EventStore, StreamCatalogue {
       // Copied: the caller's objects may have other members, or change.
       for (const { type, data } of events) history.push({ version: history.length + 1, commit, type, data });
       this.#streams.set(stream, history);
+      this.feed.record({ stream, version: history.length, commit });
       this.#changed(stream);
     }
     return { status: 'appended', head: { version: expected.version + events.length, commit } };
@@ -80,6 +92,7 @@ export class MemoryEventStore implements EventStore, StreamCatalogue {
   async erase(stream: StreamName): Promise<number> {
     const events = this.#streams.get(stream)?.length ?? 0;
     this.#streams.delete(stream);
+    this.feed.erase(stream);
     this.#changed(stream);
     return events;
   }

@@ -1,4 +1,5 @@
 import type { EventStore } from './event-store';
+import type { Feed } from './feed';
 import type { SnapshotStore } from './snapshot-store';
 import type { StreamArchive } from './stream-archive';
 import type { StreamCatalogue } from './stream-catalogue';
@@ -22,6 +23,8 @@ export interface OpenEventStore {
   readonly snapshots?: SnapshotStore | undefined;
   /** Absent for a store that archives nothing. */
   readonly archive?: StreamArchive | undefined;
+  /** Absent for a store whose streams can only be followed one by one. */
+  readonly feed?: Feed | undefined;
   /** Mints commit ids for this store, shorter than those of `system()`. Absent if it needs those. */
   readonly mintCommit?: (() => string) | undefined;
   /** Health check: resolves with whether the store accepts writes; rejects if it does not answer reads. */

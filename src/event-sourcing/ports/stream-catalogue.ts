@@ -30,7 +30,7 @@ export interface StreamCatalogue {
   find(stream: StreamName): Promise<CataloguedStream | undefined>;
 
   /**
-   * Deletes the stream with its name, versions and snapshots. Resolves with the number of its events. Reads and appends at a
+   * Deletes the stream with its name, versions and snapshots, and its entries in the feed. Resolves with the number of its events. Reads and appends at a
    * head of that history then result in `reset`; an append at the beginning starts a new stream.
    */
   erase(stream: StreamName): Promise<number>;

@@ -5,8 +5,10 @@ for (const pageSize of [1, 3, 1000]) {
   describeEventStore({
     name: `MemoryEventStore with ${pageSize} to a page`,
     pageSize,
-    open: () => ({
-      store: pageSize === 1000 ? new MemoryEventStore() : new MemoryEventStore(pageSize),
-    }),
+    feedLength: 200,
+    open: () => {
+      const store = new MemoryEventStore(pageSize, 200);
+      return { store, feed: store.feed, catalogue: store };
+    },
   });
 }
