@@ -23,6 +23,7 @@ export async function watchFeed(subject: Subject, stores: readonly EventStore[])
   const followers = await Promise.all([...buckets].map((bucket) => followerIn(feed, bucket)));
   const appended: Commit[] = [];
   const seen: Commit[] = [];
+  let writing = true;
 
   const write = async ({ name }: Stream) => {
     let head = BEGINNING;
@@ -43,12 +44,11 @@ export async function watchFeed(subject: Subject, stores: readonly EventStore[])
     // Otherwise the reads of a store in memory would starve its writes.
     await otherWork();
   };
-  let writing = true;
-  const written = Promise.all(streams.map(write)).finally(() => (writing = false));
-  const followed = (async () => {
+  const followWriters = async () => {
     while (writing) await follow();
-  })();
-  await Promise.all([written, followed]);
+  };
+  const written = Promise.all(streams.map(write)).finally(() => (writing = false));
+  await Promise.all([written, followWriters()]);
   await follow();
 
   for (const { name } of streams)

@@ -50,8 +50,8 @@ export type FeedReadResult =
  * the event store, because requests do not need it. Optional for a store.
  *
  * - The streams are divided into {@link buckets}. The commits of a bucket have one order, also those of different streams.
- * - An entry is visible at the same moment as its events: whoever has read an entry can read its events, and never does an
- *   entry appear before one that was read. An append that is repeated has one entry, and one that wrote nothing has none.
+ * - An entry is visible at the same moment as its events: a caller that has read an entry can read its events, and no entry
+ *   appears later before one that was read. An append that is repeated has one entry, and one that wrote nothing has none.
  * - A read that starts after an append was acknowledged sees its entry, also through another store on the same place.
  * - The feed keeps a limited number of entries. A store may have streams without entries, which an earlier version wrote.
  *   So a consumer begins at the {@link end}, then reads all streams of the catalogue, and then the feed after that
