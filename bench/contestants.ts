@@ -38,7 +38,7 @@ function plantStore(
   env: Readonly<Record<string, string>> = {},
   more: Partial<Contestant> = {},
 ): Contestant {
-  return server(name, title, [compiledMain()], env, more);
+  return server(name, title, [compiledMain()], { EVENT_STORE: 'memory', ...env }, more);
 }
 
 function server(
