@@ -15,6 +15,7 @@ import { largeList } from './sections/large-list';
 import { latency } from './sections/latency';
 import { log } from './sections/log';
 import { peers } from './sections/peers';
+import { tracing } from './sections/tracing';
 import type { Conditions } from './session';
 import { median } from './statistics';
 import { type Row, figureTable, ratioTable, rowsOf, thousands } from './table';
@@ -25,6 +26,7 @@ type Measure = (conditions: Conditions, rounds: number) => Promise<Section>;
 const SECTIONS: Readonly<Record<string, readonly [heading: string, measure: Measure]>> = {
   peers: ['Written by hand', (conditions, rounds) => peers(conditions, rounds)],
   log: ['What the log costs', log],
+  tracing: ['What tracing costs', tracing],
   latency: ['Latency', (conditions) => latency(conditions)],
   growth: ['Growth', (conditions) => growth(conditions)],
   'large-list': ['Large list', (conditions) => largeList(conditions)],

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { flushSpans } from '../adapters/tracing';
 import { bootstrap } from './bootstrap';
 import type { Config, Setting } from './config';
 import { lifecycleLog, logFormat, openLog } from './log';
@@ -30,7 +31,29 @@ export async function runService(
   const noticeMs =
     signal === 'SIGTERM' ? (config.SHUTDOWN_NOTICE_MS ?? Math.min(1000, config.SHUTDOWN_TIMEOUT_MS / 2)) : 0;
   lifecycle.info({ signal, noticeMs, timeoutMs: config.SHUTDOWN_TIMEOUT_MS }, 'draining');
-  return (await service.stop(noticeMs)) ? 0 : 1;
+  const exitCode = (await service.stop(noticeMs)) ? 0 : 1;
+  // An exporter that waits for its collector would keep the process alive.
+  if (!(await flushed(lifecycle))) process.exit(exitCode);
+  return exitCode;
+}
+
+/** The exporter of an OpenTelemetry SDK has this time for the last spans. */
+const FLUSH_MS = 2000;
+
+/** Exports the last spans. Resolves with whether the exporter answered within {@link FLUSH_MS}. */
+async function flushed(log: Logger): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => (timer = setTimeout(resolve, FLUSH_MS, false)));
+  const failed = (err: unknown) => log.error({ err }, 'the last spans could not be exported');
+  const answered = await Promise.race([
+    flushSpans()
+      .catch(failed)
+      .then(() => true),
+    late,
+  ]);
+  clearTimeout(timer);
+  if (!answered) failed(new Error(`the exporter has not answered within ${FLUSH_MS} ms`));
+  return answered;
 }
 
 /** Logs the end of the process, before the listener that flushes standard output. */

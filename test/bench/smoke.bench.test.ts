@@ -14,6 +14,7 @@ import { largeList } from '../../bench/sections/large-list';
 import { latency } from '../../bench/sections/latency';
 import { log } from '../../bench/sections/log';
 import { peers } from '../../bench/sections/peers';
+import { tracing } from '../../bench/sections/tracing';
 import type { Conditions } from '../../bench/session';
 
 const run = promisify(execFile);
@@ -75,6 +76,12 @@ describe('npm run bench', function () {
 
     it('compares the service with a log and without', async () => {
       expect((await log(conditions, 1)).text).to.match(/\| DELETE \| [\d.]+ \| /);
+    });
+
+    it('measures what an OpenTelemetry SDK adds', async () => {
+      expect((await tracing(conditions, 1)).text).to.match(
+        /\| all are sampled( \| -?[\d.]+ \(-?[\d.]+ to -?[\d.]+\)){3} \|/,
+      );
     });
 
     it('compares the service on Redis with those written by hand, with one user and several', async function () {

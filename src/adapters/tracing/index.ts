@@ -5,6 +5,8 @@ import { RoundSpans } from './round-spans';
 import { Spans } from './spans';
 import { TracedStore } from './traced-store';
 
+export { flushSpans } from './flush';
+
 export interface TracingOptions {
   /** The version of the service. */
   readonly version: string;

@@ -27,27 +27,43 @@ interface AnsweredRequest {
   readonly error?: unknown;
 }
 
+/** The trace of one request. */
+interface RequestTrace {
+  readonly traceparent: string | undefined;
+  /** Calls `serve`. A recorded span is the active one in it, and in all that it starts. */
+  run<T>(serve: () => T): T;
+  end(request: AnsweredRequest): void;
+}
+
+/** Activates no context: from the first one on, Node tracks the context of every promise. */
+const UNRECORDED: RequestTrace = { traceparent: undefined, run: (serve) => serve(), end: () => {} };
+
 /** A span per request, by OpenTelemetry's semantic conventions for HTTP servers. */
 export class RequestSpans {
+  /** The header fields that have the caller's span. */
+  readonly #fields = propagation.fields().map((field) => field.toLowerCase());
+
   constructor(
     private readonly spans: Spans,
     private readonly nameOf: (user: string) => string,
   ) {}
 
   /** The parent is the active span, such as that of an instrumented `node:http`; without one, the caller's. */
-  start(request: SentRequest): RequestSpan {
+  start(request: SentRequest): RequestTrace {
     const active = context.active();
     const isNested = trace.getSpan(active) !== undefined;
-    const parent = isNested ? active : propagation.extract(active, request.headers);
+    const hasCaller = !isNested && this.#fields.some((field) => request.headers[field] !== undefined);
+    const parent = hasCaller ? propagation.extract(active, request.headers) : active;
     // An instrumented `node:http` has made the span of kind SERVER.
     const kind = isNested ? SpanKind.INTERNAL : SpanKind.SERVER;
     const method = KNOWN_METHODS.has(request.method) ? request.method : 'HTTP';
     const span = this.spans.start(method, { kind, attributes: attributesOf(request) }, parent);
-    return new RequestSpan(span, method, parent, this.spans, this.nameOf);
+    if (!span.isRecording()) return UNRECORDED;
+    return new RecordedRequest(span, method, parent, this.spans, this.nameOf);
   }
 }
 
-export class RequestSpan {
+class RecordedRequest implements RequestTrace {
   readonly traceparent: string | undefined;
   readonly #context: Context;
 
@@ -62,7 +78,6 @@ export class RequestSpan {
     this.traceparent = traceparentOf(span);
   }
 
-  /** Calls `serve`. The span is the active one in it, and in all that it starts. */
   run<T>(serve: () => T): T {
     return context.with(this.#context, serve);
   }

@@ -2,10 +2,10 @@ import { type Context, ROOT_CONTEXT, type Span, TraceFlags, trace } from '@opent
 import { type RoundTracer, type StreamName, partsOf } from '../../event-sourcing';
 import type { Spans } from './spans';
 
-/** A span per round. It is the child of one of the requests that it serves, and linked to the others. */
+/** A span per round that has a sampled request. It is the child of one of them, and linked to the others. */
 export class RoundSpans implements RoundTracer<Span | undefined> {
-  /** The rounds in flight: at most one per stream. */
-  readonly #rounds = new Map<StreamName, Context>();
+  /** The rounds in flight: at most one per stream. `undefined` for a round that has no span. */
+  readonly #rounds = new Map<StreamName, Context | undefined>();
 
   constructor(
     private readonly spans: Spans,
@@ -17,23 +17,18 @@ export class RoundSpans implements RoundTracer<Span | undefined> {
   }
 
   start(stream: StreamName, origins: readonly (Span | undefined)[]): (fault?: unknown) => void {
-    const requests = origins.filter((span) => span !== undefined);
-    // So that the round is recorded if any of its requests is.
-    const parent = requests.find(isSampled) ?? requests[0];
-    const context = parent ? trace.setSpan(ROOT_CONTEXT, parent) : ROOT_CONTEXT;
-    const span = this.spans.start(
-      'round',
-      {
-        attributes: {
-          'plant_store.round.requests': origins.length,
-          'user.hash': this.nameOf(partsOf(stream).id),
-        },
-        links: requests
-          .filter((request) => request !== parent)
-          .map((request) => ({ context: request.spanContext() })),
-      },
-      context,
-    );
+    const [parent, ...others] = origins.filter(isSampled);
+    if (parent === undefined) {
+      this.#rounds.set(stream, undefined);
+      return () => void this.#rounds.delete(stream);
+    }
+    const context = trace.setSpan(ROOT_CONTEXT, parent);
+    const attributes = {
+      'plant_store.round.requests': origins.length,
+      'user.hash': this.nameOf(partsOf(stream).id),
+    };
+    const links = others.map((request) => ({ context: request.spanContext() }));
+    const span = this.spans.start('round', { attributes, links }, context);
     this.#rounds.set(stream, trace.setSpan(context, span));
     return (fault) => {
       this.#rounds.delete(stream);
@@ -41,12 +36,15 @@ export class RoundSpans implements RoundTracer<Span | undefined> {
     };
   }
 
-  /** The context of the stream's round in flight. A load may outlive the round that started it. */
-  contextOf(stream: StreamName): Context {
-    return this.#rounds.get(stream) ?? ROOT_CONTEXT;
+  /**
+   * The context of the stream's round in flight; `undefined` if that has no span. A load may outlive the round that
+   * started it, and has the root context then.
+   */
+  contextOf(stream: StreamName): Context | undefined {
+    return this.#rounds.has(stream) ? this.#rounds.get(stream) : ROOT_CONTEXT;
   }
 }
 
-function isSampled(span: Span): boolean {
-  return (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
+function isSampled(span: Span | undefined): span is Span {
+  return span !== undefined && (span.spanContext().traceFlags & TraceFlags.SAMPLED) !== 0;
 }

@@ -1,15 +1,15 @@
-import { type Context, SpanKind, context, trace } from '@opentelemetry/api';
+import { type Context, type Span, SpanKind, context, trace } from '@opentelemetry/api';
 import type { EncodedEvent, EventStore, Head, StreamName } from '../../event-sourcing';
 import type { Spans } from './spans';
 
-/** Wraps an event store: a span per call, which is the child of the stream's round. */
+/** Wraps an event store: a span per call of a round that has a span, as its child. */
 export class TracedStore implements EventStore {
   constructor(
     private readonly store: EventStore,
     /** The database, as `db.system.name` has it. */
     private readonly system: string,
     private readonly spans: Spans,
-    private readonly contextOf: (stream: StreamName) => Context,
+    private readonly contextOf: (stream: StreamName) => Context | undefined,
   ) {}
 
   read(stream: StreamName, after: Head) {
@@ -20,16 +20,25 @@ export class TracedStore implements EventStore {
     return this.#traced('append', stream, () => this.store.append(stream, expected, commit, events));
   }
 
-  async #traced<T extends { readonly status: string }>(
+  #traced<T extends { readonly status: string }>(
     operation: 'read' | 'append',
     stream: StreamName,
     call: () => Promise<T>,
   ): Promise<T> {
     const parent = this.contextOf(stream);
+    if (parent === undefined) return call();
     const attributes = { 'db.system.name': this.system, 'db.operation.name': operation };
     const span = this.spans.start(operation, { kind: SpanKind.CLIENT, attributes }, parent);
+    return span.isRecording() ? this.#recorded(span, trace.setSpan(parent, span), call) : call();
+  }
+
+  async #recorded<T extends { readonly status: string }>(
+    span: Span,
+    active: Context,
+    call: () => Promise<T>,
+  ): Promise<T> {
     try {
-      const result = await context.with(trace.setSpan(parent, span), call);
+      const result = await context.with(active, call);
       span.setAttribute('plant_store.outcome', result.status);
       this.spans.end(span);
       return result;

@@ -1,4 +1,5 @@
-import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import { type Context, ROOT_CONTEXT, SpanKind, SpanStatusCode, context } from '@opentelemetry/api';
+import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-node';
 import { expect } from 'chai';
 import { createHash } from 'node:crypto';
 import { MemoryEventStore } from '../../../src/adapters/memory';
@@ -70,6 +71,21 @@ describe('With an OpenTelemetry SDK, the service', () => {
     const line = service.log.map((text) => JSON.parse(text) as Record<string, unknown>).at(-1)!;
     expect(line).to.include({ msg: 'request', trace_id: CALLER.traceId, span_id: spanId });
     expect(line['traceparent']).to.equal(`00-${traceId}-${spanId}-01`);
+  });
+
+  it('activates no context for a request that is not sampled, and logs the span of its caller', async () => {
+    const contexts: Context[] = [];
+    const eventStore = new MemoryEventStore();
+    const append = eventStore.append.bind(eventStore);
+    eventStore.append = (...args) => {
+      contexts.push(context.active());
+      return append(...args);
+    };
+    await start({ sampler: new AlwaysOffSampler() }, { eventStore });
+    await ask('/plants', { method: 'POST', body: FERN }, { traceparent: TRACEPARENT });
+    expect(contexts).to.deep.equal([ROOT_CONTEXT]);
+    expect(sdk.spans).to.deep.equal([]);
+    expect(service.log.at(-1)).to.contain(`"traceparent":"${TRACEPARENT}"`);
   });
 
   it('makes a round the child of its request, and a store call the child of the round', async () => {
