@@ -10,5 +10,7 @@ export { FAILURES, type Problem, REJECTED, failureOf } from './failures';
 export { type ListQuery, type Listing, Selection, WHOLE_LIST } from './listing';
 export { type Upcaster, plantCodec, plantCodecWith } from './plant-codec';
 export { plantListCodec } from './plant-list-codec';
-export { type PlantStoreOptions, PLANTS, PlantStore, plantsOf } from './plant-store';
+export { plantKind } from './plant-kind';
+export { type PlantStoreOptions, PlantStore, plantsOf } from './plant-store';
 export { type User, USER_RULE, parseUser } from './user';
+export { UserAggregates, type UserAggregatesOptions, streamOfUser } from './user-aggregates';

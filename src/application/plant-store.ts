@@ -7,38 +7,18 @@ import {
   type PlantList,
   type Rejection,
   parsePlantId,
-  plantDecider,
-  plantFootprint,
 } from '../domain';
-import {
-  Aggregates,
-  type AggregatesOptions,
-  type AggregatesUsage,
-  type SnapshotOptions,
-  type StateCodec,
-  type StreamName,
-  streamOf,
-} from '../event-sourcing';
+import type { AggregatesUsage, StreamName } from '../event-sourcing';
 import { type ListQuery, type Listing, Selection, completeQuery } from './listing';
-import { plantCodec } from './plant-codec';
-import { plantListCodec } from './plant-list-codec';
-import { USER_RULE, type User, parseUser } from './user';
+import { plantKind } from './plant-kind';
+import type { User } from './user';
+import { UserAggregates, type UserAggregatesOptions, streamOfUser } from './user-aggregates';
 
-/** The options of the engine. The codecs, by default, and the footprint are those of plants. */
-export interface PlantStoreOptions extends Omit<
-  AggregatesOptions<Command, PlantEvent, PlantList>,
-  'codec' | 'footprint' | 'snapshots'
-> {
-  readonly snapshots?:
-    (Omit<SnapshotOptions<PlantList>, 'codec'> & { codec?: StateCodec<PlantList> }) | undefined;
-}
-
-/** The category of the streams with plants. */
-export const PLANTS = 'plants';
+export type PlantStoreOptions = UserAggregatesOptions<PlantList>;
 
 /** The stream of a user's plants. */
 export function plantsOf(user: User): StreamName {
-  return streamOf(PLANTS, user);
+  return streamOfUser(plantKind, user);
 }
 
 /**
@@ -48,15 +28,12 @@ export function plantsOf(user: User): StreamName {
  * written; `create` and `delete` also reject with `OutcomeUnknown`. Any other error is a bug of the store or of `read`.
  */
 export class PlantStore {
-  readonly #lists: Aggregates<Command, PlantEvent, Rejection, PlantList>;
+  static readonly kind = plantKind;
 
-  constructor({ snapshots, ...options }: PlantStoreOptions) {
-    this.#lists = new Aggregates<Command, PlantEvent, Rejection, PlantList>(plantDecider, {
-      ...options,
-      codec: plantCodec,
-      footprint: plantFootprint,
-      snapshots: snapshots && { codec: plantListCodec, ...snapshots },
-    });
+  readonly #lists: UserAggregates<Command, PlantEvent, Rejection, PlantList>;
+
+  constructor(options: PlantStoreOptions) {
+    this.#lists = new UserAggregates(plantKind, options);
   }
 
   create(user: User, plant: NewPlant): Promise<Decision<'CreatePlant'>> {
@@ -83,9 +60,7 @@ export class PlantStore {
     read: (selection: Selection) => unknown = (selection) => selection.listing(),
   ): Promise<unknown> {
     const complete = completeQuery(query);
-    return this.#with(user, (stream) =>
-      this.#lists.query(stream, (list, head) => read(new Selection(list, complete, head))),
-    );
+    return this.#lists.query(user, (list, head) => read(new Selection(list, complete, head)));
   }
 
   /** Current memory and queue lengths. An aggregate is a user's list, its items are the living plants. */
@@ -98,12 +73,6 @@ export class PlantStore {
     user: User,
     command: Extract<Command, { type: Type }>,
   ): Promise<Decision<Type>> {
-    return this.#with(user, (stream) => this.#lists.execute(stream, command));
-  }
-
-  #with<T>(user: User, use: (stream: StreamName) => Promise<T>): Promise<T> {
-    if (typeof user !== 'string' || parseUser(user) === undefined)
-      return Promise.reject(new TypeError(`a user must be ${USER_RULE}`));
-    return use(plantsOf(user));
+    return this.#lists.execute(user, command);
   }
 }

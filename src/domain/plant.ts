@@ -113,11 +113,10 @@ export function assignMembers<Target extends object>(target: Target, plant: Plan
   return target as Target & Plant;
 }
 
-/** The members in order, up to the last one that the plant has; one that it does not have is undefined. */
-export function columnsOf(plant: Plant): readonly (string | undefined)[] {
+/** The members in order, up to the last one that the plant, or an event, has; one that it does not have is undefined. */
+export function columnsOf(plant: Partial<Plant>): readonly (string | undefined)[] {
   const columns: (string | undefined)[] = MEMBER_NAMES.map((name) => plant[name]);
-  while (columns.at(-1) === undefined) columns.pop();
-  return columns;
+  return columns.slice(0, columns.findLastIndex((text) => text !== undefined) + 1);
 }
 
 /** The length of all its texts, in UTF-16 code units. */

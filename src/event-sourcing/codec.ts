@@ -53,7 +53,8 @@ export interface StateCodec<State> {
  * The state with the next chunk, beginning with the initial state. After the last chunk it equals the encoded one.
  * May change `state` in place. Throws any error if the chunk is invalid.
  */
-export type StateReader<State> = (state: State, chunk: string) => State;
+// A method, like those of the codecs and deciders: so kinds with different states can be in one list.
+export type StateReader<State> = { read(state: State, chunk: string): State }['read'];
 
 /** The reader of a format. Throws {@link BrokenSnapshot} if there is none. */
 export function readerOf<State>({ readers }: StateCodec<State>, format: string): StateReader<State> {

@@ -10,6 +10,7 @@ export {
 } from './codec';
 export { type EventChecks, type MemberChecks, jsonCodec, parseJsonObject } from './json-codec';
 export { type Decider, type Decision, decideInOrder } from './decider';
+export { type AnyKind, type ExportedData, type Kind, kindOf } from './kind';
 export {
   type AppendResult,
   type EncodedEvent,
@@ -55,6 +56,7 @@ export {
 } from './ports/feed';
 export type { StreamArchive } from './ports/stream-archive';
 export { ArchivedHistory, HistoryChanged, replay } from './loading/replay';
+export { ReplayedState } from './loading/replayed-state';
 export { type SubscribeOptions, subscribe } from './subscriptions/subscribe';
 export { withPosition } from './subscriptions/feed-trail';
 export type { CancelSignal } from './subscriptions/cancellation';
@@ -67,9 +69,10 @@ export {
 export { type AggregateObserver, type AggregateOptions, type Footprint } from './aggregate/aggregate-options';
 export type { RoundTracer } from './ports/round-tracer';
 export { Aggregate, type View } from './aggregate/aggregate';
+export { type AggregatesOptions, Aggregates } from './aggregate/aggregates';
 export {
-  type AggregatesOptions,
   type AggregatesUsage,
-  Aggregates,
+  Capacity,
+  type CapacityOptions,
   DEFAULT_TIMEOUT_MS,
-} from './aggregate/aggregates';
+} from './aggregate/capacity';

@@ -12,8 +12,8 @@ import {
 import { Metrics } from '../adapters/metrics';
 import { commitIds, heapShare, openFileLimit, system, systemClock } from '../adapters/system';
 import { registeredTracing } from '../adapters/tracing';
-import { PlantStore } from '../application';
-import type { EventStore } from '../event-sourcing';
+import { Capacity, type EventStore } from '../event-sourcing';
+import { openStores } from './aggregates';
 import type { Config } from './config';
 import { alwaysAvailable, closeEvents, openEvents } from './events';
 import { openIdentity } from './identity';
@@ -78,14 +78,18 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
         throw error;
       });
   const closeStore = () => closeEvents(events, log, systemClock, config.STORE_TIMEOUT_MS);
-  const plants = new PlantStore({
-    ...system(),
-    mintCommit: events.mintCommit ?? commitIds(),
-    store: metrics.measured(tracing?.traced(events.store) ?? events.store),
-    snapshots: events.snapshots && { store: events.snapshots, every: config.SNAPSHOT_EVERY },
+  const capacity = new Capacity({
+    clock: systemClock,
     timeoutMs: config.STORE_TIMEOUT_MS,
     cacheMaxBytes: config.CACHE_MAX_BYTES ?? heapShare(),
     cacheMaxItems: config.CACHE_MAX_PLANTS,
+  });
+  const stores = openStores({
+    ...system(),
+    capacity,
+    mintCommit: events.mintCommit ?? commitIds(),
+    store: metrics.measured(tracing?.traced(events.store) ?? events.store),
+    snapshots: events.snapshots && { store: events.snapshots, every: config.SNAPSHOT_EVERY },
     observer: combineObservers(metrics.aggregates, logAggregates(log, nameOf, config.EVENT_STORE)),
     tracer: tracing?.rounds,
   });
@@ -97,7 +101,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
   let draining = false;
   const ready = async () => (draining ? DRAINING : storeReadiness());
   const app = createApp({
-    plants,
+    ...stores,
     authenticator: identity.authenticator,
     corsOrigins: config.CORS_ORIGINS ?? [],
     bodyLimit: config.BODY_LIMIT,
@@ -122,7 +126,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
   );
 
   const levels = {
-    usage: () => plants.usage,
+    usage: () => capacity.usage,
     ready: async () => (await ready()).reads,
     connections: server.connections,
     maxConnections: config.MAX_CONNECTIONS,

@@ -9,6 +9,7 @@ import { systemClock } from '../adapters/system/clock';
 import { commitIds } from '../adapters/system/commit-id';
 import { PlantStore } from '../application';
 import type { StreamCatalogue } from '../event-sourcing';
+import { KINDS } from './aggregates';
 import { type Config, readConfig } from './config';
 import { serve } from './serve';
 import { problemsText } from './start-text';
@@ -27,6 +28,7 @@ function contextOf(process: NodeJS.Process): CliContext {
     environment: process.env,
     clock: systemClock,
     version: packageVersion(),
+    kinds: KINDS,
     openStore: () => openStore(process.env, (line) => void stderr.line(line).catch(() => {})),
     serve,
     redis() {

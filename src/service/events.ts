@@ -2,7 +2,7 @@ import type { Logger } from 'pino';
 import { MemoryEventStore } from '../adapters/memory';
 import type { RedisTools } from '../adapters/cli/command';
 import { convertStore, openRedisEventStore, streamKey } from '../adapters/redis';
-import { PLANTS } from '../application';
+import { plantKind } from '../application';
 import type { Clock, EventStore, EventStoreOptions, OpenEventStore } from '../event-sourcing';
 import type { Config } from './config';
 import { openStoreModule } from './store-module';
@@ -43,7 +43,7 @@ export function redisTools(config: Config): RedisTools {
   const options = redisOptions(config);
   return {
     keyOf: (stream) => streamKey(options.keyPrefix, stream),
-    convert: (conversion) => convertStore({ ...options, ...conversion, category: PLANTS }),
+    convert: (conversion) => convertStore({ ...options, ...conversion, category: plantKind.category }),
   };
 }
 

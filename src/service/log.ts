@@ -93,33 +93,33 @@ const SNAPSHOT_LINES: Readonly<Record<SnapshotOutcome, string>> = {
 export function logAggregates(log: Logger, nameOf: UserNames, eventStore: string): AggregateObserver {
   /** Whether the last call for a snapshot failed: further failures are at `debug`. */
   let failing = false;
-  const userOf = (stream: StreamName) => nameOf(partsOf(stream).id);
+  const of = (stream: StreamName) => {
+    const { category, id } = partsOf(stream);
+    return { user: nameOf(id), category };
+  };
   return {
     historyLost: (stream, known) =>
       log.error(
-        { user: userOf(stream), version: known.version },
+        { ...of(stream), version: known.version },
         'the event store lost history that was served before; starting over from what it has',
       ),
     loading: (stream, version) =>
-      log.info(
-        { user: userOf(stream), version },
-        'loading a long history; requests for it may get 503 meanwhile',
-      ),
+      log.info({ ...of(stream), version }, 'loading a long history; requests for it may get 503 meanwhile'),
     snapshot(stream, outcome, cause) {
-      const line = { user: userOf(stream), ...(cause === undefined ? {} : { reason: causeOf(cause) }) };
+      const line = { ...of(stream), ...(cause === undefined ? {} : { reason: causeOf(cause) }) };
       const isRepeated = outcome === 'failed' && failing;
       if (outcome !== 'ignored') failing = outcome === 'failed';
       log[cause === undefined || isRepeated ? 'debug' : 'warn'](line, SNAPSHOT_LINES[outcome]);
     },
     tooLarge: (stream, limit) =>
       log.error(
-        { user: userOf(stream), limit },
-        'the plants of a user take more memory than this instance may use; raise CACHE_MAX_BYTES, and --max-old-space-size in NODE_OPTIONS with it',
+        { ...of(stream), limit },
+        'an aggregate takes more memory than this instance may use; raise CACHE_MAX_BYTES, and --max-old-space-size in NODE_OPTIONS with it',
       ),
     fault(stream, error) {
       // The request log reports an unavailable store. Here is logged what an operator has to repair.
       if (!(isTransient(error) || error instanceof OutcomeUnknown))
-        log.error({ user: userOf(stream), eventStore, err: error }, 'a round failed');
+        log.error({ ...of(stream), eventStore, err: error }, 'a round failed');
     },
   };
 }

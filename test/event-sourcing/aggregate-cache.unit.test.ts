@@ -23,8 +23,9 @@ class Sized {
   }
 }
 
-const cacheOf = (maxBytes: number, maxItems = Infinity) =>
-  new AggregateCache({ maxBytes, maxItems }, (_, memory) => new Sized(memory));
+const open = (_: unknown, memory: AggregateMemory) => new Sized(memory);
+
+const cacheOf = (maxBytes: number, maxItems = Infinity) => new AggregateCache<Sized>({ maxBytes, maxItems });
 
 /** Those of the three that are in memory. */
 const inMemory = (cache: AggregateCache<Sized>) => [ADA, BOB, CLEO].filter((stream) => cache.has(stream));
@@ -32,8 +33,8 @@ const inMemory = (cache: AggregateCache<Sized>) => [ADA, BOB, CLEO].filter((stre
 describe('The cache of aggregates', () => {
   it('is full up to the last byte and the last item', () => {
     const cache = cacheOf(2 * EMPTY_BYTES + 100, 2 * EMPTY_ITEMS + 5);
-    cache.get(ADA);
-    expect(cache.get(BOB).grow(100, 5)).to.equal(true);
+    cache.get(ADA, open);
+    expect(cache.get(BOB, open).grow(100, 5)).to.equal(true);
     expect(inMemory(cache)).to.deep.equal([ADA, BOB]);
   });
 
@@ -43,8 +44,8 @@ describe('The cache of aggregates', () => {
   ] as const) {
     it(`evicts the least recently used one for one ${unit} more`, () => {
       const cache = cacheOf(3 * EMPTY_BYTES + 100, 3 * EMPTY_ITEMS + 5);
-      for (const stream of [BOB, ADA, CLEO, BOB]) cache.get(stream);
-      expect(cache.get(BOB).grow(bytes, items)).to.equal(true);
+      for (const stream of [BOB, ADA, CLEO, BOB]) cache.get(stream, open);
+      expect(cache.get(BOB, open).grow(bytes, items)).to.equal(true);
       expect(inMemory(cache)).to.deep.equal([BOB, CLEO]);
       expect(cache.usage).to.include({ aggregates: 2, evictions: 1, hits: 2, misses: 3 });
     });
@@ -52,32 +53,32 @@ describe('The cache of aggregates', () => {
 
   it('evicts none that is loading or has requests', () => {
     const cache = cacheOf(2 * EMPTY_BYTES);
-    cache.get(ADA).evictable = false;
-    expect(cache.get(BOB).grow(1)).to.equal(false);
+    cache.get(ADA, open).evictable = false;
+    expect(cache.get(BOB, open).grow(1)).to.equal(false);
     expect(inMemory(cache)).to.deep.equal([ADA, BOB]);
   });
 
   it('evicts the most recently used one if another one needs its bytes to load', () => {
     const cache = cacheOf(2 * EMPTY_BYTES);
-    const loading = cache.get(ADA);
+    const loading = cache.get(ADA, open);
     loading.evictable = false;
-    cache.get(BOB);
+    cache.get(BOB, open);
     expect(loading.grow(1)).to.equal(true);
     expect(inMemory(cache)).to.deep.equal([ADA]);
   });
 
   it('keeps the most recently used one if another one has more items than fit', () => {
     const cache = cacheOf(Infinity, 2 * EMPTY_ITEMS);
-    const loading = cache.get(ADA);
+    const loading = cache.get(ADA, open);
     loading.evictable = false;
-    cache.get(BOB);
+    cache.get(BOB, open);
     expect(loading.grow(0, 1)).to.equal(true);
     expect(inMemory(cache)).to.deep.equal([ADA, BOB]);
   });
 
   it('keeps one that is too large alone, if it is the most recently used one', () => {
     const cache = cacheOf(EMPTY_BYTES);
-    expect(cache.get(ADA).grow(1)).to.equal(false);
+    expect(cache.get(ADA, open).grow(1)).to.equal(false);
     expect(inMemory(cache)).to.deep.equal([ADA]);
   });
 });

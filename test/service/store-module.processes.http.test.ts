@@ -53,7 +53,7 @@ describe('A module that EVENT_STORE names', function () {
     const output = async (command: string) => (await run(`${command} 2>${directory}/errors`)).out;
     await run('plant-store create --user alice --id 1 --name Fern');
     expect(await output('plant-store list --user alice')).to.equal('Fern\n');
-    expect(await output('plant-store events verify')).to.equal('1 user, 1 event, 1 plant: no problems.\n');
+    expect(await output('plant-store events verify')).to.equal('1 stream, 1 event, 1 plant: no problems.\n');
     expect(await output('plant-store events export')).to.match(
       /"stream":"plants\/alice","version":1,.*"name":"Fern"/,
     );

@@ -1,40 +1,57 @@
 import { createReadStream } from 'node:fs';
-import { PlantList } from '../../domain';
-import { BEGINNING, type StreamName, parseJsonObject } from '../../event-sourcing';
-import { DamagedFile, type ArchivedList, type RecordedCommit, readEventFile } from './event-file';
+import {
+  type AnyKind,
+  BEGINNING,
+  ReplayedState,
+  type StreamName,
+  kindOf,
+  parseJsonObject,
+  partsOf,
+} from '../../event-sourcing';
+import { DamagedFile, type ArchivedState, type RecordedCommit, readEventFile } from './event-file';
 import { type Seal, formatOf } from './event-lines';
 import { Refused } from './exit';
 import { linesOf } from './lines';
-import { shown } from './stream-text';
+import type { StreamOfKind } from './found-streams';
+import { OF_NO_KIND, shown } from './stream-text';
 import { escapeForTerminal } from './terminal';
 
 /** The files of `--archive`, by stream, in the order of their versions. */
-export type Archives = ReadonlyMap<StreamName, readonly string[]>;
+export type Archives = ReadonlyMap<StreamName, ArchiveFiles>;
+
+export interface ArchiveFiles extends StreamOfKind {
+  readonly paths: readonly string[];
+}
 
 /**
  * Finds out which stream each archive is of, by its first lines. Throws {@link Refused}, also for an archive of none
- * of `streams`, if these are given.
+ * of `users`, if these are given.
  */
 export async function findArchives(
   paths: readonly string[],
-  streams: readonly StreamName[],
+  kinds: readonly AnyKind[],
+  users: readonly string[],
 ): Promise<Archives> {
-  const found: { path: string; stream: StreamName; after: number }[] = [];
+  const found: (StreamOfKind & { path: string; after: number })[] = [];
   for (const path of paths) {
     const [header, second] = await firstLines(path, 2);
     const { stream: name, after = 0 } = parseJsonObject(second ?? '');
     const stream = typeof name === 'string' ? formatOf(header)?.streamOf(name) : undefined;
     if (stream === undefined || typeof after !== 'number')
       throw new Refused(`${escapeForTerminal(path)} is not an archive of plant-store`);
-    if (streams.length > 0 && !streams.includes(stream))
+    const kind = kindOf(kinds, stream);
+    if (kind === undefined)
+      throw new Refused(`${escapeForTerminal(path)} is an archive of ${shown(stream)}, ${OF_NO_KIND}`);
+    if (users.length > 0 && !users.includes(partsOf(stream).id))
       throw new Refused(
         `${escapeForTerminal(path)} is an archive of ${shown(stream)}, whom --user does not name`,
       );
-    found.push({ path, stream, after });
+    found.push({ path, stream, kind, after });
   }
   found.sort((one, other) => one.after - other.after);
-  const archives = new Map<StreamName, string[]>();
-  for (const { path, stream } of found) archives.set(stream, [...(archives.get(stream) ?? []), path]);
+  const archives = new Map<StreamName, ArchiveFiles>();
+  for (const { path, stream, kind } of found)
+    archives.set(stream, { stream, kind, paths: [...(archives.get(stream)?.paths ?? []), path] });
   return archives;
 }
 
@@ -48,32 +65,32 @@ async function firstLines(path: string, count: number): Promise<string[]> {
 }
 
 /** The beginning of a stream, before its first archive. */
-export function beginningOf(stream: StreamName): ArchivedList {
-  return { stream, head: BEGINNING, archive: '', list: new PlantList() };
+export function beginningOf({ stream, kind }: StreamOfKind): ArchivedState {
+  return { stream, head: BEGINNING, archive: '', state: new ReplayedState(kind) };
 }
 
 /** Reads the archives of one stream from its first event on. Returns where they end. Throws {@link Refused}. */
 export async function* readArchives(
-  stream: StreamName,
-  paths: readonly string[],
-): AsyncGenerator<RecordedCommit, ArchivedList> {
+  stream: StreamOfKind,
+  { paths }: Pick<ArchiveFiles, 'paths'>,
+): AsyncGenerator<RecordedCommit, ArchivedState> {
   let end = beginningOf(stream);
   for (const path of paths) end = yield* readArchive(path, end);
   return end;
 }
 
-/** Reads the archive at `path`, which continues after `before`; the list of that takes its events. */
+/** Reads the archive at `path`, which continues after `before`; the state of that takes its events. */
 export async function* readArchive(
   path: string,
-  before: ArchivedList,
-): AsyncGenerator<RecordedCommit, ArchivedList> {
+  before: ArchivedState,
+): AsyncGenerator<RecordedCommit, ArchivedState> {
   let { head } = before;
   try {
-    const units = readEventFile(createReadStream(path), before);
+    const units = readEventFile(createReadStream(path), [before.state.kind], before);
     for (let unit = await units.next(); ; unit = await units.next()) {
       if (unit.done) return { ...before, head, archive: unit.value };
       if (unit.value.stream !== before.stream) throw new DamagedFile('it has events of another stream');
-      if (unit.value.kind === 'stream-end') ({ head } = unit.value);
+      if (unit.value.unit === 'stream-end') ({ head } = unit.value);
       else yield unit.value;
     }
   } catch (error) {
@@ -84,9 +101,9 @@ export async function* readArchive(
 
 /** Reads to the end of some archives. */
 export async function endOf(
-  commits: AsyncGenerator<RecordedCommit, ArchivedList>,
+  commits: AsyncGenerator<RecordedCommit, ArchivedState>,
   onCommit: (commit: RecordedCommit) => unknown = () => {},
-): Promise<ArchivedList> {
+): Promise<ArchivedState> {
   for (;;) {
     const commit = await commits.next();
     if (commit.done) return commit.value;

@@ -1,17 +1,9 @@
 import { createHash } from 'node:crypto';
-import { plantCodec, plantListCodec } from '../../application';
-import {
-  type EventStore,
-  type Head,
-  type StoredEvent,
-  type StreamName,
-  headOf,
-  replay,
-} from '../../event-sourcing';
+import { type EventStore, type Head, type StoredEvent, headOf, replay } from '../../event-sourcing';
 import { endOf, readArchive } from './archives';
 import { decodeBase } from './base';
 import type { OpenStore } from './command';
-import type { ArchivedList } from './event-file';
+import type { ArchivedState } from './event-file';
 import { HEADER, continuationLine, eventLine, newSeal, trailerLine } from './event-lines';
 import { Refused } from './exit';
 import { digestOf } from './snapshot-check';
@@ -20,7 +12,7 @@ import { escapeForTerminal, type Output } from './terminal';
 
 /** The first events of a stream that are to be archived: those after `start` up to `head`. */
 export interface Archivable {
-  readonly start: ArchivedList;
+  readonly start: ArchivedState;
   /** The end of a commit. */
   readonly head: Head;
   readonly events: number;
@@ -31,13 +23,13 @@ export interface Archivable {
 /** Reads the complete commits after `start` whose events are all up to version `until`. */
 export async function findArchivable(
   store: EventStore,
-  start: ArchivedList,
+  start: ArchivedState,
   until: number,
 ): Promise<Archivable> {
   const digest = createHash('sha256');
   let { head } = start;
   for await (const events of commitsUntil(store, start, until)) {
-    for (const event of events) digest.update(eventLine(start.stream, event));
+    for (const event of events) digest.update(eventLine(start.state.kind, start.stream, event));
     head = events.length > 0 ? headOf(events.at(-1)!) : head;
   }
   return { start, head, events: head.version - start.head.version, digest: digest.digest('hex') };
@@ -59,16 +51,19 @@ export async function writeArchive(
   let count = 0;
   for await (const events of commitsUntil(store, start, head.version)) {
     count += events.length;
-    await writeSealed(events.map((event) => eventLine(start.stream, event)).join(''));
+    await writeSealed(events.map((event) => eventLine(start.state.kind, start.stream, event)).join(''));
   }
   await output.write(trailerLine({ streams: 1, events: count, seal: seal.digest('hex') }));
 }
 
 /**
- * Reads the archive at `path` back, and compares it with the events in the store. Applies its events to the list of
+ * Reads the archive at `path` back, and compares it with the events in the store. Applies its events to the state of
  * `start`. Resolves with where it ends. Throws {@link Refused} if it differs.
  */
-export async function checkArchive(path: string, { start, head, digest }: Archivable): Promise<ArchivedList> {
+export async function checkArchive(
+  path: string,
+  { start, head, digest }: Archivable,
+): Promise<ArchivedState> {
   const found = createHash('sha256');
   const end = await endOf(readArchive(path, start), ({ lines }) => found.update(lines));
   if (found.digest('hex') === digest && end.head.version === head.version) return end;
@@ -81,14 +76,13 @@ export async function checkArchive(path: string, { start, head, digest }: Archiv
 /** Saves the base at the end of an archive, which replaces that at its start. */
 export async function saveBase(
   { archive }: OpenStore,
-  end: ArchivedList,
-  start: ArchivedList,
+  end: ArchivedState,
+  start: ArchivedState,
 ): Promise<void> {
-  const { format } = plantListCodec;
-  const base = { format, head: end.head, archive: end.archive, chunks: plantListCodec.encode(end.list) };
-  const expected = digestOf(end.list);
+  const base = { ...end.state.snapshot(), archive: end.archive };
+  const expected = digestOf(end.state);
   const saved = await archive!.saveBase(end.stream, base, start.head.version, async (stored) => {
-    if (digestOf(await decodeBase(stored)) !== expected)
+    if (digestOf(await decodeBase(end.state.kind, stored)) !== expected)
       throw new Refused('the base snapshot was read back and differs; nothing was removed from the store');
   });
   if (!saved)
@@ -101,7 +95,7 @@ export async function saveBase(
 /** Removes the archived events from the store, in steps. Resolves with their number. */
 export async function trim(
   { archive }: OpenStore,
-  { stream, head }: ArchivedList,
+  { stream, head }: ArchivedState,
   interrupted: AbortSignal,
 ): Promise<number> {
   for (let total = 0; ;) {
@@ -116,12 +110,12 @@ export async function trim(
 /** Complete commits after `start` whose events are all up to version `until`, page by page. */
 async function* commitsUntil(
   store: EventStore,
-  { stream, head }: { readonly stream: StreamName; readonly head: Head },
+  { stream, head, state: { kind } }: ArchivedState,
   until: number,
 ): AsyncGenerator<readonly StoredEvent[]> {
   /** The commit that may have more events. */
   let last: StoredEvent[] = [];
-  for await (const page of replay(store, stream, plantCodec, head)) {
+  for await (const page of replay(store, stream, kind.codec, head)) {
     const complete: StoredEvent[] = [];
     for (const event of page) {
       if (last[0]?.commit !== event.commit) {

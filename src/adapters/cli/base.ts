@@ -1,27 +1,26 @@
-import { plantListCodec } from '../../application';
-import { PlantList } from '../../domain';
 import {
+  type AnyKind,
   BEGINNING,
   type Head,
+  ReplayedState,
   type StoredBase,
-  type StoredSnapshot,
   type StreamName,
   StoreUnavailable,
   UNUSABLE_BASE,
   UnreadableHistory,
-  readerOf,
 } from '../../event-sourcing';
 import { beginningOf } from './archives';
 import type { OpenStore } from './command';
-import type { ArchivedList } from './event-file';
+import type { ArchivedState } from './event-file';
+import type { StreamOfKind } from './found-streams';
 
 export const ANOTHER_BASE =
   'its base snapshot is of another history; docs/operations.md#archives explains how to restore it';
 
 /** Where the events of a stream begin in the store: at the beginning, or after its base. Throws {@link UnreadableHistory}. */
-export async function startOf(opened: OpenStore, stream: StreamName): Promise<ArchivedList> {
-  const base = await neededBase(opened, stream);
-  return base === undefined ? beginningOf(stream) : decode(base, stream);
+export async function startOf(opened: OpenStore, of: StreamOfKind): Promise<ArchivedState> {
+  const base = await neededBase(opened, of.stream);
+  return base === undefined ? beginningOf(of) : decode(base, of);
 }
 
 /** The head that the events of a stream follow in the store. Throws {@link UnreadableHistory}. */
@@ -44,30 +43,22 @@ async function neededBase(
 /** The base of the stream, decoded; `undefined` if there is none. Throws {@link UnreadableHistory}. */
 export async function readBase(
   { snapshots }: OpenStore,
-  stream: StreamName,
-): Promise<ArchivedList | undefined> {
-  const base = await snapshots?.loadBase?.(stream);
-  return base && decode(base, stream);
+  of: StreamOfKind,
+): Promise<ArchivedState | undefined> {
+  const base = await snapshots?.loadBase?.(of.stream);
+  return base && decode(base, of);
 }
 
-async function decode(base: StoredBase, stream: StreamName): Promise<ArchivedList> {
-  return { stream, head: base.head, archive: base.archive, list: await decodeBase(base) };
+async function decode(base: StoredBase, { stream, kind }: StreamOfKind): Promise<ArchivedState> {
+  return { stream, head: base.head, archive: base.archive, state: await decodeBase(kind, base) };
 }
 
 /** Throws {@link UnreadableHistory} if the base cannot be decoded. */
-export async function decodeBase(base: StoredBase): Promise<PlantList> {
+export async function decodeBase(kind: AnyKind, base: StoredBase): Promise<ReplayedState> {
   try {
-    return await decodeList(base);
+    return await ReplayedState.restore(kind, base);
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
     throw new UnreadableHistory(`${UNUSABLE_BASE}: ${(error as Error).message}`, { cause: error });
   }
-}
-
-/** Throws if the snapshot cannot be decoded. */
-export async function decodeList({ format, chunks }: StoredSnapshot): Promise<PlantList> {
-  const readNext = readerOf(plantListCodec, format);
-  let list = new PlantList();
-  for await (const chunk of chunks) list = readNext(list, chunk);
-  return list;
 }

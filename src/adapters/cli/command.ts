@@ -1,5 +1,6 @@
 import type { PlantStore, User } from '../../application';
 import type {
+  AnyKind,
   Clock,
   EventStore,
   SnapshotStore,
@@ -18,6 +19,8 @@ export interface CliContext {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
   readonly version: string;
+  /** Every kind of aggregate that the store may have. */
+  readonly kinds: readonly AnyKind[];
   /** Rejects with `Misconfigured`, or with `StoreUnavailable` if the store cannot be reached or is not safe to use. */
   openStore(): Promise<OpenStore>;
   /** What concerns Redis alone. Throws `Misconfigured` if the store is not in Redis. */
@@ -110,7 +113,7 @@ export async function unlessInterrupted<T>(
 }
 
 export const USER: Options = {
-  user: { value: 'NAME', description: 'the owner of the plants, as in a token', required: true },
+  user: { value: 'NAME', description: 'the owner, as in a token', required: true },
 };
 
 export const JSON_OUTPUT: Options = {
@@ -125,7 +128,7 @@ export const QUIET: Options = {
 export const ARCHIVES: Options = {
   archive: {
     value: 'FILE',
-    description: 'an archive, for a user whose first events it has; may be repeated',
+    description: 'an archive, for a stream whose first events it has; may be repeated',
     repeatable: true,
   },
 };

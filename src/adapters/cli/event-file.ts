@@ -1,28 +1,34 @@
 import {
+  type AnyKind,
   BEGINNING,
   type EncodedEvent,
   type Head,
+  ReplayedState,
   type StoredEvent,
   type StreamName,
+  UnreadableHistory,
+  kindOf,
   parseJsonObject,
 } from '../../event-sourcing';
-import { ImpossibleHistory, PlantList } from '../../domain';
 import {
   type ArchiveEnd,
   type EventLine,
   type ExportFormat,
   type Seal,
   continuationLine,
+  eventOf,
   formatOf,
   parseEventLine,
   parseTrailerLine,
 } from './event-lines';
 import { Refused } from './exit';
 import { linesOf } from './lines';
+import { OF_NO_KIND, shown } from './stream-text';
 
 /** One recorded append, with all that is needed to repeat it. */
 export interface RecordedCommit {
-  readonly kind: 'commit';
+  readonly unit: 'commit';
+  readonly kind: AnyKind;
   readonly stream: StreamName;
   readonly expected: Head;
   readonly commit: string;
@@ -38,11 +44,9 @@ export function recordedOf({ expected, commit, events }: RecordedCommit): readon
 
 /** The end of a stream: no more of its commits follow. */
 export interface StreamEnd {
-  readonly kind: 'stream-end';
+  readonly unit: 'stream-end';
   readonly stream: StreamName;
   readonly head: Head;
-  /** Number of living plants at `head`. */
-  readonly plants: number;
 }
 
 /** The input is no export, or it is damaged or truncated. The message names the line. */
@@ -50,16 +54,17 @@ export class DamagedFile extends Refused {}
 
 /**
  * Reads an export commit by commit, and checks each line against the format and each event against
- * the rules of the domain. Yields a commit only after the next line was read, so never a truncated one.
+ * the rules of its kind. Yields a commit only after the next line was read, so never a truncated one.
  *
- * Returns the seal. `archived` is the end of the archives that the file must continue; its list takes the events.
+ * Returns the seal. `archived` is the end of the archives that the file must continue; its state takes the events.
  *
  * Throws {@link DamagedFile}. The commits yielded before it satisfy format and rules, but a changed
  * byte is detected only at the end, by the seal.
  */
 export async function* readEventFile(
   input: AsyncIterable<Uint8Array>,
-  archived?: ArchivedList,
+  kinds: readonly AnyKind[],
+  archived?: ArchivedState,
 ): AsyncGenerator<RecordedCommit | StreamEnd, string> {
   let format: ExportFormat | undefined;
   let seal!: Seal;
@@ -97,11 +102,11 @@ export async function* readEventFile(
     const event = line === undefined ? undefined : parseEventLine(line, format);
     if (event === undefined) {
       const trailer = line === undefined ? undefined : parseTrailerLine(line);
-      if (trailer === undefined) throw damaged('is not an event in the format of an export, or is truncated');
+      if (trailer === undefined) throw damaged(NO_EVENT);
       if (current) yield* current.end();
       if (trailer.streams !== streams || trailer.events !== events)
         throw damaged(
-          `counts ${trailer.events} events of ${trailer.streams} users, but the export has ${events} of ${streams}`,
+          `counts ${trailer.events} events of ${trailer.streams} streams, but the export has ${events} of ${streams}`,
         );
       if (trailer.seal !== seal.digest('hex'))
         throw damaged(
@@ -114,14 +119,16 @@ export async function* readEventFile(
     events++;
     if (current?.stream !== event.stream) {
       if (current) yield* current.end();
-      current = new OpenStream(event.stream, archived?.stream === event.stream ? archived : undefined);
+      const kind = kindOf(kinds, event.stream);
+      if (kind === undefined) throw damaged(`has the stream ${shown(event.stream)}, ${OF_NO_KIND}`);
+      current = new OpenStream(kind, event.stream, archived?.stream === event.stream ? archived : undefined);
       streams++;
     }
     try {
       yield* current.take(event);
     } catch (error) {
-      if (error instanceof ImpossibleHistory) throw damaged(`breaks a rule: ${error.message}`);
-      throw error instanceof OutOfOrder ? damaged(error.message) : error;
+      if (error instanceof UnreadableHistory) throw damaged(`breaks a rule: ${error.message}`);
+      throw error instanceof WrongLine ? damaged(error.message) : error;
     }
   }
   if (end === undefined)
@@ -134,42 +141,48 @@ export async function* readEventFile(
 const CONTINUES_ANOTHER =
   'continues an archive: `events export` with --archive for each archive joins them to one export';
 
-/** The end of some archives, and the list that their events lead to. */
-export interface ArchivedList extends ArchiveEnd {
-  readonly list: PlantList;
+const NO_EVENT = 'is not an event in the format of an export, or is truncated';
+
+/** The end of some archives, and the state that their events lead to. */
+export interface ArchivedState extends ArchiveEnd {
+  readonly state: ReplayedState;
 }
 
-class OutOfOrder extends Error {}
+class WrongLine extends Error {}
 
 /** The stream being read, with the commit that may be incomplete. */
 class OpenStream {
-  readonly #plants: PlantList;
+  readonly #state: ReplayedState;
   #head: Head;
   #events: EncodedEvent[] = [];
   #commit = '';
   #lines: string[] = [];
 
   constructor(
+    private readonly kind: AnyKind,
     readonly stream: StreamName,
-    archived: ArchivedList | undefined,
+    archived: ArchivedState | undefined,
   ) {
-    this.#plants = archived?.list ?? new PlantList();
+    this.#state = archived?.state ?? new ReplayedState(kind);
     this.#head = archived?.head ?? BEGINNING;
   }
 
-  *take({ version, commit, type, data, event, line }: EventLine): Generator<RecordedCommit> {
-    const expected = this.#plants.version + 1;
-    if (version !== expected) throw new OutOfOrder(`has version ${version}, expected ${expected}`);
+  *take(line: EventLine): Generator<RecordedCommit> {
+    const { version, commit } = line;
+    const expected = this.#state.head.version + 1;
+    if (version !== expected) throw new WrongLine(`has version ${version}, expected ${expected}`);
+    const event = eventOf(this.kind, line);
+    if (event === undefined) throw new WrongLine(NO_EVENT);
     if (commit !== this.#commit) yield* this.#close();
-    this.#plants.evolve(event);
+    this.#state.apply(event);
     this.#commit = commit;
-    this.#events.push({ type, data });
-    this.#lines.push(line);
+    this.#events.push({ type: event.type, data: event.data });
+    this.#lines.push(line.line);
   }
 
   *end(): Generator<RecordedCommit | StreamEnd> {
     yield* this.#close();
-    yield { kind: 'stream-end', stream: this.stream, head: this.#head, plants: this.#plants.size };
+    yield { unit: 'stream-end', stream: this.stream, head: this.#head };
   }
 
   *#close(): Generator<RecordedCommit> {
@@ -177,7 +190,8 @@ class OpenStream {
     if (events.length === 0) return;
     const commit = this.#commit;
     yield {
-      kind: 'commit',
+      unit: 'commit',
+      kind: this.kind,
       stream: this.stream,
       expected: this.#head,
       commit,

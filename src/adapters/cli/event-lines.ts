@@ -1,6 +1,7 @@
 import { createHash, createHmac } from 'node:crypto';
-import { PLANTS, parseUser, plantCodec, plantsOf } from '../../application';
+import { parseUser, plantKind, plantsOf } from '../../application';
 import {
+  type AnyKind,
   type Head,
   type RecordedEvent,
   type StoredEvent,
@@ -9,7 +10,6 @@ import {
   parseStreamName,
   partsOf,
 } from '../../event-sourcing';
-import type { PlantEvent } from '../../domain';
 
 /**
  * The format of an export: NDJSON, one event per line, between a header and a trailer.
@@ -26,7 +26,7 @@ import type { PlantEvent } from '../../domain';
  * The header names the format. The trailer has the number of streams and events, and a seal, so
  * that truncation and changes are detected.
  *
- * Ids are strings: most JSON parsers, jq and JavaScript's among them, round large numbers.
+ * The kind of a stream decides how the data of its events is written, see `ExportedData`.
  *
  * The events of one commit are consecutive: an append is recorded as a whole and is imported as a
  * whole. A line is accepted only if it is byte for byte what {@link eventLine} writes.
@@ -61,7 +61,7 @@ const OF_USERS: Pick<ExportFormat, 'streamOf' | 'nameOf'> = {
   },
   nameOf(stream) {
     const { category, id } = partsOf(stream);
-    return category === PLANTS ? id : undefined;
+    return category === plantKind.category ? id : undefined;
   },
 };
 
@@ -85,8 +85,14 @@ export function newSeal(header = HEADER): Seal {
   return createHmac('sha256', header);
 }
 
-export interface EventLine extends RecordedEvent<PlantEvent> {
+/** An event as a line has it. */
+export interface EventLine {
   readonly stream: StreamName;
+  readonly version: number;
+  readonly commit: string;
+  readonly type: string;
+  /** Its data, as its kind exports it. */
+  readonly exported: string;
   /** The line as {@link eventLine} writes it: it names the stream. */
   readonly line: string;
 }
@@ -99,49 +105,63 @@ export interface Trailer {
 }
 
 /** @param name how the format of the file names the stream. */
-export function eventLine(name: string, { version, commit, type, data }: StoredEvent): string {
-  return `${commonMembers(name, version, commit, type)}${withTextId(data)}\n`;
+export function eventLine(
+  { exported }: Pick<AnyKind, 'exported'>,
+  name: string,
+  { version, commit, type, data }: StoredEvent,
+): string {
+  return lineOf(name, version, commit, type, exported?.write(data) ?? data);
 }
 
-/** The start of a line: the members that every event has. */
-function commonMembers(stream: string, version: number, commit: string, type: string): string {
-  return `${JSON.stringify({ stream, version, commit, type }).slice(0, -1)},`;
+/** The event of a line; `undefined` if {@link eventLine} does not write it so, nor did for an older event type. */
+export function eventOf(kind: AnyKind, line: EventLine): RecordedEvent<unknown> | undefined {
+  const { version, commit, type, exported } = line;
+  const data = kind.exported?.read(exported) ?? exported;
+  if (kind.exported && kind.exported.write(data) !== exported) return undefined;
+  const event = kind.codec.decode({ type, data });
+  return event === undefined ? undefined : { version, commit, type, data, event };
 }
 
-/** The data of an event without the opening brace, with the id as a string. */
-function withTextId(data: string): string {
-  return data.replace(/^\{"id":(-?[0-9]+)/, '"id":"$1"');
-}
-
-/** The inverse of {@link withTextId}. */
-function withNumberId(members: string): string {
-  return members.replace(/^"id":"(-?[0-9]+)"/, '{"id":$1');
+function lineOf(stream: string, version: number, commit: string, type: string, exported: string): string {
+  const common = JSON.stringify({ stream, version, commit, type }).slice(0, -1);
+  return `${common}${exported === '{}' ? '' : ','}${exported.slice(1)}\n`;
 }
 
 export function trailerLine({ streams, events, seal }: Trailer): string {
   return `${JSON.stringify({ streams, events, seal })}\n`;
 }
 
+const TEXT = '"[^"\\\\]*(?:\\\\.[^"\\\\]*)*"';
+// The members of the event may have these names, too, so the line is not parsed as a whole.
+const LINE = new RegExp(
+  `^\\{"stream":(${TEXT}),"version":([0-9]+),"commit":(${TEXT}),"type":(${TEXT})(?:,(.*)|)\\}\n$`,
+  's',
+);
+
 /**
- * Parses what {@link eventLine} writes, or wrote for an older event type; `undefined` for any other line.
+ * Parses what {@link eventLine} writes for any data; `undefined` for any other line.
  *
  * @param line with its line feed.
  */
 export function parseEventLine(line: string, { streamOf }: ExportFormat): EventLine | undefined {
-  const { stream: name, type, version, commit } = parseJsonObject(line);
-  if (typeof name !== 'string' || typeof type !== 'string') return undefined;
+  const [, ...parts] = LINE.exec(line) ?? [];
+  const [name, commit, type] = [parts[0], parts[2], parts[3]].map(parseText);
+  const version = Number(parts[1]);
+  if (name === undefined || commit === undefined || type === undefined) return undefined;
   const stream = streamOf(name);
-  if (stream === undefined) return undefined;
-  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) return undefined;
-  if (typeof commit !== 'string' || commit === '' || !commit.isWellFormed()) return undefined;
-  const before = commonMembers(name, version, commit, type);
-  if (!line.startsWith(before) || !line.endsWith('\n')) return undefined;
-  const members = line.slice(before.length);
-  const data = withNumberId(members.slice(0, -1));
-  const event = plantCodec.decode({ type, data });
-  if (event === undefined) return undefined;
-  const current = commonMembers(stream, version, commit, type) + members;
-  return { stream, version, commit, type, data, event, line: current };
+  if (stream === undefined || commit === '' || !commit.isWellFormed()) return undefined;
+  if (!Number.isSafeInteger(version) || version < 1) return undefined;
+  const exported = `{${parts[4] ?? ''}}`;
+  if (lineOf(name, version, commit, type, exported) !== line) return undefined;
+  return { stream, version, commit, type, exported, line: lineOf(stream, version, commit, type, exported) };
+}
+
+function parseText(json = ''): string | undefined {
+  try {
+    return JSON.parse(json) as string;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The end of the archive that another one continues. */

@@ -1,5 +1,4 @@
 import { stat } from 'node:fs/promises';
-import { plantsOf } from '../../application';
 import { ArchivedHistory, HistoryChanged, type StreamName } from '../../event-sourcing';
 import { beginningOf, verifiedSeal } from './archives';
 import { type Archivable, checkArchive, findArchivable, saveBase, trim, writeArchive } from './archiving';
@@ -14,8 +13,9 @@ import {
   USER,
   withStore,
 } from './command';
-import type { ArchivedList } from './event-file';
-import { Interrupted, Refused } from './exit';
+import type { ArchivedState } from './event-file';
+import { Interrupted, Refused, WrongUsage } from './exit';
+import { type FoundStream, findStreams } from './found-streams';
 import { createFile, flushDirectoryOf, reportDrafts } from './output-file';
 import { shown } from './stream-text';
 import { escapeForTerminal, pluralize } from './terminal';
@@ -25,6 +25,10 @@ export const eventsArchive: Command = {
   summary: 'move the first events of a user from the store to a file',
   options: {
     ...USER,
+    category: {
+      value: 'NAME',
+      description: 'the first part of the name of the stream; required if the user has several',
+    },
     until: {
       value: 'VERSION',
       description: 'the last event to archive; a commit that has later events stays as a whole',
@@ -36,13 +40,13 @@ export const eventsArchive: Command = {
     ...JSON_OUTPUT,
   },
   details: [
-    'For a user with many events and few living plants. Writes the events to FILE in the format of `events export`,',
-    'reads FILE back and compares it with the store, saves the plants at that version as a base snapshot, reads that',
+    'For a user with many events and a small state, such as few living plants. Writes the events to FILE in the format of `events export`,',
+    'reads FILE back and compares it with the store, saves the state at that version as a base snapshot, reads that',
     'back, and only then removes the events from the store. The event at the last archived version stays there, too.',
     'Services may run meanwhile; all must be of a version that knows archives.',
     '',
     'FILE is now the only copy of its events: keep it with your backups. An existing file is never replaced. A later',
-    'archive of the same user continues this one, with a file of its own. `events export --archive` joins all of them',
+    'archive of the same stream continues this one, with a file of its own. `events export --archive` joins all of them',
     'and the store to the whole history.',
     'If the command is interrupted or killed, repeat it with the same options: it continues.',
     '',
@@ -52,10 +56,11 @@ export const eventsArchive: Command = {
 };
 
 async function archiveEvents(args: Arguments, context: CliContext, opened: OpenStore) {
-  const stream = plantsOf(args.user());
   const path = args.text('output')!;
   await reportDrafts(path, context.terminal.stderr);
-  const archivable = await readArchivable(opened, stream, args.number('until', 1)!);
+  const found = await findStream(opened, args, context);
+  const { stream } = found;
+  const archivable = await readArchivable(opened, found, args.number('until', 1)!);
   const before = await opened.archive?.bytes(stream);
   if (args.has('dry-run')) {
     await reportDryRun(await estimate(opened, archivable, before), args, context);
@@ -79,14 +84,33 @@ async function archiveEvents(args: Arguments, context: CliContext, opened: OpenS
   return 'done' as const;
 }
 
+/** The stream that the arguments name. Throws {@link Refused} or {@link WrongUsage}. */
+async function findStream(
+  { catalogue }: OpenStore,
+  args: Arguments,
+  { kinds }: CliContext,
+): Promise<FoundStream> {
+  const user = args.user();
+  const category = args.text('category');
+  const selected = kinds.filter((kind) => category === undefined || kind.category === category);
+  if (selected.length === 0)
+    throw new WrongUsage(`--category must be one of ${kinds.map((kind) => kind.category).join(', ')}`);
+  const { streams } = await findStreams(catalogue, selected, [user]);
+  if (streams.length === 0) throw new Refused(`nothing is stored for ${escapeForTerminal(user)}`);
+  if (streams.length > 1)
+    throw new WrongUsage(
+      `--category is required: there is ${streams.map((each) => shown(each.stream)).join(', ')}`,
+    );
+  return streams[0]!;
+}
+
 /** The events to archive. Throws {@link Refused}. */
-async function readArchivable(opened: OpenStore, stream: StreamName, until: number): Promise<Archivable> {
-  const found = await opened.catalogue.find(stream);
-  if (found === undefined) throw new Refused(`nothing is stored for ${shown(stream)}`);
-  if (until > found.version)
-    throw new Refused(`--until must be at most ${found.version}, the last version of ${shown(stream)}`);
+async function readArchivable(opened: OpenStore, found: FoundStream, until: number): Promise<Archivable> {
+  const { stream, version } = found;
+  if (until > version)
+    throw new Refused(`--until must be at most ${version}, the last version of ${shown(stream)}`);
   if (opened.archive === undefined) throw new Refused('this event store cannot archive events');
-  const start = (await readBase(opened, stream)) ?? beginningOf(stream);
+  const start = (await readBase(opened, found)) ?? beginningOf(found);
   try {
     return await findArchivable(opened.store, start, until);
   } catch (error) {
@@ -103,7 +127,7 @@ async function archive(
   path: string,
   step: (text: string) => Promise<void>,
   interrupted: AbortSignal,
-): Promise<ArchivedList> {
+): Promise<ArchivedState> {
   const file = escapeForTerminal(path);
   const existing = await stat(path).catch(() => undefined);
   if (existing === undefined) {
@@ -114,12 +138,13 @@ async function archive(
   await flushDirectoryOf(path);
   await step(`Read ${file} back: it has the events of the store.`);
   await saveBase(opened, end, archivable.start);
-  await step(`Saved the base snapshot: ${pluralize(end.list.size, 'plant')} at version ${end.head.version}.`);
+  const { kind, items } = end.state;
+  await step(`Saved the base snapshot: ${pluralize(items, kind.item)} at version ${end.head.version}.`);
   return end;
 }
 
 /** Where the newest archive ends, if `path` is that archive. Throws {@link Refused} if it is another file. */
-async function findArchive({ start, head }: Archivable, path: string): Promise<ArchivedList> {
+async function findArchive({ start, head }: Archivable, path: string): Promise<ArchivedState> {
   const existing = await stat(path).catch(() => undefined);
   if (start.head.version > 0 && existing?.isFile() && (await verifiedSeal(path)) === start.archive)
     return start;

@@ -1,10 +1,9 @@
-import { plantCodec, plantsOf } from '../../application';
 import {
   ArchivedHistory,
   HistoryChanged,
   type StoredEvent,
-  type StreamName,
   UnreadableHistory,
+  partsOf,
   replay,
 } from '../../event-sourcing';
 import { type Archives, findArchives, readArchives } from './archives';
@@ -13,10 +12,10 @@ import { ARCHIVES, type Command, type OpenStore, QUIET, SOME_USERS, withStore } 
 import { HEADER, HEADER_2, eventLine, formatOf, newSeal, trailerLine } from './event-lines';
 import { recordedOf } from './event-file';
 import { Refused, WrongUsage } from './exit';
-import { findStreams } from './found-streams';
+import { type StreamOfKind, findStreams } from './found-streams';
 import { replaceFile, reportDrafts } from './output-file';
 import { type Progress, NO_PROGRESS, progressOn } from './progress';
-import { shown } from './stream-text';
+import { OF_NO_KIND, shown } from './stream-text';
 import { type Output, pluralize, escapeForTerminal } from './terminal';
 
 export const eventsExport: Command = {
@@ -33,40 +32,47 @@ export const eventsExport: Command = {
     ...QUIET,
   },
   details: [
-    'The export is exact, sorted by user, and has all complete commits of each history at the moment it was',
+    'The export is exact, sorted by stream, and has all complete commits of each history at the moment it was',
     'read. Services may write meanwhile. The last line has the number of events and a seal, so that truncation',
     'and changes are detected. FILE is created or replaced only when the export is complete: on Ctrl-C it is',
     'unchanged.',
-    'A user whose first events were archived needs --archive for each of the archives. The export then has the whole',
-    'history. With --user, archives are exported even if the store has nothing of that user.',
+    'A stream whose first events were archived needs --archive for each of the archives. The export then has the whole',
+    'history. With --user, archives are exported even if the store has nothing of that user. Without it, a store with',
+    'a stream of an unknown category is refused.',
     '',
     '  plant-store events export --output plants.ndjson',
     '  plant-store events export --user alice | gzip > alice.ndjson.gz',
     '  plant-store events export --user alice --archive 1.ndjson --archive 2.ndjson',
   ],
   run: (args, context) => {
-    const requested = args.users().map(plantsOf);
+    const users = args.users();
+    const { kinds } = context;
     const file = args.text('output');
     const header = headerOf(args);
     return withStore(context, async (opened) => {
       const { stdout, stderr } = context.terminal;
       if (file !== undefined) await reportDrafts(file, stderr);
-      const archives = await findArchives(args.texts('archive'), requested);
-      const found = await findStreams(opened.catalogue, requested);
-      const stored = found.streams.map(({ stream }) => stream);
-      const missing =
-        requested.length > 0
-          ? found.missing
-          : [...archives.keys()].filter((stream) => !stored.includes(stream));
-      const archivedOnly = found.missing.filter((stream) => archives.has(stream));
-      const lacking = missing.filter((stream) => !archivedOnly.includes(stream));
-      if (lacking.length > 0) throw new Refused(`nothing is stored for ${lacking.map(shown).join(', ')}`);
+      const archives = await findArchives(args.texts('archive'), kinds, users);
+      const found = await findStreams(opened.catalogue, kinds, users);
+      const stored = new Set(found.streams.map(({ stream }) => stream));
+      const absent = [...archives.values()].filter(({ stream }) => !stored.has(stream));
+      const archivedOnly = users.length > 0 ? absent : [];
+      const archivedUsers = archivedOnly.map(({ stream }) => partsOf(stream).id);
+      const lacking =
+        users.length > 0
+          ? found.missing.filter((user) => !archivedUsers.includes(user)).map(escapeForTerminal)
+          : absent.map(({ stream }) => shown(stream));
+      if (lacking.length > 0) throw new Refused(`nothing is stored for ${lacking.join(', ')}`);
+      if (found.unknown.length > 0)
+        throw new Refused(
+          `the store has ${found.unknown.map(shown).join(', ')}, ${OF_NO_KIND}; --user exports single users`,
+        );
       for (const foreign of found.foreign) await stderr.line(`skipped: ${escapeForTerminal(foreign)}`);
 
       const quiet = args.has('quiet') || (file === undefined && stdout.isTerminal);
       const progress = quiet ? NO_PROGRESS : progressOn(stderr, context.clock, 'events exported');
       const exported = {
-        streams: [...stored, ...archivedOnly].sort(),
+        streams: [...found.streams, ...archivedOnly].sort((a, b) => (a.stream < b.stream ? -1 : 1)),
         archives,
         archivedOnly,
         events: found.events,
@@ -78,7 +84,7 @@ export const eventsExport: Command = {
       const events = await writing.finally(() => progress.end());
       if (!quiet)
         await stderr.line(
-          `Exported ${pluralize(events, 'event')} of ${pluralize(exported.streams.length, 'user')}.`,
+          `Exported ${pluralize(events, 'event')} of ${pluralize(exported.streams.length, 'stream')}.`,
         );
       return 'done';
     });
@@ -87,10 +93,10 @@ export const eventsExport: Command = {
 
 interface Exported {
   /** Sorted. */
-  readonly streams: readonly StreamName[];
+  readonly streams: readonly StreamOfKind[];
   readonly archives: Archives;
-  /** The streams that are exported from their archives alone. */
-  readonly archivedOnly: readonly StreamName[];
+  /** Those that are exported from their archives alone. */
+  readonly archivedOnly: readonly StreamOfKind[];
   /** Number of events, as far as known. */
   readonly events: number;
   readonly header: string;
@@ -137,22 +143,23 @@ async function writeEvents(
 /** The lines of a stream, with their number: those of its archives, then those in the store. */
 async function* historyLines(
   { store }: OpenStore,
-  stream: StreamName,
+  of: StreamOfKind,
   { archives, archivedOnly, header }: Exported,
 ): AsyncGenerator<[count: number, lines: string]> {
+  const { stream, kind } = of;
   const name = formatOf(header)!.nameOf(stream);
-  if (name === undefined) throw new Refused(`${shown(stream)} has a stream that --format 2 cannot name`);
+  if (name === undefined) throw new Refused(`${shown(stream)} has no name in --format 2`);
   const linesOf = (events: readonly StoredEvent[]): [number, string] => [
     events.length,
-    events.map((event) => eventLine(name, event)).join(''),
+    events.map((event) => eventLine(kind, name, event)).join(''),
   ];
-  const commits = readArchives(stream, archives.get(stream) ?? []);
+  const commits = readArchives(of, archives.get(stream) ?? { paths: [] });
   let commit = await commits.next();
   for (; !commit.done; commit = await commits.next()) yield linesOf(recordedOf(commit.value));
-  if (archivedOnly.includes(stream)) return;
+  if (archivedOnly.some((archived) => archived.stream === stream)) return;
   const { head } = commit.value;
   try {
-    for await (const page of replay(store, stream, plantCodec, head)) yield linesOf(page);
+    for await (const page of replay(store, stream, kind.codec, head)) yield linesOf(page);
   } catch (error) {
     if (!(error instanceof HistoryChanged) || head.version === 0) throw error;
     throw new Refused(
@@ -161,15 +168,14 @@ async function* historyLines(
   }
 }
 
-function refusalOf(error: unknown, stream: StreamName): unknown {
-  const user = shown(stream);
+function refusalOf(error: unknown, { stream }: StreamOfKind): unknown {
   if (error instanceof ArchivedHistory)
     return new Refused(
-      `${error.message}: export ${user} with --archive and the file of each archive. \`--user\` exports other users.`,
+      `${error.message}: export ${shown(stream)} with --archive and the file of each archive. \`--user\` exports other users.`,
     );
   if (!(error instanceof UnreadableHistory)) return error;
   return new Refused(
-    `the events of ${user} cannot be read: ${error.message}. ` +
+    `the events of ${shown(stream)} cannot be read: ${error.message}. ` +
       'The export is incomplete. `events verify` lists all unreadable histories; --user exports single users.',
   );
 }

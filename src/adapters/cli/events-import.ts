@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type Readable, addAbortSignal } from 'node:stream';
+import type { AnyKind } from '../../event-sourcing';
 import type { Arguments } from './arguments';
 import {
   type Command,
@@ -27,8 +28,8 @@ export const eventsImport: Command = {
     'Appends every event with its version and commit id, then reads each history back and compares it with the',
     'export. The import is idempotent: events that are already in the store are skipped, so an interrupted',
     'import can be repeated. On Ctrl-C it prints how many events are in the store.',
-    'A user with a different history in the store is refused and left unchanged; the import continues with the',
-    'next user, and the exit code is 1. FILE is checked completely before the first write. Standard input',
+    'A stream with a different history in the store is refused and left unchanged; the import continues with the',
+    'next one, and the exit code is 1. FILE is checked completely before the first write. Standard input',
     '(no FILE, or -) is checked while it is written: damage is reported, and the events before it stay recorded.',
     '',
     '  plant-store events import plants.ndjson',
@@ -41,10 +42,11 @@ export const eventsImport: Command = {
       args.has('quiet') ? NO_PROGRESS : progressOn(context.terminal.stderr, context.clock, what);
     return withStore(context, async (opened) => {
       const interrupted = context.untilInterrupted();
-      if (source.rereadable) await check(source, progressFor('bytes checked'), interrupted);
+      if (source.rereadable) await check(source, context.kinds, progressFor('bytes checked'), interrupted);
       const imported = await record(
         opened,
         source,
+        context.kinds,
         progressFor('bytes imported'),
         interrupted,
         context.terminal,
@@ -89,9 +91,14 @@ async function* readChunks(
 }
 
 /** Reads the whole file. Rejects with `DamagedFile`, or with `Interrupted`. */
-async function check(source: Source, progress: Progress, interrupted: AbortSignal): Promise<void> {
+async function check(
+  source: Source,
+  kinds: readonly AnyKind[],
+  progress: Progress,
+  interrupted: AbortSignal,
+): Promise<void> {
   const readAll = async () => {
-    const units = readEventFile(readChunks(source, progress, interrupted));
+    const units = readEventFile(readChunks(source, progress, interrupted), kinds);
     while (!(await units.next()).done) continue;
   };
   await unlessInterrupted(interrupted, readAll(), 'interrupted; nothing was recorded').finally(() =>
@@ -102,13 +109,14 @@ async function check(source: Source, progress: Progress, interrupted: AbortSigna
 async function record(
   opened: OpenStore,
   source: Source,
+  kinds: readonly AnyKind[],
   progress: Progress,
   interrupted: AbortSignal,
   { stderr }: Terminal,
 ): Promise<Imported> {
   let recorded = 0;
   const observer = { recorded: (events: number) => void (recorded += events) };
-  const units = readEventFile(readChunks(source, progress, interrupted));
+  const units = readEventFile(readChunks(source, progress, interrupted), kinds);
   try {
     return await unlessInterrupted(interrupted, importEvents(units, opened, observer));
   } catch (error) {
@@ -128,6 +136,6 @@ async function report({ streams, events, refused }: Imported, args: Arguments, {
   if (args.has('json')) await stdout.line(JSON.stringify({ streams, events, refused }));
   else if (!args.has('quiet'))
     await stdout.line(
-      `The store holds ${pluralize(events, 'event')} of ${pluralize(streams, 'user')}, as they were exported.`,
+      `The store holds ${pluralize(events, 'event')} of ${pluralize(streams, 'stream')}, as they were exported.`,
     );
 }

@@ -1,19 +1,20 @@
-import { plantsOf } from '../../application';
 import { type Command, USER } from './command';
+import { streamsOf } from './found-streams';
 
 export const eventsKey: Command = {
   name: 'events key',
-  summary: 'print the Redis key of a user’s events',
+  summary: 'print the Redis keys of a user’s events',
   options: { ...USER },
   details: [
-    'The keys of the user’s snapshot and base snapshot end with `snapshot` and `base` instead of `events`. The command',
-    'only computes the key, so it needs no Redis.',
+    'One per line, for each kind of aggregate. The keys of the snapshots and base snapshots end with `snapshot` and',
+    '`base` instead of `events`. The command only computes the keys, so it needs no Redis.',
     '',
     '  plant-store events key --user alice',
     '  redis-cli XRANGE "$(plant-store events key --user alice)" - +',
   ],
-  run: async (args, { redis, terminal }) => {
-    await terminal.stdout.line(redis().keyOf(plantsOf(args.user())));
+  run: async (args, { kinds, redis, terminal }) => {
+    const { keyOf } = redis();
+    for (const { stream } of streamsOf(kinds, args.user())) await terminal.stdout.line(keyOf(stream));
     return 'done';
   },
 };

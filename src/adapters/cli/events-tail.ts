@@ -1,6 +1,5 @@
-import { MEMBER_NAMES, type PlantEvent } from '../../domain';
-import { plantCodec, plantsOf } from '../../application';
 import {
+  type AnyKind,
   ArchivedHistory,
   BEGINNING,
   type Head,
@@ -8,7 +7,6 @@ import {
   type RecordedEvent,
   type StoredEvent,
   type StoreUnavailable,
-  type StreamName,
   UnreadableHistory,
   headOf,
   isSameHead,
@@ -21,7 +19,7 @@ import { ANOTHER_BASE, startHeadOf } from './base';
 import { type Command, JSON_OUTPUT, type OpenStore, USER, type CliContext, withStore } from './command';
 import { eventLine } from './event-lines';
 import { WrongUsage } from './exit';
-import { plantColumns } from './plants';
+import { type StreamOfKind, streamsOf } from './found-streams';
 import { shown } from './stream-text';
 import { escapeForTerminal } from './terminal';
 
@@ -37,20 +35,24 @@ export const eventsTail: Command = {
     ...JSON_OUTPUT,
   },
   details: [
-    `Prints one event per line: version, commit, type, id, ${MEMBER_NAMES.join(', ')}, separated by tabs; with --json,`,
-    'in the format of `events export`. Runs until Ctrl-C (exit code 0), and keeps retrying while the store is',
+    'Prints one event per line: version, commit, type and its members, separated by tabs; with --json, in the format',
+    'of `events export`. Follows the streams of all kinds of aggregates. Runs until Ctrl-C (exit code 0), and keeps retrying while the store is',
     'unavailable. If the history was erased, or lost in a failover, it says so, with --json by the line',
     '{"stream":…,"reset":true}, and continues with the current history. Archived events are not shown.',
     '',
     '  plant-store events tail --user alice --from start',
   ],
   run: (args, context) => {
-    const stream = plantsOf(args.user());
+    const streams = streamsOf(context.kinds, args.user());
     const first = firstVersion(args);
     return withStore(context, async (opened) => {
       const unread = context.untilUnread();
-      const signal = AbortSignal.any([context.untilInterrupted(), unread]);
-      await follow(opened, stream, first, args.has('json'), context, signal);
+      const failed = new AbortController();
+      const signal = AbortSignal.any([context.untilInterrupted(), unread, failed.signal]);
+      const following = streams.map((stream) =>
+        follow(opened, stream, first, args.has('json'), context, signal),
+      );
+      await Promise.all(following).finally(() => failed.abort());
       return unread.aborted ? 'brokenPipe' : 'done';
     });
   },
@@ -68,20 +70,21 @@ function firstVersion(args: Arguments): number | undefined {
 
 async function follow(
   opened: OpenStore,
-  stream: StreamName,
+  of: StreamOfKind,
   first: number | undefined,
   json: boolean,
   context: CliContext,
   signal: AbortSignal,
 ): Promise<void> {
+  const { stream, kind } = of;
   const { stdout, stderr } = context.terminal;
   const { clock } = context;
   const unavailable = ({ message }: StoreUnavailable) => {
     void stderr.line(`The event store is unavailable (${message}); retrying.`).catch(() => {});
   };
-  const options = { codec: plantCodec, clock, signal, unavailable };
+  const options = { codec: kind.codec, clock, signal, unavailable };
   // Before the loop, an unavailable store ends the command.
-  let head = first === undefined ? await readHead(opened, stream) : BEGINNING;
+  let head = first === undefined ? await readHead(opened, of) : BEGINNING;
   let from = first ?? 1;
   /** Whether the events after `head` are not in the store, so that it is to be read where they begin. */
   let searching = false;
@@ -111,7 +114,7 @@ async function follow(
       for await (const event of subscribe(opened.store, stream, head, options)) {
         beginning = undefined;
         if (event.version < from) continue;
-        await stdout.write(json ? eventLine(stream, event) : `${plainLine(event)}\n`);
+        await stdout.write(json ? eventLine(kind, stream, event) : `${plainLine(kind, event)}\n`);
       }
     } catch (error) {
       if (error instanceof ArchivedHistory || (error instanceof HistoryChanged && beginning !== undefined)) {
@@ -129,25 +132,13 @@ async function follow(
   }
 }
 
-async function readHead(opened: OpenStore, stream: StreamName): Promise<Head> {
+async function readHead(opened: OpenStore, { stream, kind }: StreamOfKind): Promise<Head> {
   const start = await startHeadOf(opened, stream);
   let last: StoredEvent | undefined;
-  for await (const page of replay(opened.store, stream, plantCodec, start)) last = page.at(-1) ?? last;
+  for await (const page of replay(opened.store, stream, kind.codec, start)) last = page.at(-1) ?? last;
   return last ? headOf(last) : start;
 }
 
-function plainLine({ version, commit, event }: RecordedEvent<PlantEvent>): string {
-  return [String(version), commit, event.type, event.id, ...columnsOf(event)]
-    .map(escapeForTerminal)
-    .join('\t');
-}
-
-/** The columns of a plain line after type and id. */
-function columnsOf(event: PlantEvent): string[] {
-  switch (event.type) {
-    case 'PlantCreated':
-      return plantColumns(event);
-    case 'PlantDeleted':
-      return [];
-  }
+function plainLine(kind: AnyKind, { version, commit, event, type }: RecordedEvent<unknown>): string {
+  return [String(version), commit, type, ...kind.columnsOf(event)].map(escapeForTerminal).join('\t');
 }

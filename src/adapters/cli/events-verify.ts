@@ -1,22 +1,21 @@
-import { plantCodec } from '../../application';
 import {
+  type AnyKind,
   ArchivedHistory,
-  type CataloguedStream,
   HistoryChanged,
+  ReplayedState,
   type StreamName,
   UnreadableHistory,
+  partsOf,
   replay,
 } from '../../event-sourcing';
-import { plantsOf } from '../../application';
-import { ImpossibleHistory, PlantList } from '../../domain';
-import { endOf, findArchives, readArchives } from './archives';
+import { type ArchiveFiles, endOf, findArchives, readArchives } from './archives';
 import { ANOTHER_BASE, startOf } from './base';
 import { ARCHIVES, type Command, JSON_OUTPUT, type OpenStore, QUIET, SOME_USERS, withStore } from './command';
-import type { ArchivedList } from './event-file';
-import { findStreams } from './found-streams';
+import type { ArchivedState } from './event-file';
+import { type FoundStream, findStreams } from './found-streams';
 import { NO_PROGRESS, progressOn } from './progress';
 import { SnapshotCheck } from './snapshot-check';
-import { shown } from './stream-text';
+import { OF_NO_KIND, shown } from './stream-text';
 import { pluralize, escapeForTerminal } from './terminal';
 
 /** A problem of a stream, or of a key that is not a stream. */
@@ -31,22 +30,24 @@ export const eventsVerify: Command = {
   options: { ...SOME_USERS, ...ARCHIVES, ...QUIET, ...JSON_OUTPUT },
   details: [
     'Reads and replays every event as the service does. Reports gaps, unknown event types, violated rules,',
-    'histories without their last events, snapshots that differ from the replay, and foreign keys under the key',
-    'prefix. Prints one problem per line, then the totals; the exit code is 1 if there is a problem. All',
-    'histories are checked in any case. The command only reads, so it can run while services do.',
-    'Of a user whose first events were archived, it replays the later ones on the base snapshot. With --archive for each',
+    'histories without their last events, snapshots that differ from the replay, streams of an unknown category, and',
+    'foreign keys under the key prefix. Prints one problem per line, then the totals; the exit code is 1 if there is',
+    'a problem. All histories are checked in any case. The command only reads, so it can run while services do.',
+    'Of a stream whose first events were archived, it replays the later ones on the base snapshot. With --archive for each',
     'archive it replays all of them, and compares the base snapshot with the replay.',
     '',
     '  plant-store events verify',
     '  plant-store events verify --user alice --json',
   ],
   run: (args, context) => {
-    const requested = args.users().map(plantsOf);
+    const users = args.users();
+    const { kinds } = context;
     return withStore(context, async (opened) => {
       const { stdout, stderr } = context.terminal;
       const json = args.has('json');
       const progress = args.has('quiet') ? NO_PROGRESS : progressOn(stderr, context.clock, 'events checked');
-      const sum = { streams: 0, events: 0, plants: 0, problems: 0 };
+      const sum = { streams: 0, events: 0, problems: 0 };
+      const items = new Map<AnyKind, number>();
       const report = async (problem: HistoryProblem) => {
         sum.problems++;
         await progress.end();
@@ -54,13 +55,15 @@ export const eventsVerify: Command = {
         await stdout.line(json ? JSON.stringify(problem) : `${where}${escapeForTerminal(problem.problem)}`);
       };
 
-      const archives = await findArchives(args.texts('archive'), requested);
-      const found = await findStreams(opened.catalogue, requested);
+      const archives = await findArchives(args.texts('archive'), kinds, users);
+      const found = await findStreams(opened.catalogue, kinds, users);
       for (const problem of found.foreign) await report({ problem });
+      for (const stream of found.unknown) await report({ stream, problem: `a stream ${OF_NO_KIND}` });
       const stored = new Set(found.streams.map(({ stream }) => stream));
       const lost = [...archives.keys()].filter((stream) => !stored.has(stream));
-      for (const stream of new Set([...found.missing, ...lost]))
-        await report({ stream, problem: 'nothing is stored' });
+      for (const stream of lost) await report({ stream, problem: 'nothing is stored' });
+      for (const user of found.missing.filter((each) => !lost.some((stream) => partsOf(stream).id === each)))
+        await report({ problem: `nothing is stored for ${user}` });
       for (const catalogued of found.streams) {
         const { stream } = catalogued;
         const check: StreamCheck = new StreamCheck(opened, catalogued, archives.get(stream), () =>
@@ -70,41 +73,53 @@ export const eventsVerify: Command = {
         if (problem !== undefined) await report({ stream, problem });
         sum.streams++;
         sum.events += check.events;
-        sum.plants += check.plants;
+        items.set(catalogued.kind, (items.get(catalogued.kind) ?? 0) + check.items);
       }
       await progress.end();
-      if (json) await stdout.line(JSON.stringify(sum));
-      else if (!args.has('quiet'))
-        await stdout.line(
-          `${pluralize(sum.streams, 'user')}, ${pluralize(sum.events, 'event')}, ${pluralize(sum.plants, 'plant')}: ` +
-            (sum.problems === 0 ? 'no problems.' : `${pluralize(sum.problems, 'problem')}.`),
-        );
+      if (json) await stdout.line(totalsInJson(sum, items));
+      else if (!args.has('quiet')) await stdout.line(totals(sum, items));
       return sum.problems === 0 ? 'done' : 'refused';
     });
   },
 };
 
+type Sum = Readonly<Record<'streams' | 'events' | 'problems', number>>;
+
+/** @param items by the kind of the streams. */
+function totals({ streams, events, problems }: Sum, items: ReadonlyMap<AnyKind, number>): string {
+  const counts = [...items].map(([{ item }, count]) => pluralize(count, item));
+  const checked = [pluralize(streams, 'stream'), pluralize(events, 'event'), ...counts].join(', ');
+  return `${checked}: ${problems === 0 ? 'no problems' : pluralize(problems, 'problem')}.`;
+}
+
+function totalsInJson({ problems, ...sum }: Sum, items: ReadonlyMap<AnyKind, number>): string {
+  const counts = Object.fromEntries([...items].map(([{ category }, count]) => [category, count]));
+  return JSON.stringify({ ...sum, ...counts, problems });
+}
+
 /** Replays one history up to its first problem. */
 class StreamCheck {
-  #list = new PlantList();
+  #state: ReplayedState;
   /** Number of events before the first one that was replayed. */
   #skipped = 0;
 
   constructor(
     private readonly opened: OpenStore,
-    private readonly catalogued: CataloguedStream,
-    private readonly archives: readonly string[] | undefined,
+    private readonly catalogued: FoundStream,
+    private readonly archives: ArchiveFiles | undefined,
     private readonly onPage: () => Promise<void>,
-  ) {}
+  ) {
+    this.#state = new ReplayedState(catalogued.kind);
+  }
 
   /** Number of events that were replayed. */
   get events(): number {
-    return this.#list.version - this.#skipped;
+    return this.#state.head.version - this.#skipped;
   }
 
-  /** Number of living plants. */
-  get plants(): number {
-    return this.#list.size;
+  /** Number of items in the state. */
+  get items(): number {
+    return this.#state.items;
   }
 
   /** Resolves with the first problem. Throws `StoreUnavailable`, and `Refused` if an archive cannot be read. */
@@ -112,28 +127,29 @@ class StreamCheck {
     const checks: SnapshotCheck[] = [];
     try {
       const start = await this.#start();
-      this.#list = start.list;
+      this.#state = start.state;
       checks.push(...(await this.#snapshotChecks()));
-      for (const check of checks) check.begin(this.#list, start.head);
+      for (const check of checks) check.begin(this.#state);
       await this.#replay(start, checks);
     } catch (error) {
-      if (error instanceof UnreadableHistory || error instanceof ImpossibleHistory) return error.message;
+      if (error instanceof UnreadableHistory) return error.message;
       if (error instanceof ArchivedHistory) return `${error.message}, and --archive does not have them`;
       if (error instanceof HistoryChanged) return `${error.message}; verify it again`;
       throw error;
     }
-    return (await this.#lostEnd()) ?? checks.map((check) => check.end(this.#list.version)).find((one) => one);
+    const { version } = this.#state.head;
+    return (await this.#lostEnd()) ?? checks.map((check) => check.end(version)).find((one) => one);
   }
 
   /** Where the events in the store begin: after the archives, after the base, or at the beginning. */
-  async #start(): Promise<ArchivedList> {
+  async #start(): Promise<ArchivedState> {
     const { stream } = this.catalogued;
     if (this.archives === undefined) {
-      const start = await startOf(this.opened, stream);
+      const start = await startOf(this.opened, this.catalogued);
       this.#skipped = start.head.version;
       return start;
     }
-    const end = await endOf(readArchives(stream, this.archives));
+    const end = await endOf(readArchives(this.catalogued, this.archives));
     const base = await this.opened.snapshots?.loadBase?.(stream);
     if (base?.head.version === end.head.version && base.archive !== end.archive)
       throw new UnreadableHistory(
@@ -145,30 +161,30 @@ class StreamCheck {
   /** Reads the snapshots to compare with the replay: not the base that the replay begins with. */
   async #snapshotChecks(): Promise<SnapshotCheck[]> {
     const { snapshots } = this.opened;
-    const { stream } = this.catalogued;
-    const newest = await SnapshotCheck.ofNewest(snapshots, stream);
-    return this.#skipped > 0 ? [newest] : [newest, await SnapshotCheck.ofBase(snapshots, stream)];
+    const newest = await SnapshotCheck.ofNewest(snapshots, this.catalogued);
+    return this.#skipped > 0 ? [newest] : [newest, await SnapshotCheck.ofBase(snapshots, this.catalogued)];
   }
 
-  async #replay({ head }: ArchivedList, checks: readonly SnapshotCheck[]): Promise<void> {
+  async #replay({ head }: ArchivedState, checks: readonly SnapshotCheck[]): Promise<void> {
+    const { stream, kind } = this.catalogued;
     try {
-      for await (const page of replay(this.opened.store, this.catalogued.stream, plantCodec, head)) {
-        for (const { event, commit } of page) {
-          this.#list.evolve(event);
-          for (const check of checks) check.replayed(this.#list, commit);
+      for await (const page of replay(this.opened.store, stream, kind.codec, head)) {
+        for (const event of page) {
+          this.#state.apply(event);
+          for (const check of checks) check.replayed(this.#state);
         }
         await this.onPage();
       }
     } catch (error) {
       const another =
-        error instanceof HistoryChanged && head.version > 0 && this.#list.version === head.version;
+        error instanceof HistoryChanged && head.version > 0 && this.#state.head.version === head.version;
       throw another ? new UnreadableHistory(this.archives ? ANOTHER_ARCHIVE : ANOTHER_BASE) : error;
     }
   }
 
   async #lostEnd(): Promise<string | undefined> {
     const { stream, version } = this.catalogued;
-    const { version: end } = this.#list;
+    const { version: end } = this.#state.head;
     // A stream that was erased meanwhile has no problem.
     return end < version && (await this.opened.catalogue.find(stream)) !== undefined
       ? `ends at version ${end}, but its last version is ${version}: the last events were deleted`

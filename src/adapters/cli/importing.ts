@@ -1,6 +1,6 @@
 import { type Hash, createHash } from 'node:crypto';
-import { plantCodec } from '../../application';
 import {
+  type AnyKind,
   ArchivedHistory,
   type EventStore,
   type Head,
@@ -71,11 +71,12 @@ export async function importEvents(
   };
 
   for await (const unit of units) {
-    const stream: StreamImport = (current ??= new StreamImport(unit.stream, target));
-    if (unit.kind === 'commit') {
+    if (unit.unit === 'commit') {
+      const stream: StreamImport = (current ??= new StreamImport(unit.kind, unit.stream, target));
       await start(stream.append(unit).then((count) => observer.recorded(count)));
       continue;
     }
+    const stream = current!;
     current = undefined;
     await start(
       stream.finish(unit).then((why) => {
@@ -102,6 +103,7 @@ class StreamImport {
   #added = false;
 
   constructor(
+    private readonly kind: AnyKind,
     private readonly stream: StreamName,
     private readonly target: ImportTarget,
   ) {
@@ -162,8 +164,9 @@ class StreamImport {
 
   async #matchesExport({ version }: Head): Promise<boolean> {
     const found = createHash('sha256');
-    for await (const page of replay(this.target.store, this.stream, plantCodec)) {
-      for (const event of page) if (event.version <= version) found.update(eventLine(this.stream, event));
+    for await (const page of replay(this.target.store, this.stream, this.kind.codec)) {
+      for (const event of page)
+        if (event.version <= version) found.update(eventLine(this.kind, this.stream, event));
       // Later events are not part of the export.
       if ((page.at(-1)?.version ?? 0) >= version) break;
     }

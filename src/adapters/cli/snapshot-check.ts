@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto';
-import { plantListCodec } from '../../application';
-import type { PlantList } from '../../domain';
 import {
+  type AnyKind,
   BrokenSnapshot,
   type Head,
+  ReplayedState,
   type SnapshotStore,
   type StoredSnapshot,
   StoreUnavailable,
-  type StreamName,
   isTransient,
 } from '../../event-sourcing';
-import { decodeList } from './base';
+import type { StreamOfKind } from './found-streams';
 
-/** Compares the snapshot of one stream with a replay. Holds its checksum, not its plants. */
+/** Compares the snapshot of one stream with a replay. Holds its checksum, not its state. */
 export class SnapshotCheck {
   #head: Head | undefined;
   #digest = '';
@@ -22,24 +21,31 @@ export class SnapshotCheck {
   private constructor(private readonly name: string) {}
 
   /** Reads the newest snapshot, if there is one in the format of this version. */
-  static ofNewest(snapshots: SnapshotStore | undefined, stream: StreamName): Promise<SnapshotCheck> {
-    return SnapshotCheck.of('snapshot', () => snapshots?.load(stream));
+  static ofNewest(
+    snapshots: SnapshotStore | undefined,
+    { kind, stream }: StreamOfKind,
+  ): Promise<SnapshotCheck> {
+    return SnapshotCheck.of('snapshot', kind, () => snapshots?.load(stream));
   }
 
   /** Reads the base snapshot. */
-  static ofBase(snapshots: SnapshotStore | undefined, stream: StreamName): Promise<SnapshotCheck> {
-    return SnapshotCheck.of('base snapshot', () => snapshots?.loadBase?.(stream));
+  static ofBase(
+    snapshots: SnapshotStore | undefined,
+    { kind, stream }: StreamOfKind,
+  ): Promise<SnapshotCheck> {
+    return SnapshotCheck.of('base snapshot', kind, () => snapshots?.loadBase?.(stream));
   }
 
   private static async of(
     name: string,
+    kind: AnyKind,
     load: () => Promise<StoredSnapshot | undefined> | undefined,
   ): Promise<SnapshotCheck> {
     const check = new SnapshotCheck(name);
     const read = async () => {
       const snapshot = await load();
-      if (snapshot === undefined || !Object.hasOwn(plantListCodec.readers, snapshot.format)) return;
-      check.#digest = await digestOfSnapshot(snapshot);
+      if (snapshot === undefined || !Object.hasOwn(kind.stateCodec.readers, snapshot.format)) return;
+      check.#digest = await digestOfSnapshot(kind, snapshot);
       check.#head = snapshot.head;
     };
     try {
@@ -53,17 +59,18 @@ export class SnapshotCheck {
   }
 
   /** Takes the state that the replay begins with. An older snapshot is not used. */
-  begin(list: PlantList, { version, commit }: Head): void {
-    if (this.#head !== undefined && this.#head.version < version) this.#head = undefined;
-    this.replayed(list, commit);
+  begin(state: ReplayedState): void {
+    if (this.#head !== undefined && this.#head.version < state.head.version) this.#head = undefined;
+    this.replayed(state);
   }
 
   /** Takes the state of the replay after each event. */
-  replayed(list: PlantList, commit: string): void {
-    if (list.version !== this.#head?.version) return;
+  replayed(state: ReplayedState): void {
+    const { version, commit } = state.head;
+    if (version !== this.#head?.version) return;
     if (commit !== this.#head.commit) this.#problem = this.#another;
-    else if (digestOf(list) !== this.#digest)
-      this.#problem = `its ${this.name} differs from the replay at version ${list.version}`;
+    else if (digestOf(state) !== this.#digest)
+      this.#problem = `its ${this.name} differs from the replay at version ${version}`;
     this.#head = undefined;
   }
 
@@ -78,17 +85,18 @@ export class SnapshotCheck {
 }
 
 /** The digest of its chunks. Those of an older format are written anew. */
-async function digestOfSnapshot(snapshot: StoredSnapshot): Promise<string> {
-  if (snapshot.format !== plantListCodec.format) return digestOf(await decodeList(snapshot));
+async function digestOfSnapshot(kind: AnyKind, snapshot: StoredSnapshot): Promise<string> {
+  if (snapshot.format !== kind.stateCodec.format)
+    return digestOf(await ReplayedState.restore(kind, snapshot));
   const digest = new Digest();
   for await (const chunk of snapshot.chunks) digest.add(chunk);
   return digest.end();
 }
 
-/** SHA-256 of the chunks of a list, each with its length. */
-export function digestOf(list: PlantList): string {
+/** SHA-256 of the chunks of a state, each with its length. */
+export function digestOf(state: ReplayedState): string {
   const digest = new Digest();
-  for (const chunk of plantListCodec.encode(list)) digest.add(chunk);
+  for (const chunk of state.snapshot().chunks) digest.add(chunk);
   return digest.end();
 }
 

@@ -1,7 +1,10 @@
-import { type StreamName, partsOf } from '../../event-sourcing';
+import type { StreamName } from '../../event-sourcing';
 import { escapeForTerminal } from './terminal';
 
-/** How a command names a stream on the terminal: by its user. */
+/** How a command names a stream on the terminal. */
 export function shown(stream: StreamName): string {
-  return escapeForTerminal(partsOf(stream).id);
+  return escapeForTerminal(stream);
 }
+
+/** After the name of a stream. */
+export const OF_NO_KIND = 'whose category this version does not know';

@@ -36,11 +36,14 @@ const GAUGES: Table = {
     'Whether /health/ready answers 200: 1 or 0',
     async (_, { ready }) => Number(await ready()),
   ],
-  plant_store_collections: ['Users whose plants are in memory', ({ aggregates }) => aggregates],
-  plant_store_plants: ['Plants in memory', ({ items }) => items],
-  plant_store_cache_bytes: ['Estimated memory of the plants in memory', ({ bytes }) => bytes],
+  plant_store_collections: [
+    'Aggregates in memory: of each user one of each kind',
+    ({ aggregates }) => aggregates,
+  ],
+  plant_store_plants: ['Plants, and items of other kinds of aggregates, in memory', ({ items }) => items],
+  plant_store_cache_bytes: ['Estimated memory of the aggregates in memory', ({ bytes }) => bytes],
   plant_store_cache_limit_bytes: [
-    'Limit of the memory of plants (CACHE_MAX_BYTES)',
+    'Limit of the memory of aggregates (CACHE_MAX_BYTES)',
     ({ maxBytes }) => maxBytes,
   ],
   plant_store_command_bytes: ['Memory of unanswered writes', ({ commandBytes }) => commandBytes],

@@ -65,10 +65,7 @@ export class Metrics {
   readonly #storeCalls = this.#counter('round_trips', 'Calls to the event store by rounds');
   readonly #appended = this.#counter('appended_events', 'Events appended');
   readonly #loaded = this.#counter('loaded_events', 'Events read from histories');
-  readonly #tooLarge = this.#counter(
-    'too_large',
-    'Times that the plants of a user exceeded the memory limit',
-  );
+  readonly #tooLarge = this.#counter('too_large', 'Times that an aggregate exceeded the memory limit');
   readonly #conflicts = this.#counter('conflicts', 'Appends that conflicted with another instance');
   readonly #lostHistories = this.#counter(
     'lost_histories',

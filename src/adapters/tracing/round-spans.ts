@@ -23,9 +23,11 @@ export class RoundSpans implements RoundTracer<Span | undefined> {
       return () => void this.#rounds.delete(stream);
     }
     const context = trace.setSpan(ROOT_CONTEXT, parent);
+    const { category, id } = partsOf(stream);
     const attributes = {
       'plant_store.round.requests': origins.length,
-      'user.hash': this.nameOf(partsOf(stream).id),
+      'plant_store.category': category,
+      'user.hash': this.nameOf(id),
     };
     const links = others.map((request) => ({ context: request.spanContext() }));
     const span = this.spans.start('round', { attributes, links }, context);

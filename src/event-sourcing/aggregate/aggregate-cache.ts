@@ -15,7 +15,9 @@ const AGGREGATE_BYTES = 2048;
 const AGGREGATE_ITEMS = 10;
 
 /** The part of an {@link Aggregate} that the cache uses. */
-type Cacheable = Pick<Aggregate<never, never, never, never>, 'bytes' | 'items' | 'evictable'>;
+export type Cacheable = Pick<Aggregate<never, never, never, never>, 'bytes' | 'items' | 'evictable'>;
+
+type Open<Opened> = (stream: StreamName, memory: AggregateMemory) => Opened;
 
 interface Entry<Cached> {
   readonly aggregate: Cached;
@@ -39,10 +41,7 @@ export class AggregateCache<Cached extends Cacheable> {
   #misses = 0;
   #evictions = 0;
 
-  constructor(
-    private readonly limits: CacheLimits,
-    private readonly open: (stream: StreamName, memory: AggregateMemory) => Cached,
-  ) {}
+  constructor(private readonly limits: CacheLimits) {}
 
   /** Current cost, and numbers of hits, misses and evictions so far. */
   get usage() {
@@ -66,23 +65,23 @@ export class AggregateCache<Cached extends Cacheable> {
     return this.#entries.has(stream);
   }
 
-  /** The stream's aggregate; makes it the most recently used one. */
-  get(stream: StreamName): Cached {
+  /** The stream's aggregate, which is always opened by the same function; makes it the most recently used one. */
+  get<Opened extends Cached>(stream: StreamName, open: Open<Opened>): Opened {
     const known = this.#entries.get(stream);
     if (known) this.#hits++;
     else this.#misses++;
-    const entry = known ?? this.#add(stream);
+    const entry = known ?? this.#add(stream, open);
     if (entry !== this.#latest) {
       this.#entries.delete(stream);
       this.#entries.set(stream, entry);
       this.#latest = entry;
     }
-    return entry.aggregate;
+    return entry.aggregate as Opened;
   }
 
-  #add(stream: StreamName): Entry<Cached> {
+  #add(stream: StreamName, open: Open<Cached>): Entry<Cached> {
     const memory: AggregateMemory = { makeRoom: () => this.#makeRoom(entry) };
-    const entry: Entry<Cached> = { aggregate: this.open(stream, memory), bytes: 0, items: 0 };
+    const entry: Entry<Cached> = { aggregate: open(stream, memory), bytes: 0, items: 0 };
     this.#count(entry);
     return entry;
   }

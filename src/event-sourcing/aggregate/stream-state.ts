@@ -1,8 +1,9 @@
 import { decodeEvent } from '../codec';
 import { decideInOrder, type Decider, type Decision } from '../decider';
+import { evolveRecorded } from '../loading/replayed-state';
 import type { StateAtHead } from '../loading/stream-snapshots';
 import { BEGINNING, type EventPage, type Head, headOf, type StoredEvent } from '../ports/event-store';
-import { StoreUnavailable, UnreadableHistory } from '../ports/faults';
+import { StoreUnavailable } from '../ports/faults';
 import type { StreamName } from '../ports/stream-name';
 import { type AggregateOptions, type Footprint, NO_FOOTPRINT } from './aggregate-options';
 import type { SafeObserver } from './safe-observer';
@@ -87,7 +88,7 @@ export class StreamState<Command, Event, Rejection, State> {
   }
 
   /**
-   * Applies the page after the head. Throws {@link UnreadableHistory} if the codec or the decider rejects an event, and as
+   * Applies the page after the head. Throws `UnreadableHistory` if the codec or the decider rejects an event, and as
    * {@link #mustFit} does.
    */
   apply(page: EventPage): void {
@@ -122,12 +123,7 @@ export class StreamState<Command, Event, Rejection, State> {
 
   #evolve(stored: StoredEvent): void {
     const event = decodeEvent(this.options.codec, stored);
-    try {
-      this.#value = this.decider.evolve(this.#value, event);
-    } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new UnreadableHistory(why, { cause: error });
-    }
+    this.#value = evolveRecorded(this.decider, this.#value, event);
     this.#head = headOf(stored);
   }
 

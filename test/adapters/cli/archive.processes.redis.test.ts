@@ -96,7 +96,7 @@ describeRedis('events archive', (redis) => {
       ],
     });
     expect(out).to.match(
-      /^The events of alice up to version 39 are in .+, which freed about \d+ kB of Redis memory\.\n$/,
+      /^The events of plants\/alice up to version 39 are in .+, which freed about \d+ kB of Redis memory\.\n$/,
     );
 
     expect(await ids()).to.deep.equal(Array.from({ length: 22 }, (_, index) => 39 + index));
@@ -119,7 +119,7 @@ describeRedis('events archive', (redis) => {
     expect({ code, out }).to.deep.equal({
       code: 0,
       out: out.match(
-        /^Would archive 39 events of alice, up to version 39 and free about \d+ kB of Redis memory\. 21 later events would stay\.\n$/,
+        /^Would archive 39 events of plants\/alice, up to version 39 and free about \d+ kB of Redis memory\. 21 later events would stay\.\n$/,
       )![0],
     });
     expect(existsSync(path('a'))).to.equal(false);
@@ -147,8 +147,8 @@ describeRedis('events archive', (redis) => {
     expect(await ids()).to.deep.equal([60]);
     const files = ['c', 'a', 'b'].flatMap((file) => ['--archive', path(file)]);
     expect(await exported(...files)).to.equal(whole);
-    expect((await cli('verify', ...files)).out).to.equal('1 user, 60 events, 20 plants: no problems.\n');
-    expect((await cli('verify')).out).to.equal('1 user, 0 events, 20 plants: no problems.\n');
+    expect((await cli('verify', ...files)).out).to.equal('1 stream, 60 events, 20 plants: no problems.\n');
+    expect((await cli('verify')).out).to.equal('1 stream, 0 events, 20 plants: no problems.\n');
   });
 
   it('lets an export and the archives be imported into another store', async () => {
@@ -162,7 +162,9 @@ describeRedis('events archive', (redis) => {
 
     // The first archive alone is an export; a later one is none.
     const third = await openStore(redis.url, { keyPrefix: `${prefix}:third` });
-    expect((await runCli(third, 'events', 'import', path('a'))).out).to.contain('holds 21 events of 1 user');
+    expect((await runCli(third, 'events', 'import', path('a'))).out).to.contain(
+      'holds 21 events of 1 stream',
+    );
     const { code, error } = await runCli(third, 'events', 'import', path('b'));
     expect(code).to.equal(1);
     expect(error).to.contain('line 2 continues an archive: `events export` with --archive for each');
@@ -174,13 +176,13 @@ describeRedis('events archive', (redis) => {
     const all = await cli('export');
     expect([all.code, all.error]).to.deep.equal([
       1,
-      'plant-store: the events after version 0 are archived: export alice with --archive and the file of each archive. `--user` exports other users.\n',
+      'plant-store: the events after version 0 are archived: export plants/alice with --archive and the file of each archive. `--user` exports other users.\n',
     ]);
     writeFileSync(path('whole'), whole);
     const imported = await cli('import', path('whole'));
     expect([imported.code, imported.error]).to.deep.equal([
       1,
-      'refused: alice has archived events in the store, so the export cannot be compared with it; it is unchanged\n',
+      'refused: plants/alice has archived events in the store, so the export cannot be compared with it; it is unchanged\n',
     ]);
     const interrupted = new AbortController();
     // Ends when it waits for more events, and not within a read, which has ten seconds.
@@ -205,7 +207,7 @@ describeRedis('events archive', (redis) => {
     );
     expect(tail.out.split('\n')).to.have.length(22);
     expect(tail.error).to.equal(
-      'The events of alice up to version 39 are archived; the later ones follow.\n',
+      'The events of plants/alice up to version 39 are archived; the later ones follow.\n',
     );
   });
 
@@ -213,7 +215,7 @@ describeRedis('events archive', (redis) => {
     await archive(21, 'a');
     writeFileSync(path('other'), whole);
     const refusals: [version: number, file: string, why: RegExp][] = [
-      [61, 'b', /^plant-store: --until must be at most 60, the last version of alice\n/],
+      [61, 'b', /^plant-store: --until must be at most 60, the last version of plants\/alice\n/],
       [39, 'a', /a: line 2 does not continue the archive before it\n/],
       [39, 'other', /other: line 2 does not continue the archive before it\n/],
       [22, 'b', /up to version 21 are archived already, in another file: its seal is [0-9a-f]{64}\n/],
@@ -276,7 +278,7 @@ describeRedis('events archive', (redis) => {
         await redis.admin.restore(key('events'), 0, dump);
         return saved;
       };
-      expect((await archive(39, 'a')).error).to.contain('the history of alice changed');
+      expect((await archive(39, 'a')).error).to.contain('the history of plants/alice changed');
     });
   });
 
@@ -321,7 +323,7 @@ describeRedis('events archive', (redis) => {
     const { code, out } = await sh(theBlock('sh restore archives').text);
     expect([code, out.trimEnd().split('\n').at(-1)]).to.deep.equal([
       0,
-      '1 user, 60 events, 20 plants: no problems.',
+      '1 stream, 60 events, 20 plants: no problems.',
     ]);
     expect([await names(), await exported()]).to.deep.equal([before, whole]);
   });
@@ -331,7 +333,7 @@ describeRedis('events archive', (redis) => {
     await archive(39, 'b');
     const verified = async (...typed: string[]) => (await cli('verify', ...typed)).out.split('\n')[0];
     expect(await verified('--archive', path('a'))).to.equal(
-      'alice: the events after version 21 are archived, and --archive does not have them',
+      'plants/alice: the events after version 21 are archived, and --archive does not have them',
     );
     expect((await cli('verify', '--archive', path('b'))).error).to.contain('line 2 continues an archive');
     const files = ['--archive', path('a'), '--archive', path('b')];
@@ -341,14 +343,14 @@ describeRedis('events archive', (redis) => {
       (await redis.admin.hget(key('base'), '0'))!.replace('Fern 0', 'Moss 0'),
     );
     expect(await verified(...files)).to.equal(
-      'alice: its base snapshot cannot be read: its checksum differs',
+      'plants/alice: its base snapshot cannot be read: its checksum differs',
     );
-    expect(await verified()).to.match(/^alice: the first events are not .+: its checksum differs$/);
+    expect(await verified()).to.match(/^plants\/alice: the first events are not .+: its checksum differs$/);
     await cli('erase', '--user', 'alice', '--yes');
-    expect(await verified(...files)).to.equal('alice: nothing is stored');
+    expect(await verified(...files)).to.equal('plants/alice: nothing is stored');
     for (const command of ['verify', 'export'])
       expect((await cli(command, '--user', 'bob', ...files)).error).to.contain(
-        '/a is an archive of alice, whom --user does not name',
+        '/a is an archive of plants/alice, whom --user does not name',
       );
   });
 
@@ -364,21 +366,21 @@ describeRedis('events archive', (redis) => {
       expect(await refusal(names())).to.equal('UnreadableHistory');
       expect((await cli('verify')).out).to.equal(
         `key ${key('base')} is the base snapshot of a stream that is missing\n` +
-          '0 users, 0 events, 0 plants: 1 problem.\n',
+          '0 streams, 0 events: 1 problem.\n',
       );
-      expect((await cli('verify', '--user', 'alice')).out).to.contain('alice: nothing is stored');
+      expect((await cli('verify', '--user', 'alice')).out).to.contain('nothing is stored for alice');
       writeFileSync(path('whole'), whole);
       const imported = await cli('import', path('whole'));
       expect(imported.code).to.equal(1);
       expect(imported.error).to.match(
-        /^refused: alice has a history in the store that cannot be read: the str/,
+        /^refused: plants\/alice has a history in the store that cannot be read: the str/,
       );
 
       const restoring = theBlock('sh restore archives').text.replace('alice-1.ndjson', path('a'));
       const { code, out } = await bash(`set -e; ${restoring}`, environment(), dirname(path('a'))).ended;
       expect([code, out.trimEnd().split('\n').at(-1)]).to.deep.equal([
         0,
-        '1 user, 39 events, 13 plants: no problems.',
+        '1 stream, 39 events, 13 plants: no problems.',
       ]);
       expect(await names()).to.have.length(13);
     });
@@ -388,7 +390,7 @@ describeRedis('events archive', (redis) => {
       expect([code, out, error]).to.deep.equal([
         0,
         'Erased 0 events of alice.\n',
-        'Delete the archives of alice, too: they have the events up to version 39.\n',
+        'Delete the archives of plants/alice, too: they have the events up to version 39.\n',
       ]);
       expect(await redis.admin.keys(`${prefix}:*`)).to.deep.equal([]);
       expect(await names()).to.deep.equal([]);
@@ -415,7 +417,7 @@ describeRedis('events archive', (redis) => {
     const { out, error } = await cli('erase', '--user', 'alice', '--yes');
     expect([out, error]).to.deep.equal([
       'Erased 22 events of alice.\n',
-      'Delete the archives of alice, too: they have the events up to version 39.\n',
+      'Delete the archives of plants/alice, too: they have the events up to version 39.\n',
     ]);
     expect(await redis.admin.keys(`${prefix}:*`)).to.deep.equal([]);
   });

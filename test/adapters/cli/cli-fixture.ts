@@ -6,8 +6,9 @@ import type { OpenStore, CliContext } from '../../../src/adapters/cli/command';
 import { run } from '../../../src/adapters/cli/run';
 import { Output } from '../../../src/adapters/cli/terminal';
 import { systemClock } from '../../../src/adapters/system/clock';
-import { PlantStore } from '../../../src/application';
+import { PlantStore, plantKind } from '../../../src/application';
 import type {
+  AnyKind,
   Clock,
   EventStore,
   SnapshotStore,
@@ -16,6 +17,8 @@ import type {
 } from '../../../src/event-sourcing';
 
 export interface CliSetup {
+  /** Plants by default. */
+  readonly kinds?: readonly AnyKind[];
   readonly store?: EventStore;
   readonly catalogue?: StreamCatalogue;
   readonly snapshots?: SnapshotStore;
@@ -55,6 +58,7 @@ export function startCli(setup: CliSetup, ...typed: string[]) {
     environment: setup.environment ?? {},
     clock,
     version: '1.2.3',
+    kinds: setup.kinds ?? [plantKind],
     openStore: async () => open(setup, clock),
     redis() {
       throw new Error('a command of a test has no Redis');

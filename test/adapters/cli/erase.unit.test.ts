@@ -21,7 +21,7 @@ describe('events erase', () => {
       code: 0,
       out: 'Erased 3 events of alice.\n',
       error:
-        'alice has 3 events and 1 living plant. Erasing them cannot be undone.\n' +
+        'alice has 3 events and 1 plant. Erasing them cannot be undone.\n' +
         'To erase them, type the name of the user: ',
     });
     expect(await store.find(alice)).to.equal(undefined);

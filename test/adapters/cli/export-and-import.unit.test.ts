@@ -66,7 +66,7 @@ describe('events export', () => {
     ].join('\n');
     const { code, out, error } = await runCli({ store }, 'events', 'export');
     expect(out).to.equal(`${body}{"streams":2,"events":3,"seal":"${sealed(body)}"}\n`);
-    expect({ code, error }).to.deep.equal({ code: 0, error: 'Exported 3 events of 2 users.\n' });
+    expect({ code, error }).to.deep.equal({ code: 0, error: 'Exported 3 events of 2 streams.\n' });
   });
 
   it('exports only the users of --user', async () => {
@@ -116,7 +116,9 @@ describe('events export', () => {
     store.read = async () => Promise.reject(new UnreadableHistory('entry 3-0 holds no PlantMoved'));
     const { code, out, error } = await runCli({ store }, 'events', 'export');
     expect(code).to.equal(1);
-    expect(error).to.match(/the events of alice cannot be read: entry 3-0 .* The export is incomplete/);
+    expect(error).to.match(
+      /the events of plants\/alice cannot be read: entry 3-0 .* The export is incomplete/,
+    );
     expect(await importInto(new MemoryEventStore(), out)).to.include({ code: 1 });
   });
 
@@ -129,7 +131,7 @@ describe('events export', () => {
     const { code, error } = await runCli({ catalogue }, 'events', 'export');
     expect({ code, error }).to.deep.equal({
       code: 0,
-      error: 'skipped: "key plant-store:x\\n"\nExported 0 events of 0 users.\n',
+      error: 'skipped: "key plant-store:x\\n"\nExported 0 events of 0 streams.\n',
     });
   });
 
@@ -287,7 +289,7 @@ describe('events import', () => {
     const { code, out } = await importInto(target, await exported(source));
     expect({ code, out }).to.deep.equal({
       code: 0,
-      out: 'The store holds 6 events of 2 users, as they were exported.\n',
+      out: 'The store holds 6 events of 2 streams, as they were exported.\n',
     });
     for (const stream of ['alice', 'auth0|{b}'])
       expect(await historyOf(target, stream)).to.deep.equal(await historyOf(source, stream));
@@ -491,7 +493,7 @@ describe('events import', () => {
 
     const { code, out, error } = await importInto(target, await exported(source), '--json');
     expect(code).to.equal(1);
-    expect(error).to.equal('refused: alice has a different history in the store; it is unchanged\n');
+    expect(error).to.equal('refused: plants/alice has a different history in the store; it is unchanged\n');
     expect(JSON.parse(out)).to.deep.equal({
       streams: 1,
       events: 3,
@@ -506,7 +508,7 @@ describe('events import', () => {
     await target.append(plantsOf('alice'), BEGINNING, 'alice-0-1', encoded(created(1, 'Forged', 'indoor')));
     const { code, error } = await importInto(target, await exported(await aStore()));
     expect(code).to.equal(1);
-    expect(error).to.contain('refused: alice was read back and differs from the export');
+    expect(error).to.contain('refused: plants/alice was read back and differs from the export');
   });
 
   describe('exits with 1, names the line, and refuses', () => {
@@ -561,12 +563,12 @@ describe('events import', () => {
       [
         'an export with a wrong count',
         (out) => out.replace('"events":6', '"events":7'),
-        /line 8 counts 7 events of 2 users, but the export has 6 of 2/,
+        /line 8 counts 7 events of 2 streams, but the export has 6 of 2/,
       ],
       [
         'an export with a wrong number of users',
         (out) => out.replace('"streams":2', '"streams":3'),
-        /line 8 counts 6 events of 3 users, but the export has 6 of 2/,
+        /line 8 counts 6 events of 3 streams, but the export has 6 of 2/,
       ],
       [
         'an id as a JSON number',

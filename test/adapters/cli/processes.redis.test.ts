@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { createWriteStream, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { HEADER, eventLine, newSeal, trailerLine } from '../../../src/adapters/cli/event-lines';
+import { plantKind } from '../../../src/application';
 import { created, deleted, encoded, plantsOf } from '../../support/given';
 import { Client } from '../../support/client';
 import { compiledCli } from '../../support/compiled-cli';
@@ -17,7 +18,11 @@ function anExport(users: readonly string[], each: number): string {
   for (const user of users) {
     for (let version = 1; version <= each; version++) {
       const event = version % 4 === 0 ? deleted(version - 1) : created(version, `Fern ${version}`, user);
-      body += eventLine(plantsOf(user), { version, commit: `${user}-${version}`, ...encoded(event)[0]! });
+      body += eventLine(plantKind, plantsOf(user), {
+        version,
+        commit: `${user}-${version}`,
+        ...encoded(event)[0]!,
+      });
     }
   }
   const seal = newSeal();
@@ -95,7 +100,7 @@ describeRedis('The plant-store process on Redis', (redis) => {
     }
     expect(await cli(`plant-store events export --quiet | cmp - ${path('in')}`)).to.include({ code: 0 });
     expect((await cli('plant-store events verify')).out).to.equal(
-      '3 users, 6000 events, 3000 plants: no problems.\n',
+      '3 streams, 6000 events, 3000 plants: no problems.\n',
     );
   });
 
@@ -161,9 +166,9 @@ describeRedis('The plant-store process on Redis', (redis) => {
     expect(code).to.equal(1);
     expect(out.trimEnd().split('\n')).to.deep.equal([
       `key ${key('{9}:plants/dora:events')} is not a stream`,
-      'alice: ends at version 2, but its last version is 3: the last events were deleted',
-      'bob: event 4 is not a valid PlantMoved of this version',
-      '3 users, 5 events, 5 plants: 3 problems.',
+      'plants/alice: ends at version 2, but its last version is 3: the last events were deleted',
+      'plants/bob: event 4 is not a valid PlantMoved of this version',
+      '3 streams, 5 events, 5 plants: 3 problems.',
     ]);
   });
 

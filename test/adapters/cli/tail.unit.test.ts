@@ -104,7 +104,9 @@ describe('events tail', () => {
       '{"stream":"plants/alice","reset":true}',
       '{"stream":"plants/alice","version":1,"commit":"alice-0-1","type":"PlantCreated","id":"9","name":"Aloe"}',
     ]);
-    expect(following.error()).to.equal('The history of alice was erased or lost; the current one follows.\n');
+    expect(following.error()).to.equal(
+      'The history of plants/alice was erased or lost; the current one follows.\n',
+    );
   });
 
   it('says once that the store is unavailable, and continues when it is available again', async () => {
@@ -134,7 +136,7 @@ describe('events tail', () => {
     snapshots.fault = undefined;
     expect(await following.lines()).to.deep.equal(['3\talice-1-2\tPlantDeleted\t1']);
     expect(following.error()).to.match(
-      /\nThe events of alice up to version 2 are archived; the later ones follow\.\n$/,
+      /\nThe events of plants\/alice up to version 2 are archived; the later ones follow\.\n$/,
     );
   });
 

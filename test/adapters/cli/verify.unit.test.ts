@@ -29,7 +29,7 @@ describe('events verify', () => {
   it('finds no problem in histories of the service', async () => {
     expect(await verify()).to.deep.equal({
       code: 0,
-      out: '2 users, 6 events, 2 plants: no problems.\n',
+      out: '2 streams, 6 events, 2 plants: no problems.\n',
       error: '',
     });
     expect((await verify('--json')).out).to.equal('{"streams":2,"events":6,"plants":2,"problems":0}\n');
@@ -43,10 +43,10 @@ describe('events verify', () => {
     const { code, out } = await verify();
     expect(code).to.equal(1);
     expect(out.trimEnd().split('\n')).to.deep.equal([
-      'alice: entry 3-0 is not a valid PlantMoved of this version',
-      'never: event 1 of the history deletes an id that is free',
-      'twice: event 2 of the history creates an id that is taken',
-      '4 users, 6 events, 4 plants: 3 problems.',
+      'plants/alice: entry 3-0 is not a valid PlantMoved of this version',
+      'plants/never: event 1 of the history deletes an id that is free',
+      'plants/twice: event 2 of the history creates an id that is taken',
+      '4 streams, 6 events, 4 plants: 3 problems.',
     ]);
   });
 
@@ -74,7 +74,7 @@ describe('events verify', () => {
       'events',
       'verify',
     );
-    expect({ code, out }).to.deep.equal({ code: 0, out: '1 user, 0 events, 0 plants: no problems.\n' });
+    expect({ code, out }).to.deep.equal({ code: 0, out: '1 stream, 0 events, 0 plants: no problems.\n' });
   });
 
   it('reports a gap, even if the store does not', async () => {
@@ -96,7 +96,7 @@ describe('events verify', () => {
     });
     expect(await verify()).to.include({
       code: 1,
-      out: 'key plant-store:x\n0 users, 0 events, 0 plants: 1 problem.\n',
+      out: 'key plant-store:x\n0 streams, 0 events: 1 problem.\n',
     });
     expect(await verify('--user', 'bob')).to.include({ code: 1 });
   });
@@ -149,8 +149,8 @@ describe('events verify', () => {
       expect(await verifyAlice()).to.include({ code: 0 });
     });
 
-    const differs = 'alice: its snapshot differs from the replay at version 2';
-    const another = 'alice: its snapshot is of another history';
+    const differs = 'plants/alice: its snapshot differs from the replay at version 2';
+    const another = 'plants/alice: its snapshot is of another history';
     const problems: Record<string, [change: () => Partial<KeptSnapshot>, problem: string]> = {
       'another plant': [() => ({ chunks: right.chunks.map((chunk) => chunk.replace('F', 'f')) }), differs],
       'another version of its list': [() => ({ chunks: ['[[3]]'] }), differs],
@@ -167,7 +167,7 @@ describe('events verify', () => {
     it('reports one that cannot be read', async () => {
       for (const fault of [AWAY, new BrokenSnapshot('its checksum differs')]) {
         snapshots.fault = fault;
-        const first = `alice: its snapshot cannot be read: ${fault.message}`;
+        const first = `plants/alice: its snapshot cannot be read: ${fault.message}`;
         expect(await verifyAlice()).to.deep.equal({ code: 1, first });
       }
     });

@@ -97,6 +97,7 @@ describe('With an OpenTelemetry SDK, the service', () => {
     expect(append!.parentSpanContext?.spanId).to.equal(round!.spanContext().spanId);
     expect(round!.attributes).to.deep.equal({
       'plant_store.round.requests': 1,
+      'plant_store.category': 'plants',
       'user.hash': hashOf('alice'),
     });
     expect(append!.kind).to.equal(SpanKind.CLIENT);
