@@ -11,6 +11,21 @@ export { commitIds, heapShare, systemClock };
  * Requests that arrive in one turn of the event loop share a round.
  */
 export function system() {
-  const gather = (start: () => void): void => void setImmediate(start);
-  return { clock: systemClock, mintCommit: commitIds(), gather };
+  return { clock: systemClock, mintCommit: commitIds(), gather: startOncePerTurn() };
+}
+
+/**
+ * Starts all rounds of a turn of the event loop together, at its end. So their store calls and responses are made together,
+ * too: after each immediate, Node would do all work that it causes. A start must not throw.
+ */
+function startOncePerTurn(): (start: () => void) => void {
+  let gathered: (() => void)[] = [];
+  const startAll = () => {
+    const starts = gathered;
+    gathered = [];
+    for (const start of starts) start();
+  };
+  return (start) => {
+    if (gathered.push(start) === 1) setImmediate(startAll);
+  };
 }

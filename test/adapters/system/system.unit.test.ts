@@ -1,4 +1,6 @@
 import { expect } from 'chai';
+import { setImmediate as turn } from 'node:timers/promises';
+import { system } from '../../../src/adapters/system';
 import { systemClock } from '../../../src/adapters/system/clock';
 import { commitIds } from '../../../src/adapters/system/commit-id';
 
@@ -36,5 +38,33 @@ describe('The system’s clock', () => {
     });
     expect(called).to.deep.equal(['called']);
     expect(systemClock.now() - start).to.be.at.least(19);
+  });
+});
+
+describe('The rounds that a turn of the event loop gathers', () => {
+  it('start together and in order, before the work that they cause', async () => {
+    const { gather } = system();
+    const order: string[] = [];
+    const round = (name: string) => () => {
+      order.push(name);
+      void Promise.resolve().then(() => order.push(`after ${name}`));
+    };
+    gather(round('first'));
+    gather(round('second'));
+    await turn();
+    expect(order).to.deep.equal(['first', 'second', 'after first', 'after second']);
+  });
+
+  it('start in the next turn if a round gathers them', async () => {
+    const { gather } = system();
+    let next: string | undefined;
+    gather(() => {
+      next = 'gathered';
+      gather(() => (next = 'started'));
+    });
+    await turn();
+    expect(next).to.equal('gathered');
+    await turn();
+    expect(next).to.equal('started');
   });
 });
