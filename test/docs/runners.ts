@@ -62,6 +62,15 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
         ] as const,
     ),
   ),
+  ...Object.fromEntries(
+    ['repeat', 'lines', 'others', 'metrics', 'redis', 'trace'].map(
+      (step) =>
+        [
+          `sh request ${step}`,
+          { by: 'test/docs/request-cause.processes.redis.test.ts', saying: `follow('${step}')` },
+        ] as const,
+    ),
+  ),
   'sh upgrade compose': {
     by: 'test/container/compose.container.test.ts',
     saying: "follow('upgrade compose')",
