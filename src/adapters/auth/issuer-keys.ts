@@ -141,9 +141,10 @@ export class IssuerKeys implements JwtKeys {
       this.#completed = number;
       this.#failure = undefined;
     } catch (error) {
-      this.#failure = error as Error;
-      if (!this.#closed.signal.aborted) observer.unavailable(error);
-      throw error;
+      // Node rejects with an error that says only that it was aborted.
+      this.#failure = (timeout.signal.aborted ? timeout.signal.reason : error) as Error;
+      if (!this.#closed.signal.aborted) observer.unavailable(this.#failure);
+      throw this.#failure;
     } finally {
       cancel();
       this.#coolAt = clock.now() + COOL_DOWN_MS;

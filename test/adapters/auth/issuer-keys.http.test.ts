@@ -51,7 +51,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
       observer: {
         fetched: () => {},
         changed: ({ count }) => notifications.push(`changed: ${count}`),
-        unavailable: () => notifications.push('unavailable'),
+        unavailable: (cause) => notifications.push(`unavailable: ${(cause as Error).message}`),
       },
     });
     tokens = new JsonWebTokens(keys, { issuer: ISSUER, audience: AUDIENCE, calendar: () => NOW });
@@ -87,7 +87,8 @@ describe('JWTs of an issuer that publishes its keys', () => {
     expect(await asked).to.equal('alice');
   });
 
-  for (const alg of ['RS256', 'PS384', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']) {
+  const RSA = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'];
+  for (const alg of [...RSA, 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519']) {
     it(`may be signed with ${alg}`, async () => {
       const key = await signingKey('k', alg);
       issuer.publish(key.jwk);
@@ -164,7 +165,9 @@ describe('JWTs of an issuer that publishes its keys', () => {
       const answer = issuer.hold();
       const token = await unknown('third');
       const flood = Array.from({ length: 1001 }, () => ask(token));
-      expect(await rejection(Promise.race(flood))).to.be.instanceOf(AuthenticationUnavailable);
+      expect(await rejection(Promise.race(flood)))
+        .to.be.instanceOf(AuthenticationUnavailable)
+        .with.property('message', 'too many tokens are waiting for the keys of the issuer');
       answer();
       await Promise.allSettled(flood);
       expect(await ask(await signed(first, { jti: 'next' }))).to.equal('alice');
@@ -199,26 +202,40 @@ describe('JWTs of an issuer that publishes its keys', () => {
     });
   });
 
-  const ways: Record<string, () => void | Promise<void>> = {
-    'is dead': () => issuer.die(),
-    'answers with an error': () => issuer.answer('{"keys":[]}', 500),
-    'answers with a page': () => issuer.answer('<!doctype html><title>Maintenance</title>'),
-    'answers nothing': () => issuer.answer(''),
-    'answers with JSON other than a key set': () => issuer.answer('{"keys":{}}'),
-    'answers with invalid keys': () => issuer.answer('{"keys":["k"]}'),
-    'answers with null': () => issuer.answer('null'),
-    'answers with text that is not UTF-8': () =>
-      issuer.answer(Buffer.from('{"keys":[],"x":"\u00e9"}', 'latin1')),
-    redirects: () => issuer.answer('', 302, { location: 'http://127.0.0.1:9/keys' }),
-    'answers without an end': () => issuer.ramble(),
-    'switches protocols': () => issuer.answer('', 101, { connection: 'Upgrade', upgrade: 'websocket' }),
+  const ways: Record<string, [happens: () => void | Promise<void>, says: RegExp]> = {
+    'is dead': [() => issuer.die(), /ECONNREFUSED/],
+    'answers with an error': [() => issuer.answer('{"keys":[]}', 500), /^answered with status 500$/],
+    'answers with a page': [() => issuer.answer('<!doctype html><title>Maintenance</title>'), /JSON/],
+    'answers nothing': [() => issuer.answer(''), /JSON/],
+    'answers with JSON other than a key set': [() => issuer.answer('{"keys":{}}'), /JSON Web Key Set/],
+    'answers with invalid keys': [() => issuer.answer('{"keys":["k"]}'), /JSON Web Key Set/],
+    'answers with null': [() => issuer.answer('null'), /JSON Web Key Set/],
+    'answers with text that is not UTF-8': [
+      () => issuer.answer(Buffer.from('{"keys":[],"x":"\u00e9"}', 'latin1')),
+      /utf-8/,
+    ],
+    redirects: [
+      () => issuer.answer('', 302, { location: 'http://127.0.0.1:9/keys' }),
+      /^answered with status 302$/,
+    ],
+    'answers without an end': [() => issuer.ramble(), /^answered with more than 262144 bytes$/],
+    'switches protocols': [
+      () => issuer.answer('', 101, { connection: 'Upgrade', upgrade: 'websocket' }),
+      /^closed the connection without a final response$/,
+    ],
   };
-  for (const [what, happens] of Object.entries(ways)) {
+  for (const [what, [happens, says]] of Object.entries(ways)) {
     describe(`when the issuer ${what}`, () => {
       it('stay valid with known keys, and are unavailable with others, until the issuer is back', async () => {
         await open();
         await happens();
-        expect(await rejection(ask(await signed(second)))).to.be.instanceOf(AuthenticationUnavailable);
+        const refusal = await rejection(ask(await signed(second)));
+        expect(refusal)
+          .to.be.instanceOf(AuthenticationUnavailable)
+          .with.property('message', 'the keys of the issuer cannot be fetched');
+        const { message } = (refusal as Error).cause as Error;
+        expect(message).to.match(says);
+        expect(notifications.at(-1)).to.equal(`unavailable: ${message}`);
         expect(await ask(await signed(first))).to.equal('alice');
 
         await issuer.die();
@@ -253,6 +270,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
       await issuer.asked(2);
       await clock.pass(TIMEOUT_MS);
       expect(await refusal).to.be.instanceOf(AuthenticationUnavailable);
+      expect(notifications.at(-1)).to.equal('unavailable: the issuer did not answer in time');
       expect(await rejection(ask(await signed(second)))).to.be.instanceOf(AuthenticationUnavailable);
       expect(issuer.questions).to.equal(2);
 
@@ -265,6 +283,7 @@ describe('JWTs of an issuer that publishes its keys', () => {
   it('are valid again after the issuer is back, without a fetch by a token', async () => {
     issuer.answer('', 503);
     await open();
+    expect(await rejection(ask(await signed(first)))).to.be.instanceOf(AuthenticationUnavailable);
     issuer.publish(first.jwk);
     await clock.pass(RETRY_EVERY_MS);
     await until(() => notifications.includes('changed: 1'));
@@ -283,6 +302,15 @@ describe('JWTs of an issuer that publishes its keys', () => {
     await untilIdle();
     await clock.pass(COOL_DOWN_MS);
     expect(await asked).to.be.undefined;
+  });
+
+  it('are valid with keys of up to 256 KB', async () => {
+    const jwks = JSON.stringify({ keys: [first.jwk] });
+    issuer.answer(jwks.padEnd(256 * 1024));
+    await open();
+    expect(await ask(await signed(first))).to.equal('alice');
+    issuer.answer(jwks.padEnd(256 * 1024 + 1));
+    expect(await rejection(ask(await signed(second)))).to.be.instanceOf(AuthenticationUnavailable);
   });
 
   it('leave no connection to the issuer open, for any answer', async () => {
@@ -312,6 +340,20 @@ describe('JWTs of an issuer that publishes its keys', () => {
       keys.close();
       expect(await rejection(asked)).to.be.instanceOf(AuthenticationUnavailable);
       expect(notifications).to.deep.equal(['changed: 1']);
+    });
+
+    it('leave no timer if the first fetch was not answered yet', async () => {
+      issuer.fallSilent();
+      keys = IssuerKeys.open({
+        url: issuer.url,
+        clock,
+        observer: { fetched() {}, changed() {}, unavailable() {} },
+      });
+      await issuer.asked(1);
+      keys.close();
+      await until(async () => (await issuer.connections()) === 0);
+      await untilIdle();
+      expect(clock.waiting).to.equal(0);
     });
   });
 
@@ -424,6 +466,10 @@ describe('JWTs of an issuer that publishes its keys', () => {
   it('are unavailable if the published key is unusable', async () => {
     issuer.answer(JSON.stringify({ keys: [{ ...first.jwk, x: 'AAAA' }] }));
     await open();
-    expect(await rejection(ask(await signed(first)))).to.be.instanceOf(AuthenticationUnavailable);
+    const refusal = await rejection(ask(await signed(first)));
+    expect(refusal)
+      .to.be.instanceOf(AuthenticationUnavailable)
+      .with.property('message', 'a key of the issuer is not usable');
+    expect(refusal).to.have.property('cause').that.is.instanceOf(Error);
   });
 });

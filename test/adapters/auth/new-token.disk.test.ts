@@ -48,6 +48,25 @@ describe('A new token', () => {
     });
   });
 
+  it('leaves the notes of the others', async () => {
+    await addToken(file(), { user: alice, note: 'laptop' });
+    await addToken(file(), { user: bob });
+    expect(readFileSync(file(), 'utf8')).to.contain('laptop');
+  });
+
+  it('is refused if the directory is missing', async () => {
+    const problem = await rejection(addToken(path('missing/tokens.json'), { user: alice }));
+    expect(problem).to.have.property('code', 'ENOENT');
+  });
+
+  it('leaves the file to its owner if root creates it', async function () {
+    if (process.getuid!() !== 0) return this.skip();
+    await addToken(file(), { user: alice });
+    chownSync(file(), NOBODY_UID, NOBODY_UID);
+    await addToken(file(), { user: alice });
+    expect(statSync(file())).to.include({ uid: NOBODY_UID, gid: NOBODY_UID });
+  });
+
   it('leaves a file that only its owner may read, and no other file', async () => {
     await addToken(file(), { user: alice });
     expect(statSync(file()).mode & 0o777).to.equal(0o600);

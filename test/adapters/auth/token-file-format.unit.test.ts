@@ -20,6 +20,11 @@ describe('A token file', () => {
     ]);
   });
 
+  it('keeps the note of each token', () => {
+    const users = [{ name: 'alice', tokens: [{ sha256: A, note: 'laptop' }, { sha256: B }] }];
+    expect(parseTokenFile(Buffer.from(JSON.stringify({ users })))).to.deep.equal({ users });
+  });
+
   it('may have digests in upper case', () => {
     expect([
       ...read({ users: [{ name: 'alice', tokens: [{ sha256: A.toUpperCase() }] }] }).keys(),
@@ -101,7 +106,9 @@ describe('A token file', () => {
   };
   for (const [what, [file, message]] of Object.entries(broken)) {
     it(`is invalid if it ${what}, and the error names the entry and the rule`, () => {
-      expect(() => read(file)).to.throw(BrokenTokenFile, message);
+      expect(() => read(file))
+        .to.throw(BrokenTokenFile)
+        .with.property('message', message);
     });
   }
 
