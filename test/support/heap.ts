@@ -2,7 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
-const gc = runInNewContext('gc') as () => void;
+/** Collects all garbage. */
+export const gc = runInNewContext('gc') as () => void;
 
 /** Bytes of reachable JavaScript objects. */
 export function heapAfterGc(): number {

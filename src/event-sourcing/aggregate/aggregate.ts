@@ -158,6 +158,7 @@ export class Aggregate<Command, Event, Rejection, State> {
       }
       endTrace?.(fault);
       this.#observer.round(round.length, this.#storeCalls - before);
+      this.#calls.release();
       this.#requests.endRound();
       this.#running = !this.#requests.isEmpty;
       this.#saveIfDue();

@@ -105,6 +105,9 @@ export interface RequestQueueOptions {
   readonly abandoned: () => void;
 }
 
+/** Shared by all idle queues, because the garbage collector copies small arrays that live for long. Never changed. */
+const NONE: never[] = [];
+
 /** Memory limit of the commands of one round, in bytes; a single command may exceed it. */
 export const MAX_ROUND_BYTES = 2 ** 20;
 
@@ -113,10 +116,10 @@ export const MAX_ROUND_BYTES = 2 ** 20;
  * and bytes. Every request is settled by its deadline.
  */
 export class RequestQueue<Command, Decided> {
-  #waiting: RoundRequest<Command, Decided>[] = [];
+  #waiting: RoundRequest<Command, Decided>[] = NONE;
   /** Memory of the commands that wait. */
   #waitingBytes = 0;
-  #round: readonly RoundRequest<Command, Decided>[] = [];
+  #round: readonly RoundRequest<Command, Decided>[] = NONE;
   #timerSet = false;
 
   constructor(private readonly options: RequestQueueOptions) {}
@@ -163,7 +166,9 @@ export class RequestQueue<Command, Decided> {
       });
     const deadline = clock.now() + timeoutMs;
     const origin = tracer?.origin();
-    this.#waiting.push(new RoundRequest(command, bytes, deadline, origin, caller, this.#release));
+    const request = new RoundRequest(command, bytes, deadline, origin, caller, this.#release);
+    if (this.#waiting.length === 0) this.#waiting = [request];
+    else this.#waiting.push(request);
     this.#waitingBytes += bytes;
     this.#watchDeadlines();
     return undefined;
@@ -175,13 +180,13 @@ export class RequestQueue<Command, Decided> {
     let bytes = this.#waitingBytes;
     while (count > 1 && bytes > MAX_ROUND_BYTES) bytes -= this.#waiting[--count]!.bytes;
     const round = this.#waiting;
-    this.#waiting = round.splice(count);
+    this.#waiting = count === round.length ? NONE : round.splice(count);
     this.#waitingBytes -= bytes;
     return (this.#round = round);
   }
 
   endRound(): void {
-    this.#round = [];
+    this.#round = NONE;
   }
 
   /**

@@ -7,6 +7,8 @@ const FIRST_RETRY_MS = 10;
 const LAST_RETRY_MS = 200;
 const LOSSES_WITHOUT_PAUSE = 2;
 
+const NOTHING = (): void => {};
+
 /** The round whose events are appended. */
 export interface AppendingRound {
   /** The requests whose events are appended. */
@@ -22,7 +24,7 @@ export interface AppendingRound {
 export class StreamCalls {
   /** Calls to the store so far. */
   made = 0;
-  #abandon: () => void = () => {};
+  #abandon = NOTHING;
 
   constructor(
     private readonly stream: StreamName,
@@ -89,6 +91,11 @@ export class StreamCalls {
   /** Abandons the latest call or pause. */
   abandon(): void {
     this.#abandon();
+  }
+
+  /** Frees the latest call, which has ended: its result would stay in memory until the next one. */
+  release(): void {
+    this.#abandon = NOTHING;
   }
 
   /** If abandoned, rejects with {@link OutcomeUnknown}. */
