@@ -1,4 +1,5 @@
 /** The public interface of the application: use cases, ports, and the codec of plant events. */
+export { KINDS, type Stores, openStores } from './aggregates';
 export {
   type Authenticator,
   AuthenticationUnavailable,

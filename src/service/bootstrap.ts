@@ -12,8 +12,8 @@ import {
 import { Metrics } from '../adapters/metrics';
 import { commitIds, heapShare, openFileLimit, system, systemClock } from '../adapters/system';
 import { registeredTracing } from '../adapters/tracing';
+import { openStores } from '../application';
 import { Capacity, type EventStore } from '../event-sourcing';
-import { openStores } from './aggregates';
 import type { Config } from './config';
 import { alwaysAvailable, closeEvents, openEvents } from './events';
 import { openIdentity } from './identity';

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import type { Operation } from '../../src/adapters/http/openapi/parts';
-import { PLANT_OPERATIONS } from '../../src/adapters/http/openapi/plant-operations';
+import { USER_OPERATIONS } from '../../src/adapters/http/openapi/operations';
 import { PROBLEMS, statusOf } from '../../src/adapters/http/app/problems';
 import { MEMBERS, MEMBER_NAMES } from '../../src/domain';
 import { type WatchedService, startWatched } from '../support/watched-service';
@@ -45,11 +45,11 @@ describe('The pages', () => {
     );
   });
 
-  it('list every operation on plants with its parameters, and no other', () => {
-    const rows = [...read('docs/http-api.md').matchAll(/^\| \w+ \| `([A-Z]+ \/plants[^`]*)`(.*?) \|/gm)].map(
+  it('list every operation with a user, with its parameters, and no other', () => {
+    const rows = [...read('docs/http-api.md').matchAll(/^\| \w+ \| `([A-Z]+ \/[^`]*)`(.*?) \|/gm)].map(
       ([, operation, rest = '']) => [operation, ...[...rest.matchAll(/`\?(\w+)=`/g)].map(([, name]) => name)],
     );
-    const documented = Object.values<Operation>(PLANT_OPERATIONS).map(({ method, path, parameters = [] }) => [
+    const documented = Object.values<Operation>(USER_OPERATIONS).map(({ method, path, parameters = [] }) => [
       `${method} ${path}`,
       ...parameters.filter((each) => each.in === 'query').map(({ name }) => name),
     ]);

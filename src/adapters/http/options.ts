@@ -1,5 +1,5 @@
 /** The options of the app, and its reports. Without Koa's types, so that they can be used without them. */
-import type { Authenticator, PlantStore, User } from '../../application';
+import type { Authenticator, PlantStore, Stores, User } from '../../application';
 import { DEFAULT_TIMEOUT_MS } from '../../event-sourcing';
 
 /** The defaults of the options, also those of the service's configuration. */
@@ -13,7 +13,8 @@ export const HTTP_DEFAULTS = {
   storeTimeoutMs: DEFAULT_TIMEOUT_MS,
 } as const;
 
-export interface AppOptions {
+/** The operations on plants are always served, those on other kinds of aggregates where it has their use cases. */
+export interface AppOptions extends Partial<Stores> {
   readonly plants: PlantStore;
   readonly authenticator: Authenticator;
   /** The origins whose pages may use the interface in a browser (CORS), or `*` for all; none by default. */

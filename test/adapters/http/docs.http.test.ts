@@ -123,7 +123,12 @@ describe('The description of the interface', () => {
   it('refers to /openapi.json if the app has no Swagger UI', async () => {
     let failed: unknown;
     const app = new Koa().use((_, next) => next().catch((error: unknown) => void (failed = error)));
-    const { docs } = serviceHandlers({ swaggerUi: undefined, metrics: undefined, ready: never });
+    const { docs } = serviceHandlers({
+      swaggerUi: undefined,
+      metrics: undefined,
+      isServed: () => true,
+      ready: never,
+    });
     app.use(routerOf({ docs }).routes());
     await request(app.callback()).get('/docs');
     expect(failed).to.be.instanceOf(HttpProblem).and.to.have.property('problem', PROBLEMS.noSuchPath);

@@ -1,7 +1,7 @@
 import Koa from 'koa';
 import { clientOf } from '../server/served-response';
 import { Lists } from '../lists/lists';
-import type { OperationId } from '../openapi/operations';
+import { type OperationId, type UserOperationId, isOfUser } from '../openapi/operations';
 import {
   type AdminOptions,
   type AppOptions,
@@ -51,11 +51,12 @@ export function createApp(options: AppOptions): App {
   app.use(commonResponse(report, random, tracer));
   if (corsOrigins.length > 0) app.use(crossOrigin(corsOrigins));
   app.use(users(authenticator, maxUserRequests));
-  addRoutes(
-    app,
-    plantHandlers({ plants, lists, bodies, bodyLimit, storeTimeoutMs }),
-    serviceHandlers({ ready, metrics, swaggerUi }),
-  );
+  const handlers: Partial<Handlers<UserOperationId>> = {
+    ...plantHandlers({ plants, lists, bodies, bodyLimit, storeTimeoutMs }),
+  };
+  const isServed = (id: OperationId) =>
+    isOfUser(id) ? handlers[id] !== undefined : id !== 'metrics' || metrics !== undefined;
+  addRoutes(app, handlers, serviceHandlers({ ready, metrics, swaggerUi, isServed }));
   return app;
 }
 

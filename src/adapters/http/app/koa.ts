@@ -14,6 +14,11 @@ export interface State {
 
 export type Context = ParameterizedContext<State>;
 
+/** The user of a request. The handlers that need one come after `users`. */
+export function userOf(ctx: Context): User {
+  return ctx.state.user!;
+}
+
 /** The pattern of the route that served a request; `undefined` if there is none. */
 export function routeOf(ctx: Context): string | undefined {
   return (ctx as { readonly _matchedRoute?: string })._matchedRoute;

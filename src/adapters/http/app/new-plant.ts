@@ -59,5 +59,5 @@ export function newPlantFrom(value: unknown): NewPlant {
 }
 
 function invalidPlant(message: string | undefined): HttpProblem {
-  return new HttpProblem(PROBLEMS.invalidPlant, message);
+  return new HttpProblem(PROBLEMS.invalidBody, message);
 }

@@ -1,12 +1,12 @@
 /** The handlers of the operations on plants. */
-import type { PlantStore, User } from '../../../application';
+import type { PlantStore } from '../../../application';
 import { type Decision, type PlantId, parsePlantId } from '../../../domain';
 import { parseQuery } from '../lists/list-query';
 import type { ListPage, Lists } from '../lists/lists';
 import type { LongListReader } from '../lists/long-list-reader';
 import { PLANT_OPERATIONS, type PlantOperationId } from '../openapi/plant-operations';
 import { dropBody, jsonReader } from './body';
-import { type Context, type Handlers, pathParameterOf } from './koa';
+import { type Context, type Handlers, pathParameterOf, userOf } from './koa';
 import { newPlantFrom } from './new-plant';
 import { HttpProblem, PROBLEMS, REJECTIONS } from './problems';
 import type { ReceivedBodies } from './received-bodies';
@@ -57,10 +57,6 @@ export function plantHandlers(options: PlantsOptions): Handlers<PlantOperationId
       ctx.status = 204;
     },
   };
-}
-
-function userOf(ctx: Context): User {
-  return ctx.state.user!;
 }
 
 function idOf(ctx: Context): PlantId {

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openApiDocument } from '../openapi/document';
+import type { OperationId } from '../openapi/operations';
 import type { LiveBody, ReadyBody } from '../openapi/schemas';
 import { type ServiceOperationId, serviceAt } from '../openapi/service-operations';
 import type { MetricsSource, Readiness } from '../options';
@@ -19,11 +20,14 @@ interface OperatorOptions {
 }
 
 interface ServiceOptions extends OperatorOptions {
+  /** Whether the document has an operation. */
+  readonly isServed: (id: OperationId) => boolean;
   /** The folder of the files of Swagger UI; without it, `/docs` answers 404. */
   readonly swaggerUi: string | undefined;
 }
 
-export function serviceHandlers({ ready, metrics, swaggerUi }: ServiceOptions): Handlers<ServiceOperationId> {
+export function serviceHandlers(options: ServiceOptions): Handlers<ServiceOperationId> {
+  const { ready, metrics, swaggerUi, isServed } = options;
   const allowance = new Allowance();
   return {
     // A page for browsers, JSON for all other clients.
@@ -32,7 +36,7 @@ export function serviceHandlers({ ready, metrics, swaggerUi }: ServiceOptions): 
       if (ctx.accepts('json', 'html') === 'html') aboutPage(ctx);
       else json(ctx, JSON.stringify(serviceAt(mountPathOf(ctx))));
     },
-    openApi: openApi(metrics !== undefined, allowance),
+    openApi: openApi(isServed, allowance),
     docs: swaggerUi === undefined ? noDocs : docsPage,
     docsFile: swaggerUi === undefined ? undefined : docsFile(swaggerUi, allowance),
     ...operatorHandlers({ ready, metrics }),
@@ -74,14 +78,14 @@ export function operatorHandlers({
 export const DRAINING: Readiness = { reads: false, writes: false, reasons: ['draining'] };
 
 /** The document contains the mount path. The latest text is cached. */
-function openApi(hasMetrics: boolean, allowance: Allowance): Handler {
+function openApi(isServed: ServiceOptions['isServed'], allowance: Allowance): Handler {
   let mountPath: string | undefined;
   let answer: ReturnType<typeof constant>;
   return (ctx) => {
     const at = mountPathOf(ctx);
     if (at !== mountPath) {
       mountPath = at;
-      const load = async () => Buffer.from(JSON.stringify(openApiDocument(at, hasMetrics)));
+      const load = async () => Buffer.from(JSON.stringify(openApiDocument(at, isServed)));
       answer = constant('application/json', load, allowance);
     }
     return answer(ctx);

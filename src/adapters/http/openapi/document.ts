@@ -1,12 +1,11 @@
 /**
  * The OpenAPI document: `/openapi.json` serves it, Swagger UI shows it, and the
- * tests check every response against it. It is written by hand, in this folder only: the operations in two tables.
+ * tests check every response against it. It is written by hand, in this folder only: the operations in tables.
  */
-import { OPERATIONS, type OperationId } from './operations';
-import type { Operation, Tag } from './parts';
-import { PLANT_OPERATIONS } from './plant-operations';
+import { OPERATIONS, type OperationId, isOfUser } from './operations';
+import type { Operation } from './parts';
 import type { FailureKind } from '../app/problems';
-import { ANYWHERE, UNDER_PLANTS, failures, headers, optionsResponses, sharedFailures } from './responses';
+import { ANYWHERE, OF_USERS, failures, headers, optionsResponses, sharedFailures } from './responses';
 import { schemas } from './schemas';
 import { INTERFACE_VERSION } from './service-operations';
 
@@ -22,9 +21,10 @@ Creates, lists and deletes plants. The bearer token identifies the user. Two tok
 /**
  * A new document for each call.
  * @param mountPath the path at which the interface is mounted; empty for `/`.
- * @param hasMetrics whether `/metrics` is served.
+ * @param isServed whether an operation is served; by default all are.
  */
-export function openApiDocument(mountPath = '', hasMetrics = true) {
+export function openApiDocument(mountPath = '', isServed: (id: OperationId) => boolean = () => true) {
+  const operations = Object.entries(OPERATIONS).filter(([id]) => isServed(id as OperationId)) as Row[];
   return {
     openapi: '3.1.1',
     info: {
@@ -37,8 +37,8 @@ export function openApiDocument(mountPath = '', hasMetrics = true) {
     },
     servers: [{ url: mountPath || '/', description: 'This service' }],
     security: [{ bearer: [] }],
-    tags: [PLANTS, SERVICE],
-    paths: pathsOf(hasMetrics),
+    tags: [...new Set(operations.map(([, { tag }]) => tag))],
+    paths: pathsOf(operations),
     components: {
       schemas,
       headers,
@@ -58,16 +58,15 @@ export function openApiDocument(mountPath = '', hasMetrics = true) {
     },
     'x-other-requests': {
       description: 'The responses to another path, another method, and malformed HTTP.',
-      responses: failures(...UNDER_PLANTS, 'noSuchPath', 'methodNotAllowed'),
+      responses: failures(...OF_USERS, 'noSuchPath', 'methodNotAllowed'),
     },
   } as const;
 }
 
-const PLANTS: Tag = { name: 'Plants', description: 'Create, list and delete plants.' };
-const SERVICE: Tag = { name: 'Service', description: 'Documentation, health and metrics. Needs no token.' };
+type Row = readonly [id: OperationId, operation: Operation];
 
 /** An operation as the document has it. */
-export interface DocumentedOperation extends Omit<Operation, 'method' | 'path' | 'failures'> {
+export interface DocumentedOperation extends Omit<Operation, 'method' | 'path' | 'failures' | 'tag'> {
   readonly operationId: OperationId;
   readonly tags: readonly string[];
   readonly security?: readonly [];
@@ -76,21 +75,19 @@ export interface DocumentedOperation extends Omit<Operation, 'method' | 'path' |
 /** By method, in lower case. */
 export type PathItem = Readonly<Record<string, DocumentedOperation>>;
 
-function pathsOf(hasMetrics: boolean): Readonly<Record<string, PathItem>> {
+function pathsOf(operations: readonly Row[]): Readonly<Record<string, PathItem>> {
   const paths: Record<string, Record<string, DocumentedOperation>> = {};
-  for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
-    if (id === 'metrics' && !hasMetrics) continue;
-    const { method, path, summary, description, parameters, requestBody, responses } = operation;
-    const isOnPlants = id in PLANT_OPERATIONS;
+  for (const [id, operation] of operations) {
+    const { method, path, tag, summary, description, parameters, requestBody, responses } = operation;
     const documented: DocumentedOperation = {
       operationId: id,
       summary,
       description,
-      tags: [(isOnPlants ? PLANTS : SERVICE).name],
-      ...(!isOnPlants && { security: [] }),
+      tags: [tag.name],
+      ...(!isOfUser(id) && { security: [] }),
       ...(parameters && { parameters }),
       ...(requestBody && { requestBody }),
-      responses: { ...responses, ...failures(...failuresOf(operation, isOnPlants)) },
+      responses: { ...responses, ...failures(...failuresOf(operation, isOfUser(id))) },
     };
     (paths[path] ??= {})[method.toLowerCase()] = documented;
   }
@@ -98,12 +95,12 @@ function pathsOf(hasMetrics: boolean): Readonly<Record<string, PathItem>> {
 }
 
 /** The possible failures of an operation. */
-function failuresOf(operation: Operation, isOnPlants: boolean): readonly FailureKind[] {
+function failuresOf(operation: Operation, hasUser: boolean): readonly FailureKind[] {
   const { method, parameters = [], requestBody, failures: own = [] } = operation;
   const has = (place: string) => parameters.some((parameter) => parameter.in === place);
-  if (!isOnPlants) return [...ANYWHERE, ...own];
+  if (!hasUser) return [...ANYWHERE, ...own];
   return [
-    ...UNDER_PLANTS,
+    ...OF_USERS,
     ...(requestBody ? (['malformedJson', 'unsupportedBody'] as const) : []),
     ...(has('query') ? (['badQuery'] as const) : []),
     ...(has('path') ? (['badPathId'] as const) : []),

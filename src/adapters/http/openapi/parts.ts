@@ -40,6 +40,7 @@ export interface Parameter {
 
 /** A row of the tables of operations. */
 export interface Operation {
+  readonly tag: Tag;
   readonly method: Method;
   /** With the parameters in braces. */
   readonly path: string;
@@ -65,6 +66,15 @@ export type Method = (typeof OPERATION_METHODS)[number];
 export interface Tag {
   readonly name: string;
   readonly description: string;
+}
+
+/** A table of operations with one tag. */
+export function tagged<const Table extends Readonly<Record<string, Omit<Operation, 'tag'>>>>(
+  tag: Tag,
+  table: Table,
+): { readonly [Id in keyof Table]: Table[Id] & { readonly tag: Tag } } {
+  const rows = Object.entries(table).map(([id, row]) => [id, { ...row, tag }]);
+  return Object.fromEntries(rows) as { [Id in keyof Table]: Table[Id] & { readonly tag: Tag } };
 }
 
 /** The parameter of an operation whose content has an `ETag`. */

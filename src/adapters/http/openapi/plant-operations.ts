@@ -3,10 +3,12 @@
  * OpenAPI document and the tests follow from this table; `app/plants` has the handlers.
  */
 import { QUERY_PARAMETERS } from '../lists/list-query';
-import { IF_NONE_MATCH, type Operation, type Parameter, json } from './parts';
+import { IF_NONE_MATCH, type Parameter, json, tagged } from './parts';
 import { headersOf } from './responses';
 
-export const PLANT_OPERATIONS = {
+const PLANTS = { name: 'Plants', description: 'Create, list and delete plants.' };
+
+export const PLANT_OPERATIONS = tagged(PLANTS, {
   createPlant: {
     method: 'POST',
     path: '/plants',
@@ -32,7 +34,7 @@ export const PLANT_OPERATIONS = {
         }),
       },
     },
-    failures: ['invalidPlant', 'idTaken'],
+    failures: ['invalidBody', 'idTaken'],
   },
 
   listPlants: {
@@ -65,7 +67,7 @@ export const PLANT_OPERATIONS = {
     responses: { 204: { description: 'The plant was deleted.', headers: headersOf() } },
     failures: ['noSuchPlant'],
   },
-} satisfies Readonly<Record<string, Operation>>;
+});
 
 export type PlantOperationId = keyof typeof PLANT_OPERATIONS;
 

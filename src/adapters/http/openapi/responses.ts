@@ -123,7 +123,8 @@ const MEANINGS: Readonly<Record<FailureKind, string>> = {
   malformedHttp: 'The request is malformed HTTP; the connection is closed',
   malformedJson:
     'The body is not well-formed JSON in UTF-8, has a member twice with different values, or is nested too deep',
-  invalidPlant: 'The body is not a NewPlant; the message names the member and the rule',
+  invalidBody:
+    'The body does not have the schema of the operation; the message names the member and the rule',
   idTaken: 'The id is taken by a living plant of this user',
   badQuery: 'A parameter of the list is invalid; the message names it',
   badPathId: 'The id in the path is not a canonical int64',
@@ -212,8 +213,8 @@ export const ANYWHERE = [
   'bug',
 ] as const satisfies FailureKind[];
 
-/** Failures of requests under `/plants`. */
-export const UNDER_PLANTS = [
+/** Failures of requests that need a user. */
+export const OF_USERS = [
   ...ANYWHERE,
   'noCredentials',
   'badCredentials',
@@ -225,6 +226,6 @@ export const UNDER_PLANTS = [
 export function optionsResponses(): Responses {
   return {
     204: { description: 'The methods of the path.', headers: headersOf({ Allow: ALLOW }) },
-    ...failures(...UNDER_PLANTS),
+    ...failures(...OF_USERS),
   };
 }

@@ -1,5 +1,5 @@
 /** The operations without a token: documentation, health and metrics. `app/service` has the handlers. */
-import { IF_NONE_MATCH, type Operation, type Response, type Responses, type Schema, json } from './parts';
+import { IF_NONE_MATCH, type Response, type Responses, type Schema, json, tagged } from './parts';
 import { headersOf } from './responses';
 import { type LiveBody, type ReadyBody, type ServiceBody, schemas } from './schemas';
 
@@ -8,7 +8,12 @@ export const INTERFACE_VERSION = '1.0.0';
 
 const TEXT: Schema = { type: 'string' };
 
-export const SERVICE_OPERATIONS = {
+const SERVICE = {
+  name: 'Service',
+  description: 'Documentation, health and metrics. Needs no token.',
+};
+
+export const SERVICE_OPERATIONS = tagged(SERVICE, {
   aboutService: {
     method: 'GET',
     path: '/',
@@ -107,7 +112,7 @@ export const SERVICE_OPERATIONS = {
       },
     },
   },
-} satisfies Readonly<Record<string, Operation>>;
+});
 
 export type ServiceOperationId = keyof typeof SERVICE_OPERATIONS;
 

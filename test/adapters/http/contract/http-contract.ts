@@ -3,7 +3,7 @@
  * HTTP and with any event store.
  * Every test has its own user, so tests may share instances and stores.
  */
-import type { PlantOperationId } from '../../../../src/adapters/http/openapi/plant-operations';
+import type { UserOperationId } from '../../../../src/adapters/http/openapi/operations';
 import { Client } from '../../../support/client';
 import { answering } from './answering';
 import { bodies } from './bodies';
@@ -42,7 +42,7 @@ export const BODY_LIMIT = 65_536;
 type Suite = (service: Subject) => void;
 
 /** The tests of each operation. What follows from the table of operations is in {@link operations}. */
-const BY_OPERATION: Readonly<Record<PlantOperationId, readonly [Suite, ...Suite[]]>> = {
+const BY_OPERATION: Readonly<Record<UserOperationId, readonly [Suite, ...Suite[]]>> = {
   createPlant: [creating, bodies],
   listPlants: [listing, paging],
   deletePlant: [deleting],

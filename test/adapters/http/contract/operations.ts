@@ -1,11 +1,10 @@
 import { expect } from 'chai';
-import { servedMethods } from '../../../../src/adapters/http/openapi/operations';
+import { USER_OPERATIONS, servedMethods } from '../../../../src/adapters/http/openapi/operations';
 import type { Operation } from '../../../../src/adapters/http/openapi/parts';
-import { PLANT_OPERATIONS } from '../../../../src/adapters/http/openapi/plant-operations';
 import { type HttpRequest, exchange } from '../../../support/client';
 import type { Subject } from './http-contract';
 
-const OPERATIONS = Object.entries<Operation>(PLANT_OPERATIONS);
+const OPERATIONS = Object.entries<Operation>(USER_OPERATIONS);
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'PURGE', 'LOCK'];
 
 /** The first example of each parameter in the path, and of the body. */

@@ -126,7 +126,7 @@ function takes(sent: string): boolean {
     newPlantFrom(parseJson(Buffer.from(sent)));
     return true;
   } catch (error) {
-    if (error instanceof HttpProblem && error.problem === PROBLEMS.invalidPlant) return false;
+    if (error instanceof HttpProblem && error.problem === PROBLEMS.invalidBody) return false;
     throw error;
   }
 }
