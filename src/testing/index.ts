@@ -1,9 +1,8 @@
-/** The public face of testing: the contract of an event store (docs/write-a-store.md), and examples for a decider. */
+/** The public face of testing: the contracts of the ports (docs/write-a-store.md), and examples for a decider. */
 export { type DeciderExamples, examplesOf } from './decider-examples';
+export { eventStoreContract } from './event-store-contract';
 export { ODD_TEXTS } from './odd-texts';
-export {
-  type ContractCase,
-  type ContractOptions,
-  type OpenStore,
-  eventStoreContract,
-} from './event-store-contract';
+export type { ContractOptions } from './options';
+export type { OpenStore } from './place';
+export type { ContractCase } from './run-cases';
+export { type CatalogueOptions, streamCatalogueContract } from './stream-catalogue-contract';

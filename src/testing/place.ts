@@ -6,7 +6,7 @@ export interface OpenStore {
   readonly archive?: StreamArchive | undefined;
   /** The feed of the store. Needed with `feedLength`. */
   readonly feed?: Feed | undefined;
-  /** Erases streams of the store. Without it, the case of erased entries of a feed checks nothing. */
+  /** Erases streams of the store. Without it, cases of other ports that erase a stream check nothing. */
   readonly catalogue?: StreamCatalogue | undefined;
   /**
    * Closes the store. Called once, at the latest at the end of a case; calls to the store that follow must reject with
@@ -29,20 +29,20 @@ export class Place {
 
   /** The archive of the store that was opened last. */
   get archive(): StreamArchive {
-    const archive = this.#opened.at(-1)?.archive;
-    if (archive === undefined) throw new Error('with `loseEvents`, `open` must return an archive');
-    return archive;
+    return this.#member('archive');
   }
 
-  /** The feed of the store that was opened last. */
   get feed(): Feed {
-    const feed = this.#opened.at(-1)?.feed;
-    if (feed === undefined) throw new Error('with `feedLength`, `open` must return a feed');
-    return feed;
+    return this.#member('feed');
   }
 
-  get catalogue(): StreamCatalogue | undefined {
-    return this.#opened.at(-1)?.catalogue;
+  get catalogue(): StreamCatalogue {
+    return this.#member('catalogue');
+  }
+
+  /** Whether a store has a catalogue. */
+  get erases(): boolean {
+    return this.#opened.at(-1)?.catalogue !== undefined;
   }
 
   async open(): Promise<EventStore> {
@@ -63,5 +63,11 @@ export class Place {
   async reopen(): Promise<EventStore> {
     await this.closeAll();
     return this.open();
+  }
+
+  #member<Name extends keyof OpenStore>(name: Name): NonNullable<OpenStore[Name]> {
+    const member = this.#opened.at(-1)?.[name];
+    if (member == null) throw new Error(`these cases need the \`${name}\` that \`open\` returns`);
+    return member;
   }
 }

@@ -1,5 +1,10 @@
-/** Runs the published contract of the event store (src/testing) under mocha. */
-import { type ContractOptions, type OpenStore, eventStoreContract } from '../../src/testing';
+/** Runs the published contracts (src/testing) under mocha. */
+import {
+  type ContractCase,
+  type ContractOptions,
+  type OpenStore,
+  eventStoreContract,
+} from '../../src/testing';
 
 export interface Candidate extends ContractOptions {
   readonly name: string;
@@ -8,22 +13,29 @@ export interface Candidate extends ContractOptions {
   readonly only?: RegExp;
 }
 
+/** LONG multiplies the random work by 25, SEED repeats a failed run. */
 const LONG = process.env['LONG'] === '1';
 const SEED = process.env['SEED'];
 
-/** LONG multiplies the random work by 25, SEED repeats a failed run. */
+/** Options of every contract. */
+export const CONTRACT_OPTIONS = {
+  timeoutMs: LONG ? 200_000 : 10_000,
+  ...(SEED === undefined ? {} : { seed: Number(SEED) }),
+};
+
 export function describeEventStore(candidate: Candidate): void {
-  const { name, open, timeoutMs = 10_000, only = /(?:)/, ...options } = candidate;
-  const limit = LONG ? 20 * timeoutMs : timeoutMs;
-  describe(`${name} satisfies the contract of an event store`, function () {
+  const { name, open, only = /(?:)/, ...options } = candidate;
+  const cases = eventStoreContract(open, { effort: LONG ? 25 : 1, ...options, ...CONTRACT_OPTIONS });
+  describeContract(
+    `${name} satisfies the contract of an event store`,
+    cases.filter((each) => only.test(each.name)),
+  );
+}
+
+export function describeContract(title: string, cases: readonly ContractCase[]): void {
+  describe(title, function () {
     // The case has a shorter time limit of its own, with a better message.
-    this.timeout(limit + 5000);
-    const cases = eventStoreContract(open, {
-      ...options,
-      timeoutMs: limit,
-      effort: LONG ? 25 : 1,
-      ...(SEED === undefined ? {} : { seed: Number(SEED) }),
-    });
-    for (const { name, run } of cases.filter((each) => only.test(each.name))) it(name, run);
+    this.timeout(CONTRACT_OPTIONS.timeoutMs + 5000);
+    for (const { name, run } of cases) it(name, run);
   });
 }

@@ -7,6 +7,7 @@ import {
   StoreUnavailable,
   type StoredEvent,
   type StreamArchive,
+  type StreamCatalogue,
   type StreamName,
   UnreadableHistory,
   headOf,
@@ -85,8 +86,8 @@ async function faultOf(operation: keyof Store): Promise<never> {
   throw operation === 'append' ? new OutcomeUnknown() : new StoreUnavailable();
 }
 
-/** Events that outlive the stores over them. */
-class Disk implements Store, StreamArchive {
+/** What outlives the stores over it. */
+export class Disk implements Store, StreamCatalogue, StreamArchive {
   #events = new MemoryEventStore(PAGE_SIZE);
   readonly #bases = new Map<string, Head>();
   /** The version of the first event of each stream from which archived events were removed. */
@@ -118,6 +119,21 @@ class Disk implements Store, StreamArchive {
 
   async bytes() {
     return undefined;
+  }
+
+  streams() {
+    return this.#events.streams();
+  }
+
+  find(stream: StreamName) {
+    return this.#events.find(stream);
+  }
+
+  async erase(stream: StreamName): Promise<number> {
+    const oldest = this.#oldest.get(stream) ?? 1;
+    this.#bases.delete(stream);
+    this.#oldest.delete(stream);
+    return Math.max(0, (await this.#events.erase(stream)) - oldest + 1);
   }
 
   async loseEvents(stream: StreamName): Promise<void> {

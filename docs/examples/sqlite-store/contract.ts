@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
-import { eventStoreContract } from 'plant-store/testing';
+import { eventStoreContract, streamCatalogueContract } from 'plant-store/testing';
+import { SqliteStreamCatalogue } from './catalogue.js';
 import { SqliteEventStore } from './store.js';
 
-describe('SqliteEventStore keeps the contract of an event store', async () => {
+describe('A store in SQLite keeps the contracts', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'sqlite-store-'));
   after(() => rm(directory, { recursive: true }));
 
@@ -25,9 +26,13 @@ describe('SqliteEventStore keeps the contract of an event store', async () => {
   function open() {
     losesReply = false;
     const database = new Database(join(directory, 'plants.db'));
-    return { store: new SqliteEventStore(database, 3), close: () => database.close() };
+    const store = new SqliteEventStore(database, 3);
+    return { store, catalogue: new SqliteStreamCatalogue(database), close: () => database.close() };
   }
 
   const cases = eventStoreContract(open, { pageSize: 3, durable: true, shared: true, loseReply });
   for (const { name, run } of cases) it(name, run);
+
+  const catalogueCases = streamCatalogueContract(open, { durable: true, shared: true, manyStreams: 100 });
+  for (const { name, run } of catalogueCases) it(name, run);
 });

@@ -1,5 +1,6 @@
 import { MemoryEventStore } from '../../../src/adapters/memory';
-import { describeEventStore } from '../../contracts/event-store';
+import { streamCatalogueContract } from '../../../src/testing';
+import { CONTRACT_OPTIONS, describeContract, describeEventStore } from '../../contracts/event-store';
 
 for (const pageSize of [1, 3, 1000]) {
   describeEventStore({
@@ -12,3 +13,11 @@ for (const pageSize of [1, 3, 1000]) {
     },
   });
 }
+
+describeContract(
+  'MemoryEventStore satisfies the contract of a stream catalogue',
+  streamCatalogueContract(() => {
+    const store = new MemoryEventStore();
+    return { store, catalogue: store };
+  }, CONTRACT_OPTIONS),
+);

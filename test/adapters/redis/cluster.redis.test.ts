@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { APPEND } from '../../../src/adapters/redis/scripts';
 import { streamKey } from '../../../src/adapters/redis/stream-key';
 import { BEGINNING, OutcomeUnknown } from '../../../src/event-sourcing';
-import { describeEventStore } from '../../contracts/event-store';
-import { streamCatalogueContract } from '../../contracts/stream-catalogue';
+import { streamCatalogueContract } from '../../../src/testing';
+import { CONTRACT_OPTIONS, describeContract, describeEventStore } from '../../contracts/event-store';
 import { Client, servedInTime } from '../../support/client';
 import { encoded, created } from '../../support/given';
 import { startInstance } from '../../support/instance';
@@ -50,7 +50,10 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
     open: () => openWith('contract'),
   });
 
-  streamCatalogueContract({ name: 'RedisStreamCatalogue', open });
+  describeContract(
+    'RedisStreamCatalogue satisfies the contract of a stream catalogue',
+    streamCatalogueContract(open, { ...CONTRACT_OPTIONS, durable: true, shared: true }),
+  );
 
   it('a snapshot is saved, loaded and erased in the slot of its stream', async () => {
     const { store, catalogue, snapshots, close } = await open();

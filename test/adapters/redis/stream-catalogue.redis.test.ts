@@ -1,17 +1,19 @@
 import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
 import { BEGINNING, StoreUnavailable, type StreamCatalogue } from '../../../src/event-sourcing';
-import { streamCatalogueContract } from '../../contracts/stream-catalogue';
+import { streamCatalogueContract } from '../../../src/testing';
+import { CONTRACT_OPTIONS, describeContract } from '../../contracts/event-store';
 import { encoded, created } from '../../support/given';
 import { describeOwnRedis, describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { openStore } from './open-store';
 
 describeRedis('On one Redis', (redis) => {
-  streamCatalogueContract({
-    name: 'RedisStreamCatalogue',
-    open: () => openStore(redis.url, { keyPrefix: redis.prefix }),
-  });
+  const open = () => openStore(redis.url, { keyPrefix: redis.prefix });
+  describeContract(
+    'RedisStreamCatalogue satisfies the contract of a stream catalogue',
+    streamCatalogueContract(open, { ...CONTRACT_OPTIONS, durable: true, shared: true }),
+  );
 
   describe('a foreign key', () => {
     /** The findings of the catalogue besides alice's stream, after `put`. */

@@ -1,0 +1,43 @@
+/** The contracts of the ports beside the event store must detect broken ones, and each of their cases some of these. */
+import { expect } from 'chai';
+import { type ContractCase, streamCatalogueContract } from '../../src/testing';
+import { BROKEN_CATALOGUES, openOn } from './broken-ports';
+
+const OPTIONS = { durable: true, shared: true, seed: 42, timeoutMs: 5000, manyStreams: 1500 };
+
+const CONTRACTS = {
+  'a stream catalogue': { contract: streamCatalogueContract, broken: BROKEN_CATALOGUES },
+};
+
+for (const [port, { contract, broken }] of Object.entries(CONTRACTS))
+  describe(`The contract of ${port}`, () => {
+    it('accepts one without faults', async () => {
+      expect(await failed(contract(openOn(), OPTIONS))).to.deep.equal([]);
+    });
+
+    const failures = new Map<string, Promise<readonly string[]>>();
+    const failuresOf = (what: string) => {
+      const change = broken[what];
+      const known = failures.get(what) ?? failed(contract(openOn(change, change === undefined), OPTIONS));
+      failures.set(what, known);
+      return known;
+    };
+    const faults = [...Object.keys(broken), 'answers after it was closed'];
+    for (const what of faults)
+      it(`detects one that ${what}`, async () => {
+        expect(await failuresOf(what)).not.to.deep.equal([]);
+      });
+
+    it('has no case that accepts all of these', async () => {
+      const detecting = (await Promise.all(faults.map(failuresOf))).flat();
+      const useless = contract(openOn(), OPTIONS).filter(({ name }) => !detecting.includes(name));
+      expect(useless.map(({ name }) => name)).to.deep.equal([]);
+    });
+  });
+
+/** The names of the cases that fail. */
+async function failed(cases: readonly ContractCase[]): Promise<string[]> {
+  const names: string[] = [];
+  for (const { name, run } of cases) await run().catch(() => names.push(name));
+  return names;
+}
