@@ -1,4 +1,5 @@
-// Generates the parts of the pages that show the code: the configuration, the metrics, the alerts, and the picture of the tour.
+// Generates the parts of the pages that show the code (the configuration, the metrics, the alerts), the picture of the tour,
+// and the alerts as an object of Kubernetes.
 // `--check` changes nothing, and fails if a page is out of date.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
@@ -7,6 +8,7 @@ import { variables } from '../src/service/config';
 import { reliability } from './reliability';
 import { tourPicture } from './tour-picture';
 
+const RULES = 'deploy/prometheus/rules.yaml';
 const PAGES = ['README.md', 'docs/operations.md', 'docs/reliability.md'];
 
 function configuration(): string {
@@ -38,7 +40,7 @@ interface Rule {
 }
 
 function alerts(): string {
-  const { groups } = parse(readFileSync('deploy/prometheus/rules.yaml', 'utf8')) as {
+  const { groups } = parse(readFileSync(RULES, 'utf8')) as {
     readonly groups: readonly { readonly rules: readonly Rule[] }[];
   };
   const rows = groups
@@ -59,6 +61,20 @@ function alerts(): string {
   ].join('\n');
 }
 
+/** The rules for the Prometheus operator, which reads no file of Prometheus. */
+function prometheusRule(): string {
+  const rules = readFileSync(RULES, 'utf8').replace(/^#.*\n/gm, '');
+  return `# Generated from ${RULES}: npm run docs
+apiVersion: monitoring.coreos.com/v1
+kind: PrometheusRule
+metadata:
+  name: plant-store
+  labels:
+    app.kubernetes.io/name: plant-store
+spec:
+${rules.replace(/^(?=.)/gm, '  ')}`;
+}
+
 const places: Readonly<Record<string, string>> = {
   configuration: configuration(),
   metrics: metrics(),
@@ -66,17 +82,19 @@ const places: Readonly<Record<string, string>> = {
   ...reliability(),
 };
 
-const PICTURE = 'docs/tour.svg';
+const made: Readonly<Record<string, () => string>> = {
+  'docs/tour.svg': () => tourPicture(readFileSync('README.md', 'utf8')),
+  'deploy/kubernetes/monitoring/prometheus-rule.yaml': prometheusRule,
+};
 
-const stale = [...PAGES, PICTURE].filter((page) => {
+const stale = [...PAGES, ...Object.keys(made)].filter((page) => {
   const before = existsSync(page) ? readFileSync(page, 'utf8') : '';
   const after =
-    page === PICTURE
-      ? tourPicture(readFileSync('README.md', 'utf8'))
-      : before.replace(
-          /(<!-- (\w+): npm run docs -->\n)[^]*?(<!-- \/\2 -->)/g,
-          (_, start: string, name: string, end: string) => `${start}${places[name] ?? ''}\n${end}`,
-        );
+    made[page]?.() ??
+    before.replace(
+      /(<!-- (\w+): npm run docs -->\n)[^]*?(<!-- \/\2 -->)/g,
+      (_, start: string, name: string, end: string) => `${start}${places[name] ?? ''}\n${end}`,
+    );
   if (after !== before && !process.argv.includes('--check')) writeFileSync(page, after);
   return after !== before;
 });

@@ -14,7 +14,7 @@ const [processes, passedOn] =
 
 /** Tests with a script of their own. */
 const APART = [
-  'test/{package,bench,clients,container,monitoring}/*.{package,bench,clients,container,prometheus}.test.ts',
+  'test/{package,deploy,bench,clients,container,monitoring}/*.{package,bench,clients,container,prometheus}.test.ts',
   // `npm run test:slow`
   'test/{world/load/*,**/*.load.*}.test.ts',
 ];

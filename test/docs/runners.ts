@@ -90,8 +90,8 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
     saying: "follow('compose restore'",
   },
   'sh operator image': { by: 'test/container/docker.ts', saying: 'deploy/operator.Dockerfile' },
-  'sh kubernetes backup': { by: 'test/repository/kubernetes.unit.test.ts' },
-  'sh kubernetes': { by: 'test/repository/kubernetes.unit.test.ts' },
+  'sh kubernetes backup': { by: 'test/deploy/kubernetes.processes.redis.test.ts' },
+  'sh kubernetes': { by: 'test/deploy/kubernetes.processes.redis.test.ts' },
   'sh release check': {
     by: 'test/container/release.container.test.ts',
     saying: "theBlock('sh release check')",

@@ -1,17 +1,15 @@
 import { expect } from 'chai';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { Deployment } from 'kubernetes-types/apps/v1';
 import type { HorizontalPodAutoscaler } from 'kubernetes-types/autoscaling/v2';
 import type { CronJob, Job } from 'kubernetes-types/batch/v1';
 import type { Container, Service } from 'kubernetes-types/core/v1';
 import type { NetworkPolicy } from 'kubernetes-types/networking/v1';
 import type { PodDisruptionBudget } from 'kubernetes-types/policy/v1';
-import * as ts from 'typescript';
 import { parse } from 'yaml';
 import { readConfig } from '../../src/service/config';
 import { blocks } from '../docs/blocks';
-import { temporaryDirectory } from '../support/temporary-directory';
 
 const FOLDER = 'deploy/kubernetes';
 const LABELS = { 'app.kubernetes.io/name': 'plant-store' };
@@ -19,11 +17,6 @@ const LABELS = { 'app.kubernetes.io/name': 'plant-store' };
 interface Kustomization {
   readonly resources: readonly string[];
   readonly images: readonly { readonly name: string; readonly newName: string; readonly newTag: string }[];
-}
-
-interface KubernetesObject {
-  readonly apiVersion?: string;
-  readonly kind?: string;
 }
 
 interface ServiceMonitor {
@@ -39,7 +32,6 @@ function manifest(path: string): unknown {
 
 describe('The Kubernetes manifests', () => {
   const kustomization = manifest('kustomization.yaml') as Kustomization;
-  const monitoring = manifest('service-monitor/kustomization.yaml') as Kustomization;
   const backup = manifest('backup/kustomization.yaml') as Kustomization;
   const { spec } = manifest('deployment.yaml') as Deployment;
   const pod = spec!.template.spec!;
@@ -56,35 +48,8 @@ describe('The Kubernetes manifests', () => {
       value ?? (valueFrom!.secretKeyRef!.key === 'url' ? 'redis://redis:6379' : ''),
     ]),
   );
-  const { config, problems } = readConfig({ NODE_ENV: 'production', HOST: '0.0.0.0', ...environment });
-
-  describe('have only the members of the published API', () => {
-    const inDirectory = temporaryDirectory();
-    const files = [
-      ...kustomization.resources,
-      ...monitoring.resources.map((file) => join('service-monitor', file)),
-      ...[...backup.resources, 'restore-job.yaml'].map((file) => join('backup', file)),
-    ].filter((file) => !file.endsWith('service-monitor.yaml'));
-
-    it(`in ${files.join(', ')}`, function () {
-      this.timeout(30_000);
-      const sources = files.map((file) => {
-        const path = inDirectory(file.replace(/\W/g, '-') + '.ts');
-        writeFileSync(path, checkedSource(manifest(file) as KubernetesObject));
-        return path;
-      });
-      expect(compilerErrors(sources)).to.deep.equal([]);
-    });
-
-    it('which the compiler checks, at any depth', function () {
-      this.timeout(30_000);
-      const wrong = manifest('deployment.yaml') as Deployment;
-      Object.assign(wrong.spec!.template.spec!.containers[0]!, { livenesProbe: {} });
-      const path = inDirectory('wrong.ts');
-      writeFileSync(path, checkedSource(wrong));
-      expect(compilerErrors([path]).join()).to.contain(`'"livenesProbe"' does not exist in type 'Container'`);
-    });
-  });
+  const production = { NODE_ENV: 'production', HOST: '0.0.0.0', ...environment };
+  const { config, problems } = readConfig(production);
 
   it('configure the service without problems, as in production', () => {
     expect(problems).to.equal(undefined);
@@ -120,8 +85,8 @@ describe('The Kubernetes manifests', () => {
   it('restart and observe a pod by the admin port, which has connections of its own', () => {
     expect(container!.startupProbe!.httpGet!.port).to.equal('admin');
     expect(container!.livenessProbe!.httpGet!.port).to.equal('admin');
-    expect(portsAdmittedBy('service-monitor/network-policy.yaml')).to.deep.equal(['admin']);
-    const monitor = (manifest('service-monitor/service-monitor.yaml') as ServiceMonitor).spec;
+    expect(portsAdmittedBy('monitoring/network-policy.yaml')).to.deep.equal(['admin']);
+    const monitor = (manifest('monitoring/service-monitor.yaml') as ServiceMonitor).spec;
     expect(monitor.endpoints).to.have.length(1);
     expect(monitor.endpoints[0]).to.include({ targetPort: 'admin', path: '/metrics' });
     expect(monitor.selector.matchLabels).to.deep.equal(
@@ -164,31 +129,43 @@ describe('The Kubernetes manifests', () => {
     expect(spec!.selector.matchLabels).to.deep.equal(LABELS);
     const budget = (manifest('pod-disruption-budget.yaml') as PodDisruptionBudget).spec!;
     expect(budget.selector!.matchLabels).to.deep.equal(LABELS);
-    for (const file of ['network-policy.yaml', 'service-monitor/network-policy.yaml'])
+    for (const file of ['network-policy.yaml', 'monitoring/network-policy.yaml'])
       expect((manifest(file) as NetworkPolicy).spec!.podSelector.matchLabels).to.deep.equal(LABELS);
   });
 
-  it('keep an instance through updates and evictions', () => {
+  it('connect the service and the backup to DNS and to Redis only, and with the component also to the issuer', () => {
+    const dns = [{ kubernetes: 'kube-system' }, 53, 53];
+    for (const file of ['network-policy.yaml', 'backup/network-policy.yaml'])
+      expect(egressOf(file), file).to.deep.equal([dns, [{ pods: 'plant-store-redis' }, 6379]]);
+    expect(egressOf('issuer/network-policy.yaml')).to.deep.equal([[{ cidr: '192.0.2.0/24' }, 443]]);
+    expect(egressOf('redis/network-policy.yaml')).to.deep.equal([]);
+    const { env } = (manifest('issuer/deployment.yaml') as Deployment).spec!.template.spec!.containers[0]!;
+    const ofIssuer = Object.fromEntries(env!.map(({ name, value }) => [name, value!]));
+    expect(readConfig({ ...production, ...ofIssuer }).problems).to.equal(undefined);
+  });
+
+  it('spread the pods over zones and nodes, without those that an update replaces', () => {
+    expect(pod.topologySpreadConstraints!.map(({ topologyKey }) => topologyKey)).to.deep.equal([
+      'topology.kubernetes.io/zone',
+      'kubernetes.io/hostname',
+    ]);
+    for (const constraint of pod.topologySpreadConstraints!)
+      expect(constraint).to.deep.include({
+        labelSelector: { matchLabels: LABELS },
+        matchLabelKeys: ['pod-template-hash'],
+        whenUnsatisfiable: 'ScheduleAnyway',
+      });
+  });
+
+  it('keep an instance through updates and evictions, and evict pods that are not ready', () => {
     const { scaleTargetRef, minReplicas } = (
       manifest('horizontal-pod-autoscaler.yaml') as HorizontalPodAutoscaler
     ).spec!;
     const budget = (manifest('pod-disruption-budget.yaml') as PodDisruptionBudget).spec!;
     expect(scaleTargetRef.name).to.equal((manifest('deployment.yaml') as Deployment).metadata!.name);
     expect(minReplicas).to.be.above(Number(budget.maxUnavailable));
+    expect(budget.unhealthyPodEvictionPolicy).to.equal('AlwaysAllow');
     expect(spec!.strategy!.rollingUpdate).to.deep.equal({ maxUnavailable: 0, maxSurge: 1 });
-  });
-
-  it('use the secrets that the steps of docs/operations.md create', () => {
-    const steps = blocks().find(({ kind }) => kind === 'sh kubernetes')!.text;
-    const created = [...steps.matchAll(/create secret generic (\S+) --from-(?:file|literal)=(\w[\w.]*)/g)];
-    const [tokens, redis] = created.map(([, secret, key]) => ({ secret, key }));
-    expect(tokens).to.deep.equal({
-      secret: pod.volumes![0]!.secret!.secretName,
-      key: basename(config!.AUTH_TOKENS_FILE!),
-    });
-    const { name, key } = container!.env!.find((each) => each.name === 'REDIS_URL')!.valueFrom!.secretKeyRef!;
-    expect(redis).to.deep.equal({ secret: name, key });
-    expect(steps).to.contain(`kubectl apply -k ${FOLDER}`);
   });
 
   it('run the images of the version of the package', () => {
@@ -219,31 +196,20 @@ describe('The Kubernetes manifests', () => {
   });
 });
 
+/** The destinations that a policy allows, each with its ports. */
+function egressOf(file: string): unknown[] {
+  const { egress = [] } = (manifest(file) as NetworkPolicy).spec!;
+  return egress.map(({ to, ports }) => [
+    ...to!.map(({ ipBlock, namespaceSelector, podSelector }) => ({
+      ...(ipBlock && { cidr: ipBlock.cidr }),
+      ...(namespaceSelector && { kubernetes: namespaceSelector.matchLabels!['kubernetes.io/metadata.name'] }),
+      ...(podSelector && { pods: podSelector.matchLabels!['app.kubernetes.io/name'] }),
+    })),
+    ...ports!.map(({ port }) => port),
+  ]);
+}
+
 function portsAdmittedBy(file: string): unknown[] {
   const { ingress } = (manifest(file) as NetworkPolicy).spec!;
   return ingress!.flatMap(({ ports }) => ports!.map(({ port }) => port));
-}
-
-/** A module that compiles only if the object is of its Kubernetes type, without further members. */
-function checkedSource(object: KubernetesObject): string {
-  const { apiVersion = '', kind = '' } = object;
-  const [group = '', version = ''] = apiVersion.includes('/')
-    ? apiVersion.replace('.k8s.io', '').split('/')
-    : ['core', apiVersion];
-  const types = join(process.cwd(), 'node_modules/kubernetes-types', group, version);
-  return `import type { ${kind} } from ${JSON.stringify(types)};\nexport const checked: ${kind} = ${JSON.stringify(object)};\n`;
-}
-
-function compilerErrors(files: readonly string[]): string[] {
-  const options: ts.CompilerOptions = {
-    noEmit: true,
-    strict: true,
-    skipLibCheck: true,
-    types: [],
-    module: ts.ModuleKind.CommonJS,
-    moduleResolution: ts.ModuleResolutionKind.Bundler,
-  };
-  return ts
-    .getPreEmitDiagnostics(ts.createProgram(files, options))
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
 }
