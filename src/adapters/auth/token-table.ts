@@ -2,7 +2,7 @@ import type { User } from '../../application';
 import { tokenDigest } from './token-digest';
 
 /** Maximum number of remembered tokens. Each takes its length, and about 100 bytes. */
-export const MAX_REMEMBERED = 1000;
+export const MAX_REMEMBERED = 20_000;
 
 /**
  * Finds the user of a token by its digest, and remembers the valid tokens that

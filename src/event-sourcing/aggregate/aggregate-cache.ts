@@ -110,13 +110,15 @@ export class AggregateCache<Cached extends Cacheable> {
 
   /** Evicts the least recently used of these until the limits are kept. */
   #evict(mayEvict: (entry: Entry<Cached>) => boolean): void {
+    // An iterator first skips the places of all streams that were used since the table was last rehashed.
+    if (!this.#exceeds()) return;
     for (const [stream, entry] of this.#entries) {
-      if (!this.#exceeds()) return;
       if (!mayEvict(entry) || !entry.aggregate.evictable) continue;
       this.#entries.delete(stream);
       this.#bytes -= entry.bytes;
       this.#items -= entry.items;
       this.#evictions++;
+      if (!this.#exceeds()) return;
     }
   }
 }
