@@ -64,7 +64,7 @@ export function httpContract({ name, start }: Candidate): void {
       user: () => clientOf(users++, 'token'),
       twin: () => [clientOf(users, 'token'), clientOf(users++, 'other')],
     };
-    for (const suite of Object.values(BY_OPERATION).flat()) suite(subject);
+    for (const suite of new Set(Object.values(BY_OPERATION).flat())) suite(subject);
     for (const suite of [operations, callers, resources, answering]) suite(subject);
   });
 }
