@@ -2,7 +2,7 @@
  * `npm run test:trials`: applies each change of test/trials to a copy of this tree, as a developer would make it by
  * docs/extend.md. Types and the tests that its first line names must pass. Then it removes the added lines of source and
  * of tables one at a time: the compiler or one of these tests must notice each. With `-- --part 1/3` it removes only the
- * first, fourth, seventh … of them. Exits with 1 if a removed line is silent.
+ * first, fourth, seventh … of them, and with `-- event` it applies only the changes whose file begins so. Exits with 1 if a removed line is silent.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -117,10 +117,13 @@ function runTrial(name: string, isSelected: (index: number) => boolean): [notice
   }
 }
 
-const { values } = parseArgs({ options: { part: { type: 'string', default: '1/1' } } });
+const { values, positionals } = parseArgs({
+  options: { part: { type: 'string', default: '1/1' } },
+  allowPositionals: true,
+});
 const [part, parts] = values.part.split('/').map(Number) as [number, number];
 let [passed, failed] = [0, 0];
-for (const name of readdirSync(TRIALS)) {
+for (const name of readdirSync(TRIALS).filter((each) => each.startsWith(positionals[0] ?? ''))) {
   const [noticed, silent] = runTrial(name, (index) => index % parts === part - 1);
   console.log(
     `${name}: ${noticed} removed lines were noticed${silent.map((line) => `\n  SILENT ${line}`).join('')}`,

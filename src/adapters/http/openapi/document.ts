@@ -101,7 +101,7 @@ function failuresOf(operation: Operation, hasUser: boolean): readonly FailureKin
   if (!hasUser) return [...ANYWHERE, ...own];
   return [
     ...OF_USERS,
-    ...(requestBody ? (['malformedJson', 'unsupportedBody'] as const) : []),
+    ...(requestBody ? (['malformedJson', 'invalidBody', 'unsupportedBody'] as const) : []),
     ...(has('query') ? (['badQuery'] as const) : []),
     ...(has('path') ? (['badPathId'] as const) : []),
     ...own,

@@ -34,7 +34,7 @@ export const PLANT_OPERATIONS = tagged(PLANTS, {
         }),
       },
     },
-    failures: ['invalidBody', 'idTaken'],
+    failures: ['idTaken'],
   },
 
   listPlants: {

@@ -73,6 +73,17 @@ describe('the OpenAPI document', () => {
     }
   });
 
+  it('has the type of every body in JSON, and the required members of every object', () => {
+    const bodies = objectsIn(document)
+      .filter(([at]) => /\/application~1json\/schema$|^\/components\/schemas\/\w+$/.test(at))
+      .filter(([, schema]) => !('$ref' in schema || 'allOf' in schema));
+    for (const [at, { type, properties, required }] of bodies) {
+      expect(type, at).to.be.a('string');
+      if (properties !== undefined)
+        expect([type, Array.isArray(required)], at).to.deep.equal(['object', true]);
+    }
+  });
+
   it('has no schema with the name of a global type of JavaScript', () => {
     for (const name of Object.keys(document.components.schemas))
       expect(globalThis).to.not.have.property(name);
