@@ -1,6 +1,6 @@
 #!/bin/sh
-# Replaces the instances of compose.yaml by instances of the present image, which serve before the old ones drain. COMPOSE
-# is the command, by default `docker compose`.
+# Replaces the instances of compose.yaml by instances of the present image and settings, which are ready before the old ones
+# drain. COMPOSE is the command, by default `docker compose`. A new instance must be ready within LIMIT seconds.
 set -eu
 compose=${COMPOSE:-docker compose}
 
@@ -9,6 +9,9 @@ fail() {
   exit 1
 }
 
+# The image has no shell. Its health check is only whether the instance is live.
+ready='fetch(`http://127.0.0.1:${process.env.PORT}/health/ready`).then(({ ok }) => process.exit(ok ? 0 : 1))'
+
 old=$($compose ps --quiet plants)
 [ -n "$old" ] || fail 'no instance runs'
 count=$(echo "$old" | wc -l)
@@ -16,8 +19,8 @@ $compose up --detach --no-build --no-deps --no-recreate --scale "plants=$((2 * c
   fail 'the new instances do not start; the old ones serve'
 for each in $($compose ps --quiet plants); do
   case $old in *"$each"*) continue ;; esac
-  timeout 60 sh -c "until docker inspect --format '{{.State.Health.Status}}' $each | grep -qx healthy; do sleep 1; done" ||
-    fail "the new instance $each is not healthy; the old ones serve. Its log: docker logs $each"
+  timeout "${LIMIT:-60}" sh -c "until docker exec $each node -e '$ready' >/dev/null 2>&1; do sleep 1; done" ||
+    fail "the new instance $each is not ready; the old ones serve. Its log: docker logs $each"
 done
 # The proxy finds a new instance within two seconds, and sends requests to it when it is ready.
 sleep 5

@@ -55,7 +55,10 @@ function suite(): void {
     await docker('tag', 'plant-store:test', 'plant-store');
     await operatorImage();
     const port = await freePort();
+    const [secrets] = theBlock('sh compose').text.replace('>> .env', '').split('\n');
+    const lines = (await say('sh', ['-ec', secrets!])).split('\n');
     settings = {
+      ...Object.fromEntries(lines.map((line) => line.split('=') as [string, string])),
       AUTH_TOKENS,
       PORT: String(port),
       ...(IMAGES.haproxy && { HAPROXY_IMAGE: IMAGES.haproxy }),
@@ -80,6 +83,28 @@ function suite(): void {
     for (const id of await containers('plants')) expect(await docker('logs', id)).to.contain('"route":"/"');
     expect((await fetch(`${url}/metrics`)).status).to.equal(404);
   });
+
+  it('has a Redis that lets only its users in, and each do only its tasks', async () => {
+    const [redis] = await containers('redis');
+    const cli = (...args: string[]) =>
+      docker('exec', redis!, 'redis-cli', '--no-auth-warning', '-e', ...args).catch(String);
+    const as = (user: string, password: string) => ['--user', user, '--pass', settings[password]!];
+    expect(await cli('PING')).to.equal('PONG');
+    expect(await cli('KEYS', '*')).to.contain('NOPERM');
+    expect(await cli(...as('plant-store', 'REDIS_PASSWORD'), 'FLUSHALL')).to.contain('NOPERM');
+    const dir = ['CONFIG', 'GET', 'appendfsync'];
+    expect(await cli(...as('plant-store-admin', 'REDIS_OPERATOR_PASSWORD'), ...dir)).to.contain('always');
+    expect(await cli(...as('plant-store-admin', 'REDIS_PASSWORD'), ...dir)).to.contain('WRONGPASS');
+  });
+
+  for (const name of ['AUTH_TOKENS', 'REDIS_PASSWORD'])
+    it(`does nothing without ${name}, and names it`, async () => {
+      const missing = await say(command![0]!, [...command!.slice(1), 'config'], {
+        ...settings,
+        [name]: '',
+      }).catch(String);
+      expect(missing).to.contain(`set ${name}=`);
+    });
 
   it('fails no request while one instance is stopped and started again', async () => {
     const [first] = await containers('plants');
@@ -117,6 +142,8 @@ function suite(): void {
     await docker('start', redis!);
     await acknowledges(writer.acknowledged.length + 10);
     await writer.stop();
+    // The proxy may notice only now that the instances were not ready.
+    await until(async () => (await client.list()).status === 200);
     expect((await client.list()).names).to.include.members(writer.acknowledged);
   });
 
@@ -134,6 +161,27 @@ function suite(): void {
     expect(present).to.have.length(old.length).and.to.not.include.members(old);
     for (const id of present)
       expect(await docker('inspect', '--format', '{{.Config.Labels.version}}', id)).to.equal('next');
+  });
+
+  it('keeps the instances if the new ones are not ready', async () => {
+    const old = await containers('plants');
+    const wrong = { REDIS_PASSWORD: 'wrong-but-long-enough', LIMIT: '5' };
+    expect(await follow('upgrade compose', wrong).catch(String)).to.contain(
+      'is not ready; the old ones serve',
+    );
+    expect((await client.list()).status).to.equal(200);
+    const present = await containers('plants');
+    expect(present)
+      .to.include.members(old)
+      .and.to.have.length(2 * old.length);
+    await docker('rm', '--force', ...present.filter((id) => !old.includes(id)));
+  });
+
+  it('says which password the backup lacks', async () => {
+    const lacking = { ...settings, REDIS_OPERATOR_PASSWORD: '' };
+    const run = ['--project-name', PROJECT, '--profile', 'backup', 'run', '--rm', '--no-deps', 'backup'];
+    const failure = await say(command![0]!, [...command!.slice(1), ...run], lacking).catch(String);
+    expect(failure).to.contain('set REDIS_OPERATOR_PASSWORD');
   });
 
   it('is backed up by itself, restored by the commands of the page, and has the data before again', async () => {

@@ -22,7 +22,7 @@ interface Compose {
       string,
       {
         readonly environment?: Record<string, string>;
-        readonly command?: string[];
+        readonly entrypoint?: string[];
         readonly volumes?: string[];
       }
     >
@@ -54,19 +54,26 @@ describe('The files for containers', () => {
     const environment = Object.fromEntries(
       Object.entries(services['plants']!.environment!).map(([name, value]) => [
         name,
-        value.startsWith('${AUTH_TOKENS:?') ? 'alice:0123456789abcdef' : value,
+        value
+          .replace(/^\$\{AUTH_TOKENS:\?.*\}$/, 'alice:0123456789abcdef')
+          .replace(/\$\{REDIS_PASSWORD:\?.*\}/, '0123456789abcdef'),
       ]),
     );
     expect(readConfig(environment).problems).to.equal(undefined);
     expect(readConfig(environment).config).to.include({
       EVENT_STORE: 'redis',
-      REDIS_URL: 'redis://redis:6379',
+      REDIS_URL: 'redis://plant-store:0123456789abcdef@redis:6379',
     });
   });
 
   it('let Redis sync every write to a volume, in compose.yaml', () => {
-    const { command, volumes } = (parse(readFileSync('compose.yaml', 'utf8')) as Compose).services['redis']!;
-    expect(command!.join(' ')).to.contain('--appendonly yes --appendfsync always');
-    expect(volumes).to.deep.equal(['events:/data']);
+    const { entrypoint, volumes } = (parse(readFileSync('compose.yaml', 'utf8')) as Compose).services[
+      'redis'
+    ]!;
+    expect(entrypoint).to.deep.equal(['sh', '/etc/plant-store/start.sh']);
+    expect(volumes).to.deep.equal(['events:/data', './deploy/redis:/etc/plant-store:ro']);
+    expect(readFileSync('deploy/redis/start.sh', 'utf8')).to.contain(
+      '\nappendonly yes\nappendfsync always\n',
+    );
   });
 });
