@@ -1,17 +1,11 @@
 import { type Codec, decodeEvent, type RecordedEvent } from '../codec';
 import { pageAfter } from '../loading/replay';
 import type { Clock } from '../ports/clock';
-import { type EventStore, type Head, headOf, type ReadResult } from '../ports/event-store';
-import { isTransient, StoreUnavailable } from '../ports/faults';
+import { type EventStore, type Head, headOf } from '../ports/event-store';
+import type { StoreUnavailable } from '../ports/faults';
 import type { StreamName } from '../ports/stream-name';
 import { Cancellation, type CancelSignal } from './cancellation';
-
-/** Interval of reads from a store that cannot notify or is unavailable, in ms. */
-const POLL_MS = 200;
-/** Interval of reads from a store that notifies, in ms: a notification may be missed. */
-const CHECK_MS = 5000;
-/** Longest time of a read, in ms: a store may never settle it if the reply was lost. */
-const READ_MS = 10_000;
+import { StoreReader } from './store-reader';
 
 export interface SubscribeOptions<Event> {
   readonly codec: Codec<Event>;
@@ -45,8 +39,8 @@ export function subscribe<Event>(
   { codec, clock, signal, unavailable }: SubscribeOptions<Event>,
 ): AsyncIterableIterator<RecordedEvent<Event>> {
   const cancellation = new Cancellation(signal);
-  const source = new Source(store, stream, clock, cancellation, unavailable);
-  const events = follow(source, codec, headOf(after), cancellation);
+  const reader = new StoreReader(clock, cancellation, unavailable);
+  const events = follow(store, stream, reader, codec, headOf(after), cancellation);
   return {
     [Symbol.asyncIterator]() {
       return this;
@@ -61,14 +55,16 @@ export function subscribe<Event>(
 }
 
 async function* follow<Event>(
-  source: Source,
+  store: EventStore,
+  stream: StreamName,
+  reader: StoreReader,
   codec: Codec<Event>,
   after: Head,
   cancellation: Cancellation,
 ): AsyncGenerator<RecordedEvent<Event>, undefined> {
   let head = after;
   while (!cancellation.isCancelled()) {
-    const result = await source.read(head);
+    const result = await reader.read(() => store.read(stream, head));
     if (result === undefined) continue;
     const page = pageAfter(head, result);
     for (const stored of page.events) {
@@ -76,78 +72,8 @@ async function* follow<Event>(
       yield { ...stored, event: decodeEvent(codec, stored) };
       if (cancellation.isCancelled()) return;
     }
-    if (!page.more) await source.untilChanged(head, page.events.length > 0);
-  }
-}
-
-/** A stream of a store, as one subscriber uses it. */
-class Source {
-  #available = true;
-  /** Whether the last wait ended by a notification. */
-  #notified = false;
-
-  constructor(
-    private readonly store: EventStore,
-    private readonly stream: StreamName,
-    private readonly clock: Clock,
-    private readonly cancellation: Cancellation,
-    private readonly reportUnavailable: SubscribeOptions<unknown>['unavailable'],
-  ) {}
-
-  /** A page after `head`; `undefined` when cancelled, or a while after the store was unavailable. */
-  async read(head: Head): Promise<ReadResult | undefined> {
-    try {
-      const page = await this.#readInTime(head);
-      this.#available = true;
-      return page;
-    } catch (error) {
-      if (!isTransient(error)) throw error;
-      if (this.#available) this.reportUnavailable?.(error);
-      this.#available = false;
-      await this.#wait(error.retryAfterMs ?? POLL_MS);
-      return undefined;
-    }
-  }
-
-  async #readInTime(head: Head): Promise<ReadResult | undefined> {
-    let cancelTimer!: () => void;
-    const expired = new Promise<never>((_, reject) => {
-      const error = new StoreUnavailable('the store does not answer');
-      cancelTimer = this.clock.after(READ_MS, () => reject(error));
-    });
-    try {
-      const page = Promise.race([this.store.read(this.stream, head), expired]);
-      return await this.cancellation.unlessCancelled(page);
-    } finally {
-      cancelTimer();
-    }
-  }
-
-  /**
-   * Resolves when the stream may have changed, or when cancelled. `found` says whether the last read found events: a
-   * store that notifies without a change may do so again at once, so the next read is then a poll.
-   */
-  async untilChanged(head: Head, found: boolean): Promise<void> {
-    const { store, stream } = this;
-    const polls = store.notify === undefined || (this.#notified && !found);
-    this.#notified = false;
-    if (polls) return this.#wait(POLL_MS);
-    await this.#wait(CHECK_MS, (end) =>
-      store.notify!(stream, head, () => {
-        this.#notified = true;
-        end();
-      }),
-    );
-  }
-
-  /** Waits for `ms`, or for the call that `notify` arranges, or until cancelled. */
-  async #wait(ms: number, notify?: (end: () => void) => () => void): Promise<void> {
-    let end!: () => void;
-    const ended = new Promise<void>((resolve) => (end = resolve));
-    const cancelNotification = notify?.(end);
-    const cancelTimer = this.clock.after(ms, end);
-    await this.cancellation.unlessCancelled(ended);
-    cancelTimer();
-    cancelNotification?.();
+    if (page.more) continue;
+    const notify = store.notify && ((changed: () => void) => store.notify!(stream, head, changed));
+    await reader.untilChanged(notify, page.events.length > 0);
   }
 }
