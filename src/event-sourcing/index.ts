@@ -54,10 +54,26 @@ export {
   type FeedTrail,
   FEED_BEGINNING,
 } from './ports/feed';
+export {
+  type Checkpoint,
+  type CheckpointStore,
+  type CheckpointWrite,
+  CheckpointConflict,
+} from './ports/checkpoint';
 export type { StreamArchive } from './ports/stream-archive';
 export { ArchivedHistory, HistoryChanged, replay } from './loading/replay';
 export { ReplayedState } from './loading/replayed-state';
 export { type SubscribeOptions, subscribe } from './subscriptions/subscribe';
+export { type ProjectedStore, Projection, atLeastOnce, project } from './subscriptions/project';
+export {
+  type Batch,
+  type LostTail,
+  type ProjectionObserver,
+  type ProjectionOptions,
+  type ProjectionStop,
+  type Slice,
+  FeedReset,
+} from './subscriptions/projection-options';
 export { withPosition } from './subscriptions/feed-trail';
 export type { CancelSignal } from './subscriptions/cancellation';
 export {

@@ -1,0 +1,107 @@
+import type { Checkpoint, CheckpointWrite } from '../ports/checkpoint';
+import { BEGINNING, type Head } from '../ports/event-store';
+import type { FeedPosition, FeedTrail } from '../ports/feed';
+import type { StreamName } from '../ports/stream-name';
+
+/** What is stored of a bucket, as JSON. */
+interface BucketValue {
+  /** Number of writes so far. */
+  readonly revision: number;
+  /** Whether all streams have been read once. */
+  readonly started: boolean;
+  /** The position in the feed; absent while all streams have to be read. */
+  readonly trail?: FeedTrail | undefined;
+  /** A position that no applied commit is behind; absent if the position of `trail` is one. */
+  readonly bound?: FeedPosition | undefined;
+}
+
+const UNKNOWN: BucketValue = { revision: 0, started: false };
+
+/** The part of a checkpoint that one bucket has, as one instance knows it. */
+export class BucketCheckpoint {
+  readonly #key: string;
+  #stored: string | undefined;
+  #value = UNKNOWN;
+
+  constructor(
+    private readonly bucket: number,
+    private readonly checkpoint: Checkpoint,
+  ) {
+    this.#key = String(bucket);
+  }
+
+  get trail(): FeedTrail | undefined {
+    return this.#value.trail;
+  }
+
+  get bound(): FeedPosition | undefined {
+    return this.#value.bound;
+  }
+
+  get started(): boolean {
+    return this.#value.started;
+  }
+
+  async load(): Promise<void> {
+    [this.#stored] = await this.checkpoint.load([this.#key]);
+    this.#value = this.#stored === undefined ? UNKNOWN : (JSON.parse(this.#stored) as BucketValue);
+  }
+
+  /** Changes the position, which is not stored before the next write. */
+  set(change: Partial<Pick<BucketValue, 'trail' | 'bound'>>): void {
+    this.#value = { ...this.#value, ...change };
+  }
+
+  /** Notes that commits up to a position are applied before the position moves to it. */
+  raiseBound(position: FeedPosition): void {
+    if (!(this.bound && this.bound.sequence >= position.sequence)) this.set({ bound: position });
+  }
+
+  /** The head up to which the events of each stream were applied. */
+  async heads(streams: readonly StreamName[]): Promise<Head[]> {
+    if (streams.length === 0) return [];
+    const texts = await this.checkpoint.load(streams.map((stream) => headKeyOf(this.bucket, stream)));
+    return streams.map((_, index) => headOfText(texts[index]));
+  }
+
+  /** All streams that have a head. */
+  async streams(): Promise<StreamName[]> {
+    const streams: StreamName[] = [];
+    const prefix = headKeyOf(this.bucket, '');
+    for await (const key of this.checkpoint.keys(prefix))
+      streams.push(decodeURIComponent(key.slice(prefix.length)) as StreamName);
+    return streams;
+  }
+
+  /** Passes the write of a position and of heads to `store`. If that resolves, this is the checkpoint. */
+  async move(
+    trail: FeedTrail | undefined,
+    heads: readonly { readonly stream: StreamName; readonly head: Head }[],
+    store: (write: CheckpointWrite) => Promise<void> | void,
+  ): Promise<void> {
+    const { revision, started } = this.#value;
+    const bound = this.bound && trail && trail[0].sequence >= this.bound.sequence ? undefined : this.bound;
+    const value = { revision: revision + 1, started: started || trail !== undefined, trail, bound };
+    const text = JSON.stringify(value);
+    const values = heads.map(({ stream, head }) => [headKeyOf(this.bucket, stream), textOf(head)] as const);
+    await store({ key: this.#key, expected: this.#stored, values: new Map([[this.#key, text], ...values]) });
+    this.#stored = text;
+    this.#value = value;
+  }
+}
+
+/** The key of a stream. */
+export function headKeyOf(bucket: number, stream: StreamName | ''): string {
+  return `${bucket}/${encodeURIComponent(stream)}`;
+}
+
+function textOf({ version, commit }: Head): string {
+  return JSON.stringify([version, commit]);
+}
+
+/** The head of a stream, from its value. */
+export function headOfText(text: string | undefined): Head {
+  if (text === undefined) return BEGINNING;
+  const [version, commit] = JSON.parse(text) as [number, string];
+  return { version, commit };
+}

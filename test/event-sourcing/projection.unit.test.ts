@@ -1,0 +1,415 @@
+import { expect } from 'chai';
+import { MemoryCheckpoints, MemoryEventStore } from '../../src/adapters/memory';
+import {
+  type Base,
+  BEGINNING,
+  FeedReset,
+  type ProjectionStop,
+  StoreUnavailable,
+  atLeastOnce,
+} from '../../src/event-sourcing';
+import { streamName } from '../../src/testing/a-stream';
+import { ManualClock, untilIdle } from '../support/manual-clock';
+import { MemorySnapshots } from '../support/memory-snapshots';
+import { BucketedStore, ReadModel, projectInto } from './one-projection';
+import { CountingSignal } from './one-subscription';
+
+const A0 = streamName('a 0');
+const B0 = streamName('b 4');
+const C1 = streamName('c 1');
+
+/** A running projection of a new store. */
+function given(options: Parameters<typeof projectInto>[2] = {}, store = new BucketedStore()) {
+  const model = new ReadModel();
+  const clock = new ManualClock();
+  const stops: ProjectionStop[] = [];
+  const observer = { stopped: (stop: ProjectionStop) => stops.push(stop) };
+  const start = (others: typeof options = {}) =>
+    projectInto(store, model, { clock, observer, ...options, ...others });
+  return { store, model, clock, stops, start };
+}
+
+describe('A projection', () => {
+  it('applies what is recorded, and then each event as it is recorded, in the order of each stream', async () => {
+    const { store, model, start } = given();
+    await store.add(A0, 'one', 'two', 'three');
+    await store.add(C1, 'uno');
+    const projection = start();
+    await untilIdle();
+    expect([model.of(A0), model.of(C1)]).to.deep.equal([['one', 'two', 'three'], ['uno']]);
+
+    await store.add(C1, 'due');
+    await store.add(B0, 'eins');
+    await untilIdle();
+    expect([model.of(C1), model.of(B0)]).to.deep.equal([['uno', 'due'], ['eins']]);
+    expect(model.violations).to.deep.equal([]);
+    await projection.close();
+  });
+
+  it('continues after its checkpoint, and applies nothing again', async () => {
+    const { store, model, start } = given();
+    await store.add(A0, 'one');
+    const first = start();
+    await untilIdle();
+    await first.close();
+    await store.add(A0, 'two');
+    const { batches } = model;
+    const second = start();
+    await untilIdle();
+    expect([model.of(A0), model.batches]).to.deep.equal([['one', 'two'], batches + 1]);
+    await second.close();
+  });
+
+  it('reads all streams again if the feed was trimmed, and applies only what is new', async () => {
+    const { store, model, start } = given({}, new BucketedStore(2, 2));
+    const first = start();
+    await store.add(A0, 'one');
+    await untilIdle();
+    await first.close();
+    for (let count = 2; count <= 9; count++) await store.add(A0, String(count));
+    await store.add(B0, 'other');
+    const second = start();
+    await untilIdle();
+    expect([model.of(A0).length, model.of(B0), model.violations]).to.deep.equal([9, ['other'], []]);
+    await second.close();
+  });
+
+  it('applies each event once although streams grow while all of them are read for the first time', async () => {
+    const { store, model, start } = given({}, new BucketedStore(1));
+    const streams = Array.from({ length: 300 }, (_, index) => streamName(`stream ${index}`));
+    for (const stream of streams) await store.add(stream, 'one');
+    const { read } = store.store;
+    let reads = 0;
+    Object.assign(store.store, {
+      async read(...args: Parameters<typeof read>) {
+        const result = await read(...args);
+        // Streams that were read before, that are being read, and that are new.
+        if (++reads === 150)
+          for (const stream of [...streams.slice(0, 250), C1]) await store.add(stream, 'two');
+        return result;
+      },
+    });
+    const projection = start();
+    expect(await projection.caughtUp()).to.equal(true);
+    await untilIdle();
+    for (const [index, stream] of streams.entries())
+      expect(model.of(stream)).to.deep.equal(index < 250 ? ['one', 'two'] : ['one']);
+    expect([model.of(C1), model.violations]).to.deep.equal([['two'], []]);
+    await projection.close();
+  });
+
+  it('from the end applies only what is recorded after its first start, also if the feed is trimmed later', async () => {
+    const { store, model, start } = given({ from: 'end' }, new BucketedStore(2, 2));
+    await store.add(A0, 'before');
+    const first = start();
+    await first.caughtUp();
+    await store.add(A0, 'after');
+    await store.add(B0, 'new');
+    await untilIdle();
+    await first.close();
+    for (let count = 0; count < 9; count++) await store.add(A0, 'later');
+    const second = start();
+    await untilIdle();
+    const applied = [...model.streams].map(([stream, events]) => [stream, events.map(({ event }) => event)]);
+    expect(applied).to.deep.equal([
+      [A0, ['after', ...Array<string>(9).fill('later')]],
+      [B0, ['new']],
+    ]);
+    await second.close();
+  });
+
+  it('follows only the streams that it chooses', async () => {
+    const { store, model, start } = given({ follows: (stream) => stream !== A0 });
+    await store.add(A0, 'one');
+    const projection = start();
+    await store.add(B0, 'two');
+    await untilIdle();
+    expect([...model.streams.keys()]).to.deep.equal([B0]);
+    await projection.close();
+  });
+
+  it('replaces a stream that was erased and recorded anew', async () => {
+    const { store, model, start } = given();
+    const projection = start();
+    await store.add(A0, 'one', 'two');
+    await untilIdle();
+    await store.catalogue.erase(A0);
+    await store.add(A0, 'new');
+    await untilIdle();
+    expect([model.of(A0), model.violations]).to.deep.equal([['new'], []]);
+    await projection.close();
+  });
+
+  it('is unavailable with its store, and continues', async () => {
+    const unavailable: string[] = [];
+    const { store, model, clock, start } = given();
+    await store.add(A0, 'one');
+    const { read } = store.store;
+    Object.assign(store.store, { read: () => Promise.reject(new StoreUnavailable('away')) });
+    const projection = start({ observer: { unavailable: ({ message }) => unavailable.push(message) } });
+    await clock.pass(1000);
+    Object.assign(store.store, { read });
+    await clock.pass(200);
+    expect([model.of(A0), unavailable]).to.deep.equal([['one'], ['away']]);
+    await projection.close();
+  });
+
+  it('holds no timer and no notification after it was closed', async () => {
+    const { store, clock, start } = given();
+    const projection = start();
+    await untilIdle();
+    const waited = projection.waitFor(A0, { version: 1, commit: '' });
+    await untilIdle();
+    await projection.close();
+    expect([clock.waiting, await waited]).to.deep.equal([0, false]);
+    await store.add(A0, 'one');
+  });
+
+  it('needs a store with a feed and a catalogue', () => {
+    expect(() => projectInto({ store: new MemoryEventStore() }, new ReadModel())).to.throw(TypeError);
+  });
+
+  it('that stores its checkpoint after a batch applies the batch again if that failed, and skips nothing', async () => {
+    const checkpoints = new MemoryCheckpoints();
+    const applied: string[] = [];
+    const { store, clock, start } = given(
+      atLeastOnce<string, string>(checkpoints, (slices) => {
+        for (const { events } of slices) applied.push(...events.map(({ event }) => event));
+      }),
+    );
+    await store.add(A0, 'one');
+    const { save } = checkpoints;
+    checkpoints.save = () => Promise.reject(new StoreUnavailable('away'));
+    const projection = start();
+    await untilIdle();
+    checkpoints.save = save;
+    await clock.pass(500);
+    await store.add(A0, 'two');
+    await untilIdle();
+    expect(applied).to.deep.equal(['one', 'one', 'two']);
+    await projection.close();
+  });
+
+  describe('and archived events', () => {
+    const base: Base<readonly string[]> = {
+      format: 'text',
+      head: { version: 3, commit: 'three' },
+      archive: 'seal',
+      chunks: ['[3,"three",', '"a state"]'],
+    };
+    const decoder = {
+      codec: {
+        format: 'text',
+        encode: (text: string) => [text],
+        readers: { text: (state: string, chunk: string) => state + chunk },
+      },
+      initialState: () => '',
+    };
+
+    async function archived() {
+      const opened = given();
+      const { store } = opened;
+      for (const commit of ['one', 'two', 'three', 'four'])
+        await store.store.append(A0, (await store.history(A0)).at(-1) ?? BEGINNING, commit, [
+          { type: 'Noted', data: commit },
+        ]);
+      const { read } = store.store;
+      Object.assign(store.store, {
+        read: async (...args: Parameters<typeof read>) =>
+          args[0] === A0 && args[1].version < 3 ? { status: 'archived' } : read(...args),
+      });
+      Object.assign(store, { snapshots: new MemorySnapshots(undefined, new Map([[A0 as string, base]])) });
+      return opened;
+    }
+
+    it('has the state of the base in their place', async () => {
+      const { model, start } = await archived();
+      const projection = start({ base: decoder });
+      await projection.caughtUp();
+      expect([model.of(A0), model.violations]).to.deep.equal([['a state', 'four'], []]);
+      await projection.close();
+    });
+
+    it('stops their bucket without a decoder of the base, and names the stream', async () => {
+      const { store, model, stops, start } = await archived();
+      await store.add(C1, 'uno');
+      const projection = start();
+      await untilIdle();
+      expect(stops.map(({ bucket, stream, error }) => [bucket, stream, (error as Error).name])).to.deep.equal(
+        [[0, A0, 'ArchivedHistory']],
+      );
+      expect(model.of(C1)).to.deep.equal(['uno']);
+      await projection.close();
+    });
+  });
+
+  describe('whose consumer cannot apply an event', () => {
+    async function stopped() {
+      const opened = given({
+        async apply(batch) {
+          for (const { events } of batch.slices)
+            if (events.some(({ event }) => poison.has(event))) throw new Error(`no ${[...poison].join()}`);
+          await opened.model.transaction(batch);
+        },
+      });
+      const poison = new Set(['poison']);
+      const { store } = opened;
+      await store.add(A0, 'one', 'poison', 'three');
+      await store.add(B0, 'behind');
+      await store.add(C1, 'uno');
+      const projection = opened.start();
+      await untilIdle();
+      return { ...opened, poison, projection };
+    }
+
+    it('stops the bucket before it, names it, and goes on with the others', async () => {
+      const { store, model, stops, projection } = await stopped();
+      await store.add(C1, 'due');
+      await untilIdle();
+      expect([model.of(A0), model.of(C1)]).to.deep.equal([['one'], ['uno', 'due']]);
+      expect(projection.stops).to.deep.equal(stops);
+      const [{ error, ...stop }] = stops as [ProjectionStop];
+      expect([stop, (error as Error).message]).to.deep.equal([
+        { bucket: 0, stream: A0, version: 2 },
+        'no poison',
+      ]);
+      await projection.close();
+    });
+
+    it('continues when it is tried again, at the latest after 30 seconds', async () => {
+      for (const again of ['at once', 'in 30 s']) {
+        const { model, clock, stops, poison, projection } = await stopped();
+        await clock.pass(120_000);
+        expect(stops).to.have.length(9);
+        poison.clear();
+        if (again === 'at once') projection.retry();
+        else await clock.pass(30_000);
+        await untilIdle();
+        expect([model.of(A0), model.of(B0)]).to.deep.equal([['one', 'poison', 'three'], ['behind']]);
+        expect([projection.stops, model.violations]).to.deep.equal([[], []]);
+        await projection.close();
+      }
+    });
+
+    it('leaves out the event that it is to skip, and no other one', async () => {
+      const { model, projection } = await stopped();
+      expect([projection.skip(A0, 1), projection.skip(C1, 2), projection.skip(A0, 2)]).to.deep.equal([
+        false,
+        false,
+        true,
+      ]);
+      await untilIdle();
+      expect([model.of(A0), model.of(B0), projection.stops]).to.deep.equal([
+        ['one', 'three'],
+        ['behind'],
+        [],
+      ]);
+      await projection.close();
+    });
+  });
+
+  it('stops the bucket of an event that cannot be decoded, after those before it', async () => {
+    const { store, model, stops, start } = given();
+    const head = await store.add(A0, 'one');
+    await store.store.append(A0, head, 'odd', [{ type: 'Other', data: '' }]);
+    const projection = start();
+    await untilIdle();
+    expect([model.of(A0), stops.map(({ stream, version }) => [stream, version])]).to.deep.equal([
+      ['one'],
+      [[A0, 2]],
+    ]);
+    await projection.close();
+  });
+
+  describe('of a bucket that has lost its last commits', () => {
+    async function lost(options: Parameters<typeof given>[0] = {}) {
+      const opened = given(options);
+      const { store, clock, start } = opened;
+      const projection = start();
+      await store.add(A0, 'one');
+      await untilIdle();
+      await store.add(A0, 'two');
+      await store.add(B0, 'lost');
+      await store.add(C1, 'uno');
+      await untilIdle();
+      await store.loseCommits(0, 2);
+      await store.add(A0, 'zwei');
+      await clock.pass(5000);
+      return { ...opened, projection };
+    }
+
+    it('stops with an error that has the newest shared position', async () => {
+      const { model, stops, projection } = await lost();
+      const { error, bucket } = stops[0]!;
+      expect(error).to.be.instanceOf(FeedReset);
+      expect([bucket, (error as FeedReset).lost]).to.deep.equal([
+        0,
+        { bucket: 0, shared: { sequence: 1, commit: 'commit-1' } },
+      ]);
+      expect(model.of(A0)).to.deep.equal(['one', 'two']);
+      await projection.close();
+    });
+
+    it('replaces the streams that differ, if the consumer accepts it', async () => {
+      const reported: unknown[] = [];
+      const { store, model, stops, projection } = await lost({
+        lostTail: (tail) => void reported.push(tail),
+      });
+      expect(reported).to.deep.equal([{ bucket: 0, shared: { sequence: 1, commit: 'commit-1' } }]);
+      await store.add(A0, 'three');
+      await untilIdle();
+      expect([model.of(A0), model.of(B0), model.of(C1)]).to.deep.equal([
+        ['one', 'zwei', 'three'],
+        [],
+        ['uno'],
+      ]);
+      expect([stops, model.violations]).to.deep.equal([[], []]);
+      await projection.close();
+    });
+  });
+
+  describe('that a caller waits for', () => {
+    it('resolves once the events up to its head are applied', async () => {
+      const { store, model, start } = given();
+      const projection = start();
+      await untilIdle();
+      const head = await store.add(A0, 'one');
+      let seen: readonly string[] | undefined;
+      void projection.waitFor(A0, head).then(() => (seen = model.of(A0)));
+      await untilIdle();
+      expect(seen).to.deep.equal(['one']);
+      expect(await projection.waitFor(A0, head)).to.equal(true);
+      const signal = new CountingSignal();
+      const later = projection.waitFor(A0, { ...head, version: 2 }, signal);
+      await untilIdle();
+      signal.abort();
+      expect(await later).to.equal(false);
+      await projection.close();
+    });
+
+    it('resolves within 200 ms if another instance applies them', async () => {
+      const { store, clock, model, start } = given();
+      const one = start({ apply: () => new Promise(() => {}) });
+      const other = start();
+      await untilIdle();
+      const head = await store.add(A0, 'one');
+      const waited = one.waitFor(A0, head);
+      await clock.pass(200);
+      expect([await waited, model.of(A0)]).to.deep.equal([true, ['one']]);
+      await other.close();
+    });
+
+    it('resolves with false when the signal is aborted, and leaves no timer and no listener', async () => {
+      const { clock, start } = given();
+      const projection = start();
+      await untilIdle();
+      const before = clock.waiting;
+      const signal = new CountingSignal();
+      const waited = projection.waitFor(A0, { version: 1, commit: 'never' }, signal);
+      await untilIdle();
+      signal.abort();
+      expect([await waited, signal.listeners.size, clock.waiting]).to.deep.equal([false, 0, before]);
+      await projection.close();
+    });
+  });
+});

@@ -1,0 +1,193 @@
+/** Random schedules of writers, lost tails, and instances that die while they apply. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  BEGINNING,
+  type Batch,
+  type EventStore,
+  type ProjectedStore,
+  type Projection,
+  type StreamName,
+} from '../../src/event-sourcing';
+import { streamName } from '../../src/testing/a-stream';
+import { ManualClock, untilIdle } from '../support/manual-clock';
+import { BROKEN_ENTRIES, feedOf } from '../testing/broken-feeds';
+import { BucketedStore, ReadModel, historyOf, note, projectInto } from './one-projection';
+
+const RUNS = process.env['LONG'] === '1' ? 10_000 : 100;
+const WRITERS = Array.from({ length: 64 }, (_, index) => streamName(`writer ${index}`));
+
+/** What happens to a batch that an instance applies; `late`: after the instance died, and perhaps others went on. */
+type Fate = 'applied' | 'late' | 'dies before' | 'dies after' | 'fails before' | 'fails after';
+
+type Move =
+  | { readonly type: 'append'; readonly writer: number; readonly events: number }
+  | { readonly type: 'start' | 'late' }
+  | { readonly type: 'fate'; readonly fate: Fate }
+  | { readonly type: 'lose'; readonly bucket: number; readonly commits: number }
+  | { readonly type: 'erase'; readonly writer: number }
+  | { readonly type: 'pass'; readonly ms: number };
+
+const writer = fc.nat({ max: WRITERS.length - 1 });
+const append = fc.record({ type: fc.constant('append'), writer, events: fc.integer({ min: 1, max: 5 }) });
+const anyMove = fc.oneof<fc.WeightedArbitrary<Move>[]>(
+  { weight: 24, arbitrary: append },
+  { weight: 2, arbitrary: fc.record({ type: fc.constantFrom('start', 'late') }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      type: fc.constant('fate'),
+      fate: fc.constantFrom('late', 'dies before', 'dies after', 'fails before', 'fails after'),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('lose'),
+      bucket: fc.nat({ max: 1 }),
+      commits: fc.integer({ min: 1, max: 20 }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('erase'), writer }) },
+  { weight: 6, arbitrary: fc.record({ type: fc.constant('pass'), ms: fc.constantFrom(0, 200, 6000) }) },
+);
+
+/** Several instances of one projection, of which some die. */
+class Instances {
+  readonly model = new ReadModel();
+  readonly clock = new ManualClock();
+  readonly #running = new Set<Projection<string, string>>();
+  /** The fates of the next batches. */
+  readonly fates: Fate[] = [];
+  readonly #late: (() => Promise<void>)[] = [];
+
+  constructor(
+    private readonly store: ProjectedStore,
+    private readonly lostTail: (bucket: number) => void,
+  ) {}
+
+  start(): void {
+    if (this.#running.size === 3) return;
+    const projection = projectInto(this.store, this.model, {
+      clock: this.clock,
+      lostTail: ({ bucket }) => this.lostTail(bucket),
+      apply: (batch) => this.#apply(batch, projection),
+    });
+    this.#running.add(projection);
+  }
+
+  async #apply(batch: Batch<string, string>, projection: Projection<string, string>): Promise<void> {
+    const fate = this.fates.shift() ?? 'applied';
+    if (fate === 'late') this.#late.push(() => this.model.transaction(batch).catch(() => {}));
+    if (fate === 'fails before') throw new Error(fate);
+    if (/applied|after/.test(fate)) await this.model.transaction(batch);
+    if (fate === 'fails after') throw new Error(fate);
+    if (fate === 'applied') return;
+    this.#running.delete(projection);
+    // Its run never ends, because this call does not.
+    void projection.close();
+    await new Promise(() => {});
+  }
+
+  async applyLate(): Promise<void> {
+    for (const apply of this.#late.splice(0)) await apply();
+  }
+
+  /** All faults end, and one instance at least applies all that there is. */
+  async settle(): Promise<void> {
+    this.fates.length = 0;
+    await this.applyLate();
+    this.start();
+    await this.clock.pass(60_000);
+    for (const projection of this.#running) await projection.close();
+  }
+}
+
+async function perform(move: Move, store: BucketedStore, instances: Instances, unreported: Set<number>) {
+  switch (move.type) {
+    case 'append':
+      await store.add(WRITERS[move.writer]!, ...Array<string>(move.events).fill('event'));
+      break;
+    case 'start':
+      instances.start();
+      break;
+    case 'late':
+      await instances.applyLate();
+      break;
+    case 'fate':
+      instances.fates.push(move.fate);
+      return;
+    case 'lose': {
+      const lost = await store.loseCommits(move.bucket, move.commits);
+      const applied = [...instances.model.streams.values()].flat();
+      if (applied.some(({ commit }) => lost.has(commit))) unreported.add(move.bucket);
+      break;
+    }
+    case 'erase':
+      await store.catalogue.erase(WRITERS[move.writer]!);
+      break;
+    case 'pass':
+      return instances.clock.pass(move.ms);
+  }
+  await untilIdle();
+}
+
+describe('Projections', () => {
+  for (const [kind, feedLength] of [
+    ['whole', 1000],
+    ['trimmed', 4],
+  ] as const)
+    it(`of a ${kind} feed skip nothing and apply nothing twice, in any schedule`, () =>
+      fc.assert(
+        fc.asyncProperty(fc.array(anyMove, { maxLength: 150, size: 'max' }), async (moves) => {
+          const store = new BucketedStore(2, feedLength);
+          const unreported = new Set<number>();
+          const instances = new Instances(store, (bucket) => unreported.delete(bucket));
+          instances.start();
+          for (const move of moves) await perform(move, store, instances, unreported);
+          // An erasure is not in the feed: the next event of the stream reveals it.
+          for (const each of WRITERS) await store.add(each, 'last');
+          await instances.settle();
+          expect(instances.model.violations).to.deep.equal([]);
+          for (const each of WRITERS)
+            expect(instances.model.streams.get(each) ?? [], each).to.deep.equal(await store.history(each));
+          if (kind === 'whole') expect([...unreported], 'lost tails without a report').to.deep.equal([]);
+        }),
+        { numRuns: RUNS },
+      )).timeout(600_000);
+
+  describe('of 64 writers at a time', () => {
+    const KINDS = {
+      'have all events of a store': { open: feedOf(), skips: false },
+      'skip events of a store that assigns positions before the commits': {
+        open: BROKEN_ENTRIES['assigns sequence numbers before the commit']!,
+        skips: true,
+      },
+    };
+    for (const [title, { open, skips }] of Object.entries(KINDS))
+      it(title, async () => {
+        const opened = open();
+        const instances = new Instances(opened, () => {});
+        instances.start();
+        let writing = WRITERS.length;
+        for (const each of WRITERS) void write(opened.store, each).then(() => writing--);
+        while (writing > 0) await instances.clock.pass(200);
+        await instances.settle();
+        const differing: StreamName[] = [];
+        for (const each of WRITERS) {
+          const history = await historyOf(opened.store, each);
+          if (instances.model.streams.get(each)?.length !== history.length) differing.push(each);
+        }
+        expect(differing.length > 0).to.equal(skips);
+        expect(instances.model.violations).to.deep.equal([]);
+      });
+  });
+});
+
+async function write(store: EventStore, stream: StreamName): Promise<void> {
+  let head = BEGINNING;
+  for (let times = 0; times < 5; times++) {
+    const result = await store.append(stream, head, `${stream} ${times}`, [note('one'), note('two')]);
+    if (result.status === 'appended') head = result.head;
+  }
+}
