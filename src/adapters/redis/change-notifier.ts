@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Head, type StreamName, StoreUnavailable } from '../../event-sourcing';
+import { type FeedPosition, type Head, type StreamName, StoreUnavailable } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
-import { streamKey } from './stream-key';
+import { feedKeys, streamKey } from './stream-key';
 
 /** How long a blocking read lasts at most, in ms. It is about the subscribers at its start; later ones wait for the next. */
 const BLOCK_MS = 100;
@@ -11,9 +11,12 @@ const RETRY_MS = 200;
 const LINGER_MS = 1000;
 
 interface Waiter {
-  readonly version: number;
+  /** The id of the entry after which it waits. */
+  readonly after: EntryId;
   readonly changed: () => void;
 }
+
+type EntryId = readonly [high: number, low: number];
 
 /**
  * Notifies all subscribers of a store by blocking reads, on a connection of its own: one read waits for all streams.
@@ -35,8 +38,16 @@ export class ChangeNotifier {
 
   /** Implements `EventStore.notify`. */
   notify(stream: StreamName, { version }: Head, changed: () => void): () => void {
-    const key = streamKey(this.keyPrefix, stream);
-    const waiter = { version, changed };
+    return this.#wait(streamKey(this.keyPrefix, stream), { after: [version, 0], changed });
+  }
+
+  /** Implements `Feed.notify`. */
+  notifyOfFeed(bucket: number, { sequence }: FeedPosition, changed: () => void): () => void {
+    const [key] = feedKeys(this.keyPrefix, bucket);
+    return this.#wait(key, { after: [0, sequence], changed });
+  }
+
+  #wait(key: string, waiter: Waiter): () => void {
     const waiters = this.#waiting.get(key) ?? new Set();
     this.#waiting.set(key, waiters.add(waiter));
     if (!this.#running) void this.#run();
@@ -81,8 +92,10 @@ export class ChangeNotifier {
     // All may have been cancelled meanwhile.
     if (this.#waiting.size === 0) return [];
     const ids = [...this.#waiting.values()].map((waiters) => {
-      const versions = [...waiters].map(({ version }) => version);
-      return `${Math.min(...versions)}-0`;
+      const oldest = [...waiters]
+        .map(({ after }) => after)
+        .reduce((one, other) => (isBefore(other, one) ? other : one));
+      return oldest.join('-');
     });
     // It must end before the command timeout.
     const blockMs = Math.min(BLOCK_MS, waitMs);
@@ -108,6 +121,10 @@ export class ChangeNotifier {
     this.#connection?.close();
     this.#connection = undefined;
   }
+}
+
+function isBefore(one: EntryId, other: EntryId): boolean {
+  return one[0] < other[0] || (one[0] === other[0] && one[1] < other[1]);
 }
 
 function isForbidden(error: unknown): boolean {

@@ -13,7 +13,7 @@ import {
   identityKey,
   parseIdentity,
 } from './store-identity';
-import { KINDS, keysOf, streamOfKey } from './stream-key';
+import { BUCKETS, KINDS, feedKeys, keysOf, streamOfKey } from './stream-key';
 
 export interface ConversionOptions extends Omit<RedisConnectionOptions, 'report'> {
   readonly keyPrefix: string;
@@ -84,7 +84,7 @@ interface Renaming {
  *
  * First the id of the store gets fields that the instances of no version accept, running ones included, since each of
  * their calls checks the id. Each renaming script checks it, too. So nothing is written meanwhile, and the conversion
- * can be repeated wherever it ended. It ends when a search finds no more keys of the other layout.
+ * can be repeated wherever it ended. It ends when a search finds no more keys of the other layout. It deletes the feeds.
  *
  * Rejects with {@link StoreUnavailable}, or with {@link OutcomeUnknown}: then it is to be repeated.
  */
@@ -130,6 +130,9 @@ class StoreConversion {
     const id = identity?.id ?? randomUUID();
     await this.#identify(convertingFields(id));
     while (await this.#renameFound()) continue;
+    // They do not have the commits of all streams that the store has now.
+    const feeds = Array.from({ length: BUCKETS }, (_, bucket) => feedKeys(this.options.keyPrefix, bucket));
+    await this.client.unlink(...feeds.flat());
     if (this.#refused.size === 0) await this.#identify(undo ? ['id', id] : identityFields(id));
     return this.#conversion(id);
   }

@@ -4,5 +4,6 @@ import { DEFAULT_TIMEOUT_MS } from '../../event-sourcing';
 export const REDIS_DEFAULTS = {
   keyPrefix: 'plant-store',
   waitReplicas: 0,
+  feedLength: 10_000,
   timeoutMs: DEFAULT_TIMEOUT_MS,
 } as const;

@@ -11,10 +11,11 @@ import {
 } from '../../event-sourcing';
 import { type AppendBounds, AppendWriter } from './append-writer';
 import type { RedisConnection } from './connection';
+import { REDIS_DEFAULTS } from './defaults';
 import { appendFault, readFault } from './faults';
 import { PackedEntries, eventOf } from './entry';
 import { type PackedPage, READ, doubtOf, executeScript } from './scripts';
-import { eventKeys } from './stream-key';
+import { appendKeys, eventKeys } from './stream-key';
 
 export interface RedisEventStoreOptions {
   readonly keyPrefix: string;
@@ -22,6 +23,8 @@ export interface RedisEventStoreOptions {
   readonly waitReplicas: number;
   /** Maximum number of events of a page, 1 or more; 512 by default. A page of large events has fewer. */
   readonly pageSize?: number | undefined;
+  /** About how many entries the feed of a bucket keeps; as in `REDIS_DEFAULTS` by default. */
+  readonly feedLength?: number | undefined;
   /** Queue limit of appends without a reply; `APPEND_BOUNDS` by default. */
   readonly appendBounds?: AppendBounds;
   /** Absent on a Cluster. */
@@ -36,6 +39,8 @@ const FIRST_PAGE_EVENTS = 64;
 const PAGE_BYTES = 512 * 1024;
 /** Maximum number of newer events in a conflict; the rest is read page by page. */
 const CONFLICT_EVENTS = 16;
+/** Every how many appends a feed is trimmed: each time would take Redis 3 % longer. */
+const TRIM_EVERY = 16;
 
 /**
  * Stores each stream of events as a Redis stream, with the versions as entry ids.
@@ -45,6 +50,9 @@ const CONFLICT_EVENTS = 16;
  */
 export class RedisEventStore implements EventStore {
   readonly #pageEvents: number;
+  readonly #feedLength: number;
+  /** The number of appends since a feed was trimmed, by its key. */
+  readonly #untrimmed = new Map<string, number>();
   readonly appends: AppendWriter;
   readonly notify: Notify | undefined;
 
@@ -55,6 +63,7 @@ export class RedisEventStore implements EventStore {
     private readonly options: RedisEventStoreOptions,
   ) {
     this.#pageEvents = options.pageSize ?? PAGE_EVENTS;
+    this.#feedLength = options.feedLength ?? REDIS_DEFAULTS.feedLength;
     this.notify = options.notify;
     this.appends = new AppendWriter(writer, {
       waitReplicas: options.waitReplicas,
@@ -90,9 +99,11 @@ export class RedisEventStore implements EventStore {
     if (events.length === 0 || commit === '')
       throw new RangeError('an append needs a commit id and an event');
     const proof = this.writer.proof;
-    const keys = [...eventKeys(this.options.keyPrefix, stream), ...proof.keys];
+    const ownKeys = appendKeys(this.options.keyPrefix, stream);
+    const keys = [...ownKeys, ...proof.keys];
     const bounds = pageBounds(expected, Math.min(CONFLICT_EVENTS, this.#pageEvents));
-    const args = [expected.version, expected.commit, commit, ...bounds, ...proof.args];
+    const feedLength = this.#trims(ownKeys[2]) ? this.#feedLength : '';
+    const args = [expected.version, expected.commit, commit, ...bounds, ...proof.args, feedLength];
     for (const { type, data } of events) args.push(type, data);
     const [status, page] = await this.appends.execute(keys, args).catch((error: unknown) => {
       throw appendFault(error);
@@ -104,6 +115,13 @@ export class RedisEventStore implements EventStore {
     if (status !== 'conflict') return { status };
     const newer = this.#newerEvents(expected, page);
     return newer.status === 'read' ? { ...newer, status } : newer;
+  }
+
+  /** Whether the next append to a feed also trims it. */
+  #trims(feed: string): boolean {
+    const appends = ((this.#untrimmed.get(feed) ?? 0) + 1) % TRIM_EVERY;
+    this.#untrimmed.set(feed, appends);
+    return appends === 0;
   }
 
   /** The events of a page that starts at the entry of `after`. */

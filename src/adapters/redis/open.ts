@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type EventStoreOptions,
+  type Feed,
   type Notify,
   type OpenEventStore,
   type SnapshotStore,
@@ -16,6 +17,7 @@ import { EXAMINE_EVERY_MS, RedisConnection } from './connection';
 import { REDIS_DEFAULTS } from './defaults';
 import { RedisEventStore } from './event-store';
 import { readFault } from './faults';
+import { RedisFeed } from './feed';
 import { FindingLog } from './finding-log';
 import type { Address } from './sentinels';
 import type { FindingName } from './server-checks';
@@ -35,6 +37,8 @@ export interface RedisOptions extends EventStoreOptions {
   readonly waitReplicas?: number;
   /** Maximum number of events of a page, 1 or more; 512 by default. For tests: every page boundary is a case. */
   readonly pageSize?: number | undefined;
+  /** About how many entries the feed of each bucket keeps, 1 or more; as in {@link REDIS_DEFAULTS} by default. */
+  readonly feedLength?: number | undefined;
   /** The only id that the store may have. By default, the id that it has at first. */
   readonly storeId?: string | undefined;
   /** Whether to create an id for a store that has none, unless `storeId` names one; true by default. */
@@ -58,6 +62,7 @@ export interface OpenRedisEventStore extends OpenEventStore {
   readonly catalogue: StreamCatalogue;
   readonly snapshots: SnapshotStore;
   readonly archive: StreamArchive;
+  readonly feed: Feed;
   readonly status: () => RedisStatus;
   readonly mintCommit: () => string;
   close(): void;
@@ -107,7 +112,7 @@ export async function openRedisEventStore(options: RedisOptions): Promise<OpenRe
 
 /** Connects to Redis without waiting: all calls fail with {@link StoreUnavailable} until it was examined. */
 export function connectRedisEventStore(options: ConnectOptions): ConnectingRedisEventStore {
-  const { pageSize, report = () => {}, appendBounds = APPEND_BOUNDS } = options;
+  const { pageSize, feedLength, report = () => {}, appendBounds = APPEND_BOUNDS } = options;
   const { keyPrefix = REDIS_DEFAULTS.keyPrefix, waitReplicas = REDIS_DEFAULTS.waitReplicas } = options;
   const { timeoutMs = REDIS_DEFAULTS.timeoutMs } = options;
   const findings = new FindingLog(report, options.examineEveryMs ?? EXAMINE_EVERY_MS);
@@ -122,7 +127,7 @@ export function connectRedisEventStore(options: ConnectOptions): ConnectingRedis
   const silent = () => new RedisConnection({ ...checks, identity, report: () => {} });
   const notifier = options.clusterNodes ? undefined : new ChangeNotifier(silent, keyPrefix);
   const notify: Notify | undefined = notifier && ((...args) => notifier.notify(...args));
-  const storeOptions = { keyPrefix, pageSize, waitReplicas, appendBounds, notify };
+  const storeOptions = { keyPrefix, pageSize, feedLength, waitReplicas, appendBounds, notify };
   const store = new RedisEventStore(writer, reader, storeOptions);
   const writes = () => writer.unavailableReason === undefined && findings.writes;
   return {
@@ -130,6 +135,7 @@ export function connectRedisEventStore(options: ConnectOptions): ConnectingRedis
     unavailableReason: () => writer.unavailableReason ?? reader.unavailableReason,
     store,
     catalogue: new RedisStreamCatalogue(writer, { keyPrefix, waitReplicas }),
+    feed: new RedisFeed(reader, { keyPrefix, notifier }),
     // No write of a snapshot waits for replicas.
     snapshots: new RedisSnapshotStore(reader, { keyPrefix }),
     archive: new RedisStreamArchive(reader, { keyPrefix }),

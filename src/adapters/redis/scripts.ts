@@ -67,6 +67,15 @@ local function page(stream, version, limit, bytes)
 end
 `;
 
+/** Lua: whether the store does not have this id, in the stream that is the last of KEYS; if it is empty, any store will do. */
+const IDENTITY = `
+local function isAnotherStore(id)
+  if id == '' then return false end
+  local entry = redis.call('XRANGE', KEYS[#KEYS], '1-0', '1-0')[1]
+  return not entry or entry[2][4] ~= id
+end
+`;
+
 /**
  * Lua: why the server must not answer: because another one may be the primary, so that what this one has may be stale,
  * or because it has another store; nil if it is certainly current.
@@ -77,16 +86,8 @@ end
  * one second old, or older after the server was frozen. (A lag is -1 in the first milliseconds of a second: Redis
  * subtracts the times of two clocks, and one of them is coarse.) `replicas` is negative on a Cluster without
  * `min-replicas-to-write`, whose servers redirect reads by themselves once they are demoted.
- *
- * The store must have the id `id`, in the stream that is the last of KEYS; if it is empty, any store will do.
  */
-const CURRENT = `
-local function isAnotherStore(id)
-  if id == '' then return false end
-  local entry = redis.call('XRANGE', KEYS[#KEYS], '1-0', '1-0')[1]
-  return not entry or entry[2][4] ~= id
-end
-
+const DOUBT = `
 local function doubt(replicas, lag, id)
   replicas, lag = tonumber(replicas), tonumber(lag)
   local info = replicas >= 0 and redis.call('INFO', 'replication')
@@ -99,6 +100,8 @@ local function doubt(replicas, lag, id)
   if replicas > 0 then return 'unconfirmed' end
 end
 `;
+
+export const CURRENT = IDENTITY + DOUBT;
 
 /** What the scripts answer instead if the server may not be the primary, or has another store. */
 export const DOUBTS = ['replica', 'identity', 'unconfirmed'] as const;
@@ -167,27 +170,66 @@ return {more, packed}
 `);
 
 /**
+ * Lua: adds an entry to the feed of a bucket, `0-<sequence number>`. Redis chooses the number, one above the last one
+ * ever. Unless `length` is empty, it also trims the oldest entries to about so many.
+ *
+ * The entry has the name of the stream as its key has it: between that of the bucket and `:events`.
+ */
+const PUBLISH = `
+local function publish(feed, length, stream, version, commit)
+  local name = string.sub(stream, #feed - 3, -8)
+  if length == '' then
+    redis.call('XADD', feed, '0-*', 'stream', name, 'version', version, 'commit', commit)
+  else
+    redis.call('XADD', feed, 'MAXLEN', '~', length, '0-*', 'stream', name, 'version', version, 'commit', commit)
+  end
+end
+`;
+
+/**
  * The append.
  *
- * KEYS: the stream, its base, and the id of the store except on a Cluster. ARGV: expected version, expected commit,
- * commit id, maximum number and size of the entries that a conflict returns, three for `doubt`, then type and data of
- * each event.
+ * KEYS: the stream, its base, the feed of its bucket, and the id of the store except on a Cluster. ARGV: expected
+ * version, expected commit, commit id, maximum number and size of the entries that a conflict returns, three for `doubt`,
+ * the length of the feed if it is to be trimmed, then type and data of each event.
  *
  * Every check comes before the first write, because Redis does not roll back a failed script. Redis itself also
  * refuses an entry id that is not above the last id of the stream, even if the entries were deleted.
  *
  * A result without a write is what a read would show, so the server must be the primary; for a write Redis checks it.
  * The id of the store is checked for both.
+ *
+ * The feed is written first: if that fails, nothing was written. If Redis refuses the first event (see above), there is
+ * an entry of events that do not exist, which a consumer finds by reading them.
+ *
+ * The common case comes before the functions of the others, because Lua makes each function anew in each execution.
  */
-export const APPEND = script(`${PAGE}${ARCHIVED}${LOST}${CURRENT}
+export const APPEND = script(`${IDENTITY}${PUBLISH}
 local stream, version, base, commit = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local replicas, lag, id = ARGV[6], ARGV[7], ARGV[8]
-if isAnotherStore(id) then return {doubt(replicas, lag, id)} end
+local count = (#ARGV - 9) / 2
+
+local function write()
+  local last = string.format('%.0f', version + count)
+  publish(KEYS[3], ARGV[9], stream, last, commit)
+  for i = 1, count do
+    local id = (i == count and last or string.format('%.0f', version + i)) .. '-0'
+    redis.call('XADD', stream, id, 'type', ARGV[8 + 2 * i], 'data', ARGV[9 + 2 * i], 'commit', commit)
+  end
+  return {'appended'}
+end
+
+local isAnother = isAnotherStore(id)
+local entries = isAnother and {} or redis.call('XRANGE', stream, version .. '-0', '+', 'COUNT', 2)
+-- The fields of an entry are type, data, commit, in this order.
+local isAtHead = #entries == 1 and entries[1][1] == version .. '-0' and entries[1][2][6] == base
+if isAtHead and version ~= '0' then return write() end
+
+${PAGE}${ARCHIVED}${LOST}${DOUBT}
+if isAnother then return {doubt(replicas, lag, id)} end
 if version == '0' and hasLostBase(stream, KEYS[2]) then
   return {doubt(replicas, lag, id) or 'unreadable'}
 end
-local entries = redis.call('XRANGE', stream, version .. '-0', '+', 'COUNT', 2)
-
 if entries[1] and entries[1][1] ~= entryOf(version) and beginsAfter(stream, version) then
   return {doubt(replicas, lag, id) or 'archived'}
 end
@@ -195,43 +237,33 @@ end
 -- Whether the events of this append are recorded from this entry on. Another instance may have minted the same commit
 -- id, so types and data are compared as well.
 local function isRecorded(first)
-  local count = (#ARGV - 8) / 2
   local recorded = redis.call('XRANGE', stream, first, '+', 'COUNT', count)
   for i = 1, count do
     local fields = recorded[i] and recorded[i][2] or {}
-    if fields[2] ~= ARGV[7 + 2 * i] or fields[4] ~= ARGV[8 + 2 * i] or fields[6] ~= commit then return false end
+    if fields[2] ~= ARGV[8 + 2 * i] or fields[4] ~= ARGV[9 + 2 * i] or fields[6] ~= commit then return false end
   end
   return true
 end
 
--- The fields of an entry are type, data, commit, in this order.
 local known = ''
 if version ~= '0' then
   local entry = table.remove(entries, 1)
   known = entry and entry[1] == version .. '-0' and entry[2][6]
 end
 if known ~= base then return {doubt(replicas, lag, id) or 'reset'} end
+if #entries == 0 then return write() end
 
-if #entries > 0 then
-  if entries[1][2][6] ~= commit or not isRecorded(entries[1][1]) then
-    local why = doubt(replicas, lag, id)
-    if why then return {why} end
-    return {'conflict', page(stream, version, tonumber(ARGV[4]), tonumber(ARGV[5]))}
-  end
-  -- The append was recorded before and its reply was lost. This branch writes, too: a server that was demoted to a
-  -- replica refuses the write, and WAIT counts the replicas that have the last write of this connection. The last id
-  -- of the stream does not change; after a deletion it is higher than the id of the last entry.
-  local facts = redis.call('XINFO', 'STREAM', stream)
-  for i = 1, #facts, 2 do
-    if facts[i] == 'last-generated-id' then redis.call('XSETID', stream, facts[i + 1]) end
-  end
-  return {'appended'}
+if entries[1][2][6] ~= commit or not isRecorded(entries[1][1]) then
+  local why = doubt(replicas, lag, id)
+  if why then return {why} end
+  return {'conflict', page(stream, version, tonumber(ARGV[4]), tonumber(ARGV[5]))}
 end
-
-local next = tonumber(version)
-for i = 9, #ARGV, 2 do
-  next = next + 1
-  redis.call('XADD', stream, string.format('%.0f-0', next), 'type', ARGV[i], 'data', ARGV[i + 1], 'commit', commit)
+-- The append was recorded before and its reply was lost. This branch writes, too: a server that was demoted to a
+-- replica refuses the write, and WAIT counts the replicas that have the last write of this connection. The last id
+-- of the stream does not change; after a deletion it is higher than the id of the last entry.
+local facts = redis.call('XINFO', 'STREAM', stream)
+for i = 1, #facts, 2 do
+  if facts[i] == 'last-generated-id' then redis.call('XSETID', stream, facts[i + 1]) end
 end
 return {'appended'}
 `);

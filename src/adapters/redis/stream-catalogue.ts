@@ -9,25 +9,33 @@ import {
 import type { RedisConnection } from './connection';
 import { primariesOf } from './examination';
 import { appendFault, readFault } from './faults';
-import { keysOf, streamKey, streamOfKey } from './stream-key';
+import { ERASE_FROM_FEED } from './feed-scripts';
+import { addressOf, feedKeys, keysOf, streamKey, streamOfKey } from './stream-key';
 
 /** Approximate number of keys per SCAN. */
 const SCAN_COUNT = 1000;
 
+/** Number of entries of a feed that one script looks at: about a millisecond. */
+const FEED_ENTRIES = 1000;
+
 /**
- * KEYS: all keys of the stream. ARGV: '1' if replicas must confirm. WAIT counts the replicas
+ * KEYS: all keys of the stream, and the feed of its bucket. ARGV: '1' if replicas must confirm. WAIT counts the replicas
  * that have the last write of this connection, so the script writes even if the
  * stream is already deleted: an erasure is repeated when too few replicas have
- * confirmed it.
+ * confirmed it. Returns the number of events, and the last id of the feed: later entries are of another history.
  */
 const ERASE = `
 local events = redis.call('XLEN', KEYS[1])
+local facts = redis.pcall('XINFO', 'STREAM', table.remove(KEYS))
 redis.call('UNLINK', unpack(KEYS))
 if ARGV[1] == '1' then
   redis.call('SET', KEYS[1], '')
   redis.call('UNLINK', KEYS[1])
 end
-return events
+for i = 1, #facts, 2 do
+  if facts[i] == 'last-generated-id' then return {events, facts[i + 1]} end
+end
+return {events, '0-0'}
 `;
 
 /** Finds the streams by SCAN over all keys of every primary. Keys with other prefixes are ignored. */
@@ -65,17 +73,35 @@ export class RedisStreamCatalogue implements StreamCatalogue {
 
   async erase(stream: StreamName): Promise<number> {
     const { keyPrefix, waitReplicas } = this.options;
-    const keys = keysOf(keyPrefix, stream);
+    const { bucket, name } = addressOf(stream);
+    const [feed, erased] = feedKeys(keyPrefix, bucket);
+    const keys = [...keysOf(keyPrefix, stream), feed];
+    const [events, last] = (await this.#write(ERASE, keys, [waitReplicas > 0 ? 1 : 0])) as [number, string];
+    const end = last.slice(last.indexOf('-') + 1);
+    for (let from = 1; from > 0;) {
+      const args = [name, from, end, FEED_ENTRIES];
+      from = (await this.#write(ERASE_FROM_FEED, [feed, erased], args)) as number;
+    }
+    return events;
+  }
+
+  /** Executes a script that writes, and waits for replicas. */
+  async #write(
+    script: string,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<unknown> {
+    const { waitReplicas } = this.options;
     try {
       const { client, waitMs } = this.connection;
-      const [events, replicaCount] = await Promise.all([
-        client.eval(ERASE, keys.length, ...keys, waitReplicas > 0 ? 1 : 0) as Promise<number>,
+      const [reply, replicaCount] = await Promise.all([
+        client.eval(script, keys.length, ...keys, ...args),
         // Sent in the same turn, on the same connection. A rejection is treated as a reply.
         waitReplicas > 0 ? client.wait(waitReplicas, waitMs).catch((error: unknown) => error) : 0,
       ]);
       if (typeof replicaCount !== 'number' || replicaCount < waitReplicas)
         throw new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(replicaCount)}`);
-      return events;
+      return reply;
     } catch (error) {
       throw appendFault(error);
     }

@@ -15,11 +15,28 @@ export function streamKey(prefix: string, stream: StreamName): string {
   return keyOf(prefix, stream, 'events');
 }
 
-/** The keys that a read and an append use: that of the events, and that of the base. */
+/** The keys that a read uses: that of the events, and that of the base. */
 export function eventKeys(prefix: string, stream: StreamName): readonly [events: string, base: string] {
   const own = ownKey(prefix, stream);
   return [`${own}:events`, `${own}:base`];
 }
+
+/** The keys that an append uses: the same, and that of the feed. */
+export function appendKeys(
+  prefix: string,
+  stream: StreamName,
+): readonly [events: string, base: string, feed: string] {
+  const { bucket, name } = addressOf(stream);
+  const tagged = `${prefix}:{${bucket}}:`;
+  return [`${tagged}${name}:events`, `${tagged}${name}:base`, `${tagged}feed`];
+}
+
+/** The keys of the feed of a bucket: that of its entries, and that of the positions of erased ones. */
+export function feedKeys(prefix: string, bucket: number): readonly [entries: string, erased: string] {
+  return [`${prefix}:{${bucket}}:feed`, `${prefix}:{${bucket}}:feed:erased`];
+}
+
+const FEED_KEY = /^[\w.:-]+:\{\d+\}:feed(?::erased)?$/;
 
 /** A snapshot, and the one that is being saved in its place. */
 export interface SnapshotKeys {
@@ -51,9 +68,15 @@ function keyOf(prefix: string, stream: StreamName, kind: string): string {
 
 /** The part that all keys of a stream begin with. */
 function ownKey(prefix: string, stream: StreamName): string {
+  const { bucket, name } = addressOf(stream);
+  return `${prefix}:{${bucket}}:${name}`;
+}
+
+/** The bucket of a stream, and its name as its keys and the feed have it. */
+export function addressOf(stream: StreamName): { readonly bucket: number; readonly name: string } {
   const { id } = partsOf(stream);
   const encoded = encodeURIComponent(id);
-  return `${prefix}:{${bucketOf(encoded)}}:${stream.slice(0, -id.length)}${encoded}`;
+  return { bucket: bucketOf(encoded), name: `${stream.slice(0, -id.length)}${encoded}` };
 }
 
 /**
@@ -80,6 +103,7 @@ export function streamOfKey(
   prefix: string,
   key: string,
 ): StreamName | 'foreign' | 'other' | { readonly baseOf: StreamName } {
+  if (FEED_KEY.test(key)) return 'other';
   const parts = KEY.exec(key);
   if (parts === null) return 'foreign';
   const [keyPrefix, encoded, kind] = parts.slice(1) as [string, string | undefined, string];
@@ -91,7 +115,8 @@ export function streamOfKey(
   return kind === 'events' ? stream : 'other';
 }
 
-function decoded(encoded: string): StreamName | undefined {
+/** The stream whose name is encoded as in a key; `undefined` if there is none. */
+export function decoded(encoded: string): StreamName | undefined {
   try {
     return parseStreamName(decodeURIComponent(encoded));
   } catch {

@@ -18,7 +18,8 @@ describeRedis('On one Redis', (redis) => {
       loseEvents: async (stream) => {
         await redis.admin.del(streamKey(redis.prefix, stream));
       },
-      open: () => openStore(redis.url, { keyPrefix: redis.prefix, pageSize }),
+      feedLength: 200,
+      open: () => openStore(redis.url, { keyPrefix: redis.prefix, pageSize, feedLength: 200 }),
     });
   }
 

@@ -1,6 +1,8 @@
+import { ChangeNotifier } from '../../../src/adapters/redis/change-notifier';
 import { mintCommit } from '../../../src/adapters/redis/commit-id';
 import { RedisConnection, type RedisConnectionOptions } from '../../../src/adapters/redis/connection';
 import { RedisEventStore, type RedisEventStoreOptions } from '../../../src/adapters/redis/event-store';
+import { RedisFeed } from '../../../src/adapters/redis/feed';
 import { RedisSnapshotStore } from '../../../src/adapters/redis/snapshot-store';
 import { RedisStreamArchive } from '../../../src/adapters/redis/stream-archive';
 import { RedisStreamCatalogue } from '../../../src/adapters/redis/stream-catalogue';
@@ -18,28 +20,37 @@ export interface OpenOptions
 /** A store and its catalogue on a new connection, as in each instance of the service. */
 export async function openStore(
   url: string,
-  { keyPrefix = 'plant-store', waitReplicas = 0, pageSize, appendBounds, ...rest }: OpenOptions = {},
+  {
+    keyPrefix = 'plant-store',
+    waitReplicas = 0,
+    pageSize,
+    feedLength,
+    appendBounds,
+    ...rest
+  }: OpenOptions = {},
 ) {
-  const connection = new RedisConnection({
-    url,
-    timeoutMs: UNHURRIED_MS,
-    report: () => {},
-    waitReplicas,
-    ...rest,
-  });
+  const connect = () =>
+    new RedisConnection({ url, timeoutMs: UNHURRIED_MS, report: () => {}, waitReplicas, ...rest });
+  const connection = connect();
+  const notifier = new ChangeNotifier(connect, keyPrefix);
   await connection.examined;
   const options = { keyPrefix, waitReplicas };
   return {
     connection,
     store: new RedisEventStore(connection, connection, {
       ...options,
-      ...(pageSize === undefined ? {} : { pageSize }),
+      pageSize,
+      feedLength,
       ...(appendBounds === undefined ? {} : { appendBounds }),
     }),
     catalogue: new RedisStreamCatalogue(connection, options),
     snapshots: new RedisSnapshotStore(connection, options),
     archive: new RedisStreamArchive(connection, options),
-    close: async () => connection.close(),
+    feed: new RedisFeed(connection, { keyPrefix, notifier }),
+    async close() {
+      connection.close();
+      notifier.close();
+    },
   };
 }
 

@@ -141,6 +141,7 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
       expect(await redis.admin.dbsize()).to.equal(0);
       await redis.admin.select(3);
       expect(await redis.admin.keys('*')).to.have.members([
+        'plant-store:{39}:feed',
         'plant-store:{39}:plants/alice:events',
         'plant-store:store:{identity}:events',
       ]);

@@ -157,7 +157,7 @@ describeOwnRedis('The id of a store', (startRedis) => {
     const id = await idOf(redis);
     expect(warnings(first)).to.have.lengthOf(1);
     expect(warnings(first)[0]).to.include(`this store had no id, and gets the id ${id}`);
-    expect(warnings(first)[0]).to.include('its database has 1 keys');
+    expect(warnings(first)[0]).to.include('its database has 2 keys');
     expect(warnings(second)).to.deep.equal([]);
     for (const instance of [first, second]) {
       expect(linesAt(30, instance)).to.include(`the store has the id ${id}`);
@@ -181,7 +181,10 @@ describeOwnRedis('The id of a store', (startRedis) => {
       REDIS_URL: redis.url.replace('//', '//plants:pass@'),
     })) as [Instance];
     expect((await alice(instance).create(1, 'Fern')).status).to.equal(200);
-    expect(await redis.admin.keys('*')).to.deep.equal(['plant-store:{39}:plants/alice:events']);
+    expect(await redis.admin.keys('*')).to.have.members([
+      'plant-store:{39}:plants/alice:events',
+      'plant-store:{39}:feed',
+    ]);
   });
 
   it('is not the first entry of a stream with other fields: the store is not used', async () => {

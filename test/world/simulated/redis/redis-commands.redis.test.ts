@@ -3,7 +3,7 @@ import { APPEND, CHECK_PRIMARY, READ, type Script } from '../../../../src/adapte
 import { HEADER, READ_FIELDS, WRITE, checksumOf } from '../../../../src/adapters/redis/snapshot-store';
 import { REPLACE_BASE, TRIM } from '../../../../src/adapters/redis/stream-archive';
 import { identityFields, identityKey } from '../../../../src/adapters/redis/store-identity';
-import { eventKeys, keysOf } from '../../../../src/adapters/redis/stream-key';
+import { appendKeys, eventKeys, keysOf } from '../../../../src/adapters/redis/stream-key';
 import { plantCodec } from '../../../../src/application';
 import { BEGINNING, type Head, headOf } from '../../../../src/event-sourcing';
 import { streamName } from '../../../../src/testing/a-stream';
@@ -95,11 +95,11 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
         });
         // A commit that may be recorded, with its events or with others.
         const id = below(3) === 0 ? commit || 'commit' : `commit-${++commits}`;
-        const args = [version, commit, id, ...bounds(), ...demands(), ...events.flat()];
-        const append = [...eventKeys(PREFIX, stream), ...args.map(String)];
+        const args = [version, commit, id, ...bounds(), ...demands(), oneOf('', '5'), ...events.flat()];
+        const append = [...appendKeys(PREFIX, stream), ...args.map(String)];
         appends.push(append);
-        const [history, base, ...rest] = below(4) === 0 ? oneOf(...appends) : append;
-        await execute(APPEND, [history!, base!, STORE], rest);
+        const [history, base, feed, ...rest] = below(4) === 0 ? oneOf(...appends) : append;
+        await execute(APPEND, [history!, base!, feed!, STORE], rest);
       },
       async () => {
         const stream = oneOf(...STREAMS);

@@ -194,7 +194,7 @@ export class RedisCommands {
 
   #append(
     stream: StreamName,
-    [version, base, commit, entries, bytes, replicas, lag, id, ...texts]: Args,
+    [version, base, commit, entries, bytes, replicas, lag, id, , ...texts]: Args,
     session: Session,
   ): Reply {
     const { model } = this.options;

@@ -1,0 +1,98 @@
+import {
+  type Feed,
+  type FeedEntry,
+  type FeedPosition,
+  type FeedReadResult,
+  type FeedTrail,
+  type StreamName,
+  StoreUnavailable,
+} from '../../event-sourcing';
+import type { ChangeNotifier } from './change-notifier';
+import type { RedisConnection } from './connection';
+import { readFault } from './faults';
+import { FEED_END, READ_FEED } from './feed-scripts';
+import { type Script, doubtOf, executeScript } from './scripts';
+import { BUCKETS, addressOf, decoded, feedKeys } from './stream-key';
+
+/** Default maximum number of entries of a page. */
+const PAGE_ENTRIES = 512;
+
+type Entry = readonly [id: Buffer, fields: readonly Buffer[]];
+
+/**
+ * Reads the feed of each bucket: a Redis stream to which the append script adds `0-<sequence number>` for each commit.
+ *
+ * A read starts at the entry of the caller's position: if it has another commit, or if the feed ends before it, the end of
+ * the feed that the caller read was lost. Positions whose entry was erased are kept in a hash beside the feed.
+ */
+export class RedisFeed implements Feed {
+  readonly buckets = BUCKETS;
+  readonly notify: Feed['notify'];
+
+  /** @param connection does not wait for replicas. */
+  constructor(
+    private readonly connection: RedisConnection,
+    private readonly options: {
+      readonly keyPrefix: string;
+      /** Absent on a Cluster. */
+      readonly notifier?: ChangeNotifier | undefined;
+    },
+  ) {
+    const { notifier } = options;
+    this.notify = notifier && ((...args) => notifier.notifyOfFeed(...args));
+  }
+
+  bucketOf(stream: StreamName): number {
+    return addressOf(stream).bucket;
+  }
+
+  async read(
+    bucket: number,
+    [after, ...older]: FeedTrail,
+    limit: number = PAGE_ENTRIES,
+  ): Promise<FeedReadResult> {
+    const result = await this.#read(bucket, after, limit);
+    if (result.status !== 'reset') return result;
+    for (const position of older)
+      if ((await this.#read(bucket, position, 1)).status === 'read') return { ...result, shared: position };
+    return result;
+  }
+
+  async end(bucket: number): Promise<FeedPosition> {
+    const [sequence, commit] = (await this.#execute(FEED_END, bucket, [])) as [Buffer, Buffer];
+    return { sequence: Number(sequence), commit: String(commit) };
+  }
+
+  async #read(bucket: number, { sequence, commit }: FeedPosition, limit: number): Promise<FeedReadResult> {
+    const reply = await this.#execute(READ_FEED, bucket, [sequence, commit, limit]);
+    const [result, entries] = reply as [Buffer] | [more: number, readonly Entry[]];
+    if (entries !== undefined)
+      return { status: 'read', entries: entries.map((entry) => entryOf(entry)), more: Number(result) === 1 };
+    return String(result) === 'trimmed' ? { status: 'trimmed' } : { status: 'reset', shared: undefined };
+  }
+
+  async #execute(
+    script: Script,
+    bucket: number,
+    args: readonly (string | number)[],
+  ): Promise<readonly unknown[]> {
+    try {
+      const { client, proof } = this.connection;
+      const keys = [...feedKeys(this.options.keyPrefix, bucket), ...proof.keys];
+      const reply = (await executeScript(client, script, keys, [...proof.args, ...args])) as unknown[];
+      const doubt = doubtOf(reply[0]);
+      if (doubt !== undefined) throw this.connection.doubted(doubt);
+      return reply;
+    } catch (error) {
+      throw readFault(error);
+    }
+  }
+}
+
+function entryOf([id, [, name, , version, , commit]]: Entry): FeedEntry {
+  const [, sequence] = /^0-(\d+)$/.exec(String(id)) ?? [];
+  const stream = decoded(String(name));
+  if (sequence === undefined || stream === undefined || commit === undefined)
+    throw new StoreUnavailable(`entry ${String(id)} of a feed is not one of this service`);
+  return { sequence: Number(sequence), commit: String(commit), stream, version: Number(version) };
+}
