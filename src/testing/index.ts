@@ -5,4 +5,5 @@ export { ODD_TEXTS } from './odd-texts';
 export type { ContractOptions } from './options';
 export type { OpenStore } from './place';
 export type { ContractCase } from './run-cases';
+export { type SnapshotOptions, snapshotStoreContract } from './snapshot-store-contract';
 export { type CatalogueOptions, streamCatalogueContract } from './stream-catalogue-contract';

@@ -1,7 +1,16 @@
-import type { EventStore, Feed, StreamArchive, StreamCatalogue, StreamName } from '../event-sourcing';
+import type {
+  EventStore,
+  Feed,
+  SnapshotStore,
+  StreamArchive,
+  StreamCatalogue,
+  StreamName,
+} from '../event-sourcing';
 
 export interface OpenStore {
   readonly store: EventStore;
+  /** Snapshots of the streams. */
+  readonly snapshots?: SnapshotStore | undefined;
   /** Archives streams of the store. Needed with `loseEvents`. */
   readonly archive?: StreamArchive | undefined;
   /** The feed of the store. Needed with `feedLength`. */
@@ -38,6 +47,10 @@ export class Place {
 
   get catalogue(): StreamCatalogue {
     return this.#member('catalogue');
+  }
+
+  get snapshots(): SnapshotStore {
+    return this.#member('snapshots');
   }
 
   /** Whether a store has a catalogue. */

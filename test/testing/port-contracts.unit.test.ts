@@ -1,12 +1,15 @@
 /** The contracts of the ports beside the event store must detect broken ones, and each of their cases some of these. */
 import { expect } from 'chai';
-import { type ContractCase, streamCatalogueContract } from '../../src/testing';
-import { BROKEN_CATALOGUES, openOn } from './broken-ports';
+import { type ContractCase, snapshotStoreContract, streamCatalogueContract } from '../../src/testing';
+import { BROKEN_CATALOGUES } from './broken-catalogues';
+import { BROKEN_SNAPSHOTS } from './broken-snapshots';
+import { openOn } from './changed-ports';
 
 const OPTIONS = { durable: true, shared: true, seed: 42, timeoutMs: 5000, manyStreams: 1500 };
 
 const CONTRACTS = {
   'a stream catalogue': { contract: streamCatalogueContract, broken: BROKEN_CATALOGUES },
+  'a snapshot store': { contract: snapshotStoreContract, broken: BROKEN_SNAPSHOTS },
 };
 
 for (const [port, { contract, broken }] of Object.entries(CONTRACTS))

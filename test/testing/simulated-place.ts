@@ -4,6 +4,7 @@ import {
   type EventStore,
   type Head,
   OutcomeUnknown,
+  type Snapshot,
   StoreUnavailable,
   type StoredEvent,
   type StreamArchive,
@@ -14,6 +15,7 @@ import {
   isSameHead,
 } from '../../src/event-sourcing';
 import type { ContractOptions, OpenStore } from '../../src/testing';
+import { MemorySnapshots } from '../support/memory-snapshots';
 
 /** Maximum number of events of a page. */
 export const PAGE_SIZE = 3;
@@ -92,6 +94,7 @@ export class Disk implements Store, StreamCatalogue, StreamArchive {
   readonly #bases = new Map<string, Head>();
   /** The version of the first event of each stream from which archived events were removed. */
   readonly #oldest = new Map<string, number>();
+  readonly snapshots = new DiskSnapshots((stream, head) => this.#has(stream, head));
 
   async read(...args: Parameters<Store['read']>) {
     return (await this.#before(args[0], args[1])) ?? this.#events.read(...args);
@@ -133,6 +136,7 @@ export class Disk implements Store, StreamCatalogue, StreamArchive {
     const oldest = this.#oldest.get(stream) ?? 1;
     this.#bases.delete(stream);
     this.#oldest.delete(stream);
+    this.snapshots.kept.delete(stream);
     return Math.max(0, (await this.#events.erase(stream)) - oldest + 1);
   }
 
@@ -164,6 +168,31 @@ export class Disk implements Store, StreamCatalogue, StreamArchive {
         await this.#events.append(stream, head, commit, [event]);
         head = { version, commit };
       }
+    }
+  }
+}
+
+export class DiskSnapshots extends MemorySnapshots {
+  readonly #saving = new Set<StreamName>();
+
+  constructor(private readonly has: (stream: StreamName, head: Head) => Promise<boolean>) {
+    super();
+  }
+
+  override async save(stream: StreamName, { format, head, chunks }: Snapshot): Promise<boolean> {
+    if (this.#saving.has(stream)) return false;
+    this.#saving.add(stream);
+    try {
+      const taken: string[] = [];
+      for (const chunk of chunks) {
+        await this.step();
+        taken.push(chunk);
+      }
+      if (!(await this.has(stream, head))) return false;
+      this.keep(stream, { format, head, chunks: taken });
+      return true;
+    } finally {
+      this.#saving.delete(stream);
     }
   }
 }

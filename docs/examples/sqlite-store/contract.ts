@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
-import { eventStoreContract, streamCatalogueContract } from 'plant-store/testing';
+import { eventStoreContract, snapshotStoreContract, streamCatalogueContract } from 'plant-store/testing';
 import { SqliteStreamCatalogue } from './catalogue.js';
+import { SqliteSnapshotStore } from './snapshots.js';
 import { SqliteEventStore } from './store.js';
 
 describe('A store in SQLite keeps the contracts', async () => {
@@ -23,16 +24,28 @@ describe('A store in SQLite keeps the contracts', async () => {
   }
   const loseReply = () => void (losesReply = true);
 
+  function damage(): void {
+    const database = new Database(join(directory, 'plants.db'));
+    database.exec('UPDATE snapshots SET chunks = substr(chunks, 1, length(chunks) / 2)');
+    database.close();
+  }
+
   function open() {
     losesReply = false;
     const database = new Database(join(directory, 'plants.db'));
-    const store = new SqliteEventStore(database, 3);
-    return { store, catalogue: new SqliteStreamCatalogue(database), close: () => database.close() };
+    return {
+      store: new SqliteEventStore(database, 3),
+      catalogue: new SqliteStreamCatalogue(database),
+      snapshots: new SqliteSnapshotStore(database),
+      close: () => database.close(),
+    };
   }
 
-  const cases = eventStoreContract(open, { pageSize: 3, durable: true, shared: true, loseReply });
+  const options = { durable: true, shared: true };
+  const cases = [
+    ...eventStoreContract(open, { ...options, pageSize: 3, loseReply }),
+    ...streamCatalogueContract(open, { ...options, manyStreams: 100 }),
+    ...snapshotStoreContract(open, { ...options, damage }),
+  ];
   for (const { name, run } of cases) it(name, run);
-
-  const catalogueCases = streamCatalogueContract(open, { durable: true, shared: true, manyStreams: 100 });
-  for (const { name, run } of catalogueCases) it(name, run);
 });

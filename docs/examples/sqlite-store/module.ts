@@ -2,6 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import type { OpenEventStore } from 'plant-store/event-sourcing';
 import { SqliteStreamCatalogue } from './catalogue.js';
+import { SqliteSnapshotStore } from './snapshots.js';
 import { SqliteEventStore } from './store.js';
 
 export function openEventStore(): OpenEventStore {
@@ -9,6 +10,7 @@ export function openEventStore(): OpenEventStore {
   return {
     store: new SqliteEventStore(database),
     catalogue: new SqliteStreamCatalogue(database),
+    snapshots: new SqliteSnapshotStore(database),
     async check() {
       database.exec('SELECT 1 FROM events LIMIT 1');
       return { writes: true };

@@ -10,7 +10,8 @@ import {
 } from '../../../src/event-sourcing';
 import { MAX_CHUNK_BYTES } from '../../../src/adapters/redis/snapshot-store';
 import { streamName } from '../../../src/testing/a-stream';
-import { ODD_TEXTS } from '../../../src/testing';
+import { snapshotStoreContract } from '../../../src/testing';
+import { CONTRACT_OPTIONS, describeContract } from '../../contracts/event-store';
 import { encoded, created } from '../../support/given';
 import { describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
@@ -20,6 +21,18 @@ import { type Kind, streamKeyOf } from '../../support/keys';
 const TOO_LONG = Buffer.alloc(MAX_CHUNK_BYTES + 1, 'x');
 
 describeRedis('A snapshot in Redis', (redis) => {
+  describeContract(
+    'RedisSnapshotStore satisfies the contract of a snapshot store',
+    snapshotStoreContract(() => openStore(redis.url, { keyPrefix: redis.prefix }), {
+      ...CONTRACT_OPTIONS,
+      durable: true,
+      shared: true,
+      damage: async (stream) => {
+        await redis.admin.hdel(streamKeyOf(stream, redis.prefix, 'snapshot'), '1');
+      },
+    }),
+  );
+
   let opened: Awaited<ReturnType<typeof openStore>>;
   let alice: StreamName;
   let head: Head;
@@ -58,27 +71,10 @@ describeRedis('A snapshot in Redis', (redis) => {
     return { format, head, chunks };
   }
 
-  it('is loaded as it was saved, with any text', async () => {
-    expect(await save(...ODD_TEXTS)).to.equal(true);
-    expect(await load()).to.deep.equal(snapshot(...ODD_TEXTS));
-  });
-
-  it('is missing until one is saved', async () => {
-    expect(await load()).to.equal(undefined);
-  });
-
   it('is one key beside the stream, which never expires', async () => {
     await save('a', 'b');
     expect(await keys()).to.have.members(['events', 'snapshot']);
     expect(await redis.admin.ttl(keyOf(alice, 'snapshot'))).to.equal(-1);
-  });
-
-  it('replaces the one before it completely', async () => {
-    await save('a', 'b', 'c');
-    head = await append(alice, head);
-    await save('d');
-    expect(await load()).to.deep.equal(snapshot('d'));
-    expect(await redis.admin.hexists(keyOf(alice, 'snapshot'), '1')).to.equal(0);
   });
 
   /** A save that ends after its first chunk, as with its process. */
@@ -91,13 +87,7 @@ describeRedis('A snapshot in Redis', (redis) => {
     expect(ended).to.have.property('message', 'the writer ends');
   }
 
-  it('is the old one until all of the new one is written', async () => {
-    await save('old');
-    await saveInPart();
-    expect(await load()).to.deep.equal(snapshot('old'));
-  });
-
-  it('is not loaded half from one and half from the next', async () => {
+  it('is unavailable, not broken, if it is replaced while it is read', async () => {
     await save('a', 'b');
     const { chunks } = (await opened.snapshots.load(alice))!;
     const reading = chunks[Symbol.asyncIterator]();
@@ -163,13 +153,7 @@ describeRedis('A snapshot in Redis', (redis) => {
       return opened.snapshots.save(alice, { ...snapshot(), chunks: chunks() });
     }
 
-    it('if the stream does not exist', async () => {
-      await redis.admin.del(keyOf(alice, 'events'));
-      expect(await save('a')).to.equal(false);
-      expect(await keys()).to.deep.equal([]);
-    });
-
-    it('if the stream has another commit at its version', async () => {
+    it('if the stream does not have its head, and leaves no key behind', async () => {
       head = { ...head, commit: 'lost' };
       expect(await save('a')).to.equal(false);
       expect(await keys()).to.deep.equal(['events']);
@@ -181,13 +165,6 @@ describeRedis('A snapshot in Redis', (redis) => {
       expect(await saveWhile(() => (erased = opened.catalogue.erase(alice)))).to.equal(false);
       expect(await erased).to.equal(1);
       expect(await keys()).to.deep.equal([]);
-    });
-
-    it('by two writers at a time', async () => {
-      let other: Promise<boolean> | undefined;
-      expect(await saveWhile(() => (other = save('theirs')))).to.equal(true);
-      expect(await other).to.equal(false);
-      expect(await load()).to.deep.equal(snapshot('ours', 'ours, too'));
     });
 
     it('by a writer whose draft has expired', async () => {
@@ -209,12 +186,6 @@ describeRedis('A snapshot in Redis', (redis) => {
       while ((await keys()).includes('draft')) continue;
       expect(await save('b')).to.equal(true);
     });
-  });
-
-  it('is removed with its stream', async () => {
-    await save('a');
-    expect(await opened.catalogue.erase(alice)).to.equal(1);
-    expect(await keys()).to.deep.equal([]);
   });
 
   it('is no stream of the catalogue, and no foreign key', async () => {

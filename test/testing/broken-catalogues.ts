@@ -1,51 +1,12 @@
-/** Places in memory whose ports each violate one guarantee. */
 import {
   BEGINNING,
   type CataloguedStream,
   type Head,
   StoreUnavailable,
-  type StreamCatalogue,
   type StreamName,
 } from '../../src/event-sourcing';
-import type { OpenStore } from '../../src/testing';
-import { Disk, type Store } from './simulated-place';
-
-interface Ports {
-  readonly store: Store;
-  readonly catalogue: StreamCatalogue;
-}
-
-/** What is changed of the ports; called for each store that is opened. */
-type Change = (disk: Disk) => { readonly [Port in keyof Ports]?: Partial<Ports[Port]> };
-
-/** Opens stores on one place, with the changes. */
-export function openOn(change: Change = () => ({}), answersClosed = false): () => OpenStore & Ports {
-  const disk = new Disk();
-  return () => {
-    let closed = false;
-    const changed = change(disk);
-    const whileOpen = <Port extends object>(port: Port): Port => {
-      const methods = Object.entries(port).map(([name, method]) => [
-        name,
-        (...args: unknown[]): unknown => {
-          if (closed && !answersClosed) throw new StoreUnavailable('it was closed');
-          return (method as (...args: unknown[]) => unknown)(...args);
-        },
-      ]);
-      return Object.fromEntries(methods) as Port;
-    };
-    return {
-      store: whileOpen({ read: disk.read.bind(disk), append: disk.append.bind(disk), ...changed.store }),
-      catalogue: whileOpen({
-        streams: disk.streams.bind(disk),
-        find: disk.find.bind(disk),
-        erase: disk.erase.bind(disk),
-        ...changed.catalogue,
-      }),
-      close: () => void (closed = true),
-    };
-  };
-}
+import { type Change, noted, remembering } from './changed-ports';
+import type { Disk } from './simulated-place';
 
 /** A catalogue that lists and finds other streams. */
 function cataloguing(
@@ -83,16 +44,7 @@ function erasing(isErased: (one: StreamName, erased: StreamName) => boolean): Ch
   });
 }
 
-/** Calls that remember what they were called with, and what an instance does with it. */
-function remembering(change: (disk: Disk, seen: Set<StreamName>) => ReturnType<Change>): Change {
-  return (disk) => change(disk, new Set());
-}
-
-function noted(seen: Set<StreamName>, stream: StreamName): StreamName {
-  seen.add(stream);
-  return stream;
-}
-
+/** Each violates one guarantee. */
 export const BROKEN_CATALOGUES: Readonly<Record<string, Change>> = {
   'lists and finds only its first 1,000 streams': cataloguing((all) => all.slice(0, 1000)),
   'lists a stream once for each event': cataloguing((all) =>

@@ -1,0 +1,64 @@
+/** Places in memory with all ports of a store, of which some are changed. */
+import {
+  type Snapshot,
+  type SnapshotStore,
+  StoreUnavailable,
+  type StreamCatalogue,
+  type StreamName,
+} from '../../src/event-sourcing';
+import type { OpenStore } from '../../src/testing';
+import { Disk, type Store } from './simulated-place';
+
+interface Ports {
+  readonly store: Store;
+  readonly catalogue: StreamCatalogue;
+  readonly snapshots: SnapshotStore;
+}
+
+/** What is changed of the ports; called for each store that is opened. */
+export type Change = (disk: Disk) => { readonly [Port in keyof Ports]?: Partial<Ports[Port]> };
+
+/** Opens stores on one place, with the changes. */
+export function openOn(change: Change = () => ({}), answersClosed = false): () => OpenStore & Ports {
+  const disk = new Disk();
+  return () => {
+    let closed = false;
+    const changed = change(disk);
+    const whileOpen = <Port extends object>(port: Port): Port => {
+      const methods = Object.entries(port).map(([name, method]) => [
+        name,
+        (...args: unknown[]): unknown => {
+          if (closed && !answersClosed) throw new StoreUnavailable('it was closed');
+          return (method as (...args: unknown[]) => unknown)(...args);
+        },
+      ]);
+      return Object.fromEntries(methods) as Port;
+    };
+    return {
+      store: whileOpen({ read: disk.read.bind(disk), append: disk.append.bind(disk), ...changed.store }),
+      catalogue: whileOpen({
+        streams: disk.streams.bind(disk),
+        find: disk.find.bind(disk),
+        erase: disk.erase.bind(disk),
+        ...changed.catalogue,
+      }),
+      snapshots: whileOpen({
+        load: (stream: StreamName) => disk.snapshots.load(stream),
+        save: (stream: StreamName, snapshot: Snapshot) => disk.snapshots.save(stream, snapshot),
+        ...changed.snapshots,
+      }),
+      close: () => void (closed = true),
+    };
+  };
+}
+
+/** A change that remembers names of streams, for each store that is opened. */
+export function remembering(change: (disk: Disk, seen: Set<StreamName>) => ReturnType<Change>): Change {
+  return (disk) => change(disk, new Set());
+}
+
+/** `stream`, which is remembered. */
+export function noted(seen: Set<StreamName>, stream: StreamName): StreamName {
+  seen.add(stream);
+  return stream;
+}
