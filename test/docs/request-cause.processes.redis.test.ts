@@ -42,7 +42,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The way from a request to its cause', 
       [operator.username, operator.password] = ['plant-store-admin', 'secret'];
       environment = {
         ...{ URL: proxy.url, TOKEN: TOKENS.alice, ID: 'the-request', LOG: path('log') },
-        ...{ ADMIN_URL: `http://127.0.0.1:${adminPort}`, OPERATOR_URL: operator.href },
+        ...{ INSTANCE: `http://127.0.0.1:${adminPort}`, OPERATOR_URL: operator.href },
       };
     });
     afterEach(async () => {

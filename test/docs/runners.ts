@@ -71,6 +71,21 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
         ] as const,
     ),
   ),
+  ...Object.fromEntries(
+    ['slowest', 'latency', 'export', 'replay'].map(
+      (step) =>
+        [
+          `sh debug ${step}`,
+          { by: 'test/docs/debugging.processes.redis.test.ts', saying: `follow('${step}')` },
+        ] as const,
+    ),
+  ),
+  'sh debug limit': { by: 'test/docs/debugging.processes.redis.test.ts' },
+  'console inspect profile': {
+    by: 'test/docs/debugging.processes.redis.test.ts',
+    saying: "inspect('profile')",
+  },
+  'console inspect heap': { by: 'test/docs/debugging.processes.redis.test.ts', saying: "inspect('heap')" },
   'sh upgrade compose': {
     by: 'test/container/compose.container.test.ts',
     saying: "follow('upgrade compose')",
