@@ -1,5 +1,4 @@
 import { type Page, type PlantEvent, type PlantId, plantBytes } from '../../src/domain';
-import { created, deleted } from '../support/given';
 import { PlantsOracle } from '../support/plants-oracle';
 
 /** The observable content of a page. */
@@ -23,26 +22,26 @@ export class NaiveList {
     return this.#plants.living.reduce((sum, { id, plant }) => sum + plantBytes(id, plant), 0);
   }
 
-  /** Creates a plant if `id` is free; returns the event for the list under test. */
-  create(id: number): PlantEvent | undefined {
-    const event = created(id, `plant ${this.history.length + 1}`);
-    return this.#note(event, this.#plants.create(event.id, { name: event.name }));
+  /** The id of the living plant at `index`, modulo the number of plants. */
+  idAt(index: number): PlantId | undefined {
+    return this.ids[index % this.ids.length];
   }
 
-  /** Deletes the living plant at `index`, modulo the number of plants. */
-  delete(index: number): PlantEvent | undefined {
-    const gone = this.ids[index % this.ids.length];
-    return gone && this.#note(deleted(gone), this.#plants.delete(gone));
+  /** Whether the rules can lead to `event`. */
+  allows(event: PlantEvent): boolean {
+    return this.#plants.after(event) !== undefined;
+  }
+
+  /** Records `event`, unless it is impossible. Returns whether it did. */
+  evolve(event: PlantEvent): boolean {
+    const plants = this.#plants.after(event);
+    if (plants === undefined) return false;
+    this.#plants = plants;
+    this.history.push(event);
+    return true;
   }
 
   page(limit: number, after: number): NaivePage {
     return this.#plants.page(limit, after);
-  }
-
-  #note(event: PlantEvent, plants: PlantsOracle | undefined): PlantEvent | undefined {
-    if (plants === undefined) return undefined;
-    this.#plants = plants;
-    this.history.push(event);
-    return event;
   }
 }

@@ -106,10 +106,5 @@ export class OneAggregate {
 }
 
 function describeEvent(event: PlantEvent): string {
-  switch (event.type) {
-    case 'PlantCreated':
-      return `+${event.name}`;
-    case 'PlantDeleted':
-      return `-${event.id}`;
-  }
+  return 'name' in event ? `+${event.name}` : `-${event.id}`;
 }

@@ -1,20 +1,7 @@
-import type {
-  Decision,
-  NewPlant,
-  PlantCreated,
-  PlantDeleted,
-  PlantEvent,
-  PlantId,
-  PlantList,
-} from '../../src/domain';
+import type { Decision, NewPlant, PlantCreated, PlantDeleted, PlantId, PlantList } from '../../src/domain';
 import type { Listing } from '../../src/application';
 import type { View } from '../../src/event-sourcing';
 import { newPlant } from '../support/given';
-
-export type Request =
-  | { readonly type: 'create'; readonly id: number; readonly name: string }
-  | { readonly type: 'delete'; readonly id: number }
-  | { readonly type: 'list' };
 
 /** `created`, `deleted`, a rejection, the listed names, or the name of an error. */
 export type Outcome = string | readonly string[];
@@ -63,12 +50,7 @@ export class PendingRequest {
   }
 }
 
-const RESULT_OF_EVENT: Readonly<Record<PlantEvent['type'], string>> = {
-  PlantCreated: 'created',
-  PlantDeleted: 'deleted',
-};
-
 function describeResult(given: Decision | Listing): Outcome {
   if ('plants' in given) return given.plants.map(({ name }) => name);
-  return given.rejection ?? RESULT_OF_EVENT[given.events[0]!.type];
+  return given.rejection ?? given.events[0]!.type.replace('Plant', '').toLowerCase();
 }

@@ -1,4 +1,4 @@
-import type { PlantEvent, Rejection } from '../../src/domain';
+import { type PlantRequest, WRITES } from './plant-requests';
 
 /**
  * The linearizability oracle: decides whether the responses to concurrent clients of
@@ -24,43 +24,6 @@ export interface Operation {
    */
   readonly answer: string | readonly string[];
 }
-
-export type PlantRequest =
-  | { readonly type: 'create'; readonly id: number; readonly name: string }
-  /** The name is shown in a problem. */
-  | { readonly type: 'delete'; readonly id: number; readonly name?: string }
-  | { readonly type: 'list' };
-
-type Write = Exclude<PlantRequest, { type: 'list' }>;
-
-interface WriteRule {
-  readonly event: PlantEvent['type'];
-  /** The responses if it takes effect, and if it does not. */
-  readonly acknowledged: string;
-  readonly rejected: Rejection;
-  /** Whether it takes effect on a living plant, or on a free id. */
-  readonly onLiving: boolean;
-  /** The name of the plant after it; `undefined` if the plant is deleted. */
-  readonly nameAfter: (write: Write) => string | undefined;
-}
-
-/** By type, so that the compiler requires each new type of write. */
-export const WRITES: Readonly<Record<Write['type'], WriteRule>> = {
-  create: {
-    event: 'PlantCreated',
-    acknowledged: 'created',
-    rejected: 'id-taken',
-    onLiving: false,
-    nameAfter: ({ name }) => name,
-  },
-  delete: {
-    event: 'PlantDeleted',
-    acknowledged: 'deleted',
-    rejected: 'no-such-plant',
-    onLiving: true,
-    nameAfter: () => undefined,
-  },
-};
 
 /** An event of the stream; its version is its place, from 1. */
 export interface StreamEvent {

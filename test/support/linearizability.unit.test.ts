@@ -1,12 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import {
-  type Operation,
-  type PlantRequest,
-  type StreamEvent,
-  WRITES,
-  linearizationProblem,
-} from './linearizability';
+import { type Operation, type StreamEvent, linearizationProblem } from './linearizability';
+import { type PlantRequest, WRITES } from './plant-requests';
 
 function operation(
   asked: number,

@@ -1,4 +1,4 @@
-import type { Plant, PlantId } from '../../src/domain';
+import { type Plant, type PlantEvent, type PlantId, plantOf } from '../../src/domain';
 
 interface Living {
   readonly id: PlantId;
@@ -23,22 +23,18 @@ export class PlantsOracle {
     return this.living.some((each) => each.id === id);
   }
 
-  /** `undefined` if the id is taken. */
-  create(id: PlantId, plant: Plant): PlantsOracle | undefined {
+  /** `undefined` if the rules cannot lead to this event. */
+  after(event: PlantEvent): PlantsOracle | undefined {
+    const { id } = event;
     const version = this.version + 1;
-    return this.has(id)
-      ? undefined
-      : new PlantsOracle(version, [...this.living, { id, plant, position: version }]);
-  }
-
-  /** `undefined` if no living plant has the id. */
-  delete(id: PlantId): PlantsOracle | undefined {
-    return this.has(id)
-      ? new PlantsOracle(
-          this.version + 1,
-          this.living.filter((each) => each.id !== id),
-        )
-      : undefined;
+    const others = this.living.filter((each) => each.id !== id);
+    switch (event.type) {
+      case 'PlantCreated':
+        if (this.has(id)) return undefined;
+        return new PlantsOracle(version, [...others, { id, plant: plantOf(event), position: version }]);
+      case 'PlantDeleted':
+        return this.has(id) ? new PlantsOracle(version, others) : undefined;
+    }
   }
 
   /** `next` is the position after the page, if plants follow it. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import type { PlantRequest } from '../../support/linearizability';
+import type { PlantRequest } from '../../support/plant-requests';
 import type { Attempt, UserOperation } from '../workload/retrying-clients';
 import { CLUSTER_FAULTS, scheduleOf } from '../faults/faults';
 import { randomFrom } from '../../support/random';

@@ -1,5 +1,5 @@
 /** The specification of the service: what each request of a user responds with, by the oracle of the rules. */
-import type { Plant, PlantId } from '../../../src/domain';
+import { type Plant, type PlantId, plantCreated } from '../../../src/domain';
 import type { PlantsOracle } from '../../support/plants-oracle';
 
 export interface Reply {
@@ -13,14 +13,14 @@ export interface Reply {
 export type Outcome = readonly [reply: Reply, plants: PlantsOracle];
 
 export function create(plants: PlantsOracle, id: string, plant: Plant): Outcome {
-  const after = plants.create(id as PlantId, plant);
+  const after = plants.after(plantCreated(id as PlantId, plant));
   return after
     ? [{ status: 200, text: JSON.stringify(plant) }, after]
     : [{ status: 400, error: 40003 }, plants];
 }
 
 export function remove(plants: PlantsOracle, id: string): Outcome {
-  const after = plants.delete(id as PlantId);
+  const after = plants.after({ type: 'PlantDeleted', id: id as PlantId });
   return after ? [{ status: 204, text: '' }, after] : [{ status: 404, error: 40401 }, plants];
 }
 

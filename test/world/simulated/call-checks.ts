@@ -33,7 +33,7 @@ export class CallChecks {
   #allowed = 0;
   /** The append of each stream that has no outcome, and whose round has not failed. */
   readonly #appending = new Map<StreamName, object>();
-  /** By the name of the created plant. */
+  /** By the name that the event gives a plant. */
   readonly #writes = new Map<string, Write>();
 
   /** @param hasLost whether a failover or a restart has lost events of the stream. */
@@ -85,7 +85,7 @@ export class CallChecks {
     };
   }
 
-  /** Whether the append that creates a plant of this name may have been recorded. */
+  /** Whether the append that gives a plant this name may have been recorded. */
   mayBeRecorded(name: string): boolean {
     const write = this.#writes.get(name);
     return write !== undefined && (write.inDoubt || write.pending > 0);
@@ -125,8 +125,10 @@ export class CallChecks {
     const append = {};
     this.#appending.set(stream, append);
     const writes: Write[] = [];
-    for (const { type, data } of events)
-      if (type === 'PlantCreated') writes.push(this.#writeOf((JSON.parse(data) as { name: string }).name));
+    for (const { data } of events) {
+      const { name } = JSON.parse(data) as { name?: string };
+      if (name !== undefined) writes.push(this.#writeOf(name));
+    }
     for (const write of writes) write.pending++;
     try {
       const result = await this.#call(appended);

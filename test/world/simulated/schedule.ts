@@ -1,6 +1,5 @@
-import type { Command } from '../../../src/domain';
 import { randomFrom } from '../../support/random';
-import type { Request } from '../../event-sourcing/pending-request';
+import { type PlantRequest, WRITES, writeOf } from '../../support/plant-requests';
 
 // The moves of a simulation, as data: a schedule that violates a guarantee is printed, repeated and shrunk.
 
@@ -23,7 +22,7 @@ const SNAPSHOT_STATES = ['whole', 'whole', 'old', 'foreign', 'torn', 'unavailabl
 
 /** One step of a simulation. `nth` selects a call, an idle client, an instance or a replica, modulo their number. */
 export type Move =
-  | { readonly type: 'send'; readonly nth: number; readonly user: number; readonly request: Request }
+  | { readonly type: 'send'; readonly nth: number; readonly user: number; readonly request: PlantRequest }
   | { readonly type: CallAction; readonly nth: number }
   | { readonly type: 'pass'; readonly ms: number }
   /** The instance dies, and another process takes its place. */
@@ -294,14 +293,12 @@ function movesOf(
   const nth = () => below(12);
   const on = () => below(2) === 0;
   const id = () => 1 + below(3);
-  // By the type of the command that it leads to, so that a new type cannot be forgotten.
-  const writes: Readonly<Record<Command['type'], () => Request>> = {
-    // The simulation assigns unique names, so that a list shows which requests took effect.
-    CreatePlant: () => ({ type: 'create', id: id(), name: '' }),
-    DeletePlant: () => ({ type: 'delete', id: id() }),
+  // Creations twice as often. The simulation assigns unique names, so that a list shows which requests took effect.
+  const types = ['create', ...Object.keys(WRITES), 'list'] as readonly PlantRequest['type'][];
+  const request = (): PlantRequest => {
+    const type = oneOf(...types);
+    return type === 'list' ? { type } : writeOf(type, id(), '');
   };
-  const { CreatePlant, DeletePlant } = writes;
-  const request = () => oneOf(CreatePlant, CreatePlant, DeletePlant, () => ({ type: 'list' as const }))();
   const action = (type: CallAction) => (): Move => ({ type, nth: nth() });
   return {
     send: () => ({ type: 'send', nth: nth(), user: user(), request: request() }),

@@ -1,7 +1,8 @@
 import type { Listing, User } from '../../../src/application';
 import type { Decision } from '../../../src/domain';
 import type { Head } from '../../../src/event-sourcing';
-import { type Outcome, PendingRequest, type Request } from '../../event-sourcing/pending-request';
+import { type Outcome, PendingRequest } from '../../event-sourcing/pending-request';
+import type { PlantRequest } from '../../support/plant-requests';
 import type { SimulatedProcess } from './simulated-process';
 
 /** A request of a client to a process. `asked` and `answered` are logical, unique times. */
@@ -12,7 +13,7 @@ export class SimulatedRequest {
 
   constructor(
     readonly user: User,
-    readonly request: Request,
+    readonly request: PlantRequest,
     readonly asked: number,
     private readonly process: SimulatedProcess,
     answer: Promise<Decision | Listing>,

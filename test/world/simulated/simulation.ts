@@ -1,5 +1,5 @@
-import { type Listing, type PlantStore, type User, plantListCodec, plantsOf } from '../../../src/application';
-import { type Decision, type PlantEvent, PlantList } from '../../../src/domain';
+import { type User, plantListCodec, plantsOf } from '../../../src/application';
+import { type PlantEvent, PlantList } from '../../../src/domain';
 import {
   BEGINNING,
   type EventStore,
@@ -13,7 +13,8 @@ import {
   partsOf,
 } from '../../../src/event-sourcing';
 import { isStoreFault } from '../../../src/event-sourcing/ports/faults';
-import { type Request, created, deleted, plant, plantId } from '../../event-sourcing/pending-request';
+import { created, deleted } from '../../event-sourcing/pending-request';
+import { type PlantRequest, WRITES, sendRequest } from '../../support/plant-requests';
 import { ManualClock, untilIdle } from '../../support/manual-clock';
 import { Network } from './network';
 import { RedisNetwork } from './redis/redis-network';
@@ -135,7 +136,10 @@ class Client {
   }
 }
 
-const SERVED = ['created', 'deleted', 'id-taken', 'no-such-plant'];
+const SERVED = Object.values(WRITES).flatMap(({ acknowledged, rejected }) => [
+  acknowledged,
+  rejected as string,
+]);
 
 class Simulation {
   readonly #untilSettled: () => Promise<void>;
@@ -398,7 +402,7 @@ class Simulation {
   }
 
   /** Each client sends the request until it is served. Resolves with the time that this takes, in ms. */
-  async #serve(clients: readonly Client[], request: Request): Promise<number> {
+  async #serve(clients: readonly Client[], request: PlantRequest): Promise<number> {
     const start = this.#clock.now();
     const { adapter } = this.schedule;
     const limit = this.#slowest(SERVED_WITHIN_MS) + (adapter ? RECONNECTED_WITHIN_MS / adapter.timerRate : 0);
@@ -475,9 +479,9 @@ class Simulation {
     for (const process of this.#processes) for (const leak of process.leaks()) this.#problems.add(leak);
   }
 
-  #send(client: Client, user: User, request: Request): void {
+  #send(client: Client, user: User, request: PlantRequest): void {
     // Unique names, so that a list shows which requests took effect.
-    const named = request.type === 'create' ? { ...request, name: `plant ${++this.#names}` } : request;
+    const named = hasName(request) ? { ...request, name: `plant ${++this.#names}` } : request;
     const process = this.#processes[client.instance]!;
     const arrived = this.#clock.now();
     const settled = (request: SimulatedRequest) => {
@@ -512,7 +516,7 @@ class Simulation {
     { mostWaiting, hasFailed }: { readonly mostWaiting: number; readonly hasFailed: boolean },
   ): string | undefined {
     const { maxWaiting, cacheMaxBytes } = this.schedule;
-    if (error instanceof OutcomeUnknown && request.type === 'create')
+    if (error instanceof OutcomeUnknown && hasName(request))
       return process.calls.mayBeRecorded(request.name) ? undefined : 'as unknown without an append in doubt';
     if (!(error instanceof StoreUnavailable) || tookMs >= timeoutMs) return undefined;
     switch (error.reason) {
@@ -537,15 +541,8 @@ class Simulation {
   }
 }
 
-function sendRequest(plants: PlantStore, user: User, request: Request): Promise<Decision | Listing> {
-  switch (request.type) {
-    case 'create':
-      return plants.create(user, plant(request.id, request.name));
-    case 'delete':
-      return plants.delete(user, plantId(request.id));
-    case 'list':
-      return plants.list(user);
-  }
+function hasName(request: PlantRequest): request is PlantRequest & { readonly name: string } {
+  return 'name' in request;
 }
 
 function pick<T>(from: readonly T[], nth: number): T | undefined {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { EventStore } from '../../../src/event-sourcing';
-import type { Request } from '../../event-sourcing/pending-request';
+import type { PlantRequest } from '../../support/plant-requests';
 import { seedsOf } from '../../mutants/mutants';
 import { describeFailure, findFailingSeed, replaySchedule } from './explore';
 import { type Move, SIMPLEST, type Schedule, scheduleOf } from './schedule';
@@ -68,7 +68,7 @@ describe('Instances of the engine over a simulated Redis', () => {
   });
 
   it('evict what does not fit into the memory as soon as its snapshot is saved', async () => {
-    const send = (nth: number, user: number, request: Request): Move => ({
+    const send = (nth: number, user: number, request: PlantRequest): Move => ({
       type: 'send',
       nth,
       user,

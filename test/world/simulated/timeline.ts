@@ -44,7 +44,7 @@ function livingPlants(events: readonly StoredEvent[], length: number): ReadonlyM
   const names = new Map<string, string>();
   for (let index = 0; index < length; index++) {
     const event = plantEventOf(events[index]!);
-    if (event.type === 'PlantCreated') names.set(event.id, event.name);
+    if ('name' in event) names.set(event.id, event.name);
     else names.delete(event.id);
   }
   return names;

@@ -3,13 +3,14 @@ import { ImpossibleHistory, type PlantEvent, PlantList } from '../../../src/doma
 import { type RecordedEvent, partsOf } from '../../../src/event-sourcing';
 import type { Outcome } from '../../event-sourcing/pending-request';
 import { type Operation, linearizationProblem } from '../../support/linearizability';
+import { WRITES, nameIn, requestOf } from '../../support/plant-requests';
 import type { SimulatedRequest } from './simulated-request';
 import type { TakenEvents } from './simulated-subscriber';
 import type { SimulationResult } from './simulation';
 import type { Timeline } from './timeline';
 
-const REJECTIONS = ['id-taken', 'no-such-plant'];
-const ACKNOWLEDGED = ['created', 'deleted'];
+const REJECTIONS = Object.values(WRITES).map(({ rejected }): string => rejected);
+const ACKNOWLEDGED = Object.values(WRITES).map(({ acknowledged }) => acknowledged);
 /**
  * Errors after which nothing was written. The second one is a bug of the store that is passed on. The third one is the
  * answer if a failover loses a base between two reads of a load.
@@ -70,8 +71,8 @@ function staleAnswers(own: readonly SimulatedRequest[], timeline: Timeline): str
           !timeline.some(request, (names) => [...names.values()].join() === String(outcome), head)
         );
       if (typeof outcome !== 'string' || !REJECTIONS.includes(outcome)) return false;
-      const isLiving = outcome === 'id-taken';
-      return !timeline.some(request, (names) => names.has(String(asked.id)) === isLiving);
+      const { onLiving } = WRITES[asked.type];
+      return !timeline.some(request, (names) => names.has(String(asked.id)) !== onLiving);
     })
     .map(
       ({ request, outcome }) =>
@@ -98,10 +99,8 @@ function pastOperations(history: History): Operation[] {
     .filter(({ commit }) => commit.startsWith('past-'))
     .map(({ version, event }): Operation => {
       const times = { asked: version - 1e6, answered: version - 1e6 + 0.5 };
-      const id = Number(event.id);
-      return event.type === 'PlantCreated'
-        ? { request: { type: 'create', id, name: event.name }, answer: 'created', ...times }
-        : { request: { type: 'delete', id }, answer: 'deleted', ...times };
+      const request = requestOf(event);
+      return { request, answer: WRITES[request.type].acknowledged, ...times };
     });
 }
 
@@ -114,7 +113,7 @@ function toOperations({ request, asked, answered, outcome }: SimulatedRequest): 
 }
 
 function namesOf(history: History): string[] {
-  return history.flatMap(({ event }) => (event.type === 'PlantCreated' ? [event.name] : []));
+  return history.flatMap(({ event }) => nameIn(event) ?? []);
 }
 
 function recordedTwice(history: History): string[] {
@@ -127,7 +126,7 @@ function recordedTwice(history: History): string[] {
 /** Acknowledged plants that are neither recorded nor among the events that the schedule lost. */
 function lostAcknowledgements(own: readonly SimulatedRequest[], history: History, lost: History): string[] {
   const recorded = new Set(namesOf([...history, ...lost]));
-  return namesWith(own, (outcome) => outcome === 'created')
+  return namesWith(own, (outcome) => ACKNOWLEDGED.includes(outcome))
     .filter((name) => !recorded.has(name))
     .map((name) => `${name} was acknowledged and is not recorded`);
 }
@@ -142,7 +141,7 @@ function writtenAfterAll(own: readonly SimulatedRequest[], history: History): st
 
 function namesWith(own: readonly SimulatedRequest[], matches: (outcome: string) => boolean): string[] {
   return own.flatMap(({ request, outcome }) =>
-    request.type === 'create' && typeof outcome === 'string' && matches(outcome) ? [request.name] : [],
+    'name' in request && typeof outcome === 'string' && matches(outcome) ? [request.name] : [],
   );
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, type HttpRequest, type HttpResponse } from '../../support/client';
-import { type Operation, type PlantRequest, WRITES } from '../../support/linearizability';
+import type { Operation } from '../../support/linearizability';
+import { type PlantRequest, WRITES } from '../../support/plant-requests';
 import { randomFrom } from '../../support/random';
 import { STORE_TIMEOUT_MS, type ServiceInstance } from '../topology/service-instance';
 

@@ -1,0 +1,77 @@
+/** The requests of a user as data, for tests of many concurrent ones: how they are sent, and what each may lead to. */
+import type { Listing, PlantStore, User } from '../../src/application';
+import type { Command, Decision, PlantEvent, Rejection } from '../../src/domain';
+import { newPlant, plantId } from './given';
+
+export type PlantRequest =
+  | { readonly type: 'create'; readonly id: number; readonly name: string }
+  /** The name is shown in a problem. */
+  | { readonly type: 'delete'; readonly id: number; readonly name?: string }
+  | { readonly type: 'list' };
+
+export type PlantWrite = Exclude<PlantRequest, { type: 'list' }>;
+
+interface WriteRule {
+  readonly type: PlantWrite['type'];
+  readonly event: PlantEvent['type'];
+  /** The responses if it takes effect, and if it does not. */
+  readonly acknowledged: string;
+  readonly rejected: Rejection;
+  /** Whether it takes effect on a living plant, or on a free id. */
+  readonly onLiving: boolean;
+  /** The name of the plant after it; `undefined` if the plant is deleted. */
+  readonly nameAfter: (write: PlantWrite) => string | undefined;
+  readonly send: (plants: PlantStore, user: User, id: number, name: string) => Promise<Decision>;
+}
+
+/** By the type of the command that a request leads to, so that the compiler requires each new type. */
+const RULES: Readonly<Record<Command['type'], WriteRule>> = {
+  CreatePlant: {
+    type: 'create',
+    event: 'PlantCreated',
+    acknowledged: 'created',
+    rejected: 'id-taken',
+    onLiving: false,
+    nameAfter: ({ name }) => name,
+    send: (plants, user, id, name) => plants.create(user, newPlant(id, name)),
+  },
+  DeletePlant: {
+    type: 'delete',
+    event: 'PlantDeleted',
+    acknowledged: 'deleted',
+    rejected: 'no-such-plant',
+    onLiving: true,
+    nameAfter: () => undefined,
+    send: (plants, user, id) => plants.delete(user, plantId(id)),
+  },
+};
+
+export const WRITES = Object.fromEntries(Object.values(RULES).map((rule) => [rule.type, rule])) as Readonly<
+  Record<PlantWrite['type'], WriteRule>
+>;
+
+/** A write of any type; with a name if it gives the plant one. */
+export function writeOf(type: PlantWrite['type'], id: number, name: string): PlantWrite {
+  const write = { type, id, name } as PlantWrite;
+  return WRITES[type].nameAfter(write) === undefined ? ({ type, id } as PlantWrite) : write;
+}
+
+/** The request that records an event. */
+export function requestOf(event: PlantEvent): PlantWrite {
+  const { type } = Object.values(WRITES).find((rule) => rule.event === event.type)!;
+  return writeOf(type, Number(event.id), nameIn(event) ?? '');
+}
+
+/** The name that an event gives a plant; `undefined` if it gives none. */
+export function nameIn(event: PlantEvent): string | undefined {
+  return 'name' in event ? event.name : undefined;
+}
+
+export function sendRequest(
+  plants: PlantStore,
+  user: User,
+  request: PlantRequest,
+): Promise<Decision | Listing> {
+  if (request.type === 'list') return plants.list(user);
+  return WRITES[request.type].send(plants, user, request.id, request.name ?? '');
+}
