@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing';
+import type { RequestReport } from '../../src/adapters/http';
+import { parseUser } from '../../src/application';
 import { logRequests } from '../../src/service/request-log';
 import { ManualClock } from '../support/manual-clock';
 
@@ -72,5 +74,67 @@ describe('The request log, while requests fail with 503', () => {
       ['more requests failed', 2],
       ['more requests failed', 2],
     ]);
+  });
+});
+
+describe('The request log', () => {
+  const REQUEST: RequestReport = {
+    requestId: 'r',
+    method: 'GET',
+    route: '/plants',
+    status: 200,
+    durationMs: 1.23456,
+    user: parseUser('alice')!,
+    traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
+  };
+
+  /** What is logged of `request`, without the fields of each line. */
+  function logged(request: RequestReport, level = 'info'): Record<string, unknown>[] {
+    const lines: Record<string, unknown>[] = [];
+    const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
+    const log = pino({ level, base: null, timestamp: false }, { write });
+    logRequests(log, (user) => `the name of ${user}`, new ManualClock()).report(request);
+    return lines;
+  }
+
+  it('has a line with the name of the user, the duration in microseconds, and the trace', () => {
+    expect(logged(REQUEST)).to.deep.equal([
+      {
+        level: 30,
+        msg: 'request',
+        requestId: 'r',
+        method: 'GET',
+        route: '/plants',
+        durationMs: 1.235,
+        status: 200,
+        user: 'the name of alice',
+        traceparent: REQUEST.traceparent,
+        trace_id: 'a'.repeat(32),
+        span_id: 'b'.repeat(16),
+      },
+    ]);
+  });
+
+  it('leaves out what the request has not', () => {
+    const line = { requestId: 'r', method: 'GET', status: 200 };
+    expect(logged({ ...line, durationMs: 0 })).to.deep.equal([
+      { level: 30, msg: 'request', ...line, durationMs: 0 },
+    ]);
+  });
+
+  it('has a line at error with the stack for a bug, whatever the level of requests', () => {
+    const [line, ...others] = logged({ ...REQUEST, status: 500, error: new Error('a bug') }, 'error');
+    expect(others).to.be.empty;
+    expect(line).to.include({ level: 50, msg: 'request', status: 500, requestId: 'r' });
+    expect(line!['err']).to.have.property('stack').that.includes('a bug');
+    expect(line).not.to.have.property('cause');
+  });
+
+  it('has probes and metrics at debug', () => {
+    for (const route of ['/health/live', '/health/ready', '/metrics']) {
+      expect(logged({ ...REQUEST, route }), route).to.be.empty;
+      expect(logged({ ...REQUEST, route }, 'debug'), route).to.have.length(1);
+    }
+    expect(logged(REQUEST, 'warn')).to.be.empty;
   });
 });
