@@ -2,8 +2,9 @@
 export { type DeciderExamples, examplesOf } from './decider-examples';
 export { eventStoreContract } from './event-store-contract';
 export { ODD_TEXTS } from './odd-texts';
-export type { ContractOptions } from './options';
+export type { ContractOptions, PortOptions } from './options';
 export type { OpenStore } from './place';
 export type { ContractCase } from './run-cases';
 export { type SnapshotOptions, snapshotStoreContract } from './snapshot-store-contract';
+export { streamArchiveContract } from './stream-archive-contract';
 export { type CatalogueOptions, streamCatalogueContract } from './stream-catalogue-contract';

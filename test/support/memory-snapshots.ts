@@ -63,7 +63,7 @@ export class MemorySnapshots implements SnapshotStore {
     return this.newest(stream);
   }
 
-  protected async *read({ chunks }: KeptSnapshot): AsyncGenerator<string> {
+  async *read({ chunks }: KeptSnapshot): AsyncGenerator<string> {
     for (const chunk of chunks) {
       await this.step();
       yield chunk;

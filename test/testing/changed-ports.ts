@@ -3,6 +3,7 @@ import {
   type Snapshot,
   type SnapshotStore,
   StoreUnavailable,
+  type StreamArchive,
   type StreamCatalogue,
   type StreamName,
 } from '../../src/event-sourcing';
@@ -12,7 +13,8 @@ import { Disk, type Store } from './simulated-place';
 interface Ports {
   readonly store: Store;
   readonly catalogue: StreamCatalogue;
-  readonly snapshots: SnapshotStore;
+  readonly snapshots: SnapshotStore & Required<Pick<SnapshotStore, 'loadBase'>>;
+  readonly archive: StreamArchive;
 }
 
 /** What is changed of the ports; called for each store that is opened. */
@@ -45,7 +47,14 @@ export function openOn(change: Change = () => ({}), answersClosed = false): () =
       snapshots: whileOpen({
         load: (stream: StreamName) => disk.snapshots.load(stream),
         save: (stream: StreamName, snapshot: Snapshot) => disk.snapshots.save(stream, snapshot),
+        loadBase: (stream: StreamName) => disk.snapshots.loadBase(stream),
         ...changed.snapshots,
+      }),
+      archive: whileOpen({
+        saveBase: disk.saveBase.bind(disk),
+        trim: disk.trim.bind(disk),
+        bytes: disk.bytes.bind(disk),
+        ...changed.archive,
       }),
       close: () => void (closed = true),
     };

@@ -1,6 +1,12 @@
 /** The contracts of the ports beside the event store must detect broken ones, and each of their cases some of these. */
 import { expect } from 'chai';
-import { type ContractCase, snapshotStoreContract, streamCatalogueContract } from '../../src/testing';
+import {
+  type ContractCase,
+  snapshotStoreContract,
+  streamArchiveContract,
+  streamCatalogueContract,
+} from '../../src/testing';
+import { BROKEN_ARCHIVES } from './broken-archives';
 import { BROKEN_CATALOGUES } from './broken-catalogues';
 import { BROKEN_SNAPSHOTS } from './broken-snapshots';
 import { openOn } from './changed-ports';
@@ -10,6 +16,7 @@ const OPTIONS = { durable: true, shared: true, seed: 42, timeoutMs: 5000, manySt
 const CONTRACTS = {
   'a stream catalogue': { contract: streamCatalogueContract, broken: BROKEN_CATALOGUES },
   'a snapshot store': { contract: snapshotStoreContract, broken: BROKEN_SNAPSHOTS },
+  'a stream archive': { contract: streamArchiveContract, broken: BROKEN_ARCHIVES },
 };
 
 for (const [port, { contract, broken }] of Object.entries(CONTRACTS))

@@ -15,7 +15,7 @@ import {
   isSameHead,
 } from '../../src/event-sourcing';
 import type { ContractOptions, OpenStore } from '../../src/testing';
-import { MemorySnapshots } from '../support/memory-snapshots';
+import { type KeptBase, MemorySnapshots } from '../support/memory-snapshots';
 
 /** Maximum number of events of a page. */
 export const PAGE_SIZE = 3;
@@ -91,7 +91,7 @@ async function faultOf(operation: keyof Store): Promise<never> {
 /** What outlives the stores over it. */
 export class Disk implements Store, StreamCatalogue, StreamArchive {
   #events = new MemoryEventStore(PAGE_SIZE);
-  readonly #bases = new Map<string, Head>();
+  readonly #drafts = new Map<StreamName, KeptBase>();
   /** The version of the first event of each stream from which archived events were removed. */
   readonly #oldest = new Map<string, number>();
   readonly snapshots = new DiskSnapshots((stream, head) => this.#has(stream, head));
@@ -105,15 +105,19 @@ export class Disk implements Store, StreamCatalogue, StreamArchive {
   }
 
   async saveBase(...[stream, base, replaced, check]: Parameters<StreamArchive['saveBase']>) {
-    if (!(await this.#has(stream, base.head)) || (this.#bases.get(stream)?.version ?? 0) !== replaced)
-      return false;
-    await check({ ...base, chunks: (async function* () {})() });
-    this.#bases.set(stream, base.head);
+    const draft = { ...base, chunks: [...base.chunks] };
+    this.#drafts.set(stream, draft);
+    const isValid = async () =>
+      (await this.#has(stream, base.head)) && (this.#base(stream)?.version ?? 0) === replaced;
+    if (!(await isValid())) return false;
+    await check({ ...draft, chunks: this.snapshots.read(draft) });
+    if (!(await isValid()) || this.#drafts.get(stream) !== draft) return false;
+    this.snapshots.bases.set(stream, draft);
     return true;
   }
 
   async trim(stream: StreamName, head: Head) {
-    const base = this.#bases.get(stream);
+    const base = this.#base(stream);
     if (base === undefined || !isSameHead(base, head) || !(await this.#has(stream, head))) return undefined;
     const oldest = this.#oldest.get(stream) ?? 1;
     this.#oldest.set(stream, head.version);
@@ -134,7 +138,7 @@ export class Disk implements Store, StreamCatalogue, StreamArchive {
 
   async erase(stream: StreamName): Promise<number> {
     const oldest = this.#oldest.get(stream) ?? 1;
-    this.#bases.delete(stream);
+    this.snapshots.bases.delete(stream);
     this.#oldest.delete(stream);
     this.snapshots.kept.delete(stream);
     return Math.max(0, (await this.#events.erase(stream)) - oldest + 1);
@@ -147,11 +151,15 @@ export class Disk implements Store, StreamCatalogue, StreamArchive {
 
   /** The result of a call at a head before the first event of the stream; `undefined` for any other head. */
   async #before(stream: StreamName, { version }: Head) {
-    const base = this.#bases.get(stream);
+    const base = this.#base(stream);
     if (version === 0 && base !== undefined && !(await this.#has(stream, base)))
       throw new UnreadableHistory();
     const isArchived = (this.#oldest.get(stream) ?? 1) > Math.max(1, version);
     return isArchived ? ({ status: 'archived' } as const) : undefined;
+  }
+
+  #base(stream: StreamName): Head | undefined {
+    return this.snapshots.bases.get(stream)?.head;
   }
 
   async #has(stream: StreamName, head: Head): Promise<boolean> {

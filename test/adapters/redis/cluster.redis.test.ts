@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { APPEND } from '../../../src/adapters/redis/scripts';
 import { streamKey } from '../../../src/adapters/redis/stream-key';
 import { BEGINNING, OutcomeUnknown } from '../../../src/event-sourcing';
-import { streamCatalogueContract } from '../../../src/testing';
+import { snapshotStoreContract, streamArchiveContract, streamCatalogueContract } from '../../../src/testing';
 import { CONTRACT_OPTIONS, describeContract, describeEventStore } from '../../contracts/event-store';
 import { Client, servedInTime } from '../../support/client';
 import { encoded, created } from '../../support/given';
@@ -55,38 +55,14 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
     streamCatalogueContract(open, { ...CONTRACT_OPTIONS, durable: true, shared: true }),
   );
 
-  it('a snapshot is saved, loaded and erased in the slot of its stream', async () => {
-    const { store, catalogue, snapshots, close } = await open();
-    const alice = streamName('alice with a snapshot');
-    await store.append(alice, BEGINNING, 'a commit', encoded(created(1, 'Fern')));
-    const head = { version: 1, commit: 'a commit' };
-    expect(await snapshots.save(alice, { format: 'f-1', head, chunks: ['a', 'b'] })).to.equal(true);
-    const chunks: string[] = [];
-    for await (const chunk of (await snapshots.load(alice))!.chunks) chunks.push(chunk);
-    expect(chunks).to.deep.equal(['a', 'b']);
-    await catalogue.erase(alice);
-    expect(await snapshots.load(alice)).to.equal(undefined);
-    await close();
-  });
-
-  it('a base snapshot is saved, loaded and erased in the slot of its stream, whose first events are removed', async () => {
-    const { store, catalogue, snapshots, archive, close } = await open();
-    const alice = streamName('alice with a base');
-    await store.append(alice, BEGINNING, 'a commit', encoded(created(1, 'Fern'), created(2, 'Moss')));
-    const head = { version: 2, commit: 'a commit' };
-    const base = { format: 'f-1', head, archive: 'seal', chunks: ['a', 'b'] };
-    expect(await archive.saveBase(alice, base, 0, async () => {})).to.equal(true);
-    expect([await archive.trim(alice, head), await archive.trim(alice, head)]).to.deep.equal([1, 0]);
-    expect(await archive.bytes(alice)).to.be.greaterThan(0);
-    expect(await store.read(alice, BEGINNING)).to.deep.equal({ status: 'archived' });
-    expect(await store.read(alice, head)).to.deep.equal({ status: 'read', events: [], more: false });
-    const chunks: string[] = [];
-    for await (const chunk of (await snapshots.loadBase(alice))!.chunks) chunks.push(chunk);
-    expect(chunks).to.deep.equal(['a', 'b']);
-    await catalogue.erase(alice);
-    expect(await snapshots.loadBase(alice)).to.equal(undefined);
-    await close();
-  });
+  describeContract(
+    'RedisSnapshotStore satisfies the contract of a snapshot store',
+    snapshotStoreContract(open, { ...CONTRACT_OPTIONS, durable: true, shared: true }),
+  );
+  describeContract(
+    'RedisStreamArchive satisfies the contract of a stream archive',
+    streamArchiveContract(open, { ...CONTRACT_OPTIONS, durable: true, shared: true }),
+  );
 
   it('the service serves, and serves again soon after its connections were reset', async () => {
     const instance = await startInstance({ REDIS_CLUSTER_NODES: `127.0.0.1:${proxy.port}` });

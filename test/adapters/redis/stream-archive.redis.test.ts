@@ -7,10 +7,11 @@ import {
   type StoredBase,
   type StreamName,
 } from '../../../src/event-sourcing';
+import { streamArchiveContract } from '../../../src/testing';
 import { streamName } from '../../../src/testing/a-stream';
+import { CONTRACT_OPTIONS, describeContract } from '../../contracts/event-store';
 import { encoded, created } from '../../support/given';
 import { describeRedis } from '../../support/redis';
-import { rejection } from '../../support/rejection';
 import { openStore } from './open-store';
 import { type Kind, streamKeyOf } from '../../support/keys';
 
@@ -18,6 +19,15 @@ import { type Kind, streamKeyOf } from '../../support/keys';
 const COMMITS = [1, 2, 3, 1];
 
 describeRedis('A stream in Redis whose first events are replaced by a base', (redis) => {
+  describeContract(
+    'RedisStreamArchive satisfies the contract of a stream archive',
+    streamArchiveContract(() => openStore(redis.url, { keyPrefix: redis.prefix }), {
+      ...CONTRACT_OPTIONS,
+      durable: true,
+      shared: true,
+    }),
+  );
+
   let opened: Awaited<ReturnType<typeof openStore>>;
   let alice: StreamName;
   /** The head after each event; the first is the beginning. */
@@ -70,18 +80,6 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
     expect(await redis.admin.ttl(keyOf(alice, 'base'))).to.equal(-1);
   });
 
-  it('may be archived up to its last event, and archived again', async () => {
-    await archive(3);
-    await archive(7, 3);
-    expect(await ids()).to.deep.equal(['7-0']);
-    expect(await opened.store.read(alice, heads[7]!)).to.deep.equal({
-      status: 'read',
-      events: [],
-      more: false,
-    });
-    expect(await base()).to.deep.equal(baseAt(7, 'state 7'));
-  });
-
   it('loses a snapshot that is older than its base, and keeps a newer one', async () => {
     for (const [version, left] of [
       [3, undefined],
@@ -93,59 +91,12 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
     }
   });
 
-  it('passes the base as it is stored to its check', async () => {
-    const seen: unknown[] = [];
-    await opened.archive.saveBase(alice, baseAt(6, 'a', 'b'), 0, async (stored) => {
-      seen.push(await whole(stored), await base());
+  it('keeps its base if the draft of another one has expired', async () => {
+    const saved = opened.archive.saveBase(alice, baseAt(6, 'a'), 0, async () => {
+      await redis.admin.del(keyOf(alice, 'base:draft'));
     });
-    expect(seen).to.deep.equal([baseAt(6, 'a', 'b'), undefined]);
-  });
-
-  describe('keeps its base and all its events', () => {
-    const all = Array.from({ length: 7 }, (_, index) => `${index + 1}-0`);
-    afterEach(async () => expect(await ids()).to.deep.equal(all));
-
-    it('if the check of the new base fails', async () => {
-      await save(3);
-      const saving = opened.archive.saveBase(alice, baseAt(6, 'a'), 3, () =>
-        Promise.reject(new Error('differs')),
-      );
-      expect(await rejection(saving)).to.have.property('message', 'differs');
-      expect(await base()).to.deep.equal(baseAt(3, 'state 3'));
-    });
-
-    it('if the stream does not have the head of the new one', async () => {
-      heads[6] = { version: 6, commit: 'lost' };
-      expect(await save(6)).to.equal(false);
-      expect(await base()).to.equal(undefined);
-    });
-
-    it('if another base has replaced the one that is replaced', async () => {
-      await save(3);
-      expect(await save(6)).to.equal(false);
-      expect(await save(6, 2)).to.equal(false);
-      expect(await base()).to.deep.equal(baseAt(3, 'state 3'));
-    });
-
-    it('if the base is another one when events are to be removed', async () => {
-      expect(await opened.archive.trim(alice, heads[3]!)).to.equal(undefined);
-      await save(3);
-      expect(await opened.archive.trim(alice, heads[6]!)).to.equal(undefined);
-      expect(await opened.archive.trim(alice, { ...heads[3]!, commit: 'x' })).to.equal(undefined);
-    });
-
-    it('if another writer has taken over meanwhile, or the draft has expired', async () => {
-      for (const meanwhile of [
-        () => opened.archive.saveBase(alice, baseAt(3, 'a'), 9, approve),
-        () => redis.admin.del(keyOf(alice, 'base:draft')),
-      ]) {
-        const saved = opened.archive.saveBase(alice, baseAt(6, 'a'), 0, async () => {
-          await meanwhile();
-        });
-        expect(await saved).to.equal(false);
-        expect(await keys()).not.to.include('base');
-      }
-    });
+    expect(await saved).to.equal(false);
+    expect(await keys()).to.deep.equal(['events']);
   });
 
   it('is not trimmed if its history is another one than that of the base', async () => {
