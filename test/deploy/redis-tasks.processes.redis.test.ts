@@ -151,12 +151,15 @@ describeOwnRedis('deploy/redis.sh', (startRedis) => {
   /** The first call of this tool with these arguments fails, without doing anything. */
   function failOnce(step: string): void {
     const [tool = '', ...args] = step.split(' ');
-    const real = execFileSync('bash', ['-c', `command -v ${tool} || echo plant-store`], { encoding: 'utf8' });
     const marker = path('shims/fail');
     writeFileSync(marker, '');
-    const script = `#!/bin/bash
-if [[ -e ${marker} && " $* " == *" ${args.join(' ')}"* ]]; then /bin/rm ${marker}; exit 1; fi
-PATH=\${PATH#*:} exec ${real.trim()} "$@"\n`;
+    shim(tool, `if [[ -e ${marker} && " $* " == *" ${args.join(' ')}"* ]]; then rm ${marker}; exit 1; fi`);
+  }
+
+  /** Runs `first` before each call of a tool. */
+  function shim(tool: string, first: string): void {
+    const real = execFileSync('bash', ['-c', `command -v ${tool} || echo plant-store`], { encoding: 'utf8' });
+    const script = `#!/bin/bash\nPATH=\${PATH#*:}\n${first}\nexec ${real.trim()} "$@"\n`;
     writeFileSync(path(`shims/${tool}`), script);
     chmodSync(path(`shims/${tool}`), 0o755);
   }
@@ -191,6 +194,18 @@ PATH=\${PATH#*:} exec ${real.trim()} "$@"\n`;
     // And back to the data before.
     await works(`switch ${path('data')} ${path('redis.conf')}`, asAdmin());
     await keeps(25);
+  });
+
+  it('notices that the Redis which verifies ends between two looks at its process', async () => {
+    const backup = aBackup();
+    const answered = path('shims/answered');
+    const isPing = `"$*" == *:${environment['CHECK_PORT']}*PING`;
+    shim('redis-cli', `if [[ ${isPing} && $(redis-cli "$@") == PONG ]]; then touch ${answered}; fi`);
+    // The shell awaits the process between the two looks of one test.
+    const end =
+      'kill -KILL "${BASH_REMATCH[1]}"; until [[ ! -d /proc/${BASH_REMATCH[1]} ]]; do sleep 0.02; done';
+    shim('grep', `if [[ -e ${answered} && $* =~ /proc/([0-9]+)/status ]]; then ${end}; fi`);
+    await stops(`restore ${backup} ${path('restored')}`, 'Redis cannot load the backup');
   });
 
   it('restores a copy of the append-only file, which may end within an append', async () => {

@@ -166,7 +166,7 @@ export class StoreIdentity {
 function createdText(id: string, keys: number): string {
   if (keys === 0)
     return `this is a new, empty store, and gets the id ${id}: if it should have plants, the address or the prefix is wrong, or its data is lost`;
-  return `this store had no id, and gets the id ${id}: if no earlier version has used it, it is new, although its database has ${keys} keys`;
+  return `this store had no id, and gets the id ${id}: if no earlier version has used it, it is new, although its database has ${keys} keys; otherwise stop all instances, and run \`plant-store events convert\``;
 }
 
 /** Maps an error reply to false: the examination reports why Redis refuses writes. */

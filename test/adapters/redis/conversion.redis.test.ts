@@ -80,6 +80,19 @@ describeOwnRedis('A store that a version without buckets wrote', (startRedis) =>
     expect(await redis.admin.xrange(IDENTITY, '-', '+')).to.deep.equal([['1-0', [...identityFields(id!)]]]);
   });
 
+  it('is converted, if it has no id, also after an instance has used it, which said how', async () => {
+    await redis.admin.del(IDENTITY);
+    const [instance] = await startInstances(1, { REDIS_URL: redis.url });
+    const carol = new Client(instance!.url, 'carol');
+    expect((await new Client(instance!.url, 'alice').list()).names).to.deep.equal([]);
+    expect((await carol.create(1, 'Fern')).status).to.equal(200);
+    await instance!.stop();
+    expect(await convert()).to.deep.include({ streams: USERS.length, refused: [] });
+    const [next] = await startInstances(1, { REDIS_URL: redis.url });
+    expect((await new Client(next!.url, 'alice').list()).names).to.deep.equal(['alice', 'Fern']);
+    expect((await new Client(next!.url, 'carol').list()).names).to.deep.equal(['Fern']);
+  });
+
   it('is as it was after the conversion back', async () => {
     const before = withoutFeeds(await contentsOf(redis.admin));
     await convert();

@@ -8,6 +8,7 @@ import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
+import { toOldLayout } from './old-layout';
 import { openStore } from './open-store';
 
 /** The rules of `ACL SETUSER` in docs/command-line.md, and those that the service does not have. */
@@ -108,6 +109,28 @@ describeOwnRedis('A Redis user with the operator rights of docs/command-line.md'
     const granted = RULES.filter((rule) => rule.startsWith('+') && !OF_THE_SERVICE.includes(rule));
     expect(granted).to.have.length(10);
     expect(run).to.include.members(granted.map((rule) => rule.replace(/^\+|\)$/g, '')));
+  });
+
+  it('can convert a store with the additional rights of the page, and not without', async () => {
+    const page = readFileSync('docs/command-line.md', 'utf8');
+    const additional = /`events convert` also renames streams: give its user `(.+?)`/
+      .exec(page)![1]!
+      .split(' ');
+    const service = await openStore(url);
+    await service.store.append(plantsOf('alice'), BEGINNING, 'a commit', encoded(created(1, 'Fern')));
+    await service.close();
+    await toOldLayout(redis.admin);
+    const environment = { EVENT_STORE: 'redis', REDIS_URL: url };
+    const convert = async (option = '') =>
+      (await bash(`plant-store events convert${option}`, environment).ended).code;
+    expect(await convert()).to.equal(3);
+    await redis.admin.acl('SETUSER', 'operator', ...additional);
+    await redis.admin.acl('LOG', 'RESET');
+    expect(await convert()).to.equal(0);
+    expect(await redis.admin.exists('plant-store:{39}:plants/alice:events')).to.equal(1);
+    expect(await convert(' --undo')).to.equal(0);
+    expect(await redis.admin.exists('plant-store:{alice}:events')).to.equal(1);
+    expect(await redis.admin.acl('LOG'), 'what was denied').to.deep.equal([]);
   });
 
   it('gets no confirmation of an erasure, nor of its retry, before the required replicas have confirmed it', async () => {
