@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type FeedPosition, type Head, type StreamName, StoreUnavailable } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
-import { feedKeys, streamKey } from './stream-key';
+import { feedKeys, isFeedKey, streamKey } from './stream-key';
 
 /** How long a blocking read lasts at most, in ms. It is about the subscribers at its start; later ones wait for the next. */
 const BLOCK_MS = 100;
@@ -11,12 +11,10 @@ const RETRY_MS = 200;
 const LINGER_MS = 1000;
 
 interface Waiter {
-  /** The id of the entry after which it waits. */
-  readonly after: EntryId;
+  /** A version, or a sequence number of a feed. */
+  readonly after: number;
   readonly changed: () => void;
 }
-
-type EntryId = readonly [high: number, low: number];
 
 /**
  * Notifies all subscribers of a store by blocking reads, on a connection of its own: one read waits for all streams.
@@ -38,13 +36,13 @@ export class ChangeNotifier {
 
   /** Implements `EventStore.notify`. */
   notify(stream: StreamName, { version }: Head, changed: () => void): () => void {
-    return this.#wait(streamKey(this.keyPrefix, stream), { after: [version, 0], changed });
+    return this.#wait(streamKey(this.keyPrefix, stream), { after: version, changed });
   }
 
   /** Implements `Feed.notify`. */
   notifyOfFeed(bucket: number, { sequence }: FeedPosition, changed: () => void): () => void {
     const [key] = feedKeys(this.keyPrefix, bucket);
-    return this.#wait(key, { after: [0, sequence], changed });
+    return this.#wait(key, { after: sequence, changed });
   }
 
   #wait(key: string, waiter: Waiter): () => void {
@@ -91,11 +89,9 @@ export class ChangeNotifier {
     const { client, waitMs } = connection;
     // All may have been cancelled meanwhile.
     if (this.#waiting.size === 0) return [];
-    const ids = [...this.#waiting.values()].map((waiters) => {
-      const oldest = [...waiters]
-        .map(({ after }) => after)
-        .reduce((one, other) => (isBefore(other, one) ? other : one));
-      return oldest.join('-');
+    const ids = [...this.#waiting].map(([key, waiters]) => {
+      const oldest = Math.min(...[...waiters].map(({ after }) => after));
+      return isFeedKey(key) ? `0-${oldest}` : `${oldest}-0`;
     });
     // It must end before the command timeout.
     const blockMs = Math.min(BLOCK_MS, waitMs);
@@ -121,10 +117,6 @@ export class ChangeNotifier {
     this.#connection?.close();
     this.#connection = undefined;
   }
-}
-
-function isBefore(one: EntryId, other: EntryId): boolean {
-  return one[0] < other[0] || (one[0] === other[0] && one[1] < other[1]);
 }
 
 function isForbidden(error: unknown): boolean {

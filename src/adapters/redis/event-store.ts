@@ -15,7 +15,7 @@ import { REDIS_DEFAULTS } from './defaults';
 import { appendFault, readFault } from './faults';
 import { PackedEntries, eventOf } from './entry';
 import { type PackedPage, READ, doubtOf, executeScript } from './scripts';
-import { appendKeys, eventKeys } from './stream-key';
+import { BUCKETS, addressOf, eventKeys, feedKeys } from './stream-key';
 
 export interface RedisEventStoreOptions {
   readonly keyPrefix: string;
@@ -51,8 +51,8 @@ const TRIM_EVERY = 16;
 export class RedisEventStore implements EventStore {
   readonly #pageEvents: number;
   readonly #feedLength: number;
-  /** The number of appends since a feed was trimmed, by its key. */
-  readonly #untrimmed = new Map<string, number>();
+  /** The feed of each bucket, and the number of appends since it was trimmed. */
+  readonly #feeds: readonly { readonly key: string; appends: number }[];
   readonly appends: AppendWriter;
   readonly notify: Notify | undefined;
 
@@ -64,6 +64,10 @@ export class RedisEventStore implements EventStore {
   ) {
     this.#pageEvents = options.pageSize ?? PAGE_EVENTS;
     this.#feedLength = options.feedLength ?? REDIS_DEFAULTS.feedLength;
+    this.#feeds = Array.from({ length: BUCKETS }, (_, bucket) => ({
+      key: feedKeys(options.keyPrefix, bucket)[0],
+      appends: 0,
+    }));
     this.notify = options.notify;
     this.appends = new AppendWriter(writer, {
       waitReplicas: options.waitReplicas,
@@ -74,7 +78,7 @@ export class RedisEventStore implements EventStore {
   async read(stream: StreamName, after: Head): Promise<ReadResult> {
     try {
       const proof = this.reader.proof;
-      const keys = [...eventKeys(this.options.keyPrefix, stream), ...proof.keys];
+      const keys = [...eventKeys(this.options.keyPrefix, addressOf(stream)), ...proof.keys];
       const maxEvents = after.version > 0 ? this.#pageEvents : Math.min(FIRST_PAGE_EVENTS, this.#pageEvents);
       const bounds = pageBounds(after, maxEvents);
       const args = [after.version, ...bounds, ...proof.args];
@@ -99,11 +103,13 @@ export class RedisEventStore implements EventStore {
     if (events.length === 0 || commit === '')
       throw new RangeError('an append needs a commit id and an event');
     const proof = this.writer.proof;
-    const ownKeys = appendKeys(this.options.keyPrefix, stream);
-    const keys = [...ownKeys, ...proof.keys];
+    const address = addressOf(stream);
+    const feed = this.#feeds[address.bucket]!;
+    const keys = [...eventKeys(this.options.keyPrefix, address), feed.key, ...proof.keys];
     const bounds = pageBounds(expected, Math.min(CONFLICT_EVENTS, this.#pageEvents));
-    const feedLength = this.#trims(ownKeys[2]) ? this.#feedLength : '';
-    const args = [expected.version, expected.commit, commit, ...bounds, ...proof.args, feedLength];
+    const args = [expected.version, expected.commit, commit, ...bounds, ...proof.args];
+    feed.appends = (feed.appends + 1) % TRIM_EVERY;
+    if (feed.appends === 0) args.push(this.#feedLength);
     for (const { type, data } of events) args.push(type, data);
     const [status, page] = await this.appends.execute(keys, args).catch((error: unknown) => {
       throw appendFault(error);
@@ -115,13 +121,6 @@ export class RedisEventStore implements EventStore {
     if (status !== 'conflict') return { status };
     const newer = this.#newerEvents(expected, page);
     return newer.status === 'read' ? { ...newer, status } : newer;
-  }
-
-  /** Whether the next append to a feed also trims it. */
-  #trims(feed: string): boolean {
-    const appends = ((this.#untrimmed.get(feed) ?? 0) + 1) % TRIM_EVERY;
-    this.#untrimmed.set(feed, appends);
-    return appends === 0;
   }
 
   /** The events of a page that starts at the entry of `after`. */

@@ -171,17 +171,17 @@ return {more, packed}
 
 /**
  * Lua: adds an entry to the feed of a bucket, `0-<sequence number>`. Redis chooses the number, one above the last one
- * ever. Unless `length` is empty, it also trims the oldest entries to about so many.
+ * ever. With `length`, it also trims the oldest entries to about so many.
  *
  * The entry has the name of the stream as its key has it: between that of the bucket and `:events`.
  */
 const PUBLISH = `
 local function publish(feed, length, stream, version, commit)
   local name = string.sub(stream, #feed - 3, -8)
-  if length == '' then
-    redis.call('XADD', feed, '0-*', 'stream', name, 'version', version, 'commit', commit)
-  else
+  if length then
     redis.call('XADD', feed, 'MAXLEN', '~', length, '0-*', 'stream', name, 'version', version, 'commit', commit)
+  else
+    redis.call('XADD', feed, '0-*', 'stream', name, 'version', version, 'commit', commit)
   end
 end
 `;
@@ -207,14 +207,15 @@ end
 export const APPEND = script(`${IDENTITY}${PUBLISH}
 local stream, version, base, commit = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
 local replicas, lag, id = ARGV[6], ARGV[7], ARGV[8]
-local count = (#ARGV - 9) / 2
+local count = math.floor((#ARGV - 8) / 2)
+local before = #ARGV - 2 * count
 
 local function write()
   local last = string.format('%.0f', version + count)
-  publish(KEYS[3], ARGV[9], stream, last, commit)
+  publish(KEYS[3], before == 9 and ARGV[9], stream, last, commit)
   for i = 1, count do
     local id = (i == count and last or string.format('%.0f', version + i)) .. '-0'
-    redis.call('XADD', stream, id, 'type', ARGV[8 + 2 * i], 'data', ARGV[9 + 2 * i], 'commit', commit)
+    redis.call('XADD', stream, id, 'type', ARGV[before + 2 * i - 1], 'data', ARGV[before + 2 * i], 'commit', commit)
   end
   return {'appended'}
 end
@@ -240,7 +241,8 @@ local function isRecorded(first)
   local recorded = redis.call('XRANGE', stream, first, '+', 'COUNT', count)
   for i = 1, count do
     local fields = recorded[i] and recorded[i][2] or {}
-    if fields[2] ~= ARGV[8 + 2 * i] or fields[4] ~= ARGV[9 + 2 * i] or fields[6] ~= commit then return false end
+    local type, data = ARGV[before + 2 * i - 1], ARGV[before + 2 * i]
+    if fields[2] ~= type or fields[4] ~= data or fields[6] ~= commit then return false end
   end
   return true
 end

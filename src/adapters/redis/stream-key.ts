@@ -15,20 +15,10 @@ export function streamKey(prefix: string, stream: StreamName): string {
   return keyOf(prefix, stream, 'events');
 }
 
-/** The keys that a read uses: that of the events, and that of the base. */
-export function eventKeys(prefix: string, stream: StreamName): readonly [events: string, base: string] {
-  const own = ownKey(prefix, stream);
+/** The keys that a read and an append use: that of the events, and that of the base. */
+export function eventKeys(prefix: string, address: StreamAddress): readonly [events: string, base: string] {
+  const own = ownKey(prefix, address);
   return [`${own}:events`, `${own}:base`];
-}
-
-/** The keys that an append uses: the same, and that of the feed. */
-export function appendKeys(
-  prefix: string,
-  stream: StreamName,
-): readonly [events: string, base: string, feed: string] {
-  const { bucket, name } = addressOf(stream);
-  const tagged = `${prefix}:{${bucket}}:`;
-  return [`${tagged}${name}:events`, `${tagged}${name}:base`, `${tagged}feed`];
 }
 
 /** The keys of the feed of a bucket: that of its entries, and that of the positions of erased ones. */
@@ -37,6 +27,10 @@ export function feedKeys(prefix: string, bucket: number): readonly [entries: str
 }
 
 const FEED_KEY = /^[\w.:-]+:\{\d+\}:feed(?::erased)?$/;
+
+export function isFeedKey(key: string): boolean {
+  return FEED_KEY.test(key);
+}
 
 /** A snapshot, and the one that is being saved in its place. */
 export interface SnapshotKeys {
@@ -50,7 +44,7 @@ export function snapshotKeys(
   stream: StreamName,
   kind: 'snapshot' | 'base' = 'snapshot',
 ): SnapshotKeys {
-  const own = ownKey(prefix, stream);
+  const own = ownKey(prefix, addressOf(stream));
   return { current: `${own}:${kind}`, draft: `${own}:${kind}:draft` };
 }
 
@@ -63,17 +57,21 @@ export function keysOf(prefix: string, stream: StreamName): readonly string[] {
 }
 
 function keyOf(prefix: string, stream: StreamName, kind: string): string {
-  return `${ownKey(prefix, stream)}:${kind}`;
+  return `${ownKey(prefix, addressOf(stream))}:${kind}`;
 }
 
 /** The part that all keys of a stream begin with. */
-function ownKey(prefix: string, stream: StreamName): string {
-  const { bucket, name } = addressOf(stream);
+function ownKey(prefix: string, { bucket, name }: StreamAddress): string {
   return `${prefix}:{${bucket}}:${name}`;
 }
 
 /** The bucket of a stream, and its name as its keys and the feed have it. */
-export function addressOf(stream: StreamName): { readonly bucket: number; readonly name: string } {
+export interface StreamAddress {
+  readonly bucket: number;
+  readonly name: string;
+}
+
+export function addressOf(stream: StreamName): StreamAddress {
   const { id } = partsOf(stream);
   const encoded = encodeURIComponent(id);
   return { bucket: bucketOf(encoded), name: `${stream.slice(0, -id.length)}${encoded}` };
@@ -103,7 +101,7 @@ export function streamOfKey(
   prefix: string,
   key: string,
 ): StreamName | 'foreign' | 'other' | { readonly baseOf: StreamName } {
-  if (FEED_KEY.test(key)) return 'other';
+  if (isFeedKey(key)) return 'other';
   const parts = KEY.exec(key);
   if (parts === null) return 'foreign';
   const [keyPrefix, encoded, kind] = parts.slice(1) as [string, string | undefined, string];

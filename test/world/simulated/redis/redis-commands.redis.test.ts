@@ -3,7 +3,7 @@ import { APPEND, CHECK_PRIMARY, READ, type Script } from '../../../../src/adapte
 import { HEADER, READ_FIELDS, WRITE, checksumOf } from '../../../../src/adapters/redis/snapshot-store';
 import { REPLACE_BASE, TRIM } from '../../../../src/adapters/redis/stream-archive';
 import { identityFields, identityKey } from '../../../../src/adapters/redis/store-identity';
-import { appendKeys, eventKeys, keysOf } from '../../../../src/adapters/redis/stream-key';
+import { addressOf, eventKeys, feedKeys, keysOf } from '../../../../src/adapters/redis/stream-key';
 import { plantCodec } from '../../../../src/application';
 import { BEGINNING, type Head, headOf } from '../../../../src/event-sourcing';
 import { streamName } from '../../../../src/testing/a-stream';
@@ -84,7 +84,11 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
       async () => {
         const stream = oneOf(...STREAMS);
         const { version } = someHead(stream);
-        await execute(READ, [...eventKeys(PREFIX, stream), STORE], [version, ...bounds(), ...demands()]);
+        await execute(
+          READ,
+          [...eventKeys(PREFIX, addressOf(stream)), STORE],
+          [version, ...bounds(), ...demands()],
+        );
       },
       async () => {
         const stream = oneOf(...STREAMS);
@@ -95,11 +99,13 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
         });
         // A commit that may be recorded, with its events or with others.
         const id = below(3) === 0 ? commit || 'commit' : `commit-${++commits}`;
-        const args = [version, commit, id, ...bounds(), ...demands(), oneOf('', '5'), ...events.flat()];
-        const append = [...appendKeys(PREFIX, stream), ...args.map(String)];
+        const args = [version, commit, id, ...bounds(), ...demands(), ...oneOf([], [5]), ...events.flat()];
+        const address = addressOf(stream);
+        const [feed] = feedKeys(PREFIX, address.bucket);
+        const append = [...eventKeys(PREFIX, address), feed, ...args.map(String)];
         appends.push(append);
-        const [history, base, feed, ...rest] = below(4) === 0 ? oneOf(...appends) : append;
-        await execute(APPEND, [history!, base!, feed!, STORE], rest);
+        const sent = below(4) === 0 ? oneOf(...appends) : append;
+        await execute(APPEND, [...sent.slice(0, 3), STORE], sent.slice(3));
       },
       async () => {
         const stream = oneOf(...STREAMS);

@@ -194,13 +194,15 @@ export class RedisCommands {
 
   #append(
     stream: StreamName,
-    [version, base, commit, entries, bytes, replicas, lag, id, , ...texts]: Args,
+    [version, base, commit, entries, bytes, replicas, lag, id, ...rest]: Args,
     session: Session,
   ): Reply {
     const { model } = this.options;
     const doubt = this.#doubt([replicas!, lag!, id!], session);
     if (this.#isAnotherStore(id!)) return [doubt!];
     const expected = { version: Number(version), commit: base! };
+    // An odd one is the length of the feed.
+    const texts = rest.slice(rest.length % 2);
     const events = Array.from({ length: texts.length / 2 }, (_, index) => ({
       type: texts[2 * index]!,
       data: texts[2 * index + 1]!,
