@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { type ValidatorSettings, ValidationSeverity, validate } from 'dockerfile-utils';
 import { parse } from 'yaml';
 import { readConfig, variables } from '../../src/service/config';
+import { theBlock } from '../docs/shell';
 
 const STRICT: ValidatorSettings = {
   deprecatedMaintainer: ValidationSeverity.ERROR,
@@ -75,5 +76,16 @@ describe('The files for containers', () => {
     expect(readFileSync('deploy/redis/start.sh', 'utf8')).to.contain(
       '\nappendonly yes\nappendfsync always\n',
     );
+  });
+});
+
+describe('deploy/redis/start.sh', () => {
+  it('has the users of the pages, with the same rights', () => {
+    const pages = ['redis acl', 'redis tasks', 'redis operator'].flatMap((kind) =>
+      theBlock(kind).text.trim().split('\n'),
+    );
+    const ours = readFileSync('deploy/redis/start.sh', 'utf8').match(/^user plant-store.*$/gm)!;
+    const rights = (line: string) => line.replace(/^user |^ACL SETUSER /, '').replace(/ >\S+/, '');
+    expect(ours.map(rights)).to.have.members(pages.map(rights));
   });
 });

@@ -199,14 +199,3 @@ describeOwnRedis('The manifests of deploy/kubernetes', (startRedis) => {
       ).to.throw(`start.sh: REDIS_PASSWORD ${reason}`);
   });
 });
-
-describe('deploy/redis/start.sh', () => {
-  it('has the users of the pages, with the same rights', () => {
-    const pages = ['redis acl', 'redis tasks', 'redis operator'].flatMap((kind) =>
-      theBlock(kind).text.trim().split('\n'),
-    );
-    const ours = readFileSync('deploy/redis/start.sh', 'utf8').match(/^user plant-store.*$/gm)!;
-    const rights = (line: string) => line.replace(/^user |^ACL SETUSER /, '').replace(/ >\S+/, '');
-    expect(ours.map(rights)).to.have.members(pages.map(rights));
-  });
-});
