@@ -31,8 +31,8 @@ const REASONS: Readonly<Record<string, string>> = {
   'of the past|read the past': 'such a read is stale',
   'as the first time': 'the call is idempotent',
   slips: 'say: unknown variables',
-  // Not the name of the harness.
-  '(?<![/{-]|run |silent )world': 'a command has a context',
+  // Not the name of the harness, nor its folder.
+  '(?<![/{-]|run |silent )world(?!/)': 'a command has a context',
 };
 
 const FORBIDDEN = Object.entries(REASONS).map(

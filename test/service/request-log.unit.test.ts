@@ -122,7 +122,7 @@ describe('The request log', () => {
     ]);
   });
 
-  it('has a line at error with the stack for a bug, whatever the level of requests', () => {
+  it('has a line at error with the stack for a bug, at each level of requests', () => {
     const [line, ...others] = logged({ ...REQUEST, status: 500, error: new Error('a bug') }, 'error');
     expect(others).to.be.empty;
     expect(line).to.include({ level: 50, msg: 'request', status: 500, requestId: 'r' });
