@@ -57,6 +57,7 @@ function redisOptions(config: Config) {
     },
     keyPrefix: config.REDIS_KEY_PREFIX,
     waitReplicas: config.REDIS_WAIT_REPLICAS,
+    feedLength: config.REDIS_FEED_LENGTH,
     timeoutMs: config.STORE_TIMEOUT_MS,
     storeId: config.REDIS_STORE_ID,
   };

@@ -65,6 +65,7 @@ describe('The configuration', () => {
       REDIS_URL: 'redis://127.0.0.1:6379',
       REDIS_KEY_PREFIX: 'plant-store',
       REDIS_WAIT_REPLICAS: 0,
+      REDIS_FEED_LENGTH: 10_000,
       BODY_LIMIT: 65_536,
       REQUEST_TIMEOUT_MS: 15_000,
       STORE_TIMEOUT_MS: 2000,
@@ -96,6 +97,7 @@ describe('The configuration', () => {
     ['CACHE_MAX_PLANTS', 0, 1_000_000_000],
     ['SNAPSHOT_EVERY', 0, 1_000_000_000],
     ['REDIS_WAIT_REPLICAS', 0, 16],
+    ['REDIS_FEED_LENGTH', 100, 1_000_000],
     ['MAX_CONNECTIONS', 1, 1_000_000],
   ] as const) {
     it(`accepts whole numbers from ${least} to ${most} as ${name}, and no other value`, () => {

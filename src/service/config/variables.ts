@@ -92,6 +92,12 @@ const VARIABLES = {
       0,
       16,
     ),
+    REDIS_FEED_LENGTH: numberWithDefault(
+      REDIS_DEFAULTS.feedLength,
+      'commits that the feed of each of the 64 buckets keeps at least; consumers that come later read the streams',
+      100,
+      1_000_000,
+    ),
     REDIS_STORE_ID: optional(
       'the only store that is used, by the id that `plant-store events store-id` prints; if unset, the one that is found at the start',
       uuid,
