@@ -55,13 +55,25 @@ export function changelogOf(changelog: string, version: string, date: string): s
   return changelog.replace(UNRELEASED, `${UNRELEASED}\n## [${version}] - ${date}\n`);
 }
 
-/** A page or manifest with the new names of the packages' files, and the new tag of the image. */
+/** A page or manifest with the new names of the packages' files, and the new tag of the image, not yet {@link pinned}. */
 export function renamed(text: string, current: string, version: string): string {
   return text
+    .replace(/^ +digest: sha256:.*\n/gm, '')
+    .replace(/@sha256:\w+$/gm, '')
     .replaceAll(`plant-store-${current}.tgz`, `plant-store-${version}.tgz`)
     .replaceAll(`plant-store-service-${current}.tgz`, `plant-store-service-${version}.tgz`)
     .replaceAll(`plant-store-operator:${current}\n`, `plant-store-operator:${version}\n`)
     .replaceAll(`newTag: ${current}\n`, `newTag: ${version}\n`);
+}
+
+/** A manifest with the digest of the image of this name, beside the tag, which only shows the version. */
+export function pinned(text: string, name: string, digest: string): string {
+  return text
+    .replace(
+      new RegExp(`^( +)- name: ${name}\n(?:\\1  .*\n)*?\\1  newTag: .*\n`, 'gm'),
+      `$&$1  digest: ${digest}\n`,
+    )
+    .replace(new RegExp(`^( +image: \\S+/${name}:[\\w.]+)$`, 'gm'), `$1@${digest}`);
 }
 
 /** What `npm audit --json` prints: the numbers, or an error. */

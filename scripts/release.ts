@@ -1,8 +1,8 @@
 /**
  * Makes a release: `npm run release -- 0.2.0 --key FILE`, where FILE is the private SSH key of the operator.
  *
- * All steps run in a clone of the commit: they write the version and the heading of CHANGELOG.md, commit, make the files
- * of `release/`, sign and tag. Only then the commit and the tag come into this repository; with `--dry-run` they do not.
+ * All steps run in a clone of the commit: they write the version, the heading of CHANGELOG.md and the digests of the images,
+ * commit, make the files of `release/`, sign and tag. Only then the commit and the tag come into this repository; with `--dry-run` they do not.
  * It pushes nothing.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -20,7 +20,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Audit, changelogOf, problemsOf, provenanceOf, renamed, severeIn } from './release-plan';
+import { toOciArchive } from './oci-archive';
+import { type Audit, changelogOf, pinned, problemsOf, provenanceOf, renamed, severeIn } from './release-plan';
 
 const { values, positionals } = parseArgs({
   options: { 'dry-run': { type: 'boolean', default: false }, key: { type: 'string', default: '' } },
@@ -62,14 +63,14 @@ const output = inClone('release');
 run('git', 'clone', '--quiet', '--branch', 'main', resolve('.'), place);
 for (const name of ['user.name', 'user.email']) run('git', 'config', name, setting(name));
 writeVersion();
-run('git', 'commit', '--quiet', '--all', '--message', `Release ${version}`);
 run('npm', 'ci', '--no-audit', '--no-fund', '--loglevel', 'error');
 mkdirSync(output);
 audit();
+images();
+run('git', 'commit', '--quiet', '--all', '--message', `Release ${version}`);
 run('npm', 'pack', '--pack-destination', 'release');
 run('npm', 'pack', '--workspace', 'service', '--pack-destination', 'release');
 writeFileSync(join(output, `plant-store-${version}.cdx.json`), textOf('bash', 'scripts/sbom.sh'));
-images();
 writeFileSync(join(output, 'provenance.json'), provenance());
 writeFileSync(join(output, 'SHA256SUMS'), textOf('bash', '-c', 'cd release && sha256sum *'));
 run('ssh-keygen', '-q', '-Y', 'sign', '-f', key, '-n', 'plant-store', 'release/SHA256SUMS');
@@ -93,15 +94,22 @@ function textOf(command: string, ...args: readonly string[]): string {
   return execFileSync(command, args, { cwd: place, encoding: 'utf8', maxBuffer: 2 ** 26 });
 }
 
-function writeVersion(): void {
-  for (const path of git('ls-files', '*.md', 'deploy/*.yaml').split('\n')) {
+/** Changes the files of the clone whose paths match. */
+function edit(paths: string, changed: (text: string, path: string) => string): void {
+  for (const path of git('ls-files', paths).split('\n')) {
     const text = readFileSync(inClone(path), 'utf8');
-    const changed =
-      path === 'CHANGELOG.md'
-        ? changelogOf(text, version, startedOn.slice(0, 10))
-        : renamed(text, current, version);
-    if (changed !== text) writeFileSync(inClone(path), changed);
+    const edited = changed(text, path);
+    if (edited !== text) writeFileSync(inClone(path), edited);
   }
+}
+
+function writeVersion(): void {
+  edit('*.md', (text, path) =>
+    path === 'CHANGELOG.md'
+      ? changelogOf(text, version, startedOn.slice(0, 10))
+      : renamed(text, current, version),
+  );
+  edit('deploy/*.yaml', (text) => renamed(text, current, version));
   const quiet = ['--no-git-tag-version', '--allow-same-version', '--ignore-scripts'];
   run('npm', 'version', version, '--workspaces', '--include-workspace-root', ...quiet);
 }
@@ -123,7 +131,7 @@ function audit(): void {
     throw new Error(`npm audit found ${severe} severe vulnerabilities: npm audit --omit dev`);
 }
 
-/** The base images are those of the environment, or of the Dockerfiles. */
+/** Writes the archive of the images, and their digests into the manifests. The base images are those of the environment, or of the Dockerfiles. */
 function images(): void {
   const local = process.env.NODE_IMAGE === undefined ? [] : ['--network', 'host'];
   const tags = [`plant-store:${version}`, `plant-store-operator:${version}`] as const;
@@ -140,7 +148,12 @@ function images(): void {
     tags[1],
     'deploy',
   );
-  run('docker', 'save', '--output', `release/plant-store-${version}.images.tar`, ...tags);
+  const archive = `release/plant-store-${version}.images.tar`;
+  run('docker', 'save', '--output', archive, ...tags);
+  const digests = [...toOciArchive(inClone(archive))];
+  edit('deploy/kubernetes/*.yaml', (text) =>
+    digests.reduce((edited, [name, digest]) => pinned(edited, name, digest), text),
+  );
 }
 
 function provenance(): string {

@@ -1,10 +1,16 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { theBlock } from '../docs/shell';
+import { isOnPath } from '../support/programs';
+import { endWithProcess } from '../support/redis/end-with-process';
+import { freePort } from '../support/redis/free-port';
 import { temporaryDirectory } from '../support/temporary-directory';
-import { describeDocker, say } from './docker';
+import { until } from '../support/until';
+import { describeDocker, docker, say } from './docker';
 
 interface Statement {
   readonly subject: readonly { readonly name: string; readonly digest: { readonly sha256: string } }[];
@@ -13,8 +19,49 @@ interface Statement {
   };
 }
 
-describeDocker('npm run release -- 0.1.0 --dry-run, in a clean clone', function () {
+interface Kustomization {
+  readonly images: readonly { readonly digest: string }[];
+}
+
+describeDocker('npm run release -- 0.1.0 --dry-run, in a clean clone', suite, () => {
+  const missing = ['skopeo', 'docker-registry'].find((program) => !isOnPath(program));
+  return Promise.resolve(missing && `no ${missing} is on the PATH`);
+});
+
+function suite(): void {
   const path = temporaryDirectory();
+
+  /** Publishes an image of the release as the page says, in a registry of this test, and pulls it by its digest. */
+  async function published(archive: string, name: string, digest: string): Promise<void> {
+    const port = await freePort();
+    const storage = { filesystem: { rootdirectory: path(`registry-${name}`) } };
+    const config = path('registry.json');
+    writeFileSync(config, JSON.stringify({ version: '0.1', storage, http: { addr: `127.0.0.1:${port}` } }));
+    const registry = spawn('docker-registry', ['serve', config], { stdio: 'ignore' });
+    const forgotten = endWithProcess(() => registry.kill('SIGKILL'));
+    try {
+      const answers = () =>
+        fetch(`http://127.0.0.1:${port}/v2/`).then(
+          ({ ok }) => ok,
+          () => false,
+        );
+      await until(answers);
+      const command = theBlock('sh release push')
+        .text.replace('skopeo copy', 'skopeo copy --dest-tls-verify=false')
+        .replace('registry.example', `127.0.0.1:${port}`)
+        .replace('plant-store-0.1.0.images.tar', archive);
+      await say('bash', ['-ec', command], { IMAGE: name });
+      const image = `127.0.0.1:${port}/${name}@${digest}`;
+      await docker('pull', '--quiet', image);
+      expect(await docker('inspect', '--format', '{{json .Config.Entrypoint}}', image)).to.match(
+        /node|redis.sh/,
+      );
+      await docker('rmi', image);
+    } finally {
+      registry.kill('SIGKILL');
+      forgotten();
+    }
+  }
 
   it('makes all files with checksums, provenance and a signature, says what it would publish, and changes nothing', async function () {
     this.timeout(600_000);
@@ -57,11 +104,21 @@ describeDocker('npm run release -- 0.1.0 --dry-run, in a clean clone', function 
     for (const { name, digest } of subject)
       expect(digest.sha256, name).to.equal(createHash('sha256').update(read(name)).digest('hex'));
     expect(predicate.buildDefinition.resolvedDependencies[0]!.digest).to.have.property('gitCommit');
-    const images = await inClone('tar -xOf release/plant-store-0.1.0.images.tar manifest.json');
-    expect(images).to.contain('plant-store:0.1.0').and.to.contain('plant-store-operator:0.1.0');
+    const packed = (name: string) =>
+      inClone(`tar -xOf release/plant-store-0.1.0.tgz package/deploy/kubernetes/${name}`);
+    for (const [name, kustomization] of [
+      ['plant-store', 'kustomization.yaml'],
+      ['plant-store-operator', 'backup/kustomization.yaml'],
+    ] as const) {
+      const { digest } = (parse(await packed(kustomization)) as Kustomization).images[0]!;
+      await published(path('clone/release/plant-store-0.1.0.images.tar'), name, digest);
+    }
+    expect(await packed('backup/restore-job.yaml')).to.match(
+      /image: \S+\/plant-store-operator:0\.1\.0@sha256:/,
+    );
     const page = await inClone('tar -xOf release/plant-store-0.1.0.tgz package/CHANGELOG.md');
     expect(page).to.match(/^## \[0\.1\.0\] - /m);
     writeFileSync(path('clone/release/plant-store-0.1.0.tgz'), 'another');
     expect(await inClone(`cd release && ${check}`).catch(String)).to.contain('plant-store-0.1.0.tgz: FAILED');
   });
-});
+}

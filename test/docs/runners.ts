@@ -105,6 +105,10 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
     saying: "follow('compose restore'",
   },
   'sh operator image': { by: 'test/container/docker.ts', saying: 'deploy/operator.Dockerfile' },
+  'sh release push': {
+    by: 'test/container/release.container.test.ts',
+    saying: "theBlock('sh release push')",
+  },
   'sh kubernetes backup': { by: 'test/deploy/kubernetes.processes.redis.test.ts' },
   'sh kubernetes': { by: 'test/deploy/kubernetes.processes.redis.test.ts' },
   'sh release check': {

@@ -16,7 +16,12 @@ const LABELS = { 'app.kubernetes.io/name': 'plant-store' };
 
 interface Kustomization {
   readonly resources: readonly string[];
-  readonly images: readonly { readonly name: string; readonly newName: string; readonly newTag: string }[];
+  readonly images: readonly {
+    readonly name: string;
+    readonly newName: string;
+    readonly newTag: string;
+    readonly digest?: string;
+  }[];
 }
 
 interface ServiceMonitor {
@@ -175,7 +180,8 @@ describe('The Kubernetes manifests', () => {
       [container!.image, version],
       [inCronJob.image, version],
     ]);
-    expect(inRestoreJob.image).to.equal(`${backup.images[0]!.newName}:${version}`);
+    const [{ newName, digest }] = backup.images as [Kustomization['images'][0]];
+    expect(inRestoreJob.image).to.equal(`${newName}:${version}${digest === undefined ? '' : `@${digest}`}`);
   });
 
   it('back up and restore by tasks of redis.sh, with the secret of the page, and without rights', () => {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
-import { changelogOf, problemsOf, renamed, severeIn } from '../../scripts/release-plan';
+import { changelogOf, pinned, problemsOf, renamed, severeIn } from '../../scripts/release-plan';
 
 const CHANGELOG =
   '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- Ferns.\n\n## [0.1.0] - 2026-01-01\n\n- Moss.\n';
@@ -54,11 +54,24 @@ describe('A release', () => {
     expect(released).to.match(/^## \[Unreleased\]\n\n## \[9\.0\.0\] - 2026-11-22\n\n### Added$/m);
   });
 
-  it('names the package and the image of its version in pages and manifests', () => {
+  it('names the package and the image of its version in pages and manifests, and pins the image by its digest', () => {
     const page = 'npm install path/to/plant-store-0.1.0.tgz # 0.1.0';
     expect(renamed(page, '0.1.0', '0.2.0')).to.equal('npm install path/to/plant-store-0.2.0.tgz # 0.1.0');
     const image = '  image: registry.example/plant-store-operator:0.1.0\n';
     expect(renamed(image, '0.1.0', '0.2.0')).to.equal(image.replace('0.1.0', '0.2.0'));
+    const digest = `sha256:${'a'.repeat(64)}`;
+    const images = '  - name: plant-store\n    newName: registry.example/plant-store\n    newTag: 0.1.0\n';
+    for (const manifest of [image, images]) {
+      const withDigest = pinned(
+        manifest,
+        manifest === image ? 'plant-store-operator' : 'plant-store',
+        digest,
+      );
+      expect(withDigest).to.match(/(?::0\.1\.0@|newTag: 0\.1\.0\n {4}digest: )sha256:a{64}\n$/);
+      expect(pinned(withDigest, 'redis', digest)).to.equal(withDigest);
+      // The next release, before its images are built.
+      expect(renamed(withDigest, '0.1.0', '0.2.0')).to.equal(manifest.replace('0.1.0', '0.2.0'));
+    }
     expect(renamed('    newTag: 0.1.0\n', '0.1.0', '0.2.0')).to.equal('    newTag: 0.2.0\n');
   });
 
