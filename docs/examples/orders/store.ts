@@ -22,5 +22,6 @@ export const orderCodec: StateCodec<Order> = {
 export async function openStore(keyPrefix: string) {
   const url = process.env['REDIS_URL'];
   if (url) return openRedisEventStore({ url, keyPrefix });
-  return { store: new MemoryEventStore(), snapshots: undefined, close: undefined };
+  const store = new MemoryEventStore();
+  return { store, feed: store.feed, catalogue: store, snapshots: undefined, close: undefined };
 }

@@ -16,8 +16,6 @@ import { oneEventOf, type PageSource, pageOf, type StreamPage } from './stream-p
 export const STREAMS_AT_A_TIME = 200;
 /** Events in memory for each bucket, if no single page of the store has more. */
 const EVENTS_AT_A_TIME = 10_000;
-/** After this time without a pause other work of the process gets its turn, in ms. */
-const TURN_MS = 20;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 30_000;
 
@@ -62,7 +60,6 @@ export class BucketProjection<Event, State> {
   #stop: ProjectionStop | undefined;
   #failures = 0;
   #retry = () => {};
-  #turnBegan = 0;
   /** Whether the end of the feed was reached; false if the projection was cancelled before. */
   readonly caughtUp: Promise<boolean>;
   #setCaughtUp!: (caughtUp: boolean) => void;
@@ -105,7 +102,6 @@ export class BucketProjection<Event, State> {
   /** Follows the bucket until it is cancelled. */
   async run(): Promise<void> {
     while (!this.isCancelled()) {
-      this.#turnBegan = this.context.options.clock.now();
       try {
         await this.#checkpoint.load();
         while (!this.isCancelled()) await this.#follow();
@@ -136,7 +132,6 @@ export class BucketProjection<Event, State> {
     const after = last ?? trail[0];
     const notify = feed.notify && ((changed: () => void) => feed.notify!(this.bucket, after, changed));
     await this.#reader.untilChanged(notify, last !== undefined);
-    this.#turnBegan = this.context.options.clock.now();
   }
 
   /** Whether the feed has the bound, if there is one. */
@@ -264,7 +259,7 @@ export class BucketProjection<Event, State> {
     if (changed.some(({ stream }) => stream === this.#skipped?.stream)) this.#skipped = undefined;
     const events = changed.reduce((sum, page) => sum + page.events.length, 0);
     options.observer?.applied?.(this.bucket, events);
-    await this.#yield();
+    if (options.gather) await new Promise<void>(options.gather);
     return true;
   }
 
@@ -274,14 +269,6 @@ export class BucketProjection<Event, State> {
       .filter(({ version }) => version !== skipped)
       .map((stored) => ({ ...stored, event: decodeEvent(this.context.options.codec, stored) }));
     return { stream, restarts, base, events: decoded };
-  }
-
-  /** A store and a consumer that never wait for I/O would stop all other work of the process. */
-  async #yield(): Promise<void> {
-    const { clock } = this.context.options;
-    if (clock.now() - this.#turnBegan < TURN_MS) return;
-    await this.#reader.wait(0);
-    this.#turnBegan = clock.now();
   }
 
   async #pause(error: unknown): Promise<void> {

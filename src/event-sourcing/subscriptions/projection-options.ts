@@ -54,6 +54,11 @@ export interface ProjectionObserver {
 export interface ProjectionOptions<Event, State = never> {
   readonly codec: Codec<Event>;
   readonly clock: Clock;
+  /**
+   * Calls `start` once other work of the process had its turn: a store and a consumer that do not wait for I/O would stop
+   * it for long. Never by default.
+   */
+  readonly gather?: ((start: () => void) => void) | undefined;
   readonly checkpoint: Checkpoint;
   /**
    * Applies the events of all slices, and stores the checkpoint: in one transaction, each event is applied exactly once.
