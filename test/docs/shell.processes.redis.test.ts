@@ -1,7 +1,8 @@
 import { expect } from 'chai';
-import { parseUser } from '../../src/application';
-import { openStore, plantsOver } from '../adapters/redis/open-store';
-import { newPlant, plantId } from '../support/given';
+import { mintCommit } from '../../src/adapters/redis/commit-id';
+import { BEGINNING } from '../../src/event-sourcing';
+import { openStore } from '../adapters/redis/open-store';
+import { plantsOf } from '../support/given';
 import { describeRedis } from '../support/redis';
 import { describePrograms } from '../support/programs';
 import { startWatched } from '../support/watched-service';
@@ -16,11 +17,16 @@ describeRedis('The blocks of the pages about Redis', (redis) => {
   });
 
   it('show how events are stored, except for their commit ids (console redis)', async () => {
+    const shown = theBlock('console redis').text.trim().split('\n').slice(1);
     const { store, close } = await openStore(redis.url, { keyPrefix: redis.prefix });
-    const alice = parseUser('alice')!;
-    const id = plantId('9007199254740993');
-    await plantsOver(store).create(alice, newPlant(id, 'Fern', 'indoor'));
-    await plantsOver(store).delete(alice, id);
+    const alice = plantsOf('alice');
+    let head = BEGINNING;
+    for (const [index, name] of shown.entries())
+      if (name.endsWith('"type"')) {
+        const [type, data] = [shown[index + 1]!, shown[index + 3]!].map(shownText) as [string, string];
+        const appended = await store.append(alice, head, mintCommit(), [{ type, data }]);
+        if (appended.status === 'appended') ({ head } = appended);
+      }
     await close();
 
     const entries = await redis.admin.xrange(`${redis.prefix}:{39}:plants/alice:events`, '-', '+');
@@ -30,7 +36,6 @@ describeRedis('The blocks of the pages about Redis', (redis) => {
         (field, place) => `${place === 0 ? '   2) ' : '      '}${place + 1}) ${JSON.stringify(field)}`,
       ),
     ]);
-    const shown = theBlock('console redis').text.trim().split('\n').slice(1);
     expect(lines.map(withoutCommit)).to.deep.equal(shown.map(withoutCommit));
   });
 });
@@ -50,6 +55,11 @@ describePrograms({ zsh: 'zsh', curl: 'curl' }, 'The commands of the pages in zsh
     }
   });
 });
+
+/** The text of a line of redis-cli. */
+function shownText(line: string): string {
+  return JSON.parse(line.slice(line.indexOf('"'))) as string;
+}
 
 function withoutCommit(line: string): string {
   return line.replace(/\d{19}/, 'commit id');

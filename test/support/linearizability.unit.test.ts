@@ -67,18 +67,13 @@ function serveInOrder(
   return { operations, events };
 
   function serve(request: PlantRequest): Operation['answer'] {
-    switch (request.type) {
-      case 'list':
-        return [...plants.values()];
-      case 'create':
-        if (plants.has(request.id)) return 'id-taken';
-        plants.set(request.id, request.name);
-        events.push({ type: 'PlantCreated', id: request.id, name: request.name });
-        return 'created';
-      case 'delete':
-        if (!plants.delete(request.id)) return 'no-such-plant';
-        events.push({ type: 'PlantDeleted', id: request.id });
-        return 'deleted';
-    }
+    if (request.type === 'list') return [...plants.values()];
+    const { event, acknowledged, rejected, onLiving, nameAfter } = WRITES[request.type];
+    if (plants.has(request.id) !== onLiving) return rejected;
+    const name = nameAfter(request);
+    if (name === undefined) plants.delete(request.id);
+    else plants.set(request.id, name);
+    events.push({ type: event, id: request.id, ...(name !== undefined && { name }) });
+    return acknowledged;
   }
 }
