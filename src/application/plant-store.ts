@@ -37,14 +37,10 @@ export class PlantStore {
   }
 
   create(user: User, plant: NewPlant): Promise<Decision<'CreatePlant'>> {
-    if (!NewPlant.is(plant))
-      return Promise.reject(new TypeError('a plant to create must come from NewPlant.from'));
     return this.#execute(user, { type: 'CreatePlant', plant });
   }
 
   delete(user: User, id: PlantId): Promise<Decision<'DeletePlant'>> {
-    if (typeof id !== 'string' || parsePlantId(id) === undefined)
-      return Promise.reject(new TypeError('the id of a plant must come from parsePlantId'));
     return this.#execute(user, { type: 'DeletePlant', id });
   }
 
@@ -73,6 +69,16 @@ export class PlantStore {
     user: User,
     command: Extract<Command, { type: Type }>,
   ): Promise<Decision<Type>> {
+    const invalid = invalidArgument(command);
+    if (invalid !== undefined) return Promise.reject(new TypeError(invalid));
     return this.#lists.execute(user, command);
   }
+}
+
+/** What is wrong with the argument of a use case; `undefined` if it is valid. */
+function invalidArgument(command: Command): string | undefined {
+  if ('plant' in command)
+    return NewPlant.is(command.plant) ? undefined : 'a plant must come from NewPlant.from';
+  const isValid = typeof command.id === 'string' && parsePlantId(command.id) !== undefined;
+  return isValid ? undefined : 'the id of a plant must come from parsePlantId';
 }

@@ -23,11 +23,11 @@ describe('A call of the plant store with an invalid argument', () => {
   const wrong: Record<string, readonly [call: () => Promise<unknown>, message: string]> = {
     'a plant that NewPlant.from did not make': [
       () => plants.create(ADA, { id: '1', name: '' } as unknown as NewPlant),
-      'a plant to create must come from NewPlant.from',
+      'a plant must come from NewPlant.from',
     ],
     'a copy of one that it made': [
       () => plants.create(ADA, Object.assign({}, newPlant(1, 'Fern'))),
-      'a plant to create must come from NewPlant.from',
+      'a plant must come from NewPlant.from',
     ],
     'no plant': [() => plants.create(ADA, undefined as unknown as NewPlant), 'must come from NewPlant.from'],
     'an id that is not canonical': [
