@@ -119,6 +119,16 @@ describeOwnRedis('A runbook', (startRedis) => {
     expect(await histories()).to.deep.equal(saved);
   });
 
+  /** The address of Redis for a user with the rights of the page. */
+  async function repairing(): Promise<string> {
+    const url = new URL(environment['REDIS_URL']!);
+    const [, , ...rule] = theBlock('redis repair').text.trim().replace('>…', '>secret').split(' ');
+    const admin = await connectedClient(url.href);
+    await admin.acl('SETUSER', ...(rule as [string]));
+    disconnect(admin);
+    return Object.assign(url, { username: 'plant-store-repair', password: 'secret' }).href;
+  }
+
   it('takes a damaged history from a backup, and keeps the damaged one', async () => {
     const heads = new Map<string, Head>();
     await write(heads, 5);
@@ -129,7 +139,7 @@ describeOwnRedis('A runbook', (startRedis) => {
     await run(`redis-cli -u ${url} XDEL plant-store:{39}:plants/alice:events 2-0`);
     Object.assign(environment, {
       COPY: copy.url,
-      OPERATOR_URL: url,
+      OPERATOR_URL: await repairing(),
       EXPORT: `${environment['BACKUP']}/alice`,
     });
     const failing = {
@@ -145,6 +155,17 @@ describeOwnRedis('A runbook', (startRedis) => {
     await run(commands('repair restore'));
     expect(await histories()).to.deep.equal(saved);
     await run(`test $(redis-cli -u ${url} XLEN aside:{39}:plants/alice:events) = 4`);
+  });
+
+  it('removes entries at the end of a stream, with no more rights than those of the page', async () => {
+    await write(new Map<string, Head>(), 4);
+    const OPERATOR_URL = await repairing();
+    const mend = `redis-cli -e -u "$OPERATOR_URL" ${theBlock('redis mend').text}`;
+    expect(await bash(mend, { ...environment, OPERATOR_URL }).ended).to.deep.include({ code: 0 });
+    await run(
+      `test $(redis-cli -u ${environment['REDIS_URL']} XLEN plant-store:{39}:plants/alice:events) = 3`,
+    );
+    await run(`test $(redis-cli -u ${environment['REDIS_URL']} XLEN aside:{39}:plants/alice:events) = 4`);
   });
 
   it('erases a user', async () => {

@@ -30,6 +30,7 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
   'console session': { by: 'test/adapters/cli/documented.processes.redis.test.ts' },
   'console redis': { by: 'test/docs/shell.processes.redis.test.ts' },
   'redis mend': { by: 'test/adapters/redis/unreadable-history.redis.test.ts' },
+  'redis repair': { by: 'test/docs/runbooks.processes.redis.test.ts' },
   'redis snapshot': { by: 'test/adapters/redis/snapshots.redis.test.ts' },
   'redis acl': {
     by: 'test/adapters/redis/faults/least-privilege.fault.test.ts',
