@@ -121,6 +121,28 @@ describe('The Kubernetes manifests', () => {
     });
   });
 
+  it('run Redis and its tasks without rights, too', () => {
+    const { jobTemplate } = (manifest('backup/cron-job.yaml') as CronJob).spec!;
+    const others = [
+      (manifest('redis/stateful-set.yaml') as Deployment).spec!.template.spec!,
+      (manifest('backup/restore-job.yaml') as Job).spec!.template.spec!,
+      jobTemplate.spec!.template.spec!,
+    ];
+    for (const other of others) {
+      const { securityContext, automountServiceAccountToken, enableServiceLinks } = other;
+      expect(securityContext).to.deep.include({
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+      });
+      expect({ automountServiceAccountToken, enableServiceLinks }).to.deep.equal({
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+      });
+      for (const each of other.containers)
+        expect(each.securityContext).to.deep.equal(container!.securityContext);
+    }
+  });
+
   it('mount the token file as a directory of a secret that only the service can read', () => {
     const [mount] = container!.volumeMounts!;
     const volume = pod.volumes!.find(({ name }) => name === mount!.name)!;
@@ -184,13 +206,12 @@ describe('The Kubernetes manifests', () => {
     expect(inRestoreJob.image).to.equal(`${newName}:${version}${digest === undefined ? '' : `@${digest}`}`);
   });
 
-  it('back up and restore by tasks of redis.sh, with the secret of the page, and without rights', () => {
+  it('back up and restore by tasks of redis.sh, with the secret of the page', () => {
     const steps = blocks().find(({ kind }) => kind === 'sh kubernetes backup')!.text;
     const [, secret] = /create secret generic (\S+) /.exec(steps)!;
     const keys = [...steps.matchAll(/--from-literal=([\w-]+)=/g)].map(([, key]) => key);
-    for (const { args, env, securityContext, volumeMounts } of [inCronJob, inRestoreJob]) {
+    for (const { args, env, volumeMounts } of [inCronJob, inRestoreJob]) {
       expect(readFileSync('deploy/redis.sh', 'utf8')).to.contain(`\n${args![0]}() {`);
-      expect(securityContext).to.deep.equal(container!.securityContext);
       const paths = volumeMounts!.map(({ mountPath }) => mountPath);
       for (const path of args!.slice(1)) expect(paths).to.include(`/${path.split('/')[1]!}`);
       for (const { secretKeyRef } of env!.flatMap(({ valueFrom }) => valueFrom ?? [])) {
