@@ -14,7 +14,7 @@ import { ManualClock, untilIdle } from '../support/manual-clock';
 import { BROKEN_ENTRIES, feedOf } from '../testing/broken-feeds';
 import { BucketedStore, ReadModel, historyOf, note, projectInto } from './one-projection';
 
-const RUNS = process.env['LONG'] === '1' ? 10_000 : 100;
+const RUNS = process.env['LONG'] === '1' ? 2000 : 100;
 const WRITERS = Array.from({ length: 64 }, (_, index) => streamName(`writer ${index}`));
 
 /** What happens to a batch that an instance applies; `late`: after the instance died, and perhaps others went on. */
@@ -26,7 +26,8 @@ type Move =
   | { readonly type: 'fate'; readonly fate: Fate }
   | { readonly type: 'lose'; readonly bucket: number; readonly commits: number }
   | { readonly type: 'erase'; readonly writer: number }
-  | { readonly type: 'pass'; readonly ms: number };
+  /** From now on reads take so long, while which others append, and tails are lost. */
+  | { readonly type: 'slow' | 'pass'; readonly ms: number };
 
 const writer = fc.nat({ max: WRITERS.length - 1 });
 const append = fc.record({ type: fc.constant('append'), writer, events: fc.integer({ min: 1, max: 5 }) });
@@ -49,7 +50,8 @@ const anyMove = fc.oneof<fc.WeightedArbitrary<Move>[]>(
     }),
   },
   { weight: 1, arbitrary: fc.record({ type: fc.constant('erase'), writer }) },
-  { weight: 6, arbitrary: fc.record({ type: fc.constant('pass'), ms: fc.constantFrom(0, 200, 6000) }) },
+  { weight: 2, arbitrary: fc.record({ type: fc.constant('slow'), ms: fc.constantFrom(0, 50, 300) }) },
+  { weight: 6, arbitrary: fc.record({ type: fc.constant('pass'), ms: fc.constantFrom(0, 50, 200, 6000) }) },
 );
 
 /** Several instances of one projection, of which some die. */
@@ -60,15 +62,28 @@ class Instances {
   /** The fates of the next batches. */
   readonly fates: Fate[] = [];
   readonly #late: (() => Promise<void>)[] = [];
+  /** How long each read takes, in ms. */
+  readMs = 0;
+  readonly #store: ProjectedStore;
 
   constructor(
-    private readonly store: ProjectedStore,
+    { store, feed, catalogue }: ProjectedStore,
     private readonly lostTail: (bucket: number) => void,
-  ) {}
+  ) {
+    const slowly = async <T>(read: () => Promise<T>): Promise<T> => {
+      if (this.readMs > 0) await new Promise<void>((resolve) => this.clock.after(this.readMs, resolve));
+      return read();
+    };
+    this.#store = {
+      store: { ...store, read: (...args) => slowly(() => store.read(...args)) },
+      feed: { ...feed!, read: (...args) => slowly(() => feed!.read(...args)) },
+      catalogue,
+    };
+  }
 
   start(): void {
     if (this.#running.size === 3) return;
-    const projection = projectInto(this.store, this.model, {
+    const projection = projectInto(this.#store, this.model, {
       clock: this.clock,
       lostTail: ({ bucket }) => this.lostTail(bucket),
       apply: (batch) => this.#apply(batch, projection),
@@ -95,7 +110,7 @@ class Instances {
 
   /** All faults end, and one instance at least applies all that there is. */
   async settle(): Promise<void> {
-    this.fates.length = 0;
+    this.fates.length = this.readMs = 0;
     await this.applyLate();
     this.start();
     await this.clock.pass(60_000);
@@ -126,6 +141,9 @@ async function perform(move: Move, store: BucketedStore, instances: Instances, u
     case 'erase':
       await store.catalogue.erase(WRITERS[move.writer]!);
       break;
+    case 'slow':
+      instances.readMs = move.ms;
+      return;
     case 'pass':
       return instances.clock.pass(move.ms);
   }

@@ -80,7 +80,9 @@ export class BucketCheckpoint {
     store: (write: CheckpointWrite) => Promise<void> | void,
   ): Promise<void> {
     const { revision, started } = this.#value;
-    const bound = this.bound && trail && trail[0].sequence >= this.bound.sequence ? undefined : this.bound;
+    // A position that stays may be one that the feed has lost.
+    const passed = trail && trail !== this.trail && this.bound && trail[0].sequence >= this.bound.sequence;
+    const bound = passed ? undefined : this.bound;
     const value = { revision: revision + 1, started: started || trail !== undefined, trail, bound };
     const text = JSON.stringify(value);
     const values = heads.map(({ stream, head }) => [headKeyOf(this.bucket, stream), textOf(head)] as const);
