@@ -5,16 +5,17 @@ import {
   type PlantStoreOptions,
   type User,
   parseUser,
+  plantCodec,
   plantListCodec,
   plantsOf,
 } from '../../src/application';
 import { type AggregateObserver, StoreUnavailable } from '../../src/event-sourcing';
 import type { PlantEvent } from '../../src/domain';
-import { encoded, newPlant, plantId } from '../support/given';
+import { created, deleted, encoded, newPlant, plantId } from '../support/given';
 import { ManualClock, untilIdle } from '../support/manual-clock';
 import { MemorySnapshots } from '../support/memory-snapshots';
 import { ScriptedStore } from '../support/scripted-store';
-import { PendingRequest, created, deleted } from '../event-sourcing/pending-request';
+import { PendingPlants } from '../support/pending-request';
 
 const [ADA, BOB, CLEO] = ['ada', 'bob', 'cleo'].map((name) => parseUser(name)!) as [User, User, User];
 const KIB = 1024;
@@ -27,7 +28,7 @@ const largeEvents = (count: number): PlantEvent[] =>
 
 function given(options: Partial<PlantStoreOptions> = {}) {
   const clock = new ManualClock();
-  const store = new ScriptedStore(() => new MemoryEventStore(1));
+  const store = new ScriptedStore(plantCodec, () => new MemoryEventStore(1));
   store.held = false;
   const tooLarge: string[] = [];
   let commits = 0;
@@ -39,8 +40,8 @@ function given(options: Partial<PlantStoreOptions> = {}) {
     observer: { tooLarge: (stream) => tooLarge.push(stream) },
     ...options,
   });
-  const create = (user: User, id: number) => new PendingRequest(plants.create(user, large(id)));
-  const list = (user: User) => new PendingRequest(plants.list(user));
+  const create = (user: User, id: number) => new PendingPlants(plants.create(user, large(id)));
+  const list = (user: User) => new PendingPlants(plants.list(user));
   /** Creates plants with the ids from 0, each after the one before it. */
   const createInTurn = async (user: User, count: number): Promise<void> => {
     for (let id = 0; id < count; id++) {
@@ -177,7 +178,7 @@ describe('The memory of a plant store', () => {
 
   it('refuses a create that would exceed it before it is recorded; lists, deletes and reloads still work', async () => {
     const { clock, store, plants, tooLarge, create, list } = given({ cacheMaxBytes: MIB });
-    const pending: PendingRequest[] = [];
+    const pending: PendingPlants[] = [];
     for (let id = 0; id < 40; id++) {
       pending.push(create(ADA, id));
       await untilIdle();
@@ -231,7 +232,7 @@ describe('Waiting commands', () => {
   it('are recorded in an append of their own if they are larger than a round', async () => {
     const { store, plants } = given({ cacheMaxBytes: 64 * MIB });
     const pending = [1, 2].map(
-      (id) => new PendingRequest(plants.create(ADA, newPlant(id, 'n'.repeat(2 * MIB)))),
+      (id) => new PendingPlants(plants.create(ADA, newPlant(id, 'n'.repeat(2 * MIB)))),
     );
     await untilIdle();
     expect(pending.map(({ outcome }) => outcome)).to.deep.equal(['created', 'created']);

@@ -3,13 +3,6 @@ import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../src/adapters/system/clock';
 import {
-  type Command,
-  type PlantEvent,
-  type PlantList,
-  type Rejection,
-  plantDecider,
-} from '../../src/domain';
-import {
   Aggregate,
   type AppendResult,
   BEGINNING,
@@ -23,11 +16,18 @@ import {
   subscribe,
 } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
-import { FULL_LISTING, created, plant } from './pending-request';
 import { patient } from '../support/patience';
 import { rejection } from '../support/rejection';
-import { encoded } from '../support/given';
-import { plantCodec } from '../../src/application';
+import {
+  type LabelEvent,
+  type Labels,
+  type Rejection,
+  codec,
+  created,
+  encoded,
+  labels,
+  listing,
+} from './labels';
 
 const TIMEOUT_MS = 100;
 const MAX_CALLS = 10_000;
@@ -60,9 +60,9 @@ class BrokenStore implements EventStore {
 }
 
 const aggregateOf = (store: BrokenStore) =>
-  new Aggregate<Command, PlantEvent, Rejection, PlantList>(ada, plantDecider, {
+  new Aggregate<LabelEvent, LabelEvent, Rejection, Labels>(ada, labels, {
     store,
-    codec: plantCodec,
+    codec,
     clock: systemClock,
     mintCommit: () => 'commit',
     timeoutMs: TIMEOUT_MS,
@@ -92,7 +92,7 @@ describe('A store in this process that breaks a rule of the port', () => {
   for (const [what, answer] of Object.entries(emptyPages)) {
     it(`fails a query as a bug, and is not read without end: ${what}`, async () => {
       const store = new BrokenStore({ read: answer });
-      const error = await rejection(aggregateOf(store).query(FULL_LISTING));
+      const error = await rejection(aggregateOf(store).query(listing));
       expect(error).to.have.property('message').that.contains('the store returned a page');
       expect(error).not.to.be.instanceOf(StoreUnavailable);
       expect(store.calls).to.be.below(10);
@@ -103,8 +103,8 @@ describe('A store in this process that breaks a rule of the port', () => {
     const store = new BrokenStore({ read: () => read([], true) });
     const message = 'the store returned a page with `more` that has no event after version 0';
     for (const events of [
-      replay(store, ada, plantCodec),
-      subscribe(store, ada, BEGINNING, { codec: plantCodec, clock: systemClock }),
+      replay(store, ada, codec),
+      subscribe(store, ada, BEGINNING, { codec, clock: systemClock }),
     ])
       expect(await rejection(events.next())).to.have.property('message', message);
     expect(store.calls).to.equal(2);
@@ -116,9 +116,9 @@ describe('A store in this process that breaks a rule of the port', () => {
     const store = new BrokenStore({ read: () => ({ status: 'read', events: [event], more: false }) });
     const message = 'the store returned event 1 without the texts `type` and `data`';
     for (const call of [
-      aggregateOf(store).query(FULL_LISTING),
-      replay(store, ada, plantCodec).next(),
-      subscribe(store, ada, BEGINNING, { codec: plantCodec, clock: systemClock }).next(),
+      aggregateOf(store).query(listing),
+      replay(store, ada, codec).next(),
+      subscribe(store, ada, BEGINNING, { codec, clock: systemClock }).next(),
     ])
       expect(await rejection(call)).to.include({ name: 'Error', message });
   });
@@ -128,8 +128,7 @@ describe('A store in this process that breaks a rule of the port', () => {
       read: () => read([], false),
       append: () => ({ status: 'conflict', events: [], more: false }),
     });
-    const created = aggregateOf(store).execute({ type: 'CreatePlant', plant: plant(1, 'Fern') });
-    const error = await rejection(created);
+    const error = await rejection(aggregateOf(store).execute(created(1, 'Fern')));
     expect(error).to.have.property(
       'message',
       'the store returned a conflict without the events that are in conflict',
@@ -154,9 +153,7 @@ describe('A store in this process that breaks a rule of the port', () => {
       const aggregate = aggregateOf(store);
       let timers = 0;
       const ticking = setInterval(() => timers++, 5);
-      const work = answers.append
-        ? aggregate.execute({ type: 'CreatePlant', plant: plant(1, 'Fern') })
-        : aggregate.query(FULL_LISTING);
+      const work = answers.append ? aggregate.execute(created(1, 'Fern')) : aggregate.query(listing);
       const error = await rejection(work);
       clearInterval(ticking);
       expect(error).to.be.instanceOf(StoreUnavailable).and.not.to.be.instanceOf(UnreadableHistory);
@@ -178,7 +175,7 @@ describe('A store in this process that breaks a rule of the port', () => {
         return read([version + 1], performance.now() < until);
       },
     });
-    const loaded = aggregateOf(store).query(FULL_LISTING);
+    const loaded = aggregateOf(store).query(listing);
     expect(await rejection(loaded)).to.have.property('reason', 'loading');
     expect(performance.now() - started).to.be.below(patient(400));
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { created, deleted } from './pending-request';
 import { OneAggregate } from './one-aggregate';
+import { created, deleted } from './labels';
 
 describe('After a conflict, an aggregate', () => {
   it('applies the newer events, decides again and appends after them', async () => {
@@ -52,7 +52,7 @@ describe('After a conflict, an aggregate', () => {
     await fixture.store.sole.answer();
     await fixture.store.sole.answer();
 
-    expect(pending.map(({ outcome }) => outcome)).to.deep.equal(['id-taken', 'no-such-plant', 'created']);
+    expect(pending.map(({ outcome }) => outcome)).to.deep.equal(['id-taken', 'no-such-id', 'created']);
     expect(await fixture.recorded()).to.deep.equal(['+Fern', '+Aloe', '-1', '+Moss']);
   });
 
@@ -95,13 +95,13 @@ describe('After a conflict, an aggregate', () => {
     let sizeWhenAsked: number | undefined;
     const read = fixture.store.read.bind(fixture.store);
     fixture.store.read = (stream, after) => {
-      sizeWhenAsked = fixture.plants.items;
+      sizeWhenAsked = fixture.aggregate.items;
       return read(stream, after);
     };
 
     await fixture.store.sole.answer();
 
     expect(sizeWhenAsked).to.equal(0);
-    expect(fixture.plants.items).to.equal(1);
+    expect(fixture.aggregate.items).to.equal(1);
   });
 });

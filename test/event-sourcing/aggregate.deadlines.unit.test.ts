@@ -2,10 +2,11 @@ import { expect } from 'chai';
 import { StoreUnavailable } from '../../src/event-sourcing';
 import { LoadQueue } from '../../src/event-sourcing/loading/load-queue';
 import { ManualClock } from '../support/manual-clock';
-import { type PendingRequest, created } from './pending-request';
+import type { Outcome } from '../support/pending-request';
 import { TIMEOUT_MS, OneAggregate } from './one-aggregate';
+import { created } from './labels';
 
-const outcomes = (pending: readonly PendingRequest[]) => pending.map(({ outcome }) => outcome);
+const outcomes = (pending: readonly { readonly outcome: Outcome }[]) => pending.map(({ outcome }) => outcome);
 
 describe('While the store does not respond, an aggregate', () => {
   it('fails each request of the round at its deadline, and not earlier', async () => {
@@ -258,7 +259,7 @@ describe('A bug in the store', () => {
     const fixture = await OneAggregate.loadedWith(created(1, 'Fern'));
     fixture.list();
     await fixture.store.sole.failWithBug();
-    expect(fixture.plants.items).to.equal(0);
+    expect(fixture.aggregate.items).to.equal(0);
 
     expect((await fixture.catchUp()).outcome).to.deep.equal(['Fern']);
   });

@@ -1,9 +1,7 @@
-import { encoded } from '../support/given';
 import { expect } from 'chai';
 import { type EncodedEvent, UnreadableHistory } from '../../src/event-sourcing';
-import { created, deleted } from './pending-request';
 import { TIMEOUT_MS, OneAggregate } from './one-aggregate';
-import { plantCodec } from '../../src/application';
+import { codec, created, deleted, encoded } from './labels';
 
 describe('When the store has lost the tail of the history, an aggregate', () => {
   it('reloads the stream and serves the events that are left', async () => {
@@ -187,7 +185,7 @@ describe('When the history is invalid, an aggregate', () => {
     await fixture.store.sole.fail(new UnreadableHistory('event 2 is of a newer format'));
 
     expect(listed.error).to.be.instanceOf(UnreadableHistory);
-    expect(fixture.plants.items).to.equal(1);
+    expect(fixture.aggregate.items).to.equal(1);
     expect((await fixture.catchUp()).outcome).to.deep.equal(['Fern']);
   });
 });
@@ -208,9 +206,9 @@ describe('A long history', () => {
     const requests: number[] = [];
     const decode = (encoded: EncodedEvent) => {
       requests.push(fixture.store.requests.length);
-      return plantCodec.decode(encoded);
+      return codec.decode(encoded);
     };
-    const fixture: OneAggregate = new OneAggregate({ pageSize: 1, codec: { ...plantCodec, decode } });
+    const fixture: OneAggregate = new OneAggregate({ pageSize: 1, codec: { ...codec, decode } });
     await fixture.recordByOthers(...long.slice(0, 3));
     await fixture.catchUp();
     expect(requests).to.deep.equal([2, 3, 3]);

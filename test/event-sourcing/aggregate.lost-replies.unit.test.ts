@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing';
-import { created, deleted } from './pending-request';
 import { TIMEOUT_MS, OneAggregate } from './one-aggregate';
+import { created, deleted } from './labels';
 
 describe('When the reply to an append is lost, an aggregate', () => {
   it('repeats the same append, and acknowledges what the first attempt recorded', async () => {

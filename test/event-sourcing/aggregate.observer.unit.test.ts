@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { created, deleted } from './pending-request';
 import { TIMEOUT_MS, OneAggregate } from './one-aggregate';
+import { created, deleted } from './labels';
 
 describe('The observer of an aggregate', () => {
   it('is notified of each round with its requests and store calls', async () => {

@@ -1,7 +1,6 @@
 import { expect } from 'chai';
-import { created, deleted } from './pending-request';
 import { TIMEOUT_MS, OneAggregate } from './one-aggregate';
-import { encoded } from '../support/given';
+import { created, deleted, encoded } from './labels';
 
 describe('A round of an aggregate', () => {
   it('starts at once for a single request', () => {
@@ -119,7 +118,7 @@ describe('A round of an aggregate', () => {
       'created',
       'id-taken',
       'deleted',
-      'no-such-plant',
+      'no-such-id',
       'created',
     ]);
     expect(await fixture.recorded()).to.deep.equal(['+Fern', '-1', '+Moss']);
@@ -170,8 +169,8 @@ describe('A round of an aggregate', () => {
     await fixture.store.sole.answer();
     await fixture.store.sole.answer();
 
-    expect(before.head).to.deep.equal({ version: 1, commit: 'other-writer-1' });
-    expect(after.head).to.deep.equal({ version: 2, commit });
+    expect(before.answer?.head).to.deep.equal({ version: 1, commit: 'other-writer-1' });
+    expect(after.answer?.head).to.deep.equal({ version: 2, commit });
   });
 });
 

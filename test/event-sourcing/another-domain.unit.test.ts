@@ -8,7 +8,6 @@ import {
   type EventStore,
   OutcomeUnknown,
   UnreadableHistory,
-  decideInOrder,
   jsonCodec,
 } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
@@ -45,11 +44,10 @@ const JAR = streamName('jar');
 
 function given() {
   const store = new MemoryEventStore();
-  const open = () => new Aggregates(jar, { ...system(), store, codec });
-  const jars = open();
-  const coins = (from = jars) => from.query(JAR, (state) => state);
+  const jars = new Aggregates(jar, { ...system(), store, codec });
+  const coins = () => jars.query(JAR, (state) => state);
   const version = () => jars.query(JAR, (_, head) => head.version);
-  return { store, jars, open, coins, version };
+  return { store, jars, coins, version };
 }
 
 describe('The engine over another domain', () => {
@@ -81,31 +79,6 @@ describe('The engine over another domain', () => {
     const { jars, version } = given();
     expect(await jars.execute(JAR, { type: 'Empty' })).to.deep.equal({ events: [] });
     expect(await version()).to.equal(0);
-  });
-
-  it('decides concurrent commands in order, each after the events of those before it', async () => {
-    const { jars, coins } = given();
-    const decisions = await Promise.all([
-      jars.execute(JAR, { type: 'Add', amount: 4 }),
-      jars.execute(JAR, { type: 'Add', amount: 2 }),
-      jars.execute(JAR, { type: 'Empty' }),
-      jars.execute(JAR, { type: 'Empty' }),
-      jars.execute(JAR, { type: 'Add', amount: 2 }),
-    ]);
-    expect(decisions.map(({ events, rejection }) => rejection ?? events.length)).to.deep.equal([
-      4,
-      'full',
-      1,
-      0,
-      2,
-    ]);
-    expect(await coins()).to.equal(2);
-  });
-
-  it('rebuilds the state from the history in another instance', async () => {
-    const { jars, open, coins } = given();
-    await jars.execute(JAR, { type: 'Add', amount: 5 });
-    expect(await coins(open())).to.equal(5);
   });
 
   it('rejects with UnreadableHistory when the decider rejects the history', async () => {
@@ -168,10 +141,5 @@ describe('The engine over another domain', () => {
 
     expect(await jars.execute(JAR, { type: 'Empty' })).to.deep.equal({ events: [] });
     expect(await version()).to.equal(2);
-  });
-
-  it('does not change the state while it decides', () => {
-    const commands: Command[] = [{ type: 'Add', amount: 2 }, { type: 'Empty' }];
-    expect(decideInOrder(jar, commands, 3).map(({ events }) => events?.length)).to.deep.equal([2, 1]);
   });
 });

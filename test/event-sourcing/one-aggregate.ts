@@ -1,18 +1,20 @@
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
-import {
-  type Command,
-  type PlantEvent,
-  type PlantList,
-  type Rejection,
-  plantDecider,
-  plantFootprint,
-} from '../../src/domain';
-import { plantCodec } from '../../src/application';
 import { Aggregate, type AggregateObserver, type AggregateOptions } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
 import { ManualClock, untilIdle } from '../support/manual-clock';
 import { ScriptedStore } from '../support/scripted-store';
-import { PendingRequest, FULL_LISTING, plant, plantId } from './pending-request';
+import { PendingRequest } from '../support/pending-request';
+import {
+  type LabelEvent,
+  type Labels,
+  type Rejection,
+  codec,
+  created,
+  deleted,
+  footprint,
+  labels,
+  listing,
+} from './labels';
 
 export const TIMEOUT_MS = 1000;
 
@@ -21,23 +23,23 @@ export async function settled(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await untilIdle();
 }
 
-type Options = Partial<AggregateOptions<Command, PlantEvent, PlantList>> & { readonly pageSize?: number };
+type Options = Partial<AggregateOptions<LabelEvent, LabelEvent, Labels>> & { readonly pageSize?: number };
 
 /** A fixture: one aggregate with a scripted store and a manual clock. */
 export class OneAggregate {
   readonly clock = new ManualClock();
-  readonly store: ScriptedStore;
-  readonly plants: Aggregate<Command, PlantEvent, Rejection, PlantList>;
+  readonly store: ScriptedStore<LabelEvent>;
+  readonly aggregate: Aggregate<LabelEvent, LabelEvent, Rejection, Labels>;
   /** The notifications of the observer, in order. */
   readonly observed: string[] = [];
   #commits = 0;
 
   constructor({ pageSize = 1000, ...options }: Options = {}) {
-    this.store = new ScriptedStore(() => new MemoryEventStore(pageSize));
-    this.plants = new Aggregate<Command, PlantEvent, Rejection, PlantList>(streamName('ada'), plantDecider, {
-      footprint: plantFootprint,
+    this.store = new ScriptedStore(codec, () => new MemoryEventStore(pageSize));
+    this.aggregate = new Aggregate<LabelEvent, LabelEvent, Rejection, Labels>(streamName('ada'), labels, {
+      footprint,
       store: this.store,
-      codec: plantCodec,
+      codec,
       clock: this.clock,
       mintCommit: () => `commit-${++this.#commits}`,
       timeoutMs: TIMEOUT_MS,
@@ -48,7 +50,7 @@ export class OneAggregate {
   }
 
   /** A fixture whose aggregate has loaded `events`, recorded by others. */
-  static async loadedWith(...events: PlantEvent[]): Promise<OneAggregate> {
+  static async loadedWith(...events: LabelEvent[]): Promise<OneAggregate> {
     const fixture = new OneAggregate();
     await fixture.store.record('ada', ...events);
     await fixture.catchUp();
@@ -56,20 +58,20 @@ export class OneAggregate {
     return fixture;
   }
 
-  create(id: number, name: string): PendingRequest {
-    return this.#execute({ type: 'CreatePlant', plant: plant(id, name) });
+  create(id: number, name: string) {
+    return this.#execute(created(id, name));
   }
 
-  delete(id: number): PendingRequest {
-    return this.#execute({ type: 'DeletePlant', id: plantId(id) });
+  delete(id: number) {
+    return this.#execute(deleted(id));
   }
 
-  list(): PendingRequest {
-    return new PendingRequest(this.plants.query(FULL_LISTING));
+  list() {
+    return new PendingRequest(this.aggregate.query(listing), ({ names }) => names);
   }
 
   /** Lists while the store answers every call. */
-  async catchUp(): Promise<PendingRequest> {
+  async catchUp() {
     this.store.held = false;
     const listed = this.list();
     await this.clock.pass(0);
@@ -78,7 +80,7 @@ export class OneAggregate {
   }
 
   /** Records events by another instance. */
-  recordByOthers(...events: PlantEvent[]): Promise<void> {
+  recordByOthers(...events: LabelEvent[]): Promise<void> {
     return this.store.record('ada', ...events);
   }
 
@@ -87,8 +89,11 @@ export class OneAggregate {
     return (await this.store.history('ada')).map(({ event }) => describeEvent(event));
   }
 
-  #execute(command: Command): PendingRequest {
-    return new PendingRequest(this.plants.execute(command));
+  #execute(command: LabelEvent) {
+    return new PendingRequest(
+      this.aggregate.execute(command),
+      ({ events, rejection }) => rejection ?? events[0]!.type.toLowerCase(),
+    );
   }
 
   #observer(): AggregateObserver {
@@ -105,6 +110,6 @@ export class OneAggregate {
   }
 }
 
-function describeEvent(event: PlantEvent): string {
+function describeEvent(event: LabelEvent): string {
   return 'name' in event ? `+${event.name}` : `-${event.id}`;
 }

@@ -1,5 +1,3 @@
-import { plantCodec } from '../../src/application';
-import type { PlantEvent } from '../../src/domain';
 import {
   BEGINNING,
   type CancelSignal,
@@ -12,6 +10,7 @@ import {
 import { streamName } from '../../src/testing/a-stream';
 import { ManualClock } from '../support/manual-clock';
 import { untilIdle } from '../support/manual-clock';
+import { type LabelEvent, codec } from './labels';
 
 export const ADA = streamName('ada');
 
@@ -40,10 +39,10 @@ export class OneSubscription {
   /** The errors of reads that were reported, in order. */
   readonly unavailable: string[] = [];
   /** What the consumer has taken. */
-  readonly taken: RecordedEvent<PlantEvent>[] = [];
+  readonly taken: RecordedEvent<LabelEvent>[] = [];
   /** The error that ended the iteration, or `done`. */
   end: unknown;
-  readonly iterator: AsyncIterableIterator<RecordedEvent<PlantEvent>>;
+  readonly iterator: AsyncIterableIterator<RecordedEvent<LabelEvent>>;
 
   constructor(
     store: EventStore,
@@ -51,7 +50,7 @@ export class OneSubscription {
     readonly clock = new ManualClock(),
   ) {
     this.iterator = subscribe(store, ADA, after, {
-      codec: plantCodec,
+      codec,
       clock: this.clock,
       signal: this.signal,
       unavailable: (error: StoreUnavailable) => this.unavailable.push(error.message),

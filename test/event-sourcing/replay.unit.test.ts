@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
-import type { PlantEvent } from '../../src/domain';
 import {
   ArchivedHistory,
   BEGINNING,
@@ -11,26 +10,24 @@ import {
   replay,
 } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
-import { created } from '../support/given';
 import { ScriptedStore } from '../support/scripted-store';
-import { plantCodec } from '../../src/application';
+import { type LabelEvent, codec, created } from './labels';
 
 const ADA = streamName('ada');
 
 /** The versions that a replay yields, page by page, and the error that ends it. */
-async function replayed(store: ScriptedStore, after?: Head) {
+async function replayed(store: ScriptedStore<LabelEvent>, after?: Head) {
   const pages: number[][] = [];
   try {
-    for await (const page of replay(store, ADA, plantCodec, after))
-      pages.push(page.map(({ version }) => version));
+    for await (const page of replay(store, ADA, codec, after)) pages.push(page.map(({ version }) => version));
   } catch (error) {
     return { pages, error };
   }
   return { pages };
 }
 
-async function given(...events: PlantEvent[]) {
-  const store = new ScriptedStore(() => new MemoryEventStore(2));
+async function given(...events: LabelEvent[]) {
+  const store = new ScriptedStore(codec, () => new MemoryEventStore(2));
   store.held = false;
   await store.record('ada', ...events);
   return { store, history: await store.history('ada') };
@@ -81,9 +78,9 @@ describe('A replay', () => {
   });
 
   it('handles the rejection of a prefetched page when its caller has stopped', async () => {
-    const store = new ScriptedStore(() => new MemoryEventStore(1));
+    const store = new ScriptedStore(codec, () => new MemoryEventStore(1));
     await store.record('ada', created(1, 'Fern'), created(2, 'Ivy'));
-    const pages = replay(store, ADA, plantCodec);
+    const pages = replay(store, ADA, codec);
     const first = pages.next();
     await store.sole.answer();
     expect((await first).value).to.have.length(1);

@@ -11,15 +11,14 @@ import {
   subscribe,
 } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
-import { encoded, created, ferns } from '../support/given';
 import { ManualClock } from '../support/manual-clock';
 import { ScriptedStore } from '../support/scripted-store';
 import { warningsDuring } from '../support/warnings';
 import { ADA, OneSubscription } from './one-subscription';
-import { plantCodec } from '../../src/application';
+import { type LabelEvent, codec, created, encoded, ferns } from './labels';
 
 /** The store without notifications. */
-function withoutNotify(store: ScriptedStore): EventStore {
+function withoutNotify(store: ScriptedStore<LabelEvent>): EventStore {
   return {
     read: (...args) => store.read(...args),
     append: (...args) => store.append(...args),
@@ -28,15 +27,15 @@ function withoutNotify(store: ScriptedStore): EventStore {
 
 /** How soon a subscriber sees an event. */
 const KINDS = [
-  { kind: 'a store that notifies', of: (store: ScriptedStore) => store, withinMs: 0 },
+  { kind: 'a store that notifies', of: (store: ScriptedStore<LabelEvent>) => store, withinMs: 0 },
   { kind: 'a store that does not notify', of: withoutNotify, withinMs: 200 },
 ];
 
 for (const { kind, of, withinMs } of KINDS) {
   describe(`A subscription to ${kind}`, () => {
-    let store: ScriptedStore;
+    let store: ScriptedStore<LabelEvent>;
     beforeEach(() => {
-      store = new ScriptedStore(() => new MemoryEventStore(2));
+      store = new ScriptedStore(codec, () => new MemoryEventStore(2));
       store.held = false;
     });
     const subscription = (...args: [after?: { version: number; commit: string }]) =>
@@ -268,7 +267,7 @@ for (const { title, streams } of [
       const follow = async (index: number) => {
         const stream = streamName(`user ${index % streams}`);
         for await (const { version } of subscribe(store, stream, BEGINNING, {
-          codec: plantCodec,
+          codec,
           clock,
           signal,
         }))
@@ -292,7 +291,7 @@ for (const { title, streams } of [
 
 describe('A subscription to a store that notifies', () => {
   it('finds within five seconds an event whose notification was missed', async () => {
-    const store = new ScriptedStore();
+    const store = new ScriptedStore(codec);
     store.held = false;
     const consumer = await new OneSubscription(store).takeAll();
     store.notifies = false;
@@ -304,7 +303,7 @@ describe('A subscription to a store that notifies', () => {
   });
 
   it('polls once after a notification without a change, which the store may repeat at once', async () => {
-    const store = new ScriptedStore();
+    const store = new ScriptedStore(codec);
     store.held = false;
     store.notify = (_stream, _after, changed) => {
       changed();

@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
-import type { PlantEvent } from '../../src/domain';
 import {
   BEGINNING,
   type EventStore,
@@ -13,11 +12,10 @@ import {
   subscribe,
 } from '../../src/event-sourcing';
 import { ManualClock } from '../support/manual-clock';
-import { ferns } from '../support/given';
 import { untilIdle } from '../support/manual-clock';
 import { ScriptedStore } from '../support/scripted-store';
 import { ADA, CountingSignal } from './one-subscription';
-import { plantCodec } from '../../src/application';
+import { type LabelEvent, codec, ferns } from './labels';
 
 const RUNS = process.env['LONG'] === '1' ? 20_000 : 150;
 
@@ -50,14 +48,14 @@ const anyMove = fc.oneof<fc.WeightedArbitrary<Move>[]>(
 class Consumer {
   readonly clock = new ManualClock();
   readonly signal = new CountingSignal();
-  copy: RecordedEvent<PlantEvent>[] = [];
-  #subscription: AsyncIterator<RecordedEvent<PlantEvent>>;
+  copy: RecordedEvent<LabelEvent>[] = [];
+  #subscription: AsyncIterator<RecordedEvent<LabelEvent>>;
   #taking = false;
   error: unknown;
 
   constructor(
     private readonly events: EventStore,
-    private readonly store: ScriptedStore,
+    private readonly store: ScriptedStore<LabelEvent>,
   ) {
     this.#subscription = this.#subscribe();
   }
@@ -65,7 +63,7 @@ class Consumer {
   #subscribe() {
     const { clock, signal } = this;
     const after = this.copy.at(-1) ?? BEGINNING;
-    return subscribe(this.events, ADA, after, { codec: plantCodec, clock, signal })[Symbol.asyncIterator]();
+    return subscribe(this.events, ADA, after, { codec, clock, signal })[Symbol.asyncIterator]();
   }
 
   take(): void {
@@ -79,7 +77,7 @@ class Consumer {
       });
   }
 
-  async #next(subscription: AsyncIterator<RecordedEvent<PlantEvent>>): Promise<void> {
+  async #next(subscription: AsyncIterator<RecordedEvent<LabelEvent>>): Promise<void> {
     try {
       const { value, done } = await subscription.next();
       if (!done) this.copy.push(value);
@@ -105,7 +103,7 @@ class Consumer {
   }
 }
 
-async function perform(move: Move, store: ScriptedStore, consumer: Consumer): Promise<void> {
+async function perform(move: Move, store: ScriptedStore<LabelEvent>, consumer: Consumer): Promise<void> {
   const [call] = store.calls;
   switch (move.type) {
     case 'append':
@@ -135,7 +133,7 @@ async function perform(move: Move, store: ScriptedStore, consumer: Consumer): Pr
 }
 
 /** All faults end, and the consumer takes all that there is. */
-async function settle(store: ScriptedStore, consumer: Consumer): Promise<void> {
+async function settle(store: ScriptedStore<LabelEvent>, consumer: Consumer): Promise<void> {
   store.held = false;
   for (const call of [...store.calls]) await call.answer();
   const { length } = await store.history(ADA);
@@ -146,10 +144,10 @@ async function settle(store: ScriptedStore, consumer: Consumer): Promise<void> {
 }
 
 for (const { kind, of } of [
-  { kind: 'notifies', of: (store: ScriptedStore): EventStore => store },
+  { kind: 'notifies', of: (store: ScriptedStore<LabelEvent>): EventStore => store },
   {
     kind: 'does not notify',
-    of: (store: ScriptedStore): EventStore => ({
+    of: (store: ScriptedStore<LabelEvent>): EventStore => ({
       read: (...args) => store.read(...args),
       append: (...args) => store.append(...args),
     }),
@@ -159,7 +157,7 @@ for (const { kind, of } of [
     it('deliver each event exactly once and in order, in any schedule', () =>
       fc.assert(
         fc.asyncProperty(fc.array(anyMove, { maxLength: 60, size: 'max' }), async (moves) => {
-          const store = new ScriptedStore(() => new MemoryEventStore(2));
+          const store = new ScriptedStore(codec, () => new MemoryEventStore(2));
           const consumer = new Consumer(of(store), store);
           for (const move of moves) {
             await perform(move, store, consumer);

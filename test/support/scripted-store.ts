@@ -3,6 +3,7 @@ import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import {
   type AppendResult,
   BEGINNING,
+  type Codec,
   type EncodedEvent,
   type EventStore,
   type Head,
@@ -11,9 +12,8 @@ import {
   type RecordedEvent,
   StoreUnavailable,
   type StreamName,
+  decodeEvent,
 } from '../../src/event-sourcing';
-import type { PlantEvent } from '../../src/domain';
-import { decoded, encoded } from './given';
 import { untilIdle } from './manual-clock';
 
 interface CallRequest {
@@ -91,7 +91,7 @@ export class Call {
 
   /** Fails the call with a bug, before or after its execution: the caller cannot know which. */
   failWithBug(): Promise<void> {
-    return this.fail(new TypeError('undefined is not a plant'));
+    return this.fail(new TypeError('undefined is not a function'));
   }
 
   /** The caller never gets a result. */
@@ -101,7 +101,7 @@ export class Call {
 }
 
 /** An event store whose calls the test controls one by one, as if it were the network. */
-export class ScriptedStore implements EventStore {
+export class ScriptedStore<Event> implements EventStore {
   /** The calls that wait for the test, in order of arrival. */
   readonly calls: Call[] = [];
   /** All calls so far. */
@@ -119,7 +119,10 @@ export class ScriptedStore implements EventStore {
   #foreignCommits = 0;
 
   /** @param open creates the empty store that executes the calls. */
-  constructor(private readonly open: () => EventStore = () => new MemoryEventStore()) {
+  constructor(
+    private readonly codec: Codec<Event>,
+    private readonly open: () => EventStore = () => new MemoryEventStore(),
+  ) {
     this.#store = open();
   }
 
@@ -170,32 +173,32 @@ export class ScriptedStore implements EventStore {
   }
 
   /** All events of `stream`, with those that were archived. */
-  async history(stream: string): Promise<RecordedEvent<PlantEvent>[]> {
-    const history: RecordedEvent<PlantEvent>[] = [];
+  async history(stream: string): Promise<RecordedEvent<Event>[]> {
+    const history: RecordedEvent<Event>[] = [];
     for (let more = true; more;) {
       const page = await this.#store.read(streamName(stream), history.at(-1) ?? BEGINNING);
       if (page.status !== 'read') throw new Error('a history that was just read is lost');
-      history.push(...decoded(page.events));
+      for (const stored of page.events) history.push({ ...stored, event: decodeEvent(this.codec, stored) });
       more = page.more;
     }
     return history;
   }
 
   /** Another writer records `events`, one append for each. */
-  async record(stream: string, ...events: readonly PlantEvent[]): Promise<void> {
+  async record(stream: string, ...events: readonly Event[]): Promise<void> {
     for (const event of events) {
       await this.recordCommit(stream, event);
     }
   }
 
   /** Another writer records `events` as one append. */
-  async recordCommit(stream: string, ...events: readonly PlantEvent[]): Promise<void> {
+  async recordCommit(stream: string, ...events: readonly Event[]): Promise<void> {
     const head = (await this.history(stream)).at(-1) ?? BEGINNING;
     await this.#store.append(
       streamName(stream),
       head,
       `other-writer-${++this.#foreignCommits}`,
-      encoded(...events),
+      events.map((event) => this.codec.encode(event)),
     );
   }
 

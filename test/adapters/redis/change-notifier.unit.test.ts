@@ -4,13 +4,12 @@ import { RedisConnection } from '../../../src/adapters/redis/connection';
 import { connectRedisEventStore } from '../../../src/adapters/redis/open';
 import { BEGINNING, type Head, headOf } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
-import { created } from '../../event-sourcing/pending-request';
 import { RedisCommands } from '../../world/simulated/redis/redis-commands';
 import { RedisModel } from '../../world/simulated/redis-model';
 import { ManualClock } from '../../support/manual-clock';
 import { until } from '../../support/until';
 import { FakeServer } from './fake-server';
-import { encoded } from '../../support/given';
+import { created, encoded } from '../../support/given';
 
 const STREAM = streamName('ada');
 

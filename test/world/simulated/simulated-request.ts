@@ -1,7 +1,7 @@
 import type { Listing, User } from '../../../src/application';
 import type { Decision } from '../../../src/domain';
 import type { Head } from '../../../src/event-sourcing';
-import { type Outcome, PendingRequest } from '../../event-sourcing/pending-request';
+import { type Outcome, PendingPlants } from '../../support/pending-request';
 import type { PlantRequest } from '../../support/plant-requests';
 import type { SimulatedProcess } from './simulated-process';
 
@@ -9,7 +9,7 @@ import type { SimulatedProcess } from './simulated-process';
 export class SimulatedRequest {
   answered = Infinity;
   tookMs = Infinity;
-  readonly #request: PendingRequest;
+  readonly #request: PendingPlants;
 
   constructor(
     readonly user: User,
@@ -19,7 +19,7 @@ export class SimulatedRequest {
     answer: Promise<Decision | Listing>,
     settled: (request: SimulatedRequest) => void,
   ) {
-    this.#request = new PendingRequest(answer, () => settled(this));
+    this.#request = new PendingPlants(answer, () => settled(this));
   }
 
   /** `died` if the process died before it answered. */
@@ -39,7 +39,8 @@ export class SimulatedRequest {
 
   /** The head of a listing. */
   get head(): Head | undefined {
-    return this.#request.head;
+    const { answer } = this.#request;
+    return answer && 'head' in answer ? answer.head : undefined;
   }
 }
 

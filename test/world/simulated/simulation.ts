@@ -13,7 +13,6 @@ import {
   partsOf,
 } from '../../../src/event-sourcing';
 import { isStoreFault } from '../../../src/event-sourcing/ports/faults';
-import { created, deleted } from '../../event-sourcing/pending-request';
 import { type PlantRequest, WRITES, sendRequest } from '../../support/plant-requests';
 import { ManualClock, untilIdle } from '../../support/manual-clock';
 import { Network } from './network';
@@ -26,7 +25,7 @@ import { SimulatedSubscriber } from './simulated-subscriber';
 import type { StoreNetwork } from './store-network';
 import { Timeline } from './timeline';
 import { STREAMS, USERS } from './users';
-import { decoded, encoded, plantEventOf } from '../../support/given';
+import { created, decoded, deleted, encoded, plantEventOf } from '../../support/given';
 
 const CLIENTS_PER_INSTANCE = 3;
 /** Of events before the simulation. Its requests use other ids. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ImpossibleHistory, type PlantEvent, PlantList } from '../../../src/domain';
 import { type RecordedEvent, partsOf } from '../../../src/event-sourcing';
-import type { Outcome } from '../../event-sourcing/pending-request';
+import type { Outcome } from '../../support/pending-request';
 import { type Operation, linearizationProblem } from '../../support/linearizability';
 import { WRITES, nameIn, requestOf } from '../../support/plant-requests';
 import type { SimulatedRequest } from './simulated-request';

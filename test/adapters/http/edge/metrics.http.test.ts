@@ -6,6 +6,7 @@ import { StoreUnavailable } from '../../../../src/event-sourcing';
 import { created } from '../../../support/given';
 import { RawSocket } from '../../../support/raw-socket';
 import { END, HOST, LIST } from '../../../support/requests';
+import { plantCodec } from '../../../../src/application';
 import { ScriptedStore } from '../../../support/scripted-store';
 import { until } from '../../../support/until';
 import { TOKENS, type WatchedService, startWatched } from '../../../support/watched-service';
@@ -116,7 +117,10 @@ describe('/metrics', () => {
 
   it('counts the connections that are refused, by reason', async () => {
     // No list is answered, so pipelined requests are queued.
-    const limited = await startWatched({ MAX_CONNECTIONS: '2' }, { eventStore: new ScriptedStore() });
+    const limited = await startWatched(
+      { MAX_CONNECTIONS: '2' },
+      { eventStore: new ScriptedStore(plantCodec) },
+    );
     try {
       const refused = async () => {
         const text = await (await fetch(`${limited.url}/metrics`)).text();
@@ -176,7 +180,7 @@ describe('/metrics of a service whose store is slow', () => {
   it('has the loads in progress and those that wait', async () => {
     const users = ['a', 'b', 'c', 'd', 'e', 'f'];
     const AUTH_TOKENS = users.map((user) => `${user}:token-of-${user}`).join();
-    const store = new ScriptedStore();
+    const store = new ScriptedStore(plantCodec);
     const service = await startWatched({ AUTH_TOKENS }, { eventStore: store });
     const lists = users.map((user) =>
       fetch(`${service.url}/plants`, { headers: { Authorization: `Bearer token-of-${user}` } }),
@@ -196,7 +200,7 @@ describe('/metrics of a service whose store is slow', () => {
 
 describe('/metrics of a service whose store fails', () => {
   it('reports the kind of each fault, conflicts and lost histories', async () => {
-    const store = new ScriptedStore();
+    const store = new ScriptedStore(plantCodec);
     store.held = false;
     const service = await startWatched({}, { eventStore: store });
     try {

@@ -7,14 +7,13 @@ import { addressOf, eventKeys, feedKeys, keysOf } from '../../../../src/adapters
 import { plantCodec } from '../../../../src/application';
 import { BEGINNING, type Head, headOf } from '../../../../src/event-sourcing';
 import { streamName } from '../../../../src/testing/a-stream';
-import { created } from '../../../event-sourcing/pending-request';
 import { ManualClock } from '../../../support/manual-clock';
 import { randomFrom } from '../../../support/random';
 import { type RedisServer, describeOwnRedis } from '../../../support/redis';
 import { OUT_OF_MEMORY, RedisModel } from '../redis-model';
 import { RedisCommands, type Session } from './redis-commands';
 import { ErrorReply } from './resp';
-import { encoded } from '../../../support/given';
+import { created, encoded } from '../../../support/given';
 
 const LONG = process.env['LONG'] !== undefined;
 /** A new one in the long run, which is long enough to meet every reply. */
