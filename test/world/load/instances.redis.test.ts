@@ -18,8 +18,6 @@ const USERS = userNames('user', 64);
 /** Users of one instance who send requests at a constant rate, and the time between two requests of each. */
 const STEADY_USERS = 16;
 const STEADY_MS = 20;
-/** Of {@link USERS}, for one instance: 4,000 requests a second. */
-const BUSY_MS = 16;
 /** Of a core. */
 const SHARE = 0.1;
 /** For one instance: more of them share the cores, and each must have compiled its code before it is measured. */
@@ -100,15 +98,11 @@ for (const [name, startStore] of Object.entries(STORES)) {
           users: USERS.slice(0, count * STEADY_USERS),
           everyMs: STEADY_MS,
         };
-        /** Processor time of a request of this group, in microseconds. */
-        const costOf = async (group: typeof steady) => {
-          const before = await cpuSeconds(instances);
-          const { requests } = (await play(url, PLAYED_MS, [group])).groups[group.name]!;
-          return ((await cpuSeconds(instances)) - before) * (1e6 / requests);
-        };
-        const cost = await costOf(steady);
+        const secondsBefore = await cpuSeconds(instances);
+        const { steady: ofSteady } = (await play(url, PLAYED_MS, [steady])).groups;
+        /** Processor time of a request, in microseconds. */
+        const cost = ((await cpuSeconds(instances)) - secondsBefore) * (1e6 / ofSteady!.requests);
         costs.push(cost);
-        const busy = count === 1 && (await costOf({ ...WORK, name: 'busy', users: USERS, everyMs: BUSY_MS }));
         const inMemory = await Promise.all(instances.map(usersInMemory));
 
         const before = await plantsOf(instances[0]!);
@@ -132,7 +126,6 @@ for (const [name, startStore] of Object.entries(STORES)) {
           {
             'distinct users: requests a second': perSecond(groups['distinct']!.requests),
             'at a constant rate: µs of processor each': cost.toFixed(0),
-            ...(busy !== false && { 'at 4,000 a second: µs of processor each': busy.toFixed(0) }),
             p99: groups['distinct']!.succeeded.p99.toFixed(1),
             'users in memory': inMemory.join(' + '),
             'one user on all: requests a second': perSecond(requests),
