@@ -25,6 +25,7 @@ import {
   type UserOperation,
   type Workload,
 } from './workload/retrying-clients';
+import { FeedFollower } from './workload/feed-follower';
 import { keyOf } from '../support/keys';
 
 /** What a scenario is composed of. */
@@ -158,6 +159,8 @@ async function play(parts: Parts, { seed, continues, progress }: RunOptions): Pr
     ),
   );
   const clients = new RetryingClients(instances, parts.workload(instances, USERS), seed);
+  // It runs on this machine.
+  const follower = network ? undefined : new FeedFollower(topology.environment, USERS);
   const schedule = scheduleOf(parts.faults, random);
   const steps: DoneStep[] = [];
   const violations: string[] = [];
@@ -216,17 +219,22 @@ async function play(parts: Parts, { seed, continues, progress }: RunOptions): Pr
       violations.push('a client was not served after the last fault');
     await settled(topology);
     await cli(topology, ['events', 'verify']);
+    await follower?.stop(patient(STOPS_WITHIN_MS));
   } catch (error) {
     violations.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
     await clients.stop(0).catch(() => {});
+    await follower?.stop(0).catch(() => {});
   }
   network?.heal();
   const exitCodes = await Promise.all(instances.map((instance) => instance.stop()));
   const streams = new Map<string, readonly StoredEvent[]>();
   for (const user of USERS) {
     const key = keyOf(user);
-    streams.set(user, eventsOf(key, [...(archived.get(key) ?? []), ...(await entriesOf(topology, key))]));
+    const entries = [...(archived.get(key) ?? []), ...(await entriesOf(topology, key))];
+    streams.set(user, eventsOf(key, entries));
+    violations.push(...(follower?.problems(user, entries) ?? []));
   }
+  violations.push(...(follower?.falseResets(steps) ?? []));
   await stop(topology);
 
   const { attempts, operations } = clients;
