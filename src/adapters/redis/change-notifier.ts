@@ -5,6 +5,8 @@ import { feedKeys, isFeedKey, streamKey } from './stream-key';
 
 /** How long a blocking read lasts at most, in ms. It is about the subscribers at its start; later ones wait for the next. */
 const BLOCK_MS = 100;
+/** The same after a change: its subscribers read, and soon wait for the next one. */
+const BLOCK_AFTER_CHANGE_MS = 10;
 /** After a failure, all subscribers are notified after this time, in ms, so that they read. */
 const RETRY_MS = 200;
 /** How long the connection stays open without a subscriber that waits, in ms. */
@@ -24,6 +26,7 @@ export class ChangeNotifier {
   /** By the key of their stream. */
   readonly #waiting = new Map<string, Set<Waiter>>();
   #running = false;
+  #blockMs = BLOCK_MS;
   #connection: RedisConnection | undefined;
   #linger: NodeJS.Timeout | undefined;
   /** Why it reads no more: it is closed, or the Redis user has no right to. */
@@ -94,12 +97,13 @@ export class ChangeNotifier {
       return isFeedKey(key) ? `0-${oldest}` : `${oldest}-0`;
     });
     // It must end before the command timeout.
-    const blockMs = Math.min(BLOCK_MS, waitMs);
+    const blockMs = Math.min(this.#blockMs, waitMs);
     const keys = this.#waiting.keys();
     const [, streams] = await Promise.all([
       connection.mustBePrimary(),
       client.xread('COUNT', 1, 'BLOCK', blockMs, 'STREAMS', ...keys, ...ids),
     ]);
+    this.#blockMs = streams === null ? BLOCK_MS : BLOCK_AFTER_CHANGE_MS;
     return (streams ?? []).map(([key]) => key);
   }
 

@@ -38,7 +38,7 @@ export function project<Event, State = never>(
 
 /**
  * The options for a consumer without transactions: the checkpoint is stored after each batch. If an instance dies between
- * the two, the batch is applied again.
+ * the two, the batch is applied again. Run one instance: several do not share the work, and each applies every batch.
  */
 export function atLeastOnce<Event, State = never>(
   checkpoints: CheckpointStore,

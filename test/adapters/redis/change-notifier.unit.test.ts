@@ -26,6 +26,8 @@ describe('The notifier of changes', () => {
   let notifier: ChangeNotifier;
   /** The ids after which blocking reads waited. */
   let reads: string[];
+  /** For how many ms they blocked at most. */
+  let blocks: string[];
   /** Whether the server was demoted, and has no newer events. Its address leads new connections to the new primary. */
   let demoted: boolean;
 
@@ -34,7 +36,10 @@ describe('The notifier of changes', () => {
     const commands = new RedisCommands({ model, clock: new ManualClock(), replicas: 0 });
     const started = await FakeServer.start((args) => {
       if (args[0] === 'hello') demoted = false;
-      if (args[0]?.toLowerCase() === 'xread') reads.push(args.at(-1)!);
+      if (args[0]?.toLowerCase() === 'xread') {
+        reads.push(args.at(-1)!);
+        blocks.push(args[args.indexOf('BLOCK') + 1]!);
+      }
       const replica = demoted ? { replicaOf: new Map() } : {};
       return commands.execute(args, { ...replica, lastWrite: 0, instance: 0, node: 0, asking: false });
     }, port);
@@ -71,6 +76,7 @@ describe('The notifier of changes', () => {
 
   beforeEach(async () => {
     model = new RedisModel(0, 1000);
+    blocks = [];
     reads = [];
     demoted = false;
     await start();
@@ -79,6 +85,16 @@ describe('The notifier of changes', () => {
     const connect = () => new RedisConnection(options);
     notifier = new ChangeNotifier(connect, 'plant-store');
     ends.push(() => notifier.close());
+  });
+
+  it('reads for 10 ms after a change, so that the subscriber that reads then waits soon, and else for 100 ms', async () => {
+    notifier.notify(streamName('another'), BEGINNING, () => {});
+    const waiting = wait(BEGINNING);
+    await until(() => blocks.length > 0);
+    record();
+    await until(() => waiting.notified);
+    await until(() => blocks.includes('10') && blocks.at(-1) === '100');
+    expect(blocks.filter((block, index) => block !== blocks[index - 1])).to.deep.equal(['100', '10', '100']);
   });
 
   it('notifies each subscriber of a stream that has newer events than its own', async () => {
