@@ -3,6 +3,7 @@ import type {
   AnyKind,
   Clock,
   EventStore,
+  Feed,
   SnapshotStore,
   StoreStatus,
   StreamArchive,
@@ -50,6 +51,8 @@ export interface OpenStore {
   /** Throws `Misconfigured` if the store cannot list its streams. */
   readonly catalogue: StreamCatalogue;
   readonly snapshots?: SnapshotStore | undefined;
+  /** Absent for a store whose streams can only be followed one by one. */
+  readonly feed?: Feed | undefined;
   /** Absent for a store that archives nothing. */
   readonly archive?: StreamArchive | undefined;
   readonly plants: PlantStore;

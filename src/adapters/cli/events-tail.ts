@@ -1,10 +1,8 @@
 import {
-  type AnyKind,
   ArchivedHistory,
   BEGINNING,
   type Head,
   HistoryChanged,
-  type RecordedEvent,
   type StoredEvent,
   type StoreUnavailable,
   UnreadableHistory,
@@ -16,21 +14,21 @@ import {
 } from '../../event-sourcing';
 import type { Arguments } from './arguments';
 import { ANOTHER_BASE, startHeadOf } from './base';
-import { type Command, JSON_OUTPUT, type OpenStore, USER, type CliContext, withStore } from './command';
+import { type Command, JSON_OUTPUT, type OpenStore, type CliContext, withStore } from './command';
 import { eventLine } from './event-lines';
 import { WrongUsage } from './exit';
 import { type StreamOfKind, streamsOf } from './found-streams';
-import { shown } from './stream-text';
-import { escapeForTerminal } from './terminal';
+import { followAll } from './events-tail-all';
+import { plainLine, shown } from './stream-text';
 
 /** Pause between attempts to read where archived events end, in ms. */
 const RETRY_MS = 200;
 
 export const eventsTail: Command = {
   name: 'events tail',
-  summary: 'print a user’s events as they are recorded',
+  summary: 'print events as they are recorded',
   options: {
-    ...USER,
+    user: { value: 'NAME', description: 'only the events of this user; by default those of all' },
     from: { value: 'VERSION', description: 'first event to show: a version, `start`, or `now` (default)' },
     ...JSON_OUTPUT,
   },
@@ -39,19 +37,25 @@ export const eventsTail: Command = {
     'of `events export`. Follows the streams of all kinds of aggregates. Runs until Ctrl-C (exit code 0), and keeps retrying while the store is',
     'unavailable. If the history was erased, or lost in a failover, it says so, with --json by the line',
     '{"stream":…,"reset":true}, and continues with the current history. Archived events are not shown.',
+    'Without --user it prints the events of all users, each after the name of its stream, from now on.',
     '',
     '  plant-store events tail --user alice --from start',
   ],
   run: (args, context) => {
-    const streams = streamsOf(context.kinds, args.user());
+    const [user] = args.users();
     const first = firstVersion(args);
+    if (user === undefined && first !== undefined) throw new WrongUsage('--from needs --user');
     return withStore(context, async (opened) => {
       const unread = context.untilUnread();
       const failed = new AbortController();
       const signal = AbortSignal.any([context.untilInterrupted(), unread, failed.signal]);
-      const following = streams.map((stream) =>
-        follow(opened, stream, first, args.has('json'), context, signal),
-      );
+      const json = args.has('json');
+      const following =
+        user === undefined
+          ? [followAll(opened, json, context, signal)]
+          : streamsOf(context.kinds, user).map((stream) =>
+              follow(opened, stream, first, json, context, signal),
+            );
       await Promise.all(following).finally(() => failed.abort());
       return unread.aborted ? 'brokenPipe' : 'done';
     });
@@ -137,8 +141,4 @@ async function readHead(opened: OpenStore, { stream, kind }: StreamOfKind): Prom
   let last: StoredEvent | undefined;
   for await (const page of replay(opened.store, stream, kind.codec, start)) last = page.at(-1) ?? last;
   return last ? headOf(last) : start;
-}
-
-function plainLine(kind: AnyKind, { version, commit, event, type }: RecordedEvent<unknown>): string {
-  return [String(version), commit, type, ...kind.columnsOf(event)].map(escapeForTerminal).join('\t');
 }

@@ -85,6 +85,7 @@ function open(
     snapshots,
     archive,
     catalogue: catalogue ?? (store as EventStore & StreamCatalogue),
+    feed: store instanceof MemoryEventStore ? store.feed : undefined,
     plants: new PlantStore({
       store,
       clock,

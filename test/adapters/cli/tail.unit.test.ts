@@ -33,14 +33,12 @@ describe('events tail', () => {
   }
 
   function tailWith(setup: CliSetup, ...typed: string[]) {
-    const started = startCli(
-      { store, clock, interrupted: interrupted.signal, ...setup },
-      'events',
-      'tail',
-      '--user',
-      'alice',
-      ...typed,
-    );
+    return tailOf(setup, '--user', 'alice', ...typed);
+  }
+
+  function tailOf(setup: CliSetup, ...typed: string[]) {
+    const settings = { store, clock, interrupted: interrupted.signal, ...setup };
+    const started = startCli(settings, 'events', 'tail', ...typed);
     return {
       ...started,
       lines: async () => {
@@ -85,6 +83,31 @@ describe('events tail', () => {
     expect(await tail('--json', '--from', '3').lines()).to.deep.equal([
       '{"stream":"plants/alice","version":3,"commit":"alice-1-2","type":"PlantDeleted","id":"1"}',
     ]);
+  });
+
+  it('prints the new events of all users with the names of their streams, without --user', async () => {
+    const following = tailOf({});
+    expect(await following.lines()).to.deep.equal([]);
+    await record(store, 'bob', [created(1, 'Ivy')]);
+    await record(store, 'alice', [created(3, 'Moss')]);
+    await record(store, 'bob', [deleted(1)]);
+    expect(await following.lines()).to.deep.equal([
+      'plants/bob\t1\tbob-0-1\tPlantCreated\t1\tIvy',
+      'plants/alice\t4\talice-3-1\tPlantCreated\t3\tMoss',
+      'plants/bob\t2\tbob-1-1\tPlantDeleted\t1',
+    ]);
+    expect(await following.interrupt()).to.include({ code: 0, error: '' });
+  });
+
+  it('has no --from without --user, and needs a store with a feed', async () => {
+    expect(await tailOf({}, '--from', 'start').outcome).to.include({ code: 2 });
+    const { read, append } = store;
+    const withoutFeed = { read: read.bind(store), append: append.bind(store) };
+    const { code, error } = await tailOf({ store: withoutFeed }).outcome;
+    expect({ code, error }).to.deep.equal({
+      code: 1,
+      error: 'plant-store: this store has no feed: name a user with --user\n',
+    });
   });
 
   it('follows a user without events', async () => {

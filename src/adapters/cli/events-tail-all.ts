@@ -1,0 +1,70 @@
+import {
+  type AnyKind,
+  type CheckpointStore,
+  type EncodedEvent,
+  type StoredEvent,
+  type StreamName,
+  atLeastOnce,
+  decodeEvent,
+  kindOf,
+  project,
+} from '../../event-sourcing';
+import type { CliContext, OpenStore } from './command';
+import { eventLine } from './event-lines';
+import { Refused } from './exit';
+import { plainLine, shown } from './stream-text';
+
+/** Prints the events of all streams as they are recorded, until the signal is aborted. */
+export async function followAll(
+  { store, feed, catalogue, snapshots }: OpenStore,
+  json: boolean,
+  { kinds, clock, terminal }: CliContext,
+  signal: AbortSignal,
+): Promise<void> {
+  if (feed === undefined) throw new Refused('this store has no feed: name a user with --user');
+  const report = (line: string) => {
+    void terminal.stderr.line(line).catch(() => {});
+  };
+  const lineOf = (stream: StreamName, kind: AnyKind, stored: StoredEvent) => {
+    const recorded = { ...stored, event: decodeEvent(kind.codec, stored) };
+    return json ? eventLine(kind, stream, recorded) : `${shown(stream)}\t${plainLine(kind, recorded)}\n`;
+  };
+  const projection = project<EncodedEvent>(
+    { store, feed, catalogue, snapshots },
+    {
+      ...atLeastOnce(inMemory(), async (slices) => {
+        for (const { stream, events } of slices) {
+          const kind = kindOf(kinds, stream);
+          for (const event of kind ? events : []) await terminal.stdout.write(lineOf(stream, kind!, event));
+        }
+      }),
+      // Each stream has the codec of its kind.
+      codec: { encode: (event) => event, decode: (event) => event },
+      clock,
+      from: 'end',
+      lostTail: () => report('A failover lost events that were printed; the current ones follow.'),
+      observer: {
+        unavailable: ({ message }) => report(`The event store is unavailable (${message}); retrying.`),
+        stopped: ({ stream, error }) =>
+          report(`Events ${stream ? `of ${shown(stream)} ` : ''}cannot be read: ${String(error)}`),
+      },
+    },
+  );
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve());
+  });
+  await projection.close();
+}
+
+/** A checkpoint for as long as the command runs. */
+function inMemory(): CheckpointStore {
+  const values = new Map<string, string>();
+  return {
+    load: (keys) => keys.map((key) => values.get(key)),
+    keys: (prefix) => [...values.keys()].filter((key) => key.startsWith(prefix)),
+    async save(write) {
+      for (const [key, value] of write.values) values.set(key, value);
+    },
+  };
+}
