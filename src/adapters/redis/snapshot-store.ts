@@ -74,7 +74,7 @@ return values
 export const MAX_CHUNK_BYTES = Math.floor(getHeapStatistics().heap_size_limit / 64);
 
 /** The fields of a snapshot beside its chunks, which are numbered from 0. Only a base has an archive. */
-export const HEADER = ['format', 'version', 'commit', 'archive', 'chunks', 'checksum'] as const;
+export const SNAPSHOT_FIELDS = ['format', 'version', 'commit', 'archive', 'chunks', 'checksum'] as const;
 
 /**
  * Stores each snapshot as a hash beside its stream, one field per chunk, so that no command is long. A draft becomes
@@ -115,7 +115,7 @@ export class RedisSnapshotStore implements SnapshotStore {
   }
 
   async #load(stream: StreamName, key: string): Promise<StoredBase | undefined> {
-    const fields = await this.#read(key, ...HEADER);
+    const fields = await this.#read(key, ...SNAPSHOT_FIELDS);
     if (fields.every((field) => field === null)) return undefined;
     const [format, version, commit, archive, chunks, checksum] = fields.map((field) => field ?? '');
     const header = {
@@ -145,7 +145,7 @@ export class RedisSnapshotStore implements SnapshotStore {
     const header = [format, String(head.version), head.commit, archive, String(count), checksum.digest()];
     return step(
       last,
-      HEADER.flatMap((name, index) => [name, header[index]!]),
+      SNAPSHOT_FIELDS.flatMap((name, index) => [name, header[index]!]),
     );
   }
 

@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { APPEND, CHECK_PRIMARY, READ, type Script } from '../../../../src/adapters/redis/scripts';
-import { HEADER, READ_FIELDS, WRITE, checksumOf } from '../../../../src/adapters/redis/snapshot-store';
+import {
+  SNAPSHOT_FIELDS,
+  READ_FIELDS,
+  WRITE,
+  checksumOf,
+} from '../../../../src/adapters/redis/snapshot-store';
 import { REPLACE_BASE, TRIM } from '../../../../src/adapters/redis/stream-archive';
 import { identityFields, identityKey } from '../../../../src/adapters/redis/store-identity';
 import { addressOf, eventKeys, feedKeys, keysOf } from '../../../../src/adapters/redis/stream-key';
@@ -125,7 +130,7 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
         execute(
           READ_FIELDS,
           [oneOf(...STREAMS.flatMap((stream) => keysOf(PREFIX, stream).toSpliced(2, 1).slice(1)))],
-          [oneOf(64, 6), ...HEADER, '0'],
+          [oneOf(64, 6), ...SNAPSHOT_FIELDS, '0'],
         ),
       async () => {
         const stream = oneOf(...STREAMS);
@@ -135,7 +140,7 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
         const checksum = checksumOf(stream, header);
         checksum.update('a');
         const values = ['test', version, commit, 'seal', 1, checksum.digest()];
-        const fields = [...HEADER.flatMap((name, index) => [name, values[index]!]), '0', 'a'];
+        const fields = [...SNAPSHOT_FIELDS.flatMap((name, index) => [name, values[index]!]), '0', 'a'];
         const args = [version, commit, oneOf(...WRITERS), 'take', DRAFT_MS, ...fields];
         await execute(WRITE, [events!, base!, draft!], args);
         drafts.set(stream, { version, commit });

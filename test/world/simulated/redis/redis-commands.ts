@@ -1,4 +1,9 @@
-import { HEADER, READ_FIELDS, WRITE, checksumOf } from '../../../../src/adapters/redis/snapshot-store';
+import {
+  SNAPSHOT_FIELDS,
+  READ_FIELDS,
+  WRITE,
+  checksumOf,
+} from '../../../../src/adapters/redis/snapshot-store';
 import { APPEND, CHECK_PRIMARY, type Doubt, READ } from '../../../../src/adapters/redis/scripts';
 import { identityFields } from '../../../../src/adapters/redis/store-identity';
 import { REPLACE_BASE, TRIM } from '../../../../src/adapters/redis/stream-archive';
@@ -271,7 +276,7 @@ export class RedisCommands {
       checksum.digest(),
     ];
     return new Map([
-      ...HEADER.map((name, index) => [name, header[index]!] as const),
+      ...SNAPSHOT_FIELDS.map((name, index) => [name, header[index]!] as const),
       ...chunks.map((chunk, index) => [String(index), chunk] as const),
     ]);
   }
@@ -316,7 +321,7 @@ export class RedisCommands {
     if (String(model.bases.get(stream)?.head.version ?? 0) !== replaced) return 0;
     this.#mustRemove(session);
     this.#drafts.delete(draftKey!);
-    const [format, head, base, archive, count] = HEADER.map((name) => draft.get(name)!);
+    const [format, head, base, archive, count] = SNAPSHOT_FIELDS.map((name) => draft.get(name)!);
     model.archive(stream, {
       ...{ format: format!, head: { version: Number(head), commit: base! }, archive: archive! },
       chunks: Array.from({ length: Number(count) }, (_, index) => draft.get(String(index))!),
