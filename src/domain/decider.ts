@@ -35,9 +35,7 @@ export interface LivingPlants {
 }
 
 /** The rules of the domain: a plant is created only if its id is free, and deleted only if it exists. */
-export function decide(command: CreatePlant, plants: LivingPlants): Decision<'CreatePlant'>;
-export function decide(command: DeletePlant, plants: LivingPlants): Decision<'DeletePlant'>;
-export function decide(command: Command, plants: LivingPlants): Decision;
+export function decide<C extends Command>(command: C, plants: LivingPlants): Decision<C['type']>;
 export function decide(command: Command, plants: LivingPlants): Decision {
   switch (command.type) {
     case 'CreatePlant': {
