@@ -97,7 +97,8 @@ const ODD_NAMES =
 
 /** Unique names that an incorrect encoding would confuse. */
 export function oddNames(): StreamName[] {
-  const unique = randomUUID().slice(0, 8);
+  // With a letter, which has an upper case.
+  const unique = `u${randomUUID().slice(0, 7)}`;
   const odd = ['', ' ', '\0', '\n', ...ODD_NAMES.split(' ')];
   const names = odd.flatMap((text) => [`${text}${unique}`, `${unique}${text}`, `${text}${unique}${text}`]);
   names.push(unique.padEnd(255, 'x'), unique.padEnd(254, 'x'), unique + '🌵'.repeat(255 - unique.length));
