@@ -27,14 +27,17 @@ END
 }
 
 # From the standard input, so that no password is in a file or in the list of processes. The entry point of Redis' image,
-# if there is one, makes the user `redis` of root. The default user is for probes, and may only PING.
+# if there is one, makes the user `redis` of root. The default
+# user cannot log in, but has all rights: Redis applies its rights when it loads the transactions of the append-only file,
+# and would drop them without a word.
 exec $(command -v docker-entrypoint.sh) redis-server - "$@" <<END
 bind * -::*
 protected-mode no
 appendonly yes
 appendfsync always
 maxmemory-policy noeviction
-user default on nopass resetkeys resetchannels -@all +ping
+user default off resetpass ~* &* +@all
+user probe on nopass -@all +ping
 user plant-store on >$REDIS_PASSWORD ~plant-store:* -@all +info +config|get +client|setname +xrange +evalsha +eval +xadd +xinfo|stream +xsetid +wait (~plant-store:*:snapshot* +hmget +hset +pexpire +persist +rename +unlink) (%R~plant-store:*:base +hmget)
 $(operators)
 END
