@@ -19,7 +19,8 @@ describeRedis('A stream of the service in Redis', (redis) => {
     const end = Date.now();
     await close();
 
-    expect(await redis.admin.keys(`${redis.prefix}*`)).to.deep.equal([key]);
+    const feed = `${redis.prefix}:{39}:feed`;
+    expect(await redis.admin.keys(`${redis.prefix}*`)).to.have.members([feed, key]);
     expect(await redis.admin.type(key)).to.equal('stream');
     expect(await redis.admin.ttl(key), 'time to live').to.equal(-1);
 
