@@ -62,20 +62,22 @@ refuses() {
   case $(timeout 10 redis-cli -u "$1" PING 2>&1) in *'Connection refused'*) ;; *) return 1 ;; esac
 }
 
+# Whether the process PID is the Redis at URL. Another one of the same port may accept any password, and must not be stopped.
+is() { redis "$2" INFO server 2>/dev/null | grep -qx "process_id:$1"; }
+
 # A process that its parent has not awaited yet is gone, too. The directory is last, as it may vanish before grep.
 gone() { grep -qs '^State:[[:space:]]*Z' "/proc/$1/status" || [ ! -d "/proc/$1" ]; }
 
 # Loads the data directory into a Redis of its own, and replays every history there.
 verify() {
   port=${CHECK_PORT:-7379}
-  # So that no other Redis of this port is taken for this one.
   password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
   # As aof-load-truncated is on, a copy of a file system may end within an append that was never acknowledged.
   printf '%s\n' "port $port" 'bind 127.0.0.1' "requirepass $password" "dir $1" 'save ""' 'appendonly yes' \
     'appendfsync always' 'auto-aof-rewrite-percentage 0' 'daemonize no' | redis-server - >"$1/verify.log" 2>&1 &
   server=$!
   url=redis://default:$password@127.0.0.1:$port
-  loaded() { gone "$server" || answers "$url"; }
+  loaded() { gone "$server" || { answers "$url" && is "$server" "$url"; }; }
   within "$limit" loaded || fail "Redis did not load the backup within $limit s"
   ! gone "$server" || fail "Redis cannot load the backup: $(tail -n 3 "$1/verify.log")"
   case ${OPERATOR_URL:-} in redis*://*/*[0-9]) database=/${OPERATOR_URL##*/} ;; *) database='' ;; esac

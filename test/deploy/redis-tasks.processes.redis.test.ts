@@ -352,6 +352,8 @@ describeOwnRedis('deploy/redis.sh', (startRedis) => {
 
     it('if another Redis has CHECK_PORT', async () => {
       const file = aBackup();
+      // The other one, which accepts any password, answers before Redis finds its port taken.
+      shim('redis-server', 'sleep 3');
       await stops(`restore ${file} ${path('restored')}`, 'cannot load', { CHECK_PORT: String(port) });
       await keeps(20);
     });

@@ -124,7 +124,7 @@ describeRedis('events archive', (redis) => {
     });
     expect(existsSync(path('a'))).to.equal(false);
     expect(await ids()).to.have.length(60);
-    expect(await redis.admin.keys(`${prefix}:*`)).to.deep.equal([key('events')]);
+    expect(await redis.admin.keys(`${prefix}:*:plants/*`)).to.deep.equal([key('events')]);
   });
 
   it('reports a draft that a killed archive left, and keeps it', async () => {
@@ -392,7 +392,7 @@ describeRedis('events archive', (redis) => {
         'Erased 0 events of alice.\n',
         'Delete the archives of plants/alice, too: they have the events up to version 39.\n',
       ]);
-      expect(await redis.admin.keys(`${prefix}:*`)).to.deep.equal([]);
+      expect(await redis.admin.keys(`${prefix}:*:plants/*`)).to.deep.equal([]);
       expect(await names()).to.deep.equal([]);
       expect(await plantsOver(opened.store).create(ALICE, newPlant(1, 'Fern'))).to.have.property('events');
     });
@@ -419,7 +419,7 @@ describeRedis('events archive', (redis) => {
       'Erased 22 events of alice.\n',
       'Delete the archives of plants/alice, too: they have the events up to version 39.\n',
     ]);
-    expect(await redis.admin.keys(`${prefix}:*`)).to.deep.equal([]);
+    expect(await redis.admin.keys(`${prefix}:*:plants/*`)).to.deep.equal([]);
   });
 
   it('loses nothing if it is killed at any step, and continues when it is repeated', async function () {

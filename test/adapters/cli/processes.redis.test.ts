@@ -52,7 +52,7 @@ describeRedis('The plant-store process on Redis', (redis) => {
   });
   const cli = (command: string) => bash(command, environment).ended;
   /** Without that of the store's id. */
-  const keys = () => redis.admin.keys(`${environment['REDIS_KEY_PREFIX']!}:{*`);
+  const keys = () => redis.admin.keys(`${environment['REDIS_KEY_PREFIX']!}:{*:plants/*`);
 
   it('prints the id that a service created, and creates none', async () => {
     expect(await cli('plant-store create --user alice --id 1 --name Fern')).to.include({
