@@ -172,7 +172,7 @@ describeOwnRedis('An append-only file of Redis', (startRedis) => {
 
   it('has an unreadable history if the first event of a user is in another stream', async () => {
     const damaged = Buffer.from(bytes);
-    damaged.write('clice', bytes.indexOf(USERS[0]!));
+    damaged.write('clice', bytes.indexOf(`${USERS[0]!}:events`));
     const [alice, bob] = (await historiesOn(damaged)) ?? [];
     expect(alice).to.be.instanceOf(UnreadableHistory);
     expect(bob).to.deep.equal(historiesOf(appends)[1]);
