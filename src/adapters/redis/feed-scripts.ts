@@ -1,7 +1,7 @@
-import { CURRENT, script } from './scripts';
+import { CURRENT, LAST_ID, script } from './scripts';
 
 /** Lua: the newest sequence number of a feed, and whether a position is in it. */
-const POSITIONS = `
+const POSITIONS = `${LAST_ID}
 local feed, erased = KEYS[1], KEYS[2]
 
 local function entriesFrom(sequence, limit)
@@ -14,11 +14,7 @@ end
 
 -- Also if its entry was erased; 0 for a feed that does not exist.
 local function newest()
-  local facts = redis.pcall('XINFO', 'STREAM', feed)
-  for i = 1, #facts, 2 do
-    if facts[i] == 'last-generated-id' then return tonumber(string.match(facts[i + 1], '%d+$')) end
-  end
-  return 0
+  return tonumber(string.match(lastId(feed), '%d+$'))
 end
 
 local function commitOfErased(sequence)
@@ -27,13 +23,13 @@ end
 
 -- The status of a position that has no entry, where the feed continues with \`entry\`.
 local function statusWithoutEntry(sequence, commit, entry)
-  local known = ''
+  local known, last = '', newest()
   if sequence > 0 then
-    known = sequence <= newest() and commitOfErased(sequence)
-    if not known then return sequence > newest() and 'reset' or 'trimmed' end
+    known = sequence <= last and commitOfErased(sequence)
+    if not known then return sequence > last and 'reset' or 'trimmed' end
   end
   if known ~= commit then return 'reset' end
-  local continues = entry and tonumber(sequenceOf(entry)) or newest() + 1
+  local continues = entry and tonumber(sequenceOf(entry)) or last + 1
   for missing = sequence + 1, continues - 1 do
     if not commitOfErased(missing) then return 'trimmed' end
   end
@@ -72,9 +68,10 @@ return {more, entries}
 export const FEED_END = script(`${CURRENT}${POSITIONS}
 local why = doubt(ARGV[1], ARGV[2], ARGV[3])
 if why then return {why} end
-local sequence = string.format('%.0f', newest())
+local last = newest()
+local sequence = string.format('%.0f', last)
 local entry = entriesFrom(sequence, 1)[1]
-return {sequence, entry and entry[2][6] or commitOfErased(newest()) or ''}
+return {sequence, entry and entry[2][6] or last > 0 and commitOfErased(last) or ''}
 `);
 
 /**

@@ -119,6 +119,17 @@ export const CHECK_PRIMARY = script(`${CURRENT}
 return {doubt(ARGV[1], ARGV[2], ARGV[3]) or 'current'}
 `);
 
+/** Lua: the last id that a stream has ever had; 0-0 if there is no such stream. */
+export const LAST_ID = `
+local function lastId(stream)
+  local facts = redis.pcall('XINFO', 'STREAM', stream)
+  for i = 1, #facts, 2 do
+    if facts[i] == 'last-generated-id' then return facts[i + 1] end
+  end
+  return '0-0'
+end
+`;
+
 /** Lua: whether the stream begins after a head, because its first events were archived. */
 const ARCHIVED = `
 local function entryOf(version)

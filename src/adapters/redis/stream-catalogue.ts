@@ -10,6 +10,7 @@ import type { RedisConnection } from './connection';
 import { primariesOf } from './examination';
 import { appendFault, readFault } from './faults';
 import { ERASE_FROM_FEED } from './feed-scripts';
+import { LAST_ID } from './scripts';
 import { addressOf, feedKeys, keysOf, streamKey, streamOfKey } from './stream-key';
 
 /** Approximate number of keys per SCAN. */
@@ -24,18 +25,15 @@ const FEED_ENTRIES = 1000;
  * stream is already deleted: an erasure is repeated when too few replicas have
  * confirmed it. Returns the number of events, and the last id of the feed: later entries are of another history.
  */
-const ERASE = `
+const ERASE = `${LAST_ID}
 local events = redis.call('XLEN', KEYS[1])
-local facts = redis.pcall('XINFO', 'STREAM', table.remove(KEYS))
+local last = lastId(table.remove(KEYS))
 redis.call('UNLINK', unpack(KEYS))
 if ARGV[1] == '1' then
   redis.call('SET', KEYS[1], '')
   redis.call('UNLINK', KEYS[1])
 end
-for i = 1, #facts, 2 do
-  if facts[i] == 'last-generated-id' then return {events, facts[i + 1]} end
-end
-return {events, '0-0'}
+return {events, last}
 `;
 
 /** Finds the streams by SCAN over all keys of every primary. Keys with other prefixes are ignored. */
