@@ -1,6 +1,6 @@
 import type { EncodedEvent, StoredEvent } from './ports/event-store';
 import { UnreadableHistory } from './ports/faults';
-import { BrokenSnapshot } from './ports/snapshot-store';
+import { BrokenSnapshot, type StoredSnapshot } from './ports/snapshot-store';
 
 /**
  * Encodes a domain's events as text and decodes them, for any store.
@@ -61,4 +61,16 @@ export function readerOf<State>({ readers }: StateCodec<State>, format: string):
   const reader = Object.hasOwn(readers, format) ? readers[format] : undefined;
   if (reader) return reader;
   throw new BrokenSnapshot(`its format is ${format}, expected ${Object.keys(readers).join(' or ')}`);
+}
+
+/** The state of a snapshot, decoded chunk by chunk from `initial` on. Throws any error if it cannot be decoded. */
+export async function decodeSnapshot<State>(
+  codec: StateCodec<State>,
+  initial: State,
+  { format, chunks }: Pick<StoredSnapshot, 'format' | 'chunks'>,
+): Promise<State> {
+  const readNext = readerOf(codec, format);
+  let state = initial;
+  for await (const chunk of chunks) state = readNext(state, chunk);
+  return state;
 }

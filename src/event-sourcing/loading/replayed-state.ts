@@ -1,4 +1,4 @@
-import { type RecordedEvent, readerOf } from '../codec';
+import { type RecordedEvent, decodeSnapshot } from '../codec';
 import type { Decider } from '../decider';
 import type { AnyKind } from '../kind';
 import { BEGINNING, type Head, headOf } from '../ports/event-store';
@@ -16,11 +16,10 @@ export class ReplayedState {
   }
 
   /** The state of a snapshot, in any format of the kind. Throws any error if it cannot be decoded. */
-  static async restore(kind: AnyKind, { format, head, chunks }: StoredSnapshot): Promise<ReplayedState> {
+  static async restore(kind: AnyKind, snapshot: StoredSnapshot): Promise<ReplayedState> {
     const restored = new ReplayedState(kind);
-    const readNext = readerOf(kind.stateCodec, format);
-    for await (const chunk of chunks) restored.#value = readNext(restored.#value, chunk);
-    restored.#head = head;
+    restored.#value = await decodeSnapshot(kind.stateCodec, restored.#value, snapshot);
+    restored.#head = snapshot.head;
     return restored;
   }
 

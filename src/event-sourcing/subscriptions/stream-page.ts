@@ -1,8 +1,8 @@
-import { readerOf } from '../codec';
+import { decodeSnapshot } from '../codec';
 import { ArchivedHistory, checkPage, HistoryChanged } from '../loading/replay';
 import { BEGINNING, type EventStore, type Head, headOf, type StoredEvent } from '../ports/event-store';
 import { UnreadableHistory } from '../ports/faults';
-import type { SnapshotStore, StoredBase } from '../ports/snapshot-store';
+import type { SnapshotStore } from '../ports/snapshot-store';
 import type { StreamName } from '../ports/stream-name';
 import type { ProjectionOptions } from './projection-options';
 
@@ -47,23 +47,13 @@ export async function pageOf<State>(
       if (source.base === undefined) throw new ArchivedHistory(known);
       const stored = await source.snapshots?.loadBase?.(stream);
       if (stored === undefined) throw new UnreadableHistory('its base snapshot is missing');
-      const base = await decodeBase(source.base, stored);
+      const base = await decodeSnapshot(source.base.codec, source.base.initialState(), stored);
       return { stream, restarts: true, base, events: [], head: headOf(stored.head), more: true };
     }
     case 'reset':
       if (restarts) throw new HistoryChanged(known);
       return pageOf(source, stream, BEGINNING, until);
   }
-}
-
-async function decodeBase<State>(
-  { codec, initialState }: NonNullable<PageSource<State>['base']>,
-  { format, chunks }: StoredBase,
-): Promise<State> {
-  const readNext = readerOf(codec, format);
-  let state = initialState();
-  for await (const chunk of chunks) state = readNext(state, chunk);
-  return state;
 }
 
 /** The page with at most one event. */
