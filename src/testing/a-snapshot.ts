@@ -19,8 +19,25 @@ export async function written(subject: Subject): Promise<{ stream: Stream; head:
   return { stream, head: await stream.add(BEGINNING, subject.few[0]) };
 }
 
+/** A new stream of four events in three commits. `heads` has those of the commits, by version. */
+export async function threeCommits(subject: Subject): Promise<{
+  stream: Stream;
+  heads: { readonly 1: Head; readonly 3: Head; readonly 4: Head };
+  events: Subject['few'];
+}> {
+  const stream = subject.aStream();
+  const events = subject.few;
+  const first = await stream.add(BEGINNING, events[0]);
+  const base = await stream.add(first, events[1], events[2]);
+  return { stream, heads: { 1: first, 3: base, 4: await stream.add(base, events[3]) }, events };
+}
+
 export function snapshotAt(head: Head, ...chunks: string[]): Snapshot<string[]> {
   return { format: 'contract-1', head, chunks };
+}
+
+export function baseAt(head: Head, ...chunks: string[]): Base<string[]> {
+  return { format: 'contract-1', head, archive: 'the seal of an archive', chunks };
 }
 
 export function texts(name: string): string[] {

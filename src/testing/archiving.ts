@@ -1,6 +1,7 @@
 /** Suite of the contract for stores that archive: streams whose first events are replaced by a base snapshot. */
 import assert from 'node:assert/strict';
-import { BEGINNING, type Base, type Head } from '../event-sourcing';
+import { BEGINNING, type Head } from '../event-sourcing';
+import { baseAt, threeCommits } from './a-snapshot';
 import { type Stream, assertHistory, assertStatus, mintCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 
@@ -44,7 +45,7 @@ export const archivingExamples: Cases = {
       }
       const { archive } = subject.place;
       assert.equal(await archive.trim(stream.name, base), undefined, 'there is nothing to remove');
-      const saved = await archive.saveBase(stream.name, baseAt(last), base.version, async () => {});
+      const saved = await archive.saveBase(stream.name, baseAt(last, 'a', 'b'), base.version, async () => {});
       assert.equal(saved, false, 'a base must not replace that of a stream without its head');
       await assertUnreadable(stream.read(BEGINNING));
     },
@@ -58,19 +59,12 @@ async function archived(subject: Subject): Promise<{
   last: Head;
   events: Subject['few'];
 }> {
-  const stream = subject.aStream();
-  const events = subject.few;
-  const first = await stream.add(BEGINNING, events[0]);
-  const base = await stream.add(first, events[1], events[2]);
-  const last = await stream.add(base, events[3]);
+  const { stream, heads, events } = await threeCommits(subject);
+  const { 1: first, 3: base, 4: last } = heads;
   const { archive } = subject.place;
-  assert.equal(await archive.saveBase(stream.name, baseAt(base), 0, async () => {}), true);
+  assert.equal(await archive.saveBase(stream.name, baseAt(base, 'a', 'b'), 0, async () => {}), true);
   while ((await archive.trim(stream.name, base)) !== 0) continue;
   return { stream, first, base, last, events };
-}
-
-function baseAt(head: Head): Base {
-  return { format: 'contract-1', head, archive: 'the seal of an archive', chunks: ['a', 'b'] };
 }
 
 async function assertUnreadable(call: Promise<{ readonly status: string }>): Promise<void> {

@@ -5,13 +5,12 @@
 import assert from 'node:assert/strict';
 import {
   BEGINNING,
-  type Base,
   type Head,
   type SnapshotStore,
   type StreamArchive,
   StoreUnavailable,
 } from '../event-sourcing';
-import { loadBase, wholeBase } from './a-snapshot';
+import { baseAt, loadBase, threeCommits, wholeBase } from './a-snapshot';
 import { type Stream, assertHistory, mintCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 import { ODD_TEXTS } from './odd-texts';
@@ -39,7 +38,7 @@ const savingBases: Cases = {
   'a base is missing until one is saved, then loaded as it was saved, and no event is removed': async (
     subject,
   ) => {
-    const { stream, heads } = await written(subject);
+    const { stream, heads } = await threeCommits(subject);
     const history = await stream.history();
     assert.equal(await loadBase(subject, stream), undefined);
     const base = { ...baseAt(heads[3], ...ODD_TEXTS, ''), archive: ODD_TEXTS.join('') };
@@ -50,7 +49,7 @@ const savingBases: Cases = {
   },
 
   'a new base is checked as it is stored, while the one before it is still current': async (subject) => {
-    const { stream, heads } = await written(subject);
+    const { stream, heads } = await threeCommits(subject);
     const [old, next] = [baseAt(heads[1], 'a'), baseAt(heads[3], 'b', 'c')];
     await subject.place.archive.saveBase(stream.name, old, 0, approve);
     const seen: unknown[] = [];
@@ -62,7 +61,7 @@ const savingBases: Cases = {
   },
 
   'a base whose check fails is not saved': async (subject) => {
-    const { stream, heads } = await written(subject);
+    const { stream, heads } = await threeCommits(subject);
     const refuse = () => Promise.reject(new RangeError('it differs'));
     const saving = async () => subject.place.archive.saveBase(stream.name, baseAt(heads[3], 'a'), 0, refuse);
     await assert.rejects(saving, RangeError);
@@ -70,7 +69,7 @@ const savingBases: Cases = {
   },
 
   'a base is not saved at a head that the stream does not have': async (subject) => {
-    const { stream, heads } = await written(subject);
+    const { stream, heads } = await threeCommits(subject);
     for (const [{ name }, head] of [
       [stream, { ...heads[3], commit: mintCommit() }],
       [stream, { ...heads[4], version: 5 }],
@@ -82,7 +81,7 @@ const savingBases: Cases = {
   },
 
   'a base is not saved if it would replace another one than the caller knows': async (subject) => {
-    const { stream, heads } = await written(subject);
+    const { stream, heads } = await threeCommits(subject);
     const save = (head: Head, replaced: number) =>
       subject.place.archive.saveBase(stream.name, baseAt(head, 'a'), replaced, approve);
     assert.equal(await save(heads[1], 3), false);
@@ -92,7 +91,7 @@ const savingBases: Cases = {
   },
 
   'of bases that are saved at a time, the one of the later call is saved': async (subject) => {
-    const { stream, heads } = await written(subject);
+    const { stream, heads } = await threeCommits(subject);
     const { archive } = subject.place;
     const later = baseAt(heads[1], 'later');
     const saved = await archive.saveBase(stream.name, baseAt(heads[3], 'first'), 0, async () => {
@@ -105,14 +104,14 @@ const savingBases: Cases = {
 
 const trimming: Cases = {
   'the events before a base are removed and counted, and the event of its head stays': async (subject) => {
-    const { stream, heads, events } = await written(subject);
+    const { stream, heads, events } = await threeCommits(subject);
     await archived(subject, stream, heads[3], 0);
     assert.deepEqual(await stream.read(heads[1]), { status: 'archived' });
     assertHistory(await stream.history(heads[3]), recorded(heads[3], heads[4].commit, [events[3]]));
   },
 
   'a stream is archived again, up to its last event': async (subject) => {
-    const { stream, heads } = await written(subject);
+    const { stream, heads } = await threeCommits(subject);
     await archived(subject, stream, heads[3], 0);
     await archived(subject, stream, heads[4], 3);
     assert.deepEqual(await loadBase(subject, stream), baseAt(heads[4], 'a'));
@@ -122,7 +121,7 @@ const trimming: Cases = {
   },
 
   'no event is removed without a base, or before another head than that of the base': async (subject) => {
-    const { stream, heads } = await written(subject);
+    const { stream, heads } = await threeCommits(subject);
     const { archive } = subject.place;
     assert.equal(await archive.trim(stream.name, heads[3]), undefined);
     await archive.saveBase(stream.name, baseAt(heads[1], 'a'), 0, approve);
@@ -132,7 +131,7 @@ const trimming: Cases = {
   },
 
   'the size of a stream is a positive number, or unknown': async (subject) => {
-    const { stream } = await written(subject);
+    const { stream } = await threeCommits(subject);
     const bytes = await subject.place.archive.bytes(stream.name);
     assert(bytes === undefined || bytes > 0, `a stream of four events has ${bytes} bytes`);
   },
@@ -141,7 +140,7 @@ const trimming: Cases = {
 const erasing: Cases = {
   'a base is erased with its stream, which then starts again': async (subject) => {
     if (!subject.place.erases) return;
-    const { stream, heads } = await written(subject);
+    const { stream, heads } = await threeCommits(subject);
     await archived(subject, stream, heads[3], 0);
     await subject.place.catalogue.erase(stream.name);
     assert.equal(await loadBase(subject, stream), undefined);
@@ -152,7 +151,7 @@ const erasing: Cases = {
 
   'a base of a stream that is erased while it is checked is not saved': async (subject) => {
     if (!subject.place.erases) return;
-    const { stream, heads } = await written(subject);
+    const { stream, heads } = await threeCommits(subject);
     const { archive, catalogue } = subject.place;
     const erase = async () => {
       await catalogue.erase(stream.name);
@@ -164,7 +163,7 @@ const erasing: Cases = {
 
 const reopening: Cases = {
   'a reopened store has the bases and the trimmed streams of before': async (subject) => {
-    const { stream, heads } = await written(subject);
+    const { stream, heads } = await threeCommits(subject);
     await archived(subject, stream, heads[3], 0);
     const store = await subject.place.reopen();
     assert.deepEqual(await loadBase(subject, stream), baseAt(heads[3], 'a'));
@@ -176,7 +175,7 @@ const sharing: Cases = {
   'two stores on one place: each has the base of the other, and removes the events before it': async (
     subject,
   ) => {
-    const { stream, heads } = await written(subject);
+    const { stream, heads } = await threeCommits(subject);
     const { archive } = subject.place;
     const other = await subject.place.open();
     assert.equal(await archive.saveBase(stream.name, baseAt(heads[3], 'a'), 0, approve), true);
@@ -189,7 +188,7 @@ const sharing: Cases = {
 
 const closing: Cases = {
   'a closed store archives nothing: each call rejects with StoreUnavailable': async (subject) => {
-    const { stream, heads } = await written(subject);
+    const { stream, heads } = await threeCommits(subject);
     const { archive, snapshots } = subject.place;
     if (!(await subject.place.closeAll())) return;
     for (const call of [
@@ -201,23 +200,6 @@ const closing: Cases = {
       await assert.rejects(async () => call(), StoreUnavailable);
   },
 };
-
-/** A new stream of four events in three commits. `heads` has those of the commits, by version. */
-async function written(subject: Subject): Promise<{
-  stream: Stream;
-  heads: { readonly 1: Head; readonly 3: Head; readonly 4: Head };
-  events: Subject['few'];
-}> {
-  const stream = subject.aStream();
-  const events = subject.few;
-  const first = await stream.add(BEGINNING, events[0]);
-  const base = await stream.add(first, events[1], events[2]);
-  return { stream, heads: { 1: first, 3: base, 4: await stream.add(base, events[3]) }, events };
-}
-
-function baseAt(head: Head, ...chunks: string[]): Base<string[]> {
-  return { format: 'contract-1', head, archive: 'the seal of an archive', chunks };
-}
 
 /** Archives the stream before `head`. */
 async function archived(subject: Subject, stream: Stream, head: Head, replaced: number): Promise<void> {
