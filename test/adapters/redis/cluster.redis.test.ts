@@ -13,6 +13,8 @@ import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
 import { openStore } from './open-store';
 
+const FEED_LENGTH = 200;
+
 describeOwnRedis('On a Redis Cluster', (startRedis) => {
   let node: RedisServer;
   let proxy: TcpProxy;
@@ -34,6 +36,7 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
     openStore('redis://127.0.0.1', {
       clusterNodes: [{ host: '127.0.0.1', port: proxy.port }],
       pageSize: 3,
+      feedLength: FEED_LENGTH,
       keyPrefix,
     });
   const open = () => openWith('plant-store');
@@ -41,6 +44,7 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
   describeEventStore({
     name: 'RedisEventStore',
     pageSize: 3,
+    feedLength: FEED_LENGTH,
     durable: true,
     shared: true,
     loseEvents: async (stream) => {

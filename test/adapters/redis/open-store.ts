@@ -32,7 +32,7 @@ export async function openStore(
   const connect = () =>
     new RedisConnection({ url, timeoutMs: UNHURRIED_MS, report: () => {}, waitReplicas, ...rest });
   const connection = connect();
-  const notifier = new ChangeNotifier(connect, keyPrefix);
+  const notifier = rest.clusterNodes ? undefined : new ChangeNotifier(connect, keyPrefix);
   await connection.examined;
   const options = { keyPrefix, waitReplicas };
   return {
@@ -49,7 +49,7 @@ export async function openStore(
     feed: new RedisFeed(connection, { keyPrefix, notifier }),
     async close() {
       connection.close();
-      notifier.close();
+      notifier?.close();
     },
   };
 }
