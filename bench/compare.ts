@@ -1,5 +1,5 @@
 /** Measures two servers in turns. */
-import type { Method } from './load';
+import type { Method } from '../test/world/load/workload';
 import type { Conditions, Session, Slice } from './session';
 
 export const METHODS = ['GET', 'POST', 'DELETE'] as const satisfies readonly Method[];

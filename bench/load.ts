@@ -5,18 +5,17 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { LoadGenerator } from '../test/world/load/generator';
+import type { ClientGroup, IdRange, Method } from '../test/world/load/workload';
 import { pinned } from './machine';
 
 export const CONNECTIONS = 64;
 
 export type Generator = 'wrk' | 'node';
-export type Method = 'GET' | 'POST' | 'DELETE';
-
-/** `count` ids from `first` on. */
-export interface Ids {
-  readonly first: number;
-  readonly count: number;
-}
+/** Most open connections at a constant rate. */
+const MAX_OPEN = 512;
+/** Responses of this time at a constant rate are not counted, because the generator is compiled meanwhile. */
+const WARM_UP_MS = 1000;
 
 export interface Load {
   readonly method: Method;
@@ -26,7 +25,7 @@ export interface Load {
   /** Number of users who take turns; the token of each is `token` and its number, see {@link tokenOf}. Absent: one user. */
   readonly users?: number | undefined;
   /** POST creates these one after the other, DELETE deletes them. */
-  readonly ids: readonly Ids[];
+  readonly ids: readonly IdRange[];
   readonly seconds: number;
   /** Requests a second, at equal intervals, however slow the responses are. Absent: full speed. */
   readonly rate?: number | undefined;
@@ -46,7 +45,7 @@ export interface Result {
   readonly maxMs: number;
 }
 
-/** The last line that a generator prints, as JSON. */
+/** The result and what makes it void; wrk prints it as JSON in its last line. */
 export interface Report extends Result {
   /** Responses that report no success. */
   readonly refused: number;
@@ -61,17 +60,21 @@ export class OutOfIds extends Error {
 
 /** Runs the load to its end. Throws if a response is missing or not a success, because the figure is void then. */
 export async function run(load: Load, generator: Generator, core: string | undefined): Promise<Result> {
-  const command = generator === 'wrk' && load.rate === undefined ? wrk(load) : node(load);
-  const [program, args] = pinned(core, command);
+  const what = `${load.method} ${load.url}`;
+  if (generator === 'node' || load.rate !== undefined) return validated(await played(load, core), what);
+  const [program, args] = pinned(core, wrk(load));
   const { stdout } = await promisify(execFile)(program, args, { timeout: (load.seconds + 30) * 1000 });
-  return resultOf(stdout, `${load.method} ${load.url}`);
+  return resultOf(stdout, what);
 }
 
-/** Parses the last line of a generator's output. */
+/** Parses the last line that wrk prints. */
 export function resultOf(output: string, what: string): Result {
   const line = output.trim().split('\n').at(-1) ?? '';
   if (!line.startsWith('{')) throw new Error(`${what}: the load generator printed no result:\n${output}`);
-  const { refused, unanswered, outOfIds, ...result } = JSON.parse(line) as Report;
+  return validated(JSON.parse(line) as Report, what);
+}
+
+function validated({ refused, unanswered, outOfIds, ...result }: Report, what: string): Result {
   if (outOfIds > 0) throw new OutOfIds(`${what}: there were too few ids`);
   if (refused + unanswered > 0) {
     const failures = `${refused} of ${result.requests} requests were refused, ${unanswered} not answered`;
@@ -81,6 +84,35 @@ export function resultOf(output: string, what: string): Result {
   return result;
 }
 
+async function played(load: Load, core: string | undefined): Promise<Report> {
+  const { method, url, token, users = 1, seconds, rate } = load;
+  const warmUpMs = rate === undefined ? 0 : WARM_UP_MS;
+  const { pathname, search } = new URL(url);
+  // A list has no id: these give each user its turn.
+  const ids = method === 'GET' ? [{ first: 0, count: 1e15 }] : load.ids;
+  const group: ClientGroup = {
+    name: 'load',
+    users: load.users === undefined ? [''] : Array.from({ length: users }, (_, user) => String(user)),
+    tokens: token,
+    each: { method, target: pathname + search, ids },
+    warmUpMs,
+    ...(rate === undefined ? { clients: CONNECTIONS } : { rate: { perSecond: rate, connections: MAX_OPEN } }),
+  };
+  const generator = await LoadGenerator.start(core);
+  try {
+    const workload = { url, seed: 0, endsAfterMs: seconds * 1000 + warmUpMs, groups: [group] };
+    const { tookMs, groups } = await generator.play(workload);
+    const { requests, failures, succeeded, failed } = groups['load']!;
+    return {
+      ...{ requests, seconds: tookMs / 1000, refused: failed.count, unanswered: failures - failed.count },
+      outOfIds: Number(requests >= ids.reduce((sum, { count }) => sum + count, 0)),
+      ...{ p50Ms: succeeded.p50, p99Ms: succeeded.p99, p999Ms: succeeded.p999, maxMs: succeeded.max },
+    };
+  } finally {
+    await generator.stop();
+  }
+}
+
 /** wrk accepts only whole seconds. */
 function wrk({ method, url, token, users, ids, seconds }: Load): string[] {
   const duration = `${Math.max(1, Math.round(seconds))}s`;
@@ -88,9 +120,4 @@ function wrk({ method, url, token, users, ids, seconds }: Load): string[] {
   const options = ['-t1', `-c${CONNECTIONS}`, `-d${duration}`, '--timeout', '20s', '-s', script, url];
   const ranges = ids.map(({ first, count }) => `${first}:${count}`).join(',');
   return ['wrk', ...options, '--', method, token, String(users ?? 0), ranges];
-}
-
-function node(load: Load): string[] {
-  const script = join(__dirname, 'generator.child.ts');
-  return [process.execPath, '-r', 'ts-node/register/transpile-only', script, JSON.stringify(load)];
 }

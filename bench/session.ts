@@ -1,15 +1,7 @@
 /** The measurement of one server: check, warm-up, and slices of load. */
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  CONNECTIONS,
-  type Generator,
-  type Ids,
-  type Method,
-  OutOfIds,
-  type Result,
-  run,
-  tokenOf,
-} from './load';
+import { CONNECTIONS, type Generator, OutOfIds, type Result, run, tokenOf } from './load';
+import type { IdRange, Method } from '../test/world/load/workload';
 import type { Placement } from './machine';
 import { seed } from './seed';
 import type { RunningServer } from './server';
@@ -32,7 +24,7 @@ export interface Target {
   readonly listed?: number;
   /** The query of the list, with the question mark. */
   readonly query?: string;
-  /** Ids from this one on are free. */
+  /** IdRange from this one on are free. */
   readonly firstId?: number;
 }
 
@@ -56,7 +48,7 @@ export interface Slice extends Result {
 export class Session {
   readonly #url: string;
   /** Plants that can be deleted. */
-  #living: Ids[] = [];
+  #living: IdRange[] = [];
   /** Estimated maximum number of deletions per second. */
   #deletionsPerSecond = 0;
   #nextId: number;
@@ -171,7 +163,7 @@ export class Session {
   async #run(
     method: Method,
     token: string,
-    ids: readonly Ids[],
+    ids: readonly IdRange[],
     seconds: number,
     rate: number | undefined,
   ): Promise<Slice> {
@@ -189,8 +181,8 @@ export class Session {
 }
 
 /** The ids without the first `count`. */
-export function idsAfter(ids: readonly Ids[], count: number): Ids[] {
-  const left: Ids[] = [];
+export function idsAfter(ids: readonly IdRange[], count: number): IdRange[] {
+  const left: IdRange[] = [];
   for (const range of ids) {
     const deleted = Math.min(range.count, count);
     count -= deleted;

@@ -1,6 +1,6 @@
 /** Makes the printed tables from the figures of all rounds. */
 import { METHODS, type Pair, type Pairs, cpuMicroseconds, cpuRatio, perSecond, rateRatio } from './compare';
-import type { Method } from './load';
+import type { Method } from '../test/world/load/workload';
 import type { Contestant } from './measure';
 import { type Spread, median, spread } from './statistics';
 

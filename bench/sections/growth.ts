@@ -2,7 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startDurableRedis } from '../../scripts/durable-redis';
 import { METHODS, cpuMicroseconds } from '../compare';
-import { type Method, tokenOf } from '../load';
+import type { Method } from '../../test/world/load/workload';
+import { tokenOf } from '../load';
 import { has, pinned } from '../machine';
 import { type Panel, plot } from '../plot';
 import type { Section } from '../report';

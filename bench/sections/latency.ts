@@ -1,9 +1,9 @@
 /** Measures latencies at half of each server's capacity, with requests that are due at a constant rate. */
 import { METHODS, perSecond } from '../compare';
 import { contestants } from '../contestants';
-import type { Method } from '../load';
+import type { Method } from '../../test/world/load/workload';
 import { started } from '../measure';
-import { MAX_RATE } from '../pacing';
+import { MAX_RATE } from '../../test/world/load/pacing';
 import { type Panel, plot } from '../plot';
 import type { Section } from '../report';
 import type { Conditions, Slice } from '../session';

@@ -3,9 +3,9 @@ import type { ClientGroup, GroupFigures, Latencies } from './workload';
 
 /** Counts the outcomes of the requests of one group. */
 export class Recorder {
-  readonly #outcomes: Record<string, number> = {};
-  readonly #succeeded: number[] = [];
-  readonly #failed: number[] = [];
+  #outcomes: Record<string, number> = {};
+  #succeeded: number[] = [];
+  #failed: number[] = [];
   #failures = 0;
   /** Time of the first success by user, in ms since the start. */
   readonly #served = new Map<string, number>();
@@ -16,7 +16,7 @@ export class Recorder {
   ) {}
 
   /** Whether it was a success. */
-  record(user: string, outcome: Received | Missing, sentAt: number): boolean {
+  record(user: string, outcome: Received | Missing, dueAt: number): boolean {
     const now = performance.now();
     const missing = typeof outcome === 'string';
     const key = missing ? outcome : String(outcome.error ?? outcome.status);
@@ -24,11 +24,22 @@ export class Recorder {
     const success = !missing && outcome.status < 400;
     if (success && !this.#served.has(user)) this.#served.set(user, now - this.startedAt);
     if (!success) this.#failures++;
-    if (!missing) (success ? this.#succeeded : this.#failed).push(now - sentAt);
+    const counts = !success || dueAt >= this.startedAt + (this.group.warmUpMs ?? 0);
+    if (!missing && counts) (success ? this.#succeeded : this.#failed).push(now - dueAt);
     return success;
   }
 
-  get figures(): GroupFigures {
+  /** The figures of the requests since the last call. */
+  take(): GroupFigures {
+    const figures = this.#figures();
+    this.#outcomes = {};
+    this.#succeeded = [];
+    this.#failed = [];
+    this.#failures = 0;
+    return figures;
+  }
+
+  #figures(): GroupFigures {
     const users = new Set(this.group.users).size;
     const served = this.#served.size;
     return {
@@ -45,8 +56,8 @@ export class Recorder {
   }
 }
 
-export function latencies(times: readonly number[]): Latencies {
+function latencies(times: readonly number[]): Latencies {
   const sorted = Float64Array.from(times).sort();
   const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
-  return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) };
+  return { count: sorted.length, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: at(1) };
 }

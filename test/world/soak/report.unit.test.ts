@@ -17,7 +17,7 @@ function soakWith(change: (window: number) => Partial<Sample> = () => ({})): Soa
 }
 
 function succeeded(count: number, p50 = 1, p99 = 5) {
-  return { count, p50, p99, max: 2 * p99 };
+  return { count, p50, p99, p999: p99, max: 2 * p99 };
 }
 
 const failed = (soak: Soak) =>

@@ -6,8 +6,7 @@ import { describeOwnRedis } from '../../support/redis';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { checksOf } from './report';
 import { SOAK, play } from './scenario';
-import { soak } from './soak';
-import { PLANTS_EACH } from './traffic';
+import { PLANTS_EACH, soak } from './soak';
 import { keyOf } from '../../support/keys';
 
 /** On a busy machine, these checks may fail in a short run. */

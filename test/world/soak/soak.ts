@@ -1,32 +1,34 @@
 /** Loads one service at half of its capacity while it evicts constantly, and samples what must stay flat. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { tokenDigest } from '../../../src/adapters/auth/token-digest';
+import { CONNECTIONS } from '../../../bench/load';
 import { cpuSeconds } from '../../../bench/machine';
+import { LoadGenerator } from '../load/generator';
 import { userNames, writeHistories } from '../load/histories';
+import { MAX_RATE } from '../load/pacing';
 import { SEED, metricsOf, residentBytes, startService } from '../load/service';
-import { endWithProcess } from '../../support/redis/end-with-process';
 import { disconnect, plainClient } from '../../support/redis/server';
 import type { ServiceProcess } from '../../support/service-process';
 import { tokenOf } from '../../support/token';
 import { until } from '../../support/until';
-import {
-  HISTORY,
-  PLANTS_EACH,
-  SLICES,
-  type Traffic,
-  type TrafficReport,
-  type TrafficWindow,
-} from './traffic';
+import type { ClientGroup, Figures, GroupFigures, Latencies, Outcomes } from '../load/workload';
 
 const USERS = 2000;
+/** Every third event deletes a plant, so 60 events leave 20 of 40 plants: those with the ids 1, 4, 7 … 58. */
+const HISTORY = { events: 60, deletionEvery: 3 };
+export const PLANTS_EACH = 20;
+const FIRST_IDS = Array.from({ length: PLANTS_EACH }, (_, index) => 3 * index + 1);
+const MIX = { plants: FIRST_IDS, writes: 0.3, closesEvery: 100, hangsUpEvery: 500 };
 /** One user in ten fits into memory. A user counts as ten plants more. */
 const ROOM = (USERS / 10) * (PLANTS_EACH + 10);
 /** So few that the load of every user begins with a snapshot, which is replaced several times in half an hour. */
 const SNAPSHOT_EVERY = 50;
+/** The slices of the measurement of the capacity. */
+const SLICES = 8;
+/** Of the capacity. */
+const SHARE = 0.5;
 const PROBE = join(__dirname, 'probe.cjs');
 
 export interface SoakOptions {
@@ -37,7 +39,10 @@ export interface SoakOptions {
 }
 
 /** The state at the end of one window, and what happened in it. Times in ms, memory in bytes. */
-export interface Sample extends TrafficWindow {
+export interface Sample {
+  readonly succeeded: Latencies;
+  /** Of requests that failed. A client that hangs up on purpose is no failure. */
+  readonly failures: Outcomes;
   /** Since the start of the first window. */
   readonly minute: number;
   /** Memory of JavaScript objects after a garbage collection, and of the buffers that belong to them. */
@@ -107,39 +112,57 @@ async function play(
   const windowSeconds = Math.max(1, minutes);
   const windows = Math.round((minutes * 60) / windowSeconds);
   const sliceSeconds = Math.min(5, Math.max(0.5, minutes));
-  const traffic: Traffic = {
-    ...{ url: service.url, users, seed: SEED, warmUpSeconds: 4 * sliceSeconds },
-    ...{ sliceSeconds, windows, windowSeconds },
+  const generator = await LoadGenerator.start();
+  const group: ClientGroup = { name: 'soak', users, mix: MIX };
+  const atFullSpeed = async (seconds: number) => {
+    const groups = [{ ...group, clients: CONNECTIONS }];
+    const workload = { url: service.url, seed: SEED, endsAfterMs: seconds * 1000, groups };
+    return (await generator.play(workload)).groups['soak']!.succeeded.count / seconds;
   };
-  const child = fork(join(__dirname, 'traffic.child.ts'), [JSON.stringify(traffic)], {
-    execArgv: ['-r', 'ts-node/register/transpile-only'],
-  });
-  const forget = endWithProcess(() => child.kill('SIGKILL'));
-  const cpu = () => cpuSeconds(service.pid) ?? NaN;
-  const samples: Sample[] = [];
-  let [capacity, rate, cpuShare, cpuWhenWarm] = [0, 0, NaN, 0];
-  const note = async (report: TrafficReport) => {
-    if (report.type === 'warm') cpuWhenWarm = cpu();
-    else if (report.type === 'capacity') {
-      ({ perSecond: capacity, rate } = report);
-      cpuShare = (cpu() - cpuWhenWarm) / (SLICES * sliceSeconds);
-      await sampler.begin();
-    } else {
-      const sample = await sampler.take(report.window);
+  try {
+    // Until generator and service are compiled.
+    await atFullSpeed(4 * sliceSeconds);
+    const cpu = () => cpuSeconds(service.pid) ?? NaN;
+    const cpuWhenWarm = cpu();
+    // The slowest slice counts, because other work on the machine must leave time for twice the rate.
+    let capacity = Infinity;
+    for (let slice = 0; slice < SLICES; slice++)
+      capacity = Math.min(capacity, await atFullSpeed(sliceSeconds));
+    const cpuShare = (cpu() - cpuWhenWarm) / (SLICES * sliceSeconds);
+    const rate = Math.min(MAX_RATE, SHARE * capacity);
+    await sampler.begin();
+    const samples: Sample[] = [];
+    let sampled = Promise.resolve();
+    const takeSample = async ({ groups }: Figures) => {
+      if (samples.length === windows) return;
+      const sample = await sampler.take(groups['soak']!);
       samples.push(sample);
       onSample(sample);
-    }
-  };
-  let noted = Promise.resolve();
-  child.on('message', (report: TrafficReport) => {
-    noted = noted.then(() => note(report));
-    noted.catch(() => child.kill());
-  });
-  await once(child, 'exit');
-  forget();
-  await noted;
-  if (samples.length < windows) throw new Error(`the soak ended in window ${samples.length} of ${windows}`);
-  return { windowSeconds, capacity, rate, samples, cpuShare: Number.isNaN(cpuShare) ? undefined : cpuShare };
+    };
+    const steady: ClientGroup = {
+      ...group,
+      // All connections are in use, so that the number of descriptors depends on nothing else.
+      rate: { perSecond: rate, connections: CONNECTIONS, inTurn: true, nap: 'long' },
+    };
+    // A little longer than the last window.
+    const workload = { url: service.url, seed: SEED, endsAfterMs: 1000 * (windows + 0.2) * windowSeconds };
+    await generator
+      .play({ ...workload, windowMs: 1000 * windowSeconds, groups: [steady] }, (window) => {
+        sampled = sampled.then(() => takeSample(window));
+        sampled.catch(() => generator.stop());
+      })
+      .finally(() => sampled);
+    if (samples.length < windows) throw new Error(`the soak ended in window ${samples.length} of ${windows}`);
+    return {
+      windowSeconds,
+      capacity,
+      rate,
+      samples,
+      cpuShare: Number.isNaN(cpuShare) ? undefined : cpuShare,
+    };
+  } finally {
+    await generator.stop();
+  }
 }
 
 /** Samples a service that has loaded the probe. */
@@ -160,7 +183,7 @@ class Sampler {
     this.#beganAt = this.#sampledAt = performance.now();
   }
 
-  async take(window: TrafficWindow): Promise<Sample> {
+  async take({ succeeded, outcomes }: GroupFigures): Promise<Sample> {
     const { pid, url } = this.service;
     const descriptors = readdirSync(`/proc/${pid}/fd`).length;
     const resident = residentBytes(pid);
@@ -169,8 +192,10 @@ class Sampler {
     const info = await this.redisMemory();
     const ofRedis = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)![1]);
     const now = performance.now();
+    const failures = Object.entries(outcomes).filter(([outcome]) => !/^(2..|hang-up)$/.test(outcome));
     const sample = {
-      ...window,
+      succeeded,
+      failures: Object.fromEntries(failures),
       minute: (now - this.#beganAt) / 60_000,
       ...(await this.#memoryAfterGc()),
       resident,
