@@ -59,6 +59,10 @@ export {
   type CheckpointStore,
   type CheckpointWrite,
   CheckpointConflict,
+  headKeyOf,
+  headOfText,
+  partsOfKey,
+  textOfHead,
 } from './ports/checkpoint';
 export type { StreamArchive } from './ports/stream-archive';
 export { ArchivedHistory, HistoryChanged, replay } from './loading/replay';

@@ -1,4 +1,5 @@
 /** The public face of testing: the contracts of the ports (docs/write-a-store.md), and examples for a decider. */
+export { type CheckpointOptions, checkpointStoreContract } from './checkpoint-store-contract';
 export { type DeciderExamples, examplesOf } from './decider-examples';
 export { eventStoreContract } from './event-store-contract';
 export { ODD_TEXTS } from './odd-texts';

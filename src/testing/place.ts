@@ -1,4 +1,5 @@
 import type {
+  CheckpointStore,
   EventStore,
   Feed,
   SnapshotStore,
@@ -13,6 +14,8 @@ export interface OpenStore {
   readonly snapshots?: SnapshotStore | undefined;
   /** Archives streams of the store. Needed with `loseEvents`. */
   readonly archive?: StreamArchive | undefined;
+  /** The checkpoint of a projection. */
+  readonly checkpoints?: ((projection: string) => CheckpointStore) | undefined;
   /** The feed of the store. Needed with `feedLength`. */
   readonly feed?: Feed | undefined;
   /** Erases streams of the store. Without it, cases of other ports that erase a stream check nothing. */
@@ -47,6 +50,10 @@ export class Place {
 
   get catalogue(): StreamCatalogue {
     return this.#member('catalogue');
+  }
+
+  get checkpoints(): (projection: string) => CheckpointStore {
+    return this.#member('checkpoints');
   }
 
   get snapshots(): SnapshotStore {

@@ -26,6 +26,10 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
     by: 'test/adapters/redis/operator-rights.fault.test.ts',
     saying: "rules('docs/command-line.md')",
   },
+  'redis projection': {
+    by: 'test/adapters/redis/operator-rights.fault.test.ts',
+    saying: '```redis projection',
+  },
   'sh migrate': { by: 'test/adapters/cli/documented.processes.redis.test.ts' },
   'console session': { by: 'test/adapters/cli/documented.processes.redis.test.ts' },
   'console redis': { by: 'test/docs/shell.processes.redis.test.ts' },

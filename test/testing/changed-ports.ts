@@ -1,5 +1,6 @@
 /** Places in memory with all ports of a store, of which some are changed. */
 import {
+  type CheckpointStore,
   type Snapshot,
   type SnapshotStore,
   StoreUnavailable,
@@ -15,13 +16,19 @@ interface Ports {
   readonly catalogue: StreamCatalogue;
   readonly snapshots: SnapshotStore & Required<Pick<SnapshotStore, 'loadBase'>>;
   readonly archive: StreamArchive;
+  readonly checkpoints: (projection: string) => CheckpointStore;
 }
 
 /** What is changed of the ports; called for each store that is opened. */
-export type Change = (disk: Disk) => { readonly [Port in keyof Ports]?: Partial<Ports[Port]> };
+export type Change = (disk: Disk) => {
+  readonly [Port in Exclude<keyof Ports, 'checkpoints'>]?: Partial<Ports[Port]>;
+} & Partial<Pick<Ports, 'checkpoints'>>;
 
 /** Opens stores on one place, with the changes. */
-export function openOn(change: Change = () => ({}), answersClosed = false): () => OpenStore & Ports {
+export function openOn(
+  change: Change = () => ({}),
+  answersClosed = false,
+): () => OpenStore & Ports & Pick<Disk, 'feed'> {
   const disk = new Disk();
   return () => {
     let closed = false;
@@ -56,6 +63,15 @@ export function openOn(change: Change = () => ({}), answersClosed = false): () =
         bytes: disk.bytes.bind(disk),
         ...changed.archive,
       }),
+      feed: disk.feed,
+      checkpoints(projection) {
+        const store = changed.checkpoints?.(projection) ?? disk.checkpoints(projection);
+        return whileOpen<CheckpointStore>({
+          load: (keys) => store.load(keys),
+          keys: (prefix) => store.keys(prefix),
+          save: (write) => store.save(write),
+        });
+      },
       close: () => void (closed = true),
     };
   };

@@ -2,20 +2,23 @@
 import { expect } from 'chai';
 import {
   type ContractCase,
+  checkpointStoreContract,
   snapshotStoreContract,
   streamArchiveContract,
   streamCatalogueContract,
 } from '../../src/testing';
 import { BROKEN_ARCHIVES } from './broken-archives';
 import { BROKEN_CATALOGUES } from './broken-catalogues';
+import { BROKEN_CHECKPOINTS } from './broken-checkpoints';
 import { BROKEN_SNAPSHOTS } from './broken-snapshots';
 import { openOn } from './changed-ports';
 
-const OPTIONS = { durable: true, shared: true, seed: 42, timeoutMs: 5000, manyStreams: 1500 };
+const OPTIONS = { durable: true, shared: true, seed: 42, timeoutMs: 5000, manyStreams: 1500, erases: true };
 
 const CONTRACTS = {
   'a stream catalogue': { contract: streamCatalogueContract, broken: BROKEN_CATALOGUES },
   'a snapshot store': { contract: snapshotStoreContract, broken: BROKEN_SNAPSHOTS },
+  'a checkpoint store': { contract: checkpointStoreContract, broken: BROKEN_CHECKPOINTS },
   'a stream archive': { contract: streamArchiveContract, broken: BROKEN_ARCHIVES },
 };
 

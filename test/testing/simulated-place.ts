@@ -1,6 +1,9 @@
 import { MemoryEventStore } from '../../src/adapters/memory';
 import {
   BEGINNING,
+  CheckpointConflict,
+  type CheckpointStore,
+  type CheckpointWrite,
   type EventStore,
   type Head,
   OutcomeUnknown,
@@ -12,7 +15,9 @@ import {
   type StreamName,
   UnreadableHistory,
   headOf,
+  headOfText,
   isSameHead,
+  partsOfKey,
 } from '../../src/event-sourcing';
 import type { ContractOptions, OpenStore } from '../../src/testing';
 import { type KeptBase, MemorySnapshots } from '../support/memory-snapshots';
@@ -136,7 +141,30 @@ export class Disk implements Store, StreamCatalogue, StreamArchive {
     return this.#events.find(stream);
   }
 
+  readonly #checkpoints = new Map<string, DiskCheckpoints>();
+
+  checkpoints(projection: string): DiskCheckpoints {
+    const store = this.#checkpoints.get(projection) ?? new DiskCheckpoints(this);
+    this.#checkpoints.set(projection, store);
+    return store;
+  }
+
+  get feed() {
+    return this.#events.feed;
+  }
+
   async erase(stream: StreamName): Promise<number> {
+    const events = await this.eraseEvents(stream);
+    this.eraseHeads((key) => key.stream === stream);
+    return events;
+  }
+
+  eraseHeads(isErased: (key: ReturnType<typeof partsOfKey>) => boolean): void {
+    for (const { values } of this.#checkpoints.values())
+      for (const key of values.keys()) if (isErased(partsOfKey(key))) values.delete(key);
+  }
+
+  async eraseEvents(stream: StreamName): Promise<number> {
     const oldest = this.#oldest.get(stream) ?? 1;
     this.snapshots.bases.delete(stream);
     this.#oldest.delete(stream);
@@ -177,6 +205,38 @@ export class Disk implements Store, StreamCatalogue, StreamArchive {
         head = { version, commit };
       }
     }
+  }
+}
+
+export class DiskCheckpoints implements CheckpointStore {
+  readonly values = new Map<string, string>();
+
+  constructor(readonly disk: Disk) {}
+
+  load(keys: readonly string[]): (string | undefined)[] {
+    return keys.map((key) => this.values.get(key));
+  }
+
+  keys(prefix: string): string[] {
+    return [...this.values.keys()].filter((key) => key.startsWith(prefix));
+  }
+
+  async save(write: CheckpointWrite): Promise<void> {
+    for (const [key, value] of write.values) {
+      const { stream } = partsOfKey(key);
+      if (stream === undefined || value === undefined) continue;
+      if ((await this.disk.read(stream, headOfText(value))).status === 'reset')
+        throw new CheckpointConflict();
+    }
+    return this.saveAny(write);
+  }
+
+  /** Also heads that their streams do not have. */
+  async saveAny({ key, expected, values }: CheckpointWrite): Promise<void> {
+    if (this.values.get(key) !== expected) throw new CheckpointConflict();
+    for (const [each, value] of values)
+      if (value === undefined) this.values.delete(each);
+      else this.values.set(each, value);
   }
 }
 

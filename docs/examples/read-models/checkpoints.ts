@@ -13,6 +13,7 @@ export class SqliteCheckpoints implements CheckpointStore {
       load: database.prepare('SELECT value FROM checkpoint WHERE key = ?'),
       keys: database.prepare(`SELECT key FROM checkpoint WHERE key GLOB ? || '*'`),
       save: database.prepare('INSERT OR REPLACE INTO checkpoint VALUES (?, ?)'),
+      remove: database.prepare('DELETE FROM checkpoint WHERE key = ?'),
     };
   }
 
@@ -35,7 +36,9 @@ export class SqliteCheckpoints implements CheckpointStore {
     try {
       if (this.load([key])[0] !== expected) throw new CheckpointConflict();
       work();
-      for (const entry of values) this.#statements.save.run(...entry);
+      for (const [each, value] of values)
+        if (value === undefined) this.#statements.remove.run(each);
+        else this.#statements.save.run(each, value);
       this.database.exec('COMMIT');
     } catch (error) {
       this.database.exec('ROLLBACK');

@@ -9,7 +9,6 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { openRedisEventStore } from 'plant-store/adapters/redis';
 import { TagPage } from './page.js';
 import { sendEvents } from './webhook.js';
@@ -23,5 +22,5 @@ let version = Math.max(1, ...versions) - 1;
 const page = new TagPage(store, () => join(DATA, `tags-${++version}.db`));
 process.on('SIGHUP', () => void page.rebuild());
 
-if (WEBHOOK_URL !== undefined) sendEvents(store, WEBHOOK_URL, new DatabaseSync(join(DATA, 'webhook.db')));
+if (WEBHOOK_URL !== undefined) sendEvents(store, WEBHOOK_URL, store.checkpoints('webhook'));
 createServer(page.answer).listen(Number(PORT), '127.0.0.1', () => console.log(`http://127.0.0.1:${PORT}/`));

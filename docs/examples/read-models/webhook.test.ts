@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { DatabaseSync } from 'node:sqlite';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { MemoryCheckpoints } from 'plant-store/adapters/memory';
 import { openPlants } from './plants.js';
 import { sendEvents } from './webhook.js';
 
 describe('A webhook', () => {
   let plants: ReturnType<typeof openPlants>;
-  let database: DatabaseSync;
+  let checkpoints: MemoryCheckpoints;
   let receiver: Server;
   let url: string;
   /** User and version of each event, and its key. */
@@ -19,7 +19,7 @@ describe('A webhook', () => {
   let status: number;
   beforeEach(async () => {
     plants = openPlants();
-    database = new DatabaseSync(':memory:');
+    checkpoints = new MemoryCheckpoints();
     [received, keys, status] = [[], new Set(), 204];
     receiver = createServer(async (request, response) => {
       const { user, version } = (await json(request)) as { user: string; version: number };
@@ -37,7 +37,7 @@ describe('A webhook', () => {
 
   it('receives the events that follow its first start, in the order of each user', async () => {
     await plants.create('alice', '1');
-    const sender = sendEvents(plants.store, url, database);
+    const sender = sendEvents(plants.store, url, checkpoints);
     await sender.caughtUp();
     await plants.create('alice', '2');
     await plants.create('bob', '1');
@@ -51,11 +51,11 @@ describe('A webhook', () => {
   });
 
   it('continues after a restart', async () => {
-    const first = sendEvents(plants.store, url, database, 'beginning');
+    const first = sendEvents(plants.store, url, checkpoints, 'beginning');
     await first.waitFor(...(await plants.create('alice', '1')));
     await first.close();
     await plants.create('alice', '2');
-    const second = sendEvents(plants.store, url, database, 'beginning');
+    const second = sendEvents(plants.store, url, checkpoints, 'beginning');
     await second.caughtUp();
     assert.deepEqual(received, ['alice 1', 'alice 2']);
     await second.close();
@@ -65,7 +65,7 @@ describe('A webhook', () => {
     const { error } = console;
     console.error = () => {};
     status = 503;
-    const sender = sendEvents(plants.store, url, database, 'beginning');
+    const sender = sendEvents(plants.store, url, checkpoints, 'beginning');
     const last = await plants.create('alice', '1');
     while (received.length < 2) await once(receiver, 'request');
     status = 204;

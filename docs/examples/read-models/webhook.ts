@@ -1,16 +1,15 @@
 /** Sends every new event of plants to a URL: at least once, and in the order of each user. */
-import type { DatabaseSync } from 'node:sqlite';
 import { system } from 'plant-store/adapters/system';
 import { plantCodec } from 'plant-store/application';
 import type { PlantEvent } from 'plant-store/domain';
 import {
+  type CheckpointStore,
   type ProjectedStore,
   type Projection,
   atLeastOnce,
   partsOf,
   project,
 } from 'plant-store/event-sourcing';
-import { SqliteCheckpoints } from './checkpoints.js';
 
 /** The receiver has to accept an event within this time. */
 const TIMEOUT_MS = 5000;
@@ -22,7 +21,7 @@ const TIMEOUT_MS = 5000;
 export function sendEvents(
   store: ProjectedStore,
   url: string,
-  database: DatabaseSync,
+  checkpoints: CheckpointStore,
   from: 'beginning' | 'end' = 'end',
 ): Projection<PlantEvent> {
   return project<PlantEvent>(store, {
@@ -30,7 +29,7 @@ export function sendEvents(
     ...system(),
     from,
     follows: (stream) => partsOf(stream).category === 'plants',
-    ...atLeastOnce<PlantEvent>(new SqliteCheckpoints(database), async (slices) => {
+    ...atLeastOnce<PlantEvent>(checkpoints, async (slices) => {
       for (const { stream, events } of slices)
         for (const { version, commit, event } of events) {
           const response = await fetch(url, {

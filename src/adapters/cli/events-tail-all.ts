@@ -64,7 +64,9 @@ function inMemory(): CheckpointStore {
     load: (keys) => keys.map((key) => values.get(key)),
     keys: (prefix) => [...values.keys()].filter((key) => key.startsWith(prefix)),
     async save(write) {
-      for (const [key, value] of write.values) values.set(key, value);
+      for (const [key, value] of write.values)
+        if (value === undefined) values.delete(key);
+        else values.set(key, value);
     },
   };
 }

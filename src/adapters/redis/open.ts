@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
+  type CheckpointStore,
   type EventStoreOptions,
   type Feed,
   type Notify,
@@ -12,6 +13,7 @@ import {
 } from '../../event-sourcing';
 import { APPEND_BOUNDS, type AppendBounds, type AppendLoad } from './append-writer';
 import { ChangeNotifier } from './change-notifier';
+import { RedisCheckpoints } from './checkpoints';
 import { mintCommit } from './commit-id';
 import { EXAMINE_EVERY_MS, RedisConnection } from './connection';
 import { REDIS_DEFAULTS } from './defaults';
@@ -63,6 +65,8 @@ export interface OpenRedisEventStore extends OpenEventStore {
   readonly snapshots: SnapshotStore;
   readonly archive: StreamArchive;
   readonly feed: Feed;
+  /** The checkpoint of a projection, beside the streams: erasing a stream removes it there, too. */
+  readonly checkpoints: (projection: string) => CheckpointStore;
   readonly status: () => RedisStatus;
   readonly mintCommit: () => string;
   close(): void;
@@ -136,6 +140,7 @@ export function connectRedisEventStore(options: ConnectOptions): ConnectingRedis
     store,
     catalogue: new RedisStreamCatalogue(writer, { keyPrefix, waitReplicas }),
     feed: new RedisFeed(reader, { keyPrefix, notifier }),
+    checkpoints: (projection) => new RedisCheckpoints(reader, { keyPrefix }, projection),
     // No write of a snapshot waits for replicas.
     snapshots: new RedisSnapshotStore(reader, { keyPrefix }),
     archive: new RedisStreamArchive(reader, { keyPrefix }),

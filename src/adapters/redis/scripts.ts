@@ -68,7 +68,7 @@ end
 `;
 
 /** Lua: whether the store does not have this id, in the stream that is the last of KEYS; if it is empty, any store will do. */
-const IDENTITY = `
+export const IDENTITY = `
 local function isAnotherStore(id)
   if id == '' then return false end
   local entry = redis.call('XRANGE', KEYS[#KEYS], '1-0', '1-0')[1]

@@ -11,7 +11,7 @@ import { primariesOf } from './examination';
 import { appendFault, readFault } from './faults';
 import { ERASE_FROM_FEED } from './feed-scripts';
 import { LAST_ID } from './scripts';
-import { addressOf, feedKeys, keysOf, streamKey, streamOfKey } from './stream-key';
+import { addressOf, checkpointKeys, feedKeys, keysOf, streamKey, streamOfKey } from './stream-key';
 
 /** Approximate number of keys per SCAN. */
 const SCAN_COUNT = 1000;
@@ -34,6 +34,12 @@ if ARGV[1] == '1' then
   redis.call('UNLINK', KEYS[1])
 end
 return {events, last}
+`;
+
+/** KEYS: the heads of projections. ARGV: the stream as their fields have it. */
+const ERASE_HEADS = `
+for _, heads in ipairs(KEYS) do redis.call('HDEL', heads, ARGV[1]) end
+return 0
 `;
 
 /** Finds the streams by SCAN over all keys of every primary. Keys with other prefixes are ignored. */
@@ -80,7 +86,18 @@ export class RedisStreamCatalogue implements StreamCatalogue {
       const args = [name, from, end, FEED_ENTRIES];
       from = (await this.#write(ERASE_FROM_FEED, [feed, erased], args)) as number;
     }
+    await this.#eraseHeads(bucket, stream);
     return events;
+  }
+
+  /** Removes a stream that was erased from all checkpoints. They accept no head of it after that. */
+  async #eraseHeads(bucket: number, stream: StreamName): Promise<void> {
+    const { keyPrefix } = this.options;
+    const [buckets] = checkpointKeys(keyPrefix, bucket, '');
+    const projections = (await this.#write("return redis.call('HKEYS', KEYS[1])", [buckets], [])) as string[];
+    if (projections.length === 0) return;
+    const heads = projections.map((projection) => checkpointKeys(keyPrefix, bucket, projection)[1]);
+    await this.#write(ERASE_HEADS, heads, [encodeURIComponent(stream)]);
   }
 
   /** Executes a script that writes, and waits for replicas. */

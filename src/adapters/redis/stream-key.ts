@@ -26,7 +26,23 @@ export function feedKeys(prefix: string, bucket: number): readonly [entries: str
   return [`${prefix}:{${bucket}}:feed`, `${prefix}:{${bucket}}:feed:erased`];
 }
 
-const FEED_KEY = /^[\w.:-]+:\{\d+\}:feed(?::erased)?$/;
+/** The keys of a projection in a bucket: that of the values of all projections, and that of its heads by stream. */
+export function checkpointKeys(
+  prefix: string,
+  bucket: number,
+  projection: string,
+): readonly [buckets: string, heads: string] {
+  return [`${prefix}:{${bucket}}:feed:checkpoints`, `${prefix}:{${bucket}}:feed:checkpoint:${projection}`];
+}
+
+/** Of the name of a projection, which is a part of keys: lower-case letters, digits and `-`. */
+const PROJECTION = /^[a-z0-9-]{1,64}$/;
+
+export function isProjectionName(name: string): boolean {
+  return PROJECTION.test(name);
+}
+
+const FEED_KEY = /^[\w.:-]+:\{\d+\}:feed(?::erased|:checkpoints|:checkpoint:[a-z0-9-]+)?$/;
 
 export function isFeedKey(key: string): boolean {
   return FEED_KEY.test(key);

@@ -1,5 +1,12 @@
-import type { Checkpoint, CheckpointWrite } from '../ports/checkpoint';
-import { BEGINNING, type Head } from '../ports/event-store';
+import {
+  type Checkpoint,
+  type CheckpointWrite,
+  headKeyOf,
+  headOfText,
+  partsOfKey,
+  textOfHead,
+} from '../ports/checkpoint';
+import type { Head } from '../ports/event-store';
 import type { FeedPosition, FeedTrail } from '../ports/feed';
 import type { StreamName } from '../ports/stream-name';
 
@@ -67,9 +74,8 @@ export class BucketCheckpoint {
   /** All streams that have a head. */
   async streams(): Promise<StreamName[]> {
     const streams: StreamName[] = [];
-    const prefix = headKeyOf(this.bucket, '');
-    for await (const key of this.checkpoint.keys(prefix))
-      streams.push(decodeURIComponent(key.slice(prefix.length)) as StreamName);
+    for await (const key of this.checkpoint.keys(headKeyOf(this.bucket, '')))
+      streams.push(partsOfKey(key).stream!);
     return streams;
   }
 
@@ -85,25 +91,15 @@ export class BucketCheckpoint {
     const bound = passed ? undefined : this.bound;
     const value = { revision: revision + 1, started: started || trail !== undefined, trail, bound };
     const text = JSON.stringify(value);
-    const values = heads.map(({ stream, head }) => [headKeyOf(this.bucket, stream), textOf(head)] as const);
-    await store({ key: this.#key, expected: this.#stored, values: new Map([[this.#key, text], ...values]) });
+    const values = heads.map(
+      ({ stream, head }) => [headKeyOf(this.bucket, stream), textOfHead(head)] as const,
+    );
+    await store({
+      key: this.#key,
+      expected: this.#stored,
+      values: new Map<string, string | undefined>([[this.#key, text], ...values]),
+    });
     this.#stored = text;
     this.#value = value;
   }
-}
-
-/** The key of a stream. */
-export function headKeyOf(bucket: number, stream: StreamName | ''): string {
-  return `${bucket}/${encodeURIComponent(stream)}`;
-}
-
-function textOf({ version, commit }: Head): string {
-  return JSON.stringify([version, commit]);
-}
-
-/** The head of a stream, from its value. */
-export function headOfText(text: string | undefined): Head {
-  if (text === undefined) return BEGINNING;
-  const [version, commit] = JSON.parse(text) as [number, string];
-  return { version, commit };
 }

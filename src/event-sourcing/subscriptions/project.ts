@@ -1,8 +1,7 @@
-import type { CheckpointStore } from '../ports/checkpoint';
+import { type CheckpointStore, headKeyOf, headOfText } from '../ports/checkpoint';
 import type { Head } from '../ports/event-store';
 import type { OpenEventStore } from '../ports/open-event-store';
 import type { StreamName } from '../ports/stream-name';
-import { headKeyOf, headOfText } from './bucket-checkpoint';
 import { BucketProjection, type ProjectionContext } from './bucket-projection';
 import { Cancellation, type CancelSignal } from './cancellation';
 import { CatchUps } from './catch-up';

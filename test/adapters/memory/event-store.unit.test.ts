@@ -1,5 +1,5 @@
-import { MemoryEventStore } from '../../../src/adapters/memory';
-import { streamCatalogueContract } from '../../../src/testing';
+import { MemoryCheckpoints, MemoryEventStore } from '../../../src/adapters/memory';
+import { checkpointStoreContract, streamCatalogueContract } from '../../../src/testing';
 import { CONTRACT_OPTIONS, describeContract, describeEventStore } from '../../contracts/event-store';
 
 for (const pageSize of [1, 3, 1000]) {
@@ -19,5 +19,13 @@ describeContract(
   streamCatalogueContract(() => {
     const store = new MemoryEventStore();
     return { store, catalogue: store };
+  }, CONTRACT_OPTIONS),
+);
+
+describeContract(
+  'MemoryCheckpoints satisfy the contract of a checkpoint store',
+  checkpointStoreContract(() => {
+    const store = new MemoryEventStore();
+    return { store, feed: store.feed, checkpoints: () => new MemoryCheckpoints() };
   }, CONTRACT_OPTIONS),
 );

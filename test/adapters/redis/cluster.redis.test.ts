@@ -3,7 +3,12 @@ import { expect } from 'chai';
 import { APPEND } from '../../../src/adapters/redis/scripts';
 import { streamKey } from '../../../src/adapters/redis/stream-key';
 import { BEGINNING, OutcomeUnknown } from '../../../src/event-sourcing';
-import { snapshotStoreContract, streamArchiveContract, streamCatalogueContract } from '../../../src/testing';
+import {
+  checkpointStoreContract,
+  snapshotStoreContract,
+  streamArchiveContract,
+  streamCatalogueContract,
+} from '../../../src/testing';
 import { CONTRACT_OPTIONS, describeContract, describeEventStore } from '../../contracts/event-store';
 import { Client, servedInTime } from '../../support/client';
 import { encoded, created } from '../../support/given';
@@ -66,6 +71,11 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
   describeContract(
     'RedisStreamArchive satisfies the contract of a stream archive',
     streamArchiveContract(open, { ...CONTRACT_OPTIONS, durable: true, shared: true }),
+  );
+
+  describeContract(
+    'RedisCheckpoints satisfy the contract of a checkpoint store',
+    checkpointStoreContract(open, { ...CONTRACT_OPTIONS, durable: true, shared: true, erases: true }),
   );
 
   it('the service serves, and serves again soon after its connections were reset', async () => {

@@ -1,4 +1,5 @@
 import { ChangeNotifier } from '../../../src/adapters/redis/change-notifier';
+import { RedisCheckpoints } from '../../../src/adapters/redis/checkpoints';
 import { mintCommit } from '../../../src/adapters/redis/commit-id';
 import { RedisConnection, type RedisConnectionOptions } from '../../../src/adapters/redis/connection';
 import { RedisEventStore, type RedisEventStoreOptions } from '../../../src/adapters/redis/event-store';
@@ -46,6 +47,7 @@ export async function openStore(
     catalogue: new RedisStreamCatalogue(connection, options),
     snapshots: new RedisSnapshotStore(connection, options),
     archive: new RedisStreamArchive(connection, options),
+    checkpoints: (projection: string) => new RedisCheckpoints(connection, options, projection),
     feed: new RedisFeed(connection, { keyPrefix, notifier }),
     async close() {
       connection.close();

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { openRedisEventStore } from '../../../src/adapters/redis';
-import { BEGINNING, type OutcomeUnknown } from '../../../src/event-sourcing';
+import { openRedisEventStore, streamKey } from '../../../src/adapters/redis';
+import { system } from '../../../src/adapters/system';
+import { plantCodec } from '../../../src/application';
+import { BEGINNING, type OutcomeUnknown, atLeastOnce, project } from '../../../src/event-sourcing';
 import { compiledCli } from '../../support/compiled-cli';
 import { encoded, created, plantsOf } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
@@ -109,6 +111,34 @@ describeOwnRedis('A Redis user with the operator rights of docs/command-line.md'
     const granted = RULES.filter((rule) => rule.startsWith('+') && !OF_THE_SERVICE.includes(rule));
     expect(granted).to.have.length(10);
     expect(run).to.include.members(granted.map((rule) => rule.replace(/^\+|\)$/g, '')));
+  });
+
+  it('lets a program with a projection run, with the rights that docs/operations.md adds to those of the service', async () => {
+    const page = readFileSync('docs/operations.md', 'utf8');
+    const additional = /^```redis projection\n(.+)$/m.exec(page)![1]!.split(/ (?![^(]*\))/);
+    const rights = [...OF_THE_SERVICE.join(' ').split(/ (?![^(]*\))/), ...additional];
+    await redis.admin.acl('SETUSER', 'reader', ...rights.map((rule) => rule.replace(/^>.*/, '>secret')));
+    const opened = await openRedisEventStore({ url: url.replace('operator', 'reader') });
+    await opened.store.append(alice, BEGINNING, 'a commit', encoded(created(1, 'Fern')));
+    const checkpoints = opened.checkpoints('plants');
+    const projection = project(opened, {
+      ...system(),
+      codec: plantCodec,
+      ...atLeastOnce(checkpoints, () => {}),
+      lostTail: () => {},
+    });
+    await projection.waitFor(alice, { version: 1, commit: 'a commit' });
+    const operator = await openStore(url);
+    await operator.catalogue.erase(alice);
+    await operator.close();
+    await opened.store.append(alice, BEGINNING, 'another', encoded(created(1, 'Fern')));
+    await projection.waitFor(alice, { version: 1, commit: 'another' });
+    // A feed that begins anew: the projection compares all of its streams.
+    await redis.admin.del(FEED, streamKey('plant-store', alice));
+    await until(async () => (await checkpoints.load([`39/${encodeURIComponent(alice)}`]))[0] === undefined);
+    await projection.close();
+    opened.close();
+    expect(await redis.admin.acl('LOG'), 'what was denied').to.deep.equal([]);
   });
 
   it('can convert a store with the additional rights of the page, and not without', async () => {
