@@ -1,7 +1,7 @@
 /** The table as a bar chart in SVG, for light and dark pages, for paper and for screen readers. */
 import { METHODS } from './compare';
 import { escaped } from './plot';
-import type { Row } from './table';
+import type { TableRow } from './table';
 
 const WIDTH = 940;
 const LABELS = 380;
@@ -11,7 +11,7 @@ const BAR = 9;
 const ROW = METHODS.length * BAR + 13;
 
 /** @param date of the figures, as text. */
-export function chart(rows: readonly Row[], date: string): string {
+export function chart(rows: readonly TableRow[], date: string): string {
   const most = Math.max(
     1,
     ...rows.flatMap(({ byMethod }) => METHODS.map((method) => byMethod[method].rate.median)),
@@ -38,7 +38,7 @@ ${rows.map((row, index) => bars(row, TOP + index * ROW, scale)).join('\n')}
 `;
 }
 
-function bars({ name, title, byMethod }: Row, top: number, scale: number): string {
+function bars({ name, title, byMethod }: TableRow, top: number, scale: number): string {
   const ours = name.startsWith('plant-store') ? ' class="ours"' : '';
   const label = `<text${ours} x="${LABELS - 10}" y="${top + 18}" text-anchor="end">${escaped(title)}</text>`;
   const each = METHODS.map((method, index) => {
@@ -51,7 +51,7 @@ function bars({ name, title, byMethod }: Row, top: number, scale: number): strin
   return [label, ...each].join('');
 }
 
-function describe({ title, byMethod }: Row): string {
+function describe({ title, byMethod }: TableRow): string {
   const ratios = METHODS.map((method) => `${method} ${byMethod[method].rate.median.toFixed(2)}`);
   return `${title}: ${ratios.join(', ')}.`;
 }

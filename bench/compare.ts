@@ -1,23 +1,27 @@
 /** Measures two servers in turns. */
-import type { Method } from '../test/world/load/workload';
-import type { Conditions, Session, Slice } from './session';
+import type { LoadMethod } from '../test/world/load/workload';
+import type { Conditions, ServerSession, MeasuredSlice } from './session';
 
-export const METHODS = ['GET', 'POST', 'DELETE'] as const satisfies readonly Method[];
+export const METHODS = ['GET', 'POST', 'DELETE'] as const satisfies readonly LoadMethod[];
 
 /** One slice of a server, and the adjacent slice of the server that it is compared with. */
 export interface Pair {
-  readonly own: Slice;
-  readonly other: Slice;
+  readonly own: MeasuredSlice;
+  readonly other: MeasuredSlice;
 }
 
-export type Pairs = Readonly<Record<Method, readonly Pair[]>>;
+export type Pairs = Readonly<Record<LoadMethod, readonly Pair[]>>;
 
 /**
  * Measures in turns, slice by slice: the speed of a shared machine changes
  * from minute to minute, but seldom from one second to the next.
  */
-export async function compare(own: Session, other: Session, { slices }: Conditions): Promise<Pairs> {
-  const pairs = { GET: [], POST: [], DELETE: [] } as Record<Method, Pair[]>;
+export async function compare(
+  own: ServerSession,
+  other: ServerSession,
+  { slices }: Conditions,
+): Promise<Pairs> {
+  const pairs = { GET: [], POST: [], DELETE: [] } as Record<LoadMethod, Pair[]>;
   for (const method of METHODS) {
     await own.warmUp(method);
     await other.warmUp(method);
@@ -34,15 +38,15 @@ export async function compare(own: Session, other: Session, { slices }: Conditio
 /** Joins the pairs of several rounds. */
 export function poolRounds(rounds: readonly Pairs[]): Pairs {
   const all = METHODS.map((method) => [method, rounds.flatMap((pairs) => pairs[method])]);
-  return Object.fromEntries(all) as Record<Method, Pair[]>;
+  return Object.fromEntries(all) as Record<LoadMethod, Pair[]>;
 }
 
-export function perSecond({ requests, seconds }: Slice): number {
+export function perSecond({ requests, seconds }: MeasuredSlice): number {
   return requests / seconds;
 }
 
 /** Processor time of the server per request, in µs; `undefined` if the system does not report it. */
-export function cpuMicroseconds({ requests, cpuSeconds }: Slice): number | undefined {
+export function cpuMicroseconds({ requests, cpuSeconds }: MeasuredSlice): number | undefined {
   return cpuSeconds && (cpuSeconds * 1e6) / requests;
 }
 

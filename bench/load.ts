@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { LoadGenerator } from '../test/world/load/generator';
-import type { ClientGroup, IdRange, Method } from '../test/world/load/workload';
+import type { ClientGroup, IdRange, LoadMethod } from '../test/world/load/workload';
 import { pinned } from './machine';
 
 export const CONNECTIONS = 64;
@@ -17,8 +17,8 @@ const MAX_OPEN = 512;
 /** Responses of this time at a constant rate are not counted, because the generator is compiled meanwhile. */
 const WARM_UP_MS = 1000;
 
-export interface Load {
-  readonly method: Method;
+export interface ServerLoad {
+  readonly method: LoadMethod;
   /** The URL of the list; that of a plant appends `/` and its id. */
   readonly url: string;
   readonly token: string;
@@ -36,7 +36,7 @@ export function tokenOf(token: string, id: number, users: number | undefined): s
   return users === undefined ? token : `${token}${id % users}`;
 }
 
-export interface Result {
+export interface LoadResult {
   readonly requests: number;
   readonly seconds: number;
   readonly p50Ms: number;
@@ -46,7 +46,7 @@ export interface Result {
 }
 
 /** The result and what makes it void; wrk prints it as JSON in its last line. */
-export interface Report extends Result {
+export interface LoadReport extends LoadResult {
   /** Responses that report no success. */
   readonly refused: number;
   readonly unanswered: number;
@@ -59,7 +59,11 @@ export class OutOfIds extends Error {
 }
 
 /** Runs the load to its end. Throws if a response is missing or not a success, because the figure is void then. */
-export async function run(load: Load, generator: Generator, core: string | undefined): Promise<Result> {
+export async function run(
+  load: ServerLoad,
+  generator: Generator,
+  core: string | undefined,
+): Promise<LoadResult> {
   const what = `${load.method} ${load.url}`;
   if (generator === 'node' || load.rate !== undefined) return validated(await played(load, core), what);
   const [program, args] = pinned(core, wrk(load));
@@ -68,13 +72,13 @@ export async function run(load: Load, generator: Generator, core: string | undef
 }
 
 /** Parses the last line that wrk prints. */
-export function resultOf(output: string, what: string): Result {
+export function resultOf(output: string, what: string): LoadResult {
   const line = output.trim().split('\n').at(-1) ?? '';
   if (!line.startsWith('{')) throw new Error(`${what}: the load generator printed no result:\n${output}`);
-  return validated(JSON.parse(line) as Report, what);
+  return validated(JSON.parse(line) as LoadReport, what);
 }
 
-function validated({ refused, unanswered, outOfIds, ...result }: Report, what: string): Result {
+function validated({ refused, unanswered, outOfIds, ...result }: LoadReport, what: string): LoadResult {
   if (outOfIds > 0) throw new OutOfIds(`${what}: there were too few ids`);
   if (refused + unanswered > 0) {
     const failures = `${refused} of ${result.requests} requests were refused, ${unanswered} not answered`;
@@ -84,7 +88,7 @@ function validated({ refused, unanswered, outOfIds, ...result }: Report, what: s
   return result;
 }
 
-async function played(load: Load, core: string | undefined): Promise<Report> {
+async function played(load: ServerLoad, core: string | undefined): Promise<LoadReport> {
   const { method, url, token, users = 1, seconds, rate } = load;
   const warmUpMs = rate === undefined ? 0 : WARM_UP_MS;
   const { pathname, search } = new URL(url);
@@ -114,7 +118,7 @@ async function played(load: Load, core: string | undefined): Promise<Report> {
 }
 
 /** wrk accepts only whole seconds. */
-function wrk({ method, url, token, users, ids, seconds }: Load): string[] {
+function wrk({ method, url, token, users, ids, seconds }: ServerLoad): string[] {
   const duration = `${Math.max(1, Math.round(seconds))}s`;
   const script = join(__dirname, 'wrk.lua');
   const options = ['-t1', `-c${CONNECTIONS}`, `-d${duration}`, '--timeout', '20s', '-s', script, url];

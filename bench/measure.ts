@@ -2,13 +2,13 @@
 import { startDurableRedis } from '../scripts/durable-redis';
 import { type Pairs, compare } from './compare';
 import { pinned } from './machine';
-import { type Command, RunningServer } from './server';
-import { type Target, type Conditions, Session } from './session';
+import { type ServerCommand, RunningServer } from './server';
+import { type Target, type Conditions, ServerSession } from './session';
 
 export interface Contestant extends Target {
   readonly name: string;
   readonly title: string;
-  readonly command: Command;
+  readonly command: ServerCommand;
   /** Whether it stores its events in a Redis that is started with it, and syncs each write to disk. */
   readonly redis?: boolean;
   /** Not part of a quick run, which must end within two minutes. */
@@ -29,7 +29,7 @@ export function measure(contestant: Contestant, other: Contestant, conditions: C
 export async function started<T>(
   contestant: Contestant,
   conditions: Conditions,
-  work: (session: Session) => Promise<T>,
+  work: (session: ServerSession) => Promise<T>,
 ): Promise<T> {
   const { placement } = conditions;
   const redis = contestant.redis
@@ -40,7 +40,7 @@ export async function started<T>(
     const where = redis && { EVENT_STORE: 'redis', REDIS_URL: redis.url };
     const server = await RunningServer.start({ args, env: { ...env, ...where } }, placement.server);
     try {
-      const session = new Session(contestant, server, conditions);
+      const session = new ServerSession(contestant, server, conditions);
       await session.prepare();
       return await work(session);
     } finally {

@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import type { Generator } from './load';
 
-export interface Options {
+export interface BenchmarkOptions {
   readonly quick: boolean;
   readonly only: readonly string[] | undefined;
   readonly rounds: number;
@@ -28,7 +28,7 @@ export const HELP = `npm run bench -- [OPTION …]
   --into DIRECTORY   write benchmark.md and its chart there, after --quick or --only too; a full run writes into docs
   --help             this text`;
 
-export function readOptions(args: readonly string[]): Options {
+export function readOptions(args: readonly string[]): BenchmarkOptions {
   const { values } = parseArgs({
     args: [...args],
     options: {

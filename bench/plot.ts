@@ -1,5 +1,5 @@
 /** Line plots in SVG, one panel beside the other, for light and dark pages, for paper and for screen readers. */
-export interface Line {
+export interface PlotLine {
   readonly title: string;
   /** One for each label of the horizontal axis; above 0. */
   readonly values: readonly number[];
@@ -7,7 +7,7 @@ export interface Line {
 
 export interface Panel {
   readonly title: string;
-  readonly lines: readonly Line[];
+  readonly lines: readonly PlotLine[];
 }
 
 export const WIDTH = 900;

@@ -11,7 +11,7 @@ export interface Section {
   readonly pictures?: Readonly<Record<string, string>>;
 }
 
-export interface Report {
+export interface BenchmarkReport {
   readonly date: string;
   /** Sentences about the machine, the conditions and the versions, without full stops. */
   readonly about: readonly string[];
@@ -20,14 +20,14 @@ export interface Report {
 }
 
 /** @param directory the folder of benchmark.md. */
-export function writeReport(directory: string, report: Report): void {
+export function writeReport(directory: string, report: BenchmarkReport): void {
   const page = join(directory, 'benchmark.md');
   writeFigures(page, 'figures', reportText(report));
   for (const [, { pictures = {} }] of report.sections)
     for (const [name, picture] of Object.entries(pictures)) writeFileSync(join(directory, name), picture);
 }
 
-export function reportText({ date, about, sections }: Report): string {
+export function reportText({ date, about, sections }: BenchmarkReport): string {
   const texts = sections.map(([heading, { text }]) => `### ${heading}\n\n${text}`);
   return [`Of ${date}. ${about.join('. ')}.`, ...texts].join('\n\n');
 }

@@ -8,7 +8,7 @@ import { METHODS, type Pairs, perSecond, rateRatio, poolRounds } from './compare
 import { contestants } from './contestants';
 import { has, machineText, placement } from './machine';
 import { type Contestant, measure } from './measure';
-import { HELP, type Options, readOptions } from './options';
+import { HELP, type BenchmarkOptions, readOptions } from './options';
 import { type Section, versionsText, writeReport } from './report';
 import { growth } from './sections/growth';
 import { largeList } from './sections/large-list';
@@ -18,7 +18,7 @@ import { peers } from './sections/peers';
 import { tracing } from './sections/tracing';
 import type { Conditions } from './session';
 import { median } from './statistics';
-import { type Row, figureTable, ratioTable, rowsOf, thousands } from './table';
+import { type TableRow, figureTable, ratioTable, rowsOf, thousands } from './table';
 
 type Measure = (conditions: Conditions, rounds: number) => Promise<Section>;
 
@@ -66,7 +66,7 @@ async function main(): Promise<void> {
   writeReport(options.into, { date, about, sections: all });
 }
 
-function tables(rows: readonly Row[], date: string): [string, Section][] {
+function tables(rows: readonly TableRow[], date: string): [string, Section][] {
   const picture = 'benchmark.svg';
   const ratios = `![The table as bars](${picture})\n\n${ratioTable(rows)}`;
   return [
@@ -76,7 +76,7 @@ function tables(rows: readonly Row[], date: string): [string, Section][] {
 }
 
 /** The named servers and sections; by default all servers and, in a full run, all sections. Bare is always included. */
-function choose({ only, quick }: Options): { contestants: Contestant[]; sections: string[] } {
+function choose({ only, quick }: BenchmarkOptions): { contestants: Contestant[]; sections: string[] } {
   const all = contestants();
   const names = [...all.map(({ name }) => name), ...Object.keys(SECTIONS)];
   const unknown = only?.find((name) => !names.includes(name));
@@ -119,7 +119,10 @@ function pairsText(pairs: Pairs): string {
   return each.join('   ');
 }
 
-function conditionsText({ generator, placement: { server, load } }: Conditions, options: Options): string {
+function conditionsText(
+  { generator, placement: { server, load } }: Conditions,
+  options: BenchmarkOptions,
+): string {
   const cores =
     server === undefined ? 'not pinned' : `the server on core ${server}, the load on ${String(load)}`;
   const times = `${options.rounds} rounds of ${options.slices} × ${options.seconds} s, in turns with bare, after ${options.warmUpSeconds} s`;

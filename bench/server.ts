@@ -10,7 +10,7 @@ import type { ServerStatus } from './servers/status';
 
 const START_MS = 60_000;
 
-export interface Command {
+export interface ServerCommand {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -23,7 +23,7 @@ export class RunningServer {
   ) {}
 
   /** Resolves once it prints its address. Its output goes into a file, as the log of a service may. */
-  static async start({ args, env = {} }: Command, core: string | undefined): Promise<RunningServer> {
+  static async start({ args, env = {} }: ServerCommand, core: string | undefined): Promise<RunningServer> {
     const directory = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
     const log = join(directory, 'log');
     const output = openSync(log, 'a');

@@ -1,7 +1,7 @@
 /** The measurement of one server: check, warm-up, and slices of load. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { CONNECTIONS, type Generator, OutOfIds, type Result, run, tokenOf } from './load';
-import type { IdRange, Method } from '../test/world/load/workload';
+import { CONNECTIONS, type Generator, OutOfIds, type LoadResult, run, tokenOf } from './load';
+import type { IdRange, LoadMethod } from '../test/world/load/workload';
 import type { Placement } from './machine';
 import { seed } from './seed';
 import type { RunningServer } from './server';
@@ -40,12 +40,12 @@ export interface Conditions {
 }
 
 /** The result of one slice. */
-export interface Slice extends Result {
+export interface MeasuredSlice extends LoadResult {
   /** Processor time of the server, in seconds; `undefined` if the system does not report it. */
   readonly cpuSeconds: number | undefined;
 }
 
-export class Session {
+export class ServerSession {
   readonly #url: string;
   /** Plants that can be deleted. */
   #living: IdRange[] = [];
@@ -82,7 +82,7 @@ export class Session {
     await this.#answerTo('DELETE', `/${id}`, writer);
   }
 
-  async #answerTo(method: Method, path: string, token: string, body?: object): Promise<unknown> {
+  async #answerTo(method: LoadMethod, path: string, token: string, body?: object): Promise<unknown> {
     const answer = await fetch(this.#url + path, {
       method,
       headers: { Authorization: `Bearer ${token}`, ...(body && { 'Content-Type': 'application/json' }) },
@@ -94,27 +94,27 @@ export class Session {
   }
 
   /** Warms up a method, and creates the plants that all slices will delete. */
-  async warmUp(method: Method): Promise<void> {
+  async warmUp(method: LoadMethod): Promise<void> {
     const { warmUpSeconds, slices, seconds } = this.conditions;
     if (warmUpSeconds > 0) await this.#load(method, warmUpSeconds);
     if (method === 'DELETE') await this.#provide(slices * seconds);
   }
 
-  slice(method: Method): Promise<Slice> {
+  slice(method: LoadMethod): Promise<MeasuredSlice> {
     return this.#load(method, this.conditions.seconds);
   }
 
   /** Sends `rate` requests a second, however slow the responses are. */
-  async atRate(method: Method, rate: number, seconds: number): Promise<Slice> {
+  async atRate(method: LoadMethod, rate: number, seconds: number): Promise<MeasuredSlice> {
     return this.#load(method, seconds, rate);
   }
 
-  async #load(method: Method, seconds: number, rate?: number): Promise<Slice> {
+  async #load(method: LoadMethod, seconds: number, rate?: number): Promise<MeasuredSlice> {
     if (method === 'GET') return this.#run(method, this.target.reader, [], seconds, rate);
     return method === 'POST' ? this.#post(seconds, rate) : this.#delete(seconds, rate);
   }
 
-  async #post(seconds: number, rate: number | undefined): Promise<Slice> {
+  async #post(seconds: number, rate: number | undefined): Promise<MeasuredSlice> {
     const first = this.#nextId;
     const slice = await this.#run('POST', this.target.writer, [{ first, count: 1e9 }], seconds, rate);
     this.#nextId += slice.requests + 2 * CONNECTIONS;
@@ -128,7 +128,7 @@ export class Session {
   }
 
   /** Deletes each id once. If the ids run out, it repeats the slice with twice as many new ids. */
-  async #delete(seconds: number, rate: number | undefined): Promise<Slice> {
+  async #delete(seconds: number, rate: number | undefined): Promise<MeasuredSlice> {
     const { writer, remembers } = this.target;
     if (!remembers) return this.#run('DELETE', writer, [{ first: 1, count: 1e9 }], seconds, rate);
     await this.#provide(seconds, rate);
@@ -161,12 +161,12 @@ export class Session {
   }
 
   async #run(
-    method: Method,
+    method: LoadMethod,
     token: string,
     ids: readonly IdRange[],
     seconds: number,
     rate: number | undefined,
-  ): Promise<Slice> {
+  ): Promise<MeasuredSlice> {
     const { generator, placement } = this.conditions;
     const { query = '', users } = this.target;
     const url = method === 'GET' ? this.#url + query : this.#url;

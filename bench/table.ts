@@ -1,16 +1,16 @@
 /** Makes the printed tables from the figures of all rounds. */
 import { METHODS, type Pair, type Pairs, cpuMicroseconds, cpuRatio, perSecond, rateRatio } from './compare';
-import type { Method } from '../test/world/load/workload';
+import type { LoadMethod } from '../test/world/load/workload';
 import type { Contestant } from './measure';
 import { type Spread, median, spread } from './statistics';
 
-export interface Row {
+export interface TableRow {
   readonly name: string;
   readonly title: string;
-  readonly byMethod: Readonly<Record<Method, Cell>>;
+  readonly byMethod: Readonly<Record<LoadMethod, TableCell>>;
 }
 
-export interface Cell {
+export interface TableCell {
   readonly perSecond: number;
   /** Ratio of the throughput to that of bare in the adjacent second: 1 is as fast. */
   readonly rate: Spread;
@@ -21,15 +21,15 @@ export interface Cell {
 }
 
 /** @param compared with bare, by name. */
-export function rowsOf(contestants: readonly Contestant[], compared: ReadonlyMap<string, Pairs>): Row[] {
+export function rowsOf(contestants: readonly Contestant[], compared: ReadonlyMap<string, Pairs>): TableRow[] {
   return contestants.map(({ name, title }) => {
     const pairs = compared.get(name)!;
     const cells = METHODS.map((method) => [method, cellOf(pairs[method])]);
-    return { name, title, byMethod: Object.fromEntries(cells) as Record<Method, Cell> };
+    return { name, title, byMethod: Object.fromEntries(cells) as Record<LoadMethod, TableCell> };
   });
 }
 
-function cellOf(pairs: readonly Pair[]): Cell {
+function cellOf(pairs: readonly Pair[]): TableCell {
   const own = pairs.map((pair) => pair.own);
   return {
     perSecond: median(own.map(perSecond)),
@@ -40,7 +40,7 @@ function cellOf(pairs: readonly Pair[]): Cell {
   };
 }
 
-export function ratioTable(rows: readonly Row[]): string {
+export function ratioTable(rows: readonly TableRow[]): string {
   return markdown(
     ['', ...METHODS, ...METHODS.map((method) => `${method}, processor`)],
     rows.map(({ title, byMethod }) => [
@@ -51,7 +51,7 @@ export function ratioTable(rows: readonly Row[]): string {
   );
 }
 
-export function figureTable(rows: readonly Row[]): string {
+export function figureTable(rows: readonly TableRow[]): string {
   return markdown(
     ['', ...METHODS.map((method) => `${method}: a second, µs of processor, p99 in ms`)],
     rows.map(({ title, byMethod }) => [

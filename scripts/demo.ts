@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { streamKey } from '../src/adapters/redis';
 import { parseUser, plantsOf } from '../src/application';
-import { type Service, bootstrap } from '../src/service/bootstrap';
+import { type RunningService, bootstrap } from '../src/service/bootstrap';
 import { readConfig } from '../src/service/config';
 import { problemsText } from '../src/service/start-text';
 import { startDurableRedis } from './durable-redis';
@@ -28,7 +28,7 @@ async function main(): Promise<number> {
   const interrupted = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   const redis = await findRedis();
   const token = randomBytes(18).toString('base64url');
-  const instances: Service[] = [];
+  const instances: RunningService[] = [];
   try {
     for (let count = redis ? 2 : 1; count > 0; count--) instances.push(await start(redis, token));
     await plant(instances[0]!, token);
@@ -41,7 +41,7 @@ async function main(): Promise<number> {
   }
 }
 
-async function start(redis: Redis | undefined, token: string): Promise<Service> {
+async function start(redis: Redis | undefined, token: string): Promise<RunningService> {
   const store = redis && { EVENT_STORE: 'redis', REDIS_URL: redis.url, REDIS_KEY_PREFIX: 'plant-store-demo' };
   const { config, problems } = readConfig({
     PORT: '0',
@@ -53,7 +53,7 @@ async function start(redis: Redis | undefined, token: string): Promise<Service> 
   return bootstrap(config);
 }
 
-async function plant({ url }: Service, token: string): Promise<void> {
+async function plant({ url }: RunningService, token: string): Promise<void> {
   for (const body of PLANTS) {
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
     const { status } = await fetch(`${url}/plants`, { method: 'POST', headers, body: JSON.stringify(body) });
@@ -62,12 +62,17 @@ async function plant({ url }: Service, token: string): Promise<void> {
   }
 }
 
-async function list({ url }: Service, token: string): Promise<string> {
+async function list({ url }: RunningService, token: string): Promise<string> {
   const answer = await fetch(`${url}/plants`, { headers: { Authorization: `Bearer ${token}` } });
   return answer.text();
 }
 
-function whatToTry(instances: readonly Service[], redis: Redis | undefined, token: string, plants: string) {
+function whatToTry(
+  instances: readonly RunningService[],
+  redis: Redis | undefined,
+  token: string,
+  plants: string,
+) {
   const [one, other] = [instances[0]!.url, instances.at(-1)!.url];
   const bearer = `-H 'Authorization: Bearer ${token}'`;
   return [

@@ -107,14 +107,14 @@ async function survival(directory: string, mutant: Mutant, record: boolean): Pro
   }
 }
 
-interface Selection {
+interface MutantSelection {
   readonly mutants: readonly Mutant[];
   /** Whether the seeds are searched for and written. */
   readonly record: boolean;
 }
 
 /** What the arguments select. */
-function selected(args: readonly string[]): Selection {
+function selected(args: readonly string[]): MutantSelection {
   const { values, positionals } = parseArgs({
     args: [...args],
     options: { part: { type: 'string', default: '1/1' }, record: { type: 'boolean', default: false } },
@@ -129,7 +129,7 @@ function selected(args: readonly string[]): Selection {
   return { mutants, record: values.record };
 }
 
-async function main({ mutants, record }: Selection): Promise<void> {
+async function main({ mutants, record }: MutantSelection): Promise<void> {
   // Schedules are counted in the time of one processor.
   const copies = Array.from({ length: record ? 1 : availableParallelism() }, copyTree);
   try {

@@ -1,10 +1,10 @@
 /** The parts of docs/reliability.md that show what was found: results of runs, never written by hand. */
 import { markdown, thousands } from '../bench/table';
 import { MUTANTS } from '../test/mutants/mutants';
-import { OUTAGE, type Result, SERVED, readResults } from '../test/world/results/results';
+import { OUTAGE, type RunResult, SERVED, readResults } from '../test/world/results/results';
 import { SCENARIOS } from '../test/world/scenarios';
 
-type Runs = Readonly<Record<string, Result>>;
+type Runs = Readonly<Record<string, RunResult>>;
 type Row = readonly unknown[];
 
 const table = (head: readonly string[], rows: readonly Row[]) => markdown(head, rows, '---');
@@ -13,8 +13,9 @@ const seconds = (ms: number | null | undefined) =>
 const isMeasured = (name: string) => SCENARIOS[name]?.cell !== undefined;
 
 export function runsTable(runs: Runs): string {
-  const row = (name: string, results: readonly Result[]): Row => {
-    const sum = (of: (result: Result) => number) => results.reduce((total, result) => total + of(result), 0);
+  const row = (name: string, results: readonly RunResult[]): Row => {
+    const sum = (of: (result: RunResult) => number) =>
+      results.reduce((total, result) => total + of(result), 0);
     const faults = sum(({ faults }) => Object.values(faults).reduce((total, { count }) => total + count, 0));
     return [
       name,

@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openStore, plantsOver } from '../test/adapters/redis/open-store';
 import { newPlant, plantId } from '../test/support/given';
 import { residentBytes, startService } from '../test/world/load/service';
-import { Client } from '../test/support/client';
+import { HttpClient } from '../test/support/client';
 import { disconnect, plainClient } from '../test/support/redis/server';
 import { parseUser } from '../src/application';
 import { startDurableRedis } from './durable-redis';
@@ -72,7 +72,8 @@ async function measure({ title, users, plants }: Setup): Promise<string> {
   for (let first = 0; first < users; first += 50) {
     await Promise.all(
       names.slice(first, first + 50).map(async (name) => {
-        while ((await new Client(service.url, name).get('/plants?limit=1')).status !== 200) await pause(100);
+        while ((await new HttpClient(service.url, name).get('/plants?limit=1')).status !== 200)
+          await pause(100);
       }),
     );
   }
@@ -110,7 +111,7 @@ async function peak(): Promise<string> {
   const heap = { NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}` };
   const service = await startService(redis.url, names, { ...heap, LOG_LEVEL: 'warn' });
   const until = performance.now() + 20_000;
-  const listing = names.flatMap((name) => [1, 2].map(() => new Client(service.url, name)));
+  const listing = names.flatMap((name) => [1, 2].map(() => new HttpClient(service.url, name)));
   await Promise.all(
     listing.map(async (client) => {
       // At least three lists each, however slow the machine is.

@@ -20,7 +20,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { randomFrom } from '../test/support/random';
-import type { Outcome, Scenario } from '../test/world/scenario';
+import type { ScenarioOutcome, Scenario } from '../test/world/scenario';
 import { SCENARIOS } from '../test/world/scenarios';
 import { replaySchedule } from '../test/world/simulated/explore';
 import type { Schedule } from '../test/world/simulated/schedule';
@@ -79,7 +79,7 @@ async function runAll(
   const end = begin + minutes * 60_000;
   const share = (end - begin) / scenarios.length;
   const bounded = Math.min(RUN_MS.most, Math.max(RUN_MS.least, share));
-  const outcomes = new Map<string, Outcome[]>(scenarios.map(([name]) => [name, []]));
+  const outcomes = new Map<string, ScenarioOutcome[]>(scenarios.map(([name]) => [name, []]));
   let [passed, failed] = [0, 0];
   const continues = (run: number) =>
     run === 0 || (count === undefined ? performance.now() < end : run < scenarios.length);

@@ -2,14 +2,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startDurableRedis } from '../../scripts/durable-redis';
 import { METHODS, cpuMicroseconds } from '../compare';
-import type { Method } from '../../test/world/load/workload';
+import type { LoadMethod } from '../../test/world/load/workload';
 import { tokenOf } from '../load';
 import { has, pinned } from '../machine';
 import { type Panel, plot } from '../plot';
 import type { Section } from '../report';
 import type { RunningServer } from '../server';
 import type { FilledUsers } from '../servers/status';
-import { type Conditions, Session } from '../session';
+import { type Conditions, ServerSession } from '../session';
 import { median } from '../statistics';
 import { markdown, thousands } from '../table';
 import { startFilled } from './filled';
@@ -21,7 +21,7 @@ const PLANTS_EACH = 20;
 const PLANTS = [100, 1_000, 10_000, 100_000, 1_000_000];
 
 type By = 'users' | 'plants';
-type Costs = Readonly<Record<Method, number>>;
+type Costs = Readonly<Record<LoadMethod, number>>;
 interface Curves {
   readonly title: string;
   readonly users: readonly Costs[];
@@ -94,12 +94,12 @@ async function costsOf(
     query,
     listed,
   };
-  const session = new Session({ ...target, firstId: 1 }, server, conditions);
+  const session = new ServerSession({ ...target, firstId: 1 }, server, conditions);
   await loaded(`${server.url}/plants${query}`, tokenOf(name, 1, users));
   await session.prepare();
   // Every user's plants are in memory after this.
   for (let requests = 0; requests <= (users ?? 1);) requests += (await session.slice('GET')).requests;
-  const costs: [Method, number][] = [];
+  const costs: [LoadMethod, number][] = [];
   for (const method of METHODS) {
     await session.warmUp(method);
     const slices = [];

@@ -1,12 +1,12 @@
 /** Measures latencies at half of each server's capacity, with requests that are due at a constant rate. */
 import { METHODS, perSecond } from '../compare';
 import { contestants } from '../contestants';
-import type { Method } from '../../test/world/load/workload';
+import type { LoadMethod } from '../../test/world/load/workload';
 import { started } from '../measure';
 import { MAX_RATE } from '../../test/world/load/pacing';
 import { type Panel, plot } from '../plot';
 import type { Section } from '../report';
-import type { Conditions, Slice } from '../session';
+import type { Conditions, MeasuredSlice } from '../session';
 import { markdown, thousands } from '../table';
 
 const NAMES = ['plant-store', 'plant-store-redis', 'fastify', 'bare'];
@@ -16,7 +16,7 @@ const PERCENTILES = { p50: 'p50Ms', p99: 'p99Ms', 'p99.9': 'p999Ms' } as const;
 
 interface Measured {
   readonly title: string;
-  readonly byMethod: Readonly<Record<Method, { readonly rate: number; readonly slice: Slice }>>;
+  readonly byMethod: Readonly<Record<LoadMethod, { readonly rate: number; readonly slice: MeasuredSlice }>>;
 }
 
 /** @param seconds at the constant rate, for each server and method. */
@@ -24,7 +24,7 @@ export async function latency(conditions: Conditions, seconds = 8): Promise<Sect
   const measured: Measured[] = [];
   for (const contestant of contestants().filter(({ name }) => NAMES.includes(name))) {
     const byMethod = await started(contestant, conditions, async (session) => {
-      const all: [Method, Measured['byMethod'][Method]][] = [];
+      const all: [LoadMethod, Measured['byMethod'][LoadMethod]][] = [];
       for (const method of METHODS) {
         await session.warmUp(method);
         const rate = Math.min(MAX_RATE, SHARE * perSecond(await session.slice(method)));

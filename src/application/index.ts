@@ -9,6 +9,7 @@ export {
 export { JsonNumber, parseJson } from './exact-json';
 export { FAILURES, type Problem, REJECTED, failureOf } from './failures';
 export { type ListQuery, type Listing, Selection, WHOLE_LIST } from './listing';
+export type { RequestReport, RequestTrace, RequestTracer, SentRequest } from './observed-requests';
 export { type Upcaster, plantCodec, plantCodecWith } from './plant-codec';
 export { plantListCodec } from './plant-list-codec';
 export { plantKind } from './plant-kind';

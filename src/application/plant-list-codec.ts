@@ -17,7 +17,7 @@ const EXACT_LENGTH = 15;
 const ROW_LENGTH = 20;
 
 /** Position, id and members of a living plant; the last row is the version of the list alone. */
-type Row = readonly unknown[];
+type PlantRow = readonly unknown[];
 
 /**
  * The codec of plant lists: the format of snapshots. docs/decisions/0014-snapshots.md explains it.
@@ -42,7 +42,7 @@ export const plantListCodec: StateCodec<PlantList> = {
 };
 
 function* chunksOf(living: ReturnType<PlantList['living']>, version: number): Generator<string> {
-  let rows: Row[] = [];
+  let rows: PlantRow[] = [];
   let length = 0;
   for (const { position, id, plant } of living) {
     rows.push([position, id.length > EXACT_LENGTH ? id : Number(id), ...columnsOf(plant)]);
@@ -56,10 +56,10 @@ function* chunksOf(living: ReturnType<PlantList['living']>, version: number): Ge
 }
 
 /** Throws without a part of the text, unlike JSON.parse: errors are logged. */
-function rowsOf(chunk: string): readonly Row[] {
+function rowsOf(chunk: string): readonly PlantRow[] {
   try {
     const rows: unknown = JSON.parse(chunk);
-    if (Array.isArray(rows) && rows.every(Array.isArray)) return rows as readonly Row[];
+    if (Array.isArray(rows) && rows.every(Array.isArray)) return rows as readonly PlantRow[];
   } catch {
     // As for any other text.
   }
@@ -67,7 +67,7 @@ function rowsOf(chunk: string): readonly Row[] {
 }
 
 /** Throws if the row is invalid, or the rules could not have produced it. */
-function decodeRow(list: PlantList, row: Row): void {
+function decodeRow(list: PlantList, row: PlantRow): void {
   const [position, id, ...columns] = row;
   if (!Number.isSafeInteger(position)) throw new TypeError('a row without a position');
   if (row.length === 1) return list.skipTo(position as number);

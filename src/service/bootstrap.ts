@@ -25,7 +25,7 @@ import { logRequests } from './request-log';
 import { AT_ONCE, openServers } from './servers';
 import { packageVersion } from './version';
 
-export interface Service {
+export interface RunningService {
   /** Base URL, e.g. http://127.0.0.1:3000. */
   readonly url: string;
   /** Base URL of the admin port; `undefined` without ADMIN_PORT. */
@@ -56,7 +56,7 @@ function swaggerUi(): string {
 }
 
 /** The composition root: starts the service from its configuration. Rejects if it cannot listen at the address. */
-export async function bootstrap(config: Config, overrides: Overrides = {}): Promise<Service> {
+export async function bootstrap(config: Config, overrides: Overrides = {}): Promise<RunningService> {
   const log = overrides.log ?? (await openLog(config));
   warnOfFewOpenFiles(log, config.MAX_CONNECTIONS);
 

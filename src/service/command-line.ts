@@ -1,6 +1,6 @@
 import { TokenFileBusy, addToken } from '../adapters/auth/new-token';
 import { BrokenTokenFile } from '../adapters/auth/token-file-format';
-import type { OpenStore, CliContext } from '../adapters/cli/command';
+import type { CliStore, CliContext } from '../adapters/cli/command';
 import { Misconfigured, Refused } from '../adapters/cli/exit';
 import { untilUnread } from '../adapters/cli/pipe-reader';
 import { run } from '../adapters/cli/run';
@@ -65,7 +65,7 @@ function contextOf(process: NodeJS.Process): CliContext {
  */
 const REQUEST_TIMEOUT_MS = 60_000;
 
-async function openStore(environment: NodeJS.ProcessEnv, print: (line: string) => void): Promise<OpenStore> {
+async function openStore(environment: NodeJS.ProcessEnv, print: (line: string) => void): Promise<CliStore> {
   const config = storeConfig(environment);
   if (config.EVENT_STORE === 'memory')
     throw new Misconfigured(

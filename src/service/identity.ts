@@ -12,7 +12,7 @@ import { type Authenticator, type User, parseUser } from '../application';
 import { type Config, authenticates } from './config';
 
 /** Authentication of callers: all sources of tokens that the configuration names, as one. */
-export interface Identity {
+export interface Authentication {
   readonly authenticator: Authenticator;
   /** The token of the user `dev`, minted here if no source is configured. */
   readonly developmentToken: string | undefined;
@@ -26,7 +26,7 @@ type AuthMetrics = Pick<Metrics, 'authSourceRead'>;
 const DEVELOPER: User = parseUser('dev')!;
 
 /** Throws only if the token file cannot be used. */
-export function openIdentity(config: Config, log: Logger, metrics: AuthMetrics): Identity {
+export function openIdentity(config: Config, log: Logger, metrics: AuthMetrics): Authentication {
   const developmentToken = authenticates(config) ? undefined : randomBytes(24).toString('base64url');
   const file =
     config.AUTH_TOKENS_FILE === undefined

@@ -78,18 +78,18 @@ function traceOf(traceparent: string) {
   return { traceparent, trace_id, span_id };
 }
 
-type Failure = Pick<RequestLine, 'reason' | 'cause'>;
+type FailureCause = Pick<RequestLine, 'reason' | 'cause'>;
 
 /** Distinguishes the first failure for a reason from those that follow, and counts those. */
 class RepeatedFailures {
-  readonly #reasons = new Map<string, { failures: number; latest: Failure; cancel: () => void }>();
+  readonly #reasons = new Map<string, { failures: number; latest: FailureCause; cancel: () => void }>();
 
   constructor(
     private readonly clock: Clock,
-    private readonly log: (failures: number, latest: Failure) => void,
+    private readonly log: (failures: number, latest: FailureCause) => void,
   ) {}
 
-  isFirst({ reason = '', cause }: Failure): boolean {
+  isFirst({ reason = '', cause }: FailureCause): boolean {
     const known = this.#reasons.get(reason);
     const latest = { reason, cause };
     if (known === undefined) {

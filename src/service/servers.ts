@@ -1,11 +1,11 @@
 import { type HttpServer, type RequestReport, listen } from '../adapters/http';
 import type { Config } from './config';
 
-type App = Parameters<typeof listen>[0];
+type ServedApp = Parameters<typeof listen>[0];
 
 export interface Apps {
-  readonly app: App;
-  readonly adminApp: App;
+  readonly app: ServedApp;
+  readonly adminApp: ServedApp;
   readonly report: (request: RequestReport) => void;
 }
 

@@ -1,5 +1,5 @@
 import { columns, paragraphs } from '../adapters/cli/layout';
-import type { Service } from './bootstrap';
+import type { RunningService } from './bootstrap';
 import { type Config, type ConfigProblem, MASK, type Setting, variables } from './config';
 
 // What the service prints while it starts.
@@ -49,7 +49,7 @@ export function configText(settings: readonly Setting[]): string {
 }
 
 /** Where the service listens, and on which store. */
-export function startSentence({ url }: Service, { EVENT_STORE }: Config): string {
+export function startSentence({ url }: RunningService, { EVENT_STORE }: Config): string {
   return `plant-store listens on ${url} (${placeOfEvents(EVENT_STORE)})`;
 }
 
@@ -65,7 +65,7 @@ function placeOfEvents(eventStore: Config['EVENT_STORE']): string {
 }
 
 /** The text of the start, for people. */
-export function welcome(service: Service, config: Config): string {
+export function welcome(service: RunningService, config: Config): string {
   const { url, developmentToken } = service;
   const lines = [startSentence(service, config), `the interface, to read and to try: ${url}/docs`];
   if (developmentToken !== undefined) {
@@ -90,7 +90,7 @@ function listingCurl(url: string, token: string): string {
  * development token, which nothing else shows, but never a configured one.
  */
 export function startEvent(
-  { url, adminUrl, developmentToken }: Service,
+  { url, adminUrl, developmentToken }: RunningService,
   { EVENT_STORE }: Config,
   settings: readonly Setting[],
 ) {

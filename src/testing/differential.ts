@@ -42,7 +42,7 @@ export async function compareWithMemory(subject: Subject, stores: readonly Event
   }
 }
 
-interface Append {
+interface TriedAppend {
   readonly stream: StreamName;
   readonly expected: Head;
   readonly commit: string;
@@ -63,7 +63,7 @@ class Workload {
   readonly #streams = Array.from({ length: STREAMS }, () => streamName(`contract ${randomUUID()}`));
   /** Per writer and stream, the last head that the writer knows. */
   readonly #known = Array.from({ length: WRITERS }, () => this.#streams.map(() => BEGINNING));
-  readonly #appends: Append[] = [];
+  readonly #appends: TriedAppend[] = [];
 
   constructor(
     private readonly subject: Subject,
@@ -115,7 +115,7 @@ class Workload {
     return this.#compare(`${step}, a read`, stream, (either) => either.read(after));
   }
 
-  #append(step: string, { stream, expected, commit, events }: Append): Promise<Whole> {
+  #append(step: string, { stream, expected, commit, events }: TriedAppend): Promise<Whole> {
     return this.#compare(`${step}, an append`, stream, (either) => either.append(expected, commit, events));
   }
 

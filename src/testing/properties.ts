@@ -99,7 +99,7 @@ function parameters({ seed, effort }: Subject): { readonly seed: number; readonl
   return { seed, numRuns: Math.ceil(20 * effort) };
 }
 
-interface Append {
+interface PlannedAppend {
   readonly expected: Head;
   readonly head: Head;
   readonly events: readonly EncodedEvent[];
@@ -108,7 +108,7 @@ interface Append {
 /** A new stream that `commits` were appended to one after the other. */
 async function written(subject: Subject, commits: readonly (readonly EncodedEvent[])[]) {
   const stream = new Stream(subject.store);
-  const appends: Append[] = [];
+  const appends: PlannedAppend[] = [];
   const history: StoredEvent[] = [];
   for (const events of commits) {
     const expected = appends.at(-1)?.head ?? BEGINNING;

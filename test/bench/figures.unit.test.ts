@@ -4,18 +4,18 @@ import { OutOfIds, resultOf } from '../../bench/load';
 import { placement } from '../../bench/machine';
 import type { Contestant } from '../../bench/measure';
 import { reportText } from '../../bench/report';
-import { type Conditions, type Session, type Slice, idsAfter } from '../../bench/session';
+import { type Conditions, type ServerSession, type MeasuredSlice, idsAfter } from '../../bench/session';
 import { quantile, spread } from '../../bench/statistics';
 import { figureTable, ratioTable, rowsOf } from '../../bench/table';
 import { withFigures } from '../../scripts/page-figures';
 
 /** A slice of one second in which a server answers this many requests. */
-function slice(requests: number, cpuSeconds?: number): Slice {
+function slice(requests: number, cpuSeconds?: number): MeasuredSlice {
   return { requests, seconds: 1, p50Ms: 1, p99Ms: 2, p999Ms: 2.5, maxMs: 3, cpuSeconds };
 }
 
 /** The same pairs for all methods. */
-function pairs(...all: readonly (readonly [own: Slice, other: Slice])[]): Pairs {
+function pairs(...all: readonly (readonly [own: MeasuredSlice, other: MeasuredSlice])[]): Pairs {
   const each = all.map(([own, other]) => ({ own, other }));
   return { GET: each, POST: each, DELETE: each };
 }
@@ -64,7 +64,7 @@ describe("The benchmark's comparison", () => {
   const conditions = { slices: 3 } as Conditions;
 
   /** Two sessions that record the order of their calls. */
-  function sessions(): { calls: string[]; own: Session; other: Session } {
+  function sessions(): { calls: string[]; own: ServerSession; other: ServerSession } {
     const calls: string[] = [];
     const session = (name: string, requests: number) => ({
       warmUp: async (method: string) => void calls.push(`${name} warms up for ${method}`),
@@ -75,8 +75,8 @@ describe("The benchmark's comparison", () => {
     });
     return {
       calls,
-      own: session('own', 10) as unknown as Session,
-      other: session('other', 20) as unknown as Session,
+      own: session('own', 10) as unknown as ServerSession,
+      other: session('other', 20) as unknown as ServerSession,
     };
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Client } from '../support/client';
+import { HttpClient } from '../support/client';
 import { patient } from '../support/patience';
 import { describePrograms } from '../support/programs';
 import { ServiceProcess } from '../support/service-process';
@@ -45,7 +45,7 @@ describePrograms(
     for (const [attack, options] of Object.entries(ATTACKS))
       it(`serves others during ${attack}, and ends all connections of the attack`, async () => {
         const { url } = service!;
-        const alice = new Client(url, 'alice');
+        const alice = new HttpClient(url, 'alice');
         const size = ['-c', String(ATTACKERS), '-r', String(ATTACKERS), '-i', '1', '-l', '15'];
         let output: string | undefined;
         const ended = runProgram('slowhttptest', [...size, ...options(url)]);

@@ -6,10 +6,10 @@ import { ENTRANCES, PROXIES, entrances } from './entrances';
 import { RESPONSES, linesOf, requestsOf } from './exchanges';
 import { runProgram } from './run-program';
 
-type Client = (url: string, token: string) => Promise<string>;
+type ProgramClient = (url: string, token: string) => Promise<string>;
 
 /** Each sends the requests to the service at `url`, and resolves with a line for each response. */
-const CLIENTS: Readonly<Record<string, Client>> = {
+const CLIENTS: Readonly<Record<string, ProgramClient>> = {
   curl: curl(),
   'curl, which requests an upgrade to HTTP/2': curl('--http2'),
   "Python's http.client": reader('python3', 'exchange.py', 'http.client'),
@@ -19,14 +19,14 @@ const CLIENTS: Readonly<Record<string, Client>> = {
 };
 
 /** A program that reads the requests from its standard input: on each line one, its parts separated by tabs. */
-function reader(interpreter: string, source: string, variant: string): Client {
+function reader(interpreter: string, source: string, variant: string): ProgramClient {
   return (url, token) => {
     const input = requestsOf(token).map((request) => `${request.join('\t')}\n`);
     return runProgram(interpreter, [join(__dirname, 'programs', source), url, variant], input.join(''));
   };
 }
 
-function curl(...options: readonly string[]): Client {
+function curl(...options: readonly string[]): ProgramClient {
   return async (url, token) => {
     let lines = '';
     for (const [method, path, sentToken, body] of requestsOf(token)) {

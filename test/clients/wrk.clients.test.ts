@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { Client } from '../support/client';
+import { HttpClient } from '../support/client';
 import { describePrograms } from '../support/programs';
 import { tokenOf } from '../support/token';
 import { ENTRANCES, PROXIES, entrances } from './entrances';
@@ -31,6 +31,6 @@ describePrograms({ wrk: 'wrk', ...PROXIES }, 'The service', function () {
       expect({ refused, broken }).to.deep.equal({ refused: 0, broken: 0 });
       expect(requests).to.be.above(10 * CONNECTIONS);
       // Those between their create and their delete when wrk ended.
-      expect(await new Client(urls.directly, user).names()).to.have.length.at.most(CONNECTIONS);
+      expect(await new HttpClient(urls.directly, user).names()).to.have.length.at.most(CONNECTIONS);
     });
 });

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Client } from '../support/client';
+import { HttpClient } from '../support/client';
 import { tokenOf } from '../support/instance';
 import { freePort } from '../support/redis/free-port';
 import { until } from '../support/until';
@@ -31,7 +31,7 @@ async function composeCommand(): Promise<readonly string[] | undefined> {
 }
 
 function suite(): void {
-  let client: Client;
+  let client: HttpClient;
   let settings: NodeJS.ProcessEnv = {};
   let up = false;
 
@@ -67,7 +67,7 @@ function suite(): void {
     // --scale, because the older program ignores replicas.
     up = true;
     await compose('up', '--detach', '--no-build', '--scale', 'plants=2');
-    client = new Client(`http://127.0.0.1:${port}`);
+    client = new HttpClient(`http://127.0.0.1:${port}`);
     await until(async () => (await client.list().catch(() => undefined))?.status === 200);
   });
   after(async () => {
@@ -152,7 +152,7 @@ function suite(): void {
     const next = "printf 'FROM plant-store:test\\nLABEL version=next\\n' | docker build --tag plant-store -";
     await say('bash', ['-c', next]);
     const writers = USERS.map(
-      (user) => new Writer(new Client(`http://127.0.0.1:${settings['PORT']}`, user), 20_000),
+      (user) => new Writer(new HttpClient(`http://127.0.0.1:${settings['PORT']}`, user), 20_000),
     );
     await follow('upgrade compose');
     await Promise.all(writers.map((writer) => writer.stop()));
@@ -213,7 +213,7 @@ class Writer {
   readonly #done: Promise<void>;
   #stopped = false;
 
-  constructor(client: Client, firstId: number) {
+  constructor(client: HttpClient, firstId: number) {
     this.#done = this.#write(client, firstId);
   }
 
@@ -222,7 +222,7 @@ class Writer {
     await this.#done;
   }
 
-  async #write(client: Client, firstId: number): Promise<void> {
+  async #write(client: HttpClient, firstId: number): Promise<void> {
     for (let id = firstId; !this.#stopped; id++) {
       const { status } = await client.create(id, `Ivy ${id}`);
       this.statuses.add(status);

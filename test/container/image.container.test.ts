@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { blocks } from '../docs/blocks';
-import { Client } from '../support/client';
+import { HttpClient } from '../support/client';
 import { tokenOf } from '../support/instance';
 import { until } from '../support/until';
 import { describeDocker, docker, image } from './docker';
@@ -48,7 +48,7 @@ describeDocker('The image', () => {
   it('serves without root, without other programs, on a read-only file system', async () => {
     const { id, url } = await start('--cap-drop', 'ALL');
     await healthy(id);
-    const client = new Client(url);
+    const client = new HttpClient(url);
     expect(await client.create(1, 'Fern')).to.include({ status: 200 });
     expect((await client.list()).names).to.deep.equal(['Fern']);
 

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { SignJWT } from 'jose';
 import { PROBLEMS } from '../../src/adapters/http/app/problems';
-import { Client } from '../support/client';
+import { HttpClient } from '../support/client';
 import { describePrograms } from '../support/programs';
 import { freePort } from '../support/redis/free-port';
 import { temporaryDirectory } from '../support/temporary-directory';
@@ -82,8 +82,8 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     const [port] = await start(1);
     await stop(port!);
     // The client checks the response against the OpenAPI document.
-    await until(async () => (await new Client(haproxy.url, 'user0').list()).error === 50300);
-    const { status, headers } = await new Client(haproxy.url, 'user0').get('/plants', {
+    await until(async () => (await new HttpClient(haproxy.url, 'user0').list()).error === 50300);
+    const { status, headers } = await new HttpClient(haproxy.url, 'user0').get('/plants', {
       'X-Request-Id': 'mine',
     });
     expect([status, headers['x-request-id']]).to.deep.equal([503, 'mine']);
@@ -95,7 +95,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
   it('has the id of a request in its log and in that of the service, and repeats none that is not well-formed', async () => {
     const [port] = await start(1);
     for (const sent of ['mine', 'my"{<id', 'x'.repeat(65)]) {
-      const { headers } = await new Client(haproxy.url, 'user0').get('/plants', { 'X-Request-Id': sent });
+      const { headers } = await new HttpClient(haproxy.url, 'user0').get('/plants', { 'X-Request-Id': sent });
       const id = headers['x-request-id'] as string;
       expect(id === sent).to.equal(sent === 'mine');
       await until(() => haproxy.requests.some(({ requestId }) => requestId === id));
@@ -129,7 +129,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
       slow.push(socket);
     }
     await Promise.all(slow.map((socket) => once(socket, 'connect')));
-    const answers = await Promise.all(USERS.map((user) => new Client(haproxy.url, user).list()));
+    const answers = await Promise.all(USERS.map((user) => new HttpClient(haproxy.url, user).list()));
     expect(answers.map(({ status }) => status)).to.deep.equal(USERS.map(() => 200));
     expect(services.get(port!)!.log.join('')).not.to.contain('"status":401');
     for (const socket of slow) socket.destroy();
@@ -147,7 +147,9 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     const stopped = kept.stop();
     const statuses = new Set<number>();
     for (let i = 0; i < 20; i++)
-      for (const { status } of await Promise.all(USERS.map((user) => new Client(haproxy.url, user).list())))
+      for (const { status } of await Promise.all(
+        USERS.map((user) => new HttpClient(haproxy.url, user).list()),
+      ))
         statuses.add(status);
     await stopped;
     expect([...statuses]).to.deep.equal([200]);
@@ -166,7 +168,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     const serversOf = async (user: string, tokens: readonly string[]) => {
       const before = haproxy.requests.length;
       for (const token of tokens)
-        expect((await new Client(haproxy.url, user, token).list()).status).to.equal(200);
+        expect((await new HttpClient(haproxy.url, user, token).list()).status).to.equal(200);
       await until(() => haproxy.requests.length >= before + tokens.length);
       return new Set(haproxy.requests.slice(before).map(({ server }) => server));
     };

@@ -9,7 +9,7 @@ import type { CronJob, Job } from 'kubernetes-types/batch/v1';
 import type { Container, PodSpec } from 'kubernetes-types/core/v1';
 import { parse } from 'yaml';
 import { theBlock } from '../docs/shell';
-import { Client } from '../support/client';
+import { HttpClient } from '../support/client';
 import { compiledCli } from '../support/compiled-cli';
 import { describeOwnRedis, needsLocalServers } from '../support/redis';
 import { endWithProcess } from '../support/redis/end-with-process';
@@ -148,7 +148,7 @@ describeOwnRedis('The manifests of deploy/kubernetes', (startRedis) => {
       const { port, path } = probe!.httpGet!;
       expect((await fetch(`http://127.0.0.1:${ports[port]}${path}`)).status).to.equal(200);
     }
-    const client = new Client(`http://127.0.0.1:${ports['http']}`, 'alice', token);
+    const client = new HttpClient(`http://127.0.0.1:${ports['http']}`, 'alice', token);
     expect(await client.create(1, 'Fern')).to.include({ status: 200 });
 
     await killRedis();
@@ -166,7 +166,7 @@ describeOwnRedis('The manifests of deploy/kubernetes', (startRedis) => {
     const token = /\S{20,}/.exec(await follow('sh kubernetes'))![0];
     await startOfManifest();
     const first = await startService();
-    const client = new Client(`http://127.0.0.1:${first.ports['http']}`, 'alice', token);
+    const client = new HttpClient(`http://127.0.0.1:${first.ports['http']}`, 'alice', token);
     await client.create(1, 'Fern');
     await follow('sh kubernetes backup', {
       OPERATOR_PASSWORD: secret('plant-store-redis', 'operator-password'),
@@ -182,7 +182,7 @@ describeOwnRedis('The manifests of deploy/kubernetes', (startRedis) => {
     await killRedis();
     await startOfManifest('data/restored');
     const second = await startService();
-    const restored = new Client(`http://127.0.0.1:${second.ports['http']}`, 'alice', token);
+    const restored = new HttpClient(`http://127.0.0.1:${second.ports['http']}`, 'alice', token);
     await until(async () => (await restored.list()).status === 200);
     expect((await restored.list()).names).to.deep.equal(['Fern']);
     await second.instance.kill();

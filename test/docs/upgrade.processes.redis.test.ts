@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, writeFile
 import { dirname, join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { transpile } from '../../scripts/transpiler.cjs';
-import { Client } from '../support/client';
+import { HttpClient } from '../support/client';
 import { compiled } from '../support/compiled';
 import { compiledCli } from '../support/compiled-cli';
 import { type RedisServer, describeOwnRedis } from '../support/redis';
@@ -86,7 +86,7 @@ for (const { commit, beside } of [MAIN, ...VERSIONS]) {
     async function instance(script: string, more: Readonly<Record<string, string>>) {
       const environment = { ...settings, ...more };
       const shell = bash(`set -e\n${script}\necho "process $!"\ntrap 'kill $!' TERM\nwait`, environment);
-      const client = new Client(`http://127.0.0.1:${environment['PORT']!}`);
+      const client = new HttpClient(`http://127.0.0.1:${environment['PORT']!}`);
       const pid = () => /^.*process (\d+)$/m.exec(shell.said.out)?.[1];
       await until(() => pid() !== undefined || shell.child.exitCode !== null);
       expect(pid(), shell.said.error).to.be.a('string');

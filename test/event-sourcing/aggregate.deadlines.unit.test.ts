@@ -2,11 +2,12 @@ import { expect } from 'chai';
 import { StoreUnavailable } from '../../src/event-sourcing';
 import { LoadQueue } from '../../src/event-sourcing/loading/load-queue';
 import { ManualClock } from '../support/manual-clock';
-import type { Outcome } from '../support/pending-request';
+import type { RequestOutcome } from '../support/pending-request';
 import { TIMEOUT_MS, OneAggregate } from './one-aggregate';
 import { created } from './labels';
 
-const outcomes = (pending: readonly { readonly outcome: Outcome }[]) => pending.map(({ outcome }) => outcome);
+const outcomes = (pending: readonly { readonly outcome: RequestOutcome }[]) =>
+  pending.map(({ outcome }) => outcome);
 
 describe('While the store does not respond, an aggregate', () => {
   it('fails each request of the round at its deadline, and not earlier', async () => {

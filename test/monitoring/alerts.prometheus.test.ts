@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { tokenDigest } from '../../src/adapters/auth/token-digest';
 import type { EventStore, Head, StreamName } from '../../src/event-sourcing';
-import { Client } from '../support/client';
+import { HttpClient } from '../support/client';
 import { patient } from '../support/patience';
 import { describePrograms } from '../support/programs';
 import { type RedisServer, describeOwnRedis } from '../support/redis';
@@ -42,7 +42,7 @@ class BrokenStore extends SlowStore implements EventStore {
 }
 
 /** A fault, and the alerts that it causes. */
-interface Fault {
+interface AlertFault {
   readonly alerts: readonly string[];
   /** Causes it. */
   begin(): Promise<unknown>;
@@ -103,7 +103,7 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
       await prometheus.stop();
     });
 
-    const client = (instance: number, user: string) => new Client(services[instance]!.url, user);
+    const client = (instance: number, user: string) => new HttpClient(services[instance]!.url, user);
 
     function writeTokens(users: readonly string[]): void {
       const content = users.map((name) => ({ name, tokens: [{ sha256: tokenDigest(tokenOf(name)) }] }));
@@ -133,7 +133,7 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
       }
     }
 
-    const faults = (): readonly Fault[] => [
+    const faults = (): readonly AlertFault[] => [
       {
         alerts: ['PlantStoreLostHistory'],
         async begin() {
@@ -194,12 +194,12 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
         end: () => redis.admin.config('SET', 'maxmemory', '0'),
       },
     ];
-    const freeze: Fault = {
+    const freeze: AlertFault = {
       alerts: ['PlantStoreErrors', 'PlantStoreNotReady'],
       begin: () => redis.freeze(),
       end: () => redis.thaw(),
     };
-    const strangers: Fault = {
+    const strangers: AlertFault = {
       alerts: ['PlantStoreUnauthorized'],
       begin: async () => expect((await client(0, 'stranger').list()).status).to.equal(401),
       during: Array.from({ length: 10 }, () => () => client(0, 'stranger').list()),
@@ -214,7 +214,7 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
     }
 
     /** Begins and ends a fault; its alerts fire in time and clear. */
-    async function causes(fault: Fault): Promise<void> {
+    async function causes(fault: AlertFault): Promise<void> {
       const since = performance.now();
       const over = new AbortController();
       const during = (fault.during ?? []).map(async (again) => {

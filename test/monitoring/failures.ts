@@ -58,9 +58,9 @@ export const WELL: AllSeries = {
 };
 
 /** What differs from {@link WELL}, the alert that fires, and the minutes in which it does first and no longer. */
-type Failure = readonly [failure: string, alert: string, series: AllSeries, fires: number, clears: number];
+type AlertCase = readonly [failure: string, alert: string, series: AllSeries, fires: number, clears: number];
 
-export const FAILURES: readonly Failure[] = [
+export const FAILURES: readonly AlertCase[] = [
   [
     'requests get 503',
     'PlantStoreErrors',

@@ -7,7 +7,7 @@ import { freePort } from '../support/redis/free-port';
 import { until } from '../support/until';
 
 /** A sample of an instant query. */
-export interface Sample {
+export interface MetricSample {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [time: number, value: string];
 }
@@ -54,9 +54,9 @@ export class Prometheus {
   }
 
   /** The samples of an expression now. Rejects if it is invalid. */
-  async query(expression: string): Promise<readonly Sample[]> {
+  async query(expression: string): Promise<readonly MetricSample[]> {
     const path = `/api/v1/query?${new URLSearchParams({ query: expression }).toString()}`;
-    return ((await this.#get(path)) as { readonly result: readonly Sample[] }).result;
+    return ((await this.#get(path)) as { readonly result: readonly MetricSample[] }).result;
   }
 
   /** The names of all metrics. */

@@ -20,7 +20,7 @@ const FILE = 'test/mutants/mutants.diff';
 export const FIRST_SEED = 1;
 export const SCHEDULES = 100_000;
 
-export type Simulation = 'engine' | 'adapter';
+export type SimulationName = 'engine' | 'adapter';
 
 export interface Mutant {
   readonly fault: string;
@@ -29,7 +29,7 @@ export interface Mutant {
   readonly before: readonly string[];
   readonly after: readonly string[];
   /** The random schedules that find it: of the engine over the model of Redis, or behind the Redis adapter. */
-  readonly simulation?: Simulation;
+  readonly simulation?: SimulationName;
   readonly seed?: number;
   /** The test that fails with it. */
   readonly test?: { readonly file: string; readonly title: string };
@@ -51,7 +51,7 @@ function mutantOf(file: string, [fault, ...lines]: readonly string[]): Mutant {
   );
   return {
     ...{ fault: fault!, file, before: linesWith('- '), after: linesWith('+ ') },
-    ...(schedule && { simulation: schedule[1] as Simulation, seed: Number(schedule[2]) }),
+    ...(schedule && { simulation: schedule[1] as SimulationName, seed: Number(schedule[2]) }),
     ...(test && { test: { file: test[1]!, title: test[2]! } }),
   };
 }
@@ -67,7 +67,7 @@ export function mutated(text: string, { file, before, after }: Mutant): string {
 }
 
 /** The seeds of the schedules that find faults. */
-export function seedsOf(simulation: Simulation): readonly number[] {
+export function seedsOf(simulation: SimulationName): readonly number[] {
   return MUTANTS.flatMap((mutant) => (mutant.simulation === simulation ? [mutant.seed!] : []));
 }
 

@@ -1,7 +1,7 @@
 /** The generated clients of docs/http-api.md, against the service. Needs the registry: `npm run test:package`. */
 import { expect } from 'chai';
 import { blocks } from '../docs/blocks';
-import { Client } from '../support/client';
+import { HttpClient } from '../support/client';
 import { TOKENS, type WatchedService, startWatched } from '../support/watched-service';
 import { type Workshop, workshopOfTheRun } from './workshop';
 
@@ -38,7 +38,7 @@ describe('docs/http-api.md', function () {
 
   for (const recipe of ['openapi-fetch', 'hey-api']) {
     it(`leads to a client with ${recipe} that is exact to the last digit of an id`, async () => {
-      const alice = new Client(service.url, 'alice', TOKENS.alice);
+      const alice = new HttpClient(service.url, 'alice', TOKENS.alice);
       await alice.plants([ROUNDED, 'Moss']);
 
       const program = await follow(recipe);

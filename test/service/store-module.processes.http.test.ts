@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from '../support/client';
+import { HttpClient } from '../support/client';
 import { compiledCli } from '../support/compiled-cli';
 import { ServiceProcess } from '../support/service-process';
 import { until } from '../support/until';
@@ -35,7 +35,7 @@ describe('A module that EVENT_STORE names', function () {
     running.push(service);
     return service;
   }
-  const clientOf = ({ url }: ServiceProcess) => new Client(url, 'alice', TOKENS.alice);
+  const clientOf = ({ url }: ServiceProcess) => new HttpClient(url, 'alice', TOKENS.alice);
 
   it('is the store of the service: its events outlive the process, and the start event names it', async () => {
     const first = await start();

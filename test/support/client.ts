@@ -78,7 +78,7 @@ function contentOf(
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
 /** A client of one user. If there are several instances, requests go to them in turn. */
-export class Client {
+export class HttpClient {
   readonly #urls: readonly string[];
   #requests = 0;
 

@@ -29,7 +29,7 @@ export interface WireResponse {
 const PLUMBING = new Set(['connection', 'content-length', 'content-type', 'date', 'keep-alive']);
 
 /** Returns the deviations of a response from the document; empty if there are none. */
-type Check = (response: WireResponse, bodiless: boolean) => string[];
+type ResponseCheck = (response: WireResponse, bodiless: boolean) => string[];
 
 /** Checks responses against the OpenAPI document: status, all header fields, body. */
 class Documentation {
@@ -45,7 +45,7 @@ class Documentation {
     formats: { int32: { type: 'number', validate: isInt32 }, int64: true },
   }).addSchema(this.#document, 'document', false);
   /** By JSON pointer of the responses, and status. */
-  readonly #checks = new Map<string, Check>();
+  readonly #checks = new Map<string, ResponseCheck>();
 
   complaints({ method, target }: WireRequest, response: WireResponse): string[] {
     const sent = pathOf(target);
@@ -70,14 +70,14 @@ class Documentation {
     return each.some((complaints) => complaints.length === 0) ? [] : each.at(-1)!;
   }
 
-  #check(responses: string, status: number): Check {
+  #check(responses: string, status: number): ResponseCheck {
     const key = `${responses}/${status}`;
     let check = this.#checks.get(key);
     if (!check) this.#checks.set(key, (check = this.#newCheck(responses, status)));
     return check;
   }
 
-  #newCheck(responses: string, status: number): Check {
+  #newCheck(responses: string, status: number): ResponseCheck {
     if (!(this.#at(responses) as Responses)[String(status)])
       return () => [`${status} is not documented at ${responses}`];
     const [place, documented] = this.#found(`${responses}/${status}`) as [string, Response];

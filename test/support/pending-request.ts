@@ -2,17 +2,17 @@ import type { Decision } from '../../src/domain';
 import type { Listing } from '../../src/application';
 
 /** `created`, `deleted`, a rejection, the listed names, or the name of an error. */
-export type Outcome = string | readonly string[];
+export type RequestOutcome = string | readonly string[];
 
 /** A request in flight, and its outcome. */
 export class PendingRequest<Answer> {
-  outcome: Outcome = 'pending';
+  outcome: RequestOutcome = 'pending';
   error: unknown;
   answer: Answer | undefined;
 
   constructor(
     answer: Promise<Answer>,
-    describe: (answer: Answer) => Outcome,
+    describe: (answer: Answer) => RequestOutcome,
     settled: () => void = () => {},
   ) {
     void answer

@@ -25,21 +25,21 @@ interface CallRequest {
   readonly events?: readonly EncodedEvent[];
 }
 
-type Answer = ReadResult | AppendResult;
+type ScriptedAnswer = ReadResult | AppendResult;
 
 /**
  * A call in flight. The test decides when it reaches the store, and when and how
  * the caller gets its result. The two are independent, as on a network.
  */
-export class Call {
-  #executed: Promise<Answer> | undefined;
+export class StoreCall {
+  #executed: Promise<ScriptedAnswer> | undefined;
 
   constructor(
     readonly request: CallRequest,
-    private readonly run: () => Promise<Answer>,
-    private readonly resolve: (answer: Answer) => void,
+    private readonly run: () => Promise<ScriptedAnswer>,
+    private readonly resolve: (answer: ScriptedAnswer) => void,
     private readonly reject: (error: unknown) => void,
-    private readonly onSettled: (call: Call) => void,
+    private readonly onSettled: (call: StoreCall) => void,
   ) {}
 
   get executed(): boolean {
@@ -60,7 +60,7 @@ export class Call {
   }
 
   /** Returns a false result to the caller, without executing the call. */
-  async answerWith(answer: Answer): Promise<void> {
+  async answerWith(answer: ScriptedAnswer): Promise<void> {
     this.onSettled(this);
     this.resolve(answer);
     await untilIdle();
@@ -103,7 +103,7 @@ export class Call {
 /** An event store whose calls the test controls one by one, as if it were the network. */
 export class ScriptedStore<Event> implements EventStore {
   /** The calls that wait for the test, in order of arrival. */
-  readonly calls: Call[] = [];
+  readonly calls: StoreCall[] = [];
   /** All calls so far. */
   readonly requests: CallRequest[] = [];
   /** While false, every call is executed and answered at once. */
@@ -157,7 +157,7 @@ export class ScriptedStore<Event> implements EventStore {
   }
 
   /** The only waiting call. */
-  get sole(): Call {
+  get sole(): StoreCall {
     if (this.calls.length !== 1) throw new Error(`${this.calls.length} calls are waiting, not one`);
     return this.calls[0]!;
   }
@@ -214,16 +214,18 @@ export class ScriptedStore<Event> implements EventStore {
     }
   }
 
-  #receive<T extends Answer>(request: CallRequest, run: () => Promise<T>): Promise<T> {
+  #receive<T extends ScriptedAnswer>(request: CallRequest, run: () => Promise<T>): Promise<T> {
     this.requests.push(request);
     if (!this.held) return run();
     return new Promise<T>((resolve, reject) => {
-      const onSettled = (call: Call) => {
+      const onSettled = (call: StoreCall) => {
         const index = this.calls.indexOf(call);
         if (index === -1) throw new Error('this call is settled');
         this.calls.splice(index, 1);
       };
-      this.calls.push(new Call(request, run, resolve as (answer: Answer) => void, reject, onSettled));
+      this.calls.push(
+        new StoreCall(request, run, resolve as (answer: ScriptedAnswer) => void, reject, onSettled),
+      );
     });
   }
 }

@@ -9,10 +9,10 @@ import {
 } from '../../src/event-sourcing';
 import { mintCommit } from '../../src/testing/a-stream';
 import { asJson, inLatin1, withoutEmptyData } from './changed-stores';
-import { type Faults, PAGE_SIZE, type Store, wholeHistory } from './simulated-place';
+import { type PlaceFaults, PAGE_SIZE, type PlaceStore, wholeHistory } from './simulated-place';
 
 /** Faults that show only if two stores are open on one place, or if a store is reopened or closed, or loses a reply. */
-export const BROKEN_PLACES: Readonly<Record<string, Faults>> = {
+export const BROKEN_PLACES: Readonly<Record<string, PlaceFaults>> = {
   'locks an append within one instance only': {
     instance(disk) {
       let lastAppend: Promise<unknown> = Promise.resolve();
@@ -107,12 +107,12 @@ export const BROKEN_PLACES: Readonly<Record<string, Faults>> = {
   },
 };
 
-function changedEvent(change: (event: EncodedEvent) => EncodedEvent): NonNullable<Faults['reloaded']> {
+function changedEvent(change: (event: EncodedEvent) => EncodedEvent): NonNullable<PlaceFaults['reloaded']> {
   return (recorded) => ({ ...recorded, ...change(recorded) });
 }
 
 /** A store that reads each history from the disk once, and then knows only its own appends. */
-function remembering(disk: Store, until: 'for ever' | 'until a conflict'): Store {
+function remembering(disk: PlaceStore, until: 'for ever' | 'until a conflict'): PlaceStore {
   const memory = new MemoryEventStore(PAGE_SIZE);
   return {
     async read(stream, after) {

@@ -9,10 +9,10 @@ import {
   type StreamName,
 } from '../../src/event-sourcing';
 import type { OpenStore } from '../../src/testing';
-import { Disk, type Store } from './simulated-place';
+import { Disk, type PlaceStore } from './simulated-place';
 
 interface Ports {
-  readonly store: Store;
+  readonly store: PlaceStore;
   readonly catalogue: StreamCatalogue;
   readonly snapshots: SnapshotStore & Required<Pick<SnapshotStore, 'loadBase'>>;
   readonly archive: StreamArchive;

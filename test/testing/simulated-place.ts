@@ -25,18 +25,18 @@ import { type KeptBase, MemorySnapshots } from '../support/memory-snapshots';
 /** Maximum number of events of a page. */
 export const PAGE_SIZE = 3;
 
-export type Store = EventStore;
+export type PlaceStore = EventStore;
 
 /** What is wrong with a place and the stores on it. */
-export interface Faults {
+export interface PlaceFaults {
   /** The store over the events of the place; called for each store that is opened. */
-  readonly instance?: (disk: Store) => Store;
+  readonly instance?: (disk: PlaceStore) => PlaceStore;
   /** What a store finds of an event that was recorded before it was opened. */
   readonly reloaded?: (recorded: StoredEvent) => StoredEvent;
   /** A call to a closed store. */
   readonly whenClosed?: <T>(call: () => Promise<T>) => Promise<T>;
   /** The result of a call whose reply was lost. An append can be repeated with another commit id. */
-  readonly whenLost?: <T>(operation: keyof Store, repeat: (commit: string) => Promise<T>) => Promise<T>;
+  readonly whenLost?: <T>(operation: keyof PlaceStore, repeat: (commit: string) => Promise<T>) => Promise<T>;
 }
 
 /** Where a simulated store keeps its events. Without faults, it satisfies the contract with all its options. */
@@ -44,7 +44,7 @@ export class SimulatedPlace {
   readonly #disk = new Disk();
   #losesReply = false;
 
-  constructor(private readonly faults: Faults) {}
+  constructor(private readonly faults: PlaceFaults) {}
 
   readonly options: Partial<ContractOptions> = {
     durable: true,
@@ -59,7 +59,7 @@ export class SimulatedPlace {
     const store = instance?.(this.#disk) ?? this.#disk;
     let closed = false;
     const execute = async <T>(
-      operation: keyof Store,
+      operation: keyof PlaceStore,
       call: () => Promise<T>,
       repeat: (commit: string) => Promise<T> = call,
     ): Promise<T> => {
@@ -89,23 +89,23 @@ async function unavailable(): Promise<never> {
   throw new StoreUnavailable('it was closed');
 }
 
-async function faultOf(operation: keyof Store): Promise<never> {
+async function faultOf(operation: keyof PlaceStore): Promise<never> {
   throw operation === 'append' ? new OutcomeUnknown() : new StoreUnavailable();
 }
 
 /** What outlives the stores over it. */
-export class Disk implements Store, StreamCatalogue, StreamArchive {
+export class Disk implements PlaceStore, StreamCatalogue, StreamArchive {
   #events = new MemoryEventStore(PAGE_SIZE);
   readonly #drafts = new Map<StreamName, KeptBase>();
   /** The version of the first event of each stream from which archived events were removed. */
   readonly #oldest = new Map<string, number>();
   readonly snapshots = new DiskSnapshots((stream, head) => this.#has(stream, head));
 
-  async read(...args: Parameters<Store['read']>) {
+  async read(...args: Parameters<PlaceStore['read']>) {
     return (await this.#before(args[0], args[1])) ?? this.#events.read(...args);
   }
 
-  async append(...args: Parameters<Store['append']>) {
+  async append(...args: Parameters<PlaceStore['append']>) {
     return (await this.#before(args[0], args[1])) ?? this.#events.append(...args);
   }
 
@@ -265,7 +265,7 @@ export class DiskSnapshots extends MemorySnapshots {
   }
 }
 
-export async function wholeHistory(store: Store, stream: StreamName): Promise<StoredEvent[]> {
+export async function wholeHistory(store: PlaceStore, stream: StreamName): Promise<StoredEvent[]> {
   const history: StoredEvent[] = [];
   for (let more = true; more;) {
     const page = await store.read(stream, headOf(history.at(-1) ?? BEGINNING));

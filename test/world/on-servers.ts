@@ -9,13 +9,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { patient } from '../support/patience';
 import { isOnPath } from '../support/programs';
 import { randomFrom } from '../support/random';
-import { type StoredEvent, type StreamEntry, eventsOf } from '../support/stored-events';
+import { type PlantEntry, type StreamEntry, eventsOf } from '../support/stored-events';
 import { until } from '../support/until';
 import { type Check, PROMISES } from './checks/checks';
 import { type FaultWindow, lostWrites, staleLists, windowsOfLosses, writtenTwice } from './checks/verdict';
 import { type Faults, type Rig, type Step, cli, scheduleOf } from './faults/faults';
 import { resultOf, writeRuns } from './results/results';
-import type { Cell, Outcome, RunOptions, Scenario } from './scenario';
+import type { Cell, ScenarioOutcome, RunOptions, Scenario } from './scenario';
 import { Network } from './topology/network';
 import { ServiceInstance } from './topology/service-instance';
 import { type Topology, type TopologyKind, entriesOf, settled, stop } from './topology/topology';
@@ -23,7 +23,7 @@ import {
   type Attempt,
   RetryingClients,
   type UserOperation,
-  type Workload,
+  type ClientWork,
 } from './workload/retrying-clients';
 import { FeedFollower } from './workload/feed-follower';
 import { keyOf } from '../support/keys';
@@ -32,7 +32,7 @@ import { keyOf } from '../support/keys';
 export interface Parts {
   readonly topology: TopologyKind;
   readonly instances: number;
-  readonly workload: Workload;
+  readonly workload: ClientWork;
   /** Variables of the instances. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly faults: Faults;
@@ -72,11 +72,11 @@ export interface Run {
   readonly operations: readonly UserOperation[];
   readonly steps: readonly DoneStep[];
   /** The events stored at the end, by user. */
-  readonly streams: ReadonlyMap<string, readonly StoredEvent[]>;
+  readonly streams: ReadonlyMap<string, readonly PlantEntry[]>;
   readonly exitCodes: readonly (number | null)[];
 }
 
-export interface Report {
+export interface ServersReport {
   readonly seed: number;
   readonly steps: readonly DoneStep[];
   readonly requests: number;
@@ -109,10 +109,10 @@ export function onServers(parts: Parts): Scenario {
   };
 }
 
-class ServersOutcome implements Outcome {
+class ServersOutcome implements ScenarioOutcome {
   readonly violations: readonly string[];
 
-  constructor(private readonly report: Report) {
+  constructor(private readonly report: ServersReport) {
     this.violations = report.violations;
   }
 
@@ -149,7 +149,7 @@ function describeStep({ fault, repairedMs, servedMs, outages, times }: DoneStep)
   return `${fault}: ${texts.join(', ')}`;
 }
 
-async function play(parts: Parts, { seed, continues, progress }: RunOptions): Promise<Report> {
+async function play(parts: Parts, { seed, continues, progress }: RunOptions): Promise<ServersReport> {
   const random = randomFrom(seed);
   const topology = await parts.topology.start(random);
   const { network } = topology;
@@ -227,7 +227,7 @@ async function play(parts: Parts, { seed, continues, progress }: RunOptions): Pr
   }
   network?.heal();
   const exitCodes = await Promise.all(instances.map((instance) => instance.stop()));
-  const streams = new Map<string, readonly StoredEvent[]>();
+  const streams = new Map<string, readonly PlantEntry[]>();
   for (const user of USERS) {
     const key = keyOf(user);
     const entries = [...(archived.get(key) ?? []), ...(await entriesOf(topology, key))];

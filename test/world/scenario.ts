@@ -8,7 +8,7 @@ export interface Scenario {
   readonly cell?: Cell;
   /** Why this machine cannot run it; `undefined` if it can. */
   unavailable(): string | undefined;
-  run(options: RunOptions): Promise<Outcome>;
+  run(options: RunOptions): Promise<ScenarioOutcome>;
 }
 
 /** A place in the matrix of docs/reliability.md. */
@@ -29,12 +29,12 @@ export interface RunOptions {
   readonly progress?: (line: string) => void;
 }
 
-export interface Outcome {
+export interface ScenarioOutcome {
   readonly violations: readonly string[];
   /** A line with the figures of the run. */
   readonly summary: string;
   /** How to find the cause of the violations. */
   readonly explanation?: string;
   /** Keeps what this run and the `earlier` ones of the same command found, for a page. */
-  write?(name: string, earlier: readonly Outcome[], conditions: string): void;
+  write?(name: string, earlier: readonly ScenarioOutcome[], conditions: string): void;
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type EventStore, type Head, type StoredEvent, headOf, replay } from '../../event-sourcing';
 import { endOf, readArchive } from './archives';
 import { decodeBase } from './base';
-import type { OpenStore } from './command';
+import type { CliStore } from './command';
 import type { ArchivedState } from './event-file';
 import { HEADER, continuationLine, eventLine, newSeal, trailerLine } from './event-lines';
 import { Refused } from './exit';
@@ -75,7 +75,7 @@ export async function checkArchive(
 
 /** Saves the base at the end of an archive, which replaces that at its start. */
 export async function saveBase(
-  { archive }: OpenStore,
+  { archive }: CliStore,
   end: ArchivedState,
   start: ArchivedState,
 ): Promise<void> {
@@ -94,7 +94,7 @@ export async function saveBase(
 
 /** Removes the archived events from the store, in steps. Resolves with their number. */
 export async function trim(
-  { archive }: OpenStore,
+  { archive }: CliStore,
   { stream, head }: ArchivedState,
   interrupted: AbortSignal,
 ): Promise<number> {

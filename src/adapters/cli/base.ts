@@ -10,7 +10,7 @@ import {
   UnreadableHistory,
 } from '../../event-sourcing';
 import { beginningOf } from './archives';
-import type { OpenStore } from './command';
+import type { CliStore } from './command';
 import type { ArchivedState } from './event-file';
 import type { StreamOfKind } from './found-streams';
 
@@ -18,19 +18,19 @@ export const ANOTHER_BASE =
   'its base snapshot is of another history; docs/operations.md#archives explains how to restore it';
 
 /** Where the events of a stream begin in the store: at the beginning, or after its base. Throws {@link UnreadableHistory}. */
-export async function startOf(opened: OpenStore, of: StreamOfKind): Promise<ArchivedState> {
+export async function startOf(opened: CliStore, of: StreamOfKind): Promise<ArchivedState> {
   const base = await neededBase(opened, of.stream);
   return base === undefined ? beginningOf(of) : decode(base, of);
 }
 
 /** The head that the events of a stream follow in the store. Throws {@link UnreadableHistory}. */
-export async function startHeadOf(opened: OpenStore, stream: StreamName): Promise<Head> {
+export async function startHeadOf(opened: CliStore, stream: StreamName): Promise<Head> {
   return (await neededBase(opened, stream))?.head ?? BEGINNING;
 }
 
 /** The base, if the stream does not have its first events. */
 async function neededBase(
-  { store, snapshots }: OpenStore,
+  { store, snapshots }: CliStore,
   stream: StreamName,
 ): Promise<StoredBase | undefined> {
   const { status } = await store.read(stream, BEGINNING);
@@ -42,7 +42,7 @@ async function neededBase(
 
 /** The base of the stream, decoded; `undefined` if there is none. Throws {@link UnreadableHistory}. */
 export async function readBase(
-  { snapshots }: OpenStore,
+  { snapshots }: CliStore,
   of: StreamOfKind,
 ): Promise<ArchivedState | undefined> {
   const base = await snapshots?.loadBase?.(of.stream);

@@ -1,15 +1,5 @@
 import type { PlantStore, User } from '../../application';
-import type {
-  AnyKind,
-  Clock,
-  EventStore,
-  Feed,
-  SnapshotStore,
-  StoreStatus,
-  StreamArchive,
-  StreamCatalogue,
-  StreamName,
-} from '../../event-sourcing';
+import type { AnyKind, Clock, OpenEventStore, StreamCatalogue, StreamName } from '../../event-sourcing';
 import type { Arguments, Options } from './arguments';
 import { type Exit, Interrupted } from './exit';
 import type { Terminal } from './terminal';
@@ -23,7 +13,7 @@ export interface CliContext {
   /** Every kind of aggregate that the store may have. */
   readonly kinds: readonly AnyKind[];
   /** Rejects with `Misconfigured`, or with `StoreUnavailable` if the store cannot be reached or is not safe to use. */
-  openStore(): Promise<OpenStore>;
+  openStore(): Promise<CliStore>;
   /** What concerns Redis alone. Throws `Misconfigured` if the store is not in Redis. */
   redis(): RedisTools;
   /** Creates a token and adds its digest to the file at `path`. Rejects with `Refused`. */
@@ -46,24 +36,16 @@ export interface RedisTools {
   }): Promise<{ id: string | undefined; streams: number; refused: readonly string[] }>;
 }
 
-export interface OpenStore {
-  readonly store: EventStore;
+/** The open store that a command works on. */
+export interface CliStore extends Omit<OpenEventStore, 'check' | 'mintCommit'> {
   /** Throws `Misconfigured` if the store cannot list its streams. */
   readonly catalogue: StreamCatalogue;
-  readonly snapshots?: SnapshotStore | undefined;
-  /** Absent for a store whose streams can only be followed one by one. */
-  readonly feed?: Feed | undefined;
-  /** Absent for a store that archives nothing. */
-  readonly archive?: StreamArchive | undefined;
   readonly plants: PlantStore;
-  /** Absent for a store without a server. */
-  readonly status?: (() => StoreStatus) | undefined;
   /** Longest time for which a write in flight of a service can still be recorded, in ms. */
   readonly timeoutMs: number;
-  close(): void | Promise<void>;
 }
 
-export interface Command {
+export interface CliCommand {
   /** One or two words. */
   readonly name: string;
   /** One line, for the list of commands. */
@@ -83,10 +65,7 @@ export interface RawCommand {
   runRaw(args: readonly string[], context: CliContext): Promise<number>;
 }
 
-export async function withStore(
-  context: CliContext,
-  use: (store: OpenStore) => Promise<Exit>,
-): Promise<Exit> {
+export async function withStore(context: CliContext, use: (store: CliStore) => Promise<Exit>): Promise<Exit> {
   const opened = await context.openStore();
   // Neither the timers of the clock nor every store keep the process alive.
   const alive = setInterval(() => {}, 2 ** 30);

@@ -1,4 +1,4 @@
-import type { Command, RawCommand } from './command';
+import type { CliCommand, RawCommand } from './command';
 import { eventsArchive } from './events-archive';
 import { eventsConvert } from './events-convert';
 import { eventsErase } from './events-erase';
@@ -18,7 +18,7 @@ const serve: RawCommand = {
 };
 
 /** All commands, in the order of `--help`. */
-export const COMMANDS: readonly (Command | RawCommand)[] = [
+export const COMMANDS: readonly (CliCommand | RawCommand)[] = [
   serve,
   create,
   list,

@@ -6,9 +6,9 @@ import type { Arguments } from './arguments';
 import { ANOTHER_BASE, readBase } from './base';
 import {
   type CliContext,
-  type Command,
+  type CliCommand,
   JSON_OUTPUT,
-  type OpenStore,
+  type CliStore,
   QUIET,
   USER,
   withStore,
@@ -20,7 +20,7 @@ import { createFile, flushDirectoryOf, reportDrafts } from './output-file';
 import { shown } from './stream-text';
 import { escapeForTerminal, pluralize } from './terminal';
 
-export const eventsArchive: Command = {
+export const eventsArchive: CliCommand = {
   name: 'events archive',
   summary: 'move the first events of a user from the store to a file',
   options: {
@@ -55,7 +55,7 @@ export const eventsArchive: Command = {
   run: (args, context) => withStore(context, (opened) => archiveEvents(args, context, opened)),
 };
 
-async function archiveEvents(args: Arguments, context: CliContext, opened: OpenStore) {
+async function archiveEvents(args: Arguments, context: CliContext, opened: CliStore) {
   const path = args.text('output')!;
   await reportDrafts(path, context.terminal.stderr);
   const found = await findStream(opened, args, context);
@@ -86,7 +86,7 @@ async function archiveEvents(args: Arguments, context: CliContext, opened: OpenS
 
 /** The stream that the arguments name. Throws {@link Refused} or {@link WrongUsage}. */
 async function findStream(
-  { catalogue }: OpenStore,
+  { catalogue }: CliStore,
   args: Arguments,
   { kinds }: CliContext,
 ): Promise<FoundStream> {
@@ -105,7 +105,7 @@ async function findStream(
 }
 
 /** The events to archive. Throws {@link Refused}. */
-async function readArchivable(opened: OpenStore, found: FoundStream, until: number): Promise<Archivable> {
+async function readArchivable(opened: CliStore, found: FoundStream, until: number): Promise<Archivable> {
   const { stream, version } = found;
   if (until > version)
     throw new Refused(`--until must be at most ${version}, the last version of ${shown(stream)}`);
@@ -122,7 +122,7 @@ async function readArchivable(opened: OpenStore, found: FoundStream, until: numb
 
 /** Writes the archive unless `path` has it, checks it, and saves the base. Resolves with its end. */
 async function archive(
-  opened: OpenStore,
+  opened: CliStore,
   archivable: Archivable,
   path: string,
   step: (text: string) => Promise<void>,
@@ -166,7 +166,7 @@ interface Estimate {
 
 /** What archiving would free. */
 async function estimate(
-  { catalogue }: OpenStore,
+  { catalogue }: CliStore,
   { start, head, events }: Archivable,
   bytes: number | undefined,
 ): Promise<Estimate> {

@@ -1,8 +1,8 @@
-import { type Command, JSON_OUTPUT, QUIET } from './command';
+import { type CliCommand, JSON_OUTPUT, QUIET } from './command';
 import { NO_PROGRESS, progressOn } from './progress';
 import { escapeForTerminal, pluralize } from './terminal';
 
-export const eventsConvert: Command = {
+export const eventsConvert: CliCommand = {
   name: 'events convert',
   summary: 'convert a store in Redis that an earlier version wrote',
   options: {

@@ -13,9 +13,9 @@ import type { Arguments } from './arguments';
 import { startOf } from './base';
 import {
   type CliContext,
-  type Command,
+  type CliCommand,
   JSON_OUTPUT,
-  type OpenStore,
+  type CliStore,
   QUIET,
   USER,
   withStore,
@@ -25,7 +25,7 @@ import { type StreamOfKind, findStreams, streamsOf } from './found-streams';
 import { shown } from './stream-text';
 import { type Terminal, pluralize, escapeForTerminal } from './terminal';
 
-export const eventsErase: Command = {
+export const eventsErase: CliCommand = {
   name: 'events erase',
   summary: 'delete all stored events of a user, permanently',
   options: {
@@ -62,7 +62,7 @@ interface Stored extends StreamOfKind {
   readonly archived: number | undefined;
 }
 
-async function eraseUser(args: Arguments, context: CliContext, opened: OpenStore): Promise<Exit> {
+async function eraseUser(args: Arguments, context: CliContext, opened: CliStore): Promise<Exit> {
   const user = args.user();
   const { terminal, kinds } = context;
   const name = escapeForTerminal(user);
@@ -114,14 +114,14 @@ function unknownCategories(streams: readonly StreamName[]): string {
 /** The last two are thrown if the base snapshot is of another history. */
 const UNREADABLE = [UnreadableHistory, HistoryChanged, ArchivedHistory];
 
-async function describeStream(opened: OpenStore, of: StreamOfKind): Promise<Stored> {
+async function describeStream(opened: CliStore, of: StreamOfKind): Promise<Stored> {
   const archived = (await opened.snapshots?.loadBase?.(of.stream))?.head.version;
   const base = archived === undefined ? undefined : `the base snapshot of version ${archived}, and no events`;
   return { ...of, archived, what: (await describeEvents(opened, of)) ?? base };
 }
 
 /** Describes what is stored of a stream; `undefined` if nothing is. An unreadable history is described, too. */
-async function describeEvents(opened: OpenStore, of: StreamOfKind): Promise<string | undefined> {
+async function describeEvents(opened: CliStore, of: StreamOfKind): Promise<string | undefined> {
   const found = await opened.catalogue.find(of.stream);
   if (found === undefined) return undefined;
   try {

@@ -8,7 +8,7 @@ import {
 } from '../../event-sourcing';
 import { type Archives, findArchives, readArchives } from './archives';
 import type { Arguments } from './arguments';
-import { ARCHIVES, type Command, type OpenStore, QUIET, SOME_USERS, withStore } from './command';
+import { ARCHIVES, type CliCommand, type CliStore, QUIET, SOME_USERS, withStore } from './command';
 import { HEADER, HEADER_2, eventLine, formatOf, newSeal, trailerLine } from './event-lines';
 import { recordedOf } from './event-file';
 import { Refused, WrongUsage } from './exit';
@@ -18,7 +18,7 @@ import { type Progress, NO_PROGRESS, progressOn } from './progress';
 import { OF_NO_KIND, shown } from './stream-text';
 import { type Output, pluralize, escapeForTerminal } from './terminal';
 
-export const eventsExport: Command = {
+export const eventsExport: CliCommand = {
   name: 'events export',
   summary: 'export events as NDJSON, one per line',
   options: {
@@ -110,7 +110,7 @@ function headerOf(args: Arguments): string {
 }
 
 async function writeEvents(
-  opened: OpenStore,
+  opened: CliStore,
   exported: Exported,
   output: Output,
   progress: Progress,
@@ -142,7 +142,7 @@ async function writeEvents(
 
 /** The lines of a stream, with their number: those of its archives, then those in the store. */
 async function* historyLines(
-  { store }: OpenStore,
+  { store }: CliStore,
   of: StreamOfKind,
   { archives, archivedOnly, header }: Exported,
 ): AsyncGenerator<[count: number, lines: string]> {

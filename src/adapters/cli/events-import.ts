@@ -4,9 +4,9 @@ import { type Readable, addAbortSignal } from 'node:stream';
 import type { AnyKind } from '../../event-sourcing';
 import type { Arguments } from './arguments';
 import {
-  type Command,
+  type CliCommand,
   JSON_OUTPUT,
-  type OpenStore,
+  type CliStore,
   QUIET,
   type CliContext,
   unlessInterrupted,
@@ -19,7 +19,7 @@ import { type Progress, NO_PROGRESS, progressOn } from './progress';
 import { shown } from './stream-text';
 import { type Terminal, pluralize } from './terminal';
 
-export const eventsImport: Command = {
+export const eventsImport: CliCommand = {
   name: 'events import',
   summary: 'import exported events into the store',
   positional: 'FILE',
@@ -107,7 +107,7 @@ async function check(
 }
 
 async function record(
-  opened: OpenStore,
+  opened: CliStore,
   source: Source,
   kinds: readonly AnyKind[],
   progress: Progress,

@@ -1,7 +1,7 @@
-import { type Command, USER } from './command';
+import { type CliCommand, USER } from './command';
 import { streamsOf } from './found-streams';
 
-export const eventsKey: Command = {
+export const eventsKey: CliCommand = {
   name: 'events key',
   summary: 'print the Redis keys of a user’s events',
   options: { ...USER },

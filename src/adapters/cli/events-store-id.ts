@@ -1,7 +1,7 @@
-import { type Command, JSON_OUTPUT, withStore } from './command';
+import { type CliCommand, JSON_OUTPUT, withStore } from './command';
 import { Refused } from './exit';
 
-export const eventsStoreId: Command = {
+export const eventsStoreId: CliCommand = {
   name: 'events store-id',
   summary: 'print the id of the store, for REDIS_STORE_ID',
   options: { ...JSON_OUTPUT },

@@ -9,14 +9,14 @@ import {
   kindOf,
   project,
 } from '../../event-sourcing';
-import type { CliContext, OpenStore } from './command';
+import type { CliContext, CliStore } from './command';
 import { eventLine } from './event-lines';
 import { Refused } from './exit';
 import { plainLine, shown } from './stream-text';
 
 /** Prints the events of all streams as they are recorded, until the signal is aborted. */
 export async function followAll(
-  { store, feed, catalogue, snapshots }: OpenStore,
+  { store, feed, catalogue, snapshots }: CliStore,
   json: boolean,
   { kinds, clock, terminal }: CliContext,
   signal: AbortSignal,

@@ -14,7 +14,7 @@ import {
 } from '../../event-sourcing';
 import type { Arguments } from './arguments';
 import { ANOTHER_BASE, startHeadOf } from './base';
-import { type Command, JSON_OUTPUT, type OpenStore, type CliContext, withStore } from './command';
+import { type CliCommand, JSON_OUTPUT, type CliStore, type CliContext, withStore } from './command';
 import { eventLine } from './event-lines';
 import { WrongUsage } from './exit';
 import { type StreamOfKind, streamsOf } from './found-streams';
@@ -24,7 +24,7 @@ import { plainLine, shown } from './stream-text';
 /** Pause between attempts to read where archived events end, in ms. */
 const RETRY_MS = 200;
 
-export const eventsTail: Command = {
+export const eventsTail: CliCommand = {
   name: 'events tail',
   summary: 'print events as they are recorded',
   options: {
@@ -73,7 +73,7 @@ function firstVersion(args: Arguments): number | undefined {
 }
 
 async function follow(
-  opened: OpenStore,
+  opened: CliStore,
   of: StreamOfKind,
   first: number | undefined,
   json: boolean,
@@ -136,7 +136,7 @@ async function follow(
   }
 }
 
-async function readHead(opened: OpenStore, { stream, kind }: StreamOfKind): Promise<Head> {
+async function readHead(opened: CliStore, { stream, kind }: StreamOfKind): Promise<Head> {
   const start = await startHeadOf(opened, stream);
   let last: StoredEvent | undefined;
   for await (const page of replay(opened.store, stream, kind.codec, start)) last = page.at(-1) ?? last;

@@ -10,7 +10,15 @@ import {
 } from '../../event-sourcing';
 import { type ArchiveFiles, endOf, findArchives, readArchives } from './archives';
 import { ANOTHER_BASE, startOf } from './base';
-import { ARCHIVES, type Command, JSON_OUTPUT, type OpenStore, QUIET, SOME_USERS, withStore } from './command';
+import {
+  ARCHIVES,
+  type CliCommand,
+  JSON_OUTPUT,
+  type CliStore,
+  QUIET,
+  SOME_USERS,
+  withStore,
+} from './command';
 import type { ArchivedState } from './event-file';
 import { type FoundStream, findStreams } from './found-streams';
 import { NO_PROGRESS, progressOn } from './progress';
@@ -24,7 +32,7 @@ interface HistoryProblem {
   readonly problem: string;
 }
 
-export const eventsVerify: Command = {
+export const eventsVerify: CliCommand = {
   name: 'events verify',
   summary: 'replay and check all histories',
   options: { ...SOME_USERS, ...ARCHIVES, ...QUIET, ...JSON_OUTPUT },
@@ -104,7 +112,7 @@ class StreamCheck {
   #skipped = 0;
 
   constructor(
-    private readonly opened: OpenStore,
+    private readonly opened: CliStore,
     private readonly catalogued: FoundStream,
     private readonly archives: ArchiveFiles | undefined,
     private readonly onPage: () => Promise<void>,

@@ -40,7 +40,7 @@ export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-export interface Failure {
+export interface CommandFailure {
   readonly exit: Exit;
   /** Absent if nothing is printed. */
   readonly message?: string;
@@ -50,7 +50,7 @@ export interface Failure {
 const OF_HISTORY = [UnreadableHistory, HistoryChanged, ArchivedHistory];
 
 /** The exit code and the message for an error that a command threw. */
-export function failureOf(error: unknown): Failure {
+export function failureOf(error: unknown): CommandFailure {
   if (error instanceof Refused) return { exit: 'refused', message: error.message };
   if (error instanceof Interrupted) return { exit: 'interrupted', message: error.message };
   if (error instanceof WrongUsage || error instanceof Misconfigured)

@@ -1,10 +1,10 @@
 import { COMMON, type Options } from './arguments';
-import type { Command, RawCommand } from './command';
+import type { CliCommand, RawCommand } from './command';
 import { EXIT } from './exit';
 import { columns, paragraphs, wrap } from './layout';
 
 /** The text of `plant-store --help`: commands, configuration and exit codes, on one screen. */
-export function mainHelp(commands: readonly (Command | RawCommand)[]): string {
+export function mainHelp(commands: readonly (CliCommand | RawCommand)[]): string {
   return [
     'plant-store: manages the plants of every user from the command line.',
     '',
@@ -26,7 +26,7 @@ export function mainHelp(commands: readonly (Command | RawCommand)[]): string {
 }
 
 /** The help text of a group: the commands whose names begin with `word`. */
-export function groupHelp(word: string, commands: readonly (Command | RawCommand)[]): string {
+export function groupHelp(word: string, commands: readonly (CliCommand | RawCommand)[]): string {
   return [
     `usage: plant-store ${word} COMMAND [OPTION …]`,
     '',
@@ -36,7 +36,7 @@ export function groupHelp(word: string, commands: readonly (Command | RawCommand
   ].join('\n');
 }
 
-export function commandHelp({ name, summary, positional, options, details }: Command): string {
+export function commandHelp({ name, summary, positional, options, details }: CliCommand): string {
   const all = { ...options, ...COMMON };
   const required = Object.entries(options).filter(([, option]) => option.required);
   return [

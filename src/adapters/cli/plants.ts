@@ -11,7 +11,7 @@ import {
   parsePlantId,
 } from '../../domain';
 import type { Arguments, Options } from './arguments';
-import { type Command, JSON_OUTPUT, USER, withStore } from './command';
+import { type CliCommand, JSON_OUTPUT, USER, withStore } from './command';
 import { Refused, WrongUsage } from './exit';
 import { escapeForTerminal } from './terminal';
 
@@ -33,7 +33,7 @@ const MEMBER_OPTIONS: Options = Object.fromEntries(
 const CONSISTENCY =
   'Applies the same rules as the service, to the same store; running services see the change at once.';
 
-export const create: Command = {
+export const create: CliCommand = {
   name: 'create',
   summary: 'create a plant',
   options: {
@@ -68,7 +68,7 @@ const QUERY_OPTIONS: Readonly<Record<keyof Query, Options[string]>> = {
   limit: { value: 'N', description: 'maximum number of plants, 0 or more; all by default' },
 };
 
-export const list: Command = {
+export const list: CliCommand = {
   name: 'list',
   summary: 'list a user’s plants',
   options: {
@@ -101,7 +101,7 @@ export const list: Command = {
   },
 };
 
-export const remove: Command = {
+export const remove: CliCommand = {
   name: 'delete',
   summary: 'delete a plant',
   options: { ...USER, id: ID, ...JSON_OUTPUT },

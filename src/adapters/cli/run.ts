@@ -1,5 +1,5 @@
 import { Arguments } from './arguments';
-import type { Command, RawCommand, CliContext } from './command';
+import type { CliCommand, RawCommand, CliContext } from './command';
 import { COMMANDS } from './commands';
 import { EXIT, WrongUsage, failureOf } from './exit';
 import { commandHelp, groupHelp, mainHelp } from './help';
@@ -31,7 +31,11 @@ export async function run(typed: readonly string[], context: CliContext): Promis
   }
 }
 
-async function runCommand(command: Command, typed: readonly string[], context: CliContext): Promise<number> {
+async function runCommand(
+  command: CliCommand,
+  typed: readonly string[],
+  context: CliContext,
+): Promise<number> {
   try {
     const args = Arguments.parse(typed, command.options, command.positional);
     if (args.has('help')) {
@@ -47,7 +51,7 @@ async function runCommand(command: Command, typed: readonly string[], context: C
 }
 
 /** The command that `typed` names, by one word or two, and its arguments. */
-function findCommand(typed: readonly string[]): [Command | RawCommand, readonly string[]] {
+function findCommand(typed: readonly string[]): [CliCommand | RawCommand, readonly string[]] {
   for (const words of [2, 1]) {
     const name = typed.slice(0, words).join(' ');
     const command = COMMANDS.find((one) => one.name === name);
@@ -71,7 +75,7 @@ function findCommand(typed: readonly string[]): [Command | RawCommand, readonly 
 }
 
 /** The commands of two words that begin with `word`. */
-function commandsInGroup(word: string): readonly (Command | RawCommand)[] {
+function commandsInGroup(word: string): readonly (CliCommand | RawCommand)[] {
   return COMMANDS.filter(({ name }) => name.startsWith(`${word} `));
 }
 

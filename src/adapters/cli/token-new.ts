@@ -1,8 +1,8 @@
-import type { Command } from './command';
+import type { CliCommand } from './command';
 import { WrongUsage } from './exit';
 import { escapeForTerminal } from './terminal';
 
-export const tokenNew: Command = {
+export const tokenNew: CliCommand = {
   name: 'token new',
   summary: 'create a token for a user',
   options: {

@@ -4,17 +4,8 @@ import type { AppOptions, HttpServerOptions } from './options';
 import { type HttpServer, listen } from './server/server';
 
 export type { App } from './app/app';
-export type {
-  AdminOptions,
-  AppOptions,
-  HttpServerOptions,
-  MetricsSource,
-  Readiness,
-  RequestReport,
-  RequestTrace,
-  RequestTracer,
-  SentRequest,
-} from './options';
+export type { AdminOptions, AppOptions, HttpServerOptions, MetricsSource, Readiness } from './options';
+export type { RequestReport, RequestTrace, RequestTracer, SentRequest } from '../../application';
 export type { DrainTimes, HttpServer } from './server/server';
 export { FAILURE_REASONS } from './app/problems';
 export { DRAINING } from './app/service';

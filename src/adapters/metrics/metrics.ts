@@ -1,25 +1,17 @@
 import { Counter, Gauge, Histogram, type Metric, Registry, collectDefaultMetrics } from 'prom-client';
+import type { RequestReport } from '../../application';
 import {
   type AggregateObserver,
   type EventStore,
   OutcomeUnknown,
+  type StoreStatus,
   StoreUnavailable,
   UnreadableHistory,
 } from '../../event-sourcing';
 import { Durations } from './durations';
 import { type Levels, watchLevels } from './levels';
 import { MeasuredStore } from './measured-store';
-import { type StoreLevels, watchStore } from './store-gauges';
-
-/** An answered request. The route and the status are from bounded sets. */
-export interface AnsweredRequest {
-  readonly method?: string;
-  readonly route?: string | undefined;
-  readonly status: number;
-  readonly durationMs?: number;
-  /** Why it failed; absent for probes, and if the client made a mistake other than its token. */
-  readonly reason?: string | undefined;
-}
+import { watchStore } from './store-gauges';
 
 export interface MetricsOptions {
   /** The methods that the label `method` names; all others are `other`. */
@@ -123,8 +115,14 @@ export class Metrics {
 
   readonly contentType = this.#registry.contentType;
 
-  /** Called for every answered request. */
-  readonly request = ({ method, route, status, durationMs = 0, reason }: AnsweredRequest): void => {
+  /** Called for every answered request. Its route, status and reason are from bounded sets. */
+  readonly request = ({
+    method,
+    route,
+    status,
+    durationMs = 0,
+    reason,
+  }: Omit<RequestReport, 'requestId'>): void => {
     const known = method !== undefined && this.options.methods.includes(method) ? method : 'other';
     if (reason !== undefined && this.options.failureReasons.includes(reason)) this.#failures.inc({ reason });
     this.#requests.observe(durationMs / 1000, known, route ?? 'none', String(status));
@@ -162,7 +160,7 @@ export class Metrics {
   }
 
   /** Exports values that are read at each scrape. @param store absent for an event store without a server. */
-  watch(levels: Levels, store?: () => StoreLevels): void {
+  watch(levels: Levels, store?: () => StoreStatus): void {
     watchLevels(levels, this.#registry);
     if (store) watchStore(store, this.#registry);
   }

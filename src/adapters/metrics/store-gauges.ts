@@ -1,15 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
-
-/** The status of an event store with a server. */
-export interface StoreLevels {
-  readonly reads: boolean;
-  readonly writes: boolean;
-  /** Absent until the store is known to have one. */
-  readonly id?: string | undefined;
-}
+import type { StoreStatus } from '../../event-sourcing';
 
 /** The status of an event store on Redis. */
-export interface RedisLevels extends StoreLevels {
+export interface RedisLevels extends StoreStatus {
   /** By name, from a bounded set. */
   readonly findings: Readonly<Record<string, boolean>>;
   /** Appends without a reply, and how many were refused by the queue limit. */
@@ -18,7 +11,7 @@ export interface RedisLevels extends StoreLevels {
 }
 
 /** Registers gauges that read `levels` at each scrape. */
-export function watchStore(levels: () => StoreLevels, registry: Registry): void {
+export function watchStore(levels: () => StoreStatus, registry: Registry): void {
   flags(
     registry,
     'event_store_available',
@@ -43,7 +36,7 @@ export function watchStore(levels: () => StoreLevels, registry: Registry): void 
   if (isOfRedis(levels)) watchRedis(levels, registry);
 }
 
-function isOfRedis(levels: () => StoreLevels): levels is () => RedisLevels {
+function isOfRedis(levels: () => StoreStatus): levels is () => RedisLevels {
   return 'findings' in levels();
 }
 

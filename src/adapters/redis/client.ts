@@ -13,7 +13,7 @@ export interface ClientOptions {
   readonly timeoutMs: number;
 }
 
-export type Client = Redis | Cluster;
+export type RedisClient = Redis | Cluster;
 
 /** Whether the error is a command timeout of ioredis, which has no type or code. The command may still be executed. */
 export function isTimeout(error: unknown): boolean {
@@ -26,13 +26,13 @@ export function commandTimeout({ timeoutMs }: Pick<ClientOptions, 'timeoutMs'>):
 }
 
 // With replyMapping the types of ioredis are inconsistent under exactOptionalPropertyTypes.
-type Options = Omit<RedisOptions, 'replyMapping'>;
+type RedisClientOptions = Omit<RedisOptions, 'replyMapping'>;
 
 /** A client that connects at once, and reconnects after every loss. @param sentinels those that name the primary. */
-export function connect(options: ClientOptions, sentinels?: Sentinels): Client {
+export function connect(options: ClientOptions, sentinels?: Sentinels): RedisClient {
   // A frozen server does not close its side.
   const disconnectTimeout = 200;
-  const redisOptions: Options = {
+  const redisOptions: RedisClientOptions = {
     connectionName: 'plant-store',
     // Avoids one more command in the ACL, see docs/operations.md.
     disableClientInfo: true,
@@ -83,7 +83,7 @@ function handleAsking(node: Redis): void {
   };
 }
 
-function credentials(url: string): Options {
+function credentials(url: string): RedisClientOptions {
   const { protocol, username, password, pathname } = new URL(url);
   return {
     ...(username === '' ? {} : { username: decodeURIComponent(username) }),

@@ -1,9 +1,9 @@
 import { Cluster, type Redis, ReplyError } from 'ioredis';
 import { StoreUnavailable } from '../../event-sourcing';
-import { type Client, type ClientOptions, commandTimeout, connect, isTimeout } from './client';
+import { type RedisClient, type ClientOptions, commandTimeout, connect, isTimeout } from './client';
 import { type Examined, examine, primariesOf } from './examination';
 import { FailoverWatch } from './failover-watch';
-import { FindingLog, type Report, refusalText } from './finding-log';
+import { FindingLog, type ReportFinding, refusalText } from './finding-log';
 import { CHECK_PRIMARY, type Doubt, doubtOf, executeScript } from './scripts';
 import { type Address, Sentinels } from './sentinels';
 import { FINDINGS, type Finding, type Lease, NO_LEASE } from './server-checks';
@@ -11,7 +11,7 @@ import type { StoreIdentity } from './store-identity';
 
 export interface RedisConnectionOptions extends ClientOptions {
   readonly sentinels?: { readonly nodes: readonly Address[]; readonly master: string } | undefined;
-  readonly report: Report;
+  readonly report: ReportFinding;
   /** How many replicas must confirm a write. */
   readonly waitReplicas: number;
   /** The problems of the server, shared by the connections of a store. A new log by default. */
@@ -46,7 +46,7 @@ export const EXAMINE_EVERY_MS = 10_000;
  * Correctness does not depend on it: it follows from versions and commit ids.
  */
 export class RedisConnection {
-  readonly #client: Client;
+  readonly #client: RedisClient;
   /** Why the client is not available; `undefined` while it is. */
   #unavailableReason: string | undefined = UNREACHABLE;
   /** The last error of the connection. */
@@ -89,7 +89,7 @@ export class RedisConnection {
   }
 
   /** Throws {@link StoreUnavailable} while the server is unreachable or must not be used. */
-  get client(): Client {
+  get client(): RedisClient {
     if (this.#unavailableReason !== undefined) throw unavailable(this.#unavailableReason);
     return this.#client;
   }

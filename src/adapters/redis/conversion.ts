@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cluster, type Redis } from 'ioredis';
 import { OutcomeUnknown, StoreUnavailable, partsOf, streamOf } from '../../event-sourcing';
-import type { Client } from './client';
+import type { RedisClient } from './client';
 import { RedisConnection, type RedisConnectionOptions } from './connection';
 import { appendFault } from './faults';
 import { executeScript, script } from './scripts';
 import {
-  type Identity,
+  type IdentityFields,
   convertingFields,
   identityFields,
   identityKey,
@@ -107,7 +107,7 @@ class StoreConversion {
   #streams = 0;
 
   constructor(
-    private readonly client: Client,
+    private readonly client: RedisClient,
     private readonly waitMs: number,
     private readonly options: ConversionOptions,
   ) {
@@ -141,7 +141,7 @@ class StoreConversion {
     return { id, streams: this.#streams, refused: [...this.#refused] };
   }
 
-  async #identity(): Promise<Identity | undefined> {
+  async #identity(): Promise<IdentityFields | undefined> {
     const [entry] = await (this.client as Redis).xrange(this.#identityKey, '-', '+', 'COUNT', 1);
     if (entry === undefined) return undefined;
     const identity = parseIdentity(entry[1]);

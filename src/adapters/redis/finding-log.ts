@@ -1,6 +1,6 @@
 import { FINDINGS, type Finding, type FindingName, problemOfAppends } from './server-checks';
 
-export type Report = (level: 'info' | 'warn' | 'error', message: string) => void;
+export type ReportFinding = (level: 'info' | 'warn' | 'error', message: string) => void;
 
 const REFUSED_APPEND = /\b(?:OOM|MISCONF|NOREPLICAS)\b/;
 const FINDING_OF_ERROR: Readonly<Record<string, Finding>> = {
@@ -24,7 +24,7 @@ export class FindingLog {
    *   limit, or in a cluster, both alternate and would fill the log with changes.
    */
   constructor(
-    private readonly report: Report,
+    private readonly report: ReportFinding,
     private readonly rememberMs: number,
   ) {}
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Client } from './client';
+import type { RedisClient } from './client';
 
 /** A Lua script. Redis executes it atomically. */
 export interface Script {
@@ -13,7 +13,7 @@ export function script(text: string): Script {
 
 /** Executes a script on keys of one slot. Redis gets its text only if it does not know its digest. */
 export async function executeScript(
-  client: Client,
+  client: RedisClient,
   { text, sha1 }: Script,
   keys: readonly string[],
   args: readonly (string | number)[],

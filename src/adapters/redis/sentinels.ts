@@ -12,7 +12,7 @@ const REPLY_MS = 1000;
 const OTHERS_MS = 250;
 
 /** What one Sentinel knows of the primary. */
-interface Answer {
+interface SentinelReply {
   readonly primary: Address;
   /** Rises with each failover. */
   readonly epoch: number;
@@ -41,7 +41,7 @@ export class Sentinels {
    * the first answer. Rejects after {@link REPLY_MS} at the latest if none knows the primary.
    */
   async primary(): Promise<Address> {
-    const known: Answer[] = [];
+    const known: SentinelReply[] = [];
     const asked = this.nodes.map(async (node) => known.push(await this.#ask(node)));
     const settled = Promise.allSettled(asked);
     await Promise.any(asked).catch((error: unknown) => {
@@ -62,7 +62,7 @@ export class Sentinels {
     return before !== undefined && (now!.host !== before.host || now!.port !== before.port);
   }
 
-  async #ask({ host, port }: Address): Promise<Answer> {
+  async #ask({ host, port }: Address): Promise<SentinelReply> {
     const sentinel = new Redis({
       ...{ host, port },
       connectionName: 'plant-store',

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Redis, ReplyError } from 'ioredis';
-import type { Client } from './client';
+import type { RedisClient } from './client';
 import { ifForbidden } from './examination';
-import type { Report } from './finding-log';
+import type { ReportFinding } from './finding-log';
 import type { Finding } from './server-checks';
 import { BUCKETS } from './stream-key';
 
@@ -36,7 +36,7 @@ export const convertingFields = (id: string) => ['converting', 'yes', ...identit
 
 const IDENTITY = /^(converting yes )?(?:buckets (\d+) )?id (\S+)$/;
 
-export interface Identity {
+export interface IdentityFields {
   readonly id: string;
   /** `undefined` in the layout before buckets. */
   readonly buckets: number | undefined;
@@ -44,7 +44,7 @@ export interface Identity {
 }
 
 /** What the fields of the entry say; `undefined` if they are of another program. */
-export function parseIdentity(fields: readonly string[]): Identity | undefined {
+export function parseIdentity(fields: readonly string[]): IdentityFields | undefined {
   const [, converting, buckets, id] = IDENTITY.exec(fields.join(' ')) ?? [];
   return id === undefined
     ? undefined
@@ -71,7 +71,7 @@ export class StoreIdentity {
   constructor(
     keyPrefix: string,
     private readonly stated: string | undefined,
-    private readonly report: Report,
+    private readonly report: ReportFinding,
   ) {
     this.key = identityKey(keyPrefix);
   }
@@ -90,7 +90,7 @@ export class StoreIdentity {
    * The id of the store, or why this version cannot use the store; `undefined` if it has no id, or if the Redis user may
    * not read it. Rejects with an ioredis error.
    */
-  async read(client: Client): Promise<string | Finding | undefined> {
+  async read(client: RedisClient): Promise<string | Finding | undefined> {
     const [entry] = await client.xrange(this.key, ENTRY, ENTRY).catch(ifForbidden([]));
     if (entry === undefined) return undefined;
     const identity = parseIdentity(entry[1]);
@@ -126,13 +126,13 @@ export class StoreIdentity {
    * replicas have it: after a failover that lost it, this instance would refuse the store. Where that or the creation
    * fails, the id is adopted later.
    */
-  async adopt(client: Client, found: string | undefined, surroundings: Surroundings): Promise<void> {
+  async adopt(client: RedisClient, found: string | undefined, surroundings: Surroundings): Promise<void> {
     if (found !== undefined && found !== this.#unconfirmed) this.#see(found);
     else await this.#create(client, found, surroundings);
   }
 
   /** @param created the id that this instance has created, and too few replicas had. */
-  async #create(client: Client, created: string | undefined, surroundings: Surroundings): Promise<void> {
+  async #create(client: RedisClient, created: string | undefined, surroundings: Surroundings): Promise<void> {
     const { creates, keys, waitReplicas, waitMs } = surroundings;
     if (!creates) return;
     const id = created ?? randomUUID();

@@ -8,38 +8,14 @@ import {
   propagation,
   trace,
 } from '@opentelemetry/api';
+import type { RequestReport, RequestTrace, RequestTracer, SentRequest } from '../../application';
 import type { Spans } from './spans';
-
-/** A request as the client sent it. */
-interface SentRequest {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-}
-
-/** A request whose response is known. */
-interface AnsweredRequest {
-  /** The pattern of its route, such as `/plants/:id`. */
-  readonly route?: string | undefined;
-  readonly status: number;
-  readonly user?: string | undefined;
-  /** Present only for a fault of the service. */
-  readonly error?: unknown;
-}
-
-/** The trace of one request. */
-interface RequestTrace {
-  readonly traceparent: string | undefined;
-  /** Calls `serve`. A recorded span is the active one in it, and in all that it starts. */
-  run<T>(serve: () => T): T;
-  end(request: AnsweredRequest): void;
-}
 
 /** Activates no context: from the first one on, Node tracks the context of every promise. */
 const UNRECORDED: RequestTrace = { traceparent: undefined, run: (serve) => serve(), end: () => {} };
 
 /** A span per request, by OpenTelemetry's semantic conventions for HTTP servers. */
-export class RequestSpans {
+export class RequestSpans implements RequestTracer {
   /** The header fields that have the caller's span. */
   readonly #fields = propagation.fields().map((field) => field.toLowerCase());
 
@@ -82,7 +58,7 @@ class RecordedRequest implements RequestTrace {
     return context.with(this.#context, serve);
   }
 
-  end({ route, status, user, error }: AnsweredRequest): void {
+  end({ route, status, user, error }: RequestReport): void {
     if (route !== undefined)
       this.span.updateName(`${this.method} ${route}`).setAttribute('http.route', route);
     if (user !== undefined) this.span.setAttribute('user.hash', this.nameOf(user));

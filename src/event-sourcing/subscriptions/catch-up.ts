@@ -3,7 +3,7 @@ import type { StreamCatalogue } from '../ports/stream-catalogue';
 import type { StreamName } from '../ports/stream-name';
 import { type BucketProjection, STREAMS_AT_A_TIME } from './bucket-projection';
 
-interface Member<Event, State> {
+interface CatchingUp<Event, State> {
   readonly bucket: BucketProjection<Event, State>;
   readonly end: FeedPosition;
   readonly streams: Map<StreamName, number>;
@@ -13,7 +13,7 @@ interface Member<Event, State> {
 
 /** Applies all streams of the catalogue. Buckets that wait at the same time share one pass over it. */
 export class CatchUps<Event, State> {
-  #waiting: Omit<Member<Event, State>, 'end' | 'streams'>[] = [];
+  #waiting: Omit<CatchingUp<Event, State>, 'end' | 'streams'>[] = [];
   #passes = Promise.resolve();
 
   constructor(
@@ -36,7 +36,7 @@ export class CatchUps<Event, State> {
     const waiting = this.#waiting;
     this.#waiting = [];
     try {
-      const members = new Map<number, Member<Event, State>>();
+      const members = new Map<number, CatchingUp<Event, State>>();
       for (const each of waiting) {
         const end = await this.feed.end(each.bucket.bucket);
         members.set(each.bucket.bucket, { ...each, end, streams: new Map() });
@@ -47,7 +47,7 @@ export class CatchUps<Event, State> {
     }
   }
 
-  async #applyAll(members: Map<number, Member<Event, State>>): Promise<void> {
+  async #applyAll(members: Map<number, CatchingUp<Event, State>>): Promise<void> {
     for await (const found of this.catalogue.streams()) {
       if (members.size === 0) return;
       if ('foreign' in found) continue;
@@ -62,7 +62,7 @@ export class CatchUps<Event, State> {
 
   /** Applies the streams found so far. At the `end`, or if the bucket fails or is cancelled, it leaves the pass: false. */
   async #apply(
-    { bucket, streams, resolve, reject }: Member<Event, State>,
+    { bucket, streams, resolve, reject }: CatchingUp<Event, State>,
     end?: FeedPosition,
   ): Promise<boolean> {
     try {

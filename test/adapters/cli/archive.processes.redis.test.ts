@@ -12,7 +12,7 @@ import {
 import { basename, dirname } from 'node:path';
 import type { PlantEvent } from '../../../src/domain';
 import { BEGINNING, type Head } from '../../../src/event-sourcing';
-import { Client } from '../../support/client';
+import { HttpClient } from '../../support/client';
 import { compiledCli } from '../../support/compiled-cli';
 import { encoded, created, deleted, newPlant } from '../../support/given';
 import { theBlock } from '../../docs/shell';
@@ -22,7 +22,7 @@ import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 import { openStore, plantsOver } from '../redis/open-store';
 import { runCli } from './cli-fixture';
-import { type Kind, keyOf } from '../../support/keys';
+import { type KeyKind, keyOf } from '../../support/keys';
 import { parseUser, plantsOf } from '../../../src/application';
 
 const ALICE = parseUser('alice')!;
@@ -51,7 +51,7 @@ describeRedis('events archive', (redis) => {
   /** The export of the whole history, before anything was archived. */
   let whole: string;
 
-  const key = (kind: Kind, user: string = ALICE) => keyOf(user, prefix, kind);
+  const key = (kind: KeyKind, user: string = ALICE) => keyOf(user, prefix, kind);
   const cli = (...typed: string[]) => runCli(opened, 'events', ...typed);
   const exported = async (...typed: string[]) => (await cli('export', ...typed)).out;
   const archive = (version: number, file: string, ...more: string[]) =>
@@ -460,7 +460,7 @@ describeRedis('events archive', (redis) => {
   it('archives the events of a user while instances serve it, again and again', async function () {
     this.timeout(60_000).slow(20_000);
     const instances = await startInstances(3, { ...environment(), SNAPSHOT_EVERY: '20' });
-    const [idle, ...clients] = instances.map(({ url }) => new Client(url));
+    const [idle, ...clients] = instances.map(({ url }) => new HttpClient(url));
     await idle!.list();
     let ended = false;
     const acknowledged: string[] = [];

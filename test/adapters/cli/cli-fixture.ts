@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
-import type { OpenStore, CliContext } from '../../../src/adapters/cli/command';
+import type { CliStore, CliContext } from '../../../src/adapters/cli/command';
 import { run } from '../../../src/adapters/cli/run';
 import { Output } from '../../../src/adapters/cli/terminal';
 import { systemClock } from '../../../src/adapters/system/clock';
@@ -35,7 +35,7 @@ export interface CliSetup {
   readonly serve?: CliContext['serve'];
 }
 
-export interface Outcome {
+export interface CommandOutcome {
   readonly code: number;
   readonly out: string;
   readonly error: string;
@@ -68,18 +68,22 @@ export function startCli(setup: CliSetup, ...typed: string[]) {
     untilInterrupted: () => setup.interrupted ?? new AbortController().signal,
     untilUnread: () => new AbortController().signal,
   };
-  const outcome = run(typed, context).then((code): Outcome => ({ code, out: out.text, error: error.text }));
+  const outcome = run(typed, context).then((code): CommandOutcome => ({
+    code,
+    out: out.text,
+    error: error.text,
+  }));
   return { outcome, out: () => out.text, error: () => error.text };
 }
 
-export function runCli(setup: CliSetup, ...typed: string[]): Promise<Outcome> {
+export function runCli(setup: CliSetup, ...typed: string[]): Promise<CommandOutcome> {
   return startCli(setup, ...typed).outcome;
 }
 
 function open(
   { store = new MemoryEventStore(), catalogue, snapshots, archive }: CliSetup,
   clock: Clock,
-): OpenStore {
+): CliStore {
   return {
     store,
     snapshots,

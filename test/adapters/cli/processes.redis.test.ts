@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { HEADER, eventLine, newSeal, trailerLine } from '../../../src/adapters/cli/event-lines';
 import { plantKind } from '../../../src/application';
 import { created, deleted, encoded, plantsOf } from '../../support/given';
-import { Client } from '../../support/client';
+import { HttpClient } from '../../support/client';
 import { compiledCli } from '../../support/compiled-cli';
 import { instancesPerTest } from '../../support/instance';
 import { describeRedis } from '../../support/redis';
@@ -121,9 +121,9 @@ describeRedis('The plant-store process on Redis', (redis) => {
 
   it('erases a user of a running service, which then lists no plants and accepts new ones', async () => {
     const [one, other] = await startInstances(2, environment);
-    const [here, there] = [new Client(one!.url), new Client(other!.url)];
+    const [here, there] = [new HttpClient(one!.url), new HttpClient(other!.url)];
     await here.create(1, 'Fern');
-    await new Client(one!.url, 'bob').create(1, 'Moss');
+    await new HttpClient(one!.url, 'bob').create(1, 'Moss');
     expect((await there.list()).names).to.deep.equal(['Fern']);
 
     expect(await cli('plant-store events erase --user alice --yes')).to.include({ code: 0, error: '' });
@@ -133,12 +133,12 @@ describeRedis('The plant-store process on Redis', (redis) => {
     expect((await there.create(1, 'Ivy')).status).to.equal(200);
     expect((await here.list()).names).to.deep.equal(['Ivy']);
     expect((await here.delete(1)).status).to.equal(204);
-    expect((await new Client(other!.url, 'bob').list()).names).to.deep.equal(['Moss']);
+    expect((await new HttpClient(other!.url, 'bob').list()).names).to.deep.equal(['Moss']);
   });
 
   it('records short commit ids, as the service does', async () => {
     const [instance] = await startInstances(1, environment);
-    await new Client(instance!.url).create(1, 'Fern');
+    await new HttpClient(instance!.url).create(1, 'Fern');
     await cli('plant-store create --user alice --id 2 --name Moss');
 
     const entries = await redis.admin.xrange((await keys())[0]!, '-', '+');
@@ -174,7 +174,7 @@ describeRedis('The plant-store process on Redis', (redis) => {
 
   it('prints the events that a service records, until Ctrl-C', async () => {
     const [service] = await startInstances(1, environment);
-    const alice = new Client(service!.url);
+    const alice = new HttpClient(service!.url);
     await alice.create(1, 'Fern');
     const tail = bash('exec plant-store events tail --user alice --from start', environment);
     await until(() => tail.said.out.includes('Fern'));

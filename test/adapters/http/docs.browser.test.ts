@@ -2,13 +2,13 @@ import axe from 'axe-core';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { OPERATIONS } from '../../../src/adapters/http/openapi/operations';
-import { type Service, bootstrap } from '../../../src/service/bootstrap';
+import { type RunningService, bootstrap } from '../../../src/service/bootstrap';
 import { readConfig } from '../../../src/service/config';
 import { describeBrowser } from '../../support/browser';
 import { until } from '../../support/until';
 
 describeBrowser('In a browser', (browser) => {
-  let service: Service;
+  let service: RunningService;
   let page: Page;
   /** Requests to other origins, and complaints of the browser. */
   let strange: string[];
@@ -28,7 +28,7 @@ describeBrowser('In a browser', (browser) => {
     await page.goto(`${service.url}/`);
   });
   // Absent if there is no browser.
-  after(() => (service as Service | undefined)?.stop());
+  after(() => (service as RunningService | undefined)?.stop());
 
   const operation = (id: string) => page.locator(`#operations-Plants-${id}`);
 

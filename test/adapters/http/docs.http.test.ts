@@ -10,7 +10,7 @@ import { openApiDocument } from '../../../src/adapters/http/openapi/document';
 import { OPERATIONS } from '../../../src/adapters/http/openapi/operations';
 import { HttpProblem, Overloaded, PROBLEMS, problemOf } from '../../../src/adapters/http/app/problems';
 import { Allowance, constant } from '../../../src/adapters/http/app/response';
-import { type Service, bootstrap } from '../../../src/service/bootstrap';
+import { type RunningService, bootstrap } from '../../../src/service/bootstrap';
 import { readConfig } from '../../../src/service/config';
 import { type HttpRequest, exchange } from '../../support/client';
 import { exampleOf } from './contract/operations';
@@ -31,7 +31,7 @@ interface EncodedResponse {
 }
 
 describe('The description of the interface', () => {
-  let service: Service;
+  let service: RunningService;
 
   before(async () => {
     service = await bootstrap(readConfig({ PORT: '0', LOG_LEVEL: 'silent' }).config!);

@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { type EventStore, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
-import { type Service, bootstrap } from '../../../src/service/bootstrap';
+import { type RunningService, bootstrap } from '../../../src/service/bootstrap';
 import { readConfig } from '../../../src/service/config';
-import { Client } from '../../support/client';
+import { HttpClient } from '../../support/client';
 import { notedLog } from '../../support/suite-log';
 
 /** A memory store whose next calls fail with the given error. */
@@ -22,8 +22,8 @@ class FailingStore extends MemoryEventStore {
 describe('The service, while the event store fails,', () => {
   const store = new FailingStore();
   const SECRET = 'secret of the store';
-  let service: Service;
-  let user: Client;
+  let service: RunningService;
+  let user: HttpClient;
 
   before(async () => {
     const environment = {
@@ -32,7 +32,7 @@ describe('The service, while the event store fails,', () => {
       STORE_TIMEOUT_MS: '1000',
     };
     service = await bootstrap(readConfig(environment).config!, { eventStore: store, log: notedLog() });
-    user = new Client(service.url, 'alice', 'token-1');
+    user = new HttpClient(service.url, 'alice', 'token-1');
     await user.plants([1, 'Fern']);
   });
   after(() => service.stop());

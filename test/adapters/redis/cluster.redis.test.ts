@@ -10,7 +10,7 @@ import {
   streamCatalogueContract,
 } from '../../../src/testing';
 import { CONTRACT_OPTIONS, describeContract, describeEventStore } from '../../contracts/event-store';
-import { Client, servedInTime } from '../../support/client';
+import { HttpClient, servedInTime } from '../../support/client';
 import { encoded, created } from '../../support/given';
 import { startInstance } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
@@ -80,7 +80,7 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
 
   it('the service serves, and serves again soon after its connections were reset', async () => {
     const instance = await startInstance({ REDIS_CLUSTER_NODES: `127.0.0.1:${proxy.port}` });
-    const alice = new Client(instance.url);
+    const alice = new HttpClient(instance.url);
     expect((await alice.create(1, 'Fern')).status).to.equal(200);
     expect((await fetch(`${instance.url}/health/ready`)).status).to.equal(200);
 
@@ -102,7 +102,7 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
 
     await node.admin.call('CLUSTER', 'DELSLOTS', '0');
     await readyIs(503);
-    expect((await new Client(instance.url).list()).error).to.equal(50300);
+    expect((await new HttpClient(instance.url).list()).error).to.equal(50300);
 
     await node.admin.call('CLUSTER', 'ADDSLOTS', '0');
     await readyIs(200);

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type ConversionOptions, convertStore } from '../../../src/adapters/redis/conversion';
 import { identityFields, identityKey } from '../../../src/adapters/redis/store-identity';
 import { BEGINNING } from '../../../src/event-sourcing';
-import { Client } from '../../support/client';
+import { HttpClient } from '../../support/client';
 import { created, encoded, plantsOf } from '../../support/given';
 import { instancesPerTest, startInstance } from '../../support/instance';
 import { keyOf } from '../../support/keys';
@@ -56,7 +56,7 @@ describeOwnRedis('A store that a version without buckets wrote', (startRedis) =>
     expect(await contentsOf(redis.admin)).to.deep.equal(contents);
     const [instance] = await startInstances(1, { REDIS_URL: redis.url, REDIS_STORE_ID: OLD_ID });
     for (const user of USERS.slice(0, 2))
-      expect((await new Client(instance!.url, user).list()).names).to.deep.equal([user, 'Fern']);
+      expect((await new HttpClient(instance!.url, user).list()).names).to.deep.equal([user, 'Fern']);
   });
 
   it('has snapshots and bases after it that can be read', async () => {
@@ -83,14 +83,14 @@ describeOwnRedis('A store that a version without buckets wrote', (startRedis) =>
   it('is converted, if it has no id, also after an instance has used it, which said how', async () => {
     await redis.admin.del(IDENTITY);
     const [instance] = await startInstances(1, { REDIS_URL: redis.url });
-    const carol = new Client(instance!.url, 'carol');
-    expect((await new Client(instance!.url, 'alice').list()).names).to.deep.equal([]);
+    const carol = new HttpClient(instance!.url, 'carol');
+    expect((await new HttpClient(instance!.url, 'alice').list()).names).to.deep.equal([]);
     expect((await carol.create(1, 'Fern')).status).to.equal(200);
     await instance!.stop();
     expect(await convert()).to.deep.include({ streams: USERS.length, refused: [] });
     const [next] = await startInstances(1, { REDIS_URL: redis.url });
-    expect((await new Client(next!.url, 'alice').list()).names).to.deep.equal(['alice', 'Fern']);
-    expect((await new Client(next!.url, 'carol').list()).names).to.deep.equal(['Fern']);
+    expect((await new HttpClient(next!.url, 'alice').list()).names).to.deep.equal(['alice', 'Fern']);
+    expect((await new HttpClient(next!.url, 'carol').list()).names).to.deep.equal(['Fern']);
   });
 
   it('is as it was after the conversion back', async () => {
@@ -119,7 +119,7 @@ describeOwnRedis('A store that a version without buckets wrote', (startRedis) =>
     const { url } = redis;
     await convert();
     const [running] = await startInstances(1, { REDIS_URL: url });
-    const alice = new Client(running!.url);
+    const alice = new HttpClient(running!.url);
     expect((await alice.create(7, 'Moss')).status).to.equal(200);
     await toOldLayout(redis.admin);
     await redis.admin.del(IDENTITY);

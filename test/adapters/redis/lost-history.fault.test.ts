@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Client, untilServed } from '../../support/client';
+import { HttpClient, untilServed } from '../../support/client';
 import { type Instance, instancesPerTest } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
@@ -16,7 +16,7 @@ describeOwnRedis('When a stale replica is promoted', (startRedis) => {
   let primary: RedisServer;
   let replica: RedisServer;
   let instances: readonly Instance[];
-  let alice: readonly [Client, Client];
+  let alice: readonly [HttpClient, HttpClient];
 
   beforeEach(async () => {
     primary = await startRedis();
@@ -25,7 +25,7 @@ describeOwnRedis('When a stale replica is promoted', (startRedis) => {
     address.port = primary.port;
     proxy = await TcpProxy.to(address);
     instances = await startInstances(2, { REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
-    alice = [new Client(instances[0]!.url), new Client(instances[1]!.url)];
+    alice = [new HttpClient(instances[0]!.url), new HttpClient(instances[1]!.url)];
 
     await alice[0].create(1, 'Fern');
     while ((await replica.admin.xlen(KEY)) === 0) await pause(10);

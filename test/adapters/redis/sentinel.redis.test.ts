@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { paste, theBlock } from '../../docs/shell';
-import { Client } from '../../support/client';
+import { HttpClient } from '../../support/client';
 import { instancesPerTest } from '../../support/instance';
 import { describePrograms } from '../../support/programs';
 import { until } from '../../support/until';
@@ -21,7 +21,7 @@ describePrograms({ 'redis-server': 'redis-server' }, 'With three Sentinels', () 
 
   it('the service follows a planned failover while the old primary still accepts writes', async () => {
     const [instance] = await startInstances(1, topology.environment);
-    const alice = new Client(instance!.url);
+    const alice = new HttpClient(instance!.url);
     await alice.create(1, 'Fern');
     const [primary, replica] = topology.nodes;
     // Otherwise a Sentinel would demote the old primary about ten seconds later.

@@ -16,7 +16,7 @@ import { encoded, created } from '../../support/given';
 import { describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { openStore } from './open-store';
-import { type Kind, streamKeyOf } from '../../support/keys';
+import { type KeyKind, streamKeyOf } from '../../support/keys';
 
 const TOO_LONG = Buffer.alloc(MAX_CHUNK_BYTES + 1, 'x');
 
@@ -37,7 +37,7 @@ describeRedis('A snapshot in Redis', (redis) => {
   let alice: StreamName;
   let head: Head;
 
-  const keyOf = (name: string, kind: Kind) => streamKeyOf(streamName(name), redis.prefix, kind);
+  const keyOf = (name: string, kind: KeyKind) => streamKeyOf(streamName(name), redis.prefix, kind);
   const keys = async () =>
     (await redis.admin.keys(`${redis.prefix}:*:${alice}:*`)).map((key) => key.split(':').at(-1));
 

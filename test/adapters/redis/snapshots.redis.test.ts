@@ -4,12 +4,12 @@ import { expect } from 'chai';
 import { type PlantStore, type User, parseUser } from '../../../src/application';
 import type { SnapshotOutcome } from '../../../src/event-sourcing';
 import { newPlant, plantId } from '../../support/given';
-import { Client } from '../../support/client';
+import { HttpClient } from '../../support/client';
 import { type Instance, instancesPerTest } from '../../support/instance';
 import { describeRedis } from '../../support/redis';
 import { until } from '../../support/until';
 import { openStore, plantsOver } from './open-store';
-import { type Kind, keyOf } from '../../support/keys';
+import { type KeyKind, keyOf } from '../../support/keys';
 
 const EVENTS = 12;
 
@@ -17,7 +17,7 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
   const startInstances = instancesPerTest();
   let alice: User;
   let close: (() => Promise<void>)[] = [];
-  const key = (kind: Kind, user = alice) => keyOf(user, redis.prefix, kind);
+  const key = (kind: KeyKind, user = alice) => keyOf(user, redis.prefix, kind);
 
   /** A new instance. `reads` has the versions after which it reads the history; `outcomes` those of snapshots. */
   async function startPlants(every: number) {
@@ -105,7 +105,7 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
   it('logs what it ignores without a name of a user or a plant, and counts it', async () => {
     await createWithTornSnapshot('alice');
     const instance = await startService('10');
-    expect((await new Client(instance.url).list()).names).to.have.length(600);
+    expect((await new HttpClient(instance.url).list()).names).to.have.length(600);
     await until(async () => (await countOf(instance, 'saved')) === 1);
     expect(await countsOf(instance)).to.deep.equal({ ignored: 1, restored: 0, failed: 0, saved: 1 });
     await instance.stop();
@@ -119,7 +119,7 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
   it('uses and saves none with SNAPSHOT_EVERY=0', async () => {
     const carol = await createWithTornSnapshot('carol');
     const instance = await startService('0');
-    const [old, fresh] = [new Client(instance.url, 'carol'), new Client(instance.url, 'bob')];
+    const [old, fresh] = [new HttpClient(instance.url, 'carol'), new HttpClient(instance.url, 'bob')];
     expect((await old.list()).names).to.have.length(600);
     await old.create(1, 'Fern');
     await fresh.create(1, 'Fern');

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { plantsOf } from '../../support/given';
 import { openRedisEventStore } from '../../../src/adapters/redis';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
-import { Client, type HttpResponse, servedInTime } from '../../support/client';
+import { HttpClient, type HttpResponse, servedInTime } from '../../support/client';
 import { compiledMain } from '../../support/compiled';
 import { instancesPerTest } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
@@ -24,7 +24,7 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
       instance!.log
         .filter((line) => line.level === level && !line.msg.includes('new, empty store'))
         .map(({ msg }) => msg);
-    return { alice: new Client(instance!.url), warnings: () => said(40), errors: () => said(50) };
+    return { alice: new HttpClient(instance!.url), warnings: () => said(40), errors: () => said(50) };
   }
 
   describe('refuses to start on a Redis', () => {
@@ -165,7 +165,7 @@ describeOwnRedis('The service, when it connects to Redis,', (startRedis) => {
     const problemOf = ({ status, error }: HttpResponse) => ({ status, error });
 
     /** Lists until the log says that Redis must not be used. */
-    async function untilRefused(alice: Client, errors: () => string[]): Promise<void> {
+    async function untilRefused(alice: HttpClient, errors: () => string[]): Promise<void> {
       while (errors().every((line) => !line.includes('must not be used'))) await alice.list();
     }
 

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../../src/adapters/redis';
 import { BEGINNING } from '../../../src/event-sourcing';
-import { Client, type HttpResponse, servedInTime } from '../../support/client';
+import { HttpClient, type HttpResponse, servedInTime } from '../../support/client';
 import { encoded, created, plantsOf } from '../../support/given';
 import { type Instance, instancesPerTest, startInstance } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
@@ -23,8 +23,8 @@ const linesAt = (level: number, { log }: Pick<Instance, 'log'>) =>
 const warnings = (instance: Instance) => linesAt(40, instance).filter((line) => / id /.test(line));
 const setId = ({ admin }: RedisServer, id: string) => admin.xadd(KEY, '1-0', ...identityFields(id));
 const idOf = async ({ admin }: RedisServer) => (await admin.xrange(KEY, '-', '+'))[0]?.[1][3];
-const alice = ({ url }: Instance) => new Client(url);
-const bob = ({ url }: Instance) => new Client(url, 'bob');
+const alice = ({ url }: Instance) => new HttpClient(url);
+const bob = ({ url }: Instance) => new HttpClient(url, 'bob');
 
 async function onlineReplicas({ admin }: RedisServer): Promise<number> {
   return (await admin.info('replication')).split('state=online').length - 1;

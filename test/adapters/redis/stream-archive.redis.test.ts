@@ -13,7 +13,7 @@ import { CONTRACT_OPTIONS, describeContract } from '../../contracts/event-store'
 import { encoded, created } from '../../support/given';
 import { describeRedis } from '../../support/redis';
 import { openStore } from './open-store';
-import { type Kind, streamKeyOf } from '../../support/keys';
+import { type KeyKind, streamKeyOf } from '../../support/keys';
 
 /** Commits of one, two and three events, and one more. */
 const COMMITS = [1, 2, 3, 1];
@@ -33,7 +33,7 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
   /** The head after each event; the first is the beginning. */
   let heads: Head[];
 
-  const keyOf = (name: string, kind: Kind) => streamKeyOf(streamName(name), redis.prefix, kind);
+  const keyOf = (name: string, kind: KeyKind) => streamKeyOf(streamName(name), redis.prefix, kind);
   const keys = async () =>
     (await redis.admin.keys(`${redis.prefix}:*:${alice}:*`)).map((key) => key.split(`${alice}:`)[1]).sort();
   const ids = async () => (await redis.admin.xrange(keyOf(alice, 'events'), '-', '+')).map(([id]) => id);

@@ -6,7 +6,7 @@ import { headOf } from '../../../src/event-sourcing';
 import { userNames } from '../../../src/service/log';
 import { Stream } from '../../../src/testing/a-stream';
 import type { Redis } from 'ioredis';
-import { Client, type HttpResponse } from '../../support/client';
+import { HttpClient, type HttpResponse } from '../../support/client';
 import { type Instance, instancesPerTest } from '../../support/instance';
 import { theBlock } from '../../docs/shell';
 import { describeRedis } from '../../support/redis';
@@ -105,7 +105,7 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
       REDIS_URL: redis.url,
       REDIS_KEY_PREFIX: redis.prefix,
     })) as [Instance, Instance];
-    const alice = new Client(knowing.url);
+    const alice = new HttpClient(knowing.url);
     await alice.create(1, 'Fern');
     await alice.create(2, 'Moss');
     await alice.delete(1);
@@ -113,7 +113,7 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
 
   /** The answers to a list, a create and a delete of alice. */
   async function answers({ url }: Instance): Promise<HttpResponse[]> {
-    const alice = new Client(url);
+    const alice = new HttpClient(url);
     return [await alice.list(), await alice.create(9, 'Aloe'), await alice.delete(2)];
   }
 
@@ -139,8 +139,8 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
 
   it('other users are served meanwhile', async () => {
     await redis.admin.xadd(key, '4-0', 'type', 'PlantMoved', ...ivy.slice(2));
-    expect((await new Client(knowing.url, 'alice').list()).status).to.equal(503);
-    expect((await new Client(knowing.url, 'bob').list()).status).to.equal(200);
+    expect((await new HttpClient(knowing.url, 'alice').list()).status).to.equal(503);
+    expect((await new HttpClient(knowing.url, 'bob').list()).status).to.equal(200);
   });
 
   it('it is served again after a correction', async () => {
@@ -151,10 +151,10 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
     await redis.admin.restore(key, 0, backup, 'REPLACE');
 
     for (const { url } of [knowing, ignorant]) {
-      expect((await new Client(url).list()).names).to.deep.equal(['Moss']);
+      expect((await new HttpClient(url).list()).names).to.deep.equal(['Moss']);
     }
-    expect((await new Client(knowing.url).create(9, 'Aloe')).status).to.equal(200);
-    expect((await new Client(ignorant.url).list()).names).to.deep.equal(['Moss', 'Aloe']);
+    expect((await new HttpClient(knowing.url).create(9, 'Aloe')).status).to.equal(200);
+    expect((await new HttpClient(ignorant.url).list()).names).to.deep.equal(['Moss', 'Aloe']);
   });
 
   it('it is served again once the deleted events of an archived user are restored', async () => {
@@ -166,9 +166,9 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
     await redis.admin.restore(key, 0, backup);
 
     for (const { url } of [knowing, ignorant])
-      expect((await new Client(url).list()).names).to.deep.equal(['Moss']);
-    expect((await new Client(knowing.url).create(9, 'Aloe')).status).to.equal(200);
-    expect((await new Client(ignorant.url).list()).names).to.deep.equal(['Moss', 'Aloe']);
+      expect((await new HttpClient(url).list()).names).to.deep.equal(['Moss']);
+    expect((await new HttpClient(knowing.url).create(9, 'Aloe')).status).to.equal(200);
+    expect((await new HttpClient(ignorant.url).list()).names).to.deep.equal(['Moss', 'Aloe']);
   });
 
   it('it is served again after an added entry and its version were removed', async () => {
@@ -182,8 +182,8 @@ describeRedis('An unreadable history is refused, never skipped:', (redis) => {
     );
     await redis.admin.call(command!, ...args);
 
-    expect((await new Client(knowing.url).create(9, 'Aloe')).status).to.equal(200);
-    expect((await new Client(ignorant.url).list()).names).to.deep.equal(['Moss', 'Aloe']);
+    expect((await new HttpClient(knowing.url).create(9, 'Aloe')).status).to.equal(200);
+    expect((await new HttpClient(ignorant.url).list()).names).to.deep.equal(['Moss', 'Aloe']);
     expect((await redis.admin.xrange(key, '-', '+')).map(([id]) => id)).to.deep.equal([
       '1-0',
       '2-0',

@@ -25,7 +25,7 @@ const LONGEST_ERROR = 1024;
  * thousands in one process: it reads the header, and skips bodies. It
  * reconnects for the next request after it was closed.
  */
-export class Connection {
+export class LoadConnection {
   #socket: Socket | undefined;
   #exchange: Exchange | undefined;
   /** The received part of the header, or of the body of an error. */

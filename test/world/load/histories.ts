@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { keyOf } from '../../support/keys';
 
 /** The content of each user's stream. */
-export interface History {
+export interface StoredHistory {
   readonly events: number;
   /** Characters of each name; 12 by default. */
   readonly nameLength?: number;
@@ -33,7 +33,7 @@ end
 export async function writeHistories(
   redis: Redis,
   users: readonly string[],
-  history: History,
+  history: StoredHistory,
 ): Promise<void> {
   const { events, nameLength = 12, deletionEvery = 0 } = history;
   const step = Math.max(1, Math.min(EVENTS_PER_CALL, Math.floor(BYTES_PER_CALL / nameLength)));

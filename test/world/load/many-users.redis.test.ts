@@ -24,7 +24,7 @@ const SKEW = 1.1;
 const CLIENTS = 64;
 
 /** The plants of one user as they must be listed, by id, in order. */
-type Model = Map<number, string>;
+type NamesById = Map<number, string>;
 
 describeOwnRedis(`${USERS} users, of whom a tenth fits into memory`, (startRedis) => {
   const report = reportFigures();
@@ -104,7 +104,7 @@ class Clients {
   readonly latencies: number[] = [];
   readonly #random = randomFrom(SEED);
   readonly #agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
-  readonly #models = new Map<string, Model>();
+  readonly #models = new Map<string, NamesById>();
   /** Users with a request in flight: a second one would make the order of events uncertain. */
   readonly #busy = new Set<string>();
   readonly #pick: (random: number) => number;
@@ -159,10 +159,10 @@ class Clients {
   }
 
   /** As `writeHistories` has written it. */
-  #modelOf(user: string): Model {
+  #modelOf(user: string): NamesById {
     const known = this.#models.get(user);
     if (known !== undefined) return known;
-    const model: Model = new Map(
+    const model: NamesById = new Map(
       Array.from({ length: PLANTS_EACH }, (_, index) => [index + 1, 'n'.repeat(12)] as const),
     );
     this.#models.set(user, model);

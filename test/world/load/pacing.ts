@@ -1,7 +1,7 @@
 /** The two paces of a group of clients: each client sends again after its response, or requests are due at a rate. */
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
-import { Connection } from './connection';
-import type { PlantRequest, Requests } from './requests';
+import { LoadConnection } from './connection';
+import type { LoadRequest, Requests } from './requests';
 import type { ClientGroup, ConstantRate } from './workload';
 
 /** Requests a second that a generator can send without falling behind. */
@@ -25,7 +25,7 @@ export interface Play {
 }
 
 /** What the response to a request means for its client. */
-export interface Reply {
+export interface SentOutcome {
   readonly succeeded: boolean;
   /** The client must wait, for so many seconds if the service named them. */
   readonly refused: boolean;
@@ -33,7 +33,7 @@ export interface Reply {
 }
 
 /** Sends one request, which was due at `dueAt` of `performance.now()`, and records its outcome. */
-export type Send = (connection: Connection, request: PlantRequest, dueAt: number) => Promise<Reply>;
+export type Send = (connection: LoadConnection, request: LoadRequest, dueAt: number) => Promise<SentOutcome>;
 
 /** Resolves once the client has had all its responses, or the play is over. */
 export async function playClient(
@@ -45,7 +45,7 @@ export async function playClient(
   send: Send,
 ): Promise<void> {
   const { arriveWithinMs = 0, everyMs, requests: wanted = Infinity } = group;
-  const connection = new Connection(url);
+  const connection = new LoadConnection(url);
   const ending = play.ended.then(() => pause(LAST_ANSWERS_MS, undefined, { ref: false }));
   void ending.then(() => connection.close('unanswered'));
   const sleep = (ms: number) => Promise.race([pause(ms), play.ended]);
@@ -79,7 +79,7 @@ export async function playAtRate(
   requests: Requests,
   send: Send,
 ): Promise<void> {
-  const idle = Array.from({ length: connections }, () => new Connection(url));
+  const idle = Array.from({ length: connections }, () => new LoadConnection(url));
   let total = Math.floor((perSecond * endsAfterMs) / 1000);
   let settled = 0;
   for (let next = 0; settled < total;) {

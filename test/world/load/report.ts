@@ -5,11 +5,11 @@ import { overcommitment } from '../../support/patience';
 import { LONG, SEED } from './service';
 import type { GroupFigures, Latencies } from './workload';
 
-type Row = Readonly<Record<string, unknown>>;
+type FigureRow = Readonly<Record<string, unknown>>;
 
 /** Prints the figures of each test of the suite whose body calls this: always in a long run, otherwise if the test failed. */
-export function reportFigures(): (title: string, rows: readonly (GroupFigures | Row)[]) => void {
-  const tables: { readonly title: string; readonly rows: readonly Row[] }[] = [];
+export function reportFigures(): (title: string, rows: readonly (GroupFigures | FigureRow)[]) => void {
+  const tables: { readonly title: string; readonly rows: readonly FigureRow[] }[] = [];
   afterEach(function () {
     const wanted = LONG || this.currentTest?.state === 'failed';
     for (const { title, rows } of tables.splice(0)) {
@@ -53,7 +53,7 @@ export function mebibytes(bytes: number): string {
   return `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 }
 
-function isGroup(row: GroupFigures | Row): row is GroupFigures {
+function isGroup(row: GroupFigures | FigureRow): row is GroupFigures {
   return 'outcomes' in row && 'succeeded' in row;
 }
 
@@ -66,7 +66,7 @@ function groupRow({
   outcomes,
   succeeded,
   failed,
-}: GroupFigures): Row {
+}: GroupFigures): FigureRow {
   return {
     group: name,
     requests,

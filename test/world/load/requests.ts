@@ -3,7 +3,7 @@ import { tokenOf } from '../../support/token';
 import type { ClientGroup, IdRange, Mix } from './workload';
 import { zipf } from './zipf';
 
-export interface PlantRequest {
+export interface LoadRequest {
   readonly text: string;
   readonly user: string;
   /** The client closes its connection after this many ms, before or after the response. */
@@ -14,7 +14,7 @@ export interface PlantRequest {
 }
 
 /** The next request of a client; `undefined` after the last. Some choose a user of their own. */
-export type Requests = (user: string) => PlantRequest | undefined;
+export type Requests = (user: string) => LoadRequest | undefined;
 
 /** Users are chosen by a {@link zipf} distribution with this exponent. */
 const SKEW = 1.1;

@@ -31,7 +31,7 @@ export interface ClientGroup {
   /** POST plants with names of `nameLength` characters, and ids that are used once. */
   readonly create?: { readonly nameLength: number };
   /** One request for each of these ids, by the user at `id % users.length`. */
-  readonly each?: { readonly method: Method; readonly target: string; readonly ids: readonly IdRange[] };
+  readonly each?: { readonly method: LoadMethod; readonly target: string; readonly ids: readonly IdRange[] };
   readonly mix?: Mix;
   /** How many requests of a client (with `clientsPerUser: 0`, per user) must succeed. Absent: as many as fit until the finite groups have ended. */
   readonly requests?: number;
@@ -49,7 +49,7 @@ export interface ClientGroup {
   readonly warmUpMs?: number;
 }
 
-export type Method = 'GET' | 'POST' | 'DELETE';
+export type LoadMethod = 'GET' | 'POST' | 'DELETE';
 
 /** `count` ids from `first` on. */
 export interface IdRange {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyPlant } from '../../domain/arbitraries';
-import { type Client, type HttpRequest, type HttpResponse, nextPage } from '../../support/client';
+import { type HttpClient, type HttpRequest, type HttpResponse, nextPage } from '../../support/client';
 import { PlantsOracle } from '../../support/plants-oracle';
 import * as specification from './specification';
 import type { Outcome, Reply } from './specification';
@@ -15,21 +15,21 @@ export type Model = Record<User, PlantsOracle>;
 
 /** A user's client, and what it remembers. */
 export interface Visitor {
-  readonly client: Client;
+  readonly client: HttpClient;
   /** By path: the list that had this entity tag. */
   readonly tags: Map<string, { readonly etag: string; readonly plants: PlantsOracle }>;
   /** The last cursor that the service sent, as the service wrote it and in the model. */
   cursor: { readonly text: string; readonly place: number } | undefined;
 }
 
-export interface Service extends Readonly<Record<User, Visitor>> {
+export interface TestedService extends Readonly<Record<User, Visitor>> {
   /** Ends an instance without a warning, and starts another one. */
   restart(): Promise<void>;
   /** Whether a restart loses all plants. */
   readonly forgets: boolean;
 }
 
-type Command = fc.AsyncCommand<Model, Service>;
+type ModelCommand = fc.AsyncCommand<Model, TestedService>;
 
 const anyUser = fc.constantFrom(...USERS);
 
@@ -106,7 +106,7 @@ const refusal = fc.tuple(anyUser, fc.constantFrom(...REFUSED)).map(([user, refus
   });
 });
 
-interface Listing {
+interface ListRequest {
   readonly user: User;
   readonly method: 'GET' | 'HEAD';
   readonly limit: (typeof LIMITS)[number];
@@ -117,7 +117,7 @@ interface Listing {
 }
 
 const listing = fc
-  .record<Listing>({
+  .record<ListRequest>({
     user: anyUser,
     method: fc.constantFrom('GET', 'HEAD'),
     limit: fc.constantFrom(...LIMITS),
@@ -135,7 +135,7 @@ const listing = fc
     return command(parts.filter(Boolean).join(', '), (model, service) => compareList(model, service, asked));
   });
 
-async function compareList(model: Model, service: Service, listing: Listing): Promise<void> {
+async function compareList(model: Model, service: TestedService, listing: ListRequest): Promise<void> {
   const { user, method, limit, next, ifChanged } = listing;
   const [plants, visitor] = [model[user], service[user]];
   const cursor = next ? visitor.cursor : undefined;
@@ -202,7 +202,7 @@ export const anyCommands = fc.commands(
 );
 
 /** Compares the lists of all users. */
-export async function compareLists(model: Model, service: Service): Promise<void> {
+export async function compareLists(model: Model, service: TestedService): Promise<void> {
   for (const user of USERS)
     await compareList(model, service, {
       user,
@@ -213,7 +213,7 @@ export async function compareLists(model: Model, service: Service): Promise<void
     });
 }
 
-function command(text: string, run: (model: Model, service: Service) => Promise<void>): Command {
+function command(text: string, run: (model: Model, service: TestedService) => Promise<void>): ModelCommand {
   return { check: () => true, run, toString: () => text };
 }
 

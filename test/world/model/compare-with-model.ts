@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { AUDIENCE, ISSUER, SECRET, signed } from '../../adapters/auth/signing';
-import { Client, type HttpRequest, type HttpResponse } from '../../support/client';
-import { type Model, type Service, type User, type Visitor, anyCommands, compareLists } from './commands';
+import { HttpClient, type HttpRequest, type HttpResponse } from '../../support/client';
+import {
+  type Model,
+  type TestedService,
+  type User,
+  type Visitor,
+  anyCommands,
+  compareLists,
+} from './commands';
 import { PlantsOracle } from '../../support/plants-oracle';
 
 /** With it, and without tokens, a service accepts any user, so that every run has new ones. */
@@ -13,7 +20,7 @@ export const ENVIRONMENT = {
 };
 
 /** The service under test. */
-export interface Subject extends Pick<Service, 'restart' | 'forgets'> {
+export interface Subject extends Pick<TestedService, 'restart' | 'forgets'> {
   /** Of all instances, before and after a restart. */
   readonly urls: readonly string[];
 }
@@ -43,8 +50,8 @@ export async function compareWithModel(subject: Subject, seed: number, runs: num
 }
 
 /** @param met gets the kinds of responses. */
-async function serviceOf({ urls, restart, forgets }: Subject, met: Set<string>): Promise<Service> {
-  class NotingClient extends Client {
+async function serviceOf({ urls, restart, forgets }: Subject, met: Set<string>): Promise<TestedService> {
+  class NotingClient extends HttpClient {
     override async send(request: HttpRequest): Promise<HttpResponse> {
       const response = await super.send(request);
       const link = response.headers.link === undefined ? '' : ' with a link';

@@ -1,5 +1,5 @@
 /** Random requests, compared with a model of the specification. A step is a sequence of up to 60 of them. */
-import type { Outcome, RunOptions, Scenario } from '../scenario';
+import type { ScenarioOutcome, RunOptions, Scenario } from '../scenario';
 import { oneRedis } from '../topology/one-redis';
 import { ServiceInstance } from '../topology/service-instance';
 import { stop } from '../topology/topology';
@@ -14,7 +14,7 @@ export const RANDOM_REQUESTS: Readonly<Record<string, Scenario>> = {
 };
 
 /** The instances receive the requests in turn. A restart kills one of them, after the other. */
-async function play({ seed, continues, progress }: RunOptions): Promise<Outcome> {
+async function play({ seed, continues, progress }: RunOptions): Promise<ScenarioOutcome> {
   const topology = await oneRedis().start(() => 0);
   const environment = { ...topology.environment, ...ENVIRONMENT };
   const instances = await Promise.all(

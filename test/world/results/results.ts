@@ -1,10 +1,10 @@
 /** What the runs of the scenarios found: kept in JSON files beside this one, and shown in docs/reliability.md. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Report } from '../on-servers';
+import type { ServersReport } from '../on-servers';
 
 /** All runs of a scenario by one command. */
-export interface Result {
+export interface RunResult {
   readonly conditions: string;
   readonly seeds: readonly number[];
   /** By kind: how often, and the longest of each time in ms; `null` for what did not happen in time. */
@@ -28,8 +28,9 @@ export const SERVED = 'served again';
 /** The longest time of one user without an acknowledged write. */
 export const OUTAGE = 'without service';
 
-export function resultOf(reports: readonly Report[], conditions: string): Result {
-  const sum = (of: (report: Report) => number) => reports.reduce((total, report) => total + of(report), 0);
+export function resultOf(reports: readonly ServersReport[], conditions: string): RunResult {
+  const sum = (of: (report: ServersReport) => number) =>
+    reports.reduce((total, report) => total + of(report), 0);
   const faults: Record<string, { count: number; times: Record<string, number> }> = {};
   for (const { fault, servedMs, outages, times } of reports.flatMap(({ steps }) => steps)) {
     const found = (faults[fault] ??= { count: 0, times: {} });
@@ -58,8 +59,8 @@ export function readResults(name: string): unknown {
 }
 
 /** Replaces the results of these scenarios. */
-export function writeRuns(results: Readonly<Record<string, Result>>): void {
-  const all = { ...(readResults('runs') as Readonly<Record<string, Result>>), ...results };
+export function writeRuns(results: Readonly<Record<string, RunResult>>): void {
+  const all = { ...(readResults('runs') as Readonly<Record<string, RunResult>>), ...results };
   const sorted = Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1));
   // A scenario on each line: a run changes few lines.
   const lines = sorted.map(([name, result]) => `  ${JSON.stringify(name)}: ${JSON.stringify(result)}`);
@@ -67,7 +68,7 @@ export function writeRuns(results: Readonly<Record<string, Result>>): void {
 }
 
 /** The last run of a simulator, as the page shows it. */
-export interface Simulation {
+export interface SimulationResult {
   readonly simulation: string;
   readonly date: string;
   readonly seeds: string;
@@ -76,8 +77,8 @@ export interface Simulation {
 }
 
 /** Replaces the last run of this simulator. */
-export function writeSimulation(run: Simulation): void {
-  const others = (readResults('simulations') as readonly Simulation[]).filter(
+export function writeSimulation(run: SimulationResult): void {
+  const others = (readResults('simulations') as readonly SimulationResult[]).filter(
     ({ simulation }) => simulation !== run.simulation,
   );
   const sorted = [...others, run].sort((a, b) => (a.simulation < b.simulation ? -1 : 1));

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { durabilityTable, runsTable, timesTable } from '../../../scripts/reliability';
-import type { Report } from '../on-servers';
+import type { ServersReport } from '../on-servers';
 import { SCENARIOS } from '../scenarios';
 import { readResults, resultOf } from './results';
 
 const CELL = 'durability: Sentinel, crash, appendfsync always, WAIT 1';
 
-function report(times: Readonly<Record<string, number>>): Report {
+function report(times: Readonly<Record<string, number>>): ServersReport {
   const step = {
     ...{ fault: 'a fault', pauseMs: 0, lastsMs: 0, roll: 0, from: 0, to: 1, switched: false },
     ...{ losesSince: undefined, repairedMs: 0, servedMs: 100, outages: { alice: 1500, bob: 2500 }, times },

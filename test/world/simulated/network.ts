@@ -58,7 +58,7 @@ export interface NetworkOptions {
  * The network between the instances and the store. Nothing moves on its own: a schedule selects a call, and what
  * happens to it. A request and its reply move separately, in any order.
  */
-export class Network implements StoreNetwork {
+export class SimulatedNetwork implements StoreNetwork {
   readonly problems: ReadonlySet<string> = new Set();
   readonly recurringAlarms = 0;
   readonly #snapshots: SharedSnapshots;

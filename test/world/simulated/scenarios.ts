@@ -1,5 +1,5 @@
 /** The simulators as scenarios: the topology is a model of Redis, the clock is false, and a schedule is a step. */
-import type { Outcome, RunOptions, Scenario } from '../scenario';
+import type { ScenarioOutcome, RunOptions, Scenario } from '../scenario';
 import { writeSimulation } from '../results/results';
 import { describeFailure, findFailingSeed, replaySchedule } from './explore';
 import { type Schedule, adapterScheduleOf, scheduleOf } from './schedule';
@@ -35,7 +35,7 @@ export async function traceOf(name: string, seed: number): Promise<readonly stri
 async function explore(
   schedules: (seed: number) => Schedule,
   { seed: first, continues, progress }: RunOptions,
-): Promise<Outcome> {
+): Promise<ScenarioOutcome> {
   // Faults are frequent, and their stacks are not shown.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

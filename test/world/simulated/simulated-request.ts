@@ -1,7 +1,7 @@
 import type { Listing, User } from '../../../src/application';
 import type { Decision } from '../../../src/domain';
 import type { Head } from '../../../src/event-sourcing';
-import { type Outcome, PendingPlants } from '../../support/pending-request';
+import { type RequestOutcome, PendingPlants } from '../../support/pending-request';
 import type { PlantRequest } from '../../support/plant-requests';
 import type { SimulatedProcess } from './simulated-process';
 
@@ -23,7 +23,7 @@ export class SimulatedRequest {
   }
 
   /** `died` if the process died before it answered. */
-  get outcome(): Outcome {
+  get outcome(): RequestOutcome {
     const { outcome } = this.#request;
     return outcome === 'pending' && !this.process.alive ? 'died' : outcome;
   }

@@ -15,7 +15,7 @@ import {
 import { isStoreFault } from '../../../src/event-sourcing/ports/faults';
 import { type PlantRequest, WRITES, sendRequest } from '../../support/plant-requests';
 import { ManualClock, untilIdle } from '../../support/manual-clock';
-import { Network } from './network';
+import { SimulatedNetwork } from './network';
 import { RedisNetwork } from './redis/redis-network';
 import { DISK_ERROR, OUT_OF_MEMORY, RedisModel } from './redis-model';
 import { type Move, type Schedule, UNLIMITED } from './schedule';
@@ -116,7 +116,7 @@ function untilSettled(): Promise<void> {
   });
 }
 
-class Client {
+class SimulatedClient {
   request: SimulatedRequest | undefined;
 
   constructor(
@@ -148,7 +148,7 @@ class Simulation {
   readonly #timelines = new Map(USERS.map((user) => [user as string, new Timeline()]));
   readonly #snapshotOutcomes: SnapshotOutcome[] = [];
   readonly #processes: SimulatedProcess[];
-  readonly #clients: readonly Client[];
+  readonly #clients: readonly SimulatedClient[];
   readonly #requests: SimulatedRequest[] = [];
   readonly #subscribers: SimulatedSubscriber[] = [];
   readonly #problems = new Set<string>();
@@ -178,7 +178,7 @@ class Simulation {
     for (const stream of STREAMS) this.#store.changed(stream);
     this.#processes = clockRates.map((_, instance) => this.#start(instance));
     this.#clients = clockRates.flatMap((_, instance) =>
-      Array.from({ length: CLIENTS_PER_INSTANCE }, () => new Client(instance)),
+      Array.from({ length: CLIENTS_PER_INSTANCE }, () => new SimulatedClient(instance)),
     );
   }
 
@@ -186,7 +186,7 @@ class Simulation {
     const { adapter, clockRates } = this.schedule;
     const { requestsSurviveFailover = false } = this.options;
     if (adapter === undefined)
-      return new Network(this.#store, {
+      return new SimulatedNetwork(this.#store, {
         ...this.schedule,
         instances: clockRates.length,
         requestsSurviveFailover,
@@ -401,7 +401,7 @@ class Simulation {
   }
 
   /** Each client sends the request until it is served. Resolves with the time that this takes, in ms. */
-  async #serve(clients: readonly Client[], request: PlantRequest): Promise<number> {
+  async #serve(clients: readonly SimulatedClient[], request: PlantRequest): Promise<number> {
     const start = this.#clock.now();
     const { adapter } = this.schedule;
     const limit = this.#slowest(SERVED_WITHIN_MS) + (adapter ? RECONNECTED_WITHIN_MS / adapter.timerRate : 0);
@@ -422,9 +422,11 @@ class Simulation {
     }
   }
 
-  #retryingClients(): Client[] {
+  #retryingClients(): SimulatedClient[] {
     const users = USERS.slice(0, this.schedule.users);
-    return this.schedule.clockRates.flatMap((_, instance) => users.map((user) => new Client(instance, user)));
+    return this.schedule.clockRates.flatMap((_, instance) =>
+      users.map((user) => new SimulatedClient(instance, user)),
+    );
   }
 
   /** A time of the slowest clock. */
@@ -478,7 +480,7 @@ class Simulation {
     for (const process of this.#processes) for (const leak of process.leaks()) this.#problems.add(leak);
   }
 
-  #send(client: Client, user: User, request: PlantRequest): void {
+  #send(client: SimulatedClient, user: User, request: PlantRequest): void {
     // Unique names, so that a list shows which requests took effect.
     const named = hasName(request) ? { ...request, name: `plant ${++this.#names}` } : request;
     const process = this.#processes[client.instance]!;

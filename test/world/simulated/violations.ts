@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ImpossibleHistory, type PlantEvent, PlantList } from '../../../src/domain';
 import { type RecordedEvent, partsOf } from '../../../src/event-sourcing';
-import type { Outcome } from '../../support/pending-request';
+import type { RequestOutcome } from '../../support/pending-request';
 import { type Operation, linearizationProblem } from '../../support/linearizability';
 import { WRITES, nameIn, requestOf } from '../../support/plant-requests';
 import type { SimulatedRequest } from './simulated-request';
@@ -19,7 +19,7 @@ const NOTHING_WRITTEN = ['StoreUnavailable', 'TypeError', 'UnreadableHistory'];
 /** The write may have been recorded, or may still be. */
 const UNKNOWN = ['OutcomeUnknown', 'died'];
 
-type History = readonly RecordedEvent<PlantEvent>[];
+type ClientHistory = readonly RecordedEvent<PlantEvent>[];
 
 /** Describes every violated guarantee of a simulation; empty if there is none. */
 export function findViolations(result: SimulationResult): string[] {
@@ -87,14 +87,14 @@ function isAllowed({ request, outcome }: SimulatedRequest): boolean {
 }
 
 /** Checks linearizability: acknowledged changes are recorded once, unknown ones at most once, no others. */
-function linearizabilityViolations(own: readonly SimulatedRequest[], history: History): string[] {
+function linearizabilityViolations(own: readonly SimulatedRequest[], history: ClientHistory): string[] {
   const events = history.map(({ event }) => event);
   const problem = linearizationProblem([...pastOperations(history), ...own.flatMap(toOperations)], events);
   return problem === undefined ? [] : [problem];
 }
 
 /** The requests that recorded the events before the simulation. */
-function pastOperations(history: History): Operation[] {
+function pastOperations(history: ClientHistory): Operation[] {
   return history
     .filter(({ commit }) => commit.startsWith('past-'))
     .map(({ version, event }): Operation => {
@@ -112,11 +112,11 @@ function toOperations({ request, asked, answered, outcome }: SimulatedRequest): 
   return [{ request, asked, answered, answer: isUnknown ? 'unknown' : outcome }];
 }
 
-function namesOf(history: History): string[] {
+function namesOf(history: ClientHistory): string[] {
   return history.flatMap(({ event }) => nameIn(event) ?? []);
 }
 
-function recordedTwice(history: History): string[] {
+function recordedTwice(history: ClientHistory): string[] {
   const names = namesOf(history);
   return names
     .filter((name, index) => names.indexOf(name) !== index)
@@ -124,7 +124,11 @@ function recordedTwice(history: History): string[] {
 }
 
 /** Acknowledged plants that are neither recorded nor among the events that the schedule lost. */
-function lostAcknowledgements(own: readonly SimulatedRequest[], history: History, lost: History): string[] {
+function lostAcknowledgements(
+  own: readonly SimulatedRequest[],
+  history: ClientHistory,
+  lost: ClientHistory,
+): string[] {
   const recorded = new Set(namesOf([...history, ...lost]));
   return namesWith(own, (outcome) => ACKNOWLEDGED.includes(outcome))
     .filter((name) => !recorded.has(name))
@@ -132,7 +136,7 @@ function lostAcknowledgements(own: readonly SimulatedRequest[], history: History
 }
 
 /** Recorded plants of which the client learned that nothing was written and nothing will be. */
-function writtenAfterAll(own: readonly SimulatedRequest[], history: History): string[] {
+function writtenAfterAll(own: readonly SimulatedRequest[], history: ClientHistory): string[] {
   const names = new Set(namesOf(history));
   return namesWith(own, (outcome) => [...NOTHING_WRITTEN, ...REJECTIONS].includes(outcome))
     .filter((name) => names.has(name))
@@ -146,7 +150,7 @@ function namesWith(own: readonly SimulatedRequest[], matches: (outcome: string) 
 }
 
 /** Lists at the end that do not show the recorded events. */
-function wrongLists(lists: readonly SimulatedRequest[], history: History): string[] {
+function wrongLists(lists: readonly SimulatedRequest[], history: ClientHistory): string[] {
   const names = listedNames(history);
   return lists
     .filter(({ outcome }) => JSON.stringify(outcome) !== JSON.stringify(names))
@@ -154,7 +158,7 @@ function wrongLists(lists: readonly SimulatedRequest[], history: History): strin
 }
 
 /** Events that a subscriber must have taken instead of others. What it took before it started over may be lost. */
-function wronglyTaken(taken: readonly TakenEvents[], history: History, lost: History): string[] {
+function wronglyTaken(taken: readonly TakenEvents[], history: ClientHistory, lost: ClientHistory): string[] {
   return taken
     .filter(({ after: { version }, events }, index) => {
       const isLast = index === taken.length - 1;
@@ -172,7 +176,7 @@ function wronglyTaken(taken: readonly TakenEvents[], history: History, lost: His
 }
 
 /** The names of the living plants; `impossible` if the rules cannot have led to this history. */
-function listedNames(history: History): Outcome {
+function listedNames(history: ClientHistory): RequestOutcome {
   try {
     const list = PlantList.from(history.map(({ event }) => event));
     return list.page().plants.map(({ name }) => name);

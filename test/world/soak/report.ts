@@ -5,9 +5,9 @@ import { timeSeries } from '../../../bench/time-series';
 import { goalSlack } from '../../support/goal-slack';
 import { overcommitment } from '../../support/patience';
 import { type Tolerance, judge, settled } from './flatness';
-import type { Sample, Soak } from './soak';
+import type { SoakSample, Soak } from './soak';
 
-export interface Check {
+export interface SoakCheck {
   readonly title: string;
   readonly passed: boolean;
   /** What was found. */
@@ -16,7 +16,7 @@ export interface Check {
 
 interface Figure {
   readonly title: string;
-  readonly of: (sample: Sample) => number;
+  readonly of: (sample: SoakSample) => number;
   readonly format: (value: number) => string;
   /** Absent: {@link LATENCY}, times the slack. */
   readonly tolerance?: Tolerance;
@@ -75,7 +75,7 @@ function flatness({ samples }: Soak, slack: number) {
 }
 
 /** @param slack factor by which latencies may miss their goal. */
-export function checksOf(soak: Soak, slack = latencySlack()): Check[] {
+export function checksOf(soak: Soak, slack = latencySlack()): SoakCheck[] {
   const { samples, rate, windowSeconds } = soak;
   const failures = samples.flatMap((sample) => Object.entries(sample.failures));
   const answered = samples.reduce((sum, { succeeded }) => sum + succeeded.count, 0);
@@ -129,8 +129,8 @@ export function reportOf(soak: Soak, about: readonly string[]): { text: string; 
   };
 }
 
-function panelsOf(samples: readonly Sample[]): Panel[] {
-  const line = (title: string, of: (sample: Sample) => number) => ({ title, values: samples.map(of) });
+function panelsOf(samples: readonly SoakSample[]): Panel[] {
+  const line = (title: string, of: (sample: SoakSample) => number) => ({ title, values: samples.map(of) });
   return [
     {
       title: 'Memory, in MiB',

@@ -1,12 +1,12 @@
 import { expect } from 'chai';
 import { axisEnd } from '../../../bench/time-series';
 import { checksOf, reportOf } from './report';
-import type { Sample, Soak } from './soak';
+import type { SoakSample, Soak } from './soak';
 
 const MIB = 2 ** 20;
 
 /** A soak of 12 windows of a minute at 100 requests a second, in which nothing changes but what `change` does. */
-function soakWith(change: (window: number) => Partial<Sample> = () => ({})): Soak {
+function soakWith(change: (window: number) => Partial<SoakSample> = () => ({})): Soak {
   const samples = Array.from({ length: 12 }, (_, window) => ({
     ...{ minute: window + 1, succeeded: succeeded(6000), failures: {} },
     ...{ heap: 20 * MIB, external: 3 * MIB, resident: 100 * MIB, descriptors: 50, handles: 40 },
@@ -30,7 +30,7 @@ describe('The checks of a soak', () => {
     expect(failed(soakWith())).to.deep.equal([]);
   });
 
-  const faults: Readonly<Record<string, (window: number) => Partial<Sample>>> = {
+  const faults: Readonly<Record<string, (window: number) => Partial<SoakSample>>> = {
     'flat heap': (window) => ({ heap: (20 + window / 3) * MIB }),
     'flat external memory': (window) => ({ external: (3 + window / 3) * MIB }),
     'flat resident memory': (window) => ({ resident: (100 + 2 * window) * MIB }),

@@ -9,9 +9,9 @@ import { machineText } from '../../../bench/machine';
 import { startDurableRedis } from '../../../scripts/durable-redis';
 import { writeFigures } from '../../../scripts/page-figures';
 import { isOnPath } from '../../support/programs';
-import type { Outcome, RunOptions, Scenario } from '../scenario';
+import type { ScenarioOutcome, RunOptions, Scenario } from '../scenario';
 import { PICTURE, checksOf, reportOf } from './report';
-import { type Sample, type Soak, type SoakOptions, soak } from './soak';
+import { type SoakSample, type Soak, type SoakOptions, soak } from './soak';
 
 export const SOAK: Readonly<Record<string, Scenario>> = {
   soak: {
@@ -25,7 +25,7 @@ export const SOAK: Readonly<Record<string, Scenario>> = {
   },
 };
 
-interface Played extends Pick<Outcome, 'violations' | 'summary'> {
+interface Played extends Pick<ScenarioOutcome, 'violations' | 'summary'> {
   /** Writes the figures into scaling.md of this directory, and their picture next to it. */
   readonly write: (directory: string) => void;
 }
@@ -36,7 +36,7 @@ export async function play(
   preload: SoakOptions['preload'] = [],
 ): Promise<Played> {
   const redis = await startDurableRedis();
-  const onSample = (sample: Sample) => progress?.(describe(sample));
+  const onSample = (sample: SoakSample) => progress?.(describe(sample));
   const result = await soak({ redisUrl: redis.url, minutes, preload }, onSample).finally(() => redis.stop());
   const checks = checksOf(result);
   return {
@@ -54,7 +54,14 @@ function write(result: Soak, directory: string): void {
   writeFileSync(join(directory, PICTURE), picture);
 }
 
-function describe({ minute, succeeded, heap, resident, descriptors, evictionsPerSecond }: Sample): string {
+function describe({
+  minute,
+  succeeded,
+  heap,
+  resident,
+  descriptors,
+  evictionsPerSecond,
+}: SoakSample): string {
   const mib = (bytes: number) => (bytes / 2 ** 20).toFixed(1);
   return (
     `${minute.toFixed(1)} min: ${succeeded.count} requests, p50 ${succeeded.p50.toFixed(1)} ms, ` +

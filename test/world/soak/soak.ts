@@ -39,7 +39,7 @@ export interface SoakOptions {
 }
 
 /** The state at the end of one window, and what happened in it. Times in ms, memory in bytes. */
-export interface Sample {
+export interface SoakSample {
   readonly succeeded: Latencies;
   /** Of requests that failed. A client that hangs up on purpose is no failure. */
   readonly failures: Outcomes;
@@ -67,13 +67,13 @@ export interface Soak {
   readonly cpuShare: number | undefined;
   /** Requests a second in the windows. */
   readonly rate: number;
-  readonly samples: readonly Sample[];
+  readonly samples: readonly SoakSample[];
 }
 
 /** Resolves after `minutes` and some seconds. Rejects if the service or the generator ends. */
 export async function soak(
   { redisUrl, minutes, preload = [] }: SoakOptions,
-  onSample: (sample: Sample) => void = () => {},
+  onSample: (sample: SoakSample) => void = () => {},
 ): Promise<Soak> {
   const users = userNames('user', USERS);
   const directory = mkdtempSync(join(tmpdir(), 'plant-store-soak-'));
@@ -106,7 +106,7 @@ async function play(
   minutes: number,
   users: readonly string[],
   sampler: Sampler,
-  onSample: (sample: Sample) => void,
+  onSample: (sample: SoakSample) => void,
 ): Promise<Soak> {
   // Garbage collections take part of the windows, so these must not be too short; 60 are enough for a trend.
   const windowSeconds = Math.max(1, minutes);
@@ -131,7 +131,7 @@ async function play(
     const cpuShare = (cpu() - cpuWhenWarm) / (SLICES * sliceSeconds);
     const rate = Math.min(MAX_RATE, SHARE * capacity);
     await sampler.begin();
-    const samples: Sample[] = [];
+    const samples: SoakSample[] = [];
     let sampled = Promise.resolve();
     const takeSample = async ({ groups }: Figures) => {
       if (samples.length === windows) return;
@@ -183,7 +183,7 @@ class Sampler {
     this.#beganAt = this.#sampledAt = performance.now();
   }
 
-  async take({ succeeded, outcomes }: GroupFigures): Promise<Sample> {
+  async take({ succeeded, outcomes }: GroupFigures): Promise<SoakSample> {
     const { pid, url } = this.service;
     const descriptors = readdirSync(`/proc/${pid}/fd`).length;
     const resident = residentBytes(pid);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client, type HttpRequest, type HttpResponse } from '../../support/client';
+import { HttpClient, type HttpRequest, type HttpResponse } from '../../support/client';
 import type { Operation } from '../../support/linearizability';
 import { type PlantRequest, WRITES } from '../../support/plant-requests';
 import { randomFrom } from '../../support/random';
@@ -41,13 +41,13 @@ export interface ClientPlan {
 }
 
 /** The clients of a scenario. */
-export type Workload = (instances: readonly ServiceInstance[], users: readonly string[]) => ClientPlan[];
+export type ClientWork = (instances: readonly ServiceInstance[], users: readonly string[]) => ClientPlan[];
 
 /** Two clients of each user, which send each request to any instance. */
-export const anywhere: Workload = (_, users) => users.flatMap((user) => [{ user }, { user }]);
+export const anywhere: ClientWork = (_, users) => users.flatMap((user) => [{ user }, { user }]);
 
 /** For each user a client that writes and reads, and one that only reads, at each instance. */
-export const atEachInstance: Workload = (instances, users) =>
+export const atEachInstance: ClientWork = (instances, users) =>
   instances.flatMap((instance) =>
     users.flatMap((user) => [
       { user, instance },
@@ -55,7 +55,7 @@ export const atEachInstance: Workload = (instances, users) =>
     ]),
   );
 
-class BoundedClient extends Client {
+class BoundedClient extends HttpClient {
   override send(request: HttpRequest): Promise<HttpResponse> {
     return super.send({ ...request, signal: AbortSignal.timeout(GIVES_UP_MS) });
   }
@@ -190,7 +190,7 @@ export class RetryingClients {
     return { user, request, instance, asked, answered: performance.now(), response };
   }
 
-  #send(client: Client, request: PlantRequest): Promise<HttpResponse> {
+  #send(client: HttpClient, request: PlantRequest): Promise<HttpResponse> {
     if (request.type === 'list') return client.list();
     return request.type === 'create' ? client.create(request.id, request.name) : client.delete(request.id);
   }

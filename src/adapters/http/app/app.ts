@@ -1,14 +1,9 @@
 import Koa from 'koa';
+import type { RequestReport, RequestTracer } from '../../../application';
 import { clientOf } from '../server/served-response';
 import { Lists } from '../lists/lists';
 import { type OperationId, type UserOperationId, isOfUser } from '../openapi/operations';
-import {
-  type AdminOptions,
-  type AppOptions,
-  HTTP_DEFAULTS,
-  type RequestReport,
-  type RequestTracer,
-} from '../options';
+import { type AdminOptions, type AppOptions, HTTP_DEFAULTS } from '../options';
 import { crossOrigin } from './cors';
 import { plantHandlers } from './plants';
 import { HttpProblem, PROBLEMS, failureReason, problemOf, retryAfterSeconds } from './problems';

@@ -1,5 +1,5 @@
 import type { SegmentRange } from '../../../domain';
-import { type Piece, type Place, START, renderPiece } from './list-text';
+import { type Piece, type ListPlace, START, renderPiece } from './list-text';
 import { PIECE_LENGTH, type SegmentTexts } from './segment-texts';
 
 /** Length in characters of a piece that many readers may share: fewer pieces cost less. */
@@ -33,7 +33,7 @@ export class ListPieces {
   }
 
   /** The piece with this number, which begins at `place`. */
-  at(number: number, place: Place): Piece {
+  at(number: number, place: ListPlace): Piece {
     const cached = this.#kept?.[number];
     if (cached !== undefined) return cached;
     const length = this.#kept === undefined ? PIECE_LENGTH : SHARED_LENGTH;

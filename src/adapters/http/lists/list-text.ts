@@ -18,7 +18,7 @@ export function render(ranges: readonly SegmentRange[], segments: SegmentTexts):
 }
 
 /** A place in the text of a list: before a plant of a range. */
-export interface Place {
+export interface ListPlace {
   readonly range: number;
   /** Its index in the segment; absent at the first plant of the range. */
   readonly plant?: number;
@@ -27,10 +27,10 @@ export interface Place {
 /** A piece of a text in UTF-8, and the place after it; no place at the end. */
 export interface Piece {
   readonly text: Buffer;
-  readonly next: Place | undefined;
+  readonly next: ListPlace | undefined;
 }
 
-export const START: Place = { range: 0 };
+export const START: ListPlace = { range: 0 };
 
 /**
  * Renders the piece at `place`. All pieces from {@link START} on are the text of a list that is not empty.
@@ -38,13 +38,13 @@ export const START: Place = { range: 0 };
  */
 export function renderPiece(
   ranges: readonly SegmentRange[],
-  place: Place,
+  place: ListPlace,
   segments: SegmentTexts,
   length = PIECE_LENGTH,
 ): Piece {
   let separator = place === START ? '[' : ',';
   let piece = '';
-  let next: Place | undefined = place;
+  let next: ListPlace | undefined = place;
   while (next !== undefined && piece.length <= length) {
     const range: SegmentRange = ranges[next.range]!;
     const { text, plant } = segments.some(range, next.plant ?? range.from, length - piece.length);
@@ -56,7 +56,11 @@ export function renderPiece(
 }
 
 /** The place before `plant` of this range, or at the next range if it has no such plant. */
-export function placeAfter(ranges: readonly SegmentRange[], range: number, plant: number): Place | undefined {
+export function placeAfter(
+  ranges: readonly SegmentRange[],
+  range: number,
+  plant: number,
+): ListPlace | undefined {
   if (plant < ranges[range]!.to) return { range, plant };
   return range + 1 < ranges.length ? { range: range + 1 } : undefined;
 }

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { User } from '../../../application';
 import { Overloaded, malformedHttp } from '../app/problems';
 import type { RequestScheduler, Startable } from '../server/request-scheduler';
-import { type Place, START } from './list-text';
+import { type ListPlace, START } from './list-text';
 import type { ListPieces } from './list-pieces';
 import type { HeldResponse, ResponseMemory } from './response-memory';
 
@@ -27,7 +27,7 @@ export class LongListReader implements HeldResponse {
   #begun = false;
   /** The number and the place of the next piece of the stream. */
   #number = 0;
-  #place: Place | undefined = START;
+  #place: ListPlace | undefined = START;
   /** Pieces that it holds in memory, the oldest first. */
   readonly #held: Buffer[] = [];
   /** Why it has left. */

@@ -1,12 +1,12 @@
 import type { SegmentRange } from '../../../domain';
-import { type Place, START, placeAfter } from './list-text';
+import { type ListPlace, START, placeAfter } from './list-text';
 import { KNOWN_COST, PIECE_LENGTH, type SegmentTexts } from './segment-texts';
 
 /** Measures the text of a list that is not empty, in bytes, one part at a time. */
 export class Measurement {
   /** The brackets. */
   #bytes = 2;
-  #place: Place | undefined = START;
+  #place: ListPlace | undefined = START;
   /** Bytes of the measured plants of the range at this place. */
   #ofRange = 0;
 

@@ -24,7 +24,9 @@ Creates, lists and deletes plants. The bearer token identifies the user. Two tok
  * @param isServed whether an operation is served; by default all are.
  */
 export function openApiDocument(mountPath = '', isServed: (id: OperationId) => boolean = () => true) {
-  const operations = Object.entries(OPERATIONS).filter(([id]) => isServed(id as OperationId)) as Row[];
+  const operations = Object.entries(OPERATIONS).filter(([id]) =>
+    isServed(id as OperationId),
+  ) as OperationRow[];
   return {
     openapi: '3.1.1',
     info: {
@@ -63,7 +65,7 @@ export function openApiDocument(mountPath = '', isServed: (id: OperationId) => b
   } as const;
 }
 
-type Row = readonly [id: OperationId, operation: Operation];
+type OperationRow = readonly [id: OperationId, operation: Operation];
 
 /** An operation as the document has it. */
 export interface DocumentedOperation extends Omit<Operation, 'method' | 'path' | 'failures' | 'tag'> {
@@ -75,7 +77,7 @@ export interface DocumentedOperation extends Omit<Operation, 'method' | 'path' |
 /** By method, in lower case. */
 export type PathItem = Readonly<Record<string, DocumentedOperation>>;
 
-function pathsOf(operations: readonly Row[]): Readonly<Record<string, PathItem>> {
+function pathsOf(operations: readonly OperationRow[]): Readonly<Record<string, PathItem>> {
   const paths: Record<string, Record<string, DocumentedOperation>> = {};
   for (const [id, operation] of operations) {
     const { method, path, tag, summary, description, parameters, requestBody, responses } = operation;

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { methodNotAllowed } from '../app/koa';
 import type { HttpProblem } from '../app/problems';
-import type { RequestReport } from '../options';
+import type { RequestReport } from '../../../application';
 import { Connection, type ConnectionServer, type Handle } from './connection';
 import { answerRaw, isSurplus, refusalOf } from './refusals';
 import { RequestScheduler } from './request-scheduler';

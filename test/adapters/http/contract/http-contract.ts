@@ -4,7 +4,7 @@
  * Every test has its own user, so tests may share instances and stores.
  */
 import type { UserOperationId } from '../../../../src/adapters/http/openapi/operations';
-import { Client } from '../../../support/client';
+import { HttpClient } from '../../../support/client';
 import { answering } from './answering';
 import { bodies } from './bodies';
 import { callers } from './callers';
@@ -30,9 +30,9 @@ export interface Started {
 export interface Subject {
   readonly url: string;
   /** A user that no other test has. */
-  user(): Client;
+  user(): HttpClient;
   /** One user with two tokens. */
-  twin(): readonly [Client, Client];
+  twin(): readonly [HttpClient, HttpClient];
 }
 
 const USERS = Array.from({ length: 400 }, (_, index) => index);
@@ -56,7 +56,7 @@ export function httpContract({ name, start }: Candidate): void {
     after(() => started?.stop());
 
     const clientOf = (user: number, token: string) =>
-      new Client(started!.urls, `user ${user}`, `${token}-${user}`);
+      new HttpClient(started!.urls, `user ${user}`, `${token}-${user}`);
     const subject: Subject = {
       get url() {
         return started!.urls[0]!;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import {
-  type Place,
+  type ListPlace,
   START,
   isShort,
   render,
@@ -22,7 +22,7 @@ function listOf(count: number, name = 'Fern'): PlantList {
 /** The text in pieces, and the number of bytes of each piece. */
 function inPieces({ ranges }: Page, segments = new SegmentTexts()): { text: string; pieces: number[] } {
   const texts: Buffer[] = [];
-  for (let place: Place | undefined = START; place !== undefined;) {
+  for (let place: ListPlace | undefined = START; place !== undefined;) {
     const piece = renderPiece(ranges, place, segments);
     texts.push(piece.text);
     place = piece.next;

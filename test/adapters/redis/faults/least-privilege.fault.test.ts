@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { Client } from '../../../support/client';
+import { HttpClient } from '../../../support/client';
 import { instancesPerTest } from '../../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../../support/redis';
 import { until } from '../../../support/until';
@@ -40,7 +40,7 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
     const environment = { REDIS_URL: url.href, STORE_TIMEOUT_MS: '400', SNAPSHOT_EVERY: '1' };
     const [waiting] = await startInstances(1, { ...environment, REDIS_WAIT_REPLICAS: '1' });
     const [instance] = await startInstances(1, environment);
-    const [waiter, client] = [new Client(waiting!.url), new Client(instance!.url)];
+    const [waiter, client] = [new HttpClient(waiting!.url), new HttpClient(instance!.url)];
 
     const granted = RULES.filter((rule) => rule.startsWith('+')).map((rule) => rule.replace(/[+)]/g, ''));
     expect(await client.create(1, 'Moss')).to.include({ status: 200 });
@@ -65,7 +65,7 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
     await redis.admin.acl('SETUSER', 'plant-store', 'reset');
     await grant(redis, withoutSnapshots);
     const [instance] = await startInstances(1, { REDIS_URL: url.href, SNAPSHOT_EVERY: '1' });
-    const client = new Client(instance!.url);
+    const client = new HttpClient(instance!.url);
     for (const id of [1, 2, 3]) expect(await client.create(id, 'Fern')).to.include({ status: 200 });
     await until(async () => ((await redis.admin.acl('LOG')) as unknown[]).length > 0);
     expect((await client.list()).names).to.have.length(3);
@@ -87,7 +87,7 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
     await grant(redis, withoutBases);
     await redis.admin.hset('plant-store:{39}:plants/alice:base', 'version', 4, 'commit', 'a commit');
     const [instance] = await startInstances(1, { REDIS_URL: url.href });
-    const [alice, bob] = [new Client(instance!.url, 'alice'), new Client(instance!.url, 'bob')];
+    const [alice, bob] = [new HttpClient(instance!.url, 'alice'), new HttpClient(instance!.url, 'bob')];
     expect(await alice.list()).to.include({ status: 503, error: 50300 });
     expect(await alice.create(1, 'Fern')).to.include({ status: 503, error: 50300 });
     expect(await bob.create(1, 'Fern')).to.include({ status: 200 });
@@ -103,12 +103,12 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
     url.pathname = '/1';
     await redis.admin.acl('SETUSER', 'plant-store', FOR_A_DATABASE!.replace('+', '-'));
     const [without] = await startInstances(1, { REDIS_URL: url.href });
-    expect(await new Client(without!.url).list()).to.include({ status: 503 });
+    expect(await new HttpClient(without!.url).list()).to.include({ status: 503 });
 
     await redis.admin.acl('SETUSER', 'plant-store', FOR_A_DATABASE!);
     await redis.admin.acl('LOG', 'RESET');
     const [instance] = await startInstances(1, { REDIS_URL: url.href });
-    expect(await new Client(instance!.url).create(1, 'Fern')).to.include({ status: 200 });
+    expect(await new HttpClient(instance!.url).create(1, 'Fern')).to.include({ status: 200 });
     expect(await redis.admin.acl('LOG'), 'what was denied').to.deep.equal([]);
   });
 
@@ -122,19 +122,19 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
 
     await grant(node, RULES);
     const [without] = await startInstances(1, environment);
-    expect(await new Client(without!.url).list()).to.include({ status: 503 });
+    expect(await new HttpClient(without!.url).list()).to.include({ status: 503 });
 
     await grant(node, [...RULES, ...FOR_A_CLUSTER!.split(' ')]);
     await node.admin.acl('LOG', 'RESET');
     const [instance] = await startInstances(1, environment);
-    expect(await new Client(instance!.url).create(1, 'Fern')).to.include({ status: 200 });
+    expect(await new HttpClient(instance!.url).create(1, 'Fern')).to.include({ status: 200 });
     expect(await node.admin.acl('LOG'), 'what was denied').to.deep.equal([]);
   });
 
   it('is logged when its password is wrong', async () => {
     url.password = 'wrong';
     const [instance] = await startInstances(1, { REDIS_URL: url.href });
-    expect(await new Client(instance!.url).list()).to.include({ status: 503, error: 50300 });
+    expect(await new HttpClient(instance!.url).list()).to.include({ status: 503, error: 50300 });
     const logged = instance!.log.filter(({ msg }) => msg.includes('WRONGPASS'));
     expect(logged, 'once').to.have.length(1);
   });

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Client } from '../../../support/client';
+import { HttpClient } from '../../../support/client';
 import { type Instance, USERS, instancesPerTest } from '../../../support/instance';
 import { patient } from '../../../support/patience';
 import { describeOwnRedis } from '../../../support/redis';
@@ -75,7 +75,7 @@ describeOwnRedis('/health/ready', (startRedis) => {
       REDIS_WAIT_REPLICAS: '1',
       STORE_TIMEOUT_MS: String(STORE_TIMEOUT_MS),
     });
-    const users = USERS.map((user) => new Client(instance!.url, user));
+    const users = USERS.map((user) => new HttpClient(instance!.url, user));
     let stopped = false;
     const writers = Promise.all(
       users.map(async (user) => {
@@ -101,7 +101,7 @@ describeOwnRedis('/health/ready', (startRedis) => {
   it('stays 200 while Redis is out of memory, and reports that writes fail', async () => {
     const redis = await startRedis();
     const [instance] = await startInstances(1, { REDIS_URL: redis.url });
-    const alice = new Client(instance!.url);
+    const alice = new HttpClient(instance!.url);
     await alice.create(1, 'Fern');
     expect(await whatWorks(instance!)).to.deep.include({ append: '1' });
 

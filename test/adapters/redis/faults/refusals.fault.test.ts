@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import { Client, type HttpResponse, servedInTime } from '../../../support/client';
+import { HttpClient, type HttpResponse, servedInTime } from '../../../support/client';
 import { instancesPerTest } from '../../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../../support/redis';
 import { storedEvents } from '../../../support/stored-events';
@@ -11,15 +11,15 @@ import { keyOf } from '../../../support/keys';
 describeOwnRedis('A Redis that refuses commands', (startRedis) => {
   const startInstances = instancesPerTest();
   let redis: RedisServer;
-  let alice: Client;
-  let bob: Client;
+  let alice: HttpClient;
+  let bob: HttpClient;
 
   /** Clients with a plant each, so that connection, script and lists are warm. */
   async function start(...args: string[]): Promise<void> {
     redis = await startRedis(...args);
     const environment = { REDIS_URL: redis.url, STORE_TIMEOUT_MS: String(PATIENT_MS) };
     const [instance] = await startInstances(1, environment);
-    [alice, bob] = [new Client(instance!.url, 'alice'), new Client(instance!.url, 'bob')];
+    [alice, bob] = [new HttpClient(instance!.url, 'alice'), new HttpClient(instance!.url, 'bob')];
     await Promise.all([alice.create(1, 'Fern'), bob.create(1, 'Aloe')]);
   }
 

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { Client, type HttpResponse, servedInTime, untilServed } from '../../../support/client';
+import { HttpClient, type HttpResponse, servedInTime, untilServed } from '../../../support/client';
 import { type Instance, instancesPerTest } from '../../../support/instance';
 import { patient } from '../../../support/patience';
 import { type RedisServer, describeOwnRedis } from '../../../support/redis';
@@ -36,9 +36,12 @@ describeOwnRedis('With REDIS_WAIT_REPLICAS=1 and a replica', (startRedis) => {
   }
 
   /** Clients of one instance, with a plant each, so that connections, script and lists are warm. */
-  async function clients(redisUrl = primary.url, how = environment): Promise<[alice: Client, bob: Client]> {
+  async function clients(
+    redisUrl = primary.url,
+    how = environment,
+  ): Promise<[alice: HttpClient, bob: HttpClient]> {
     const [instance] = await startInstances(1, { ...how, REDIS_URL: redisUrl });
-    const [alice, bob] = [new Client(instance!.url, 'alice'), new Client(instance!.url, 'bob')];
+    const [alice, bob] = [new HttpClient(instance!.url, 'alice'), new HttpClient(instance!.url, 'bob')];
     // On a busy machine it may be 50301 at first. Later requests then queue after the calls in flight.
     await Promise.all([untilServed(() => alice.create(1, 'Fern')), untilServed(() => bob.create(1, 'Aloe'))]);
     return [alice, bob];
@@ -95,14 +98,14 @@ describeOwnRedis('With min-replicas-to-write=1, lists', (startRedis) => {
   let primary: RedisServer;
   let replica: RedisServer;
   let instance: Instance;
-  let alice: Client;
+  let alice: HttpClient;
 
   beforeEach(async () => {
     const lease = ['--min-replicas-to-write', '1', '--min-replicas-max-lag', String(LAG_S)];
     primary = await startRedis(...lease);
     replica = await startRedis('--replicaof', ...primary.peer);
     [instance] = (await startInstances(1, { REDIS_URL: primary.url })) as [Instance];
-    alice = new Client(instance.url);
+    alice = new HttpClient(instance.url);
     await untilServed(() => alice.create(1, 'Fern'));
   });
 

@@ -17,7 +17,7 @@ export interface ConnectionOptions {
   /** Whether bytes flow between the instance and the server. */
   readonly reachable: () => boolean;
   /** The client has sent bytes. */
-  readonly sent: (connection: Connection) => void;
+  readonly sent: (connection: SimulatedConnection) => void;
   /** Whether the server accepts no connection. */
   readonly refuses: () => boolean;
   /** Commands or the end of the connection have arrived at the server. */
@@ -28,7 +28,7 @@ export interface ConnectionOptions {
 const APPEND_NAMES = [APPEND.sha1, APPEND.text];
 
 /** A connection of an instance to the simulated Redis: a pipe in each direction, and the commands that have arrived. */
-export class Connection implements Session {
+export class SimulatedConnection implements Session {
   readonly socket = new SimulatedSocket(this);
   replicaOf?: ReadonlyMap<string, number>;
   lastWrite = 0;

@@ -9,7 +9,7 @@ import type { AdapterSettings, Move } from '../schedule';
 import { TIMEOUT_MS } from '../simulated-request';
 import { ProcessClock, type SimulatedProcess } from '../simulated-process';
 import { type StoreNetwork, toggle } from '../store-network';
-import type { Connection } from './connection';
+import type { SimulatedConnection } from './connection';
 import { ClusterSlots, PORT, hostOf, placeOf } from './cluster-slots';
 import { RedisCommands } from './redis-commands';
 import { SimulatedHost } from './simulated-host';
@@ -230,7 +230,7 @@ export class RedisNetwork implements StoreNetwork {
     if (process.alive) this.#calls.set(process, (this.#calls.get(process) ?? 0) + change);
   }
 
-  #checkConnection({ clientBytes, appends }: Connection): void {
+  #checkConnection({ clientBytes, appends }: SimulatedConnection): void {
     this.#checkBound(
       'bytes of commands wait at a client',
       clientBytes,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../src/event-sourcing';
 import type { RedisModel } from '../redis-model';
-import { Connection } from './connection';
+import { SimulatedConnection } from './connection';
 import type { Line } from './pipe';
 import type { ClusterNode } from './cluster-slots';
 import { type RedisCommands, SCRIPT_NAMES } from './redis-commands';
@@ -11,13 +11,13 @@ export interface SimulatedRedisOptions {
   readonly model: RedisModel;
   readonly commands: RedisCommands;
   /** A client has sent bytes. */
-  readonly sent: (connection: Connection) => void;
+  readonly sent: (connection: SimulatedConnection) => void;
   readonly trace: (line: () => string) => void;
 }
 
 /** A command that blocks its connection until its reply is `enough`, or until it expires. */
 interface Waiter {
-  readonly connection: Connection;
+  readonly connection: SimulatedConnection;
   readonly command: RedisCommand;
   readonly reply: () => Reply;
   readonly enough: (reply: Reply) => boolean;
@@ -40,12 +40,13 @@ export class SimulatedRedis {
   /** The instances that cannot reach it. */
   readonly partitioned = new Set<number>();
   /** In the order in which they were opened. */
-  connections: Connection[] = [];
+  connections: SimulatedConnection[] = [];
   #frozen = false;
   #stopped = false;
   /** The connection whose command was executed last. */
   #last = 0;
-  #executing: { readonly connection: Connection; readonly command: RedisCommand; done: boolean } | undefined;
+  #executing:
+    { readonly connection: SimulatedConnection; readonly command: RedisCommand; done: boolean } | undefined;
   #waiters: Waiter[] = [];
 
   constructor(private readonly options: SimulatedRedisOptions) {}
@@ -54,9 +55,9 @@ export class SimulatedRedis {
     return this.#executing === undefined && this.connections.every(({ idle }) => idle);
   }
 
-  connect(instance: number, node: ClusterNode): Connection {
+  connect(instance: number, node: ClusterNode): SimulatedConnection {
     const { clock, sent } = this.options;
-    const connection = new Connection({
+    const connection = new SimulatedConnection({
       ...{ clock, sent },
       line: this.line,
       ...{ instance, node },
@@ -155,7 +156,7 @@ export class SimulatedRedis {
     this.#executeNext();
   }
 
-  #wait(connection: Connection, command: RedisCommand, [replicas, ms]: readonly string[]): void {
+  #wait(connection: SimulatedConnection, command: RedisCommand, [replicas, ms]: readonly string[]): void {
     if (connection.replicaOf)
       return this.#reply(
         connection,
@@ -192,7 +193,7 @@ export class SimulatedRedis {
     }
   }
 
-  #reply(connection: Connection, reply: Reply, command: RedisCommand): void {
+  #reply(connection: SimulatedConnection, reply: Reply, command: RedisCommand): void {
     connection.blocked = false;
     this.options.trace(() => describeReply(connection, command, reply));
     connection.reply(encodeReply(reply));
@@ -207,7 +208,7 @@ export class SimulatedRedis {
   }
 }
 
-function describeReply({ instance }: Connection, command: RedisCommand, reply: Reply): string {
+function describeReply({ instance }: SimulatedConnection, command: RedisCommand, reply: Reply): string {
   const [name, ...args] = command.args;
   // A script or its digest, the text of a snapshot, the id of its writer.
   const words = args.map(
