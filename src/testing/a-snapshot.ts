@@ -66,6 +66,18 @@ export async function wholeBase({ format, head, archive, chunks }: StoredBase): 
   return { format, head, archive, chunks: await allOf(chunks) };
 }
 
+/** Removes the events before `head`, the head of the base. Resolves with their number. */
+export async function trimmed({ place }: Subject, { name }: Stream, head: Head): Promise<number> {
+  let events = 0;
+  for (;;) {
+    const count = await place.archive.trim(name, head);
+    assert(count !== undefined, 'the head is that of the base, so events are removed');
+    if (count === 0) return events;
+    events += count;
+    assert(events < head.version, `${events} events before version ${head.version} were removed`);
+  }
+}
+
 async function allOf(chunks: AsyncIterable<string>): Promise<string[]> {
   const all: string[] = [];
   for await (const chunk of chunks) all.push(chunk);

@@ -1,7 +1,7 @@
 /** Suite of the contract for stores that archive: streams whose first events are replaced by a base snapshot. */
 import assert from 'node:assert/strict';
 import { BEGINNING, type Head } from '../event-sourcing';
-import { baseAt, threeCommits } from './a-snapshot';
+import { baseAt, threeCommits, trimmed } from './a-snapshot';
 import { type Stream, assertHistory, assertStatus, mintCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 
@@ -63,7 +63,7 @@ async function archived(subject: Subject): Promise<{
   const { 1: first, 3: base, 4: last } = heads;
   const { archive } = subject.place;
   assert.equal(await archive.saveBase(stream.name, baseAt(base, 'a', 'b'), 0, async () => {}), true);
-  while ((await archive.trim(stream.name, base)) !== 0) continue;
+  await trimmed(subject, stream, base);
   return { stream, first, base, last, events };
 }
 

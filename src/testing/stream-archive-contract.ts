@@ -10,7 +10,7 @@ import {
   type StreamArchive,
   StoreUnavailable,
 } from '../event-sourcing';
-import { baseAt, loadBase, threeCommits, wholeBase } from './a-snapshot';
+import { baseAt, loadBase, threeCommits, trimmed, wholeBase } from './a-snapshot';
 import { type Stream, assertHistory, mintCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 import { ODD_TEXTS } from './odd-texts';
@@ -99,6 +99,17 @@ const savingBases: Cases = {
     });
     assert.equal(saved, false);
     assert.deepEqual(await loadBase(subject, stream), later);
+  },
+
+  'a base is not saved if another call has begun meanwhile, even one that fails': async (subject) => {
+    const { stream, heads } = await threeCommits(subject);
+    const { archive } = subject.place;
+    const refuse = () => Promise.reject(new RangeError('it differs'));
+    const saved = await archive.saveBase(stream.name, baseAt(heads[3], 'first'), 0, async () => {
+      await assert.rejects(archive.saveBase(stream.name, baseAt(heads[1], 'later'), 0, refuse), RangeError);
+    });
+    assert.equal(saved, false);
+    assert.equal(await loadBase(subject, stream), undefined);
   },
 };
 
@@ -207,15 +218,4 @@ async function archived(subject: Subject, stream: Stream, head: Head, replaced: 
   assert.equal(saved, true);
   const events = await trimmed(subject, stream, head);
   assert.equal(events, head.version - Math.max(1, replaced), 'that many events were removed');
-}
-
-/** Removes the events before `head`. Resolves with their number. */
-async function trimmed({ place }: Subject, { name }: Stream, head: Head): Promise<number> {
-  let events = 0;
-  for (;;) {
-    const count = await place.archive.trim(name, head);
-    assert(count !== undefined, 'the head is that of the base, so events are removed');
-    if (count === 0) return events;
-    events += count;
-  }
 }

@@ -55,7 +55,30 @@ export const BROKEN_ARCHIVES: Readonly<Record<string, Change>> = {
     await check({ ...base, chunks: disk.snapshots.read({ ...base, chunks }) });
     return replace(disk, stream, { ...base, chunks });
   }),
+  'saves the base of another call, though that one failed': (disk) => {
+    const drafts = new Map<StreamName, Base>();
+    return savingBases(async (_disk, stream, base, replaced, check) => {
+      const isValid = async () =>
+        (disk.snapshots.bases.get(stream)?.head.version ?? 0) === replaced &&
+        (await disk.read(stream, base.head)).status === 'read';
+      const draft = { ...base, chunks: [...base.chunks] };
+      drafts.set(stream, draft);
+      if (!(await isValid())) return false;
+      await check({ ...draft, chunks: disk.snapshots.read(draft) });
+      return (await isValid()) && replace(disk, stream, drafts.get(stream)!);
+    })(disk);
+  },
   'removes no events': () => ({ archive: { trim: async () => 0 } }),
+  'removes one event again and again': () => ({ archive: { trim: async () => 1 } }),
+  'removes the event of the head, too': (disk) => ({
+    archive: {
+      async trim(stream, head) {
+        const events = await disk.trim(stream, head);
+        await disk.loseEvents(stream);
+        return events;
+      },
+    },
+  }),
   'returns the version of the base for the events': (disk) => ({
     archive: {
       async trim(stream, head) {
