@@ -1,38 +1,47 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type CataloguedStream, type StreamCatalogue, type StreamName } from 'plant-store/event-sourcing';
-import { unavailable } from './store.js';
+import {
+  type CataloguedStream,
+  type ForeignObject,
+  type StreamCatalogue,
+  type StreamName,
+} from 'plant-store/event-sourcing';
+import { type Row, execute, textOf, transaction } from './store.js';
 
 /** The name as bytes: Node 22 reads a text only up to its first NUL. */
 const SELECT = 'SELECT CAST(stream AS BLOB) AS stream, max(version) AS version FROM events';
+
+/** The bases whose stream is missing. */
+const FOREIGN = `
+  SELECT CAST(stream AS BLOB) AS stream FROM bases
+  WHERE NOT draft AND stream NOT IN (SELECT stream FROM events)`;
 
 /** Lists and erases the streams of a `SqliteEventStore`, for the command line. */
 export class SqliteStreamCatalogue implements StreamCatalogue {
   constructor(private readonly database: DatabaseSync) {}
 
-  async *streams(): AsyncGenerator<CataloguedStream> {
-    yield* this.#execute(`${SELECT} GROUP BY events.stream`).map(cataloguedStream);
+  async *streams(): AsyncGenerator<CataloguedStream | ForeignObject> {
+    yield* this.#all(`${SELECT} GROUP BY events.stream`).map(cataloguedStream);
+    for (const row of this.#all(FOREIGN))
+      yield { foreign: `the base snapshot of ${textOf(row, 'stream')}, whose events are missing` };
   }
 
   async find(stream: StreamName): Promise<CataloguedStream | undefined> {
-    const rows = this.#execute(`${SELECT} WHERE events.stream = ? GROUP BY events.stream`, stream);
+    const rows = this.#all(`${SELECT} WHERE events.stream = ? GROUP BY events.stream`, stream);
     return rows.map(cataloguedStream)[0];
   }
 
-  /** A failed COMMIT of a single statement changes nothing, so its outcome is known. */
   async erase(stream: StreamName): Promise<number> {
-    return this.#execute('DELETE FROM events WHERE stream = ? RETURNING version', stream).length;
+    return transaction(this.database, () => {
+      this.database.prepare('DELETE FROM bases WHERE stream = ?').run(stream);
+      return Number(this.database.prepare('DELETE FROM events WHERE stream = ?').run(stream).changes);
+    });
   }
 
-  #execute(sql: string, ...names: StreamName[]): Record<string, unknown>[] {
-    try {
-      return this.database.prepare(sql).all(...names);
-    } catch (error) {
-      throw unavailable(error);
-    }
+  #all(sql: string, ...names: StreamName[]): Row[] {
+    return execute(() => this.database.prepare(sql).all(...names));
   }
 }
 
-function cataloguedStream({ stream, version }: Record<string, unknown>): CataloguedStream {
-  const name = Buffer.from(stream as Uint8Array).toString() as StreamName;
-  return { stream: name, version: Number(version) };
+function cataloguedStream(row: Row): CataloguedStream {
+  return { stream: textOf(row, 'stream') as StreamName, version: Number(row['version']) };
 }

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
-import { eventStoreContract, snapshotStoreContract, streamCatalogueContract } from 'plant-store/testing';
+import type { StreamName } from 'plant-store/event-sourcing';
+import {
+  eventStoreContract,
+  snapshotStoreContract,
+  streamArchiveContract,
+  streamCatalogueContract,
+} from 'plant-store/testing';
+import { SqliteStreamArchive } from './archive.js';
 import { SqliteStreamCatalogue } from './catalogue.js';
 import { SqliteSnapshotStore } from './snapshots.js';
 import { SqliteEventStore } from './store.js';
@@ -24,11 +31,13 @@ describe('A store in SQLite keeps the contracts', async () => {
   }
   const loseReply = () => void (losesReply = true);
 
-  function damage(): void {
+  function change(sql: string, ...names: StreamName[]): void {
     const database = new Database(join(directory, 'plants.db'));
-    database.exec('UPDATE snapshots SET chunks = substr(chunks, 1, length(chunks) / 2)');
+    database.prepare(sql).run(...names);
     database.close();
   }
+  const damage = () => change('UPDATE snapshots SET chunks = substr(chunks, 1, length(chunks) / 2)');
+  const loseEvents = (stream: StreamName) => change('DELETE FROM events WHERE stream = ?', stream);
 
   function open() {
     losesReply = false;
@@ -37,15 +46,17 @@ describe('A store in SQLite keeps the contracts', async () => {
       store: new SqliteEventStore(database, 3),
       catalogue: new SqliteStreamCatalogue(database),
       snapshots: new SqliteSnapshotStore(database),
+      archive: new SqliteStreamArchive(database),
       close: () => database.close(),
     };
   }
 
   const options = { durable: true, shared: true };
   const cases = [
-    ...eventStoreContract(open, { ...options, pageSize: 3, loseReply }),
+    ...eventStoreContract(open, { ...options, pageSize: 3, loseReply, loseEvents }),
     ...streamCatalogueContract(open, { ...options, manyStreams: 100 }),
     ...snapshotStoreContract(open, { ...options, damage }),
+    ...streamArchiveContract(open, options),
   ];
   for (const { name, run } of cases) it(name, run);
 });

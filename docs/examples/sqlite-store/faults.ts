@@ -15,6 +15,7 @@ import {
   StoreUnavailable,
   parseStreamName,
 } from 'plant-store/event-sourcing';
+import { SqliteStreamArchive } from './archive.js';
 import { SqliteStreamCatalogue } from './catalogue.js';
 import { openEventStore } from './module.js';
 import { SqliteEventStore } from './store.js';
@@ -144,11 +145,27 @@ describe('SqliteEventStore', () => {
     const catalogue = new SqliteStreamCatalogue(database);
     const names = ['alice', 'a\0b', '🌵'].map((name) => parseStreamName(name)!);
     for (const name of names) await store.append(name, BEGINNING, mintCommit(), [fern, fern]);
-    const found = [];
-    for await (const { stream, version } of catalogue.streams()) found.push([stream, version]);
-    assert.deepEqual(found.sort(), names.map((name) => [name, 2]).sort());
+    const all = names.map((stream) => ({ stream, version: 2 }));
+    assert.deepEqual(new Set(await listed(catalogue)), new Set(all));
     assert.equal(await catalogue.erase(names[1]!), 2);
     assert.equal(await catalogue.find(names[1]!), undefined);
     assert.deepEqual(await catalogue.find(alice), { stream: alice, version: 2 });
   });
+
+  it('lists a base whose events were deleted as a foreign object, and erases it', async () => {
+    const catalogue = new SqliteStreamCatalogue(database);
+    const base = { format: 'f-1', head: await append(), archive: 'seal', chunks: [] };
+    assert.equal(await new SqliteStreamArchive(database).saveBase(alice, base, 0, async () => {}), true);
+    database.exec('DELETE FROM events');
+    const foreign = { foreign: 'the base snapshot of alice, whose events are missing' };
+    assert.deepEqual(await listed(catalogue), [foreign]);
+    await catalogue.erase(alice);
+    assert.deepEqual(await listed(catalogue), []);
+  });
 });
+
+async function listed(catalogue: SqliteStreamCatalogue): Promise<object[]> {
+  const all = [];
+  for await (const one of catalogue.streams()) all.push(one);
+  return all;
+}

@@ -1,6 +1,7 @@
 /** For the service and its command line: after `npm run build`, `EVENT_STORE` names its compiled file. */
 import { DatabaseSync } from 'node:sqlite';
 import type { OpenEventStore } from 'plant-store/event-sourcing';
+import { SqliteStreamArchive } from './archive.js';
 import { SqliteStreamCatalogue } from './catalogue.js';
 import { SqliteSnapshotStore } from './snapshots.js';
 import { SqliteEventStore } from './store.js';
@@ -11,6 +12,7 @@ export function openEventStore(): OpenEventStore {
     store: new SqliteEventStore(database),
     catalogue: new SqliteStreamCatalogue(database),
     snapshots: new SqliteSnapshotStore(database),
+    archive: new SqliteStreamArchive(database),
     async check() {
       database.exec('SELECT 1 FROM events LIMIT 1');
       return { writes: true };

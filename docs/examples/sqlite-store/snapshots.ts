@@ -3,10 +3,11 @@ import {
   BrokenSnapshot,
   type Snapshot,
   type SnapshotStore,
+  type StoredBase,
   type StoredSnapshot,
   type StreamName,
 } from 'plant-store/event-sourcing';
-import { unavailable } from './store.js';
+import { type Row, execute, textOf } from './store.js';
 
 /** A snapshot is deleted with the event of its head, so that erasing a stream leaves none. */
 const SCHEMA = `
@@ -21,9 +22,13 @@ const SAVE = `
   SELECT stream, ?, version, commit_id, ? FROM events WHERE stream = ? AND version = ? AND commit_id = ?`;
 
 /** Texts as bytes: Node 22 reads a text only up to its first NUL. */
-const LOAD = `
-  SELECT CAST(format AS BLOB) AS format, version, CAST(commit_id AS BLOB) AS "commit", chunks
-  FROM snapshots WHERE stream = ?`;
+const COLUMNS = 'CAST(format AS BLOB) AS format, version, CAST(commit_id AS BLOB) AS "commit", chunks';
+
+const LOAD = `SELECT ${COLUMNS} FROM snapshots WHERE stream = ?`;
+
+export const SELECT_BASE = `SELECT id, ${COLUMNS}, CAST(archive AS BLOB) AS archive FROM bases`;
+
+const LOAD_BASE = `${SELECT_BASE} WHERE stream = ? AND NOT draft`;
 
 /** Keeps the snapshots of a `SqliteEventStore`: the chunks of each as one JSON text. */
 export class SqliteSnapshotStore implements SnapshotStore {
@@ -33,26 +38,29 @@ export class SqliteSnapshotStore implements SnapshotStore {
   }
 
   async load(stream: StreamName): Promise<StoredSnapshot | undefined> {
-    const row = this.#execute(() => this.database.prepare(LOAD).get(stream));
-    if (row === undefined) return undefined;
-    const text = (name: string) => Buffer.from(row[name] as Uint8Array).toString();
-    const head = { version: Number(row['version']), commit: text('commit') };
-    return { format: text('format'), head, chunks: chunksOf(row['chunks']) };
+    const row = execute(() => this.database.prepare(LOAD).get(stream));
+    return row && snapshotOf(row);
+  }
+
+  async loadBase(stream: StreamName): Promise<StoredBase | undefined> {
+    const row = execute(() => this.database.prepare(LOAD_BASE).get(stream));
+    return row && baseOf(row);
   }
 
   async save(stream: StreamName, { format, head, chunks }: Snapshot): Promise<boolean> {
     const json = JSON.stringify([...chunks]);
     const args = [format, json, stream, head.version, head.commit];
-    return this.#execute(() => this.database.prepare(SAVE).run(...args)).changes > 0;
+    return execute(() => this.database.prepare(SAVE).run(...args)).changes > 0;
   }
+}
 
-  #execute<T>(work: () => T): T {
-    try {
-      return work();
-    } catch (error) {
-      throw unavailable(error);
-    }
-  }
+export function baseOf(row: Row): StoredBase {
+  return { ...snapshotOf(row), archive: textOf(row, 'archive') };
+}
+
+function snapshotOf(row: Row): StoredSnapshot {
+  const head = { version: Number(row['version']), commit: textOf(row, 'commit') };
+  return { format: textOf(row, 'format'), head, chunks: chunksOf(row['chunks']) };
 }
 
 async function* chunksOf(json: unknown): AsyncGenerator<string> {
