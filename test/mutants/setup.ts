@@ -7,7 +7,7 @@ fc.configureGlobal({ seed: 42, endOnFailure: true });
 process.env['RUNS'] = '20';
 
 /** Stryker sets no time limit for a test. Without one, each mutant whose test waits in vain costs a new process. */
-const TEST_TIMEOUT_MS = 30_000;
+const TEST_TIMEOUT_MS = 12_000;
 
 export const mochaHooks = {
   beforeEach(this: Mocha.Context): void {
