@@ -1,4 +1,4 @@
-import { type Server, type ServerResponse, createServer } from 'node:http';
+import { type IncomingHttpHeaders, type Server, type ServerResponse, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { JWK } from 'jose';
 
@@ -10,6 +10,7 @@ export class JwksServer {
   #port = 0;
   #reply: Reply = () => {};
   #questions = 0;
+  #headers: IncomingHttpHeaders = {};
   #onQuestion = () => {};
 
   static async start(...keys: JWK[]): Promise<JwksServer> {
@@ -26,6 +27,11 @@ export class JwksServer {
   /** The number of requests so far. */
   get questions(): number {
     return this.#questions;
+  }
+
+  /** Of the latest request. */
+  get headers(): IncomingHttpHeaders {
+    return this.#headers;
   }
 
   /** How many connections to it are open. */
@@ -89,8 +95,9 @@ export class JwksServer {
 
   /** At the same address as before. */
   async revive(): Promise<void> {
-    const server = createServer((_request, response) => {
+    const server = createServer(({ headers }, response) => {
       this.#questions++;
+      this.#headers = headers;
       this.#onQuestion();
       this.#reply(response);
     });

@@ -120,7 +120,7 @@ export class IssuerKeys implements JwtKeys {
   /** The current fetch, or the next one. Rejects at once for {@link COOL_DOWN_MS} after a failed fetch. */
   #fetch(): Promise<void> {
     const coolDown = this.#coolAt - this.options.clock.now();
-    if (this.#fetching === undefined && coolDown > 0 && this.#failure) return Promise.reject(this.#failure);
+    if (coolDown > 0 && this.#failure) return Promise.reject(this.#failure);
     this.#fetching ??= this.#pause(coolDown)
       .then(() => this.#fetchNow())
       .finally(() => (this.#fetching = undefined));

@@ -6,9 +6,7 @@ import { type TokenFileContent, parseTokenFile, usersByDigest } from './token-fi
 import { tokenDigest } from './token-digest';
 
 /** Another process is changing the token file. Nothing was changed; the message says what to do. */
-export class TokenFileBusy extends Error {
-  override readonly name = 'TokenFileBusy';
-}
+export class TokenFileBusy extends Error {}
 
 export interface NewToken {
   readonly user: User;
@@ -41,10 +39,7 @@ export async function addToken(path: string, { user, note }: NewToken): Promise<
   const draft = await openDraft(draftPath);
   try {
     const before = await unlessMissing(readFile(target).then(parseTokenFile), { users: [] });
-    const after = withToken(before, user, {
-      sha256: tokenDigest(token),
-      ...(note === undefined ? {} : { note }),
-    });
+    const after = withToken(before, user, { sha256: tokenDigest(token), note });
     usersByDigest(after);
     await draft.writeFile(`${JSON.stringify(after, null, 2)}\n`);
     await keepReaders(draft, target);

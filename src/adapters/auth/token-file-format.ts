@@ -21,26 +21,18 @@ export interface TokenFileEntry {
   /** Digest of the token; see `tokenDigest`. */
   readonly sha256: string;
   /** The purpose of the token. */
-  readonly note?: string;
+  readonly note?: string | undefined;
 }
 
 /** The token file is invalid. The message names the entry and the rule, and quotes no content. */
-export class BrokenTokenFile extends Error {
-  override readonly name: string = 'BrokenTokenFile';
-}
+export class BrokenTokenFile extends Error {}
 
-/** The token file could not be read. A retry may succeed. */
-export class UnreadableTokenFile extends BrokenTokenFile {
-  override readonly name = 'UnreadableTokenFile';
-}
-
-const NOT_JSON = 'the file must be JSON in UTF-8';
 const SHA256 = /^[0-9a-f]{64}$/i;
 
 /** @throws {BrokenTokenFile} */
 export function parseTokenFile(bytes: Uint8Array): TokenFileContent {
-  const text = utf8(bytes);
-  const file = object(json(text), 'the file', ['users']);
+  const { text, value } = parseText(bytes);
+  const file = object(value, 'the file', ['users']);
   const users = list(file['users'], 'users').map((user, index) => parseEntryOfUser(user, `users[${index}]`));
   // Last, so that the message can name the member: it is a known one.
   requireUniqueMembers(text);
@@ -80,26 +72,20 @@ function parseToken(value: unknown, where: string): TokenFileEntry {
     throw new BrokenTokenFile(`${where}.sha256 must be 64 hexadecimal digits`);
   }
   if (note !== undefined && typeof note !== 'string') throw new BrokenTokenFile(`${where}.note must be text`);
-  return { sha256: sha256.toLowerCase(), ...(note === undefined ? {} : { note }) };
+  return { sha256: sha256.toLowerCase(), note };
 }
 
-function utf8(bytes: Uint8Array): string {
+function parseText(bytes: Uint8Array): { text: string; value: unknown } {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return { text, value: JSON.parse(text) };
   } catch {
-    throw new BrokenTokenFile(NOT_JSON);
+    throw new BrokenTokenFile('the file must be JSON in UTF-8');
   }
 }
 
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new BrokenTokenFile(NOT_JSON);
-  }
-}
-
-const STRING_OR_SIGN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g;
+/** A string, which a colon makes the name of a member, or a sign. */
+const STRING_OR_SIGN = /("(?:[^"\\]|\\.)*")(\s*:)?|[{}[\],]/g;
 
 /**
  * Refuses a member that an object of `text`, valid JSON, has twice. `JSON.parse` takes the last one, and the tokens of
@@ -107,28 +93,26 @@ const STRING_OR_SIGN = /"(?:[^"\\]|\\.)*"|[{}[\]:,]/g;
  */
 function requireUniqueMembers(text: string): void {
   interface Value {
-    readonly path: string;
-    /** The members of an object so far; `undefined` for a list. */
-    readonly members: Set<string> | undefined;
-    /** The latest member or index. */
-    at: string | number;
+    /** Of its members so far; a list has none. */
+    readonly names: Set<string>;
+    latest?: string;
+    /** In a list, that of the latest value. */
+    index: number;
   }
   const within: Value[] = [];
-  let latest = '';
-  for (const [token] of text.matchAll(STRING_OR_SIGN)) {
-    const value = within.at(-1);
-    const place = () =>
-      value === undefined ? '' : `${value.path}${value.members ? `.${value.at}` : `[${value.at}]`}`;
-    if (token === '{') within.push({ path: place(), members: new Set(), at: '' });
-    else if (token === '[') within.push({ path: place(), members: undefined, at: 0 });
+  for (const [token, string, colon] of text.matchAll(STRING_OR_SIGN)) {
+    const value = within.at(-1)!;
+    if (token === '{' || token === '[') within.push({ names: new Set(), index: 0 });
     else if (token === '}' || token === ']') within.pop();
-    else if (token === ',' && typeof value?.at === 'number') value.at++;
-    else if (token === ':' && value?.members) {
-      value.at = JSON.parse(latest) as string;
-      if (value.members.has(value.at)) throw new BrokenTokenFile(`${place().slice(1)} is given twice`);
-      value.members.add(value.at);
+    else if (token === ',') value.index++;
+    else if (colon) {
+      value.latest = JSON.parse(string!) as string;
+      if (value.names.has(value.latest)) {
+        const place = within.map(({ latest, index }) => (latest === undefined ? `[${index}]` : `.${latest}`));
+        throw new BrokenTokenFile(`${place.join('').slice(1)} is given twice`);
+      }
+      value.names.add(value.latest);
     }
-    latest = token;
   }
 }
 

@@ -2,7 +2,7 @@ import { type BigIntStats, readFileSync, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { Authenticator, User } from '../../application';
 import type { Clock } from '../../event-sourcing';
-import { BrokenTokenFile, UnreadableTokenFile, parseTokenFile, usersByDigest } from './token-file-format';
+import { BrokenTokenFile, parseTokenFile, usersByDigest } from './token-file-format';
 import { TokenTable } from './token-table';
 
 /** Observes a token file. No argument has a token or a digest. */
@@ -28,9 +28,10 @@ const ACCESS_BY_OTHERS = 0o027n;
  */
 export class TokenFile implements Authenticator {
   #table = new TokenTable(new Map());
-  #version = '';
-  /** Why the content could not be read: each poll retries, and only the first one reports it. */
-  #unreadable: string | undefined;
+  /** `undefined` if there is no file. */
+  #version: string | undefined;
+  /** Why the latest read failed: each poll retries, and only the first one reports it. */
+  #problem: string | undefined;
   #cancelPoll = () => {};
   #closed = false;
 
@@ -54,7 +55,7 @@ export class TokenFile implements Authenticator {
 
   /** Reads the file now. If it is invalid, the tokens read before stay valid, and the observer is notified. */
   reload(): void {
-    this.#unreadable = undefined;
+    this.#problem = undefined;
     this.#tryRead();
   }
 
@@ -73,13 +74,13 @@ export class TokenFile implements Authenticator {
   }
 
   #tryRead(): void {
-    const before = this.#unreadable;
-    this.#unreadable = undefined;
+    const before = this.#problem;
+    this.#problem = undefined;
     try {
       this.#read();
     } catch (error) {
       if (!(error instanceof BrokenTokenFile)) throw error;
-      if (error instanceof UnreadableTokenFile) this.#unreadable = error.message;
+      this.#problem = error.message;
       if (error.message !== before) this.observer.broken(error.message);
     }
   }
@@ -89,9 +90,9 @@ export class TokenFile implements Authenticator {
   }
 
   async #poll(): Promise<void> {
-    const version = await stat(this.path, { bigint: true }).then(versionOf, () => ABSENT);
+    const version = await stat(this.path, { bigint: true }).then(versionOf, () => undefined);
     if (this.#closed) return;
-    if (version !== this.#version || this.#unreadable !== undefined) {
+    if (version !== this.#version || this.#problem !== undefined) {
       this.#version = version;
       this.#tryRead();
     }
@@ -120,11 +121,9 @@ export function tokenFileProblem(path: string): string | undefined {
   }
 }
 
-const ABSENT = 'absent';
-
 /** Changes when the file is replaced or written to. */
 function versionOf({ dev, ino, size, mode, mtimeNs, ctimeNs }: BigIntStats): string {
-  return [dev, ino, size, mode, mtimeNs, ctimeNs].join(':');
+  return [dev, ino, size, mode, mtimeNs, ctimeNs].join();
 }
 
 function statFile(path: string): BigIntStats {
@@ -135,8 +134,6 @@ function orUnreadable<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw new UnreadableTokenFile(
-      `it cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`,
-    );
+    throw new BrokenTokenFile(`it cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
 }

@@ -1,5 +1,6 @@
 /** JWTs of an issuer that publishes its keys, and all faults of that issuer. */
 import { createHmac, createPublicKey, generateKeyPairSync, sign as signBytes } from 'node:crypto';
+import { type AddressInfo, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { exportJWK } from 'jose';
@@ -44,9 +45,9 @@ describe('JWTs of an issuer that publishes its keys', () => {
   });
 
   /** Opens the keys, and waits until the first fetch has succeeded or failed. */
-  async function open(): Promise<void> {
+  async function open(url = issuer.url): Promise<void> {
     keys = IssuerKeys.open({
-      url: issuer.url,
+      url,
       clock,
       observer: {
         fetched: () => {},
@@ -70,6 +71,31 @@ describe('JWTs of an issuer that publishes its keys', () => {
     await open();
     for (let i = 0; i < 20; i++) expect(await ask(await signed(first, { jti: `${i}` }))).to.equal('alice');
     expect(issuer.questions).to.equal(1);
+  });
+
+  it('cause a fetch of uncompressed JSON', async () => {
+    await open();
+    expect(issuer.headers).to.include({
+      accept: 'application/jwk-set+json, application/json',
+      'accept-encoding': 'identity',
+    });
+  });
+
+  it('cause a fetch over TLS if the URL is one of https', async () => {
+    const server = createServer();
+    const firstByte = new Promise<number>((resolve) => {
+      server.on('connection', (socket) =>
+        socket.once('data', (bytes) => {
+          resolve(bytes[0]!);
+          socket.destroy();
+        }),
+      );
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await open(new URL(`https://127.0.0.1:${(server.address() as AddressInfo).port}/`));
+    // Of a TLS handshake (RFC 8446, 5.1).
+    expect(await firstByte).to.equal(22);
+    server.close();
   });
 
   it('wait for the first fetch instead of being rejected', async () => {
