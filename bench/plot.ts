@@ -84,7 +84,7 @@ const LIGHT = ['#0969da', '#bf8700', '#1a7f37', '#8250df'];
 const DARK = ['#4493f8', '#d29922', '#3fb950', '#ab7df8'];
 
 /** 1, 2 and 5 times powers of ten, from at most `low` to at least `high`. */
-export function ticksOf(low: number, high: number): number[] {
+function ticksOf(low: number, high: number): number[] {
   const ticks: number[] = [];
   for (let power = Math.floor(Math.log10(low)); ; power++) {
     for (const step of [1, 2, 5]) {

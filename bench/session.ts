@@ -7,7 +7,7 @@ import { seed } from './seed';
 import type { RunningServer } from './server';
 
 /** A list has the plants with the ids from 1 to this. */
-export const LISTED = 100;
+const LISTED = 100;
 
 /** The properties of a server that its session must know. */
 export interface Target {

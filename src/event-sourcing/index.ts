@@ -6,7 +6,6 @@ export {
   type StateCodec,
   type StateReader,
   decodeEvent,
-  readerOf,
 } from './codec';
 export { type EventChecks, type MemberChecks, jsonCodec, parseJsonObject } from './json-codec';
 export { type Decider, type Decision, decideInOrder } from './decider';

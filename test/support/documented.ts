@@ -162,12 +162,12 @@ function wrongBody(
 }
 
 /** The methods that have an operation. */
-export function methodsOf(item: PathItem): Method[] {
+function methodsOf(item: PathItem): Method[] {
   return OPERATION_METHODS.filter((method) => method.toLowerCase() in item);
 }
 
 /** All methods of a path, in the order of `Allow`. */
-export function servedMethodsOf(item: PathItem): readonly string[] {
+function servedMethodsOf(item: PathItem): readonly string[] {
   return servedMethods(methodsOf(item));
 }
 

@@ -140,7 +140,7 @@ function plainLine(plant: Plant): string {
 }
 
 /** The columns of a plain line; empty for a member that the plant does not have. */
-export function plantColumns(plant: Plant): string[] {
+function plantColumns(plant: Plant): string[] {
   return columnsOf(plant).map((text) => text ?? '');
 }
 

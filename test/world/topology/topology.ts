@@ -59,7 +59,7 @@ export const LEASE = ['min-replicas-to-write 1', 'min-replicas-max-lag 2'];
 
 /** The user of the service, and its password. */
 export const SERVICE_USER = 'plant-store';
-export const PASSWORD = 'chaos';
+const PASSWORD = 'chaos';
 
 /** Of a server that keeps what it acknowledged, with the rights of the service as the page says them. */
 export const SERVER_LINES: readonly string[] = [

@@ -146,11 +146,6 @@ type Plain<T> = { [K in keyof T]: T[K] };
 
 /** The body of a create. */
 export type NewPlantBody = PlantMembers & { readonly id: Of<Schemas['NewPlant']['properties']['id']> };
-/** The response to a create. */
-export type PlantBody = PlantMembers;
-/** The response to a list. */
-export type PlantsBody = readonly PlantBody[];
-/** The response to every failure. */
 export type FailureBody = Of<Schemas['Failure']>;
 /** The response of `/health/live`. */
 export type LiveBody = Of<Schemas['Live']>;

@@ -25,7 +25,7 @@ interface Waiter {
 }
 
 /** The server closes a connection whose replies take more bytes, like `client-output-buffer-limit`. */
-export const OUTPUT_BUFFER_BYTES = 64 * 1024;
+const OUTPUT_BUFFER_BYTES = 64 * 1024;
 /** Time to read, execute and answer a command. */
 const MS_PER_BYTE = 2 ** -12;
 export const FAST_MS_PER_COMMAND = 2 ** -4;
