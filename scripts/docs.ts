@@ -5,6 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { Metrics } from '../src/adapters/metrics';
 import { variables } from '../src/service/config';
+import { withPlantedFaults } from './planted-faults';
 import { reliability } from './reliability';
 import { tourPicture } from './tour-picture';
 
@@ -83,6 +84,7 @@ const places: Readonly<Record<string, string>> = {
 };
 
 const made: Readonly<Record<string, () => string>> = {
+  'docs/promises.md': () => withPlantedFaults(readFileSync('docs/promises.md', 'utf8')),
   'docs/tour.svg': () => tourPicture(readFileSync('README.md', 'utf8')),
   'deploy/kubernetes/monitoring/prometheus-rule.yaml': prometheusRule,
 };
