@@ -1,7 +1,8 @@
+import { Cluster } from 'ioredis';
 import { OutcomeUnknown, StoreUnavailable } from '../../event-sourcing';
 import { isTimeout } from './client';
 import type { RedisConnection } from './connection';
-import { APPEND, type Doubt, type PackedPage, isUnknownScript } from './scripts';
+import { APPEND, type Call, type Doubt, type PackedPage, inOneExecution, isUnknownScript } from './scripts';
 
 export type AppendReply =
   readonly ['appended' | 'archived' | 'reset' | 'unreadable' | Doubt] | readonly ['conflict', PackedPage];
@@ -14,8 +15,8 @@ export interface AppendBounds {
 
 export const APPEND_BOUNDS: AppendBounds = { appends: 10_000, bytes: 64 * 1024 * 1024 };
 
-/** Maximum size of a batch, which one WAIT confirms. */
-const BATCH: AppendBounds = { appends: 1000, bytes: 8 * 1024 * 1024 };
+/** Maximum size of a batch. Redis serves no other client while it executes one, about 2 ms. */
+const BATCH: AppendBounds = { appends: 128, bytes: 1024 * 1024 };
 
 export interface AppendWriterOptions {
   /** How many replicas must confirm an append before it is acknowledged; 0 or more. */
@@ -30,9 +31,7 @@ export interface AppendLoad {
   readonly refused: number;
 }
 
-interface Append {
-  readonly keys: readonly string[];
-  readonly args: readonly (string | number)[];
+interface Append extends Call {
   readonly bytes: number;
   readonly resolve: (reply: AppendReply) => void;
   readonly reject: (error: unknown) => void;
@@ -47,9 +46,11 @@ interface Append {
 /**
  * Executes the append script, and confirms its writes with WAIT if replicas are required.
  *
- * WAIT covers all earlier writes of its connection, and blocks the connection. So there is one WAIT at a time:
- * appends that arrive meanwhile are queued and sent as one batch, followed by one WAIT (group commit). If no replicas
- * are required, appends are sent at once. The queue is bounded in both cases.
+ * The appends of one turn of the event loop are a batch: one command, except on a Cluster, where their streams are in
+ * several slots. If the outcome of the command is unknown, it is unknown for each of them.
+ *
+ * WAIT covers all earlier writes of its connection, and blocks the connection. So there is one WAIT at a time, after one
+ * batch: appends that arrive meanwhile are the next one (group commit). The queue is bounded, also without replicas.
  */
 export class AppendWriter {
   #unsent = new Set<Append>();
@@ -83,8 +84,8 @@ export class AppendWriter {
     return new Promise((resolve, reject) => {
       const append: Append = { keys, args, bytes, resolve, reject, sendsScript: false };
       this.#unsent.add(append);
-      this.#sendNext();
-      if (this.#unsent.has(append)) append.expiry = this.#expire(append);
+      if (this.#batchInFlight) append.expiry = this.#expire(append);
+      else if (this.#unsent.size === 1) process.nextTick(() => this.#sendAll());
     });
   }
 
@@ -93,16 +94,19 @@ export class AppendWriter {
     this.#bytes -= bytes;
   }
 
-  #sendNext(): void {
-    if (this.#batchInFlight || this.#unsent.size === 0) return;
-    this.#batchInFlight = this.options.waitReplicas > 0;
-    void this.#send(this.#takeBatch()).then((withoutScript) => {
-      this.#batchInFlight = false;
-      // In their order, and before later appends, which may expect their heads.
-      const unsent = withoutScript.filter(({ expired }) => !expired);
-      this.#unsent = new Set([...unsent, ...this.#unsent]);
-      this.#sendNext();
-    });
+  /** Sends all batches; if replicas are required, only one. */
+  #sendAll(): void {
+    while (!this.#batchInFlight && this.#unsent.size > 0) {
+      this.#batchInFlight = this.options.waitReplicas > 0;
+      void this.#send(this.#takeBatch()).then((withoutScript) => {
+        this.#batchInFlight = false;
+        // In their order, and before later appends, which may expect their heads.
+        const unsent = withoutScript.filter(({ expired }) => !expired);
+        this.#unsent = new Set([...unsent, ...this.#unsent]);
+        this.#sendAll();
+      });
+    }
+    for (const append of this.#unsent) append.expiry ??= this.#expire(append);
   }
 
   #expire(append: Append): NodeJS.Timeout {
@@ -139,30 +143,27 @@ export class AppendWriter {
       }
       return [];
     }
+    const executions = client instanceof Cluster ? batch.map((append) => [append]) : [batch];
     // All in one turn of the event loop, so that no reconnect comes between a script and its WAIT.
-    const replies = batch.map(({ keys, args, sendsScript }) =>
-      (sendsScript
-        ? client.callBuffer('eval', APPEND.text, keys.length, ...keys, ...args)
-        : client.callBuffer('evalsha', APPEND.sha1, keys.length, ...keys, ...args)
-      ).then(appendReply),
-    );
+    const replies = executions.map((appends) => this.#execute(client, appends));
     const { waitReplicas } = this.options;
-    const replicaCount = waitReplicas > 0 ? client.wait(waitReplicas, this.connection.waitMs) : 0;
-    const confirmed = this.#confirm(replicaCount);
+    const replicaCount = waitReplicas > 0 ? client.wait(waitReplicas, this.connection.waitMs) : undefined;
+    const confirmed = replicaCount && this.#confirm(replicaCount);
 
     const withoutScript = new Set<Append>();
-    batch.forEach((append, index) => {
-      confirmedReply(replies[index]!, confirmed).then(append.resolve, (error: unknown) => {
-        if (isUnknownScript(error) && !append.sendsScript) {
-          // It waits until the connection is free again: until the WAIT of this batch is answered.
-          append.sendsScript = true;
-          append.expiry = this.#expire(append);
-          withoutScript.add(append);
-        } else {
-          this.connection.findings.appendFailed(error);
-          append.reject(error);
-        }
-      });
+    executions.forEach((appends, index) => {
+      replies[index]!.then(
+        (reply) => appends.forEach((append, place) => this.#settle(append, reply[place], confirmed)),
+        (error: unknown) => {
+          for (const append of appends)
+            if (isUnknownScript(error) && !append.sendsScript) {
+              // It waits until the connection is free again: until the WAIT of this batch is answered.
+              append.sendsScript = true;
+              append.expiry = this.#expire(append);
+              withoutScript.add(append);
+            } else this.#fail(append, error);
+        },
+      );
     });
     const outcomes = await Promise.allSettled([...replies, replicaCount]);
     if (outcomes.some((outcome) => outcome.status === 'rejected' && isTimeout(outcome.reason)))
@@ -171,10 +172,37 @@ export class AppendWriter {
     return [...withoutScript];
   }
 
+  #execute(client: RedisConnection['client'], appends: readonly Append[]): Promise<readonly unknown[]> {
+    const [keys, args] = inOneExecution(appends, this.connection.proof);
+    const sendsScript = appends.some((append) => append.sendsScript);
+    const [command, script] = sendsScript ? ['eval', APPEND.text] : ['evalsha', APPEND.sha1];
+    const reply = client.callBuffer(command, [script, keys.length, ...keys, ...args]);
+    return reply as Promise<readonly unknown[]>;
+  }
+
+  /** @param confirmed resolves when enough replicas have confirmed the append, if any must. */
+  #settle(append: Append, reply: unknown, confirmed: Promise<void> | undefined): void {
+    if (reply instanceof Error) return this.#fail(append, reply);
+    const [status, ...page] = reply as [Buffer, ...unknown[]];
+    const result = [String(status), page] as unknown as AppendReply;
+    // A result without a write needs no confirmation.
+    if (confirmed === undefined || result[0] !== 'appended') append.resolve(result);
+    else
+      confirmed.then(
+        () => append.resolve(result),
+        (error: unknown) => this.#fail(append, error),
+      );
+  }
+
+  #fail(append: Append, error: unknown): void {
+    this.connection.findings.appendFailed(error);
+    append.reject(error);
+  }
+
   /** Rejects with {@link OutcomeUnknown} if too few replicas have confirmed the earlier writes. */
-  #confirm(replicaCount: Promise<number> | number): Promise<void> {
+  #confirm(replicaCount: Promise<number>): Promise<void> {
     const { waitReplicas } = this.options;
-    const confirmed = Promise.resolve(replicaCount)
+    const confirmed = replicaCount
       // A rejection is treated as a reply: passed on, it would look like an error of the script, which may have run.
       .catch((error: unknown) => error)
       .then((answer) => {
@@ -186,17 +214,6 @@ export class AppendWriter {
     confirmed.catch(() => {});
     return confirmed;
   }
-}
-
-function appendReply(reply: unknown): AppendReply {
-  const [status, ...page] = reply as [Buffer, ...unknown[]];
-  return [String(status), page] as unknown as AppendReply;
-}
-
-async function confirmedReply(replied: Promise<AppendReply>, confirmed: Promise<void>): Promise<AppendReply> {
-  const reply = await replied;
-  if (reply[0] === 'appended') await confirmed;
-  return reply;
 }
 
 /** Whether an append of `bytes` fits. A single append always fits. */

@@ -4,9 +4,9 @@ import { type RedisClient, type ClientOptions, commandTimeout, connect, isTimeou
 import { type Examined, examine, primariesOf } from './examination';
 import { FailoverWatch } from './failover-watch';
 import { FindingLog, type ReportFinding, refusalText } from './finding-log';
-import { CHECK_PRIMARY, type Doubt, doubtOf, executeScript } from './scripts';
+import { CHECK_PRIMARY, type Doubt, type Proof, doubtOf, executeScript } from './scripts';
 import { type Address, Sentinels } from './sentinels';
-import { FINDINGS, type Finding, type Lease, NO_LEASE } from './server-checks';
+import { FINDINGS, type Finding, NO_LEASE } from './server-checks';
 import type { StoreIdentity } from './store-identity';
 
 export interface RedisConnectionOptions extends ClientOptions {
@@ -22,12 +22,6 @@ export interface RedisConnectionOptions extends ClientOptions {
   readonly adoptsIdentity?: 'existing' | 'or new' | undefined;
   /** How often the server is examined, in ms; {@link EXAMINE_EVERY_MS} by default. */
   readonly examineEveryMs?: number | undefined;
-}
-
-/** What a script needs to check the server. */
-interface Proof {
-  readonly keys: readonly string[];
-  readonly args: readonly [...lease: Lease, id: string];
 }
 
 const UNREACHABLE = 'Redis cannot be reached';
@@ -127,7 +121,6 @@ export class RedisConnection {
     while (await this.#check(this.#client as Redis).then(() => false, isTimeout)) continue;
   }
 
-  /** The last keys of the scripts, and what they demand of the server: their last arguments before the events. */
   get proof(): Proof {
     const { identity, clusterNodes } = this.options;
     // In a Cluster it is in another slot than most streams.

@@ -10,11 +10,12 @@ import {
   UnreadableHistory,
 } from '../../event-sourcing';
 import { type AppendBounds, AppendWriter } from './append-writer';
+import { BatchedReads } from './batched-reads';
 import type { RedisConnection } from './connection';
 import { REDIS_DEFAULTS } from './defaults';
 import { appendFault, readFault } from './faults';
 import { PackedEntries, eventOf } from './entry';
-import { type PackedPage, READ, doubtOf, executeScript } from './scripts';
+import { type PackedPage, doubtOf } from './scripts';
 import { BUCKETS, addressOf, eventKeys, feedKeys } from './stream-key';
 
 export interface RedisEventStoreOptions {
@@ -44,7 +45,7 @@ const TRIM_EVERY = 16;
 
 /**
  * Stores each stream of events as a Redis stream, with the versions as entry ids.
- * An append and a read are one Lua script each. A read starts at the
+ * An append and a read are one Lua script each, executed once for many streams. A read starts at the
  * entry of the caller's head: if it is missing, or has another commit, the
  * caller's history was lost.
  */
@@ -54,6 +55,7 @@ export class RedisEventStore implements EventStore {
   /** The feed of each bucket, and the number of appends since it was trimmed. */
   readonly #feeds: readonly { readonly key: string; appends: number }[];
   readonly appends: AppendWriter;
+  readonly #reads: BatchedReads;
   readonly notify: Notify | undefined;
 
   /** @param reader may be the writer, unless that one waits for replicas. */
@@ -69,6 +71,7 @@ export class RedisEventStore implements EventStore {
       appends: 0,
     }));
     this.notify = options.notify;
+    this.#reads = new BatchedReads(reader);
     this.appends = new AppendWriter(writer, {
       waitReplicas: options.waitReplicas,
       bounds: options.appendBounds,
@@ -77,12 +80,12 @@ export class RedisEventStore implements EventStore {
 
   async read(stream: StreamName, after: Head): Promise<ReadResult> {
     try {
-      const proof = this.reader.proof;
-      const keys = [...eventKeys(this.options.keyPrefix, addressOf(stream)), ...proof.keys];
+      const keys = eventKeys(this.options.keyPrefix, addressOf(stream));
       const maxEvents = after.version > 0 ? this.#pageEvents : Math.min(FIRST_PAGE_EVENTS, this.#pageEvents);
-      const bounds = pageBounds(after, maxEvents);
-      const args = [after.version, ...bounds, ...proof.args];
-      const reply = await executeScript(this.reader.client, READ, keys, args);
+      const reply = await this.#reads.execute({
+        keys,
+        args: [after.version, ...pageBounds(after, maxEvents)],
+      });
       const [status, packed] = reply as PackedPage | [status: Buffer];
       if (packed !== undefined) return this.#newerEvents(after, reply as PackedPage);
       const doubt = doubtOf(status);
@@ -102,14 +105,13 @@ export class RedisEventStore implements EventStore {
   ): Promise<AppendResult> {
     if (events.length === 0 || commit === '')
       throw new RangeError('an append needs a commit id and an event');
-    const proof = this.writer.proof;
     const address = addressOf(stream);
     const feed = this.#feeds[address.bucket]!;
-    const keys = [...eventKeys(this.options.keyPrefix, address), feed.key, ...proof.keys];
+    const keys = [...eventKeys(this.options.keyPrefix, address), feed.key];
     const bounds = pageBounds(expected, Math.min(CONFLICT_EVENTS, this.#pageEvents));
-    const args = [expected.version, expected.commit, commit, ...bounds, ...proof.args];
     feed.appends = (feed.appends + 1) % TRIM_EVERY;
-    if (feed.appends === 0) args.push(this.#feedLength);
+    const trimTo = feed.appends === 0 ? this.#feedLength : '';
+    const args = [expected.version, expected.commit, commit, ...bounds, trimTo];
     for (const { type, data } of events) args.push(type, data);
     const [status, page] = await this.appends.execute(keys, args).catch((error: unknown) => {
       throw appendFault(error);

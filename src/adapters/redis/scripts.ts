@@ -26,6 +26,36 @@ export async function executeScript(
   }
 }
 
+/** A call of a script that makes many; see `EACH`. */
+export interface Call {
+  readonly keys: readonly string[];
+  readonly args: readonly (string | number)[];
+}
+
+/** What a script needs to check the server. */
+export interface Proof {
+  /** The last keys: the id of the store, or none. */
+  readonly keys: readonly string[];
+  /** The first arguments of a script that makes many calls, and the last ones of another. */
+  readonly args: readonly [replicas: number, lag: number, id: string];
+}
+
+/** The keys and the arguments of one execution that makes these calls. */
+export function inOneExecution(
+  calls: readonly Call[],
+  proof: Proof,
+): [keys: string[], args: (string | number)[]] {
+  const keys: string[] = [];
+  const args: (string | number)[] = [...proof.args];
+  for (const call of calls) {
+    for (const key of call.keys) keys.push(key);
+    args.push(call.args.length);
+    for (const arg of call.args) args.push(arg);
+  }
+  keys.push(...proof.keys);
+  return [keys, args];
+}
+
 export function isUnknownScript(error: unknown): boolean {
   return error instanceof Error && error.message.startsWith('NOSCRIPT');
 }
@@ -163,33 +193,61 @@ end
 `;
 
 /**
- * Reads a page of a stream.
+ * Lua: the replies of many calls of one execution. Every call has `keyCount` keys. An error of a call is its reply, and
+ * the other calls are made.
  *
- * KEYS: the stream, its base, and the id of the store except on a Cluster. ARGV: first version, maximum number of
- * entries, maximum size in bytes, and three for `doubt`. Returns 1 if there are more entries, else 0, and the packed entries; or `archived`; or
- * `unreadable` if the event of the base is missing; or a doubt.
+ * ARGV: three for `doubt`, then for each call the number of its arguments, and these. `one` gets the places of its first
+ * key and of its first argument, and the number of its arguments.
+ *
+ * A replica refuses writes: as a reply of a single call, the client would not see that its server was demoted.
  */
-export const READ = script(`${PAGE}${ARCHIVED}${LOST}${CURRENT}
-local stream, version = KEYS[1], ARGV[1]
-local why = doubt(ARGV[4], ARGV[5], ARGV[6])
-if why then return {why} end
-if version == '0' and hasLostBase(stream, KEYS[2]) then return {'unreadable'} end
-local more, packed = page(stream, version, tonumber(ARGV[2]), tonumber(ARGV[3]))
-local first = packed ~= '' and struct.unpack('>I4c0', packed)
-if first and first ~= entryOf(version) and beginsAfter(stream, version) then return {'archived'} end
-return {more, packed}
+const EACH = `
+local function each(keyCount, one)
+  local replies, key, at = {}, 1, 4
+  while at <= #ARGV do
+    local length = tonumber(ARGV[at])
+    local made, reply = pcall(one, key, at + 1, length)
+    if not made then
+      local text = type(reply) == 'table' and reply.err or reply
+      reply = string.find(text, 'READONLY', 1, true) and {'replica'} or redis.error_reply(text)
+    end
+    replies[#replies + 1] = reply
+    key, at = key + keyCount, at + 1 + length
+  end
+  return replies
+end
+`;
+
+/**
+ * Reads a page of each stream.
+ *
+ * KEYS: of each stream its events and its base; then the id of the store except on a Cluster. Arguments of a stream: first
+ * version, maximum number of entries, maximum size in bytes. Returns for each stream 1 if there are more entries, else 0,
+ * and the packed entries; or `archived`; or `unreadable` if the event of the base is missing; or a doubt.
+ */
+export const READ = script(`${PAGE}${ARCHIVED}${LOST}${CURRENT}${EACH}
+local why = doubt(ARGV[1], ARGV[2], ARGV[3])
+return each(2, function(key, at)
+  local stream, version = KEYS[key], ARGV[at]
+  if why then return {why} end
+  if version == '0' and hasLostBase(stream, KEYS[key + 1]) then return {'unreadable'} end
+  local more, packed = page(stream, version, tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]))
+  local first = packed ~= '' and struct.unpack('>I4c0', packed)
+  if first and first ~= entryOf(version) and beginsAfter(stream, version) then return {'archived'} end
+  return {more, packed}
+end)
 `);
 
 /**
  * Lua: adds an entry to the feed of a bucket, `0-<sequence number>`. Redis chooses the number, one above the last one
- * ever. With `length`, it also trims the oldest entries to about so many.
+ * ever. With a `length`, it also trims the oldest entries to about so many.
  *
  * The entry has the name of the stream as its key has it: between that of the bucket and `:events`.
  */
 const PUBLISH = `
 local function publish(feed, length, stream, version, commit)
   local name = string.sub(stream, #feed - 3, -8)
-  if length then
+  if length ~= '' then
     redis.call('XADD', feed, 'MAXLEN', '~', length, '0-*', 'stream', name, 'version', version, 'commit', commit)
   else
     redis.call('XADD', feed, '0-*', 'stream', name, 'version', version, 'commit', commit)
@@ -198,14 +256,14 @@ end
 `;
 
 /**
- * The append.
+ * The appends to many streams.
  *
- * KEYS: the stream, its base, the feed of its bucket, and the id of the store except on a Cluster. ARGV: expected
- * version, expected commit, commit id, maximum number and size of the entries that a conflict returns, three for `doubt`,
- * the length of the feed if it is to be trimmed, then type and data of each event.
+ * KEYS: of each append the stream, its base, the feed of its bucket; then the id of the store except on a Cluster.
+ * Arguments of an append: expected version, expected commit, commit id, maximum number and size of the entries that a
+ * conflict returns, the length of the feed if it is to be trimmed, else an empty text; then type and data of each event.
  *
- * Every check comes before the first write, because Redis does not roll back a failed script. Redis itself also
- * refuses an entry id that is not above the last id of the stream, even if the entries were deleted.
+ * Every check of an append comes before its first write, because Redis does not roll back a failed script. Redis itself
+ * also refuses an entry id that is not above the last id of the stream, even if the entries were deleted.
  *
  * A result without a write is what a read would show, so the server must be the primary; for a write Redis checks it.
  * The id of the store is checked for both.
@@ -215,15 +273,17 @@ end
  *
  * The common case comes before the functions of the others, because Lua makes each function anew in each execution.
  */
-export const APPEND = script(`${IDENTITY}${PUBLISH}
-local stream, version, base, commit = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
-local replicas, lag, id = ARGV[6], ARGV[7], ARGV[8]
-local count = math.floor((#ARGV - 8) / 2)
-local before = #ARGV - 2 * count
+export const APPEND = script(`${IDENTITY}${PUBLISH}${EACH}
+local replicas, lag, id = ARGV[1], ARGV[2], ARGV[3]
+local isAnother = isAnotherStore(id)
+
+return each(3, function(key, at, length)
+local stream, version, base, commit = KEYS[key], ARGV[at], ARGV[at + 1], ARGV[at + 2]
+local before, count = at + 5, (length - 6) / 2
 
 local function write()
   local last = string.format('%.0f', version + count)
-  publish(KEYS[3], before == 9 and ARGV[9], stream, last, commit)
+  publish(KEYS[key + 2], ARGV[at + 5], stream, last, commit)
   for i = 1, count do
     local id = (i == count and last or string.format('%.0f', version + i)) .. '-0'
     redis.call('XADD', stream, id, 'type', ARGV[before + 2 * i - 1], 'data', ARGV[before + 2 * i], 'commit', commit)
@@ -231,7 +291,6 @@ local function write()
   return {'appended'}
 end
 
-local isAnother = isAnotherStore(id)
 local entries = isAnother and {} or redis.call('XRANGE', stream, version .. '-0', '+', 'COUNT', 2)
 -- The fields of an entry are type, data, commit, in this order.
 local isAtHead = #entries == 1 and entries[1][1] == version .. '-0' and entries[1][2][6] == base
@@ -239,7 +298,7 @@ if isAtHead and version ~= '0' then return write() end
 
 ${PAGE}${ARCHIVED}${LOST}${DOUBT}
 if isAnother then return {doubt(replicas, lag, id)} end
-if version == '0' and hasLostBase(stream, KEYS[2]) then
+if version == '0' and hasLostBase(stream, KEYS[key + 1]) then
   return {doubt(replicas, lag, id) or 'unreadable'}
 end
 if entries[1] and entries[1][1] ~= entryOf(version) and beginsAfter(stream, version) then
@@ -269,7 +328,7 @@ if #entries == 0 then return write() end
 if entries[1][2][6] ~= commit or not isRecorded(entries[1][1]) then
   local why = doubt(replicas, lag, id)
   if why then return {why} end
-  return {'conflict', page(stream, version, tonumber(ARGV[4]), tonumber(ARGV[5]))}
+  return {'conflict', page(stream, version, tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4]))}
 end
 -- The append was recorded before and its reply was lost. This branch writes, too: a server that was demoted to a
 -- replica refuses the write, and WAIT counts the replicas that have the last write of this connection. The last id
@@ -279,4 +338,5 @@ for i = 1, #facts, 2 do
   if facts[i] == 'last-generated-id' then redis.call('XSETID', stream, facts[i + 1]) end
 end
 return {'appended'}
+end)
 `);

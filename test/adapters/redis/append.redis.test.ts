@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RedisEventStore } from '../../../src/adapters/redis/event-store';
-import { APPEND, executeScript } from '../../../src/adapters/redis/scripts';
+import { APPEND, executeScript, inOneExecution } from '../../../src/adapters/redis/scripts';
 import { NO_LEASE } from '../../../src/adapters/redis/server-checks';
 import { type PlantStore, parseUser } from '../../../src/application';
 import { BEGINNING, type Head, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
@@ -46,8 +46,9 @@ describeOwnRedis('An append to Redis', (startRedis) => {
   describe('with the commit id of a recorded append', () => {
     /** Appends types and data to an empty stream. Resolves with the status. */
     async function append(...events: readonly string[]): Promise<string> {
-      const args = [BEGINNING.version, BEGINNING.commit, 'same', 10, 1000, ...NO_LEASE, '', ...events];
-      return String(((await executeScript(redis.admin, APPEND, KEYS, args)) as [Buffer])[0]);
+      const args = [BEGINNING.version, BEGINNING.commit, 'same', 10, 1000, '', ...events];
+      const call = inOneExecution([{ keys: KEYS, args }], { keys: [], args: [...NO_LEASE, ''] });
+      return String(((await executeScript(redis.admin, APPEND, ...call)) as [[Buffer]])[0][0]);
     }
     const ours = ['Noted', 'a', 'Noted', 'b'];
 
@@ -150,6 +151,42 @@ describeOwnRedis('An append to Redis', (startRedis) => {
     expect(await stored()).to.have.lengthOf(2);
   });
 
+  describe('beside others in one turn of the event loop', () => {
+    const USERS = ['alice', 'bob', 'carol'];
+    const appendOf = (user: string) => store.append(plantsOf(user), BEGINNING, 'ours', encoded(fern));
+    /** How often Redis has executed a command since RESETSTAT. */
+    const calls = async (name: string) =>
+      Number(
+        new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(await redis.admin.info('commandstats'))?.[1] ?? 0,
+      );
+
+    it('is one command with them, and so are reads', async () => {
+      await appendOf('dave');
+      await redis.admin.config('RESETSTAT');
+
+      await Promise.all(USERS.map(appendOf));
+      const appends = await calls('evalsha');
+      const reads = await Promise.all(USERS.map((user) => store.read(plantsOf(user), BEGINNING)));
+
+      expect(appends).to.equal(1);
+      expect(reads.map(({ status }) => status)).to.deep.equal(['read', 'read', 'read']);
+      // The script of the reads is sent once, because Redis does not know it.
+      expect((await calls('evalsha')) + (await calls('eval'))).to.be.at.most(3);
+    });
+
+    it('fails alone if Redis refuses it, and so does a read', async () => {
+      await redis.admin.set('plant-store:{20}:plants/bob:events', 'no stream');
+
+      const appends = await Promise.allSettled(USERS.map(appendOf));
+      const reads = await Promise.allSettled(USERS.map((user) => store.read(plantsOf(user), BEGINNING)));
+
+      for (const [alice, bob, carol] of [appends, reads]) {
+        expect([alice!.status, carol!.status]).to.deep.equal(['fulfilled', 'fulfilled']);
+        expect(bob).to.have.property('reason').that.is.an.instanceOf(StoreUnavailable);
+      }
+    });
+  });
+
   it('has an unknown outcome if it was recorded and Redis refuses WAIT', async () => {
     await redis.admin.call('ACL', 'SETUSER', 'plants', 'on', '>pass', '~*', '+@all', '-wait');
     const { store, close } = await openStore(redis.url.replace('//', '//plants:pass@'), {
@@ -165,6 +202,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
   const first = { version: 1, commit: 'first' };
   for (const [what, head, commit] of [
+    ['write', { version: 2, commit: 'second' }, 'ours'],
     ['result in a conflict', first, 'ours'],
     ['acknowledge a retry', first, 'second'],
     ['result in a reset', { version: 1, commit: 'another' }, 'ours'],
@@ -180,6 +218,8 @@ describeOwnRedis('An append to Redis', (startRedis) => {
       );
 
       expect(failure).to.be.an.instanceOf(StoreUnavailable);
+      // So the connection is made anew, to the primary by now.
+      expect(failure).to.have.property('message', 'Redis was made a replica');
       expect(await stored()).to.have.lengthOf(2);
     });
   }

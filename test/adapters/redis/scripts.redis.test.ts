@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { PackedEntries } from '../../../src/adapters/redis/entry';
-import { type PackedPage, READ, executeScript } from '../../../src/adapters/redis/scripts';
+import { type PackedPage, READ, executeScript, inOneExecution } from '../../../src/adapters/redis/scripts';
 import { NO_LEASE } from '../../../src/adapters/redis/server-checks';
 import { describeRedis } from '../../support/redis';
 
@@ -26,8 +26,9 @@ describeRedis('The read script', (redis) => {
   beforeEach(() => (version = 0));
 
   async function page(first: number, limit: number, bytes = MAX_BYTES) {
-    const reply = await executeScript(redis.admin, READ, keys, [first, limit, bytes, ...NO_LEASE, '']);
-    const [more, packed] = reply as PackedPage;
+    const call = { keys, args: [first, limit, bytes] };
+    const execution = inOneExecution([call], { keys: [], args: [...NO_LEASE, ''] });
+    const [[more, packed]] = (await executeScript(redis.admin, READ, ...execution)) as [PackedPage];
     return [new PackedEntries(packed).rest().map(({ id }) => parseInt(id)), more];
   }
 

@@ -132,8 +132,10 @@ export class RedisCommands {
   };
 
   readonly #scripts: Readonly<Record<string, ExecuteScript>> = {
-    [READ.sha1]: ([key], args, session) => this.#read(streamOf(key!), args, session),
-    [APPEND.sha1]: ([key], args, session) => this.#append(streamOf(key!), args, session),
+    [READ.sha1]: (keys, args, session) =>
+      this.#each(2, keys, args, (stream, own, demands) => this.#read(stream, own, demands, session)),
+    [APPEND.sha1]: (keys, args, session) =>
+      this.#each(3, keys, args, (stream, own, demands) => this.#append(stream, own, demands, session)),
     [WRITE.sha1]: (keys, args, session) => this.#writeSnapshot(keys, args, session),
     [READ_FIELDS.sha1]: ([key], [max, ...names]) => {
       const fields = this.#hash(key!);
@@ -187,7 +189,28 @@ export class RedisCommands {
     return id !== '' && id !== this.storeId;
   }
 
-  #read(stream: StreamName, [version, entries, bytes, ...demands]: Args, session: Session): Reply {
+  /** The replies of a script that makes many calls. @param keyCount number of the keys of each. */
+  #each(
+    keyCount: number,
+    keys: Args,
+    [replicas, lag, id, ...calls]: Args,
+    one: (stream: StreamName, args: Args, demands: Args) => Reply,
+  ): Reply {
+    const replies: Reply[] = [];
+    for (let key = 0, at = 0; at < calls.length; key += keyCount) {
+      const end = at + 1 + Number(calls[at]);
+      try {
+        replies.push(one(streamOf(keys[key]!), calls.slice(at + 1, end), [replicas!, lag!, id!]));
+      } catch (error) {
+        if (!(error instanceof WriteRefused)) throw error;
+        replies.push(error.message === READONLY ? ['replica'] : new ErrorReply(error.message));
+      }
+      at = end;
+    }
+    return replies;
+  }
+
+  #read(stream: StreamName, [version, entries, bytes]: Args, demands: Args, session: Session): Reply {
     const doubt = this.#doubt(demands, session);
     if (doubt !== undefined) return [doubt];
     if (version === '0' && this.options.model.hasLostBase(stream)) return ['unreadable'];
@@ -199,15 +222,14 @@ export class RedisCommands {
 
   #append(
     stream: StreamName,
-    [version, base, commit, entries, bytes, replicas, lag, id, ...rest]: Args,
+    [version, base, commit, entries, bytes, , ...texts]: Args,
+    demands: Args,
     session: Session,
   ): Reply {
     const { model } = this.options;
-    const doubt = this.#doubt([replicas!, lag!, id!], session);
-    if (this.#isAnotherStore(id!)) return [doubt!];
+    const doubt = this.#doubt(demands, session);
+    if (this.#isAnotherStore(demands[2]!)) return [doubt!];
     const expected = { version: Number(version), commit: base! };
-    // An odd one is the length of the feed.
-    const texts = rest.slice(rest.length % 2);
     const events = Array.from({ length: texts.length / 2 }, (_, index) => ({
       type: texts[2 * index]!,
       data: texts[2 * index + 1]!,
@@ -222,7 +244,7 @@ export class RedisCommands {
     const status = model.check(stream, expected, commit!, events, history);
     if (status === 'conflict') return doubt ? [doubt] : [status, ...page(history)];
     if (status !== 'recorded' && status !== 'new') return [doubt ?? status];
-    if (session.replicaOf) return new ErrorReply(READONLY);
+    if (session.replicaOf) return ['replica'];
     model.append(stream, expected, commit!, events);
     session.lastWrite = model.offset;
     return ['appended'];
