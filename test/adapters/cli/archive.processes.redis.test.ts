@@ -156,16 +156,14 @@ describeRedis('events archive', (redis) => {
     await archive(39, 'b');
     writeFileSync(path('whole'), await exported('--archive', path('a'), '--archive', path('b')));
     const other = await openStore(redis.url, { keyPrefix: `${prefix}:copy` });
-    expect((await runCli(other, 'events', 'import', path('whole'))).code).to.equal(0);
-    expect((await runCli(other, 'events', 'export')).out).to.equal(whole);
+    expect((await runCli(other, 'events import', path('whole'))).code).to.equal(0);
+    expect((await runCli(other, 'events export')).out).to.equal(whole);
     await other.close();
 
     // The first archive alone is an export; a later one is none.
     const third = await openStore(redis.url, { keyPrefix: `${prefix}:third` });
-    expect((await runCli(third, 'events', 'import', path('a'))).out).to.contain(
-      'holds 21 events of 1 stream',
-    );
-    const { code, error } = await runCli(third, 'events', 'import', path('b'));
+    expect((await runCli(third, 'events import', path('a'))).out).to.contain('holds 21 events of 1 stream');
+    const { code, error } = await runCli(third, 'events import', path('b'));
     expect(code).to.equal(1);
     expect(error).to.contain('line 2 continues an archive: `events export` with --archive for each');
     await third.close();
@@ -198,12 +196,7 @@ describeRedis('events archive', (redis) => {
     };
     const tail = await runCli(
       { ...opened, clock, interrupted: interrupted.signal },
-      'events',
-      'tail',
-      '--user',
-      'alice',
-      '--from',
-      'start',
+      'events tail --user alice --from start',
     );
     expect(tail.out.split('\n')).to.have.length(22);
     expect(tail.error).to.equal(

@@ -41,8 +41,9 @@ export interface CommandOutcome {
   readonly error: string;
 }
 
-/** Starts a command; `out` and `error` are its output so far. */
-export function startCli(setup: CliSetup, ...typed: string[]) {
+/** Starts a command; `out` and `error` are its output so far. @param command words with a space between them. */
+export function startCli(setup: CliSetup, command = '', ...words: string[]) {
+  const typed = [...(command === '' ? [] : command.split(' ')), ...words];
   const out = new Captured();
   const error = new Captured();
   const { clock = systemClock, isTerminal = false } = setup;
@@ -76,8 +77,8 @@ export function startCli(setup: CliSetup, ...typed: string[]) {
   return { outcome, out: () => out.text, error: () => error.text };
 }
 
-export function runCli(setup: CliSetup, ...typed: string[]): Promise<CommandOutcome> {
-  return startCli(setup, ...typed).outcome;
+export function runCli(...typed: Parameters<typeof startCli>): Promise<CommandOutcome> {
+  return startCli(...typed).outcome;
 }
 
 function open(

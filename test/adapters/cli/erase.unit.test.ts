@@ -14,7 +14,7 @@ describe('events erase', () => {
   beforeEach(async () => (store = await aStore()));
 
   const atTerminal = (stdin: string, ...typed: string[]) =>
-    runCli({ store, stdin, isTerminal: true }, 'events', 'erase', '--user', 'alice', ...typed);
+    runCli({ store, stdin, isTerminal: true }, 'events erase --user alice', ...typed);
 
   it('describes the stream, and erases it after the name is typed', async () => {
     expect(await atTerminal('alice\n')).to.deep.equal({
@@ -38,11 +38,11 @@ describe('events erase', () => {
   }
 
   it('does not ask with --yes, and requires it without a terminal', async () => {
-    const without = await runCli({ store, stdin: 'alice\n' }, 'events', 'erase', '--user', 'alice');
+    const without = await runCli({ store, stdin: 'alice\n' }, 'events erase --user alice');
     expect(without.code).to.equal(2);
     expect(without.error).to.contain('--yes');
     expect(await historyOf(store, 'alice')).to.have.length(3);
-    expect(await runCli({ store }, 'events', 'erase', '--user', 'alice', '--yes', '--json')).to.deep.equal({
+    expect(await runCli({ store }, 'events erase --user alice --yes --json')).to.deep.equal({
       code: 0,
       out: '{"stream":"plants/alice","events":3,"back":false}\n',
       error: '',
@@ -50,7 +50,7 @@ describe('events erase', () => {
   });
 
   it('exits with 1 when nothing is stored for the user', async () => {
-    const { code, error } = await runCli({ store }, 'events', 'erase', '--user', 'alcie', '--yes');
+    const { code, error } = await runCli({ store }, 'events erase --user alcie --yes');
     expect({ code, error }).to.deep.equal({ code: 1, error: 'plant-store: nothing is stored for alcie\n' });
   });
 
@@ -64,12 +64,7 @@ describe('events erase', () => {
           erase: async () => 0,
         },
       },
-      'events',
-      'erase',
-      '--user',
-      'alice',
-      '--yes',
-      '--json',
+      'events erase --user alice --yes --json',
     );
     expect({ out, code }).to.deep.equal({
       out: '{"stream":"plants/alice","events":0,"back":true}\n',
@@ -91,7 +86,7 @@ describe('events erase', () => {
       },
     };
     const erase = (stdin: string) =>
-      runCli({ store, catalogue, snapshots, stdin, isTerminal: true }, 'events', 'erase', '--user', 'bob');
+      runCli({ store, catalogue, snapshots, stdin, isTerminal: true }, 'events erase --user bob');
     expect((await erase('no\n')).error).to.contain('bob has the base snapshot of version 3, and no events.');
     expect(snapshots.bases.size).to.equal(1);
     expect(await erase('bob\n')).to.deep.include({ code: 0, out: 'Erased 0 events of bob.\n' });
@@ -121,7 +116,7 @@ describe('events erase', () => {
       const head = { version: 2, commit: 'another' };
       snapshots.bases.set(alice, { format: plantListCodec.format, head, archive: 'seal', chunks: [] });
       const setup = { store, snapshots, stdin: 'alice\n', isTerminal: true };
-      const { code, error } = await runCli(setup, 'events', 'erase', '--user', 'alice');
+      const { code, error } = await runCli(setup, 'events erase --user alice');
       expect(code).to.equal(0);
       expect(error).to.contain('alice has up to 3 events, not all of them readable');
     });

@@ -17,10 +17,10 @@ import { runCli } from './cli-fixture';
 import { aStore, historyOf, record } from './histories';
 
 const exported = async (store: MemoryEventStore, ...typed: string[]) =>
-  (await runCli({ store }, 'events', 'export', '--quiet', ...typed)).out;
+  (await runCli({ store }, 'events export --quiet', ...typed)).out;
 
 const importInto = (store: MemoryEventStore, stdin: string | Uint8Array, ...typed: string[]) =>
-  runCli({ store, stdin }, 'events', 'import', ...typed);
+  runCli({ store, stdin }, 'events import', ...typed);
 
 /** An edited export with a trailer that matches again. */
 function resealed(text: string): string {
@@ -64,7 +64,7 @@ describe('events export', () => {
       '{"stream":"plants/bob","version":1,"commit":"bob-0-1","type":"PlantCreated","id":"9223372036854775807","name":"Fern \\"1\\"","tag":""}',
       '',
     ].join('\n');
-    const { code, out, error } = await runCli({ store }, 'events', 'export');
+    const { code, out, error } = await runCli({ store }, 'events export');
     expect(out).to.equal(`${body}{"streams":2,"events":3,"seal":"${sealed(body)}"}\n`);
     expect({ code, error }).to.deep.equal({ code: 0, error: 'Exported 3 events of 2 streams.\n' });
   });
@@ -82,7 +82,7 @@ describe('events export', () => {
   });
 
   it('exits with 1 when nothing is stored for a user of --user', async () => {
-    const { code, error } = await runCli({ store: await aStore() }, 'events', 'export', '--user', 'alcie');
+    const { code, error } = await runCli({ store: await aStore() }, 'events export --user alcie');
     expect({ code, error }).to.deep.equal({ code: 1, error: 'plant-store: nothing is stored for alcie\n' });
   });
 
@@ -114,7 +114,7 @@ describe('events export', () => {
   it('fails at an unreadable history, and names its user', async () => {
     const store = await aStore();
     store.read = async () => Promise.reject(new UnreadableHistory('entry 3-0 holds no PlantMoved'));
-    const { code, out, error } = await runCli({ store }, 'events', 'export');
+    const { code, out, error } = await runCli({ store }, 'events export');
     expect(code).to.equal(1);
     expect(error).to.match(
       /the events of plants\/alice cannot be read: entry 3-0 .* The export is incomplete/,
@@ -128,7 +128,7 @@ describe('events export', () => {
         yield { foreign: 'key plant-store:x\n' };
       },
     });
-    const { code, error } = await runCli({ catalogue }, 'events', 'export');
+    const { code, error } = await runCli({ catalogue }, 'events export');
     expect({ code, error }).to.deep.equal({
       code: 0,
       error: 'skipped: "key plant-store:x\\n"\nExported 0 events of 0 streams.\n',
@@ -153,7 +153,7 @@ describe('events export', () => {
         take = done;
       },
     });
-    const outcome = runCli({ store, stdout }, 'events', 'export', '--quiet');
+    const outcome = runCli({ store, stdout }, 'events export --quiet');
     for (let i = 0; i < 50; i++) await new Promise(setImmediate);
     expect(pages).to.be.below(3);
     const pump = setInterval(() => take(), 0);
@@ -167,7 +167,7 @@ describe('events export', () => {
       write: (_chunk, _encoding, done) =>
         done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' })),
     });
-    expect(await runCli({ store: await aStore(), stdout }, 'events', 'export', '--quiet')).to.deep.equal({
+    expect(await runCli({ store: await aStore(), stdout }, 'events export --quiet')).to.deep.equal({
       code: 141,
       out: '',
       error: '',
@@ -180,7 +180,7 @@ describe('events export', () => {
     it('replaces the file when the export is complete, readable by its owner only', async () => {
       const store = await aStore();
       writeFileSync(path('out'), 'an earlier export');
-      expect(await runCli({ store }, 'events', 'export', '-o', path('out'))).to.include({
+      expect(await runCli({ store }, 'events export -o', path('out'))).to.include({
         code: 0,
         out: '',
       });
@@ -212,7 +212,7 @@ describe('events export', () => {
       const store = await aStore();
       store.read = async () => Promise.reject(new StoreUnavailable('away'));
       writeFileSync(path('out'), 'an earlier export');
-      expect(await runCli({ store }, 'events', 'export', '-o', path('out'))).to.include({ code: 3 });
+      expect(await runCli({ store }, 'events export -o', path('out'))).to.include({ code: 3 });
       expect(readFileSync(path('out'), 'utf8')).to.equal('an earlier export');
       expect(readdirSync(dirname(path('out')))).to.deep.equal(['out']);
     });
@@ -229,7 +229,7 @@ describe('events export', () => {
       };
       writeFileSync(path('out'), 'an earlier export');
       expect(
-        await runCli({ store, interrupted: interrupt.signal }, 'events', 'export', '-o', path('out')),
+        await runCli({ store, interrupted: interrupt.signal }, 'events export -o', path('out')),
       ).to.deep.equal({
         code: 130,
         out: '',
@@ -243,7 +243,7 @@ describe('events export', () => {
       const store = await aStore();
       const draft = path('out.0123abcd.part');
       writeFileSync(draft, 'half of an export');
-      const { code, error } = await runCli({ store }, 'events', 'export', '--quiet', '-o', path('out'));
+      const { code, error } = await runCli({ store }, 'events export --quiet -o', path('out'));
       expect(code).to.equal(0);
       expect(error).to.match(/^\S+ is a draft of a command that was killed, .*\n$/);
       expect(error.split(' ')[0]).to.equal(draft);
@@ -268,13 +268,7 @@ describe('events export', () => {
     });
 
     it('says why the file cannot be written', async () => {
-      const { code, error } = await runCli(
-        { store: await aStore() },
-        'events',
-        'export',
-        '-o',
-        path('no/out'),
-      );
+      const { code, error } = await runCli({ store: await aStore() }, 'events export -o', path('no/out'));
       expect(code).to.equal(1);
       expect(error).to.match(/out\.[0-9a-f]{8}\.part: there is no such file or directory\n$/);
     });
@@ -447,7 +441,7 @@ describe('events import', () => {
     const stdin = new PassThrough();
     stdin.write(out);
     expect(
-      await runCli({ store: target, stdin, interrupted: interrupt.signal }, 'events', 'import'),
+      await runCli({ store: target, stdin, interrupted: interrupt.signal }, 'events import'),
     ).to.deep.equal({
       code: 130,
       out: '',
@@ -464,7 +458,7 @@ describe('events import', () => {
     writeFileSync(path('in'), await exported(await aStore()));
     const target = new MemoryEventStore();
     const interrupted = AbortSignal.abort();
-    expect(await runCli({ store: target, interrupted }, 'events', 'import', path('in'))).to.include({
+    expect(await runCli({ store: target, interrupted }, 'events import', path('in'))).to.include({
       code: 130,
       error: 'plant-store: interrupted; nothing was recorded\n',
     });
@@ -634,7 +628,7 @@ describe('events import', () => {
         { objectMode: false },
       );
       const target = new MemoryEventStore();
-      expect(await runCli({ store: target, stdin }, 'events', 'import', '-')).to.include({ code: 0 });
+      expect(await runCli({ store: target, stdin }, 'events import -')).to.include({ code: 0 });
       expect(await exported(target)).to.equal(out);
     }
   });
@@ -645,7 +639,7 @@ describe('events import', () => {
       out: '',
       error: `plant-store: ${path('none')}: there is no such file or directory\n`,
     });
-    const typed = await runCli({ isTerminal: true }, 'events', 'import');
+    const typed = await runCli({ isTerminal: true }, 'events import');
     expect(typed.code).to.equal(2);
     expect(typed.error).to.contain('name a file');
   });

@@ -76,11 +76,11 @@ describe('With two kinds of aggregates', () => {
         '{"stream":"plants/alice","version":1,"commit":"alice-0-1","type":"PlantCreated","id":"1","name":"Fern"}',
       ]);
       const target = new MemoryEventStore();
-      expect(await runCli({ store: target, kinds, stdin: out }, 'events', 'import')).to.include({
+      expect(await runCli({ store: target, kinds, stdin: out }, 'events import')).to.include({
         code: 0,
         out: 'The store holds 5 events of 3 streams, as they were exported.\n',
       });
-      expect((await runCli({ store: target, kinds }, 'events', 'export')).out).to.equal(out);
+      expect((await runCli({ store: target, kinds }, 'events export')).out).to.equal(out);
     });
 
     it('has the streams of a user', async () => {
@@ -101,7 +101,7 @@ describe('With two kinds of aggregates', () => {
     it('is not imported where a stream has another category', async () => {
       const { out } = await events('export');
       const target = new MemoryEventStore();
-      const { code, error } = await runCli({ store: target, stdin: out }, 'events', 'import');
+      const { code, error } = await runCli({ store: target, stdin: out }, 'events import');
       expect(code).to.equal(1);
       expect(error).to.contain('line 2 has the stream jars/alice, whose category this version does not know');
     });
@@ -121,7 +121,7 @@ describe('With two kinds of aggregates', () => {
       const snapshots = new MemorySnapshots();
       const head = { version: 3, commit: 'jars/alice-1' };
       snapshots.keep(streamOf('jars', 'alice'), { format: 'jars-1', head, chunks: ['7'] });
-      const { code, out } = await runCli({ store, kinds, snapshots }, 'events', 'verify');
+      const { code, out } = await runCli({ store, kinds, snapshots }, 'events verify');
       expect(code).to.equal(1);
       expect(out.split('\n').slice(0, 3)).to.deep.equal([
         'boxes/bob: a stream whose category this version does not know',
@@ -134,7 +134,7 @@ describe('With two kinds of aggregates', () => {
   describe('erase', () => {
     it('describes and deletes all streams of the user, and no other', async () => {
       const setup = { store, kinds, stdin: 'alice\n', isTerminal: true };
-      const { code, out, error } = await runCli(setup, 'events', 'erase', '--user', 'alice');
+      const { code, out, error } = await runCli(setup, 'events erase --user alice');
       expect({ code, out }).to.deep.equal({ code: 0, out: 'Erased 4 events of alice.\n' });
       expect(error).to.contain('alice has 1 event and 1 plant, and 3 events and 2 coins.');
       expect(await store.find(plantsOf('alice'))).to.equal(undefined);
@@ -161,7 +161,7 @@ describe('With two kinds of aggregates', () => {
   it('tail follows the streams of all kinds', async () => {
     const interrupted = new AbortController();
     const setup = { store, kinds, interrupted: interrupted.signal };
-    const following = startCli(setup, 'events', 'tail', '--user', 'alice', '--from', 'start');
+    const following = startCli(setup, 'events tail --user alice --from start');
     await until(() => following.out().split('\n').length === 5);
     expect(following.out().split('\n').sort().slice(1)).to.deep.equal([
       '1\talice-0-1\tPlantCreated\t1\tFern',

@@ -69,17 +69,7 @@ describe('plant-store', () => {
     });
 
   it('reports everything that is wrong with the arguments at once', async () => {
-    const { code, error } = await runCli(
-      {},
-      'create',
-      '--tag',
-      '--json=yes',
-      '--user',
-      'a',
-      '--user=b',
-      '--id',
-      '-7',
-    );
+    const { code, error } = await runCli({}, 'create --tag --json=yes --user a --user=b --id -7');
     expect(code).to.equal(2);
     expect(error).to.equal(
       [
@@ -91,7 +81,7 @@ describe('plant-store', () => {
       ].join('\n'),
     );
     expect((await runCli({}, 'create')).error).to.match(/--user NAME is required\n--id ID .*\n--name TEXT/);
-    expect((await runCli({}, 'list', '--json=yes', '--user')).error).to.match(
+    expect((await runCli({}, 'list --json=yes --user')).error).to.match(
       /--json has no value\n--user needs a value: --user NAME\n/,
     );
   });
@@ -107,7 +97,7 @@ describe('plant-store', () => {
       served.push(args);
       return 1;
     };
-    expect(await runCli({ serve }, 'serve', '--check-config', '--help')).to.include({ code: 1 });
+    expect(await runCli({ serve }, 'serve --check-config --help')).to.include({ code: 1 });
     expect(served).to.deep.equal([['--check-config', '--help']]);
   });
 
@@ -119,16 +109,11 @@ describe('plant-store', () => {
     };
     const { code, out, error } = await runCli(
       { newToken, environment: { AUTH_TOKENS_FILE: 'a.json' } },
-      'token',
-      'new',
-      '--user',
-      'alice',
-      '--note',
-      'laptop',
+      'token new --user alice --note laptop',
     );
     expect({ code, out }).to.deep.equal({ code: 0, out: 'plants_secret\n' });
     expect(error).to.contain('alice').and.to.contain('a.json').and.not.to.contain('secret');
-    await runCli({ newToken }, 'token', 'new', '--user', 'bob', '--file', 'b.json');
+    await runCli({ newToken }, 'token new --user bob --file b.json');
     expect(asked).to.deep.equal([
       ['a.json', { user: 'alice', note: 'laptop' }],
       ['b.json', { user: 'bob' }],
@@ -136,10 +121,10 @@ describe('plant-store', () => {
   });
 
   it('exits with 2 when a new token has no user or file, and with 1 when it cannot be created', async () => {
-    expect(await runCli({}, 'token', 'new', '--file', 'a.json')).to.include({ code: 2, out: '' });
-    expect(await runCli({}, 'token', 'new', '--user', 'alice')).to.include({ code: 2, out: '' });
+    expect(await runCli({}, 'token new --file a.json')).to.include({ code: 2, out: '' });
+    expect(await runCli({}, 'token new --user alice')).to.include({ code: 2, out: '' });
     const newToken = async () => Promise.reject(new Refused('no token was made'));
-    expect(await runCli({ newToken }, 'token', 'new', '--user', 'alice', '--file', 'a')).to.deep.equal({
+    expect(await runCli({ newToken }, 'token new --user alice --file a')).to.deep.equal({
       code: 1,
       out: '',
       error: 'plant-store: no token was made\n',

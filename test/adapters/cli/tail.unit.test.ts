@@ -38,7 +38,7 @@ describe('events tail', () => {
 
   function tailOf(setup: CliSetup, ...typed: string[]) {
     const settings = { store, clock, interrupted: interrupted.signal, ...setup };
-    const started = startCli(settings, 'events', 'tail', ...typed);
+    const started = startCli(settings, 'events tail', ...typed);
     return {
       ...started,
       lines: async () => {

@@ -16,7 +16,7 @@ import { aStore, historyOf, record } from './histories';
 
 describe('events verify', () => {
   let store: MemoryEventStore;
-  const verify = (...typed: string[]) => runCli({ store }, 'events', 'verify', ...typed);
+  const verify = (...typed: string[]) => runCli({ store }, 'events verify', ...typed);
   beforeEach(async () => (store = await aStore()));
 
   /** Makes reads of `stream` fail at its second page. */
@@ -71,8 +71,7 @@ describe('events verify', () => {
         store,
         catalogue: { streams: found, find: (user) => store.find(user), erase: (user) => store.erase(user) },
       },
-      'events',
-      'verify',
+      'events verify',
     );
     expect({ code, out }).to.deep.equal({ code: 0, out: '1 stream, 0 events, 0 plants: no problems.\n' });
   });
@@ -112,7 +111,7 @@ describe('events verify', () => {
   describe('of a user with a snapshot', () => {
     const snapshots = new MemorySnapshots();
     const verifyAlice = async () => {
-      const { code, out } = await runCli({ store, snapshots }, 'events', 'verify', '--user', 'alice');
+      const { code, out } = await runCli({ store, snapshots }, 'events verify --user alice');
       return { code, first: out.split('\n')[0] };
     };
     let right: KeptSnapshot;
