@@ -1,6 +1,3 @@
-import { constants, openSync, writeSync } from 'node:fs';
-import { isatty } from 'node:tty';
-
 /** Lines that arrive within this time are written as one batch. */
 const BATCH_MS = 5;
 /** A batch of this size does not wait for further lines: as much as a pipe holds on Linux. */
@@ -9,8 +6,6 @@ const BATCH_BYTES = 64 * 1024;
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
 /** Between attempts while the reader accepts nothing; doubled up to the last. */
 const RETRY_MS = { first: 1, last: 50 };
-/** How long the end of the process waits for a slow reader. */
-const EXIT_MS = 1000;
 
 const LINE_FEED = 0x0a;
 const NOTHING = Buffer.alloc(0);
@@ -37,7 +32,7 @@ export class LogDestination {
   readonly #write: (bytes: Uint8Array) => number;
   readonly #maxWaitingBytes: number;
   #lines: string[] = [];
-  #captured: string[] | undefined;
+  #captured: string | undefined;
   #linesBytes = 0;
   /** What is left of the batch that is being written. */
   #batch = NOTHING;
@@ -65,8 +60,8 @@ export class LogDestination {
 
   /** @param line with its line feed. */
   write(line: string): void {
-    if (this.#captured) {
-      this.#captured.push(line);
+    if (this.#captured !== undefined) {
+      this.#captured += line;
       return;
     }
     const bytes = Buffer.byteLength(line);
@@ -82,14 +77,13 @@ export class LogDestination {
 
   /** The lines that `log` writes, in place of writing them. */
   capture(log: () => void): string {
-    const lines: string[] = [];
-    this.#captured = lines;
+    this.#captured = '';
     try {
       log();
+      return this.#captured;
     } finally {
       this.#captured = undefined;
     }
-    return lines.join('');
   }
 
   /** Writes what can be written without waiting. Called by pino after a line at `fatal`. */
@@ -114,7 +108,7 @@ export class LogDestination {
     const deadline = performance.now() + withinMs;
     this.flushSync();
     while (this.#retryMs > 0 && performance.now() < deadline) {
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS.last / 5);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS.last);
       this.flushSync();
     }
     clearTimeout(this.#timer);
@@ -136,7 +130,6 @@ export class LogDestination {
 
   #writeOnce(): void {
     const taken = this.#write(this.#batch);
-    if (taken === 0) return;
     this.#withinLine = this.#batch[taken - 1] !== LINE_FEED;
     this.#batch = this.#batch.subarray(taken);
     this.#retryMs = 0;
@@ -161,34 +154,5 @@ export class LogDestination {
     this.#lines = [];
     this.#linesBytes = 0;
     this.#retryMs = 0;
-  }
-}
-
-let opened: LogDestination | undefined;
-
-/** Standard output of this process, flushed when the process exits. */
-export function standardOutput(): LogDestination {
-  if (opened === undefined) {
-    const fd = nonBlocking(process.stdout.fd);
-    opened = new LogDestination({ write: (bytes) => writeSync(fd, bytes) });
-    process.once('exit', () => opened!.close(EXIT_MS));
-  }
-  return opened;
-}
-
-/**
- * A descriptor that writes to the file of `fd` without blocking. Node makes a pipe or a socket non-blocking when it
- * opens process.stdout; a file accepts every write. A terminal stays blocking: it is opened a second time, because other
- * processes share the first descriptor. Returns `fd` if that is not possible, as on systems other than Linux.
- *
- * A write in another thread does not block the event loop either, but a thread that is blocked by a paused terminal
- * keeps the process from exiting.
- */
-function nonBlocking(fd: number): number {
-  if (!isatty(fd)) return fd;
-  try {
-    return openSync(`/proc/self/fd/${fd}`, constants.O_WRONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
-  } catch {
-    return fd;
   }
 }

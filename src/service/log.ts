@@ -9,7 +9,8 @@ import {
   isTransient,
   partsOf,
 } from '../event-sourcing';
-import { type LogDestination, standardOutput } from './log-destination';
+import type { LogDestination } from './log-destination';
+import { standardOutput } from './standard-output';
 import { packageVersion } from './version';
 
 /** The configuration of the log, as `readConfig` returns it. */

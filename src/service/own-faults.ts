@@ -82,7 +82,7 @@ export function ownFault(error: unknown): unknown {
   const Own = FAULTS.find(({ name }) => name === error.name);
   if (Own === undefined || error instanceof Own) return error;
   const { retryAfterMs, reason } = error as Partial<StoreUnavailable>;
-  const known = reason !== undefined && UNAVAILABLE_REASONS.includes(reason) ? { reason } : {};
+  const known = reason && UNAVAILABLE_REASONS.includes(reason) ? { reason } : {};
   return new Own(error.message, { cause: error, retryAfterMs, ...known });
 }
 

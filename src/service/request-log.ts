@@ -55,8 +55,7 @@ export function logRequests(
       };
       if (error !== undefined && status !== 503) log.error({ ...line, err: error }, 'request');
       else if (error !== undefined && repeated.isFirst(line)) log.warn(line, 'request');
-      else if (!log.isLevelEnabled(level)) return;
-      else if (level === 'info' && lines) lines.write(line);
+      else if (level === 'info' && lines && log.isLevelEnabled(level)) lines.write(line);
       else log[level](line, 'request');
     },
     close: () => repeated.close(),
@@ -82,14 +81,17 @@ type FailureCause = Pick<RequestLine, 'reason' | 'cause'>;
 
 /** Distinguishes the first failure for a reason from those that follow, and counts those. */
 class RepeatedFailures {
-  readonly #reasons = new Map<string, { failures: number; latest: FailureCause; cancel: () => void }>();
+  readonly #reasons = new Map<
+    string | undefined,
+    { failures: number; latest: FailureCause; cancel: () => void }
+  >();
 
   constructor(
     private readonly clock: Clock,
     private readonly log: (failures: number, latest: FailureCause) => void,
   ) {}
 
-  isFirst({ reason = '', cause }: FailureCause): boolean {
+  isFirst({ reason, cause }: FailureCause): boolean {
     const known = this.#reasons.get(reason);
     const latest = { reason, cause };
     if (known === undefined) {
@@ -109,7 +111,7 @@ class RepeatedFailures {
     this.#reasons.clear();
   }
 
-  #logLater(reason: string): () => void {
+  #logLater(reason: string | undefined): () => void {
     return this.clock.after(REPEATED_MS, () => {
       if (!this.#logCounted(reason)) this.#reasons.delete(reason);
       else this.#reasons.get(reason)!.cancel = this.#logLater(reason);
@@ -117,7 +119,7 @@ class RepeatedFailures {
   }
 
   /** False if there were none. */
-  #logCounted(reason: string): boolean {
+  #logCounted(reason: string | undefined): boolean {
     const counted = this.#reasons.get(reason)!;
     if (counted.failures === 0) return false;
     this.log(counted.failures, counted.latest);

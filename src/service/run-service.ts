@@ -3,7 +3,7 @@ import { flushSpans } from '../adapters/tracing';
 import { bootstrap } from './bootstrap';
 import type { Config, Setting } from './config';
 import { lifecycleLog, logFormat, openLog } from './log';
-import { standardOutput } from './log-destination';
+import { standardOutput } from './standard-output';
 import { startEvent, startSentence, welcome } from './start-text';
 
 /**

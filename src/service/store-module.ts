@@ -15,9 +15,7 @@ import type { ModulePath } from './config';
 import { ownFault, withOwnFaults } from './own-faults';
 
 /** The module that EVENT_STORE names cannot be used. The message says which module and why. */
-export class UnusableStoreModule extends Error {
-  override readonly name = 'UnusableStoreModule';
-}
+export class UnusableStoreModule extends Error {}
 
 /** Time limit of loading the module and opening its store: a store may have to create its tables. */
 const OPEN_MS = 30_000;

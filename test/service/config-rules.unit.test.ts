@@ -44,6 +44,30 @@ describe('The configuration', () => {
       [['AUTH_JWKS_URL', /must be an https URL without user and password/, /write https/]],
     ]),
     [
+      'the second of two addresses',
+      { EVENT_STORE: 'redis', AUTH_TOKENS: 'a:b', REDIS_CLUSTER_NODES: 'a:1,b' },
+      [['REDIS_CLUSTER_NODES', /^entry 2: must be host:port$/, /host:port,host:port/]],
+    ],
+    [
+      'the second of two origins',
+      { CORS_ORIGINS: 'https://a.example,b' },
+      [['CORS_ORIGINS', /^entry 2: must be an origin/, /write https/]],
+    ],
+    ...[
+      ['a:b,c', /^entry 2: must be user:token/],
+      ['a:b,c:d e', /^entry 2: the token may contain only/],
+      ['a:b,c:b', /^entry 2: the token is given twice$/],
+    ].map(([AUTH_TOKENS, rule]): [string, Environment, Due[]] => [
+      `the second of two users (${String(rule)})`,
+      { AUTH_TOKENS: String(AUTH_TOKENS) },
+      [['AUTH_TOKENS', rule as RegExp, /./]],
+    ]),
+    [
+      'a format of the log',
+      { LOG_FORMAT: 'text' },
+      [['LOG_FORMAT', /^must be one of: json, pretty$/, /json/]],
+    ],
+    [
       'a short secret',
       { ...FOR_US, AUTH_JWT_SECRET: SECRET.slice(1) },
       [['AUTH_JWT_SECRET', /must be at least 32 bytes/, /openssl rand -base64 48/]],

@@ -89,6 +89,7 @@ describe('The configuration', () => {
 
   for (const [name, least, most] of [
     ['PORT', 0, 65_535],
+    ['ADMIN_PORT', 0, 65_535],
     ['BODY_LIMIT', 1, 16_777_216],
     ['REQUEST_TIMEOUT_MS', 100, 3_600_000],
     ['STORE_TIMEOUT_MS', 50, 60_000],
@@ -130,15 +131,24 @@ describe('The configuration', () => {
     [
       'REDIS_STORE_ID',
       ['11111111-1111-4111-8111-111111111111', 'ABCDEF01-2345-6789-abcd-ef0123456789'],
-      ['1', '11111111111141118111111111111111', ' 11111111-1111-4111-8111-111111111111'],
+      [
+        '1',
+        '11111111111141118111111111111111',
+        ' 11111111-1111-4111-8111-111111111111',
+        '11111111-1111-4111-8111-1111111111111',
+      ],
     ],
     ['REDIS_KEY_PREFIX', ['p', 'a.b_c:d-1'], ['a b', 'a{b', 'x'.repeat(101)]],
     [
       'REDIS_URL',
-      ['redis://h', 'rediss://u:p@h:1/2', 'redis://[::1]:6379'],
+      ['redis://h', 'redis://h/', 'rediss://u:p@h:1/2', 'redis://h/12', 'redis://[::1]:6379'],
       ['h:6379', 'http://h', 'redis://', 'redis://h/x'],
     ],
-    ['REDIS_CLUSTER_NODES', ['a:1', 'a:1,[::1]:65535'], ['a', 'a:0', 'a:65536', 'a:1,', ':1']],
+    [
+      'REDIS_CLUSTER_NODES',
+      ['a:1', 'a:1,[::1]:65535'],
+      ['a', 'a:0', 'a:65536', 'a:1,', ':1', 'a b:1', 'x[::1]:1', 'a:1 b', 'a:1b'],
+    ],
     [
       'AUTH_TOKENS',
       ['a:b', 'a:b,c:d', 'a:b:c', 'ü:x=='],
@@ -159,8 +169,17 @@ describe('The configuration', () => {
     }
   });
 
+  it('has the hosts and ports of a list of addresses', () => {
+    expect(configOf({ ...ON_REDIS, REDIS_CLUSTER_NODES: ' redis-1:6379 , [::1]:1' })).to.deep.include({
+      REDIS_CLUSTER_NODES: [
+        { host: 'redis-1', port: 6379 },
+        { host: '::1', port: 1 },
+      ],
+    });
+  });
+
   it('accepts colons in the name of a user, and several tokens of one user', () => {
-    const { AUTH_TOKENS } = configOf({ AUTH_TOKENS: 'urn:alice:one,urn:alice:two,bob:three' });
+    const { AUTH_TOKENS } = configOf({ AUTH_TOKENS: 'urn:alice:one,urn:alice:two, bob : three' });
     expect([...AUTH_TOKENS!]).to.deep.equal([
       ['one', 'urn:alice'],
       ['two', 'urn:alice'],
@@ -199,6 +218,8 @@ describe('The configuration', () => {
     ['port', 'PORT'],
     ['TOKENS_FILE', 'AUTH_TOKENS_FILE'],
     ['SENTINELS', 'REDIS_SENTINELS'],
+    ['STORE_ID', 'REDIS_STORE_ID'],
+    ['LOG_MAX_CONNECTIONS', 'LOG_FORMAT'],
     ['NODEENV', 'NODE_ENV'],
   ]) {
     it(`refuses ${misspelled!}, and asks whether ${meant!} was meant`, () => {
@@ -219,6 +240,8 @@ describe('The configuration', () => {
 
   it('ignores a name that is nearly a variable which is set, or which has a different meaning', () => {
     expect(problemsOf({ PORT: '0', PORTS: '0,1', HOST: 'h', GHOST: 'x' })).to.deep.equal([]);
+    for (const name of ['URL', 'LEVEL', 'STORE', 'TOKENS', 'npm_config_REDIS_HOST'])
+      expect(problemsOf({ [name]: 'x' }), name).to.deep.equal([]);
   });
 
   it('ignores the variables of shells, desktops, CI, Kubernetes, systemd and Docker', () => {
@@ -346,6 +369,8 @@ describe('The configuration', () => {
       AUTH_JWT_ISSUER: ['them\\u001b[31m', 'environment'],
     });
     expect(text).not.to.contain('S3CRET');
+    const [url] = settings({}).filter(({ name }) => name === 'REDIS_URL');
+    expect(url).to.include({ value: 'redis://127.0.0.1:6379', source: 'default' });
     expect(configText(settings({ AUTH_JWKS_URL: 'https://h/keys?key=S3CRET' }))).to.contain(
       'https://h/keys?***',
     );

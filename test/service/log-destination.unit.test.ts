@@ -46,10 +46,17 @@ describe('LogDestination', () => {
   });
 
   it('writes a large batch at once', () => {
-    const line = `${'x'.repeat(64 * 1024)}\n`;
+    const line = `${'x'.repeat(64 * 1024 - 1)}\n`;
     const roomy = new LogDestination({ write: sink.write });
     roomy.write(line);
     expect(sink.text).to.equal(line);
+
+    // A slow reader is asked again after a pause, not for each line.
+    sink.room = 0;
+    for (let times = 0; times < 3; times++) roomy.write(line);
+    expect(sink.writes).to.equal(2);
+    sink.room = Infinity;
+    roomy.flushSync();
   });
 
   it('buffers the lines for a slow reader, and writes them once it reads again', async () => {
@@ -121,16 +128,37 @@ describe('LogDestination', () => {
     });
   }
 
-  it('completes a line that a full disk has truncated', () => {
-    sink.code = 'ENOSPC';
+  for (const [room, whole, waiting] of [
+    [25, 3, 5],
+    [30, 3, 0],
+  ] as const)
+    it(`completes a line that a full disk has truncated, and no other (${room} bytes)`, () => {
+      sink.code = 'ENOSPC';
+      sink.room = room;
+      log(20);
+      destination.flushSync();
+      expect(destination).to.include({ waiting, dropped: 17 });
+      sink.room = Infinity;
+      log(1, 20);
+      destination.flushSync();
+      expect(sink.text).to.equal([...lines(whole), ...lines(1, 20)].join(''));
+    });
+
+  it('drops and counts also the lines behind a batch for a slow reader', () => {
     sink.room = 25;
-    log(20);
+    log(5);
     destination.flushSync();
-    expect(destination).to.include({ waiting: 5, dropped: 17 });
-    sink.room = Infinity;
-    log(1, 20);
+    sink.code = 'ENOSPC';
+    log(5, 5);
     destination.flushSync();
-    expect(sink.text).to.equal([...lines(3), ...lines(1, 20)].join(''));
+    expect(destination).to.include({ waiting: 5, dropped: 7 });
+  });
+
+  it('is closed at once if the reader takes all', () => {
+    log(10);
+    const since = performance.now();
+    destination.close(5000);
+    expect(performance.now() - since).to.be.below(5000);
   });
 
   it('writes the waiting lines when it is closed, and waits a limited time for a slow reader', () => {

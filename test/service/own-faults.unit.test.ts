@@ -40,12 +40,13 @@ describe('A store with the faults of this package', () => {
   });
 
   it('has no part that the store has not', () => {
-    const { store, check, close, ...parts } = withOwnFaults({
+    const { store, feed, check, close, ...parts } = withOwnFaults({
       store: echoing('read', 'append'),
+      feed: echoing('bucketOf', 'read', 'end'),
       ...echoing('check', 'close'),
     } as unknown as OpenEventStore);
     expect(Object.values(parts)).to.deep.equal(Object.values(parts).map(() => undefined));
-    expect(store.notify).to.be.undefined;
+    expect([store.notify, feed!.notify]).to.deep.equal([undefined, undefined]);
     expect([check, close]).to.not.include(undefined);
   });
 
@@ -68,7 +69,7 @@ describe('A store with the faults of this package', () => {
   });
 
   it('keeps what is no error, and takes no reason that it does not know', () => {
-    expect(ownFault('text')).to.equal('text');
+    for (const thrown of ['text', null, undefined]) expect(ownFault(thrown)).to.equal(thrown);
     const foreign = (reason: unknown) =>
       ownFault(Object.assign(new Error('gone'), { name: 'StoreUnavailable', reason }));
     expect(foreign('store_refused')).to.have.property('reason', 'store_refused');

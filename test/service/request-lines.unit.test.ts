@@ -67,6 +67,19 @@ describe('The lines of requests', () => {
     );
   });
 
+  it('are formatted by pino once for each kind of line', () => {
+    let formatted = 0;
+    const log = (line: Record<string, unknown>) => (formatted++, line);
+    const { lines, requests } = opened({ formatters: { log } });
+    const without = ['method', 'route', 'durationMs', 'user'].map((name) => ({ ...LINE, [name]: undefined }));
+    const having = ['error', 'reason', 'traceparent', 'cause'].map((name) => ({ ...LINE, [name]: 'a' }));
+    const kinds: RequestLine[] = [LINE, ...without, ...having];
+    for (let time = 0; time < 3; time++)
+      for (const kind of kinds) requests.write({ ...kind, requestId: String(time) });
+    expect(lines().split('\n')).to.have.length(3 * kinds.length + 1);
+    expect(formatted).to.equal(kinds.length);
+  });
+
   it('have the time at which they are written', async () => {
     const { lines, requests } = opened();
     for (let request = 0; request < 2; request++) {

@@ -3,6 +3,8 @@ import { pino } from 'pino';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing';
 import type { RequestReport } from '../../src/adapters/http';
 import { parseUser } from '../../src/application';
+import type { UserNames } from '../../src/service/log';
+import { LogDestination } from '../../src/service/log-destination';
 import { logRequests } from '../../src/service/request-log';
 import { ManualClock } from '../support/manual-clock';
 
@@ -88,13 +90,25 @@ describe('The request log', () => {
     traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`,
   };
 
-  /** What is logged of `request`, without the fields of each line. */
+  let named: number;
+  beforeEach(() => (named = 0));
+
+  /** What is logged of `request`, without the fields of each line; the same if its lines are written from templates. */
   function logged(request: RequestReport, level = 'info'): Record<string, unknown>[] {
-    const lines: Record<string, unknown>[] = [];
-    const write = (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>);
-    const log = pino({ level, base: null, timestamp: false }, { write });
-    logRequests(log, (user) => `the name of ${user}`, new ManualClock()).report(request);
-    return lines;
+    const [plain, templates] = [false, true].map((fromTemplates) => {
+      const chunks: Buffer[] = [];
+      const write = (bytes: Uint8Array) => chunks.push(Buffer.from(bytes)) && bytes.length;
+      const destination = new LogDestination({ write });
+      const log = pino({ level, base: null, timestamp: !fromTemplates }, destination);
+      const nameOf: UserNames = (user) => (named++, `the name of ${user}`);
+      logRequests(log, nameOf, new ManualClock(), fromTemplates ? destination : undefined).report(request);
+      destination.flushSync();
+      const text = Buffer.concat(chunks).toString().trim();
+      return text === '' ? [] : text.split('\n').map((line) => JSON.parse(line) as Record<string, unknown>);
+    });
+    for (const line of plain!) delete line['time'];
+    expect(templates).to.deep.equal(plain);
+    return plain!;
   }
 
   it('has a line with the name of the user, the duration in microseconds, and the trace', () => {
@@ -120,6 +134,9 @@ describe('The request log', () => {
     expect(logged({ ...line, durationMs: 0 })).to.deep.equal([
       { level: 30, msg: 'request', ...line, durationMs: 0 },
     ]);
+    expect(logged({ ...line, status: 503 })).to.deep.equal([
+      { level: 30, msg: 'request', ...line, status: 503 },
+    ]);
   });
 
   it('has a line at error with the stack for a bug, at each level of requests', () => {
@@ -133,8 +150,10 @@ describe('The request log', () => {
   it('has probes and metrics at debug', () => {
     for (const route of ['/health/live', '/health/ready', '/metrics']) {
       expect(logged({ ...REQUEST, route }), route).to.be.empty;
-      expect(logged({ ...REQUEST, route }, 'debug'), route).to.have.length(1);
+      expect(logged({ ...REQUEST, route }, 'debug')[0], route).to.include({ level: 20 });
     }
+    named = 0;
     expect(logged(REQUEST, 'warn')).to.be.empty;
+    expect(named, 'nothing is done for it').to.equal(0);
   });
 });

@@ -11,7 +11,7 @@ import {
   UnreadableHistory,
 } from '../../src/event-sourcing';
 import type { ModulePath } from '../../src/service/config';
-import { UnusableStoreModule, openStoreModule } from '../../src/service/store-module';
+import { UnusableStoreModule, checkStoreModule, openStoreModule } from '../../src/service/store-module';
 import { streamName } from '../../src/testing/a-stream';
 
 const alice = streamName('alice');
@@ -63,6 +63,19 @@ describe('The module of EVENT_STORE', () => {
       'export const openEventStore = () => ({ store: { read() {} }, check() {}, catalogue: { find() {}, streams() {} }, archive: { trim() {}, bytes() {} }, feed: { read() {}, end() {}, notify: 1 } });',
       'openEventStore of FILE must return an OpenEventStore; without these methods it is none: store.append, close, catalogue.erase, snapshots.load, snapshots.save, snapshots.loadBase, archive.saveBase, feed.bucketOf, feed.notify, feed.buckets',
     ],
+    'it returns null for a part': [
+      'export const openEventStore = () => ({ store: null, check() {}, close() {}, catalogue: null });',
+      'openEventStore of FILE must return an OpenEventStore; without these methods it is none: store.read, store.append, catalogue.streams, catalogue.find, catalogue.erase',
+    ],
+    ...Object.fromEntries(
+      [0, -1, 1.5, '"2"'].map((buckets) => [
+        `its feed has ${buckets} buckets`,
+        [
+          `export const openEventStore = () => ({ store: { read() {}, append() {} }, check() {}, close() {}, feed: { buckets: ${buckets}, bucketOf() {}, read() {}, end() {} } });`,
+          'openEventStore of FILE must return an OpenEventStore; without these methods it is none: feed.buckets',
+        ] as const,
+      ]),
+    ),
     'it has an optional member of another type': [
       'export const openEventStore = () => ({ store: { read() {}, append() {}, notify: 1 }, check() {}, close() {}, mintCommit: null, status: {}, snapshots: { load() {}, save() {}, loadBase: 1 } });',
       'openEventStore of FILE must return an OpenEventStore; without these methods it is none: store.notify, mintCommit, status, snapshots.loadBase',
@@ -77,8 +90,33 @@ describe('The module of EVENT_STORE', () => {
       const error = await rejection(code === undefined ? openStoreModule(file, {}) : open(code));
       expect(error).to.be.instanceOf(UnusableStoreModule);
       expect(error.message).to.equal(problem.replaceAll('FILE', file));
+      if (/cannot be loaded|failed/.test(problem)) expect(error.cause).to.be.instanceOf(Error);
     });
   }
+
+  it('can be checked without opening its store', async () => {
+    expect(await rejection(checkStoreModule(file))).to.be.instanceOf(UnusableStoreModule);
+    writeFileSync(file, "export function openEventStore() { throw new Error('opened'); }");
+    await checkStoreModule(file);
+    const endless = file.replace('store.mjs', 'endless.mjs') as ModulePath;
+    writeFileSync(endless, 'await new Promise(() => {});');
+    expect(await rejection(checkStoreModule(endless, 50)))
+      .to.be.instanceOf(UnusableStoreModule)
+      .with.property('message', `${endless}, which EVENT_STORE names, was not loaded within 50 ms`);
+  });
+
+  it('leaves no timer, and resolves its check with the state of writes alone', async () => {
+    const timers = async () => {
+      await new Promise(setImmediate);
+      return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    };
+    const before = await timers();
+    const { check } = await open(
+      'export const openEventStore = () => ({ store: { read() {}, append() {} }, check: () => ({ writes: false, more: 1 }), close() {} });',
+    );
+    expect(await timers()).to.equal(before);
+    expect(await check()).to.deep.equal({ writes: false });
+  });
 
   const neverSettled: Readonly<Record<string, string>> = {
     'openEventStore does': 'export const openEventStore = () => new Promise(() => {});',
@@ -103,8 +141,18 @@ describe('The module of EVENT_STORE', () => {
       report: (level, message) => void reports.push(`${level}: ${message}`),
     });
     const problem = `check() of ${file} must resolve with { writes: boolean }; the service is not ready`;
-    for (let times = 0; times < 2; times++) expect((await rejection(check())).message).to.equal(problem);
+    for (let times = 0; times < 3; times++) expect((await rejection(check())).message).to.equal(problem);
     expect(reports).to.deep.equal([`error: ${problem}`]);
+  });
+
+  it('rejects its check also if nothing is to be reported', async () => {
+    const { check } = await open(
+      'export const openEventStore = () => ({ store: { read() {}, append() {} }, check() {}, close() {} });',
+    );
+    expect(await rejection(check()))
+      .to.be.instanceOf(TypeError)
+      .with.property('message')
+      .that.includes(file);
   });
 
   it('may be a CommonJS module whose exports Node cannot name', async () => {

@@ -56,7 +56,7 @@ export function redisUrl(written: string): string {
   const url = URL.canParse(written) ? new URL(written) : undefined;
   if (
     url === undefined ||
-    !/^rediss?:$/.test(url.protocol) ||
+    !['redis:', 'rediss:'].includes(url.protocol) ||
     url.hostname === '' ||
     !/^(?:\/[0-9]*)?$/.test(url.pathname)
   ) {
@@ -70,15 +70,16 @@ export function redisUrl(written: string): string {
 
 export function addresses(written: string): readonly { readonly host: string; readonly port: number }[] {
   return written.split(',').map((address, index) => {
-    const [, host, port] =
-      /^\s*(?:\[([^\]]+)\]|([^:\s]+)):([0-9]{1,5})\s*$/.exec(address)?.filter(Boolean) ?? [];
-    if (host === undefined || Number(port) < 1 || Number(port) > 65_535) {
+    const match = /^\s*(?:\[([^\]]+)\]|([^:\s]+)):([0-9]{1,5})\s*$/.exec(address);
+    const host = match?.[1] ?? match?.[2];
+    const port = Number(match?.[3]);
+    if (host === undefined || port < 1 || port > 65_535) {
       throw new InvalidValue(
         `entry ${index + 1}: must be host:port`,
         'write host:port,host:port; an IPv6 host in brackets',
       );
     }
-    return { host, port: Number(port) };
+    return { host, port };
   });
 }
 
@@ -118,7 +119,7 @@ export function tokens(written: string): ReadonlyMap<string, User> {
     const colon = pair.lastIndexOf(':');
     const user = parseUser(pair.slice(0, Math.max(colon, 0)).trim());
     const token = pair.slice(colon + 1).trim();
-    if (colon === -1 || user === undefined) {
+    if (user === undefined) {
       throw new InvalidValue(
         `${where}: must be user:token, the user ${USER_RULE}`,
         'write user:token,user:token',
@@ -142,7 +143,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.[0-9]+){3}|\[::1\])$/;
 export function jwksUrl(written: string): URL {
   const url = URL.canParse(written) ? new URL(written) : undefined;
   const safe = url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname));
-  if (url === undefined || !safe || url.username !== '' || url.password !== '') {
+  if (!url || !safe || url.username !== '' || url.password !== '') {
     throw new InvalidValue(
       'must be an https URL without user and password: plain http lets an attacker replace the keys',
       'write https://…; plain http only to this machine itself',

@@ -43,7 +43,7 @@ export function rules(config: Config, isSet: (name: string) => boolean): ConfigP
     );
   }
   const longestNotice = config.SHUTDOWN_TIMEOUT_MS / 2;
-  if (config.SHUTDOWN_NOTICE_MS !== undefined && config.SHUTDOWN_NOTICE_MS > longestNotice) {
+  if ((config.SHUTDOWN_NOTICE_MS ?? 0) > longestNotice) {
     refuse(
       'SHUTDOWN_NOTICE_MS',
       `must be at most ${longestNotice}, half of SHUTDOWN_TIMEOUT_MS: the other half is for requests`,

@@ -6,7 +6,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 const KNOWN = [...variables.map(({ name }) => name), 'NODE_ENV'];
 /** `AUTH_` of `AUTH_TOKENS`; a variable of one word has none. */
-const OUR_PREFIXES = new Set(variables.map(({ name }) => prefixOf(name)).filter((prefix) => prefix !== ''));
+const OUR_PREFIXES = new Set(variables.map(({ name }) => prefixOf(name)).filter(Boolean));
 // What systemd sets, what Kubernetes and Docker links set in every container for a service that is called "redis" (or
 // "auth", …), and the image that the tests use.
 const FOREIGN =
@@ -51,5 +51,5 @@ function nearestOfPrefix(name: string): string | undefined {
 }
 
 function prefixOf(name: string): string {
-  return /^[A-Z]+_/.exec(name)?.[0] ?? '';
+  return /^(?:[A-Z]+_)?/.exec(name)![0];
 }
