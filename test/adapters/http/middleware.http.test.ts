@@ -25,6 +25,7 @@ import { system } from '../../../src/adapters/system';
 import { PlantStore, parseUser } from '../../../src/application';
 import type { EventStore } from '../../../src/event-sourcing';
 import { RawSocket } from '../../support/raw-socket';
+import { rejection } from '../../support/rejection';
 import { AUTH, JSON_TYPE, LIST, request as bytesOf } from '../../support/requests';
 
 const ALICE = parseUser('alice')!;
@@ -213,6 +214,7 @@ describe('Middleware in front of the app', () => {
     const post = request(app.callback()).post('/plants').set(BEARER).send({ id: 1, name: 'Fern' });
     expect((await post.expect(500)).body).to.have.property('error', 50000);
     expect(reports[0]?.error).to.have.property('message', 'middleware in front has read the body');
+    expect(reports[0]?.error).to.have.property('cause').that.is.instanceOf(Error);
   });
 
   it('may answer requests itself', async () => {
@@ -227,6 +229,15 @@ describe('Middleware in front of the app', () => {
     const { body } = await list(app).expect(503);
     expect(body).to.deep.equal({ closed: 'for the winter' });
     expect(reports).to.deep.equal([]);
+  });
+
+  it('may rewrite the path, which is then in no link', async () => {
+    const app = withMiddleware((ctx, next) => {
+      ctx.path = '/plants';
+      return next();
+    });
+    for (const id of [1, 2]) await create(app, id, 'Fern');
+    expect((await list(app, '/mine?limit=1').expect(200)).headers['link']).to.match(/^<\/plants\?limit=1&/);
   });
 
   it('can read and change status and body of every response of the app', async () => {
@@ -308,6 +319,34 @@ describe('Middleware after the app', () => {
       }
     });
   }
+
+  it('may answer with null, which is a 204', async () => {
+    const app = appWith();
+    app.use((ctx) => void (ctx.body = null));
+    expect((await request(app.callback()).get('/other').expect(204)).headers).not.to.have.property(
+      'content-length',
+    );
+  });
+
+  it('may answer with a stream, which is not read for a HEAD', async () => {
+    const app = appWith();
+    let read = false;
+    app.use((ctx) => void (ctx.body = new Readable({ read: () => (read = true) })));
+    await request(app.callback()).head('/other').expect(200);
+    expect(read).to.equal(false);
+  });
+
+  it('resets its response if the stream has failed before', async () => {
+    const app = appWith();
+    app.use(async (ctx) => {
+      const body = Readable.from(['one']);
+      ctx.body = body;
+      body.destroy();
+      await once(body, 'close');
+    });
+    const asked = request(app.callback()).get('/other').then();
+    expect(await rejection(asked)).to.have.property('code', 'ECONNRESET');
+  });
 
   it('may answer without Koa', async () => {
     const app = appWith();

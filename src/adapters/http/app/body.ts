@@ -157,10 +157,10 @@ async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) =>
 }
 
 function requireUnanswered(res: ServerResponse): void {
-  if (res.writableEnded || !(res.socket?.writable ?? true)) throw incomplete();
+  if (res.writableEnded || !res.socket!.writable) throw incomplete();
 }
 
 /** Reaches no client, because the client has disconnected or got another response. */
 function incomplete(): HttpProblem {
-  return malformedHttp('the body ended before its announced length');
+  return malformedHttp();
 }

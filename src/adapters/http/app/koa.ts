@@ -129,8 +129,8 @@ export class LeanKoa extends Koa {
   }
 }
 
-function isEndable(body: unknown, status: number): body is string | Buffer | null | undefined {
-  if (EMPTY.has(status)) return body === undefined || body === null;
+function isEndable(body: unknown, status: number): body is string | Buffer | undefined {
+  if (EMPTY.has(status)) return body === undefined;
   return typeof body === 'string' || Buffer.isBuffer(body);
 }
 

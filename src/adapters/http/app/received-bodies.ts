@@ -47,7 +47,7 @@ export class ReceivedBodies {
 
   #endOne(): void {
     let largest: ReadonlySet<ReceivedBody> = new Set();
-    let most = -1;
+    let most = 0;
     for (const bodies of this.#users.values()) {
       let bytes = 0;
       for (const body of bodies) bytes += body.bytes;

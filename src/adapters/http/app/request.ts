@@ -23,8 +23,8 @@ export function traceparentOf({ headers: { traceparent } }: IncomingMessage): st
 
 /** A path with an optional query, in ASCII: Koa's `path` and `querystring` are then exactly as sent. */
 const PLAIN_TARGET = /^\/[!"$-~]*$/;
-/** Origin-form or absolute-form (RFC 9112, 3.2), without a fragment. */
-const TARGET = /^(?:https?:\/\/([^/?#]+))?(\/[^?#]*)?(?:\?([^#]*))?$/i;
+/** Origin-form or absolute-form (RFC 9112, 3.2), in ASCII, without a fragment. */
+const TARGET = /^(?:https?:\/\/([^/?#]+))?(\/[!"$->@-~]*)?(\?[!"$-~]*)?$/i;
 /** A name or an address with an optional port (RFC 3986, 3.2, without userinfo: RFC 9110, 4.2.4). May be empty. */
 const AUTHORITY = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-f:.]+\])(?::\d*)?$/i;
 
@@ -34,16 +34,12 @@ export function requireWellFormed(ctx: Context): void {
   const { url } = ctx.request;
   if (PLAIN_TARGET.test(url) || url === '*') return;
   const target = TARGET.exec(url);
-  const [, authority = '', path = '/', query] = target ?? [];
-  if (target === null || !AUTHORITY.test(authority)) {
+  if (!target || !AUTHORITY.test(target[1] ?? '')) {
     throw malformedHttp('the request target must be a path, or a URL of http');
   }
-  // Any authority is accepted. Non-ASCII bytes, each of which is one character here, are escaped
-  // before Koa's parser would change them.
-  ctx.url = (query === undefined ? path : `${path}?${query}`).replace(
-    /[\x80-\xff]/g,
-    (byte) => `%${byte.charCodeAt(0).toString(16)}`,
-  );
+  // Any authority is accepted.
+  const [, , path = '/', query = ''] = target;
+  ctx.url = path + query;
 }
 
 /** The mount path of the app; empty if it is not mounted. Links of the app begin with it. */

@@ -37,7 +37,6 @@ export function page(ctx: Context, html: string, allowed: readonly string[]): vo
     "frame-ancestors 'none'",
   ];
   ctx.set('Content-Security-Policy', policy.join('; '));
-  ctx.set('Content-Type', 'text/html; charset=utf-8');
   ctx.body = html;
 }
 

@@ -41,7 +41,6 @@ function authenticate(authenticator: Authenticator, authorization = ''): User | 
   let fault: TokenFault = 'unknown';
   const user = authenticator.authenticate(token, (known) => (fault = known));
   if (typeof user === 'string') return user;
-  if (user === undefined) refuse(authorization, fault);
   // The authenticator may return a promise of another realm or library.
   return Promise.resolve(user).then((found) => found ?? refuse(authorization, fault));
 }

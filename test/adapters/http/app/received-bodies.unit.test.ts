@@ -36,6 +36,13 @@ describe('ReceivedBodies', () => {
     expect(refused).to.deep.equal(['large: bodies']);
   });
 
+  it('refuses the body of the user with the most memory, whoever began first', () => {
+    const bodies = new ReceivedBodies(10_000);
+    begin(bodies, ada, 'large').received(8000);
+    begin(bodies, bob, 'small').received(1000);
+    expect(refused).to.deep.equal(['large: bodies']);
+  });
+
   it('counts no bytes of a body that was released', () => {
     const bodies = new ReceivedBodies(10_000);
     const body = begin(bodies, ada, 'first');

@@ -99,6 +99,13 @@ describe('the limits of a request', () => {
       client.reset();
     });
 
+    it('allow an ignored body of exactly the limit, in chunks', async () => {
+      const client = await RawSocket.open(service.url);
+      client.send(UNENDING, `3e8\r\n${'x'.repeat(BODY_LIMIT)}\r\n0\r\n\r\n`);
+      expect((await client.answer()).status).to.equal(204);
+      client.reset();
+    });
+
     it('send the 413 to a client that continues to send its large body', async () => {
       const client = await RawSocket.open(service.url);
       client.send(`${POST}Content-Length: 1000000\r\n\r\n`);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { errorOf } from '../../../support/http-answer';
 import { RawSocket } from '../../../support/raw-socket';
-import { AUTH, HOST, LIST, create, request } from '../../../support/requests';
+import { AUTH, HOST, JSON_TYPE, LIST, create, request } from '../../../support/requests';
 import { type WatchedService, startWatched } from '../../../support/watched-service';
 
 const CONTINUE = 'Expect: 100-continue\r\n';
@@ -54,6 +54,11 @@ describe('methods, targets and expectations', () => {
     });
   }
 
+  it('answers 400/40001 to a POST without a body', async () => {
+    const answer = await ask(`POST /plants HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}\r\n`);
+    expect(errorOf(answer)).to.equal(40001);
+  });
+
   it('reads the body of a request with an upgrade', async () => {
     const { answers } = await client
       .send(create(40, 'Fern', 'Connection: Upgrade\r\nUpgrade: h2c\r\n'))
@@ -88,14 +93,21 @@ describe('methods, targets and expectations', () => {
       '/plants?limit=%zz': [400, 40004],
       '/plants?limit=%00': [400, 40004],
       '/plants?%zz=%zz': [200],
+      'http://plants.example/nothing?limit=1': [404, 40400],
+      '/plants\xa0': [400, 40000],
     };
     for (const [target, [status, error]] of Object.entries(ANSWERS)) {
-      it(`is compared exactly: GET ${target} is ${status}`, async () => {
+      it(`is compared exactly: GET ${encodeURI(target)} is ${status}`, async () => {
         const answer = await ask(request('GET', target));
         expect(answer.status).to.equal(status);
         if (error !== undefined) expect(errorOf(answer)).to.equal(error);
       });
     }
+
+    it('has no part in the links of a response if it has no path', async () => {
+      const { body } = await ask(request('GET', 'http://plants.example'));
+      expect(JSON.parse(String(body))).to.include({ docs: '/docs' });
+    });
 
     for (const id of [
       '%zz',
