@@ -44,7 +44,8 @@ const MAX_TEMPLATES = 1000;
  * all lines of that kind itself.
  */
 export class RequestLines {
-  readonly #templates = new Map<string, Template | undefined>();
+  /** By kind; null for a kind that pino writes. */
+  readonly #templates = new Map<string, Template | null>();
 
   constructor(
     private readonly log: Logger,
@@ -53,11 +54,11 @@ export class RequestLines {
 
   write(line: RequestLine): void {
     const template = this.#templateOf(line);
-    if (template === undefined) this.log.info(line, 'request');
+    if (template === null) this.log.info(line, 'request');
     else this.destination.write(fill(template, line));
   }
 
-  #templateOf(line: RequestLine): Template | undefined {
+  #templateOf(line: RequestLine): Template | null {
     const present =
       (line.durationMs === undefined ? 0 : 1) +
       (line.user === undefined ? 0 : 2) +
@@ -65,14 +66,14 @@ export class RequestLines {
       (line.cause === undefined ? 0 : 8);
     const key = `${line.method} ${line.route} ${line.status} ${line.error} ${line.reason} ${present}`;
     const known = this.#templates.get(key);
-    if (known !== undefined || this.#templates.has(key)) return known;
+    if (known !== undefined) return known;
     if (this.#templates.size >= MAX_TEMPLATES) this.#templates.clear();
     const made = this.#make(line);
     this.#templates.set(key, made);
     return made;
   }
 
-  #make(line: RequestLine): Template | undefined {
+  #make(line: RequestLine): Template | null {
     const placeholders = new Map(
       VARYING.filter((name) => line[name] !== undefined).map((name) => [name, randomUUID()]),
     );
@@ -90,7 +91,7 @@ export class RequestLines {
     const before: string[] = [];
     let end = 0;
     for (const { match } of found) {
-      if (match === null) return undefined;
+      if (match === null) return null;
       before.push(text.slice(end, match.index));
       end = match.index + match[0].length;
     }

@@ -51,7 +51,7 @@ describe('LogDestination', () => {
     roomy.write(line);
     expect(sink.text).to.equal(line);
 
-    // A slow reader is asked again after a pause, not for each line.
+    // While the reader is slow, a line is no reason for another attempt.
     sink.room = 0;
     for (let times = 0; times < 3; times++) roomy.write(line);
     expect(sink.writes).to.equal(2);

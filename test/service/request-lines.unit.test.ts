@@ -67,6 +67,15 @@ describe('The lines of requests', () => {
     );
   });
 
+  it('equal those of pino in any order of their members', () => {
+    const { log, lines, requests } = opened();
+    const line = Object.fromEntries(Object.entries(LINE).reverse()) as unknown as RequestLine;
+    log.info(line, 'request');
+    const due = lines();
+    requests.write(line);
+    expect(withoutTime(lines())).to.equal(withoutTime(due));
+  });
+
   it('are formatted by pino once for each kind of line', () => {
     let formatted = 0;
     const log = (line: Record<string, unknown>) => (formatted++, line);

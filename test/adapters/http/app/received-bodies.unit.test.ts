@@ -36,7 +36,7 @@ describe('ReceivedBodies', () => {
     expect(refused).to.deep.equal(['large: bodies']);
   });
 
-  it('refuses the body of the user with the most memory, whoever began first', () => {
+  it('refuses the body of the user with the most memory, also if it began before all others', () => {
     const bodies = new ReceivedBodies(10_000);
     begin(bodies, ada, 'large').received(8000);
     begin(bodies, bob, 'small').received(1000);
