@@ -1,4 +1,12 @@
-import { type PlantEvent, type PlantId, isPlant, parsePlantId, plantCreated, plantOf } from '../domain';
+import {
+  MEMBER_NAMES,
+  type PlantEvent,
+  type PlantId,
+  isPlant,
+  parsePlantId,
+  plantCreated,
+  plantOf,
+} from '../domain';
 import { type Codec, type EncodedEvent, parseJsonObject } from '../event-sourcing';
 
 /**
@@ -30,6 +38,8 @@ export function plantCodecWith(upcasters: Readonly<Record<string, Upcaster>>): C
 }
 
 interface Format<Event> {
+  /** Matches only what `encode` writes, if the data is valid; not all of it. */
+  readonly plain: RegExp;
   /** The members after the id, in the order in which they are written. */
   members(event: Event): object;
   /** The event with these members; `undefined` if they are invalid. */
@@ -38,14 +48,22 @@ interface Format<Event> {
 
 const FORMATS: { readonly [Type in PlantEvent['type']]: Format<Extract<PlantEvent, { type: Type }>> } = {
   PlantCreated: {
+    plain: plainTexts(MEMBER_NAMES),
     members: plantOf,
     event: (id, members) => (isPlant(members) ? plantCreated(id, members) : undefined),
   },
   PlantDeleted: {
+    plain: plainTexts([]),
     members: () => ({}),
     event: (id) => ({ type: 'PlantDeleted', id }),
   },
 };
+
+/** The data of events with an id and these members in order, of which each may be absent, and none has an escape. */
+function plainTexts(members: readonly string[]): RegExp {
+  const texts = members.map((name) => `(?:,"${name}":"[^"\\\\\\u0000-\\u001f]*")?`);
+  return new RegExp(`^\\{"id":-?[0-9]+${texts.join('')}\\}$`);
+}
 
 function encode(event: PlantEvent): EncodedEvent {
   const { members } = FORMATS[event.type] as Format<PlantEvent>;
@@ -61,6 +79,7 @@ function decode({ type, data }: EncodedEvent): PlantEvent | undefined {
   const id = parsePlantId(LEADING_ID.exec(data)?.[1] ?? '');
   if (format === undefined || id === undefined) return undefined;
   const event = format.event(id, parseJsonObject(data));
-  // Rejects additional and duplicate members, another order and another spelling: all of them encode differently.
-  return event && encode(event).data === data ? event : undefined;
+  // Rejects additional and duplicate members, another order and another spelling: all of them encode differently. Most
+  // events are plain, and that is faster to see.
+  return event && (format.plain.test(data) || encode(event).data === data) ? event : undefined;
 }
