@@ -15,6 +15,7 @@ import { largeList } from './sections/large-list';
 import { latency } from './sections/latency';
 import { log } from './sections/log';
 import { peers } from './sections/peers';
+import { stores } from './sections/stores';
 import { tracing } from './sections/tracing';
 import type { Conditions } from './session';
 import { median } from './statistics';
@@ -25,6 +26,7 @@ type Measure = (conditions: Conditions, rounds: number) => Promise<Section>;
 /** The further sections, by name. */
 const SECTIONS: Readonly<Record<string, readonly [heading: string, measure: Measure]>> = {
   peers: ['Written by hand', (conditions, rounds) => peers(conditions, rounds)],
+  stores: ['The stores alone', (conditions) => stores(conditions)],
   log: ['What the log costs', log],
   tracing: ['What tracing costs', tracing],
   latency: ['Latency', (conditions) => latency(conditions)],

@@ -14,6 +14,7 @@ import { largeList } from '../../bench/sections/large-list';
 import { latency } from '../../bench/sections/latency';
 import { log } from '../../bench/sections/log';
 import { peers } from '../../bench/sections/peers';
+import { stores } from '../../bench/sections/stores';
 import { tracing } from '../../bench/sections/tracing';
 import type { Conditions } from '../../bench/session';
 
@@ -90,6 +91,16 @@ describe('npm run bench', function () {
       expect(
         text.match(/^\| (Koa|Fastify)[^|]* (one user|3 users)( \| [\d.]+, [\d.]+, [\d.]+){3} \|$/gm),
       ).to.have.length(4);
+    });
+
+    it('measures appends beside raw XADD, and replays', async function () {
+      if (!has('redis-server')) return this.skip();
+      const { text } = await stores(conditions, 2_000);
+      expect(text)
+        .to.match(/\| appends to Redis[^|]* \| [\d.]+ \([\d.]+–[\d.]+\) \|/)
+        .and.to.match(
+          /\| events replayed from Redis[^|]* \| [\d,]+ \|\n\| events replayed in memory[^|]* \| [\d,]+ \|/,
+        );
     });
 
     it('measures latencies at a constant rate, and plots them', async function () {
