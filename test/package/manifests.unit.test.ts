@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { packedPage } from '../../scripts/packed-page';
 import { PAGES } from '../docs/blocks';
 
 interface Manifest {
@@ -37,17 +38,27 @@ describe('The manifests of the library and of the service', () => {
     expect(packed).to.have.members(folders.map((name) => name.replace('./', 'dist/')));
   });
 
-  it('pack every file to which a page links', () => {
+  it('pack every file to which a page links, in the service', () => {
     for (const page of PAGES) {
       for (const [, target] of readFileSync(page, 'utf8').matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)) {
         const file = join(dirname(page), target!);
         const isPacked =
           file === 'README.md' ||
-          (library.files.some((each) => `${file}/`.startsWith(`${each}/`)) &&
-            !library.files.includes(`!${file}`));
+          (service.files.some((each) => `${file}/`.startsWith(`${each}/`)) &&
+            !service.files.includes(`!${file}`));
         expect(isPacked, `${page} links to ${target!}`).to.equal(true);
       }
     }
+  });
+
+  it('pack the pages of the library with links to the documentation in place of files that are not packed', () => {
+    const page = '[a](b.md) [c](../docs/c.md#d) [`e`](../e.md) [f](#f) [g](https://g.example) [h](h/)';
+    const packedAt = (documentation?: string) =>
+      packedPage(page, 'docs/a.md', (file) => ['docs/b.md', 'docs/h'].includes(file), documentation);
+    expect(packedAt('https://docs.example')).to.equal(
+      '[a](b.md) [c](https://docs.example/c.md#d) `e` [f](#f) [g](https://g.example) [h](h/)',
+    );
+    expect(packedAt()).to.equal('[a](b.md) c `e` [f](#f) [g](https://g.example) [h](h/)');
   });
 
   it('make every package that the library imports an optional peer of any version', () => {

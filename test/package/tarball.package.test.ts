@@ -24,24 +24,26 @@ describe('The tarball', function () {
   it('of the library passes publint', () =>
     workshop.run('.', bin('publint'), 'run', workshop.tarball, '--strict'));
 
-  it('of the library takes less than 420 KB', () =>
-    expect(statSync(workshop.tarball).size).to.be.below(420_000));
+  it('of the library takes less than 346 KB', () =>
+    expect(statSync(workshop.tarball).size).to.be.below(346_000));
 
   const contents: [
     name: string,
     tarball: () => string,
     isShipped: (module: string) => boolean,
     copied: readonly string[],
+    hasOperators: boolean,
   ][] = [
     [
       'library',
       () => workshop.tarball,
       (module) => !/^(?:service|adapters\/(?:auth|cli|metrics|tracing))\/|^(?:cli|main)$/.test(module),
       [],
+      false,
     ],
-    ['service', () => workshop.serviceTarball, (module) => !module.startsWith('testing/'), SWAGGER_UI],
+    ['service', () => workshop.serviceTarball, (module) => !module.startsWith('testing/'), SWAGGER_UI, true],
   ];
-  for (const [name, tarball, isShipped, copied] of contents) {
+  for (const [name, tarball, isShipped, copied, hasOperators] of contents) {
     describe(`of the ${name}`, () => {
       let root: string;
       let files: string[];
@@ -69,6 +71,11 @@ describe('The tarball', function () {
         const others = files.filter((file) => !/^(?:dist|docs|deploy)\//.test(file));
         for (const file of others) expect(file).to.match(PAGES_AND_TERMS);
         expect(others).to.have.length(6);
+      });
+
+      it(`has ${hasOperators ? 'the' : 'no'} pages and files for operators`, () => {
+        const some = ['docs/operations.md', 'docs/runbooks/restore.md', 'deploy/redis.sh'];
+        expect(some.map((file) => files.includes(file))).to.deep.equal(some.map(() => hasOperators));
       });
 
       it('has no page with a link to a file that is missing', () => {

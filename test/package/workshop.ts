@@ -32,13 +32,15 @@ export class Workshop {
 
   static async open(): Promise<Workshop> {
     const directory = mkdtempSync(join(tmpdir(), 'plant-store-package-'));
-    const pack = async (...options: string[]) => {
-      const command = ['pack', '--silent', '--json', '--pack-destination', directory, ...options];
-      const { stdout } = await execute('npm', command);
+    const pack = async (...command: string[]) => {
+      const { stdout } = await execute('npm', [...command, '--json', '--pack-destination', directory]);
       const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }];
       return join(directory, filename);
     };
-    const [tarball, serviceTarball] = await Promise.all([pack(), pack('--workspace', 'service')]);
+    const [tarball, serviceTarball] = await Promise.all([
+      pack('run', '--silent', 'pack', '--'),
+      pack('pack', '--silent', '--workspace', 'service'),
+    ]);
     return new Workshop(directory, tarball, serviceTarball);
   }
 
