@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { Metrics } from '../src/adapters/metrics';
 import { variables } from '../src/service/config';
 import { withPlantedFaults } from './planted-faults';
+import { sectionOf } from './release-plan';
 import { reliability } from './reliability';
 import { tourPicture } from './tour-picture';
 
@@ -51,7 +52,7 @@ function alerts(): string {
       const window = /\brate\(.*\[(\d+)m\]/s.exec(rule.expr)?.[1] ?? '0';
       const minutes = Number(window) + Number.parseInt(rule.for ?? '0', 10);
       const { summary, runbook_url: url } = rule.annotations;
-      const link = new URL(url).pathname.slice(1).replace('operations.md', '') + new URL(url).hash;
+      const link = sectionOf(url).replace(/^operations\.md/, '');
       const section = new URL(url).hash.slice(1).replaceAll('-', ' ');
       return `| ${summary} | ${rule.alert} | ${rule.labels.severity} | ${minutes} min | [${section}](${link}) |`;
     });

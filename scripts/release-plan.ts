@@ -12,9 +12,19 @@ export interface ReleaseState {
   readonly changelog: string;
   /** The tools and settings that the release needs and this machine lacks. */
   readonly missing: readonly string[];
+  readonly addresses: Addresses;
+}
+
+/** Where a release is published, as https addresses. */
+export interface Addresses {
+  readonly repository: string;
+  /** That of the folder docs. */
+  readonly documentation: string;
 }
 
 const VERSION = /^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$/;
+/** Without a query, a fragment, credentials, and a slash or `.git` at its end, because paths follow it. */
+const ADDRESS = /^https:\/\/[^\s/?#@]+(?:\/[^\s/?#@]+)*(?<!\.git)$/;
 const UNRELEASED = '## [Unreleased]\n';
 
 /** All reasons not to release. */
@@ -26,8 +36,16 @@ export function problemsOf({
   tags,
   changelog,
   missing,
+  addresses,
 }: ReleaseState): readonly string[] {
   const problems = missing.map((each) => `${each} is missing`);
+  for (const name of ['repository', 'documentation'] as const) {
+    const given = addresses[name];
+    if (!ADDRESS.test(given))
+      problems.push(
+        `--${name} must be an https address, such as https://git.example/plant-store${given && `, and is ${given}`}`,
+      );
+  }
   if (!VERSION.test(version)) problems.push('the version must be three numbers, such as 0.2.0');
   else if (tags.includes(`v${version}`)) problems.push(`the tag v${version} exists`);
   // The version of package.json itself may not be released yet.
@@ -74,6 +92,33 @@ export function pinned(text: string, name: string, digest: string): string {
       `$&$1  digest: ${digest}\n`,
     )
     .replace(new RegExp(`^( +image: \\S+/${name}:[\\w.]+)$`, 'gm'), `$1@${digest}`);
+}
+
+/** A package.json with the addresses. `directory` is its folder, unless that is the root of the repository. */
+export function addressed(
+  manifest: string,
+  { repository, documentation }: Addresses,
+  directory?: string,
+): string {
+  const members = {
+    ...(JSON.parse(manifest) as object),
+    homepage: documentation,
+    bugs: `${repository}/issues`,
+    repository: { type: 'git', url: `git+${repository}.git`, ...(directory && { directory }) },
+  };
+  return `${JSON.stringify(members, null, 2)}\n`;
+}
+
+/** The part of a `runbook_url` after the address of the documentation: a section of a page. */
+export function sectionOf(url: string): string {
+  return SECTION.exec(url)![0];
+}
+
+const SECTION = /(?:runbooks\/)?[\w-]+\.md#\S+$/;
+
+/** The rules of Prometheus with runbooks at this address. */
+export function withRunbooksAt(documentation: string, rules: string): string {
+  return rules.replace(/(?<=^ +runbook_url: )\S+$/gm, (url) => `${documentation}/${sectionOf(url)}`);
 }
 
 /** What `npm audit --json` prints: the numbers, or an error. */

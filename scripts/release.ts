@@ -1,7 +1,8 @@
 /**
- * Makes a release: `npm run release -- 0.2.0 --key FILE`, where FILE is the private SSH key of the operator.
+ * Makes a release: `npm run release -- 0.2.0 --key FILE --repository URL --documentation URL`, where FILE is the private
+ * SSH key of the operator.
  *
- * All steps run in a clone of the commit: they write the version, the heading of CHANGELOG.md and the digests of the images,
+ * All steps run in a clone of the commit: they write the version, the heading of CHANGELOG.md, the addresses and the digests of the images,
  * commit, make the files of `release/`, sign and tag. Only then the commit and the tag come into this repository; with `--dry-run` they do not.
  * It pushes nothing.
  */
@@ -21,13 +22,30 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { toOciArchive } from './oci-archive';
-import { type Audit, changelogOf, pinned, problemsOf, provenanceOf, renamed, severeIn } from './release-plan';
+import {
+  type Audit,
+  addressed,
+  changelogOf,
+  pinned,
+  problemsOf,
+  provenanceOf,
+  renamed,
+  severeIn,
+  withRunbooksAt,
+} from './release-plan';
 
 const { values, positionals } = parseArgs({
-  options: { 'dry-run': { type: 'boolean', default: false }, key: { type: 'string', default: '' } },
+  options: {
+    'dry-run': { type: 'boolean', default: false },
+    key: { type: 'string', default: '' },
+    repository: { type: 'string', default: '' },
+    documentation: { type: 'string', default: '' },
+  },
   allowPositionals: true,
 });
 const [version = ''] = positionals;
+const { repository, documentation } = values;
+const addresses = { repository, documentation };
 const { version: current } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 const startedOn = new Date().toISOString();
 const key = resolve(values.key);
@@ -49,6 +67,7 @@ const problems = problemsOf({
     ...(existsSync(key) && values.key !== '' ? [] : ['a private SSH key (--key FILE)']),
     ...(spawnSync('docker', ['version']).status === 0 ? [] : ['a Docker daemon']),
   ],
+  addresses,
 });
 if (problems.length > 0) {
   console.error(problems.map((problem) => `cannot release: ${problem}`).join('\n'));
@@ -63,12 +82,13 @@ const output = inClone('release');
 run('git', 'clone', '--quiet', '--branch', 'main', resolve('.'), place);
 for (const name of ['user.name', 'user.email']) run('git', 'config', name, setting(name));
 writeVersion();
+writeAddresses();
 run('npm', 'ci', '--no-audit', '--no-fund', '--loglevel', 'error');
 mkdirSync(output);
 audit();
 images();
 run('git', 'commit', '--quiet', '--all', '--message', `Release ${version}`);
-run('npm', 'pack', '--pack-destination', 'release');
+run('npm', 'run', '--silent', 'pack', '--', '--pack-destination', 'release');
 run('npm', 'pack', '--workspace', 'service', '--pack-destination', 'release');
 writeFileSync(join(output, `plant-store-${version}.cdx.json`), textOf('bash', 'scripts/sbom.sh'));
 writeFileSync(join(output, 'provenance.json'), provenance());
@@ -112,6 +132,13 @@ function writeVersion(): void {
   edit('deploy/*.yaml', (text) => renamed(text, current, version));
   const quiet = ['--no-git-tag-version', '--allow-same-version', '--ignore-scripts'];
   run('npm', 'version', version, '--workspaces', '--include-workspace-root', ...quiet);
+}
+
+function writeAddresses(): void {
+  edit('package.json', (text) => addressed(text, addresses));
+  edit('service/package.json', (text) => addressed(text, addresses, 'service'));
+  edit('deploy/*.yaml', (text) => withRunbooksAt(documentation, text));
+  console.log(`the packages name ${repository}, and the alerts link runbooks at ${documentation}`);
 }
 
 /** Not every registry knows vulnerabilities. One that does stops a release with a severe one. */

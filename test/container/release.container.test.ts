@@ -77,7 +77,10 @@ function suite(): void {
     await say('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', path('key')]);
     const before = await inClone('git log --all --decorate --format=%H%d');
 
-    const said = await inClone(`npm run --silent release -- 0.1.0 --dry-run --key ${path('key')}`);
+    const address = 'https://git.example/plant-store';
+    const said = await inClone(
+      `npm run --silent release -- 0.1.0 --dry-run --key ${path('key')} --repository ${address} --documentation ${address}/docs`,
+    );
 
     expect(said).to.match(/^NO AUDIT: |^A dry run: nothing was committed or tagged/m);
     expect(await inClone('git status --porcelain')).to.equal('');
@@ -104,8 +107,18 @@ function suite(): void {
     for (const { name, digest } of subject)
       expect(digest.sha256, name).to.equal(createHash('sha256').update(read(name)).digest('hex'));
     expect(predicate.buildDefinition.resolvedDependencies[0]!.digest).to.have.property('gitCommit');
-    const packed = (name: string) =>
-      inClone(`tar -xOf release/plant-store-0.1.0.tgz package/deploy/kubernetes/${name}`);
+    const inTarball = (name: string, file: string) =>
+      inClone(`tar -xOf release/${name}-0.1.0.tgz package/${file}`);
+    for (const name of ['plant-store', 'plant-store-service'])
+      expect(JSON.parse(await inTarball(name, 'package.json')), name).to.include({
+        homepage: `${address}/docs`,
+        bugs: `${address}/issues`,
+      });
+    expect(await inTarball('plant-store', 'README.md')).to.contain(`](${address}/docs/operations.md)`);
+    expect(await inTarball('plant-store-service', 'deploy/prometheus/rules.yaml')).to.contain(
+      `runbook_url: ${address}/docs/operations.md#health`,
+    );
+    const packed = (name: string) => inTarball('plant-store-service', `deploy/kubernetes/${name}`);
     for (const [name, kustomization] of [
       ['plant-store', 'kustomization.yaml'],
       ['plant-store-operator', 'backup/kustomization.yaml'],
@@ -116,8 +129,7 @@ function suite(): void {
     expect(await packed('backup/restore-job.yaml')).to.match(
       /image: \S+\/plant-store-operator:0\.1\.0@sha256:/,
     );
-    const page = await inClone('tar -xOf release/plant-store-0.1.0.tgz package/CHANGELOG.md');
-    expect(page).to.match(/^## \[0\.1\.0\] - /m);
+    expect(await inTarball('plant-store', 'CHANGELOG.md')).to.match(/^## \[0\.1\.0\] - /m);
     writeFileSync(path('clone/release/plant-store-0.1.0.tgz'), 'another');
     expect(await inClone(`cd release && ${check}`).catch(String)).to.contain('plant-store-0.1.0.tgz: FAILED');
   });

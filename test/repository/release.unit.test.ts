@@ -1,11 +1,23 @@
 import { expect } from 'chai';
-import { readFileSync } from 'node:fs';
-import { changelogOf, pinned, problemsOf, renamed, severeIn } from '../../scripts/release-plan';
+import { existsSync, readFileSync } from 'node:fs';
+import {
+  addressed,
+  changelogOf,
+  pinned,
+  problemsOf,
+  renamed,
+  severeIn,
+  withRunbooksAt,
+} from '../../scripts/release-plan';
 
 const CHANGELOG =
   '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- Ferns.\n\n## [0.1.0] - 2026-01-01\n\n- Moss.\n';
 
 describe('A release', () => {
+  const addresses = {
+    repository: 'https://git.example/plant-store',
+    documentation: 'https://git.example/plant-store/docs',
+  };
   const state = {
     version: '0.2.0',
     current: '0.1.0',
@@ -14,6 +26,7 @@ describe('A release', () => {
     tags: ['v0.1.0'],
     changelog: CHANGELOG,
     missing: [],
+    addresses,
   };
 
   it('has no problem with a higher version, a clean main branch and unreleased changes', () => {
@@ -45,6 +58,58 @@ describe('A release', () => {
       expect(problemsOf({ ...state, ...wrong })).to.deep.equal([problem]);
     });
   }
+
+  for (const name of ['repository', 'documentation'] as const)
+    for (const address of [
+      '',
+      'http://git.example/plant-store',
+      'https://git.example/docs/',
+      'https://git.example/a.git',
+      'https://a b',
+    ])
+      it(`is refused with ${JSON.stringify(address)} as the address of the ${name}`, () => {
+        const given = address === '' ? '' : `, and is ${address}`;
+        expect(problemsOf({ ...state, addresses: { ...addresses, [name]: address } })).to.deep.equal([
+          `--${name} must be an https address, such as https://git.example/plant-store${given}`,
+        ]);
+      });
+
+  it('names the repository in both packages, also in place of that of the release before', () => {
+    for (const folder of [undefined, 'service']) {
+      const manifest = readFileSync(`${folder ?? '.'}/package.json`, 'utf8');
+      const released = addressed(manifest, addresses, folder);
+      expect(JSON.parse(released)).to.deep.equal({
+        ...(JSON.parse(manifest) as object),
+        homepage: 'https://git.example/plant-store/docs',
+        bugs: 'https://git.example/plant-store/issues',
+        repository: {
+          type: 'git',
+          url: 'git+https://git.example/plant-store.git',
+          ...(folder && { directory: folder }),
+        },
+      });
+      const moved = { ...addresses, repository: 'https://other.example/a' };
+      expect(addressed(released, moved, folder)).to.equal(addressed(manifest, moved, folder));
+    }
+  });
+
+  it('links the runbook of every alert at the address of the documentation', () => {
+    for (const file of [
+      'deploy/prometheus/rules.yaml',
+      'deploy/kubernetes/monitoring/prometheus-rule.yaml',
+    ]) {
+      const rules = readFileSync(file, 'utf8');
+      const released = withRunbooksAt('https://git.example/plant-store/docs', rules);
+      const links = [...released.matchAll(/runbook_url: https:\/\/git\.example\/plant-store\/docs\/(\S+)#/g)];
+      expect(links)
+        .to.have.length(rules.split('runbook_url: ').length - 1)
+        .and.not.length(0);
+      for (const [, page] of links) expect(existsSync(`docs/${page!}`), page).to.equal(true);
+      expect(withRunbooksAt('https://other.example', released)).to.equal(
+        withRunbooksAt('https://other.example', rules),
+      );
+    }
+  });
 
   it('has the unreleased changes under its heading, and the heading Unreleased with none', () => {
     expect(changelogOf(CHANGELOG, '0.2.0', '2026-11-22')).to.equal(
