@@ -114,7 +114,7 @@ describeOwnRedis('A projection of a store on a Redis Cluster', (startRedis) => {
     const streams = all.filter((each) => feed.bucketOf(each) === bucket);
     const model = new ReadModel();
     let outages = 0;
-    const projection = projectInto(opened, model, () => outages++);
+    const projection = projectInto(opened, model, () => void outages++);
     let isMoving = true;
     const write = async (stream: StreamName) => {
       for (let head = BEGINNING; isMoving; await pause(PAUSE_MS)) head = await appended(store, stream, head);
