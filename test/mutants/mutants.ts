@@ -4,7 +4,7 @@
  *     === <file>
  *
  *     <what is wrong, as a sentence>
- *     @ engine <seed>, or @ adapter <seed>: the first random schedule that finds it
+ *     @ engine <seed>, @ feed <seed> or @ adapter <seed>: the first random schedule that finds it
  *     @ <test file>: <a part of the title, with those of its suites>
  *     -<a line of the file>
  *     +<what replaces it>
@@ -13,6 +13,7 @@
  * Indentation does not count. A fault has a schedule, a test or both.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
+import type { SIMULATED } from '../world/simulated/scenarios';
 
 const FILE = 'test/mutants/mutants.diff';
 
@@ -20,7 +21,7 @@ const FILE = 'test/mutants/mutants.diff';
 export const FIRST_SEED = 1;
 export const SCHEDULES = 100_000;
 
-export type SimulationName = 'engine' | 'adapter';
+export type SimulationName = keyof typeof SIMULATED;
 
 export interface Mutant {
   readonly fault: string;
@@ -28,7 +29,7 @@ export interface Mutant {
   /** Lines that the file has exactly once, and the lines with the fault. */
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** The random schedules that find it: of the engine over the model of Redis, or behind the Redis adapter. */
+  /** The random schedules that find it: of the engine or of projections over the model of Redis, or behind the Redis adapter. */
   readonly simulation?: SimulationName;
   readonly seed?: number;
   /** The test that fails with it. */
@@ -46,7 +47,7 @@ export const MUTANTS: readonly Mutant[] = readFileSync(FILE, 'utf8')
 function mutantOf(file: string, [fault, ...lines]: readonly string[]): Mutant {
   const linesWith = (marks: string) =>
     lines.filter((line) => marks.includes(line[0]!)).map((line) => line.slice(1));
-  const [schedule, test] = [/^@ (engine|adapter) (\d+)$/, /^@ (test\/\S+): (.*)$/].map((form) =>
+  const [schedule, test] = [/^@ (engine|feed|adapter) (\d+)$/, /^@ (test\/\S+): (.*)$/].map((form) =>
     lines.map((line) => form.exec(line)).find((found) => found !== null),
   );
   return {

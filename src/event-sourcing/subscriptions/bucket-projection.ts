@@ -2,7 +2,13 @@ import { decodeEvent } from '../codec';
 import { CheckpointConflict } from '../ports/checkpoint';
 import type { Head } from '../ports/event-store';
 import { isTransient } from '../ports/faults';
-import type { Feed, FeedPosition, FeedReadResult, FeedTrail } from '../ports/feed';
+import {
+  FEED_BEGINNING,
+  type Feed,
+  type FeedPosition,
+  type FeedReadResult,
+  type FeedTrail,
+} from '../ports/feed';
 import type { StreamCatalogue } from '../ports/stream-catalogue';
 import type { StreamName } from '../ports/stream-name';
 import { BucketCheckpoint } from './bucket-checkpoint';
@@ -146,8 +152,8 @@ export class BucketProjection<Event, State> {
 
   /**
    * The feed does not have a position, so streams of the checkpoint may have lost events: replaces those that differ.
-   * Continues after the newest position that is left, or reads all streams. Until then the checkpoint has `lost`, so an
-   * instance that dies meanwhile does this again.
+   * Continues after the newest position that is left, or reads all streams. Until then the checkpoint has a position that
+   * the feed does not have, so an instance that dies meanwhile does this again.
    */
   async #recover(lost: FeedTrail, result: Exclude<FeedReadResult, { status: 'read' }>): Promise<void> {
     const { catalogue, options } = this.context;
@@ -157,14 +163,15 @@ export class BucketProjection<Event, State> {
       if (options.lostTail === undefined) throw new FeedReset(tail);
       await options.lostTail(tail);
     }
-    this.#checkpoint.set({ trail: lost, bound: undefined });
+    // A failover can lose that entries were trimmed. So what counts as trimmed meanwhile is the whole feed.
+    const trail: FeedTrail = result.status === 'reset' ? lost : [FEED_BEGINNING];
+    this.#checkpoint.set({ trail, bound: undefined });
     for (const streams = await this.#checkpoint.streams(); streams.length > 0;) {
       const some = streams.splice(-STREAMS_AT_A_TIME);
-      const found = await Promise.all(some.map((stream) => catalogue.find(stream)));
-      if (
-        !(await this.applyListed(new Map(some.map((stream, index) => [stream, found[index]?.version ?? 0]))))
-      )
-        return;
+      const found = await this.#reader.read(() => Promise.all(some.map((stream) => catalogue.find(stream))));
+      if (found === undefined) return;
+      const versions = some.map((stream, index) => [stream, found[index]?.version ?? 0] as const);
+      if (!(await this.applyListed(new Map(versions)))) return;
     }
     const index = lost.findIndex(({ sequence }) => sequence === shared?.sequence);
     const [newest, ...older] = index < 0 ? [] : lost.slice(index);
@@ -174,13 +181,16 @@ export class BucketProjection<Event, State> {
 
   /**
    * Applies all events of `streams` up to versions that the catalogue has just returned. The end of the feed is noted
-   * after that, so it bounds what is applied. False, without effect, if the feed has lost the bound before it.
+   * after that, so it bounds what is applied. False, without effect, if the feed has lost the bound before it, or cannot
+   * be read.
    */
   async applyListed(streams: ReadonlyMap<StreamName, number>): Promise<boolean> {
     const { feed } = this.context;
     const { bound } = this.#checkpoint;
-    const end = await feed.end(this.bucket);
-    if (bound && (await feed.read(this.bucket, [bound], 1)).status !== 'read') return false;
+    const end = await this.#reader.read(() => feed.end(this.bucket));
+    if (end === undefined) return false;
+    const known = bound && (await this.#reader.read(() => feed.read(this.bucket, [bound], 1)));
+    if (bound && known?.status !== 'read') return false;
     this.#checkpoint.set({ bound: end });
     await this.advance(streams);
     return !this.isCancelled();

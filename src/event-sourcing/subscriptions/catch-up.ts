@@ -1,7 +1,10 @@
+import type { Clock } from '../ports/clock';
 import type { Feed, FeedPosition } from '../ports/feed';
 import type { StreamCatalogue } from '../ports/stream-catalogue';
 import type { StreamName } from '../ports/stream-name';
 import { type BucketProjection, STREAMS_AT_A_TIME } from './bucket-projection';
+import { Cancellation } from './cancellation';
+import { inTime } from './store-reader';
 
 interface CatchingUp<Event, State> {
   readonly bucket: BucketProjection<Event, State>;
@@ -19,6 +22,7 @@ export class CatchUps<Event, State> {
   constructor(
     private readonly feed: Feed,
     private readonly catalogue: StreamCatalogue,
+    private readonly clock: Clock,
   ) {}
 
   /**
@@ -38,7 +42,7 @@ export class CatchUps<Event, State> {
     try {
       const members = new Map<number, CatchingUp<Event, State>>();
       for (const each of waiting) {
-        const end = await this.feed.end(each.bucket.bucket);
+        const end = await this.#inTime(() => this.feed.end(each.bucket.bucket));
         members.set(each.bucket.bucket, { ...each, end, streams: new Map() });
       }
       await this.#applyAll(members);
@@ -48,7 +52,7 @@ export class CatchUps<Event, State> {
   }
 
   async #applyAll(members: Map<number, CatchingUp<Event, State>>): Promise<void> {
-    for await (const found of this.catalogue.streams()) {
+    for await (const found of this.#streams()) {
       if (members.size === 0) return;
       if ('foreign' in found) continue;
       const bucket = this.feed.bucketOf(found.stream);
@@ -58,6 +62,24 @@ export class CatchUps<Event, State> {
       if (member.streams.size === STREAMS_AT_A_TIME && !(await this.#apply(member))) members.delete(bucket);
     }
     for (const member of members.values()) await this.#apply(member, member.end);
+  }
+
+  /** The streams of the catalogue. */
+  async *#streams() {
+    const streams = this.catalogue.streams()[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await this.#inTime(() => streams.next());
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } finally {
+      streams.return?.().catch(() => {});
+    }
+  }
+
+  async #inTime<T>(read: () => Promise<T>): Promise<T> {
+    return (await inTime(this.clock, read, new Cancellation(undefined))) as T;
   }
 
   /** Applies the streams found so far. At the `end`, or if the bucket fails or is cancelled, it leaves the pass: false. */

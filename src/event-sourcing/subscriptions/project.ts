@@ -30,7 +30,7 @@ export function project<Event, State = never>(
 ): Projection<Event, State> {
   if (feed === undefined || catalogue === undefined)
     throw new TypeError('a projection needs a store with a feed and a catalogue');
-  const catchUps = new CatchUps<Event, State>(feed, catalogue);
+  const catchUps = new CatchUps<Event, State>(feed, catalogue, options.clock);
   const catchUp = (bucket: BucketProjection<Event, State>) => catchUps.join(bucket);
   return new Projection({ store, snapshots, base: options.base, feed, catalogue, options, catchUp });
 }

@@ -12,6 +12,24 @@ const READ_MS = 10_000;
 /** Calls `changed` once there may be more to read. Returns a function that cancels the call. */
 type NotifyChange = (changed: () => void) => () => void;
 
+/** The result of `read`, or `undefined` once cancelled. Rejects with StoreUnavailable if it is not settled in time. */
+export async function inTime<T>(
+  clock: Clock,
+  read: () => Promise<T>,
+  cancellation: Cancellation,
+): Promise<T | undefined> {
+  let cancelTimer!: () => void;
+  const expired = new Promise<never>((_, reject) => {
+    const error = new StoreUnavailable('the store does not answer');
+    cancelTimer = clock.after(READ_MS, () => reject(error));
+  });
+  try {
+    return await cancellation.unlessCancelled(Promise.race([read(), expired]));
+  } finally {
+    cancelTimer();
+  }
+}
+
 /** Reads from a store as one follower does: one call at a time. */
 export class StoreReader {
   #available = true;
@@ -28,7 +46,7 @@ export class StoreReader {
   /** The result of `read`; `undefined` when cancelled, or a while after the store was unavailable. */
   async read<T>(read: () => Promise<T>): Promise<T | undefined> {
     try {
-      const result = await this.#readInTime(read);
+      const result = await inTime(this.clock, read, this.cancellation);
       this.#available = true;
       return result;
     } catch (error) {
@@ -37,19 +55,6 @@ export class StoreReader {
       this.#available = false;
       await this.wait(error.retryAfterMs ?? POLL_MS);
       return undefined;
-    }
-  }
-
-  async #readInTime<T>(read: () => Promise<T>): Promise<T | undefined> {
-    let cancelTimer!: () => void;
-    const expired = new Promise<never>((_, reject) => {
-      const error = new StoreUnavailable('the store does not answer');
-      cancelTimer = this.clock.after(READ_MS, () => reject(error));
-    });
-    try {
-      return await this.cancellation.unlessCancelled(Promise.race([read(), expired]));
-    } finally {
-      cancelTimer();
     }
   }
 

@@ -94,13 +94,14 @@ describeOwnRedis('A projection of a store on a Redis Cluster', (startRedis) => {
 
   /** Repeats an append until its outcome is known. */
   async function appended(store: EventStore, stream: StreamName, head: Head): Promise<Head> {
-    for (const commit = mintCommit(); ; await pause(PAUSE_MS)) {
+    for (const commit = mintCommit(); ;) {
       try {
         const result = await store.append(stream, head, commit, [note('one')]);
         if (result.status !== 'appended') throw new Error(result.status);
         return result.head;
       } catch (error) {
         if (!(error instanceof StoreUnavailable) && !(error instanceof OutcomeUnknown)) throw error;
+        await pause(PAUSE_MS);
       }
     }
   }
@@ -114,10 +115,15 @@ describeOwnRedis('A projection of a store on a Redis Cluster', (startRedis) => {
     const streams = all.filter((each) => feed.bucketOf(each) === bucket);
     const model = new ReadModel();
     let outages = 0;
-    const projection = projectInto(opened, model, () => void outages++);
+    const projection = projectInto(opened, model, () => {
+      outages++;
+    });
     let isMoving = true;
     const write = async (stream: StreamName) => {
-      for (let head = BEGINNING; isMoving; await pause(PAUSE_MS)) head = await appended(store, stream, head);
+      for (let head = BEGINNING; isMoving;) {
+        head = await appended(store, stream, head);
+        await pause(PAUSE_MS);
+      }
     };
     const written = Promise.all(streams.map(write));
     const [key] = feedKeys('plant-store', bucket);

@@ -1,12 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
-  type AppendResult,
   type Clock,
   type EncodedEvent,
   type EventStore,
+  type Feed,
   type Head,
   OutcomeUnknown,
-  type ReadResult,
   StoreUnavailable,
+  type StreamCatalogue,
   type StreamName,
 } from '../../../src/event-sourcing';
 import { type RedisModel, WriteRefused } from './redis-model';
@@ -14,21 +15,22 @@ import type { CallAction, Move } from './schedule';
 import type { SimulatedProcess } from './simulated-process';
 import { type SharedSnapshots, SimulatedSnapshots } from './simulated-snapshots';
 import { type StoreNetwork, toggle } from './store-network';
+import { STREAMS } from './users';
 
-type Result = ReadResult | AppendResult;
+/** Of a page of the feed. */
+const PAGE_ENTRIES = 100;
 
 /** What the store answers, and how many writes the store had then. */
 interface Reply {
-  readonly result?: Result;
+  readonly result?: { readonly value: unknown };
   readonly error?: Error;
   readonly offset: number;
 }
 
-/** A subscriber of an instance that waits for a change of a stream. */
+/** A subscriber of an instance that waits for a change of a stream or of the feed. */
 interface Waiter {
   readonly instance: number;
-  readonly stream: StreamName;
-  readonly after: Head;
+  readonly hasChanged: () => boolean;
   readonly changed: () => void;
 }
 
@@ -36,8 +38,8 @@ interface Waiter {
 interface Call {
   readonly instance: number;
   readonly isAppend: boolean;
-  readonly run: () => Result;
-  readonly resolve: (result: Result) => void;
+  readonly run: () => unknown;
+  readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
   /** Set when the store has executed it. */
   reply?: Reply;
@@ -83,27 +85,67 @@ export class SimulatedNetwork implements StoreNetwork {
 
   open(instance: number, process: SimulatedProcess, clock: Clock) {
     const snapshots = new SimulatedSnapshots(this.#snapshots, clock, () => process.alive);
-    return { store: this.#storeOf(instance), snapshots };
+    const catalogue = this.#catalogueOf(instance);
+    return { store: this.#storeOf(instance), snapshots, feed: this.#feedOf(instance), catalogue };
+  }
+
+  #send<T>(instance: number, isAppend: boolean, run: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.calls.push({ instance, isAppend, run, resolve: resolve as (result: unknown) => void, reject });
+    });
   }
 
   #storeOf(instance: number): EventStore {
-    const send = <T extends Result>(isAppend: boolean, run: () => T) =>
-      new Promise<T>((resolve, reject) => {
-        this.calls.push({ instance, isAppend, run, resolve: resolve as (result: Result) => void, reject });
-      });
     return {
-      read: (stream: StreamName, after: Head) => send(false, () => this.store.read(stream, after)),
+      read: (stream: StreamName, after: Head) =>
+        this.#send(instance, false, () => this.store.read(stream, after)),
       append: (stream: StreamName, expected: Head, commit: string, events: readonly EncodedEvent[]) =>
-        send(true, () => this.store.append(stream, expected, commit, events)),
+        this.#send(instance, true, () => this.store.append(stream, expected, commit, events)),
       notify: this.options.notifies
         ? (stream, after, changed) => {
-            const waiter = { instance, stream, after, changed };
-            this.#waiters.add(waiter);
-            this.#notify();
-            return () => void this.#waiters.delete(waiter);
+            const hasChanged = () => this.store.hasChanged(stream, after);
+            return this.#wait({ instance, hasChanged, changed });
           }
         : undefined,
     };
+  }
+
+  #feedOf(instance: number): Feed {
+    return {
+      buckets: 1,
+      bucketOf: () => 0,
+      read: (_, trail, limit = PAGE_ENTRIES) =>
+        this.#send(instance, false, () => this.store.readFeed(trail, limit)),
+      end: () => this.#send(instance, false, () => this.store.feedEnd()),
+      notify: this.options.notifies
+        ? (_, after, changed) => {
+            const hasChanged = () => !isDeepStrictEqual(this.store.feedEnd(), after);
+            return this.#wait({ instance, hasChanged, changed });
+          }
+        : undefined,
+    };
+  }
+
+  #catalogueOf(instance: number): StreamCatalogue {
+    const find = (stream: StreamName) => {
+      const version = this.store.history(stream).length;
+      return version === 0 ? undefined : { stream, version };
+    };
+    const all = () => STREAMS.flatMap((stream) => find(stream) ?? []);
+    const send = <T>(run: () => T) => this.#send(instance, false, run);
+    return {
+      async *streams() {
+        yield* await send(all);
+      },
+      find: (stream) => send(() => find(stream)),
+      erase: () => Promise.reject(new Error('no stream is erased')),
+    };
+  }
+
+  #wait(waiter: Waiter): () => void {
+    this.#waiters.add(waiter);
+    this.#notify();
+    return () => void this.#waiters.delete(waiter);
   }
 
   archive(): undefined {
@@ -150,8 +192,8 @@ export class SimulatedNetwork implements StoreNetwork {
   /** Notifies the subscribers whose stream has changed. Those that cannot be reached miss it. */
   #notify(): void {
     for (const waiter of this.#waiters) {
-      const { stream, after, instance, changed } = waiter;
-      if (!this.store.hasChanged(stream, after)) continue;
+      const { hasChanged, instance, changed } = waiter;
+      if (!hasChanged()) continue;
       this.#waiters.delete(waiter);
       if (!this.#frozen && !this.#partitioned.has(instance)) changed();
     }
@@ -190,7 +232,7 @@ export class SimulatedNetwork implements StoreNetwork {
     // was lost: a repeated append can restore the lost head, and then the other copy is recorded, as
     // docs/operations.md says.
     duplicate: (call) => {
-      if (call.reply?.result && call.reply.result.status !== 'reset') this.late.push(call);
+      if (call.reply?.result && statusOf(call.reply.result.value) !== 'reset') this.late.push(call);
     },
     hang: (call) => this.#hang(call),
     // A call that was executed cannot be refused any more.
@@ -210,7 +252,7 @@ export class SimulatedNetwork implements StoreNetwork {
 
   #run(call: Call): Reply {
     try {
-      const result = call.run();
+      const result = { value: call.run() };
       if (call.isAppend) this.#notify();
       return { result, offset: this.store.offset };
     } catch (error) {
@@ -225,9 +267,9 @@ export class SimulatedNetwork implements StoreNetwork {
     const { result, error, offset } = reply;
     this.#end(call);
     if (result === undefined) call.reject(error!);
-    else if (result.status === 'appended' && this.store.wait(offset) < this.options.waitReplicas)
+    else if (statusOf(result.value) === 'appended' && this.store.wait(offset) < this.options.waitReplicas)
       call.reject(new OutcomeUnknown('too few replicas have confirmed the append'));
-    else call.resolve(result);
+    else call.resolve(result.value);
   }
 
   /** The connection of the caller breaks. */
@@ -256,4 +298,8 @@ export class SimulatedNetwork implements StoreNetwork {
     this.calls.splice(this.calls.indexOf(call), 1);
     return call;
   }
+}
+
+function statusOf(result: unknown): string | undefined {
+  return (result as { readonly status?: string } | undefined)?.status;
 }

@@ -3,9 +3,15 @@ import {
   BEGINNING,
   type EncodedEvent,
   type EventPage,
+  FEED_BEGINNING,
+  type FeedEntry,
+  type FeedPosition,
+  type FeedReadResult,
+  type FeedTrail,
   type Head,
   type ReadResult,
   type StoredEvent,
+  type StreamName,
   UnreadableHistory,
 } from '../../../src/event-sourcing';
 import type { KeptBase } from '../../support/memory-snapshots';
@@ -40,6 +46,9 @@ export class RedisModel {
   readonly bases = new Map<string, KeptBase>();
   /** Whether a failover or a restart has lost a base, or the removal of archived events. */
   hasLostArchive = false;
+  /** All entries of the feed, in one bucket, with those that were trimmed. */
+  #feed: FeedEntry[] = [];
+  #sequence = 0;
   /** Called after each change of the events of a stream. */
   changed: (stream: string) => void = () => {};
   /** The error reply to every write; `undefined` while the primary accepts them. */
@@ -52,10 +61,14 @@ export class RedisModel {
   readonly #replicas: number[];
   readonly #connected: boolean[];
 
-  /** @param pageSize maximum number of events of a read or a conflict; 1 or more. */
+  /**
+   * @param pageSize maximum number of events of a read or a conflict; 1 or more.
+   * @param feedLength number of entries that the feed keeps.
+   */
   constructor(
     replicas: number,
     private readonly pageSize: number,
+    private readonly feedLength = Infinity,
   ) {
     this.#replicas = Array.from({ length: replicas }, () => 0);
     this.#connected = this.#replicas.map(() => true);
@@ -90,7 +103,38 @@ export class RedisModel {
     return history.length !== after.version || !contains(history, after);
   }
 
-  append(stream: string, expected: Head, commit: string, events: readonly EncodedEvent[]): AppendResult {
+  /** The number of the next entry of the feed. */
+  nextSequence(): number {
+    return ++this.#sequence;
+  }
+
+  readFeed([after, ...older]: FeedTrail, limit: number): FeedReadResult {
+    const kept = this.#feed.slice(-this.feedLength);
+    const trimmed = this.#feed.length > kept.length ? kept[0]!.sequence - 1 : -1;
+    const statusOf = ({ sequence, commit }: FeedPosition) => {
+      if (sequence <= trimmed) return 'trimmed';
+      const known = sequence === 0 ? '' : kept.find((each) => each.sequence === sequence)?.commit;
+      return known === commit ? 'read' : 'reset';
+    };
+    const status = statusOf(after);
+    if (status === 'trimmed') return { status };
+    if (status === 'reset') return { status, shared: older.find((each) => statusOf(each) === 'read') };
+    const entries = kept.filter(({ sequence }) => sequence > after.sequence);
+    return { status, entries: entries.slice(0, limit), more: entries.length > limit };
+  }
+
+  feedEnd(): FeedPosition {
+    const { sequence, commit } = this.#feed.at(-1) ?? FEED_BEGINNING;
+    return { sequence, commit };
+  }
+
+  append(
+    stream: string,
+    expected: Head,
+    commit: string,
+    events: readonly EncodedEvent[],
+    number?: number,
+  ): AppendResult {
     const history = this.streams.get(stream) ?? [];
     const status = this.check(stream, expected, commit, events, history);
     if (status === 'unreadable') throw new UnreadableHistory();
@@ -100,6 +144,10 @@ export class RedisModel {
     if (status === 'new') {
       for (const event of events) history.push({ version: history.length + 1, commit, ...event });
       this.streams.set(stream, history);
+      const sequence = number ?? this.nextSequence();
+      const at = this.#feed.findLastIndex((entry) => entry.sequence < sequence) + 1;
+      const entry = { sequence, commit, stream: stream as StreamName, version: history.length };
+      this.#feed.splice(at, 0, entry);
       this.changed(stream);
     }
     this.#writes.push({ stream, events: status === 'new' ? events.length : 0 });
@@ -202,6 +250,8 @@ export class RedisModel {
       if (events === 0) continue;
       // Another array: a timeline has the one with the lost events.
       this.streams.set(stream, history.slice(0, left));
+      this.#feed = this.#feed.filter((entry) => entry.stream !== stream || entry.version <= left);
+      this.#sequence = this.feedEnd().sequence;
       this.changed(stream);
     }
     this.#replicas.forEach((has, replica) => (this.#replicas[replica] = Math.min(has, this.offset)));

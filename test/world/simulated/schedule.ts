@@ -25,6 +25,8 @@ export type Move =
   | { readonly type: 'send'; readonly nth: number; readonly user: number; readonly request: PlantRequest }
   | { readonly type: CallAction; readonly nth: number }
   | { readonly type: 'pass'; readonly ms: number }
+  /** Every call under way is executed and answered, if it can be. */
+  | { readonly type: 'advance' }
   /** The instance dies, and another process takes its place. */
   | { readonly type: 'kill'; readonly nth: number }
   | { readonly type: 'partition'; readonly nth: number; readonly on: boolean }
@@ -64,7 +66,9 @@ export type Move =
       readonly pauseMs: number;
     }
   /** A client ends its subscription, and continues after its last event through an instance. */
-  | { readonly type: 'resubscribe'; readonly nth: number; readonly instance: number };
+  | { readonly type: 'resubscribe'; readonly nth: number; readonly instance: number }
+  /** An instance projects all streams into the read model: a transaction is committed after so long, and ends later. */
+  | { readonly type: 'project'; readonly nth: number; readonly commitMs: number; readonly replyMs: number };
 
 /** The settings of instances behind the Redis adapter. */
 export interface AdapterSettings {
@@ -97,6 +101,8 @@ export interface Schedule {
   readonly smallChunks: boolean;
   /** Whether the store notifies subscribers. The Redis adapter always does. */
   readonly notifies: boolean;
+  /** Number of entries that the feed keeps. */
+  readonly feedLength: number;
   /** With it, the instances call the store through the Redis adapter; else directly. */
   readonly adapter?: AdapterSettings;
   readonly moves: readonly Move[];
@@ -123,6 +129,7 @@ export const SIMPLEST: Omit<Schedule, 'moves' | 'adapter'> = {
   gathers: false,
   smallChunks: false,
   notifies: false,
+  feedLength: UNLIMITED,
 };
 
 /** Exact in binary, and so are all times of the simulation at these rates. */
@@ -152,6 +159,12 @@ type OneOf = <T>(...values: readonly T[]) => T;
 /** The schedule of a seed for instances that call the model of Redis. */
 export function scheduleOf(seed: number): Schedule {
   return randomSchedule(WEIGHTS, ...choicesOf(seed));
+}
+
+/** The schedule of a seed for instances that project all streams from the feed of the model of Redis. */
+export function feedScheduleOf(seed: number): Schedule {
+  const [below, oneOf] = choicesOf(seed);
+  return { ...randomSchedule(FEED_WEIGHTS, below, oneOf), feedLength: oneOf(1, 3, UNLIMITED, UNLIMITED) };
 }
 
 /** The schedule of a seed for instances behind the Redis adapter. */
@@ -206,6 +219,7 @@ function randomSchedule(
     gathers: oneOf(true, false),
     smallChunks: below(SMALL_CHUNKS) === 0,
     notifies: oneOf(true, false),
+    feedLength: UNLIMITED,
     moves: Array.from({ length: MIN_MOVES + below(MAX_MOVES - MIN_MOVES) }, () => make[oneOf(...types)]()),
   };
 }
@@ -252,6 +266,16 @@ const WEIGHTS: KindWeights = {
   ],
   subscriptions: SUBSCRIPTIONS,
   passes: [10, 30, 60, 100],
+};
+
+const FEED_WEIGHTS: KindWeights = {
+  ...WEIGHTS,
+  calm: [...WEIGHTS.calm, [6, 'project'], [30, 'advance']],
+  lossy: [
+    [8, 'promote'],
+    [8, 'restart'],
+  ],
+  subscriptions: [],
 };
 
 const ADAPTER_WEIGHTS: KindWeights = {
@@ -311,6 +335,7 @@ function movesOf(
     refuse: action('refuse'),
     failWithBug: action('failWithBug'),
     executeLate: action('executeLate'),
+    advance: () => ({ type: 'advance' }),
     pass: () => ({ type: 'pass', ms: below(LONG_PASS) === 0 ? LONG_PASS_MS : oneOf(...passes) }),
     kill: () => ({ type: 'kill', nth: nth() }),
     partition: () => ({ type: 'partition', nth: nth(), on: on() }),
@@ -339,5 +364,9 @@ function movesOf(
       ...{ after: oneOf(0, 0, below(8), below(60)), pauseMs: oneOf(0, 0, 20) },
     }),
     resubscribe: () => ({ type: 'resubscribe', nth: nth(), instance: nth() }),
+    project: () => ({
+      ...{ type: 'project', nth: nth() },
+      ...{ commitMs: oneOf(0, 0, 20, 300), replyMs: oneOf(0, 0, 20, 300) },
+    }),
   };
 }

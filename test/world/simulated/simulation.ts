@@ -20,9 +20,10 @@ import { RedisNetwork } from './redis/redis-network';
 import { DISK_ERROR, OUT_OF_MEMORY, RedisModel } from './redis-model';
 import { type Move, type Schedule, UNLIMITED } from './schedule';
 import { SimulatedProcess } from './simulated-process';
+import { SimulatedProjection, SimulatedReadModel, type TransactionTimes } from './simulated-projection';
 import { SimulatedRequest, TIMEOUT_MS } from './simulated-request';
 import { SimulatedSubscriber } from './simulated-subscriber';
-import type { StoreNetwork } from './store-network';
+import type { SimulatedStores, StoreNetwork } from './store-network';
 import { Timeline } from './timeline';
 import { STREAMS, USERS } from './users';
 import { created, decoded, deleted, encoded, plantEventOf } from '../../support/given';
@@ -58,6 +59,8 @@ const FOLLOWED_BEHIND_ADAPTER_MS = RECONNECTED_WITHIN_MS + SERVED_WITHIN_MS;
 /** A history that lost events and is as long as before causes no notification. The next read without one finds it. */
 const LOSS_NOTICED_WITHIN_MS = 5000;
 const MAX_SUBSCRIBERS = 3;
+/** A bucket that cannot be read is tried again after at most 30 seconds. */
+const PROJECTED_WITHIN_MS = 30_000 + FOLLOWED_WITHIN_MS;
 /** The longest time in which a process without requests comes to rest. */
 const QUIET_WITHIN_MS = 10 * TIMEOUT_MS;
 
@@ -151,6 +154,9 @@ class Simulation {
   readonly #clients: readonly SimulatedClient[];
   readonly #requests: SimulatedRequest[] = [];
   readonly #subscribers: SimulatedSubscriber[] = [];
+  readonly #stores = new Map<SimulatedProcess, SimulatedStores>();
+  readonly #readModel: SimulatedReadModel;
+  readonly #projections = new Map<SimulatedProcess, SimulatedProjection>();
   readonly #problems = new Set<string>();
   #mayLose = false;
   #operatorCalls = 0;
@@ -164,12 +170,13 @@ class Simulation {
     private readonly schedule: Schedule,
     private readonly options: SimulationOptions,
   ) {
-    const { replicas, pageSize, clockRates, adapter } = schedule;
+    const { replicas, pageSize, feedLength, clockRates, adapter } = schedule;
     // Sockets emit their events from other callbacks than promises.
     this.#untilSettled = adapter ? untilIdle : untilSettled;
     this.#clock = new ManualClock(this.#untilSettled);
-    this.#store = new RedisModel(replicas, pageSize);
+    this.#store = new RedisModel(replicas, pageSize, feedLength);
     this.#network = this.#connect();
+    this.#readModel = new SimulatedReadModel(this.#store);
     this.#recordPast();
     this.#store.changed = (stream) =>
       this.#timelines
@@ -217,6 +224,8 @@ class Simulation {
   async end(): Promise<SimulationResult> {
     this.#startRounds();
     this.#endFaults();
+    // Before the next events of each stream, which would lead a projection to those that it has skipped.
+    if (this.#projections.size > 0) await this.#untilProjected();
     const servedAfterMs = await this.#serve(this.#retryingClients(), { type: 'create', id: 1, name: '' });
     if (this.#subscribers.length > 0) await this.#untilFollowed();
     await this.#untilQuiet();
@@ -257,7 +266,9 @@ class Simulation {
     const connect = this.options.connect ?? ((store: EventStore) => store);
     const hasLost = (stream: string) => this.#store.lost.has(stream);
     return new SimulatedProcess(this.#clock, clockRates[instance]!, hasLost, (process, clock) => {
-      const { store, snapshots } = this.#network.open(instance, process, clock);
+      const stores = this.#network.open(instance, process, clock);
+      const { store, snapshots } = stores;
+      this.#stores.set(process, stores);
       return {
         store: connect(store),
         mintCommit: () => `commit-${++this.#commits}`,
@@ -311,6 +322,13 @@ class Simulation {
         const subscriber = pick(this.#subscribers, move.nth);
         return subscriber?.subscribe(pick(this.#processes, move.instance)!);
       }
+      case 'project': {
+        const process = pick(this.#processes, move.nth)!;
+        if (!this.#projections.has(process)) this.#project(process, move);
+        return;
+      }
+      case 'advance':
+        return this.#network.advance();
       case 'archive':
         return this.#archive(move.nth, STREAMS[move.user]!, move.commits);
       case 'trim': {
@@ -371,6 +389,17 @@ class Simulation {
     const next = (this.#processes[instance] = this.#start(instance));
     for (const subscriber of this.#subscribers)
       if (subscriber.process === process) subscriber.subscribe(next);
+    const projection = this.#projections.get(process);
+    if (projection === undefined) return;
+    void projection.close();
+    this.#projections.delete(process);
+    this.#project(next, projection.times);
+  }
+
+  #project(process: SimulatedProcess, times: TransactionTimes): void {
+    const stores = this.#stores.get(process)!;
+    const projection = new SimulatedProjection(process, stores, times, this.#readModel, this.#clock);
+    this.#projections.set(process, projection);
   }
 
   #promote(replica: number, keepsOld: boolean): void {
@@ -379,6 +408,7 @@ class Simulation {
     // What is under way dies with its connection, and not in the new primary.
     if (!keepsOld) this.#network.failOver(false);
     this.#store.promote(replica);
+    this.#readModel.noteLosses();
     if (keepsOld) this.#network.failOver(true);
     // Every replica has every acknowledged write.
     if (waitReplicas < replicas) this.#mayLose = true;
@@ -387,6 +417,7 @@ class Simulation {
   #restart(lost: number): void {
     this.#network.restart();
     this.#store.loseWrites(lost);
+    this.#readModel.noteLosses();
     if (lost > 0) this.#mayLose = true;
   }
 
@@ -465,6 +496,31 @@ class Simulation {
     for (const { problems } of this.#subscribers) for (const problem of problems) this.#problems.add(problem);
     for (const subscriber of this.#subscribers)
       for (const leak of subscriber.leaks()) this.#problems.add(leak);
+  }
+
+  /** The read model has all events, and was informed of all that were lost. Then the projections end. */
+  async #untilProjected(): Promise<void> {
+    const projections = [...this.#projections.values()];
+    for (const projection of projections) projection.hurry();
+    const limit = this.#slowest(PROJECTED_WITHIN_MS);
+    const end = this.#clock.now() + limit;
+    // A feed that was trimmed may hide that it lost its end before.
+    const unreported = () => (this.schedule.feedLength === UNLIMITED ? this.#readModel.silentLosses : []);
+    // A history that has lost its base cannot be read any more.
+    const isDone = () =>
+      this.#store.hasLostArchive || (this.#readModel.isCurrent && unreported().length === 0);
+    while (!isDone() && this.#clock.now() <= end) await this.#step(FOLLOWING_MS);
+    if (!isDone()) {
+      if (!this.#readModel.isCurrent)
+        this.#problems.add(`a read model does not have all events within ${limit} ms`);
+      for (const commit of unreported())
+        this.#problems.add(`a read model was not informed that ${commit} was lost`);
+    }
+    for (const problem of this.#readModel.problems) this.#problems.add(problem);
+    let open = projections.length;
+    for (const projection of projections) void projection.close().then(() => open--);
+    while (open > 0 && this.#clock.now() <= end + limit) await this.#step();
+    if (open > 0) this.#problems.add('a projection does not end');
   }
 
   /** Loads and saves continue without a request, and every alarm is used up. */

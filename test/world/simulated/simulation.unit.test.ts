@@ -3,26 +3,26 @@ import type { EventStore } from '../../../src/event-sourcing';
 import { type PlantRequest, WRITES } from '../../support/plant-requests';
 import { seedsOf } from '../../mutants/mutants';
 import { describeFailure, findFailingSeed, replaySchedule } from './explore';
-import { type Move, SIMPLEST, type Schedule, scheduleOf } from './schedule';
+import { type Move, SIMPLEST, type Schedule, feedScheduleOf, scheduleOf } from './schedule';
 import { shrink } from './shrink';
 import { simulate } from './simulation';
 import { findViolations } from './violations';
 
 const LONG = process.env['LONG'] !== undefined;
 /** Of the schedules that find the faults of test/mutants. */
-const FINDING = seedsOf('engine');
+const FINDING = { engine: seedsOf('engine'), feed: seedsOf('feed') };
 const SEED = Number(process.env['SEED'] ?? Date.now() % 2 ** 31);
 
 /** Fails with the simplest schedule that violates a guarantee, if one of these seeds does. */
-async function expectNoViolation(first: number, count: number): Promise<void> {
-  const seed = await findFailingSeed(first, count);
-  if (seed !== undefined) throw new Error(await describeFailure(seed));
+async function expectNoViolation(first: number, count: number, schedules = scheduleOf): Promise<void> {
+  const seed = await findFailingSeed(first, count, { schedules });
+  if (seed !== undefined) throw new Error(await describeFailure(seed, { schedules }));
 }
 
 describe('Instances of the engine over a simulated Redis', () => {
   it('violate no guarantee in the schedules of fixed seeds', async () => {
     await expectNoViolation(1, LONG ? 20_000 : 1500);
-    for (const seed of FINDING) await expectNoViolation(seed, 1);
+    for (const seed of FINDING.engine) await expectNoViolation(seed, 1);
   }).timeout(600_000);
 
   it(`violate no guarantee in the schedules of fresh seeds, SEED=${SEED}`, async () => {
@@ -95,6 +95,17 @@ describe('Instances of the engine over a simulated Redis', () => {
     for (let seed = 1; seed <= 50; seed++)
       expect(await replaySchedule(scheduleOf(seed))).to.deep.equal(await replaySchedule(scheduleOf(seed)));
   });
+});
+
+describe('Projections over a simulated Redis', () => {
+  it('skip nothing, apply nothing twice and report each lost tail in the schedules of fixed seeds', async () => {
+    await expectNoViolation(1, LONG ? 20_000 : 500, feedScheduleOf);
+    for (const seed of FINDING.feed) await expectNoViolation(seed, 1, feedScheduleOf);
+  }).timeout(600_000);
+
+  it(`skip nothing, apply nothing twice and report each lost tail in those of fresh seeds, SEED=${SEED}`, async () => {
+    await expectNoViolation(SEED, LONG ? 100_000 : 500, feedScheduleOf);
+  }).timeout(1_200_000);
 });
 
 describe('The simulator', () => {

@@ -1,6 +1,22 @@
-import type { Clock, EventStore, SnapshotStore, StreamArchive } from '../../../src/event-sourcing';
+import type {
+  Clock,
+  EventStore,
+  Feed,
+  SnapshotStore,
+  StreamArchive,
+  StreamCatalogue,
+} from '../../../src/event-sourcing';
 import type { Move } from './schedule';
 import type { SimulatedProcess } from './simulated-process';
+
+/** The stores that a process calls. */
+export interface SimulatedStores {
+  readonly store: EventStore;
+  readonly snapshots: SnapshotStore;
+  /** Absent behind the Redis adapter. */
+  readonly feed?: Feed;
+  readonly catalogue?: StreamCatalogue;
+}
 
 /** How the instances of a simulation reach the store. */
 export interface StoreNetwork {
@@ -11,11 +27,7 @@ export interface StoreNetwork {
   /** Number of alarms that are always set. */
   readonly recurringAlarms: number;
   /** The stores that a new process of this instance calls. */
-  open(
-    instance: number,
-    process: SimulatedProcess,
-    clock: Clock,
-  ): { readonly store: EventStore; readonly snapshots: SnapshotStore };
+  open(instance: number, process: SimulatedProcess, clock: Clock): SimulatedStores;
   /** The archive, as an operator reaches it over the network of an instance; `undefined` if it is reached without one. */
   archive(nth: number): StreamArchive | undefined;
   /** The process of this instance died: no call of it gets an outcome, and each request may still reach the store. */
