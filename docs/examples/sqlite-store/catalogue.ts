@@ -33,6 +33,8 @@ export class SqliteStreamCatalogue implements StreamCatalogue {
   async erase(stream: StreamName): Promise<number> {
     return transaction(this.database, () => {
       this.database.prepare('DELETE FROM bases WHERE stream = ?').run(stream);
+      // The positions stay.
+      this.database.prepare('UPDATE feed SET stream = NULL WHERE stream = ?').run(stream);
       return Number(this.database.prepare('DELETE FROM events WHERE stream = ?').run(stream).changes);
     });
   }

@@ -12,6 +12,7 @@ import {
 } from 'plant-store/testing';
 import { SqliteStreamArchive } from './archive.js';
 import { SqliteStreamCatalogue } from './catalogue.js';
+import { SqliteFeed } from './feed.js';
 import { SqliteSnapshotStore } from './snapshots.js';
 import { SqliteEventStore } from './store.js';
 
@@ -43,17 +44,18 @@ describe('A store in SQLite keeps the contracts', async () => {
     losesReply = false;
     const database = new Database(join(directory, 'plants.db'));
     return {
-      store: new SqliteEventStore(database, 3),
+      store: new SqliteEventStore(database, 3, 200),
       catalogue: new SqliteStreamCatalogue(database),
       snapshots: new SqliteSnapshotStore(database),
       archive: new SqliteStreamArchive(database),
+      feed: new SqliteFeed(database),
       close: () => database.close(),
     };
   }
 
   const options = { durable: true, shared: true };
   const cases = [
-    ...eventStoreContract(open, { ...options, pageSize: 3, loseReply, loseEvents }),
+    ...eventStoreContract(open, { ...options, pageSize: 3, feedLength: 200, loseReply, loseEvents }),
     ...streamCatalogueContract(open, { ...options, manyStreams: 100 }),
     ...snapshotStoreContract(open, { ...options, damage }),
     ...streamArchiveContract(open, options),

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { OpenEventStore } from 'plant-store/event-sourcing';
 import { SqliteStreamArchive } from './archive.js';
 import { SqliteStreamCatalogue } from './catalogue.js';
+import { SqliteFeed } from './feed.js';
 import { SqliteSnapshotStore } from './snapshots.js';
 import { SqliteEventStore } from './store.js';
 
@@ -13,6 +14,7 @@ export function openEventStore(): OpenEventStore {
     catalogue: new SqliteStreamCatalogue(database),
     snapshots: new SqliteSnapshotStore(database),
     archive: new SqliteStreamArchive(database),
+    feed: new SqliteFeed(database),
     async check() {
       database.exec('SELECT 1 FROM events LIMIT 1');
       return { writes: true };

@@ -26,6 +26,9 @@ const SCHEMA = `
     id INTEGER PRIMARY KEY AUTOINCREMENT, stream TEXT, draft INTEGER,
     format TEXT, version INTEGER, commit_id TEXT, archive TEXT, chunks TEXT, UNIQUE (stream, draft)
   ) STRICT;
+  CREATE TABLE IF NOT EXISTS feed (
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT, commit_id TEXT, stream TEXT, version INTEGER
+  ) STRICT;
   CREATE VIEW IF NOT EXISTS lost_bases AS SELECT * FROM bases WHERE NOT EXISTS (
     SELECT * FROM events WHERE (stream, version, commit_id) = (bases.stream, bases.version, bases.commit_id)
   )`;
@@ -37,21 +40,33 @@ const SELECT = `
 
 const INSERT = 'INSERT INTO events (stream, version, commit_id, type, data) VALUES (?, ?, ?, ?, ?)';
 
+/** The entry of the feed, and those that are trimmed. */
+const PUBLISH = 'INSERT INTO feed (commit_id, stream, version) VALUES (?, ?, ?)';
+const TRIM = 'DELETE FROM feed WHERE sequence <= (SELECT max(sequence) FROM feed) - ?';
+
 const LOST_BASE = 'SELECT id FROM lost_bases WHERE stream = ? AND NOT draft';
 
 export class SqliteEventStore implements EventStore {
   readonly #select: StatementSync;
   readonly #insert: StatementSync;
+  readonly #publish: StatementSync;
+  readonly #trim: StatementSync;
   readonly #lostBase: StatementSync;
 
-  /** @param pageSize maximum number of events of a read or a conflict, 1 or more. */
+  /**
+   * @param pageSize maximum number of events of a read or a conflict, 1 or more.
+   * @param feedLength number of entries that the feed keeps.
+   */
   constructor(
     private readonly database: DatabaseSync,
     private readonly pageSize = 500,
+    private readonly feedLength = 100_000,
   ) {
     database.exec(SCHEMA);
     this.#select = database.prepare(SELECT);
     this.#insert = database.prepare(INSERT);
+    this.#publish = database.prepare(PUBLISH);
+    this.#trim = database.prepare(TRIM);
     this.#lostBase = database.prepare(LOST_BASE);
   }
 
@@ -71,10 +86,14 @@ export class SqliteEventStore implements EventStore {
       if (newer.status !== 'read') return newer;
       const next = newer.events[0];
       if (next !== undefined && next.commit !== commit) return { ...newer, status: 'conflict' };
+      const head = { version: expected.version + events.length, commit };
       // If the next event has this commit, the append is a repetition and has the same result.
-      for (const [index, { type, data }] of next ? [] : events.entries())
+      if (next !== undefined) return { status: 'appended', head };
+      for (const [index, { type, data }] of events.entries())
         this.#insert.run(stream, expected.version + index + 1, commit, type, data);
-      return { status: 'appended', head: { version: expected.version + events.length, commit } };
+      this.#publish.run(commit, stream, head.version);
+      this.#trim.run(this.feedLength);
+      return { status: 'appended', head };
     });
   }
 
