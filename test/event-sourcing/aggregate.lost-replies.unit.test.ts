@@ -33,17 +33,6 @@ describe('When the reply to an append is lost, an aggregate', () => {
     expect((await fixture.catchUp()).outcome).to.deep.equal(['Ivy']);
   });
 
-  it('records a commit once when the first attempt never reached the store', async () => {
-    const fixture = new OneAggregate();
-    const create = fixture.create(1, 'Fern');
-    await fixture.store.sole.lose();
-    await fixture.clock.pass(100);
-    await fixture.store.sole.answer();
-
-    expect(create.outcome).to.equal('created');
-    expect(await fixture.recorded()).to.deep.equal(['+Fern']);
-  });
-
   it('records a commit once when the first attempt arrives after the retry', async () => {
     const fixture = new OneAggregate();
     const create = fixture.create(1, 'Fern');
@@ -149,20 +138,6 @@ describe('When the reply to an append is lost, an aggregate', () => {
 
     expect(next.outcome).to.equal('created');
     expect(await fixture.recorded()).to.deep.equal(['+Fern', '+Ivy']);
-  });
-
-  it('after an unknown outcome, fences a late append if others have written', async () => {
-    const fixture = new OneAggregate();
-    const create = fixture.create(1, 'Fern');
-    const late = fixture.store.sole;
-    late.hang();
-    await fixture.clock.pass(TIMEOUT_MS);
-    const next = fixture.create(2, 'Ivy');
-    await fixture.store.sole.answer();
-    await late.execute();
-
-    expect([create.outcome, next.outcome]).to.deep.equal(['OutcomeUnknown', 'created']);
-    expect(await fixture.recorded()).to.deep.equal(['+Ivy']);
   });
 
   it('does not decide a command again after it expired', async () => {

@@ -3,14 +3,6 @@ import { TIMEOUT_MS, OneAggregate } from './one-aggregate';
 import { created, deleted, encoded } from './labels';
 
 describe('A round of an aggregate', () => {
-  it('starts at once for a single request', () => {
-    const fixture = new OneAggregate();
-
-    fixture.create(1, 'Fern');
-
-    expect(fixture.store.sole.request.events).to.deep.equal(encoded(created(1, 'Fern')));
-  });
-
   it('is one store call for all requests that arrived while its start was postponed, in order', async () => {
     const begin: (() => void)[] = [];
     const fixture = new OneAggregate({ gather: (start) => begin.push(start) });

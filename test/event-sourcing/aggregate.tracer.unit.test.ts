@@ -22,19 +22,6 @@ describe('The tracer of an aggregate', () => {
   const started = (...origins: number[]) => ({ started: 'ada', origins });
   const ended = (fault?: string) => ({ ended: 'ada', fault });
 
-  it('gets the start of each round with the origins of its requests, and its end', async () => {
-    const tracer = new NotingTracer();
-    const fixture = new OneAggregate({ tracer });
-    fixture.list();
-    fixture.create(1, 'Fern');
-    fixture.list();
-    expect(tracer.noted).to.deep.equal([started(1)]);
-    await fixture.store.sole.answer();
-    await fixture.store.sole.answer();
-
-    expect(tracer.noted).to.deep.equal([started(1), ended(), started(2, 3), ended()]);
-  });
-
   it('gets the fault of a failed round', async () => {
     const tracer = new NotingTracer();
     const fixture = new OneAggregate({ tracer });

@@ -149,10 +149,4 @@ describeRedis('A stream in Redis whose first events are replaced by a base', (re
       if ('foreign' in one || one.stream === alice) found.push(one);
     expect(found).to.deep.equal([{ stream: alice, version: 7 }]);
   });
-
-  it('has the size that Redis reports', async () => {
-    const bytes = await opened.archive.bytes(alice);
-    expect(bytes).to.be.greaterThan(100);
-    expect(await opened.archive.bytes(streamName('unknown'))).to.equal(undefined);
-  });
 });
