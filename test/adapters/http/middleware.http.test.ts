@@ -68,6 +68,8 @@ describe('The app, mounted with koa-mount,', () => {
     const links = [...page.text.matchAll(/<a href="([^"]+)"/g)].map(([, link]) => link!);
     expect(links).to.deep.equal(['/v1/docs', '/v1/openapi.json', '/v1/health/ready']);
     for (const link of links) await request(app.callback()).get(link).expect(200);
+    const odd = await request(mounted("/a&'").callback()).get("/a&'").set('Accept', 'text/html').expect(200);
+    expect(odd.text).to.contain('<a href="/a&#38;&#39;/docs">');
   });
 
   it('has its mount path in the OpenAPI document, also with several mount paths', async () => {
@@ -75,7 +77,10 @@ describe('The app, mounted with koa-mount,', () => {
     const both = new Koa().use(mount('/v1', app)).use(mount('/v2', app));
     for (const at of ['/v1', '/v2', '/v1']) {
       const { body } = await request(both.callback()).get(`${at}/openapi.json`).expect(200);
-      expect((body as { servers: { url: string }[] }).servers[0]!.url).to.equal(at);
+      const { servers, paths } = body as { servers: { url: string }[]; paths: object };
+      expect(servers[0]!.url).to.equal(at);
+      // The app has no metrics.
+      expect(paths).to.include.keys('/plants', '/docs').and.not.to.have.any.keys('/metrics');
     }
   });
 
@@ -384,6 +389,14 @@ describe('The app under a server of Node', () => {
       .get('/health/ready')
       .expect(200, '{"status":"ready","reads":true,"writes":true}');
     await request(app.callback()).get('/metrics').expect(404);
+  });
+
+  it('answers HEAD for a long list with the length of its text', async () => {
+    const app = appWith();
+    for (let id = 1; id <= 12; id++) await create(app, id, 'x'.repeat(10_000));
+    const { text } = await list(app).expect(200);
+    const { headers } = await request(app.callback()).head('/plants').set(BEARER).expect(200);
+    expect(headers).to.include({ 'content-length': String(text.length), 'content-type': 'application/json' });
   });
 
   it('lets Node send 100 Continue, once', async () => {

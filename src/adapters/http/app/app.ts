@@ -124,7 +124,7 @@ function commonResponse(report: ReportRequest, random: () => number, tracer: Req
 }
 
 function isAnswered(ctx: Context): boolean {
-  return ctx.res.statusCode !== 404 || (ctx.body !== undefined && ctx.body !== null) || ctx.respond === false;
+  return ctx.res.statusCode !== 404 || ctx.body !== undefined || ctx.respond === false;
 }
 
 type Failed = Pick<RequestReport, 'errorNumber' | 'reason' | 'error'>;

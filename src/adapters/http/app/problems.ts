@@ -60,8 +60,6 @@ export type Headers = Readonly<Record<string, string>>;
  * never reflects input.
  */
 export class HttpProblem extends Error {
-  override readonly name = 'HttpProblem';
-
   constructor(
     readonly problem: Problem,
     message: string = problem.message,

@@ -84,7 +84,7 @@ export class LongListReader implements HeldResponse {
 
   close(): void {
     // Reaches no client.
-    this.#leave(() => malformedHttp('the connection was closed before its answer'));
+    this.#leave(() => malformedHttp());
   }
 
   abandon(): void {

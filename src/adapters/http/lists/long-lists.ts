@@ -12,9 +12,8 @@ import type { SegmentTexts } from './segment-texts';
 const PIECES_PER_TURN = 1;
 /** Different long lists of one user that are being sent. Further ones are refused. */
 const MAX_EACH = 32;
-/** Bytes of cached texts: of each user only the latest one. */
+/** Bytes of cached texts: of each user only the latest one, and none of more than half of it. */
 const MAX_CACHED = 64 * 2 ** 20;
-const MAX_CACHED_EACH = MAX_CACHED / 2;
 
 /** The long lists that are being sent, and the texts of the latest ones. Users take turns, piece by piece. */
 export class LongLists implements LongListOwner {
@@ -30,6 +29,7 @@ export class LongLists implements LongListOwner {
   constructor(
     readonly segments: SegmentTexts,
     readonly memory: ResponseMemory,
+    private readonly maxCached = MAX_CACHED,
   ) {}
 
   /** Bytes of cached texts. */
@@ -75,12 +75,12 @@ export class LongLists implements LongListOwner {
   measured(list: LongList): void {
     const earlier = this.#cached.get(list.user);
     if (earlier !== undefined) this.#drop(earlier);
-    if (list.length! > MAX_CACHED_EACH) return;
+    if (list.length! > this.maxCached / 2) return;
     list.pieces.keep(list.length!);
     this.#cached.set(list.user, list);
     this.#cachedBytes += list.length!;
     for (const oldest of this.#cached.values()) {
-      if (this.#cachedBytes <= MAX_CACHED) break;
+      if (this.#cachedBytes <= this.maxCached) break;
       this.#drop(oldest);
     }
   }

@@ -53,7 +53,7 @@ export class ResponseMemory {
   leave(user: User, response: HeldResponse): void {
     const account = this.#accounts.get(user);
     const bytes = account?.responses.get(response);
-    if (account === undefined || bytes === undefined) return;
+    if (!account || bytes === undefined) return;
     account.responses.delete(response);
     this.#responses--;
     this.#add(account, -bytes);

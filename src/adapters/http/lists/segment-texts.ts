@@ -80,9 +80,9 @@ export class SegmentTexts {
    * The text of plants of the range from `plant` on: of all of them if that is short, otherwise up to the first one that
    * exceeds `length`. Also the index after the last one.
    */
-  some({ segment, from, to }: SegmentRange, plant: number, length: number) {
+  some({ segment, to }: SegmentRange, plant: number, length: number) {
     const { plants } = segment;
-    const cacheable = plant === 0 && from === 0 && to === plants.length;
+    const cacheable = plant === 0 && to === plants.length;
     const cached = cacheable ? this.get(segment) : undefined;
     if (cached !== undefined) return { text: cached, plant: to };
     if (lengthOf(plants, plant, to) <= SEGMENT_LENGTH) {

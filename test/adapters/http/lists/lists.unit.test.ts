@@ -222,20 +222,41 @@ describe('The text of a list', () => {
     expect(cut.next).to.equal('limit=1&cursor=djEuMQ');
   });
 
-  it('holds no list in memory if the client knows the entity tag', () => {
+  for (const length of [12, 12_000])
+    it(`holds no list in memory if the client knows the entity tag (of ${length} plants)`, () => {
+      const list = PlantList.from(Array.from({ length }, (_, id) => created(id, `Fern ${id}`)));
+      const lists = newLists();
+      const tags: string[] = [];
+      const isKnown = (etag: string) => tags.push(etag) > 0;
+      const selection = new Selection(list, ALL, { version: list.version, commit: 'c' });
+      const page = lists.page(ADA, selection, responseOf(), isKnown);
+      expect(tags).to.deep.equal([page.etag]);
+      expect([page.reader, page.text, lists.bytes, lists.sent.bytes]).to.deep.equal([
+        undefined,
+        undefined,
+        0,
+        0,
+      ]);
+    });
+
+  it('is one that its readers share if it is long, with its entity tag and the query of the next page', async () => {
     const list = PlantList.from(Array.from({ length: 12_000 }, (_, id) => created(id, `Fern ${id}`)));
     const lists = newLists();
-    const tags: string[] = [];
-    const isKnown = (etag: string) => tags.push(etag) > 0;
-    const selection = new Selection(list, ALL, { version: list.version, commit: 'c' });
-    const page = lists.page(ADA, selection, responseOf(), isKnown);
-    expect(tags).to.deep.equal([page.etag]);
-    expect([page.reader, page.text, lists.bytes, lists.sent.bytes]).to.deep.equal([
-      undefined,
-      undefined,
-      0,
-      0,
-    ]);
+    const query = { ...ALL, limit: 11_000 };
+    const first = pageOf(lists, ADA, list, query);
+    const before = lists.sent.bytes;
+    const second = pageOf(lists, ADA, list, query);
+    // Memory of the response alone.
+    expect(lists.sent).to.include({ responses: 2, bytes: before + 16 * 1024 });
+    const selection = new Selection(list, query, { version: list.version, commit: 'c' });
+    const known = lists.page(ADA, selection, responseOf(), () => true);
+    expect([first.text, second.text, known.text, known.reader]).to.deep.equal(Array(4).fill(undefined));
+    const { etag, next } = pageOf(newLists(), ADA, list, { ...ALL, limit: 1 });
+    const due = { etag, next: next!.replace('limit=1&cursor=djEuMQ', 'limit=11000&cursor=djEuMTEwMDA') };
+    for (const page of [first, second, known]) expect(page).to.include(due);
+
+    const length = await first.reader!.length(60_000);
+    expect(lists.bytes).to.be.at.least(length);
   });
 
   it('is counted while it is being sent, if it is longer than 64 KiB, and its connection is reset beyond the bound', () => {

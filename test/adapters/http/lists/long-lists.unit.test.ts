@@ -33,12 +33,14 @@ class Response extends EventEmitter {
 describe('Long lists', () => {
   let memory: ResponseMemory;
   let lists: LongLists;
+  let segments: SegmentTexts;
 
   beforeEach(() => start(2 ** 30));
 
-  function start(maxBytes: number): void {
+  function start(maxBytes: number, maxCached?: number): void {
     memory = new ResponseMemory(maxBytes);
-    lists = new LongLists(new SegmentTexts(), memory);
+    segments = new SegmentTexts();
+    lists = new LongLists(segments, memory, maxCached);
   }
 
   function listOf(user: User, key = 'all'): LongList {
@@ -88,12 +90,115 @@ describe('Long lists', () => {
     }
     expect([memory.bytes, memory.responses, lists.bytes]).to.deep.equal([0, 0, TEXT.length]);
     expect(lists.find('first ada', { version: 1, commit: 'c' })).to.equal(undefined);
-    expect(await textOf(open(ADA, new Response(), 'second'))).to.equal(TEXT);
+    const again = open(ADA, new Response(), 'second');
+    // Memory of the response alone.
+    expect(memory.bytes).to.equal(16 * 1024);
+    expect(await textOf(again)).to.equal(TEXT);
+  });
+
+  it('are cached within a bound, the least recently requested one is dropped first, and none that exceeds half of it', async () => {
+    const users = ['first', 'second', 'third'] as User[];
+    for (const [bound, cached] of [
+      [2 * TEXT.length, ['first', 'third']],
+      [2 * TEXT.length - 1, []],
+    ] as const) {
+      start(2 ** 30, bound);
+      for (const user of users) {
+        if (user === 'third') lists.find('all first', { version: 1, commit: 'c' });
+        const response = new Response();
+        await textOf(open(user, response));
+        response.destroy();
+      }
+      const found = users.filter((user) => lists.find(`all ${user}`, { version: 1, commit: 'c' }));
+      expect(found).to.deep.equal(cached);
+      expect(lists.bytes).to.equal(cached.length * TEXT.length);
+    }
+  });
+
+  it('stay readable if they are dropped from the cache while they are sent', async () => {
+    const response = new Response();
+    await textOf(open(ADA, response, 'first'));
+    response.destroy();
+    const again = open(ADA, new Response(), 'first');
+    await open(ADA, new Response(), 'second').length(FOR_EVER_MS);
+    expect(await textOf(again)).to.equal(TEXT);
+  });
+
+  it('stay in pieces if they have more than 4 MiB', async () => {
+    const long = PlantList.from(
+      Array.from({ length: 4400 }, (_, id) => created(id, 'x'.repeat(1000))),
+    ).page();
+    const page = { key: 'ada', head: { version: 1, commit: 'c' }, etag: '"1-c"', next: undefined };
+    const list = lists.add(ADA, page, long.ranges);
+    const response = new Response();
+    const text = JSON.stringify(long.plants);
+    expect(await textOf(list.open(response as unknown as ServerResponse))).to.equal(text);
+    response.destroy();
+    const again = list.open(new Response() as unknown as ServerResponse);
+    expect(again.body()).not.to.be.instanceOf(Buffer);
+    expect(await textOf(list.open(new Response() as unknown as ServerResponse))).to.equal(text);
+  });
+
+  for (const characters of [1, 500])
+    it(`are measured exactly, whatever was measured before (names of ${characters} characters)`, async () => {
+      const plants = PlantList.from(
+        Array.from({ length: 200 }, (_, id) => created(id, 'ü'.repeat(characters))),
+      );
+      for (const [limit, after] of [
+        [62, 1],
+        [10, 120],
+        [Infinity, 0],
+        [62, 1],
+        [Infinity, 0],
+        [64, 0],
+      ] as const) {
+        const { ranges, plants: selected } = plants.page(limit, after);
+        const page = { key: 'ada', head: { version: 1, commit: 'c' }, etag: '"1-c"', next: undefined };
+        const response = new Response();
+        const reader = lists.add(ADA, page, ranges).open(response as unknown as ServerResponse);
+        const due = Buffer.byteLength(JSON.stringify(selected));
+        expect(await reader.length(FOR_EVER_MS), `${limit} after ${after}`).to.equal(due);
+        response.destroy();
+        expect(memory.bytes).to.equal(0);
+      }
+    });
+
+  it('fail alone if one of them cannot be measured or rendered', async () => {
+    const { measure } = segments;
+    segments.measure = () => {
+      throw new Error('a bug');
+    };
+    expect(await rejection(open(ADA).length(FOR_EVER_MS))).to.have.property('message', 'a bug');
+    segments.measure = measure;
+
+    const reader = open(BOB);
+    await reader.length(FOR_EVER_MS);
+    const stream = reader.body() as Readable;
+    segments.some = () => {
+      throw new Error('another bug');
+    };
+    listOf(BOB).pieces.drop();
+    expect(await rejection(once(stream.resume(), 'end'))).to.have.property('message', 'another bug');
   });
 
   it('go on while a newer list of their user is cached', async () => {
     const [first, second] = [open(ADA, new Response(), 'first'), open(ADA, new Response(), 'second')];
-    expect(await Promise.all([textOf(first), textOf(second)])).to.deep.equal([TEXT, TEXT]);
+    await first.length(FOR_EVER_MS);
+    await second.length(FOR_EVER_MS);
+    const before = memory.bytes;
+    let most = 0;
+    let text = '';
+    for await (const piece of first.body() as AsyncIterable<Buffer>) {
+      text += piece.toString();
+      most = Math.max(most, memory.bytes);
+    }
+    expect(text).to.equal(TEXT);
+    // Two pieces, which are not cached and so are short.
+    expect(most - before).to.be.below(2.1 * PIECE_LENGTH);
+    expect(lists.find('first ada', { version: 1, commit: 'c' }), 'shared while it is sent').not.to.equal(
+      undefined,
+    );
+    expect(await textOf(second)).to.equal(TEXT);
   });
 
   it('let users take turns, piece by piece, however many lists one user has', async () => {
@@ -159,6 +264,18 @@ describe('Long lists', () => {
     open(BOB);
     responses[0]!.destroy();
     open(ADA, new Response(), 'more');
+    expect(() => open(ADA, new Response(), 'another')).to.throw(Overloaded);
+  });
+
+  it('beyond the bound of memory are refused, and not reset, if they have not begun', async () => {
+    start(150_000);
+    const response = new Response();
+    const first = open(ADA, response, 'first');
+    open(ADA, new Response(), 'second');
+    expect(response.destroyed).to.equal(false);
+    response.emit('close');
+    expect(await rejection(first.length(FOR_EVER_MS))).to.be.instanceOf(Overloaded);
+    expect(() => first.body()).to.throw(Overloaded);
   });
 
   it('beyond the bound of memory are refused, or their connections are reset, the oldest of the user with the most first', async () => {

@@ -62,6 +62,13 @@ describe('The memory of responses', () => {
     expect(abandoned).to.deep.equal(['a']);
   });
 
+  it('abandons no user that only shares, and has no response', () => {
+    memory.hold(ADA, {}, () => 90);
+    enter(BOB, 'b1', 5);
+    enter(BOB, 'b2', 10);
+    expect(abandoned).to.deep.equal(['b1']);
+  });
+
   it('counts a response until it leaves, once', () => {
     const response = enter(ADA, 'a', 60);
     memory.leave(ADA, response);
