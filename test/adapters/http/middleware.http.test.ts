@@ -391,6 +391,14 @@ describe('The app under a server of Node', () => {
     await request(app.callback()).get('/metrics').expect(404);
   });
 
+  it('refuses a body that is not UTF-8', async () => {
+    const url = await serve(appWith());
+    const body = Buffer.from('{"id":1,"name":"\xff"}', 'latin1');
+    const headers = { ...BEARER, 'Content-Type': 'application/json' };
+    const answer = await fetch(`${url}/plants`, { method: 'POST', headers, body });
+    expect(await answer.json()).to.have.property('error', 40001);
+  });
+
   it('answers HEAD for a long list with the length of its text', async () => {
     const app = appWith();
     for (let id = 1; id <= 12; id++) await create(app, id, 'x'.repeat(10_000));

@@ -34,7 +34,7 @@ export function requireWellFormed(ctx: Context): void {
   const { url } = ctx.request;
   if (PLAIN_TARGET.test(url) || url === '*') return;
   const target = TARGET.exec(url);
-  if (!target || !AUTHORITY.test(target[1] ?? '')) {
+  if (!target?.[1] || !AUTHORITY.test(target[1])) {
     throw malformedHttp('the request target must be a path, or a URL of http');
   }
   // Any authority is accepted.

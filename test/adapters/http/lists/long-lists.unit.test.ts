@@ -140,7 +140,7 @@ describe('Long lists', () => {
   });
 
   for (const characters of [1, 500])
-    it(`are measured exactly, whatever was measured before (names of ${characters} characters)`, async () => {
+    it(`are measured exactly after any other part of them (names of ${characters} characters)`, async () => {
       const plants = PlantList.from(
         Array.from({ length: 200 }, (_, id) => created(id, 'ü'.repeat(characters))),
       );
