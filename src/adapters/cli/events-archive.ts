@@ -211,6 +211,6 @@ async function report({ stream, until, removed, freed }: Archived, args: Argumen
 function freedText(text: string, bytes: number | undefined): string {
   if (bytes === undefined) return '';
   return bytes < 1e6
-    ? `${text}${Math.round(bytes / 1e3)} kB of Redis memory`
-    : `${text}${(bytes / 1e6).toFixed(1)} MB of Redis memory`;
+    ? `${text}${Math.round(bytes / 1e3)} kB of the store`
+    : `${text}${(bytes / 1e6).toFixed(1)} MB of the store`;
 }

@@ -96,7 +96,7 @@ describeRedis('events archive', (redis) => {
       ],
     });
     expect(out).to.match(
-      /^The events of plants\/alice up to version 39 are in .+, which freed about \d+ kB of Redis memory\.\n$/,
+      /^The events of plants\/alice up to version 39 are in .+, which freed about \d+ kB of the store\.\n$/,
     );
 
     expect(await ids()).to.deep.equal(Array.from({ length: 22 }, (_, index) => 39 + index));
@@ -119,7 +119,7 @@ describeRedis('events archive', (redis) => {
     expect({ code, out }).to.deep.equal({
       code: 0,
       out: out.match(
-        /^Would archive 39 events of plants\/alice, up to version 39 and free about \d+ kB of Redis memory\. 21 later events would stay\.\n$/,
+        /^Would archive 39 events of plants\/alice, up to version 39 and free about \d+ kB of the store\. 21 later events would stay\.\n$/,
       )![0],
     });
     expect(existsSync(path('a'))).to.equal(false);
