@@ -57,6 +57,7 @@ export {
   partsOfKey,
   textOfHead,
 } from './ports/checkpoint';
+export type { LeaseStore } from './ports/lease-store';
 export type { StreamArchive } from './ports/stream-archive';
 export { ArchivedHistory, HistoryChanged, replay } from './loading/replay';
 export { ReplayedState } from './loading/replayed-state';
@@ -64,6 +65,7 @@ export { type SubscribeOptions, subscribe } from './subscriptions/subscribe';
 export { type ProjectedStore, Projection, atLeastOnce, project } from './subscriptions/project';
 export {
   type Batch,
+  type LeaseOptions,
   type LostTail,
   type ProjectionObserver,
   type ProjectionOptions,

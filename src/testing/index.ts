@@ -2,6 +2,7 @@
 export { type CheckpointOptions, checkpointStoreContract } from './checkpoint-store-contract';
 export { type DeciderExamples, examplesOf } from './decider-examples';
 export { eventStoreContract } from './event-store-contract';
+export { leaseStoreContract } from './lease-store-contract';
 export { ODD_TEXTS } from './odd-texts';
 export type { ContractOptions, PortOptions } from './options';
 export type { OpenStore } from './place';

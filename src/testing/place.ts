@@ -2,6 +2,7 @@ import type {
   CheckpointStore,
   EventStore,
   Feed,
+  LeaseStore,
   SnapshotStore,
   StreamArchive,
   StreamCatalogue,
@@ -16,6 +17,8 @@ export interface OpenStore {
   readonly archive?: StreamArchive | undefined;
   /** The checkpoint of a projection. */
   readonly checkpoints?: ((projection: string) => CheckpointStore) | undefined;
+  /** The leases of projections. */
+  readonly leases?: LeaseStore | undefined;
   /** The feed of the store. Needed with `feedLength`. */
   readonly feed?: Feed | undefined;
   /** Erases streams of the store. Without it, cases of other ports that erase a stream check nothing. */
@@ -54,6 +57,10 @@ export class Place {
 
   get checkpoints(): (projection: string) => CheckpointStore {
     return this.#member('checkpoints');
+  }
+
+  get leases(): LeaseStore {
+    return this.#member('leases');
   }
 
   get snapshots(): SnapshotStore {

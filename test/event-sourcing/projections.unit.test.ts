@@ -1,10 +1,12 @@
 /** Random schedules of writers, lost tails, and instances that die while they apply. */
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { MemoryLeases } from '../../src/adapters/memory';
 import {
   BEGINNING,
   type Batch,
   type EventStore,
+  type LeaseStore,
   type ProjectedStore,
   type Projection,
   type StreamName,
@@ -65,10 +67,12 @@ class Instances {
   /** How long each read takes, in ms. */
   readMs = 0;
   readonly #store: ProjectedStore;
+  #started = 0;
 
   constructor(
     { store, feed, catalogue }: ProjectedStore,
     private readonly lostTail: (bucket: number) => void,
+    private readonly leases?: LeaseStore,
   ) {
     const slowly = async <T>(read: () => Promise<T>): Promise<T> => {
       if (this.readMs > 0) await new Promise<void>((resolve) => this.clock.after(this.readMs, resolve));
@@ -83,15 +87,29 @@ class Instances {
 
   start(): void {
     if (this.#running.size === 3) return;
+    const process = { isDead: false };
     const projection = projectInto(this.#store, this.model, {
       clock: this.clock,
       lostTail: ({ bucket }) => this.lostTail(bucket),
-      apply: (batch) => this.#apply(batch, projection),
+      apply: (batch) => this.#apply(batch, projection, process),
+      leases: this.leases && {
+        projection: 'notes',
+        instance: String(++this.#started),
+        store: {
+          projections: () => this.leases!.projections(),
+          load: (...args) => (process.isDead ? new Promise(() => {}) : this.leases!.load(...args)),
+          save: (...args) => (process.isDead ? new Promise(() => {}) : this.leases!.save(...args)),
+        },
+      },
     });
     this.#running.add(projection);
   }
 
-  async #apply(batch: Batch<string, string>, projection: Projection<string, string>): Promise<void> {
+  async #apply(
+    batch: Batch<string, string>,
+    projection: Projection<string, string>,
+    process: { isDead: boolean },
+  ): Promise<void> {
     const fate = this.fates.shift() ?? 'applied';
     if (fate === 'late') this.#late.push(() => this.model.transaction(batch).catch(() => {}));
     if (fate === 'fails before') throw new Error(fate);
@@ -99,6 +117,7 @@ class Instances {
     if (fate === 'fails after') throw new Error(fate);
     if (fate === 'applied') return;
     this.#running.delete(projection);
+    process.isDead = true;
     // Its run never ends, because this call does not.
     void projection.close();
     await new Promise(() => {});
@@ -151,16 +170,20 @@ async function perform(move: Move, store: BucketedStore, instances: Instances, u
 }
 
 describe('Projections', () => {
-  for (const [kind, feedLength] of [
-    ['whole', 1000],
-    ['trimmed', 4],
+  for (const [kind, feedLength, leased] of [
+    ['whole', 1000, ''],
+    ['trimmed', 4, ''],
+    ['whole', 1000, ', with leases,'],
+    ['trimmed', 4, ', with leases,'],
   ] as const)
-    it(`of a ${kind} feed skip nothing and apply nothing twice, in any schedule`, () =>
+    it(`of a ${kind} feed${leased} skip nothing and apply nothing twice, in any schedule`, () =>
       fc.assert(
         fc.asyncProperty(fc.array(anyMove, { maxLength: 150, size: 'max' }), async (moves) => {
           const store = new BucketedStore(2, feedLength);
           const unreported = new Set<number>();
-          const instances = new Instances(store, (bucket) => unreported.delete(bucket));
+          const clock = (): number => instances.clock.now();
+          const leases = leased ? new MemoryLeases(clock) : undefined;
+          const instances: Instances = new Instances(store, (bucket) => unreported.delete(bucket), leases);
           instances.start();
           for (const move of moves) await perform(move, store, instances, unreported);
           // An erasure is not in the feed: the next event of the stream reveals it.

@@ -1,6 +1,7 @@
 /** Places in memory with all ports of a store, of which some are changed. */
 import {
   type CheckpointStore,
+  type LeaseStore,
   type Snapshot,
   type SnapshotStore,
   StoreUnavailable,
@@ -16,6 +17,7 @@ interface Ports {
   readonly catalogue: StreamCatalogue;
   readonly snapshots: SnapshotStore & Required<Pick<SnapshotStore, 'loadBase'>>;
   readonly archive: StreamArchive;
+  readonly leases: LeaseStore;
   readonly checkpoints: (projection: string) => CheckpointStore;
 }
 
@@ -62,6 +64,12 @@ export function openOn(
         trim: disk.trim.bind(disk),
         bytes: disk.bytes.bind(disk),
         ...changed.archive,
+      }),
+      leases: whileOpen({
+        load: (name: string) => disk.leases.load(name),
+        save: (...args: Parameters<LeaseStore['save']>) => disk.leases.save(...args),
+        projections: () => disk.leases.projections(),
+        ...changed.leases,
       }),
       feed: disk.feed,
       checkpoints(projection) {

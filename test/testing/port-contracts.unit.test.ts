@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import {
   type ContractCase,
   checkpointStoreContract,
+  leaseStoreContract,
   snapshotStoreContract,
   streamArchiveContract,
   streamCatalogueContract,
@@ -10,6 +11,7 @@ import {
 import { BROKEN_ARCHIVES } from './broken-archives';
 import { BROKEN_CATALOGUES } from './broken-catalogues';
 import { BROKEN_CHECKPOINTS } from './broken-checkpoints';
+import { BROKEN_LEASES } from './broken-leases';
 import { BROKEN_SNAPSHOTS } from './broken-snapshots';
 import { openOn } from './changed-ports';
 
@@ -19,6 +21,7 @@ const CONTRACTS = {
   'a stream catalogue': { contract: streamCatalogueContract, broken: BROKEN_CATALOGUES },
   'a snapshot store': { contract: snapshotStoreContract, broken: BROKEN_SNAPSHOTS },
   'a checkpoint store': { contract: checkpointStoreContract, broken: BROKEN_CHECKPOINTS },
+  'a lease store': { contract: leaseStoreContract, broken: BROKEN_LEASES },
   'a stream archive': { contract: streamArchiveContract, broken: BROKEN_ARCHIVES },
 };
 

@@ -1,4 +1,4 @@
-import { MemoryEventStore } from '../../src/adapters/memory';
+import { MemoryEventStore, MemoryLeases } from '../../src/adapters/memory';
 import {
   BEGINNING,
   CheckpointConflict,
@@ -141,6 +141,7 @@ export class Disk implements PlaceStore, StreamCatalogue, StreamArchive {
     return this.#events.find(stream);
   }
 
+  readonly leases = new MemoryLeases();
   readonly #checkpoints = new Map<string, DiskCheckpoints>();
 
   checkpoints(projection: string): DiskCheckpoints {

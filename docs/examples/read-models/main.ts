@@ -22,5 +22,5 @@ let version = Math.max(1, ...versions) - 1;
 const page = new TagPage(store, () => join(DATA, `tags-${++version}.db`));
 process.on('SIGHUP', () => void page.rebuild());
 
-if (WEBHOOK_URL !== undefined) sendEvents(store, WEBHOOK_URL, store.checkpoints('webhook'));
+if (WEBHOOK_URL !== undefined) sendEvents(store, WEBHOOK_URL);
 createServer(page.answer).listen(Number(PORT), '127.0.0.1', () => console.log(`http://127.0.0.1:${PORT}/`));

@@ -4,13 +4,11 @@ import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { MemoryCheckpoints } from 'plant-store/adapters/memory';
 import { openPlants } from './plants.js';
 import { sendEvents } from './webhook.js';
 
 describe('A webhook', () => {
   let plants: ReturnType<typeof openPlants>;
-  let checkpoints: MemoryCheckpoints;
   let receiver: Server;
   let url: string;
   /** User and version of each event, and its key. */
@@ -19,7 +17,6 @@ describe('A webhook', () => {
   let status: number;
   beforeEach(async () => {
     plants = openPlants();
-    checkpoints = new MemoryCheckpoints();
     [received, keys, status] = [[], new Set(), 204];
     receiver = createServer(async (request, response) => {
       const { user, version } = (await json(request)) as { user: string; version: number };
@@ -37,7 +34,7 @@ describe('A webhook', () => {
 
   it('receives the events that follow its first start, in the order of each user', async () => {
     await plants.create('alice', '1');
-    const sender = sendEvents(plants.store, url, checkpoints);
+    const sender = sendEvents(plants.store, url);
     await sender.caughtUp();
     await plants.create('alice', '2');
     await plants.create('bob', '1');
@@ -51,11 +48,11 @@ describe('A webhook', () => {
   });
 
   it('continues after a restart', async () => {
-    const first = sendEvents(plants.store, url, checkpoints, 'beginning');
+    const first = sendEvents(plants.store, url, 'beginning');
     await first.waitFor(...(await plants.create('alice', '1')));
     await first.close();
     await plants.create('alice', '2');
-    const second = sendEvents(plants.store, url, checkpoints, 'beginning');
+    const second = sendEvents(plants.store, url, 'beginning');
     await second.caughtUp();
     assert.deepEqual(received, ['alice 1', 'alice 2']);
     await second.close();
@@ -65,7 +62,7 @@ describe('A webhook', () => {
     const { error } = console;
     console.error = () => {};
     status = 503;
-    const sender = sendEvents(plants.store, url, checkpoints, 'beginning');
+    const sender = sendEvents(plants.store, url, 'beginning');
     const last = await plants.create('alice', '1');
     while (received.length < 2) await once(receiver, 'request');
     status = 204;

@@ -1,9 +1,10 @@
 /** Sends every new event of plants to a URL: at least once, and in the order of each user. */
+import { hostname } from 'node:os';
+import type { OpenRedisEventStore } from 'plant-store/adapters/redis';
 import { system } from 'plant-store/adapters/system';
 import { plantCodec } from 'plant-store/application';
 import type { PlantEvent } from 'plant-store/domain';
 import {
-  type CheckpointStore,
   type ProjectedStore,
   type Projection,
   atLeastOnce,
@@ -19,9 +20,8 @@ const TIMEOUT_MS = 5000;
  * process dies, or if another event of the same batch fails: the header `Idempotency-Key` identifies the event.
  */
 export function sendEvents(
-  store: ProjectedStore,
+  store: ProjectedStore & Pick<OpenRedisEventStore, 'checkpoints' | 'leases'>,
   url: string,
-  checkpoints: CheckpointStore,
   from: 'beginning' | 'end' = 'end',
 ): Projection<PlantEvent> {
   return project<PlantEvent>(store, {
@@ -29,7 +29,8 @@ export function sendEvents(
     ...system(),
     from,
     follows: (stream) => partsOf(stream).category === 'plants',
-    ...atLeastOnce<PlantEvent>(checkpoints, async (slices) => {
+    leases: { store: store.leases, projection: 'webhook', instance: `${hostname()}-${process.pid}` },
+    ...atLeastOnce<PlantEvent>(store.checkpoints('webhook'), async (slices) => {
       for (const { stream, events } of slices)
         for (const { version, commit, event } of events) {
           const response = await fetch(url, {

@@ -3,6 +3,7 @@ import {
   type CheckpointStore,
   type EventStoreOptions,
   type Feed,
+  type LeaseStore,
   type Notify,
   type OpenEventStore,
   type SnapshotStore,
@@ -23,6 +24,7 @@ import { RedisFeed } from './feed';
 import { FindingLog } from './finding-log';
 import type { Address } from './sentinels';
 import type { FindingName } from './server-checks';
+import { RedisLeases } from './leases';
 import { RedisSnapshotStore } from './snapshot-store';
 import { RedisStreamArchive } from './stream-archive';
 import { StoreIdentity } from './store-identity';
@@ -67,6 +69,7 @@ export interface OpenRedisEventStore extends OpenEventStore {
   readonly feed: Feed;
   /** The checkpoint of a projection, beside the streams: erasing a stream removes it there, too. */
   readonly checkpoints: (projection: string) => CheckpointStore;
+  readonly leases: LeaseStore;
   readonly status: () => RedisStatus;
   readonly mintCommit: () => string;
   close(): void;
@@ -141,6 +144,7 @@ export function connectRedisEventStore(options: ConnectOptions): ConnectingRedis
     catalogue: new RedisStreamCatalogue(writer, { keyPrefix, waitReplicas }),
     feed: new RedisFeed(reader, { keyPrefix, notifier }),
     checkpoints: (projection) => new RedisCheckpoints(reader, { keyPrefix }, projection),
+    leases: new RedisLeases(reader, { keyPrefix }),
     // No write of a snapshot waits for replicas.
     snapshots: new RedisSnapshotStore(reader, { keyPrefix }),
     archive: new RedisStreamArchive(reader, { keyPrefix }),

@@ -35,6 +35,11 @@ export function checkpointKeys(
   return [`${prefix}:{${bucket}}:feed:checkpoints`, `${prefix}:{${bucket}}:feed:checkpoint:${projection}`];
 }
 
+/** The key of the leases of all projections. They have no stream, so it is in one bucket. */
+export function projectionsKey(prefix: string): string {
+  return `${prefix}:{0}:feed:projections`;
+}
+
 /** Of the name of a projection, which is a part of keys: lower-case letters, digits and `-`. */
 const PROJECTION = /^[a-z0-9-]{1,64}$/;
 
@@ -42,7 +47,7 @@ export function isProjectionName(name: string): boolean {
   return PROJECTION.test(name);
 }
 
-const FEED_KEY = /^[\w.:-]+:\{\d+\}:feed(?::erased|:checkpoints|:checkpoint:[a-z0-9-]+)?$/;
+const FEED_KEY = /^[\w.:-]+:\{\d+\}:feed(?::erased|:projections|:checkpoints|:checkpoint:[a-z0-9-]+)?$/;
 
 export function isFeedKey(key: string): boolean {
   return FEED_KEY.test(key);

@@ -9,6 +9,7 @@ import {
 import type { Head } from '../ports/event-store';
 import type { FeedPosition, FeedTrail } from '../ports/feed';
 import type { StreamName } from '../ports/stream-name';
+import type { Lease } from './lease-record';
 
 /** What is stored of a bucket, as JSON. */
 interface BucketValue {
@@ -20,6 +21,8 @@ interface BucketValue {
   readonly trail?: FeedTrail | undefined;
   /** A position that no applied commit is behind; absent if the position of `trail` is one. */
   readonly bound?: FeedPosition | undefined;
+  /** The lease of the instance that wrote it; absent if instances do not share the buckets. */
+  readonly lease?: Lease | undefined;
 }
 
 const UNKNOWN: BucketValue = { revision: 0, started: false };
@@ -33,6 +36,7 @@ export class BucketCheckpoint {
   constructor(
     private readonly bucket: number,
     private readonly checkpoint: Checkpoint,
+    private readonly lease?: Lease,
   ) {
     this.#key = String(bucket);
   }
@@ -51,7 +55,19 @@ export class BucketCheckpoint {
 
   async load(): Promise<void> {
     [this.#stored] = await this.checkpoint.load([this.#key]);
-    this.#value = this.#stored === undefined ? UNKNOWN : (JSON.parse(this.#stored) as BucketValue);
+    this.#value = valueOf(this.#stored);
+  }
+
+  /**
+   * Whether this instance has the newest lease that wrote the checkpoint: `claimed`, so that writes of all before it are
+   * refused; `unclaimed` if an earlier one did; otherwise the term of a later one.
+   */
+  get standing(): 'claimed' | 'unclaimed' | number {
+    const { lease = { term: 0, instance: '' } } = this.#value;
+    const { term, instance } = this.lease ?? lease;
+    if (lease.term < term) return 'unclaimed';
+    // A store that has lost the record of a lease may give its term again.
+    return lease.term === term && lease.instance === instance ? 'claimed' : lease.term;
   }
 
   /** Changes the position, which is not stored before the next write. */
@@ -86,10 +102,11 @@ export class BucketCheckpoint {
     store: (write: CheckpointWrite) => Promise<void> | void,
   ): Promise<void> {
     const { revision, started } = this.#value;
+    const lease = this.lease ?? this.#value.lease;
     // A position that stays may be one that the feed has lost.
     const passed = trail && trail !== this.trail && this.bound && trail[0].sequence >= this.bound.sequence;
     const bound = passed ? undefined : this.bound;
-    const value = { revision: revision + 1, started: started || trail !== undefined, trail, bound };
+    const value = { revision: revision + 1, started: started || trail !== undefined, trail, bound, lease };
     const text = JSON.stringify(value);
     const values = heads.map(
       ({ stream, head }) => [headKeyOf(this.bucket, stream), textOfHead(head)] as const,
@@ -102,4 +119,13 @@ export class BucketCheckpoint {
     this.#stored = text;
     this.#value = value;
   }
+}
+
+/** The position in the feed up to which a bucket has been applied; `undefined` while all streams have to be read. */
+export function positionOf(text: string | undefined): FeedPosition | undefined {
+  return valueOf(text).trail?.[0];
+}
+
+function valueOf(text: string | undefined): BucketValue {
+  return text === undefined ? UNKNOWN : (JSON.parse(text) as BucketValue);
 }

@@ -14,6 +14,7 @@ import type { StreamName } from '../ports/stream-name';
 import { BucketCheckpoint } from './bucket-checkpoint';
 import { Cancellation } from './cancellation';
 import { withPosition } from './feed-trail';
+import type { Lease } from './lease-record';
 import { FeedReset, type ProjectionOptions, type ProjectionStop, type Slice } from './projection-options';
 import { POLL_MS, StoreReader } from './store-reader';
 import { oneEventOf, type PageSource, pageOf, type StreamPage } from './stream-page';
@@ -66,18 +67,15 @@ export class BucketProjection<Event, State> {
   #stop: ProjectionStop | undefined;
   #failures = 0;
   #retry = () => {};
-  /** Whether the end of the feed was reached; false if the projection was cancelled before. */
-  readonly caughtUp: Promise<boolean>;
-  #setCaughtUp!: (caughtUp: boolean) => void;
 
   constructor(
     readonly bucket: number,
     private readonly context: ProjectionContext<Event, State>,
+    lease?: Lease,
   ) {
     const { clock, checkpoint, observer } = context.options;
-    this.#checkpoint = new BucketCheckpoint(bucket, checkpoint);
+    this.#checkpoint = new BucketCheckpoint(bucket, checkpoint, lease);
     this.#reader = new StoreReader(clock, this.#cancellation, (error) => observer?.unavailable?.(error));
-    this.caughtUp = new Promise((resolve) => (this.#setCaughtUp = resolve));
   }
 
   get stop(): ProjectionStop | undefined {
@@ -90,7 +88,6 @@ export class BucketProjection<Event, State> {
 
   cancel(): void {
     this.#cancellation.cancel();
-    this.#setCaughtUp(false);
   }
 
   retry(): void {
@@ -105,16 +102,20 @@ export class BucketProjection<Event, State> {
     return true;
   }
 
-  /** Follows the bucket until it is cancelled. */
-  async run(): Promise<void> {
+  /** Follows the bucket until it is cancelled, or another instance has a later lease: resolves with its term. */
+  async run(): Promise<number | undefined> {
     while (!this.isCancelled()) {
       try {
         await this.#checkpoint.load();
+        const { standing } = this.#checkpoint;
+        if (typeof standing === 'number') return standing;
+        if (standing === 'unclaimed') await this.#move(this.#checkpoint.trail, [], []);
         while (!this.isCancelled()) await this.#follow();
       } catch (error) {
         await this.#pause(error);
       }
     }
+    return undefined;
   }
 
   /** Applies the next page of the feed, or waits for it. */
@@ -134,7 +135,6 @@ export class BucketProjection<Event, State> {
       await this.advance(versions, withPosition(trail, { sequence: last.sequence, commit: last.commit }));
     }
     if (more) return;
-    this.#setCaughtUp(true);
     const after = last ?? trail[0];
     const notify = feed.notify && ((changed: () => void) => feed.notify!(this.bucket, after, changed));
     await this.#reader.untilChanged(notify, last !== undefined);
@@ -246,16 +246,12 @@ export class BucketProjection<Event, State> {
 
   /** Applies pages and moves the checkpoint, at once. False if it failed, and the same pages are to be read one by one. */
   async #apply(pages: readonly StreamPage<State>[], trail: FeedTrail | undefined): Promise<boolean> {
-    const { options, moved } = this.context;
+    const { options } = this.context;
     const changed = pages.filter(({ restarts, events }) => restarts || events.length > 0);
     if (changed.length === 0 && trail === this.#checkpoint.trail) return true;
     const ignores = options.from === 'end' && !this.#checkpoint.started;
     try {
-      const slices = ignores ? [] : changed.map((page) => this.#slice(page));
-      await this.#checkpoint.move(trail, changed, async (checkpoint) => {
-        await options.apply({ slices, checkpoint });
-        moved(checkpoint.values.keys());
-      });
+      await this.#move(trail, changed, ignores ? [] : changed.map((page) => this.#slice(page)));
     } catch (error) {
       const [first, ...others] = changed;
       if (error instanceof CheckpointConflict || isTransient(error) || first === undefined) throw error;
@@ -271,6 +267,17 @@ export class BucketProjection<Event, State> {
     options.observer?.applied?.(this.bucket, events);
     if (options.gather) await new Promise<void>(options.gather);
     return true;
+  }
+
+  async #move(
+    trail: FeedTrail | undefined,
+    pages: readonly StreamPage<State>[],
+    slices: readonly Slice<Event, State>[],
+  ): Promise<void> {
+    await this.#checkpoint.move(trail, pages, async (checkpoint) => {
+      await this.context.options.apply({ slices, checkpoint });
+      this.context.moved(checkpoint.values.keys());
+    });
   }
 
   #slice({ stream, restarts, base, events }: StreamPage<State>): Slice<Event, State> {

@@ -1,10 +1,15 @@
+import type { StoreUnavailable } from '../ports/faults';
+import type { FeedPosition } from '../ports/feed';
 import { type CheckpointStore, headKeyOf, headOfText } from '../ports/checkpoint';
 import type { Head } from '../ports/event-store';
 import type { OpenEventStore } from '../ports/open-event-store';
 import type { StreamName } from '../ports/stream-name';
+import { positionOf } from './bucket-checkpoint';
 import { BucketProjection, type ProjectionContext } from './bucket-projection';
 import { Cancellation, type CancelSignal } from './cancellation';
 import { CatchUps } from './catch-up';
+import type { Lease } from './lease-record';
+import { LeasedBuckets } from './leased-buckets';
 import type { ProjectionOptions, ProjectionStop, Slice } from './projection-options';
 import { POLL_MS, StoreReader } from './store-reader';
 
@@ -37,7 +42,7 @@ export function project<Event, State = never>(
 
 /**
  * The options for a consumer without transactions: the checkpoint is stored after each batch. If an instance dies between
- * the two, the batch is applied again. Run one instance: several do not share the work, and each applies every batch.
+ * the two, the batch is applied again. Several instances need `leases`: without, each of them applies every batch.
  */
 export function atLeastOnce<Event, State = never>(
   checkpoints: CheckpointStore,
@@ -52,10 +57,23 @@ export function atLeastOnce<Event, State = never>(
   };
 }
 
+/** The buckets of a projection that does not share them. */
+function allOf<Event, State>(
+  running: readonly BucketProjection<Event, State>[],
+): Pick<LeasedBuckets<Event, State>, 'running' | 'close'> {
+  const ended = Promise.all(running.map((bucket) => bucket.run()));
+  return {
+    running,
+    async close() {
+      for (const bucket of running) bucket.cancel();
+      await ended;
+    },
+  };
+}
+
 /** A projection that runs. See {@link project}. */
 export class Projection<Event, State = never> {
-  readonly #buckets: readonly BucketProjection<Event, State>[];
-  readonly #ended: Promise<unknown>;
+  readonly #buckets: Pick<LeasedBuckets<Event, State>, 'running' | 'close'>;
   /** What to call when a key of the checkpoint has moved. */
   readonly #waiting = new Map<string, Set<() => void>>();
   /** Those of {@link waitFor}; `undefined` once closed. */
@@ -65,29 +83,50 @@ export class Projection<Event, State = never> {
     const moved = (keys: Iterable<string>) => {
       for (const key of keys) this.#waiting.get(key)?.forEach((wake) => wake());
     };
-    const numbers = Array.from({ length: context.feed.buckets }, (_, bucket) => bucket);
-    this.#buckets = numbers.map((bucket) => new BucketProjection(bucket, { ...context, moved }));
-    this.#ended = Promise.all(this.#buckets.map((bucket) => bucket.run()));
+    const open = (bucket: number, lease?: Lease) =>
+      new BucketProjection(bucket, { ...context, moved }, lease);
+    const { leases, clock, observer } = context.options;
+    const unavailable = (error: StoreUnavailable) => observer?.unavailable?.(error);
+    this.#buckets = leases
+      ? new LeasedBuckets(leases, context.feed.buckets, clock, unavailable, open)
+      : allOf(this.#numbers.map((bucket) => open(bucket)));
   }
 
-  /** The buckets that have stopped. */
+  get #numbers(): readonly number[] {
+    return Array.from({ length: this.context.feed.buckets }, (_, bucket) => bucket);
+  }
+
+  /** The buckets of this instance that have stopped. */
   get stops(): readonly ProjectionStop[] {
-    return this.#buckets.flatMap(({ stop }) => stop ?? []);
+    return this.#buckets.running.flatMap(({ stop }) => stop ?? []);
   }
 
-  /** Resolves with true once all events that were recorded before the start are applied; with false if it is closed before. */
+  /**
+   * Resolves with true once all events that were recorded before the call are applied, by any instance; with false if the
+   * projection is closed before.
+   */
   async caughtUp(): Promise<boolean> {
-    return (await Promise.all(this.#buckets.map(({ caughtUp }) => caughtUp))).every(Boolean);
+    const { feed } = this.context;
+    const waited = this.#numbers.map(async (bucket) => {
+      let end: FeedPosition | undefined;
+      return this.#until(String(bucket), undefined, async (text) => {
+        const newest = await feed.end(bucket);
+        // The feed may have lost its end meanwhile.
+        if (end === undefined || newest.sequence < end.sequence) end = newest;
+        return (positionOf(text)?.sequence ?? -1) >= end.sequence;
+      });
+    });
+    return (await Promise.all(waited)).every(Boolean);
   }
 
-  /** Tries all stopped buckets again, now. */
+  /** Tries all stopped buckets of this instance again, now. */
   retry(): void {
-    for (const bucket of this.#buckets) bucket.retry();
+    for (const bucket of this.#buckets.running) bucket.retry();
   }
 
-  /** Leaves out the event at which a bucket has stopped. False if none has stopped at it. */
+  /** Leaves out the event at which a bucket of this instance has stopped. False if none has stopped at it. */
   skip(stream: StreamName, version: number): boolean {
-    return this.#buckets.some((bucket) => bucket.skip(stream, version));
+    return this.#buckets.running.some((bucket) => bucket.skip(stream, version));
   }
 
   /**
@@ -95,8 +134,17 @@ export class Projection<Event, State = never> {
    * then include the caller's own writes. Resolves with false when `signal` is aborted, or the projection is closed.
    */
   async waitFor(stream: StreamName, { version }: Head, signal?: CancelSignal): Promise<boolean> {
-    const { feed, options } = this.context;
-    const key = headKeyOf(feed.bucketOf(stream), stream);
+    const key = headKeyOf(this.context.feed.bucketOf(stream), stream);
+    return this.#until(key, signal, (text) => headOfText(text).version >= version);
+  }
+
+  /** Resolves with true once `isReached` accepts the value of `key`, which any instance writes. */
+  async #until(
+    key: string,
+    signal: CancelSignal | undefined,
+    isReached: (text: string | undefined) => Promise<boolean> | boolean,
+  ): Promise<boolean> {
+    const { options } = this.context;
     const cancellation = new Cancellation(signal);
     const reader = new StoreReader(options.clock, cancellation, undefined);
     this.#cancellations?.add(cancellation);
@@ -104,8 +152,8 @@ export class Projection<Event, State = never> {
       while (this.#cancellations && !cancellation.isCancelled()) {
         const [moved, cancel] = this.#nextMove(key);
         try {
-          const [text] = await options.checkpoint.load([key]);
-          if (headOfText(text).version >= version) return true;
+          const reached = await reader.read(async () => isReached((await options.checkpoint.load([key]))[0]));
+          if (reached) return true;
           await reader.wait(POLL_MS, (end) => {
             void moved.then(end);
             return () => {};
@@ -122,9 +170,9 @@ export class Projection<Event, State = never> {
 
   /** Ends the projection. Resolves when the calls of `apply` in progress have ended; then it holds nothing. */
   async close(): Promise<void> {
-    for (const each of [...this.#buckets, ...(this.#cancellations ?? [])]) each.cancel();
+    for (const each of this.#cancellations ?? []) each.cancel();
     this.#cancellations = undefined;
-    await this.#ended;
+    await this.#buckets.close();
   }
 
   /** Resolves when a batch moves `key`. */

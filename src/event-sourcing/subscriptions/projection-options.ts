@@ -3,6 +3,7 @@ import type { Checkpoint, CheckpointWrite } from '../ports/checkpoint';
 import type { Clock } from '../ports/clock';
 import type { StoreUnavailable } from '../ports/faults';
 import type { FeedPosition } from '../ports/feed';
+import type { LeaseStore } from '../ports/lease-store';
 import type { StreamName } from '../ports/stream-name';
 
 /** Consecutive events of one stream. */
@@ -51,6 +52,16 @@ export interface ProjectionObserver {
   applied?(bucket: number, events: number): void;
 }
 
+export interface LeaseOptions {
+  readonly store: LeaseStore;
+  /** The name of the projection. A version that is built beside another one has another name. */
+  readonly projection: string;
+  /** Names the instance among those that run, for example by its host and process. */
+  readonly instance: string;
+  /** Within this time others take over the buckets of an instance that died, in ms; 10 seconds by default. */
+  readonly takeOverMs?: number | undefined;
+}
+
 export interface ProjectionOptions<Event, State = never> {
   readonly codec: Codec<Event>;
   readonly clock: Clock;
@@ -77,6 +88,8 @@ export interface ProjectionOptions<Event, State = never> {
    */
   readonly lostTail?: ((lost: LostTail) => Promise<void> | void) | undefined;
   readonly observer?: ProjectionObserver | undefined;
+  /** Lets several instances share the buckets. By default, each instance works on all of them. */
+  readonly leases?: LeaseOptions | undefined;
 }
 
 /** Why a bucket stopped: the end of its feed was lost, and the consumer does not replace streams by itself. */

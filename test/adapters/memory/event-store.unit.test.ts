@@ -1,5 +1,5 @@
-import { MemoryCheckpoints, MemoryEventStore } from '../../../src/adapters/memory';
-import { checkpointStoreContract, streamCatalogueContract } from '../../../src/testing';
+import { MemoryCheckpoints, MemoryEventStore, MemoryLeases } from '../../../src/adapters/memory';
+import { checkpointStoreContract, leaseStoreContract, streamCatalogueContract } from '../../../src/testing';
 import { CONTRACT_OPTIONS, describeContract, describeEventStore } from '../../contracts/event-store';
 
 for (const pageSize of [1, 3, 1000]) {
@@ -28,4 +28,9 @@ describeContract(
     const store = new MemoryEventStore();
     return { store, feed: store.feed, checkpoints: () => new MemoryCheckpoints() };
   }, CONTRACT_OPTIONS),
+);
+
+describeContract(
+  'MemoryLeases satisfy the contract of a lease store',
+  leaseStoreContract(() => ({ store: new MemoryEventStore(), leases: new MemoryLeases() }), CONTRACT_OPTIONS),
 );

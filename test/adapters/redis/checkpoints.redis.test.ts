@@ -1,11 +1,18 @@
 import { expect } from 'chai';
 import { randomUUID } from 'node:crypto';
 import { system } from '../../../src/adapters/system';
-import { BEGINNING, type Head, atLeastOnce, project, streamOf } from '../../../src/event-sourcing';
-import { checkpointStoreContract } from '../../../src/testing';
+import {
+  BEGINNING,
+  type Head,
+  type StreamName,
+  atLeastOnce,
+  project,
+  streamOf,
+} from '../../../src/event-sourcing';
+import { checkpointStoreContract, leaseStoreContract } from '../../../src/testing';
 import { Stream } from '../../../src/testing/a-stream';
 import { CONTRACT_OPTIONS, describeContract } from '../../contracts/event-store';
-import { note, textCodec } from '../../event-sourcing/one-projection';
+import { ReadModel, note, textCodec } from '../../event-sourcing/one-projection';
 import { describeRedis } from '../../support/redis';
 import { openStore } from './open-store';
 
@@ -15,6 +22,11 @@ describeRedis('A checkpoint in Redis', (redis) => {
   describeContract(
     'RedisCheckpoints satisfy the contract of a checkpoint store',
     checkpointStoreContract(open, { ...CONTRACT_OPTIONS, durable: true, shared: true, erases: true }),
+  );
+
+  describeContract(
+    'RedisLeases satisfy the contract of a lease store',
+    leaseStoreContract(open, { ...CONTRACT_OPTIONS, durable: true, shared: true }),
   );
 
   /** A user of this test alone, and projection. */
@@ -76,6 +88,34 @@ describeRedis('A checkpoint in Redis', (redis) => {
     expect(await second.waitFor(stream, await append('new'))).to.equal(true);
     expect(applied.slice(3)).to.deep.equal(['begin', 'new']);
     await second.close();
+  });
+
+  it('is written by instances with leases, which take over from one that has lost its connection', async () => {
+    const others = [await open(), await open()] as const;
+    const model = new ReadModel();
+    const projections = others.map((each, index) =>
+      project<string, string>(each, {
+        ...system(),
+        codec: textCodec,
+        checkpoint: model,
+        apply: (batch) => model.transaction(batch),
+        leases: { store: each.leases, projection: name, instance: String(index), takeOverMs: 400 },
+      }),
+    );
+    const streams = Array.from({ length: 64 }, (_, index) => streamOf('notes', `${user} ${index}`));
+    const heads = new Map<StreamName, Head>();
+    for (const text of ['before', 'after']) {
+      for (const stream of streams) {
+        const head = heads.get(stream) ?? BEGINNING;
+        heads.set(stream, await new Stream(opened.store, stream).add(head, note(text)));
+      }
+      for (const [stream, head] of heads) expect(await projections[1]!.waitFor(stream, head)).to.equal(true);
+      await others[0].close();
+    }
+    for (const stream of streams) expect(model.of(stream)).to.deep.equal(['before', 'after']);
+    expect(model.violations).to.deep.equal([]);
+    await Promise.all(projections.map((projection) => projection.close()));
+    await others[1].close();
   });
 
   it('is no stream of the catalogue, and no foreign key', async () => {

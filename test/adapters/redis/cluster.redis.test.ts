@@ -5,6 +5,7 @@ import { streamKey } from '../../../src/adapters/redis/stream-key';
 import { BEGINNING, OutcomeUnknown } from '../../../src/event-sourcing';
 import {
   checkpointStoreContract,
+  leaseStoreContract,
   snapshotStoreContract,
   streamArchiveContract,
   streamCatalogueContract,
@@ -76,6 +77,11 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
   describeContract(
     'RedisCheckpoints satisfy the contract of a checkpoint store',
     checkpointStoreContract(open, { ...CONTRACT_OPTIONS, durable: true, shared: true, erases: true }),
+  );
+
+  describeContract(
+    'RedisLeases satisfy the contract of a lease store',
+    leaseStoreContract(open, { ...CONTRACT_OPTIONS, durable: true, shared: true }),
   );
 
   it('the service serves, and serves again soon after its connections were reset', async () => {

@@ -4,6 +4,7 @@ import { mintCommit } from '../../../src/adapters/redis/commit-id';
 import { RedisConnection, type RedisConnectionOptions } from '../../../src/adapters/redis/connection';
 import { RedisEventStore, type RedisEventStoreOptions } from '../../../src/adapters/redis/event-store';
 import { RedisFeed } from '../../../src/adapters/redis/feed';
+import { RedisLeases } from '../../../src/adapters/redis/leases';
 import { RedisSnapshotStore } from '../../../src/adapters/redis/snapshot-store';
 import { RedisStreamArchive } from '../../../src/adapters/redis/stream-archive';
 import { RedisStreamCatalogue } from '../../../src/adapters/redis/stream-catalogue';
@@ -48,6 +49,7 @@ export async function openStore(
     snapshots: new RedisSnapshotStore(connection, options),
     archive: new RedisStreamArchive(connection, options),
     checkpoints: (projection: string) => new RedisCheckpoints(connection, options, projection),
+    leases: new RedisLeases(connection, options),
     feed: new RedisFeed(connection, { keyPrefix, notifier }),
     async close() {
       connection.close();
