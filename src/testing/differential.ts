@@ -34,7 +34,7 @@ export async function compareWithMemory(subject: Subject, stores: readonly Event
   const { seed, effort } = subject;
   for (let next = seed; next < seed + Math.ceil(4 * effort); next++) {
     try {
-      await new Workload(subject, stores, next).play();
+      await new RandomWork(subject, stores, next).play();
     } catch (error) {
       if (error instanceof Error) error.message = `seed ${next} repeats it; ${error.message}`;
       throw error;
@@ -56,7 +56,7 @@ type Whole =
   | { readonly status: 'reset' | 'archived' };
 
 /** Random reads and appends by several writers, which know different heads. */
-class Workload {
+class RandomWork {
   readonly #reference = new MemoryEventStore();
   /** A random whole number below `below`. */
   readonly #random: (below: number) => number;

@@ -34,7 +34,7 @@ const SECONDS: Readonly<Record<string, number>> = { '15m': 8, '5m': 6, '2m': 3, 
 const SCRAPES_EVERY_SECONDS = 1;
 
 /** In memory: slow while a test says so, and with a bug for one user. */
-class BrokenStore extends SlowStore implements EventStore {
+class UnavailableStore extends SlowStore implements EventStore {
   override async read(stream: StreamName, after: Head) {
     if (String(stream) === 'plants/bug') throw new TypeError('undefined is not a plant');
     return super.read(stream, after);
@@ -55,7 +55,7 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
   describeOwnRedis('of which two are on Redis', (startRedis) => {
     const path = temporaryDirectory();
     let redis: RedisServer;
-    let store: BrokenStore;
+    let store: UnavailableStore;
     let services: WatchedService[];
     let prometheus: Prometheus;
     let usual: Promise<void>;
@@ -64,7 +64,7 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
     beforeEach(async function () {
       this.timeout(120_000);
       redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
-      store = new BrokenStore();
+      store = new UnavailableStore();
       writeTokens(GUESTS);
       const onRedis = {
         EVENT_STORE: 'redis',

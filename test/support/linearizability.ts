@@ -12,7 +12,7 @@ import { type PlantRequest, WRITES } from './plant-requests';
  * to the request that can have caused it and ends first: any other choice
  * could be exchanged for this one. So the oracle finds an order if there is one.
  */
-export interface Operation {
+export interface ClientOperation {
   readonly request: PlantRequest;
   /** Start and end, on one clock for all clients. */
   readonly asked: number;
@@ -34,12 +34,12 @@ export interface StreamEvent {
 
 /** Why there is no such order: the version up to which there is one, and what cannot follow. `undefined` if there is one. */
 export function linearizationProblem(
-  operations: readonly Operation[],
+  operations: readonly ClientOperation[],
   stream: readonly StreamEvent[],
 ): string | undefined {
   const waiting = operations.toSorted((a, b) => a.asked - b.asked).values();
   let next = waiting.next();
-  const inFlight = new Set<Operation>();
+  const inFlight = new Set<ClientOperation>();
   const plants = new Map<number, string>();
 
   for (let version = 0; ;) {
@@ -72,16 +72,20 @@ export function linearizationProblem(
   }
 }
 
-function isOwed({ answer }: Operation): boolean {
+function isOwed({ answer }: ClientOperation): boolean {
   return answer !== 'unknown';
 }
 
-function firstAnswerOf(operations: Iterable<Operation>): number {
+function firstAnswerOf(operations: Iterable<ClientOperation>): number {
   return Math.min(...[...operations].filter(isOwed).map(({ answered }) => answered));
 }
 
 /** Whether the response follows from this state without changing it. */
-function isTrue({ request, answer }: Operation, plants: ReadonlyMap<number, string>, names: string): boolean {
+function isTrue(
+  { request, answer }: ClientOperation,
+  plants: ReadonlyMap<number, string>,
+  names: string,
+): boolean {
   if (request.type === 'list') return Array.isArray(answer) && answer.join() === names;
   const { rejected, onLiving } = WRITES[request.type];
   return answer === rejected && plants.has(request.id) !== onLiving;
@@ -90,9 +94,9 @@ function isTrue({ request, answer }: Operation, plants: ReadonlyMap<number, stri
 /** Of the requests that can have caused this event in this state, the one that ends first. */
 function causeOf(
   event: StreamEvent,
-  inFlight: readonly Operation[],
+  inFlight: readonly ClientOperation[],
   plants: ReadonlyMap<number, string>,
-): Operation | undefined {
+): ClientOperation | undefined {
   return inFlight
     .filter(({ request, answer }) => {
       if (request.type === 'list' || request.id !== Number(event.id)) return false;
@@ -111,10 +115,10 @@ function nameAfter(request: PlantRequest): string | undefined {
   return request.type === 'list' ? undefined : WRITES[request.type].nameAfter(request);
 }
 
-function endOf(operation: Operation): number {
+function endOf(operation: ClientOperation): number {
   return isOwed(operation) ? operation.answered : Infinity;
 }
 
-function shown(operations: Iterable<Operation>): string {
+function shown(operations: Iterable<ClientOperation>): string {
   return JSON.stringify([...operations]);
 }

@@ -13,7 +13,7 @@ import { type PlantEntry, type StreamEntry, eventsOf } from '../support/stored-e
 import { until } from '../support/until';
 import { type Check, PROMISES } from './checks/checks';
 import { type FaultWindow, lostWrites, staleLists, windowsOfLosses, writtenTwice } from './checks/verdict';
-import { type Faults, type Rig, type Step, cli, scheduleOf } from './faults/faults';
+import { type Faults, type Rig, type FaultStep, cli, scheduleOf } from './faults/faults';
 import { resultOf, writeRuns } from './results/results';
 import type { Cell, ScenarioOutcome, RunOptions, Scenario } from './scenario';
 import { Network } from './topology/network';
@@ -53,7 +53,7 @@ const WRITES_WITHIN_MS = 25_000;
 /** The last requests of the clients. */
 const STOPS_WITHIN_MS = 5000;
 
-export interface DoneStep extends Step, FaultWindow {
+export interface DoneStep extends FaultStep, FaultWindow {
   /** From the end of the fault until the servers were whole. */
   readonly repairedMs: number;
   /** From then until each instance had served each user. */
@@ -174,7 +174,7 @@ async function play(parts: Parts, { seed, continues, progress }: RunOptions): Pr
   };
   const archived = new Map<string, StreamEntry[]>();
   const rig: Rig = { topology, instances, users: USERS, archived, served };
-  const inject = async (step: Step, from: number) => {
+  const inject = async (step: FaultStep, from: number) => {
     const epoch = await topology.epoch();
     await pause(step.pauseMs);
     const effect = (await parts.faults[step.fault]!(rig, step)) ?? {};

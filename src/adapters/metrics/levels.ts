@@ -28,8 +28,8 @@ export interface Levels {
 type ConnectionRefusals = Readonly<Record<'limit' | 'pipelining', number>>;
 
 /** Reads a value at a scrape. */
-type Read = (usage: AggregatesUsage, levels: Levels) => number | Promise<number>;
-type Table = Readonly<Record<string, readonly [help: string, read: Read]>>;
+type ReadLevel = (usage: AggregatesUsage, levels: Levels) => number | Promise<number>;
+type Table = Readonly<Record<string, readonly [help: string, read: ReadLevel]>>;
 
 const GAUGES: Table = {
   plant_store_ready: [
@@ -112,7 +112,7 @@ export function watchLevels(levels: Levels, registry: Registry): void {
   const registers = [registry];
   // All metrics of a scrape are read in one turn of the event loop and share one snapshot of the usage.
   let usage: AggregatesUsage | undefined;
-  const valueOf = (read: Read) => {
+  const valueOf = (read: ReadLevel) => {
     if (usage === undefined) {
       usage = levels.usage();
       setImmediate(() => (usage = undefined));

@@ -2,7 +2,7 @@ import { Cluster, type Redis } from 'ioredis';
 import {
   CONFIG_NAMES,
   type Finding,
-  type Lease,
+  type ReplicaLease,
   type Requirements,
   checkServer,
   leaseOf,
@@ -10,7 +10,7 @@ import {
 
 export interface Examined {
   readonly findings: readonly Finding[];
-  readonly lease: Lease;
+  readonly lease: ReplicaLease;
   /** Number of keys of the database; in a cluster, of all primaries. */
   readonly keys: number;
 }

@@ -17,7 +17,7 @@ import { BUCKETS, addressOf, decoded, feedKeys } from './stream-key';
 /** Default maximum number of entries of a page. */
 const PAGE_ENTRIES = 512;
 
-type StreamEntry = readonly [id: Buffer, fields: readonly Buffer[]];
+type RawEntry = readonly [id: Buffer, fields: readonly Buffer[]];
 
 /**
  * Reads the feed of each bucket: a Redis stream to which the append script adds `0-<sequence number>` for each commit.
@@ -65,7 +65,7 @@ export class RedisFeed implements Feed {
 
   async #read(bucket: number, { sequence, commit }: FeedPosition, limit: number): Promise<FeedReadResult> {
     const reply = await this.#execute(READ_FEED, bucket, [sequence, commit, limit]);
-    const [result, entries] = reply as [Buffer] | [more: number, readonly StreamEntry[]];
+    const [result, entries] = reply as [Buffer] | [more: number, readonly RawEntry[]];
     if (entries !== undefined)
       return { status: 'read', entries: entries.map((entry) => entryOf(entry)), more: Number(result) === 1 };
     return String(result) === 'trimmed' ? { status: 'trimmed' } : { status: 'reset', shared: undefined };
@@ -89,7 +89,7 @@ export class RedisFeed implements Feed {
   }
 }
 
-function entryOf([id, [, name, , version, , commit]]: StreamEntry): FeedEntry {
+function entryOf([id, [, name, , version, , commit]]: RawEntry): FeedEntry {
   const [, sequence] = /^0-(\d+)$/.exec(String(id)) ?? [];
   const stream = decoded(String(name));
   if (sequence === undefined || stream === undefined || commit === undefined)

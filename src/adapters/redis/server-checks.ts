@@ -54,16 +54,16 @@ export interface Requirements {
  * What a primary must show so that its reads count as current: how many replicas have confirmed its writes within how
  * many seconds. 0: only that it is a primary; negative: nothing.
  */
-export type Lease = readonly [replicas: number, lagSeconds: number];
+export type ReplicaLease = readonly [replicas: number, lagSeconds: number];
 
-export const NO_LEASE: Lease = [0, 0];
+export const NO_LEASE: ReplicaLease = [0, 0];
 
 /**
  * The lease that the settings of a server allow. A replica confirms once a second, and the lag in whole seconds that
  * Redis reports is up to one longer than the time that has passed: so one more is accepted, or reads would be refused
  * now and then.
  */
-export function leaseOf(config: Info): Lease {
+export function leaseOf(config: Info): ReplicaLease {
   const [replicas, lag] = ['min-replicas-to-write', 'min-replicas-max-lag'].map((name) =>
     Number(config.get(name) ?? 0),
   );

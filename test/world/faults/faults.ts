@@ -354,14 +354,14 @@ async function keepBusy(primary: RedisProgram): Promise<void> {
 }
 
 /** A fault at a place and of a duration that the seed determines. */
-export interface Step extends FaultChoice {
+export interface FaultStep extends FaultChoice {
   readonly fault: string;
   /** From the recovery of the last fault to this one. */
   readonly pauseMs: number;
 }
 
 /** All faults in random order, repeatedly. */
-export function* scheduleOf(faults: Faults, random: () => number): Generator<Step, never> {
+export function* scheduleOf(faults: Faults, random: () => number): Generator<FaultStep, never> {
   for (;;) {
     const left = Object.keys(faults);
     while (left.length > 0) {

@@ -11,7 +11,7 @@ export interface Received {
 /** Why there is no response. */
 export type Missing = 'closed' | 'timeout' | 'hang-up' | 'unanswered';
 
-interface Exchange {
+interface PendingExchange {
   readonly resolve: (outcome: Received | Missing) => void;
   readonly timer: NodeJS.Timeout;
 }
@@ -27,7 +27,7 @@ const LONGEST_ERROR = 1024;
  */
 export class LoadConnection {
   #socket: Socket | undefined;
-  #exchange: Exchange | undefined;
+  #exchange: PendingExchange | undefined;
   /** The received part of the header, or of the body of an error. */
   #held: Buffer | undefined;
   #received: Received | undefined;

@@ -80,7 +80,7 @@ export interface ConstantRate {
 }
 
 /** Number of requests by outcome: an HTTP status, an error number, or the reason why there is no response. */
-export type Outcomes = Readonly<Record<string, number>>;
+export type OutcomeCounts = Readonly<Record<string, number>>;
 
 /** Latencies in ms; 0 if there are no responses. */
 export interface Latencies {
@@ -94,7 +94,7 @@ export interface Latencies {
 export interface GroupFigures {
   readonly name: string;
   readonly requests: number;
-  readonly outcomes: Outcomes;
+  readonly outcomes: OutcomeCounts;
   /** Requests with an outcome other than 2xx and 304. */
   readonly failures: number;
   readonly succeeded: Latencies;

@@ -68,7 +68,7 @@ export function writeRuns(results: Readonly<Record<string, RunResult>>): void {
 }
 
 /** The last run of a simulator, as the page shows it. */
-export interface SimulationResult {
+export interface RecordedSimulation {
   readonly simulation: string;
   readonly date: string;
   readonly seeds: string;
@@ -77,8 +77,8 @@ export interface SimulationResult {
 }
 
 /** Replaces the last run of this simulator. */
-export function writeSimulation(run: SimulationResult): void {
-  const others = (readResults('simulations') as readonly SimulationResult[]).filter(
+export function writeSimulation(run: RecordedSimulation): void {
+  const others = (readResults('simulations') as readonly RecordedSimulation[]).filter(
     ({ simulation }) => simulation !== run.simulation,
   );
   const sorted = [...others, run].sort((a, b) => (a.simulation < b.simulation ? -1 : 1));

@@ -12,7 +12,7 @@ import {
 type Result = ReadResult | AppendResult;
 
 /** What is known of the appends with one event. */
-interface Write {
+interface CheckedWrite {
   /** Appends without an outcome. */
   pending: number;
   /** Whether one of them may have been recorded, as far as the caller knows. */
@@ -34,7 +34,7 @@ export class CallChecks {
   /** The append of each stream that has no outcome, and whose round has not failed. */
   readonly #appending = new Map<StreamName, object>();
   /** By the name that the event gives a plant. */
-  readonly #writes = new Map<string, Write>();
+  readonly #writes = new Map<string, CheckedWrite>();
 
   /** @param hasLost whether a failover or a restart has lost events of the stream. */
   constructor(
@@ -124,7 +124,7 @@ export class CallChecks {
     if (this.#appending.has(stream)) this.problems.add(`two appends of ${stream} at once`);
     const append = {};
     this.#appending.set(stream, append);
-    const writes: Write[] = [];
+    const writes: CheckedWrite[] = [];
     for (const { data } of events) {
       const { name } = JSON.parse(data) as { name?: string };
       if (name !== undefined) writes.push(this.#writeOf(name));
@@ -144,7 +144,7 @@ export class CallChecks {
     }
   }
 
-  #writeOf(name: string): Write {
+  #writeOf(name: string): CheckedWrite {
     const write = this.#writes.get(name) ?? { pending: 0, inDoubt: false };
     this.#writes.set(name, write);
     return write;

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { ImpossibleHistory, type PlantEvent, PlantList } from '../../../src/domain';
 import { type RecordedEvent, partsOf } from '../../../src/event-sourcing';
 import type { RequestOutcome } from '../../support/pending-request';
-import { type Operation, linearizationProblem } from '../../support/linearizability';
+import { type ClientOperation, linearizationProblem } from '../../support/linearizability';
 import { WRITES, nameIn, requestOf } from '../../support/plant-requests';
 import type { SimulatedRequest } from './simulated-request';
 import type { TakenEvents } from './simulated-subscriber';
@@ -94,10 +94,10 @@ function linearizabilityViolations(own: readonly SimulatedRequest[], history: Cl
 }
 
 /** The requests that recorded the events before the simulation. */
-function pastOperations(history: ClientHistory): Operation[] {
+function pastOperations(history: ClientHistory): ClientOperation[] {
   return history
     .filter(({ commit }) => commit.startsWith('past-'))
-    .map(({ version, event }): Operation => {
+    .map(({ version, event }): ClientOperation => {
       const times = { asked: version - 1e6, answered: version - 1e6 + 0.5 };
       const request = requestOf(event);
       return { request, answer: WRITES[request.type].acknowledged, ...times };
@@ -105,7 +105,7 @@ function pastOperations(history: ClientHistory): Operation[] {
 }
 
 /** Empty for a request that wrote nothing: it must have no effect. */
-function toOperations({ request, asked, answered, outcome }: SimulatedRequest): Operation[] {
+function toOperations({ request, asked, answered, outcome }: SimulatedRequest): ClientOperation[] {
   if (typeof outcome === 'string' && NOTHING_WRITTEN.includes(outcome)) return [];
   if (outcome === 'died' && request.type === 'list') return [];
   const isUnknown = typeof outcome === 'string' && UNKNOWN.includes(outcome);

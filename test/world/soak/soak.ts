@@ -13,7 +13,7 @@ import { disconnect, plainClient } from '../../support/redis/server';
 import type { ServiceProcess } from '../../support/service-process';
 import { tokenOf } from '../../support/token';
 import { until } from '../../support/until';
-import type { ClientGroup, Figures, GroupFigures, Latencies, Outcomes } from '../load/workload';
+import type { ClientGroup, Figures, GroupFigures, Latencies, OutcomeCounts } from '../load/workload';
 
 const USERS = 2000;
 /** Every third event deletes a plant, so 60 events leave 20 of 40 plants: those with the ids 1, 4, 7 … 58. */
@@ -42,7 +42,7 @@ export interface SoakOptions {
 export interface SoakSample {
   readonly succeeded: Latencies;
   /** Of requests that failed. A client that hangs up on purpose is no failure. */
-  readonly failures: Outcomes;
+  readonly failures: OutcomeCounts;
   /** Since the start of the first window. */
   readonly minute: number;
   /** Memory of JavaScript objects after a garbage collection, and of the buffers that belong to them. */

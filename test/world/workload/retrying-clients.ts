@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { HttpClient, type HttpRequest, type HttpResponse } from '../../support/client';
-import type { Operation } from '../../support/linearizability';
+import type { ClientOperation } from '../../support/linearizability';
 import { type PlantRequest, WRITES } from '../../support/plant-requests';
 import { randomFrom } from '../../support/random';
 import { STORE_TIMEOUT_MS, type ServiceInstance } from '../topology/service-instance';
@@ -23,7 +23,7 @@ export interface Attempt {
 }
 
 /** A request that was repeated until its outcome was known, for the linearizability oracle. */
-export interface UserOperation extends Operation {
+export interface UserOperation extends ClientOperation {
   readonly user: string;
   /** Whether the write was acknowledged with 200 or 204. */
   readonly acknowledged: boolean;
@@ -136,7 +136,7 @@ export class RetryingClients {
     instance: () => ServiceInstance,
     waits: boolean,
     owned: boolean,
-  ): Promise<Operation['answer']> {
+  ): Promise<ClientOperation['answer']> {
     const unknown: Attempt[] = [];
     for (let attempts = 1; ; attempts++) {
       const attempt = await this.#attempt(user, request, instance());
@@ -197,7 +197,7 @@ export class RetryingClients {
 }
 
 /** The response in the form of the linearizability oracle. */
-function answerOf({ type }: PlantRequest, { status, error, names }: HttpResponse): Operation['answer'] {
+function answerOf({ type }: PlantRequest, { status, error, names }: HttpResponse): ClientOperation['answer'] {
   if (status < 300) return type === 'list' ? names! : WRITES[type].acknowledged;
   if (error === 40003) return 'id-taken';
   if (error === 40401) return 'no-such-plant';

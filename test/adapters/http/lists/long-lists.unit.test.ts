@@ -21,7 +21,7 @@ const PLANTS = PlantList.from(Array.from({ length: 100_000 }, (_, id) => created
 const TEXT = JSON.stringify(PLANTS.page().plants);
 
 /** What long lists use of a response. */
-class Response extends EventEmitter {
+class FakeResponse extends EventEmitter {
   destroyed = false;
 
   destroy(): void {
@@ -49,7 +49,7 @@ describe('Long lists', () => {
     return lists.find(page.key, head) ?? lists.add(user, page, PLANTS.page().ranges);
   }
 
-  function open(user: User, response = new Response(), key = 'all'): LongListReader {
+  function open(user: User, response = new FakeResponse(), key = 'all'): LongListReader {
     return listOf(user, key).open(response as unknown as ServerResponse);
   }
 
@@ -74,7 +74,7 @@ describe('Long lists', () => {
   });
 
   it('are one buffer for the readers that come after a first one has read the list to its end', async () => {
-    const first = new Response();
+    const first = new FakeResponse();
     await textOf(open(ADA, first));
     first.destroy();
     const [one, other] = [open(ADA), open(ADA)].map((reader) => reader.body());
@@ -84,13 +84,13 @@ describe('Long lists', () => {
 
   it('are cached without their plants after the last reader, the latest one of each user', async () => {
     for (const key of ['first', 'second']) {
-      const response = new Response();
+      const response = new FakeResponse();
       expect(await textOf(open(ADA, response, key))).to.equal(TEXT);
       response.destroy();
     }
     expect([memory.bytes, memory.responses, lists.bytes]).to.deep.equal([0, 0, TEXT.length]);
     expect(lists.find('first ada', { version: 1, commit: 'c' })).to.equal(undefined);
-    const again = open(ADA, new Response(), 'second');
+    const again = open(ADA, new FakeResponse(), 'second');
     // Memory of the response alone.
     expect(memory.bytes).to.equal(16 * 1024);
     expect(await textOf(again)).to.equal(TEXT);
@@ -105,7 +105,7 @@ describe('Long lists', () => {
       start(2 ** 30, bound);
       for (const user of users) {
         if (user === 'third') lists.find('all first', { version: 1, commit: 'c' });
-        const response = new Response();
+        const response = new FakeResponse();
         await textOf(open(user, response));
         response.destroy();
       }
@@ -116,11 +116,11 @@ describe('Long lists', () => {
   });
 
   it('stay readable if they are dropped from the cache while they are sent', async () => {
-    const response = new Response();
+    const response = new FakeResponse();
     await textOf(open(ADA, response, 'first'));
     response.destroy();
-    const again = open(ADA, new Response(), 'first');
-    await open(ADA, new Response(), 'second').length(FOR_EVER_MS);
+    const again = open(ADA, new FakeResponse(), 'first');
+    await open(ADA, new FakeResponse(), 'second').length(FOR_EVER_MS);
     expect(await textOf(again)).to.equal(TEXT);
   });
 
@@ -130,13 +130,13 @@ describe('Long lists', () => {
     ).page();
     const page = { key: 'ada', head: { version: 1, commit: 'c' }, etag: '"1-c"', next: undefined };
     const list = lists.add(ADA, page, long.ranges);
-    const response = new Response();
+    const response = new FakeResponse();
     const text = JSON.stringify(long.plants);
     expect(await textOf(list.open(response as unknown as ServerResponse))).to.equal(text);
     response.destroy();
-    const again = list.open(new Response() as unknown as ServerResponse);
+    const again = list.open(new FakeResponse() as unknown as ServerResponse);
     expect(again.body()).not.to.be.instanceOf(Buffer);
-    expect(await textOf(list.open(new Response() as unknown as ServerResponse))).to.equal(text);
+    expect(await textOf(list.open(new FakeResponse() as unknown as ServerResponse))).to.equal(text);
   });
 
   for (const characters of [1, 500])
@@ -154,7 +154,7 @@ describe('Long lists', () => {
       ] as const) {
         const { ranges, plants: selected } = plants.page(limit, after);
         const page = { key: 'ada', head: { version: 1, commit: 'c' }, etag: '"1-c"', next: undefined };
-        const response = new Response();
+        const response = new FakeResponse();
         const reader = lists.add(ADA, page, ranges).open(response as unknown as ServerResponse);
         const due = Buffer.byteLength(JSON.stringify(selected));
         expect(await reader.length(FOR_EVER_MS), `${limit} after ${after}`).to.equal(due);
@@ -182,7 +182,7 @@ describe('Long lists', () => {
   });
 
   it('go on while a newer list of their user is cached', async () => {
-    const [first, second] = [open(ADA, new Response(), 'first'), open(ADA, new Response(), 'second')];
+    const [first, second] = [open(ADA, new FakeResponse(), 'first'), open(ADA, new FakeResponse(), 'second')];
     await first.length(FOR_EVER_MS);
     await second.length(FOR_EVER_MS);
     const before = memory.bytes;
@@ -202,7 +202,7 @@ describe('Long lists', () => {
   });
 
   it('let users take turns, piece by piece, however many lists one user has', async () => {
-    const many = Array.from({ length: 20 }, (_, index) => open(ADA, new Response(), String(index)));
+    const many = Array.from({ length: 20 }, (_, index) => open(ADA, new FakeResponse(), String(index)));
     const one = open(BOB);
     await Promise.all([...many, one].map((reader) => reader.length(FOR_EVER_MS)));
     let others = 0;
@@ -217,7 +217,7 @@ describe('Long lists', () => {
   });
 
   it('leave no work and no memory if their readers disconnect', async () => {
-    const [first, second] = [new Response(), new Response()];
+    const [first, second] = [new FakeResponse(), new FakeResponse()];
     const lengths = [open(ADA, first), open(ADA, second)].map((reader) => reader.length(FOR_EVER_MS));
     first.destroy();
     expect(lists.turns.waiting).to.equal(1);
@@ -225,7 +225,7 @@ describe('Long lists', () => {
     expect([lists.turns.waiting, memory.bytes, memory.responses]).to.deep.equal([0, 0, 0]);
     for (const length of lengths) expect(await rejection(length)).to.be.instanceOf(Error);
 
-    const third = new Response();
+    const third = new FakeResponse();
     const reader = open(ADA, third);
     await reader.length(FOR_EVER_MS);
     const stream = (reader.body() as Readable).resume();
@@ -240,7 +240,7 @@ describe('Long lists', () => {
     const { ranges } = PlantList.from([created(1, 'Fern')]).page();
     const head = { version: 1, commit: 'c' };
     const disconnect = (user: User) => {
-      const response = new Response();
+      const response = new FakeResponse();
       const list = lists.add(user, { key: user, head, etag: '"1-c"', next: undefined }, ranges);
       const reader = list.open(response as unknown as ServerResponse);
       reader.length(FOR_EVER_MS).catch(() => {});
@@ -251,27 +251,27 @@ describe('Long lists', () => {
   });
 
   it('are refused if they are not measured in time', async () => {
-    const others = Array.from({ length: 20 }, (_, index) => open(ADA, new Response(), String(index)));
+    const others = Array.from({ length: 20 }, (_, index) => open(ADA, new FakeResponse(), String(index)));
     others.forEach((reader) => void reader.length(FOR_EVER_MS));
     expect(await rejection(open(ADA).length(0))).to.be.instanceOf(Overloaded);
   });
 
   it('are refused if one user requests more than 32 different ones, regardless of other users', () => {
-    const responses = Array.from({ length: 32 }, () => new Response());
+    const responses = Array.from({ length: 32 }, () => new FakeResponse());
     responses.forEach((response, index) => open(ADA, response, String(index)));
-    expect(() => open(ADA, new Response(), 'more')).to.throw(Overloaded);
-    open(ADA, new Response(), '5');
+    expect(() => open(ADA, new FakeResponse(), 'more')).to.throw(Overloaded);
+    open(ADA, new FakeResponse(), '5');
     open(BOB);
     responses[0]!.destroy();
-    open(ADA, new Response(), 'more');
-    expect(() => open(ADA, new Response(), 'another')).to.throw(Overloaded);
+    open(ADA, new FakeResponse(), 'more');
+    expect(() => open(ADA, new FakeResponse(), 'another')).to.throw(Overloaded);
   });
 
   it('beyond the bound of memory are refused, and not reset, if they have not begun', async () => {
     start(150_000);
-    const response = new Response();
+    const response = new FakeResponse();
     const first = open(ADA, response, 'first');
-    open(ADA, new Response(), 'second');
+    open(ADA, new FakeResponse(), 'second');
     expect(response.destroyed).to.equal(false);
     response.emit('close');
     expect(await rejection(first.length(FOR_EVER_MS))).to.be.instanceOf(Overloaded);
@@ -280,7 +280,7 @@ describe('Long lists', () => {
 
   it('beyond the bound of memory are refused, or their connections are reset, the oldest of the user with the most first', async () => {
     start(35_000_000);
-    const [bobs, old] = [new Response(), new Response()];
+    const [bobs, old] = [new FakeResponse(), new FakeResponse()];
     const bob = open(BOB, bobs);
     await bob.length(FOR_EVER_MS);
     bob.body();
@@ -289,15 +289,15 @@ describe('Long lists', () => {
     ada.body();
 
     expect(memory.bytes).to.be.below(35_000_000);
-    const measured = open(ADA, new Response(), 'other');
-    for (let index = 0; index < 30; index++) open(ADA, new Response(), String(index));
+    const measured = open(ADA, new FakeResponse(), 'other');
+    for (let index = 0; index < 30; index++) open(ADA, new FakeResponse(), String(index));
     expect([bobs.destroyed, old.destroyed]).to.deep.equal([false, true]);
     expect(await rejection(measured.length(FOR_EVER_MS))).to.be.instanceOf(Overloaded);
     expect(memory.bytes).to.be.at.most(35_000_000);
   });
 
   it('are counted with the pieces that their readers hold, which they share', async () => {
-    const responses = [new Response(), new Response()];
+    const responses = [new FakeResponse(), new FakeResponse()];
     const readers = responses.map((response) => open(ADA, response));
     await Promise.all(readers.map((reader) => reader.length(FOR_EVER_MS)));
     const before = memory.bytes;
@@ -316,7 +316,7 @@ describe('Long lists', () => {
   it('are sent without a stream if they have one piece', async () => {
     const short = PlantList.from(Array.from({ length: 10_000 }, (_, id) => created(id, `Fern ${id}`))).page();
     const page = { key: 'ada', head: { version: 1, commit: 'c' }, etag: '"1-c"', next: undefined };
-    const response = new Response();
+    const response = new FakeResponse();
     const reader = lists.add(ADA, page, short.ranges).open(response as unknown as ServerResponse);
     await reader.length(FOR_EVER_MS);
     const before = memory.bytes;
