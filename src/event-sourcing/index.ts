@@ -73,6 +73,14 @@ export {
   type Slice,
   FeedReset,
 } from './subscriptions/projection-options';
+export {
+  type BucketOrder,
+  type LeaseRecord,
+  type ReportedStop,
+  leaseRecordOf,
+  withOrders,
+  withoutStream,
+} from './subscriptions/lease-record';
 export { withPosition } from './subscriptions/feed-trail';
 export type { CancelSignal } from './subscriptions/cancellation';
 export {

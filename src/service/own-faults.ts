@@ -2,6 +2,7 @@ import {
   BrokenSnapshot,
   type EventStore,
   type Feed,
+  type LeaseStore,
   type OpenEventStore,
   OutcomeUnknown,
   StoreUnavailable,
@@ -18,7 +19,7 @@ import {
  * its faults are recognized by their names.
  */
 export function withOwnFaults(opened: OpenEventStore): AllMembers<OpenEventStore> {
-  const { store, catalogue, snapshots, archive, feed } = opened;
+  const { store, catalogue, snapshots, archive, feed, leases } = opened;
   return {
     store: {
       read: (...args) => rejectingWithOwn(() => store.read(...args)),
@@ -60,6 +61,13 @@ export function withOwnFaults(opened: OpenEventStore): AllMembers<OpenEventStore
         end: (bucket) => rejectingWithOwn(() => feed.end(bucket)),
         notify: feed.notify && ((...args) => feed.notify!(...args)),
       } satisfies AllMembers<Feed>),
+    leases:
+      leases &&
+      ({
+        load: (projection) => rejectingWithOwn(() => leases.load(projection)),
+        save: (...args) => rejectingWithOwn(() => leases.save(...args)),
+        projections: () => rejectingWithOwn(() => leases.projections()),
+      } satisfies AllMembers<LeaseStore>),
     mintCommit: opened.mintCommit && (() => opened.mintCommit!()),
     check: async () => opened.check(),
     status: opened.status && (() => opened.status!()),

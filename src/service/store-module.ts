@@ -5,6 +5,7 @@ import {
   type EventStore,
   type EventStoreOptions,
   type Feed,
+  type LeaseStore,
   type OpenEventStore,
   type SnapshotStore,
   StoreUnavailable,
@@ -121,7 +122,10 @@ const FEED: Methods<Omit<Feed, 'buckets'>> = {
   end: 'required',
   notify: 'optional',
 };
-const OPENED: Methods<Omit<OpenEventStore, 'store' | 'catalogue' | 'snapshots' | 'archive' | 'feed'>> = {
+const LEASES: Methods<LeaseStore> = { load: 'required', save: 'required', projections: 'required' };
+const OPENED: Methods<
+  Omit<OpenEventStore, 'store' | 'catalogue' | 'snapshots' | 'archive' | 'feed' | 'leases'>
+> = {
   check: 'required',
   close: 'required',
   mintCommit: 'optional',
@@ -130,7 +134,7 @@ const OPENED: Methods<Omit<OpenEventStore, 'store' | 'catalogue' | 'snapshots' |
 
 /** The methods that `opened` does not have, as `store.append`; also the number of its buckets. */
 function missingMethods(opened: unknown): string[] {
-  const { store, catalogue, snapshots, archive, feed } = membersOf(opened);
+  const { store, catalogue, snapshots, archive, feed, leases } = membersOf(opened);
   const missing = (methods: Readonly<Record<string, string>>, owner: string, value: unknown) =>
     Object.entries(methods)
       .map(([name, need]) => ({ name, need, member: membersOf(value)[name] }))
@@ -149,6 +153,7 @@ function missingMethods(opened: unknown): string[] {
       : missing({ ...SNAPSHOTS, ...(archives && { loadBase: 'required' }) }, 'snapshots.', snapshots)),
     ...(archives ? missing(ARCHIVE, 'archive.', archive) : []),
     ...(feed === undefined ? [] : missing(FEED, 'feed.', feed)),
+    ...(leases === undefined ? [] : missing(LEASES, 'leases.', leases)),
     ...(feed === undefined || hasBuckets ? [] : ['feed.buckets']),
   ];
 }

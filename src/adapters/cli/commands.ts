@@ -5,6 +5,7 @@ import { eventsErase } from './events-erase';
 import { eventsExport } from './events-export';
 import { eventsImport } from './events-import';
 import { eventsKey } from './events-key';
+import { eventsProjection } from './events-projection';
 import { eventsStoreId } from './events-store-id';
 import { eventsTail } from './events-tail';
 import { eventsVerify } from './events-verify';
@@ -29,6 +30,7 @@ export const COMMANDS: readonly (CliCommand | RawCommand)[] = [
   eventsVerify,
   eventsArchive,
   eventsErase,
+  eventsProjection,
   eventsStoreId,
   eventsKey,
   eventsConvert,

@@ -5,11 +5,13 @@ import {
   OutcomeUnknown,
   type StreamCatalogue,
   type StreamName,
+  withoutStream,
 } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
 import { primariesOf } from './examination';
 import { appendFault, readFault } from './faults';
 import { ERASE_FROM_FEED } from './feed-scripts';
+import { RedisLeases } from './leases';
 import { LAST_ID } from './scripts';
 import { addressOf, checkpointKeys, feedKeys, keysOf, streamKey, streamOfKey } from './stream-key';
 
@@ -87,6 +89,7 @@ export class RedisStreamCatalogue implements StreamCatalogue {
       from = (await this.#write(ERASE_FROM_FEED, [feed, erased], args)) as number;
     }
     await this.#eraseHeads(bucket, stream);
+    await this.#eraseStops(stream);
     return events;
   }
 
@@ -98,6 +101,17 @@ export class RedisStreamCatalogue implements StreamCatalogue {
     if (projections.length === 0) return;
     const heads = projections.map((projection) => checkpointKeys(keyPrefix, bucket, projection)[1]);
     await this.#write(ERASE_HEADS, heads, [encodeURIComponent(stream)]);
+  }
+
+  /** Removes the name of a stream from what projections report of it; they then try again, and find it erased. */
+  async #eraseStops(stream: StreamName): Promise<void> {
+    const leases = new RedisLeases(this.connection, this.options);
+    for (const projection of await leases.projections())
+      for (let saved = false; !saved;) {
+        const { text } = await leases.load(projection);
+        const without = text && withoutStream(text, stream);
+        saved = without === text || (await leases.save(projection, text, without));
+      }
   }
 
   /** Executes a script that writes, and waits for replicas. */

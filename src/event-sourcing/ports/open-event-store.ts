@@ -1,5 +1,6 @@
 import type { EventStore } from './event-store';
 import type { Feed } from './feed';
+import type { LeaseStore } from './lease-store';
 import type { SnapshotStore } from './snapshot-store';
 import type { StreamArchive } from './stream-archive';
 import type { StreamCatalogue } from './stream-catalogue';
@@ -25,6 +26,8 @@ export interface OpenEventStore {
   readonly archive?: StreamArchive | undefined;
   /** Absent for a store whose streams can only be followed one by one. */
   readonly feed?: Feed | undefined;
+  /** The leases of projections. Absent for a store whose projections have none. */
+  readonly leases?: LeaseStore | undefined;
   /** Mints commit ids for this store, shorter than those of `system()`. Absent if it needs those. */
   readonly mintCommit?: (() => string) | undefined;
   /** Health check: resolves with whether the store accepts writes; rejects if it does not answer reads. */

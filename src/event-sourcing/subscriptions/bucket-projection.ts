@@ -14,7 +14,7 @@ import type { StreamName } from '../ports/stream-name';
 import { BucketCheckpoint } from './bucket-checkpoint';
 import { Cancellation } from './cancellation';
 import { withPosition } from './feed-trail';
-import type { Lease } from './lease-record';
+import type { BucketOrder, Lease, LeasedBucket } from './lease-record';
 import { FeedReset, type ProjectionOptions, type ProjectionStop, type Slice } from './projection-options';
 import { POLL_MS, StoreReader } from './store-reader';
 import { oneEventOf, type PageSource, pageOf, type StreamPage } from './stream-page';
@@ -25,6 +25,8 @@ export const STREAMS_AT_A_TIME = 200;
 const EVENTS_AT_A_TIME = 10_000;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 30_000;
+/** Of the text of an error that stopped a bucket. */
+const REPORTED_CHARACTERS = 300;
 
 export interface ProjectionContext<Event, State> extends PageSource<State> {
   readonly feed: Feed;
@@ -100,6 +102,20 @@ export class BucketProjection<Event, State> {
     this.#skipped = { stream, version };
     this.#retry();
     return true;
+  }
+
+  /** What an operator sees of the bucket. */
+  get report(): Pick<LeasedBucket, 'position' | 'stop'> {
+    const { stream, version, error } = this.#stop ?? {};
+    const position = this.#checkpoint.trail?.[0].sequence;
+    return this.#stop
+      ? { position, stop: { stream, version, error: String(error).slice(0, REPORTED_CHARACTERS) } }
+      : { position };
+  }
+
+  obey(order: BucketOrder): void {
+    if (order === 'retry') this.retry();
+    else this.skip(order.skip.stream as StreamName, order.skip.version);
   }
 
   /** Follows the bucket until it is cancelled, or another instance has a later lease: resolves with its term. */

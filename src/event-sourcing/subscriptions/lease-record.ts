@@ -5,13 +5,31 @@ export interface Lease {
   readonly term: number;
 }
 
+/** Why a bucket has stopped, as its holder reports it. */
+export interface ReportedStop {
+  readonly stream?: string | undefined;
+  readonly version?: number | undefined;
+  readonly error: string;
+}
+
+/** What an operator wants of the holder of a bucket that has stopped. */
+export type BucketOrder = 'retry' | { readonly skip: { readonly stream: string; readonly version: number } };
+
+export interface LeasedBucket extends Lease {
+  /** The number of the position in the feed up to which the bucket was applied. */
+  readonly position?: number | undefined;
+  readonly stop?: ReportedStop | undefined;
+  /** The holder removes it with its next renewal, and then does it. */
+  readonly order?: BucketOrder | undefined;
+}
+
 /** What the instances of a projection agree on. In the store it is JSON. */
 export interface LeaseRecord {
   /** The highest term of any bucket so far. */
   readonly term: number;
   /** When the leases of each instance end, in the time of the store. */
   readonly instances: Readonly<Record<string, number>>;
-  readonly buckets: Readonly<Record<string, Lease>>;
+  readonly buckets: Readonly<Record<string, LeasedBucket>>;
 }
 
 export function leaseRecordOf(text: string | undefined): LeaseRecord {
@@ -39,6 +57,8 @@ export interface Renewal {
   readonly released: ReadonlySet<number>;
   /** New terms are above this one. */
   readonly above: number;
+  /** What the instance reports of its buckets. */
+  readonly report: (bucket: number) => Pick<LeasedBucket, 'position' | 'stop'>;
 }
 
 /** The record after an instance has renewed its leases, and has taken free buckets up to its share. */
@@ -49,16 +69,55 @@ export function renewed(record: LeaseRecord, renewal: Renewal): LeaseRecord {
   const isHeld = ([bucket, lease]: [string, Lease]) =>
     Object.hasOwn(instances, lease.instance) &&
     !(lease.instance === instance && released.has(Number(bucket)));
-  const buckets = Object.fromEntries(Object.entries(record.buckets).filter(isHeld));
+  const buckets: Record<string, LeasedBucket> = Object.fromEntries(
+    Object.entries(record.buckets).filter(isHeld),
+  );
   let term = Math.max(record.term, renewal.above);
   let free = shareOf({ ...record, instances }, renewal.buckets);
-  for (const lease of Object.values(buckets)) if (lease.instance === instance) free--;
+  for (const [bucket, lease] of Object.entries(buckets)) {
+    if (lease.instance !== instance) continue;
+    const { position, stop } = renewal.report(Number(bucket));
+    // A stop may have the name of a stream that was erased with this order.
+    buckets[bucket] = { instance, term: lease.term, position, stop: lease.order ? undefined : stop };
+    free--;
+  }
   for (let bucket = 0; bucket < renewal.buckets && free > 0; bucket++) {
     if (Object.hasOwn(buckets, bucket)) continue;
     buckets[bucket] = { instance, term: ++term };
     free--;
   }
   return { term, instances, buckets };
+}
+
+/** The orders for the buckets of an instance. */
+export function ordersFor({ buckets }: LeaseRecord, instance: string): ReadonlyMap<number, BucketOrder> {
+  const orders = new Map<number, BucketOrder>();
+  for (const [bucket, lease] of Object.entries(buckets))
+    if (lease.instance === instance && lease.order) orders.set(Number(bucket), lease.order);
+  return orders;
+}
+
+/** The record with an order for each stopped bucket that `orderOf` has one for; the same record if there is none. */
+export function withOrders(
+  record: LeaseRecord,
+  orderOf: (stop: ReportedStop) => BucketOrder | undefined,
+): LeaseRecord {
+  const buckets: Record<string, LeasedBucket> = { ...record.buckets };
+  let ordered = false;
+  for (const [bucket, { stop, ...lease }] of Object.entries(record.buckets)) {
+    const order = stop && orderOf(stop);
+    if (order === undefined) continue;
+    buckets[bucket] = { ...lease, order };
+    ordered = true;
+  }
+  return ordered ? { ...record, buckets } : record;
+}
+
+/** The text of a record without the name of a stream, which was erased; the same text if it does not have it. */
+export function withoutStream(text: string, stream: string): string {
+  const record = leaseRecordOf(text);
+  const without = withOrders(record, (stop) => (stop.stream === stream ? 'retry' : undefined));
+  return without === record ? text : JSON.stringify(without);
 }
 
 /** The record without an instance: its buckets are free. */

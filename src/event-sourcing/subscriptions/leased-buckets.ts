@@ -3,10 +3,12 @@ import { StoreUnavailable, isTransient } from '../ports/faults';
 import type { BucketProjection } from './bucket-projection';
 import { Cancellation } from './cancellation';
 import {
+  type BucketOrder,
   type Lease,
   type LeaseRecord,
   bucketsOf,
   leaseRecordOf,
+  ordersFor,
   renewed,
   shareOf,
   withoutInstance,
@@ -82,14 +84,21 @@ export class LeasedBuckets<Event, State> {
   }
 
   #renew(): Promise<LeaseRecord> {
-    const renewing = this.#change((record, now) => {
+    let orders: ReadonlyMap<number, BucketOrder> = new Map();
+    const renewal = this.#change((record, now) => {
+      orders = ordersFor(record, this.options.instance);
       const end = now + 0.75 * this.#ms;
       const { buckets } = this;
       const { instance } = this.options;
       return renewed(record, {
         ...{ instance, now, end, buckets },
         ...{ released: this.#released, above: this.#above },
+        report: (bucket) => this.#running.get(bucket)?.projection.report ?? {},
       });
+    });
+    const renewing = renewal.then((record) => {
+      for (const [bucket, order] of orders) this.#running.get(bucket)?.projection.obey(order);
+      return record;
     });
     this.#renewing = renewing.catch(() => {});
     return renewing;

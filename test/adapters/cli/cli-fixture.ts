@@ -11,6 +11,7 @@ import type {
   AnyKind,
   Clock,
   EventStore,
+  LeaseStore,
   SnapshotStore,
   StreamArchive,
   StreamCatalogue,
@@ -23,6 +24,7 @@ export interface CliSetup {
   readonly catalogue?: StreamCatalogue;
   readonly snapshots?: SnapshotStore;
   readonly archive?: StreamArchive;
+  readonly leases?: LeaseStore;
   readonly clock?: Clock;
   readonly environment?: Readonly<Record<string, string>>;
   /** The content of standard input. */
@@ -82,13 +84,14 @@ export function runCli(...typed: Parameters<typeof startCli>): Promise<CommandOu
 }
 
 function open(
-  { store = new MemoryEventStore(), catalogue, snapshots, archive }: CliSetup,
+  { store = new MemoryEventStore(), catalogue, snapshots, archive, leases }: CliSetup,
   clock: Clock,
 ): CliStore {
   return {
     store,
     snapshots,
     archive,
+    leases,
     catalogue: catalogue ?? (store as EventStore & StreamCatalogue),
     feed: store instanceof MemoryEventStore ? store.feed : undefined,
     plants: new PlantStore({

@@ -14,6 +14,7 @@ import { Stream } from '../../../src/testing/a-stream';
 import { CONTRACT_OPTIONS, describeContract } from '../../contracts/event-store';
 import { ReadModel, note, textCodec } from '../../event-sourcing/one-projection';
 import { describeRedis } from '../../support/redis';
+import { until } from '../../support/until';
 import { openStore } from './open-store';
 
 describeRedis('A checkpoint in Redis', (redis) => {
@@ -116,6 +117,28 @@ describeRedis('A checkpoint in Redis', (redis) => {
     expect(model.violations).to.deep.equal([]);
     await Promise.all(projections.map((projection) => projection.close()));
     await others[1].close();
+  });
+
+  it('lets an erasure remove the name of the user from a stop, too, and the projection continues', async () => {
+    const stream = streamOf('notes', user);
+    const projection = project<string>(opened, {
+      ...system(),
+      codec: textCodec,
+      follows: (each) => each === stream,
+      leases: { store: opened.leases, projection: name, instance: 'one', takeOverMs: 400 },
+      ...atLeastOnce<string>(opened.checkpoints(name), (slices) => {
+        if (slices.some(({ events }) => events.length > 0)) throw new Error(`not ${user}`);
+      }),
+    });
+    await append('one');
+    const leases = `${redis.prefix}:{0}:feed:projections`;
+    await until(async () => (await keysWithUser()).includes(leases));
+    await opened.catalogue.erase(stream);
+    expect(await keysWithUser()).to.deep.equal([]);
+    await until(() => projection.stops.length === 0);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await keysWithUser()).to.deep.equal([]);
+    await projection.close();
   });
 
   it('is no stream of the catalogue, and no foreign key', async () => {
