@@ -277,6 +277,16 @@ describe('A list after any steps', () => {
     );
   });
 
+  it('equals a list that is rebuilt from its events', () => {
+    fc.assert(
+      fc.property(happenings(150), (past) => {
+        const [list, naive] = afterSteps(past);
+        expectSame(list, PlantList.from(naive.history));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
   it('equals a list of only the creations of its living plants, each at its position', () => {
     fc.assert(
       fc.property(happenings(150), happenings(30), (past, future) => {
