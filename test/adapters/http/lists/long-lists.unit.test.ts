@@ -115,6 +115,22 @@ describe('Long lists', () => {
     }
   });
 
+  it('are found at their latest head, also after an earlier one was sent', () => {
+    const [earlier, latest] = [1, 2].map((version) => {
+      const head = { version, commit: 'c' };
+      return lists.add(
+        ADA,
+        { key: 'ada', head, etag: `"${version}-c"`, next: undefined },
+        PLANTS.page().ranges,
+      );
+    });
+    const [first, second] = [new FakeResponse(), new FakeResponse()];
+    earlier!.open(first as unknown as ServerResponse);
+    latest!.open(second as unknown as ServerResponse);
+    first.destroy();
+    expect(lists.find('ada', latest!.page.head)).to.equal(latest);
+  });
+
   it('stay readable if they are dropped from the cache while they are sent', async () => {
     const response = new FakeResponse();
     await textOf(open(ADA, response, 'first'));
