@@ -10,8 +10,8 @@ import type { Response } from '../../../../src/adapters/http/openapi/parts';
 import { HttpProblem, PROBLEMS, statusOf } from '../../../../src/adapters/http/app/problems';
 
 describe('the OpenAPI document', () => {
-  const document = openApiDocument();
-  const text = JSON.stringify(document);
+  let document: ReturnType<typeof openApiDocument>;
+  beforeEach(() => (document = openApiDocument()));
 
   it('has OpenAPI version 3.1 and interface version 1.0.0', () => {
     expect(document.openapi).to.match(/^3\.1\.\d$/);
@@ -20,7 +20,11 @@ describe('the OpenAPI document', () => {
 
   it('passes a linter for OpenAPI', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] });
-    const problems = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
+    const problems = await lintFromString({
+      source: JSON.stringify(document),
+      absoluteRef: '/openapi.json',
+      config,
+    });
     expect(
       problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer]),
     ).to.deep.equal([]);
@@ -49,6 +53,30 @@ describe('the OpenAPI document', () => {
         );
     }
   });
+
+  const OF_USERS = [40001, 40002, 40004, 40005, 50301];
+  for (const [path, method, failures] of [
+    ['/plants', 'get', [40004]],
+    ['/plants', 'post', [40001, 40002, 50301]],
+    ['/plants/{id}', 'delete', [40005, 50301]],
+    ['/health/ready', 'get', []],
+  ] as const) {
+    const isOfUser = path.startsWith('/plants');
+    it(`has the tag, the need of a token and the failures of ${method.toUpperCase()} ${path}`, () => {
+      const operation = document.paths[path]![method]!;
+      expect(document.tags.map(({ name }) => name)).to.include.members(operation.tags);
+      expect(operation.tags).to.have.length(1);
+      expect(operation.security).to.deep.equal(isOfUser ? undefined : []);
+      const own = Object.values(operation.responses)
+        .map((response) => JSON.stringify(response))
+        .join();
+      const shared = Object.entries(document.components.responses).filter(([name]) =>
+        own.includes(`/${name}"`),
+      );
+      const numbers = OF_USERS.filter((number) => `${own}${JSON.stringify(shared)}`.includes(`${number}`));
+      expect(numbers).to.deep.equal(failures);
+    });
+  }
 
   it('has nothing beside a $ref, which generators of clients would ignore', () => {
     for (const [at, node] of objectsIn(document))
