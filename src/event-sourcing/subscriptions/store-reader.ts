@@ -20,8 +20,8 @@ export async function inTime<T>(
 ): Promise<T | undefined> {
   let cancelTimer!: () => void;
   const expired = new Promise<never>((_, reject) => {
-    const error = new StoreUnavailable('the store does not answer');
-    cancelTimer = clock.after(READ_MS, () => reject(error));
+    // Made only then, because an error collects its stack.
+    cancelTimer = clock.after(READ_MS, () => reject(new StoreUnavailable('the store does not answer')));
   });
   try {
     return await cancellation.unlessCancelled(Promise.race([read(), expired]));
