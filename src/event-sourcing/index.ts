@@ -81,7 +81,7 @@ export {
   withOrders,
   withoutStream,
 } from './subscriptions/lease-record';
-export { withPosition } from './subscriptions/feed-trail';
+export { positionOf, withPosition } from './subscriptions/feed-trail';
 export type { CancelSignal } from './subscriptions/cancellation';
 export {
   type SnapshotOptions,

@@ -8,12 +8,13 @@ import {
   type FeedEntry,
   type FeedPosition,
   type FeedTrail,
+  positionOf,
 } from '../event-sourcing';
 import { Stream, assertStatus } from './a-stream';
 import type { Subject } from './case';
 
-/** What an entry says, besides its position. */
-export type Commit = Omit<FeedEntry, 'sequence'>;
+/** What an entry says, besides its place in the feed. */
+export type Commit = Omit<FeedEntry, 'sequence' | 'attempt'>;
 
 /** Lets writers append through `stores` to several streams, while a follower reads the feed of the last one. */
 export async function watchFeed(subject: Subject, stores: readonly EventStore[]): Promise<void> {
@@ -111,10 +112,6 @@ export function streamsOfOneBucket(subject: Subject): [one: Stream, other: Strea
     const other = subject.aStream();
     if (feed.bucketOf(other.name) === feed.bucketOf(one.name)) return [one, other];
   }
-}
-
-export function positionOf({ sequence, commit }: FeedPosition): FeedPosition {
-  return { sequence, commit };
 }
 
 export function commitOf({ stream, version, commit }: FeedEntry): Commit {

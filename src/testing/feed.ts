@@ -1,17 +1,15 @@
 /** Suite of the contract for stores with a feed: all commits of a bucket in one order. */
 import assert from 'node:assert/strict';
-import { BEGINNING, FEED_BEGINNING, type FeedPosition, StoreUnavailable } from '../event-sourcing';
+import {
+  BEGINNING,
+  FEED_BEGINNING,
+  type FeedPosition,
+  StoreUnavailable,
+  positionOf,
+} from '../event-sourcing';
 import { Stream, assertStatus, mintCommit } from './a-stream';
 import type { Cases } from './case';
-import {
-  type Commit,
-  Follower,
-  commitOf,
-  followerOf,
-  positionOf,
-  streamsOfOneBucket,
-  watchFeed,
-} from './feed-follower';
+import { type Commit, Follower, commitOf, followerOf, streamsOfOneBucket, watchFeed } from './feed-follower';
 
 export const feedExamples: Cases = {
   'a feed has one entry for each append, in the order of the commits of all streams of a bucket': async (
@@ -103,7 +101,7 @@ export const feedExamples: Cases = {
 
     await catalogue.erase(erased.name);
 
-    const left = [{ ...positions[1], stream: other.name, version: 1 }];
+    const left = [{ ...positions[1]!, stream: other.name, version: 1 }];
     assert.deepEqual(await feed.end(bucket), positions[2]);
     for (const [index, position] of [before, ...positions].entries())
       assert.deepEqual(

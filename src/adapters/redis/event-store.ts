@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import {
   type AppendResult,
   BEGINNING,
@@ -40,6 +41,8 @@ const FIRST_PAGE_EVENTS = 64;
 const PAGE_BYTES = 512 * 1024;
 /** Maximum number of newer events in a conflict; the rest is read page by page. */
 const CONFLICT_EVENTS = 16;
+/** The range of the first attempt's number, so that all numbers have as many digits. */
+const FIRST_ATTEMPTS = [36 ** 4, 2 * 36 ** 4] as const;
 /** Every how many appends a feed is trimmed: each time would take Redis 3 % longer. */
 const TRIM_EVERY = 16;
 
@@ -55,6 +58,8 @@ export class RedisEventStore implements EventStore {
   /** The feed of each bucket, and the number of appends since it was trimmed. */
   readonly #feeds: readonly { readonly key: string; appends: number }[];
   readonly appends: AppendWriter;
+  /** Appends so far. It begins at random, because another instance may repeat a commit. */
+  #attempts = randomInt(...FIRST_ATTEMPTS);
   readonly #reads: BatchedReads;
   readonly notify: Notify | undefined;
 
@@ -111,7 +116,8 @@ export class RedisEventStore implements EventStore {
     const bounds = pageBounds(expected, Math.min(CONFLICT_EVENTS, this.#pageEvents));
     feed.appends = (feed.appends + 1) % TRIM_EVERY;
     const trimTo = feed.appends === 0 ? this.#feedLength : '';
-    const args = [expected.version, expected.commit, commit, ...bounds, trimTo];
+    const attempt = (++this.#attempts).toString(36);
+    const args = [expected.version, expected.commit, commit, ...bounds, trimTo, attempt];
     for (const { type, data } of events) args.push(type, data);
     const [status, page] = await this.appends.execute(keys, args).catch((error: unknown) => {
       throw appendFault(error);

@@ -22,8 +22,8 @@ type RawEntry = readonly [id: Buffer, fields: readonly Buffer[]];
 /**
  * Reads the feed of each bucket: a Redis stream to which the append script adds `0-<sequence number>` for each commit.
  *
- * A read starts at the entry of the caller's position: if it has another commit, or if the feed ends before it, the end of
- * the feed that the caller read was lost. Positions whose entry was erased are kept in a hash beside the feed.
+ * A read starts at the entry of the caller's position: if it has another commit or attempt, or if the feed ends before it,
+ * the end of the feed that the caller read was lost. Positions whose entry was erased are kept in a hash beside the feed.
  */
 export class RedisFeed implements Feed {
   readonly buckets = BUCKETS;
@@ -60,11 +60,11 @@ export class RedisFeed implements Feed {
 
   async end(bucket: number): Promise<FeedPosition> {
     const [sequence, commit] = (await this.#execute(FEED_END, bucket, [])) as [Buffer, Buffer];
-    return { sequence: Number(sequence), commit: String(commit) };
+    return { sequence: Number(sequence), ...commitOf(commit) };
   }
 
-  async #read(bucket: number, { sequence, commit }: FeedPosition, limit: number): Promise<FeedReadResult> {
-    const reply = await this.#execute(READ_FEED, bucket, [sequence, commit, limit]);
+  async #read(bucket: number, position: FeedPosition, limit: number): Promise<FeedReadResult> {
+    const reply = await this.#execute(READ_FEED, bucket, [position.sequence, textOf(position), limit]);
     const [result, entries] = reply as [Buffer] | [more: number, readonly RawEntry[]];
     if (entries !== undefined)
       return { status: 'read', entries: entries.map((entry) => entryOf(entry)), more: Number(result) === 1 };
@@ -94,5 +94,15 @@ function entryOf([id, [, name, , version, , commit]]: RawEntry): FeedEntry {
   const stream = decoded(String(name));
   if (sequence === undefined || stream === undefined || commit === undefined)
     throw new StoreUnavailable(`entry ${String(id)} of a feed is not one of this service`);
-  return { sequence: Number(sequence), commit: String(commit), stream, version: Number(version) };
+  return { sequence: Number(sequence), ...commitOf(commit), stream, version: Number(version) };
+}
+
+/** What an entry has of a commit, as the append script writes it: the commit id and its attempt. */
+function textOf({ commit, attempt }: FeedPosition): string {
+  return attempt === undefined ? commit : `${commit}.${attempt}`;
+}
+
+function commitOf(text: Buffer): Pick<FeedPosition, 'commit' | 'attempt'> {
+  const [, commit, attempt] = /^(.*)\.(.*)$/s.exec(String(text)) ?? [];
+  return attempt === undefined ? { commit: String(text) } : { commit: commit!, attempt };
 }

@@ -1,14 +1,19 @@
 import type { StreamName } from './stream-name';
 
 /**
- * A position in the feed of a bucket: a sequence number, and the commit that has it. The commit distinguishes feeds that
- * reached the same number after a failover lost the last entries of the first.
+ * A position in the feed of a bucket: a sequence number, and the commit that has it. The commit and its attempt distinguish
+ * feeds that reached the same number after a failover lost the last entries of the first.
  */
 export interface FeedPosition {
   /** 0 at the beginning. Each commit of the bucket has a higher number than the one before it. */
   readonly sequence: number;
   /** The commit id of the append; empty at the beginning. */
   readonly commit: string;
+  /**
+   * Distinguishes the entry from that of the same append at another time: if a failover loses the end of the feed, an append
+   * without a reply is repeated, and may get its number again. Absent in a store that never loses an entry.
+   */
+  readonly attempt?: string;
 }
 
 /** The position before the first entry of a feed. */

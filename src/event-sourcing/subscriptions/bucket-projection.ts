@@ -13,7 +13,7 @@ import type { StreamCatalogue } from '../ports/stream-catalogue';
 import type { StreamName } from '../ports/stream-name';
 import { BucketCheckpoint } from './bucket-checkpoint';
 import { Cancellation } from './cancellation';
-import { withPosition } from './feed-trail';
+import { positionOf, withPosition } from './feed-trail';
 import type { BucketOrder, Lease, LeasedBucket } from './lease-record';
 import { FeedReset, type ProjectionOptions, type ProjectionStop, type Slice } from './projection-options';
 import { POLL_MS, StoreReader } from './store-reader';
@@ -148,7 +148,7 @@ export class BucketProjection<Event, State> {
     const last = entries.at(-1);
     if (last !== undefined) {
       const versions = new Map(entries.map(({ stream, version }) => [stream, version]));
-      await this.advance(versions, withPosition(trail, { sequence: last.sequence, commit: last.commit }));
+      await this.advance(versions, withPosition(trail, positionOf(last)));
     }
     if (more) return;
     const after = last ?? trail[0];

@@ -1,5 +1,10 @@
 import type { FeedPosition, FeedTrail } from '../ports/feed';
 
+/** The position of an entry, without what else it has. */
+export function positionOf({ sequence, commit, attempt }: FeedPosition): FeedPosition {
+  return { sequence, commit, ...(attempt === undefined ? {} : { attempt }) };
+}
+
 /**
  * `trail` with a newer position at its front. Older ones are left out such that one or two remain for each power of two of
  * the distance: a consumer whose last entries were lost reads at most about twice as many again.

@@ -56,7 +56,7 @@ describe('Appends that wait for a replica', () => {
 
   it('stay in order if Redis knows the script only after the first one', async () => {
     const { type, data } = encoded(...ferns(1))[0]!;
-    const own = ['0', '', 'a commit', '1', '1', '', type, data];
+    const own = ['0', '', 'a commit', '1', '1', '', 'a', type, data];
     const ofBob = ['plant-store:{20}:bob:events', '0', '0', '', String(own.length), ...own];
     // Sent by another instance, between the first batch and the next.
     waits = () => void commands.execute(['eval', APPEND.text, '1', ...ofBob], { ...SESSION });

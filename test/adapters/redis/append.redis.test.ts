@@ -46,7 +46,7 @@ describeOwnRedis('An append to Redis', (startRedis) => {
   describe('with the commit id of a recorded append', () => {
     /** Appends types and data to an empty stream. Resolves with the status. */
     async function append(...events: readonly string[]): Promise<string> {
-      const args = [BEGINNING.version, BEGINNING.commit, 'same', 10, 1000, '', ...events];
+      const args = [BEGINNING.version, BEGINNING.commit, 'same', 10, 1000, '', 'a', ...events];
       const call = inOneExecution([{ keys: KEYS, args }], { keys: [], args: [...NO_LEASE, ''] });
       return String(((await executeScript(redis.admin, APPEND, ...call)) as [[Buffer]])[0][0]);
     }

@@ -87,6 +87,25 @@ describeOwnRedis('The feed of a store in Redis', (startRedis) => {
     expect(await redis.admin.xlen(FEED)).to.be.within(FEED_LENGTH, 3 * FEED_LENGTH);
   });
 
+  it('reveals a lost end although an append of it is repeated, and has its old number again', async () => {
+    const [shared] = await append(alice, other);
+    const replica = await startRedis('--replicaof', ...redis.peer);
+    while ((await replica.admin.xlen(FEED)) < 2) await pause(10);
+    await replica.admin.replicaof('NO', 'ONE');
+    const known = new Map(heads);
+    const [, lost] = await append(other, alice);
+    await opened.close();
+
+    opened = await openStore(replica.url);
+    heads = known;
+    await append(other);
+    const { store } = opened;
+    await store.append(alice, known.get(alice)!, lost!.commit, encoded(...ferns(1)));
+
+    expect(await opened.feed.end(BUCKET)).to.include({ sequence: lost!.sequence, commit: lost!.commit });
+    expect(await opened.feed.read(BUCKET, [lost!, shared!])).to.deep.equal({ status: 'reset', shared });
+  });
+
   it('reveals by each position that a failover lost its end, and names the newest shared one', async () => {
     let trail: FeedTrail = [FEED_BEGINNING];
     for (const position of await append(alice, other, alice)) trail = withPosition(trail, position);

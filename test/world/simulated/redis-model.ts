@@ -13,6 +13,7 @@ import {
   type StoredEvent,
   type StreamName,
   UnreadableHistory,
+  positionOf,
 } from '../../../src/event-sourcing';
 import type { KeptBase } from '../../support/memory-snapshots';
 
@@ -48,6 +49,8 @@ export class RedisModel {
   hasLostArchive = false;
   /** All entries of the feed, in one bucket, with those that were trimmed. */
   #feed: FeedEntry[] = [];
+  /** Appends to the feed so far, those that were lost included. */
+  #attempts = 0;
   #sequence = 0;
   /** Called after each change of the events of a stream. */
   changed: (stream: string) => void = () => {};
@@ -111,10 +114,10 @@ export class RedisModel {
   readFeed([after, ...older]: FeedTrail, limit: number): FeedReadResult {
     const kept = this.#feed.slice(-this.feedLength);
     const trimmed = this.#feed.length > kept.length ? kept[0]!.sequence - 1 : -1;
-    const statusOf = ({ sequence, commit }: FeedPosition) => {
+    const statusOf = ({ sequence, commit, attempt }: FeedPosition) => {
       if (sequence <= trimmed) return 'trimmed';
-      const known = sequence === 0 ? '' : kept.find((each) => each.sequence === sequence)?.commit;
-      return known === commit ? 'read' : 'reset';
+      const known = sequence === 0 ? FEED_BEGINNING : kept.find((each) => each.sequence === sequence);
+      return known?.commit === commit && known.attempt === attempt ? 'read' : 'reset';
     };
     const status = statusOf(after);
     if (status === 'trimmed') return { status };
@@ -124,8 +127,7 @@ export class RedisModel {
   }
 
   feedEnd(): FeedPosition {
-    const { sequence, commit } = this.#feed.at(-1) ?? FEED_BEGINNING;
-    return { sequence, commit };
+    return positionOf(this.#feed.at(-1) ?? FEED_BEGINNING);
   }
 
   append(
@@ -146,7 +148,8 @@ export class RedisModel {
       this.streams.set(stream, history);
       const sequence = number ?? this.nextSequence();
       const at = this.#feed.findLastIndex((entry) => entry.sequence < sequence) + 1;
-      const entry = { sequence, commit, stream: stream as StreamName, version: history.length };
+      const attempt = String(++this.#attempts);
+      const entry = { sequence, commit, attempt, stream: stream as StreamName, version: history.length };
       this.#feed.splice(at, 0, entry);
       this.changed(stream);
     }

@@ -6,6 +6,7 @@ import {
   type FeedTrail,
   type OpenEventStore,
   isTransient,
+  positionOf,
   withPosition,
 } from '../../../src/event-sourcing';
 import { readConfig } from '../../../src/service/config';
@@ -90,14 +91,14 @@ export class FeedFollower {
     if (result.status === 'read') {
       for (const entry of result.entries) {
         followed.entries.push(entry);
-        followed.trail = withPosition(followed.trail, { sequence: entry.sequence, commit: entry.commit });
+        followed.trail = withPosition(followed.trail, positionOf(entry));
       }
       return result.more;
     }
     this.#resets.push(performance.now());
-    const { sequence, commit } = result.shared ?? FEED_BEGINNING;
-    followed.trail = [{ sequence, commit }];
-    followed.entries = followed.entries.filter((entry) => entry.sequence <= sequence);
+    const shared = result.shared ?? FEED_BEGINNING;
+    followed.trail = [shared];
+    followed.entries = followed.entries.filter((entry) => entry.sequence <= shared.sequence);
     return true;
   }
 

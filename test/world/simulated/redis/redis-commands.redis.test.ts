@@ -122,7 +122,7 @@ describeOwnRedis('The commands of the simulated Redis', (startRedis) => {
             const address = addressOf(stream);
             const append = {
               keys: [...eventKeys(PREFIX, address), feedKeys(PREFIX, address.bucket)[0]],
-              args: [version, commit, id, ...bounds(), oneOf<'' | 5>('', 5), ...events.flat()],
+              args: [version, commit, id, ...bounds(), oneOf<'' | 5>('', 5), 'a', ...events.flat()],
             };
             appends.push(append);
             return below(4) === 0 ? oneOf(...appends) : append;

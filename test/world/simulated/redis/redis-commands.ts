@@ -222,7 +222,7 @@ export class RedisCommands {
 
   #append(
     stream: StreamName,
-    [version, base, commit, entries, bytes, , ...texts]: Args,
+    [version, base, commit, entries, bytes, , , ...texts]: Args,
     demands: Args,
     session: Session,
   ): Reply {
