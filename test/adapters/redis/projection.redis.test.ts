@@ -15,7 +15,7 @@ import {
   streamOf,
 } from '../../../src/event-sourcing';
 import { ReadModel, historyOf, note, textCodec } from '../../event-sourcing/one-projection';
-import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
 import { until } from '../../support/until';
 import { openStore } from './open-store';
 
@@ -58,9 +58,10 @@ describeOwnRedis('A projection of a store on a Redis Cluster', (startRedis) => {
   let nodes: readonly RedisServer[];
 
   /** Two primaries with half of the slots each. */
-  before(async () => {
+  before(async function () {
     const start = () => startRedis('--cluster-enabled', 'yes', '--appendonly', 'no');
     nodes = [await start(), await start()];
+    needsLocalServers(this, nodes[0]!, 'the servers of a Cluster');
     for (const [index, { admin, host }] of nodes.entries()) {
       await admin.config('SET', 'cluster-announce-ip', host);
       await admin.call('CLUSTER', 'ADDSLOTSRANGE', (SLOTS / 2) * index, (SLOTS / 2) * (index + 1) - 1);

@@ -4,7 +4,7 @@ import { BEGINNING } from '../../../src/event-sourcing';
 import { HttpClient, type HttpResponse, servedInTime } from '../../support/client';
 import { encoded, created, plantsOf } from '../../support/given';
 import { type Instance, instancesPerTest, startInstance } from '../../support/instance';
-import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
@@ -268,8 +268,9 @@ describeOwnRedis('The id of a store', (startRedis) => {
       }
     });
 
-    it('is a Cluster is created and checked by the examination', async () => {
+    it('is a Cluster is created and checked by the examination', async function () {
       const node = await startRedis('--cluster-enabled', 'yes');
+      needsLocalServers(this, node, 'the servers of a Cluster');
       await node.admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
       await until(async () => (await node.admin.cluster('INFO')).includes('cluster_state:ok'));
       await node.admin.config('SET', 'cluster-announce-ip', node.host);
