@@ -119,13 +119,9 @@ export class RedisCheckpoints implements CheckpointStore {
 
   async #read(of: Script, bucket: number, streams: readonly string[]): Promise<readonly (Buffer | null)[]> {
     try {
-      const { client, proof } = this.connection;
-      const keys = [...checkpointKeys(this.options.keyPrefix, bucket, this.projection), ...proof.keys];
-      const args = [...proof.args, this.projection, ...streams];
-      const reply = (await executeScript(client, of, keys, args)) as (Buffer | null)[];
-      const doubt = doubtOf(reply[0]);
-      if (doubt !== undefined) throw this.connection.doubted(doubt);
-      return reply;
+      const keys = checkpointKeys(this.options.keyPrefix, bucket, this.projection);
+      const reply = await this.connection.execute(of, keys, [this.projection, ...streams]);
+      return reply as readonly (Buffer | null)[];
     } catch (error) {
       throw readFault(error);
     }

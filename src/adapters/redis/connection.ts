@@ -4,7 +4,7 @@ import { type RedisClient, type ClientOptions, commandTimeout, connect, isTimeou
 import { type Examined, examine, primariesOf } from './examination';
 import { FailoverWatch } from './failover-watch';
 import { FindingLog, type ReportFinding, refusalText } from './finding-log';
-import { CHECK_PRIMARY, type Doubt, type Proof, doubtOf, executeScript } from './scripts';
+import { CHECK_PRIMARY, type Doubt, type Proof, type Script, doubtOf, executeScript } from './scripts';
 import { type Address, Sentinels } from './sentinels';
 import { FINDINGS, type Finding, NO_LEASE } from './server-checks';
 import type { StoreIdentity } from './store-identity';
@@ -176,10 +176,24 @@ export class RedisConnection {
   }
 
   async #check(node: Redis): Promise<void> {
-    const { keys, args } = this.proof;
-    const [status] = (await executeScript(node, CHECK_PRIMARY, keys, args)) as [Buffer];
-    const doubt = doubtOf(status);
+    await this.execute(CHECK_PRIMARY, [], [], node);
+  }
+
+  /**
+   * Executes a script that checks the server first, whose reply is a list: of a doubt, or what it returns. Rejects with
+   * {@link StoreUnavailable} or an ioredis error.
+   */
+  async execute(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+    client = this.client,
+  ): Promise<readonly unknown[]> {
+    const { proof } = this;
+    const reply = await executeScript(client, script, [...keys, ...proof.keys], [...proof.args, ...args]);
+    const doubt = doubtOf((reply as readonly unknown[])[0]);
     if (doubt !== undefined) throw this.doubted(doubt);
+    return reply as readonly unknown[];
   }
 
   close(): void {

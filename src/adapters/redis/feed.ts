@@ -11,7 +11,7 @@ import type { ChangeNotifier } from './change-notifier';
 import type { RedisConnection } from './connection';
 import { readFault } from './faults';
 import { FEED_END, READ_FEED } from './feed-scripts';
-import { type Script, doubtOf, executeScript } from './scripts';
+import type { Script } from './scripts';
 import { BUCKETS, addressOf, decoded, feedKeys } from './stream-key';
 
 /** Default maximum number of entries of a page. */
@@ -77,12 +77,7 @@ export class RedisFeed implements Feed {
     args: readonly (string | number)[],
   ): Promise<readonly unknown[]> {
     try {
-      const { client, proof } = this.connection;
-      const keys = [...feedKeys(this.options.keyPrefix, bucket), ...proof.keys];
-      const reply = (await executeScript(client, script, keys, [...proof.args, ...args])) as unknown[];
-      const doubt = doubtOf(reply[0]);
-      if (doubt !== undefined) throw this.connection.doubted(doubt);
-      return reply;
+      return await this.connection.execute(script, feedKeys(this.options.keyPrefix, bucket), args);
     } catch (error) {
       throw readFault(error);
     }

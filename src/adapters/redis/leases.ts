@@ -69,12 +69,8 @@ export class RedisLeases implements LeaseStore {
 
   async #read(of: typeof LOAD, ...args: readonly string[]): Promise<readonly (Buffer | null)[]> {
     try {
-      const { client, proof } = this.connection;
-      const keys = [projectionsKey(this.options.keyPrefix), ...proof.keys];
-      const reply = (await executeScript(client, of, keys, [...proof.args, ...args])) as Buffer[];
-      const doubt = doubtOf(reply[0]);
-      if (doubt !== undefined) throw this.connection.doubted(doubt);
-      return reply;
+      const reply = await this.connection.execute(of, [projectionsKey(this.options.keyPrefix)], args);
+      return reply as readonly (Buffer | null)[];
     } catch (error) {
       throw readFault(error);
     }

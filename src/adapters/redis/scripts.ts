@@ -36,7 +36,7 @@ export interface Call {
 export interface Proof {
   /** The last keys: the id of the store, or none. */
   readonly keys: readonly string[];
-  /** The first arguments of a script that makes many calls, and the last ones of another. */
+  /** The first arguments. */
   readonly args: readonly [replicas: number, lag: number, id: string];
 }
 
