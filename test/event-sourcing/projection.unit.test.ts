@@ -3,6 +3,7 @@ import { MemoryCheckpoints, MemoryEventStore } from '../../src/adapters/memory';
 import {
   type Base,
   BEGINNING,
+  FEED_BEGINNING,
   FeedReset,
   type ProjectionStop,
   StoreUnavailable,
@@ -95,6 +96,31 @@ describe('A projection', () => {
     for (const [index, stream] of streams.entries())
       expect(model.of(stream)).to.deep.equal(index < 250 ? ['one', 'two'] : ['one']);
     expect([model.of(C1), model.violations]).to.deep.equal([['two'], []]);
+    await projection.close();
+  });
+
+  it('notices a lost tail that brings back the trimmed entries, while it compares its streams', async () => {
+    const reported: unknown[] = [];
+    const lostTail = (tail: unknown) => void reported.push(tail);
+    const { store, clock, model, start } = given({ lostTail }, new BucketedStore(1, 2));
+    const { streams, find } = store.catalogue;
+    let failovers = 0;
+    Object.assign(store.catalogue, {
+      // After the first start has noted the end of the feed, which is then trimmed before its position is read.
+      async *streams() {
+        for (let count = 1; count <= 5 && failovers === 0; count++) await store.add(A0, String(count));
+        yield* streams();
+      },
+      async find(stream: typeof A0) {
+        if (failovers++ > 0) return find(stream);
+        await store.loseCommits(0, 4);
+        throw new StoreUnavailable('a failover');
+      },
+    });
+    const projection = start();
+    await clock.pass(5000);
+    expect([model.of(A0), model.violations]).to.deep.equal([['1'], []]);
+    expect(reported).to.deep.equal([{ bucket: 0, shared: FEED_BEGINNING }]);
     await projection.close();
   });
 

@@ -21,6 +21,11 @@ interface BucketValue {
   readonly trail?: FeedTrail | undefined;
   /** A position that no applied commit is behind; absent if the position of `trail` is one. */
   readonly bound?: FeedPosition | undefined;
+  /**
+   * Set while all streams of the checkpoint are compared because entries after `trail` were trimmed. A failover that loses
+   * the trimming does not end this: the feed then has the position again, and not what was applied since.
+   */
+  readonly trimmed?: true | undefined;
   /** The lease of the instance that wrote it; absent if instances do not share the buckets. */
   readonly lease?: Lease | undefined;
 }
@@ -49,6 +54,10 @@ export class BucketCheckpoint {
     return this.#value.bound;
   }
 
+  get trimmed(): true | undefined {
+    return this.#value.trimmed;
+  }
+
   get started(): boolean {
     return this.#value.started;
   }
@@ -71,7 +80,7 @@ export class BucketCheckpoint {
   }
 
   /** Changes the position, which is not stored before the next write. */
-  set(change: Partial<Pick<BucketValue, 'trail' | 'bound'>>): void {
+  set(change: Partial<Pick<BucketValue, 'trail' | 'bound' | 'trimmed'>>): void {
     this.#value = { ...this.#value, ...change };
   }
 
@@ -101,12 +110,19 @@ export class BucketCheckpoint {
     heads: readonly { readonly stream: StreamName; readonly head: Head }[],
     store: (write: CheckpointWrite) => Promise<void> | void,
   ): Promise<void> {
-    const { revision, started } = this.#value;
+    const { revision, started, trimmed } = this.#value;
     const lease = this.lease ?? this.#value.lease;
     // A position that stays may be one that the feed has lost.
     const passed = trail && trail !== this.trail && this.bound && trail[0].sequence >= this.bound.sequence;
     const bound = passed ? undefined : this.bound;
-    const value = { revision: revision + 1, started: started || trail !== undefined, trail, bound, lease };
+    const value = {
+      revision: revision + 1,
+      started: started || trail !== undefined,
+      trail,
+      bound,
+      trimmed,
+      lease,
+    };
     const text = JSON.stringify(value);
     const values = heads.map(
       ({ stream, head }) => [headKeyOf(this.bucket, stream), textOfHead(head)] as const,

@@ -2,13 +2,7 @@ import { decodeEvent } from '../codec';
 import { CheckpointConflict } from '../ports/checkpoint';
 import type { Head } from '../ports/event-store';
 import { isTransient } from '../ports/faults';
-import {
-  FEED_BEGINNING,
-  type Feed,
-  type FeedPosition,
-  type FeedReadResult,
-  type FeedTrail,
-} from '../ports/feed';
+import type { Feed, FeedPosition, FeedReadResult, FeedTrail } from '../ports/feed';
 import type { StreamCatalogue } from '../ports/stream-catalogue';
 import type { StreamName } from '../ports/stream-name';
 import { BucketCheckpoint } from './bucket-checkpoint';
@@ -137,13 +131,15 @@ export class BucketProjection<Event, State> {
   /** Applies the next page of the feed, or waits for it. */
   async #follow(): Promise<void> {
     const { feed, catchUp } = this.context;
-    const { trail, bound } = this.#checkpoint;
+    const { trail, bound, trimmed } = this.#checkpoint;
     if (trail === undefined) return (await this.#confirm(bound)) ? catchUp(this) : undefined;
-    const result = await this.#reader.read(() => feed.read(this.bucket, trail, STREAMS_AT_A_TIME));
+    const read = () => feed.read(this.bucket, trail, STREAMS_AT_A_TIME);
+    const result = trimmed ? ({ status: 'trimmed' } as const) : await this.#reader.read(read);
     if (result === undefined) return;
-    if (result.status !== 'read') return this.#recover(trail, result);
+    if (result.status === 'reset') return this.#recover(trail, result);
     // After the page was read: so both are of one history, and the later one of them bounds all that is applied.
     if (!(await this.#confirm(bound, trail))) return;
+    if (result.status === 'trimmed') return this.#recover(trail, result);
     const { entries, more } = result;
     const last = entries.at(-1);
     if (last !== undefined) {
@@ -169,7 +165,7 @@ export class BucketProjection<Event, State> {
   /**
    * The feed does not have a position, so streams of the checkpoint may have lost events: replaces those that differ.
    * Continues after the newest position that is left, or reads all streams. Until then the checkpoint has a position that
-   * the feed does not have, so an instance that dies meanwhile does this again.
+   * the feed does not have, or says that the feed was trimmed, so an instance that dies meanwhile does this again.
    */
   async #recover(lost: FeedTrail, result: Exclude<FeedReadResult, { status: 'read' }>): Promise<void> {
     const { catalogue, options } = this.context;
@@ -179,9 +175,9 @@ export class BucketProjection<Event, State> {
       if (options.lostTail === undefined) throw new FeedReset(tail);
       await options.lostTail(tail);
     }
-    // A failover can lose that entries were trimmed. So what counts as trimmed meanwhile is the whole feed.
-    const trail: FeedTrail = result.status === 'reset' ? lost : [FEED_BEGINNING];
-    this.#checkpoint.set({ trail, bound: undefined });
+    const { bound } = this.#checkpoint;
+    const trimmed = result.status === 'trimmed' || undefined;
+    this.#checkpoint.set({ trail: lost, bound: trimmed && bound !== lost[0] ? bound : undefined, trimmed });
     for (const streams = await this.#checkpoint.streams(); streams.length > 0;) {
       const some = streams.splice(-STREAMS_AT_A_TIME);
       const found = await this.#reader.read(() => Promise.all(some.map((stream) => catalogue.find(stream))));
@@ -191,7 +187,7 @@ export class BucketProjection<Event, State> {
     }
     const index = lost.findIndex(({ sequence }) => sequence === shared?.sequence);
     const [newest, ...older] = index < 0 ? [] : lost.slice(index);
-    if (newest === undefined) this.#checkpoint.set({ trail: undefined });
+    if (newest === undefined) this.#checkpoint.set({ trail: undefined, trimmed: undefined });
     else await this.advance(new Map(), [newest, ...older]);
   }
 
