@@ -24,7 +24,7 @@ function configuration(): string {
 function metrics(): string {
   const described = new Metrics({ methods: [], failureReasons: [], version: '' });
   // Their values are not read. A store with findings is one on Redis, which has further metrics.
-  described.watch({} as never, () => ({ findings: {} }) as never);
+  described.watch({} as never, () => ({ findings: {} }) as never, (() => {}) as never);
   const sorted = [...described.descriptions].sort((a, b) => (a.name < b.name ? -1 : 1));
   const rows = sorted.map(({ name, type, labelNames, help }) => {
     const labels = labelNames.length === 0 ? '–' : labelNames.map((label) => `\`${label}\``).join(', ');

@@ -22,7 +22,7 @@ operators() {
   cat <<END
 user plant-store-backup on >$REDIS_OPERATOR_PASSWORD -@all +ping +psync +sync +replconf
 user plant-store-admin on >$REDIS_OPERATOR_PASSWORD -@all +ping +info +config|get +shutdown +bgrewriteaof +failover
-user plant-store-operator on >$REDIS_OPERATOR_PASSWORD ~plant-store:* -@all +info +config|get +client|setname +xrange +evalsha +eval +xadd +xinfo|stream +xsetid +wait +time +xread +scan +xlen +unlink +set +xtrim +memory|usage (~plant-store:*:feed +xdel) (~plant-store:*:feed:* +hmget +hset +hkeys +hdel) (~plant-store:*:snapshot* +hmget +hset +pexpire +persist +rename +unlink) (%R~plant-store:*:base +hmget) (~plant-store:*:base* +hmget +hset +pexpire +persist +rename +unlink)
+user plant-store-operator on >$REDIS_OPERATOR_PASSWORD ~plant-store:* -@all +info +config|get +client|setname +xrange +evalsha +eval +xadd +xinfo|stream +xsetid +wait +time +xread +scan +xlen +unlink +set +xtrim +memory|usage (~plant-store:*:feed +xdel) (~plant-store:*:feed:* +hmget +hset +hkeys +hdel) (~plant-store:*:snapshot* +hmget +hset +pexpire +persist +rename +unlink) (%R~plant-store:*:base +hmget) (%R~plant-store:*:feed:* +time +hkeys +hmget) (~plant-store:*:base* +hmget +hset +pexpire +persist +rename +unlink)
 END
 }
 
@@ -38,6 +38,6 @@ appendfsync always
 maxmemory-policy noeviction
 user default off resetpass ~* &* +@all
 user probe on nopass -@all +ping
-user plant-store on >$REDIS_PASSWORD ~plant-store:* -@all +info +config|get +client|setname +xrange +evalsha +eval +xadd +xinfo|stream +xsetid +wait (~plant-store:*:snapshot* +hmget +hset +pexpire +persist +rename +unlink) (%R~plant-store:*:base +hmget)
+user plant-store on >$REDIS_PASSWORD ~plant-store:* -@all +info +config|get +client|setname +xrange +evalsha +eval +xadd +xinfo|stream +xsetid +wait (~plant-store:*:snapshot* +hmget +hset +pexpire +persist +rename +unlink) (%R~plant-store:*:base +hmget) (%R~plant-store:*:feed:* +time +hkeys +hmget)
 $(operators)
 END

@@ -21,6 +21,7 @@ import { logAggregates, openLog, userNames } from './log';
 import type { LogDestination } from './log-destination';
 import { standardOutput } from './standard-output';
 import { combineObservers } from './observers';
+import { readProjections } from './projections';
 import { readiness } from './readiness';
 import { logRequests } from './request-log';
 import { AT_ONCE, openServers } from './servers';
@@ -137,7 +138,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     lists: () => app.lists,
     bodyBytes: () => app.bodies.bytes,
   };
-  metrics.watch(levels, events.status);
+  metrics.watch(levels, events.status, readProjections(events, log));
 
   const host = config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST;
   return {

@@ -1,5 +1,7 @@
 import {
   BrokenSnapshot,
+  CheckpointConflict,
+  type CheckpointStore,
   type EventStore,
   type Feed,
   type LeaseStore,
@@ -19,7 +21,7 @@ import {
  * its faults are recognized by their names.
  */
 export function withOwnFaults(opened: OpenEventStore): AllMembers<OpenEventStore> {
-  const { store, catalogue, snapshots, archive, feed, leases } = opened;
+  const { store, catalogue, snapshots, archive, feed, leases, checkpoints } = opened;
   return {
     store: {
       read: (...args) => rejectingWithOwn(() => store.read(...args)),
@@ -68,6 +70,16 @@ export function withOwnFaults(opened: OpenEventStore): AllMembers<OpenEventStore
         save: (...args) => rejectingWithOwn(() => leases.save(...args)),
         projections: () => rejectingWithOwn(() => leases.projections()),
       } satisfies AllMembers<LeaseStore>),
+    checkpoints:
+      checkpoints &&
+      ((projection) => {
+        const own = checkpoints(projection);
+        return {
+          load: (keys) => rejectingWithOwn(async () => own.load(keys)),
+          keys: (prefix) => throwingOwn(() => own.keys(prefix)),
+          save: (write) => rejectingWithOwn(() => own.save(write)),
+        } satisfies AllMembers<CheckpointStore>;
+      }),
     mintCommit: opened.mintCommit && (() => opened.mintCommit!()),
     check: async () => opened.check(),
     status: opened.status && (() => opened.status!()),
@@ -82,7 +94,7 @@ function withOwnChunks<S extends StoredSnapshot>(snapshot: S | undefined): S | u
   return snapshot && { ...snapshot, chunks: throwingOwn(() => snapshot.chunks) };
 }
 
-const FAULTS = [StoreUnavailable, OutcomeUnknown, UnreadableHistory, BrokenSnapshot];
+const FAULTS = [StoreUnavailable, OutcomeUnknown, UnreadableHistory, BrokenSnapshot, CheckpointConflict];
 
 /** The fault of this package with the name of `error`; `error` itself if there is none. */
 export function ownFault(error: unknown): unknown {
@@ -102,7 +114,7 @@ async function rejectingWithOwn<T>(call: () => Promise<T>): Promise<T> {
   }
 }
 
-async function* throwingOwn<T>(iterable: () => AsyncIterable<T>): AsyncGenerator<T> {
+async function* throwingOwn<T>(iterable: () => AsyncIterable<T> | Iterable<T>): AsyncGenerator<T> {
   try {
     yield* iterable();
   } catch (error) {

@@ -103,9 +103,11 @@ async function openFunctionOf(file: string): Promise<OpenFunction> {
   // Node may find the exports of a CommonJS module only under `default`.
   const openEventStore = exported['openEventStore'] ?? membersOf(exported['default'])['openEventStore'];
   if (typeof openEventStore === 'function') return openEventStore as OpenFunction;
+  // Newer versions of Node export the whole of a CommonJS module under this name too.
+  const names = Object.keys(exported).filter((name) => name !== 'module.exports');
   throw new UnusableStoreModule(
     `${file}, which EVENT_STORE names, must export a function openEventStore; ` +
-      `it exports ${Object.keys(exported).join(', ') || 'nothing'}`,
+      `it exports ${names.join(', ') || 'nothing'}`,
   );
 }
 
@@ -130,6 +132,7 @@ const OPENED: Methods<
   close: 'required',
   mintCommit: 'optional',
   status: 'optional',
+  checkpoints: 'optional',
 };
 
 /** The methods that `opened` does not have, as `store.append`; also the number of its buckets. */

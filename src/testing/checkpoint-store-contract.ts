@@ -139,6 +139,21 @@ const saving: Cases = {
     assert.deepEqual(await keysOf(store, one.bucket), [other.key]);
   },
 
+  'a checkpoint without a value of the bucket is as before its first write': async (subject) => {
+    const [one, other] = await twoStreams(subject);
+    const [store, another] = [aCheckpoint(subject), aCheckpoint(subject)];
+    for (const each of [store, another]) await each.save(writeOf(undefined, 'first', one, other));
+    const keys = [one.bucket, one.key, other.key];
+    const values = new Map(keys.map((key) => [key, undefined]));
+    await assertConflict(store, { key: one.bucket, expected: 'another', values });
+    await store.save({ key: one.bucket, expected: 'first', values });
+    assert.deepEqual(await store.load(keys), [undefined, undefined, undefined]);
+    assert.deepEqual(await keysOf(store, one.bucket), []);
+    assert.deepEqual(await another.load([one.bucket]), ['first']);
+    await store.save(writeOf(undefined, 'again', one));
+    assert.deepEqual(await store.load(keys), ['again', textOfHead(one.head), undefined]);
+  },
+
   'checkpoints of two projections have nothing in common': async (subject) => {
     const [one] = await twoStreams(subject);
     const [first, second] = [aCheckpoint(subject), aCheckpoint(subject)];

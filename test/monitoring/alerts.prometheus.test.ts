@@ -2,7 +2,18 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { tokenDigest } from '../../src/adapters/auth/token-digest';
-import type { EventStore, Head, StreamName } from '../../src/event-sourcing';
+import { type OpenRedisEventStore, openRedisEventStore } from '../../src/adapters/redis';
+import { system } from '../../src/adapters/system';
+import { plantCodec } from '../../src/application';
+import type { PlantEvent } from '../../src/domain';
+import {
+  type EventStore,
+  type Head,
+  type Projection,
+  type StreamName,
+  atLeastOnce,
+  project,
+} from '../../src/event-sourcing';
 import { HttpClient } from '../support/client';
 import { patient } from '../support/patience';
 import { describePrograms } from '../support/programs';
@@ -59,6 +70,10 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
     let services: WatchedService[];
     let prometheus: Prometheus;
     let usual: Promise<void>;
+    let reader: OpenRedisEventStore | undefined;
+    let projection: Projection<PlantEvent> | undefined;
+    /** Whether the projection can apply the events of the usual user. */
+    let applies: boolean;
     let stopped: boolean;
 
     beforeEach(async function () {
@@ -91,7 +106,7 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
         config: config(),
         rules: shortened(),
       });
-      stopped = false;
+      stopped = applies = false;
       usual = serveUsers();
       await until(async () => (await prometheus.query('up == 1')).length === services.length);
     });
@@ -99,6 +114,8 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
       this.timeout(60_000);
       stopped = true;
       await usual;
+      await projection?.close();
+      reader?.close();
       await Promise.all(services.map((service) => service.stop()));
       await prometheus.stop();
     });
@@ -199,6 +216,27 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
       begin: () => redis.freeze(),
       end: () => redis.thaw(),
     };
+    const projected: AlertFault = {
+      alerts: ['PlantStoreProjectionStopped', 'PlantStoreProjectionBehind'],
+      async begin() {
+        reader = await openRedisEventStore({ url: redis.url });
+        projection = project(reader, {
+          ...system(),
+          codec: plantCodec,
+          // Streams of other faults cannot be read.
+          follows: (stream) => stream === 'plants/usual',
+          leases: { store: reader.leases, projection: 'tags', instance: 'one', takeOverMs: 1000 },
+          ...atLeastOnce(reader.checkpoints('tags'), (slices) => {
+            if (!applies && slices.length > 0) throw new Error('no tag');
+          }),
+        });
+        await client(0, 'usual').create(2, 'Fern');
+      },
+      async end() {
+        applies = true;
+        projection!.retry();
+      },
+    };
     const strangers: AlertFault = {
       alerts: ['PlantStoreUnauthorized'],
       begin: async () => expect((await client(0, 'stranger').list()).status).to.equal(401),
@@ -244,7 +282,7 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
 
     it('each fire in time and clear, and the dashboard shows every metric that it names', async function () {
       this.timeout(240_000);
-      const all = [...faults(), freeze, strangers];
+      const all = [...faults(), projected, freeze, strangers];
       expect([...all.flatMap((fault) => fault.alerts), ...WITHOUT_FAULT]).to.have.members(
         alerts().map(({ alert }) => alert),
       );
@@ -259,7 +297,7 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
       const failed = (await Promise.allSettled(caused)).find(({ status }) => status === 'rejected');
       if (failed !== undefined) throw (failed as PromiseRejectedResult).reason;
       await until(async () => (await prometheus.firing()).size === 0);
-      for (const fault of [freeze, strangers]) {
+      for (const fault of [projected, freeze, strangers]) {
         await fault.begin();
         await causes(fault);
       }

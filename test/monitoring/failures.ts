@@ -12,6 +12,8 @@ const requests = (status: number, route = '/plants') =>
   of('http_request_duration_seconds_count', `route="${route}",status="${status}"`);
 const bucket = (limit: string) => of('http_request_duration_seconds_bucket', `route="/plants",le="${limit}"`);
 const failures = (reason: string) => of('http_request_failures_total', `reason="${reason}"`);
+const projection = (metric: string, labels = '') =>
+  of(`plant_store_projection_${metric}`, `projection="tags"${labels && `,${labels}`}`);
 const SECOND_UP = 'up{job="plant-store",instance="b"}';
 const REDIS_MEMORY = 'redis_memory_used_bytes{job="plant-store-redis"}';
 const REDIS_DISK = 'node_filesystem_avail_bytes{job="plant-store-disk",mountpoint="/data"}';
@@ -49,6 +51,11 @@ export const WELL: AllSeries = {
   [of('plant_store_loads_waiting')]: '0x90',
   [of('plant_store_too_large_total')]: NONE,
   [of('plant_store_auth_source_up', 'source="key_set"')]: '1x90',
+  [of('plant_store_appended_events_total')]: STEADY,
+  [projection('buckets', 'state="running"')]: '64x90',
+  [projection('buckets', 'state="stopped"')]: '0x90',
+  [projection('buckets', 'state="unassigned"')]: '0x90',
+  [projection('lag_commits')]: '2000x90',
   [of('plant_store_snapshots_total', 'outcome="saved"')]: '0+1x90',
   [of('plant_store_snapshots_total', 'outcome="failed"')]: NONE,
   [REDIS_MEMORY]: '70x90',
@@ -143,6 +150,27 @@ export const FAILURES: readonly AlertCase[] = [
     { [of('plant_store_snapshots_total', 'outcome="failed"')]: ONCE },
     11,
     26,
+  ],
+  [
+    'an event cannot be applied',
+    'PlantStoreProjectionStopped',
+    { [projection('buckets', 'state="stopped"')]: during(0, 1) },
+    16,
+    32,
+  ],
+  [
+    'a projection has ended',
+    'PlantStoreProjectionStopped',
+    { [projection('buckets', 'state="unassigned"')]: during(0, 64) },
+    16,
+    32,
+  ],
+  [
+    'a projection is slow',
+    'PlantStoreProjectionBehind',
+    { [projection('lag_commits')]: during(2000, 3001) },
+    16,
+    32,
   ],
   ['Redis nears maxmemory', 'PlantStoreRedisMemory', { [REDIS_MEMORY]: during(70, 81) }, 16, 32],
   ['the disk of Redis is nearly full', 'PlantStoreRedisDisk', { [REDIS_DISK]: during(60, 29) }, 16, 32],

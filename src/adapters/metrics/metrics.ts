@@ -11,6 +11,7 @@ import {
 import { Durations } from './durations';
 import { type Levels, watchLevels } from './levels';
 import { MeasuredStore } from './measured-store';
+import { type ReadProjections, watchProjections } from './projection-gauges';
 import { watchStore } from './store-gauges';
 
 export interface MetricsOptions {
@@ -159,10 +160,14 @@ export class Metrics {
     this.#authFailures.inc({ source }, Number(!succeeded));
   }
 
-  /** Exports values that are read at each scrape. @param store absent for an event store without a server. */
-  watch(levels: Levels, store?: () => StoreStatus): void {
+  /**
+   * Exports values that are read at each scrape. @param store absent for an event store without a server. @param projections
+   * absent for one without leases; must not reject.
+   */
+  watch(levels: Levels, store?: () => StoreStatus, projections?: ReadProjections): void {
     watchLevels(levels, this.#registry);
     if (store) watchStore(store, this.#registry);
+    if (projections) watchProjections(projections, this.#registry);
   }
 
   /** All metrics except those of the process, for the documentation. */

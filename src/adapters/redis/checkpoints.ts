@@ -34,8 +34,8 @@ return streams
 
 /**
  * KEYS: the first two of LOAD, the events of each stream that has a new head, and the id of the store except on a Cluster.
- * ARGV: the id, the projection, its expected value, the new one, the number of heads, then for each its stream, version,
- * commit and value, then the streams whose values are removed.
+ * ARGV: the id, the projection, its expected value, the new one (an empty one is none), the number of heads, then for each
+ * its stream, version, commit and value, then the streams whose values are removed.
  *
  * A stream without the head was erased or has lost it. All checks come before the first write.
  */
@@ -48,7 +48,7 @@ for i = 1, count do
   local entry = redis.call('XRANGE', KEYS[i + 2], id, id)[1]
   if not entry or entry[2][6] ~= ARGV[4 * i + 4] then return {'conflict'} end
 end
-redis.call('HSET', buckets, projection, ARGV[4])
+if ARGV[4] == '' then redis.call('HDEL', buckets, projection) else redis.call('HSET', buckets, projection, ARGV[4]) end
 for i = 1, count do redis.call('HSET', heads, ARGV[4 * i + 2], ARGV[4 * i + 5]) end
 for i = 4 * count + 6, #ARGV do redis.call('HDEL', heads, ARGV[i]) end
 return {'saved'}
@@ -106,7 +106,7 @@ export class RedisCheckpoints implements CheckpointStore {
     try {
       const { client, proof } = this.connection;
       const keys = [...checkpointKeys(keyPrefix, bucket, this.projection), ...events, ...proof.keys];
-      const own = [this.projection, expected, values.get(key)!, events.length];
+      const own = [this.projection, expected, values.get(key) ?? '', events.length];
       const args = [proof.args.at(-1)!, ...own, ...heads, ...removed];
       const [result] = (await executeScript(client, SAVE, keys, args)) as [Buffer];
       const doubt = doubtOf(result);

@@ -1,3 +1,4 @@
+import type { CheckpointStore } from './checkpoint';
 import type { EventStore } from './event-store';
 import type { Feed } from './feed';
 import type { LeaseStore } from './lease-store';
@@ -28,6 +29,8 @@ export interface OpenEventStore {
   readonly feed?: Feed | undefined;
   /** The leases of projections. Absent for a store whose projections have none. */
   readonly leases?: LeaseStore | undefined;
+  /** The checkpoint of a projection, by its name. Absent for a store that keeps none. */
+  readonly checkpoints?: ((projection: string) => CheckpointStore) | undefined;
   /** Mints commit ids for this store, shorter than those of `system()`. Absent if it needs those. */
   readonly mintCommit?: (() => string) | undefined;
   /** Health check: resolves with whether the store accepts writes; rejects if it does not answer reads. */

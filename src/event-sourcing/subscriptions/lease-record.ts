@@ -36,6 +36,11 @@ export function leaseRecordOf(text: string | undefined): LeaseRecord {
   return text === undefined ? { term: 0, instances: {}, buckets: {} } : (JSON.parse(text) as LeaseRecord);
 }
 
+/** The instances whose leases have not ended at `now`, and when they end. */
+export function livingInstances({ instances }: LeaseRecord, now: number): LeaseRecord['instances'] {
+  return Object.fromEntries(Object.entries(instances).filter(([, end]) => end > now));
+}
+
 /** How many buckets an instance may have. */
 export function shareOf({ instances }: LeaseRecord, buckets: number): number {
   return Math.ceil(buckets / Object.keys(instances).length);
@@ -64,8 +69,7 @@ export interface Renewal {
 /** The record after an instance has renewed its leases, and has taken free buckets up to its share. */
 export function renewed(record: LeaseRecord, renewal: Renewal): LeaseRecord {
   const { instance, now, end, released } = renewal;
-  const living = Object.entries(record.instances).filter(([, lastUntil]) => lastUntil > now);
-  const instances = { ...Object.fromEntries(living), [instance]: end };
+  const instances = { ...livingInstances(record, now), [instance]: end };
   const isHeld = ([bucket, lease]: [string, Lease]) =>
     Object.hasOwn(instances, lease.instance) &&
     !(lease.instance === instance && released.has(Number(bucket)));

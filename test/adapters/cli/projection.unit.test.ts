@@ -11,6 +11,7 @@ import { aStore } from './histories';
 describe('events projection', () => {
   let store: MemoryEventStore;
   let leases: MemoryLeases;
+  let checkpoint: MemoryCheckpoints;
   let projection: Projection<PlantEvent>;
   /** Whether the event 2 of alice can be applied. */
   let applies: boolean;
@@ -18,6 +19,7 @@ describe('events projection', () => {
   beforeEach(async () => {
     store = await aStore();
     leases = new MemoryLeases();
+    checkpoint = new MemoryCheckpoints();
     applies = true;
     applied = [];
   });
@@ -30,7 +32,7 @@ describe('events projection', () => {
         codec: plantCodec,
         clock: systemClock,
         leases: { store: leases, projection: 'tags', instance: 'one', takeOverMs: 100 },
-        ...atLeastOnce<PlantEvent>(new MemoryCheckpoints(), (slices) => {
+        ...atLeastOnce<PlantEvent>(checkpoint, (slices) => {
           for (const { stream, events } of slices)
             for (const { version } of events) {
               if (!applies && stream === 'plants/alice' && version === 2) throw new Error('no tag');
@@ -44,7 +46,8 @@ describe('events projection', () => {
   /** What the command prints, once that is `expected`. */
   const shows = (expected: string) => until(async () => (await events('')).out === expected);
 
-  const events = (rest: string) => runCli({ store, leases }, `events projection${rest}`);
+  const events = (rest: string) =>
+    runCli({ store, leases, checkpoints: () => checkpoint }, `events projection${rest}`);
 
   it('shows the buckets of each projection, and how many commits it has not applied', async () => {
     await start();
@@ -100,9 +103,45 @@ describe('events projection', () => {
     expect(applied).to.include('plants/alice@3').and.not.to.include('plants/alice@2');
   });
 
+  it('removes the leases and the checkpoint of a projection with --remove, once no instance runs', async () => {
+    await start();
+    await shows('tags: 1 of 1 buckets, 1 instance, 0 commits behind\n');
+    const refused = await events(' tags --remove');
+    expect([refused.code, refused.error]).to.deep.equal([
+      1,
+      'plant-store: 1 instance of the projection run: end them first\n',
+    ]);
+    await projection.close();
+    expect(checkpoint.keys('0/')).to.have.length.above(1);
+    expect(await events(' tags --remove')).to.include({ code: 0 });
+    expect([...checkpoint.keys('0/'), ...checkpoint.load(['0'])]).to.deep.equal([undefined]);
+    expect(await events('')).to.include({ code: 0, out: '' });
+    expect(await events(' tags --remove')).to.include({ code: 1 });
+  });
+
+  it('removes nothing of a projection of which an instance starts meanwhile but its checkpoint', async () => {
+    await start();
+    await shows('tags: 1 of 1 buckets, 1 instance, 0 commits behind\n');
+    await projection.close();
+    const { text } = await leases.load('tags');
+    const save = checkpoint.save.bind(checkpoint);
+    checkpoint.save = async (write) => {
+      await save(write);
+      await leases.save('tags', text, JSON.stringify({ ...JSON.parse(text!), another: 1 }));
+    };
+    expect(await events(' tags --remove')).to.include({ code: 1 });
+    expect((await leases.load('tags')).text).to.be.a('string');
+  });
+
   it('needs a projection to order something, and an event to skip', async () => {
     await start();
-    for (const wrong of [' --retry', ' --skip plants/alice@2', ' tags --skip plants/alice'])
+    for (const wrong of [
+      ' --retry',
+      ' --skip plants/alice@2',
+      ' tags --skip plants/alice',
+      ' --remove',
+      ' tags --remove --retry',
+    ])
       expect(await events(wrong)).to.include({ code: 2 });
   });
 });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { setTimeout as pause } from 'node:timers/promises';
 import { feedKeys } from '../../../src/adapters/redis/stream-key';
 import { system } from '../../../src/adapters/system';
-import { Stream, mintCommit } from '../../../src/testing/a-stream';
+import { Stream, nextCommit } from '../../../src/testing/a-stream';
 import {
   BEGINNING,
   type EventStore,
@@ -95,7 +95,7 @@ describeOwnRedis('A projection of a store on a Redis Cluster', (startRedis) => {
 
   /** Repeats an append until its outcome is known. */
   async function appended(store: EventStore, stream: StreamName, head: Head): Promise<Head> {
-    for (const commit = mintCommit(); ;) {
+    for (const commit = nextCommit(); ;) {
       try {
         const result = await store.append(stream, head, commit, [note('one')]);
         if (result.status !== 'appended') throw new Error(result.status);

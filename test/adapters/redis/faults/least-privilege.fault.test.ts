@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { HttpClient } from '../../../support/client';
 import { instancesPerTest } from '../../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../../support/redis';
+import { withPassword } from '../../../support/redis/acl';
 import { until } from '../../../support/until';
 
 const PAGE = readFileSync('docs/operations.md', 'utf8');
@@ -26,7 +27,7 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
   });
 
   const grant = ({ admin }: RedisServer, rules: readonly string[]) =>
-    admin.acl('SETUSER', 'plant-store', ...rules.map((rule) => rule.replace(/^>.*/, '>secret')));
+    admin.acl('SETUSER', 'plant-store', ...withPassword(rules));
 
   /** The commands that the service has run; subcommands as `config|get`. */
   async function commandsRun(): Promise<string[]> {
@@ -37,9 +38,17 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
   it('can do all that the service does, and uses every right', async () => {
     await redis.admin.config('RESETSTAT');
     // With a missing replica, appends are retried, so that every code path runs.
-    const environment = { REDIS_URL: url.href, STORE_TIMEOUT_MS: '400', SNAPSHOT_EVERY: '1' };
-    const [waiting] = await startInstances(1, { ...environment, REDIS_WAIT_REPLICAS: '1' });
+    const environment = { REDIS_URL: url.href, SNAPSHOT_EVERY: '1' };
+    const waits = { STORE_TIMEOUT_MS: '400', REDIS_WAIT_REPLICAS: '1' };
+    const [waiting] = await startInstances(1, { ...environment, ...waits });
     const [instance] = await startInstances(1, environment);
+    // With the metrics of a projection.
+    await redis.admin.hset(
+      'plant-store:{0}:feed:projections',
+      'tags',
+      '{"term":0,"instances":{},"buckets":{}}',
+    );
+    await (await fetch(`${instance!.url}/metrics`)).text();
     const [waiter, client] = [new HttpClient(waiting!.url), new HttpClient(instance!.url)];
 
     const granted = RULES.filter((rule) => rule.startsWith('+')).map((rule) => rule.replace(/[+)]/g, ''));
