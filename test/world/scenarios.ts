@@ -5,6 +5,7 @@ import { lostSentinels } from './faults/lost-sentinels';
 import { partitions } from './faults/partition';
 import { RANDOM_REQUESTS } from './model/scenarios';
 import { type Parts, onServers } from './on-servers';
+import { READ_MODEL } from './read-model/scenario';
 import type { Scenario } from './scenario';
 import { SIMULATIONS } from './simulated/scenarios';
 import { SOAK } from './soak/scenario';
@@ -57,6 +58,7 @@ const ON_SERVERS: Readonly<Record<string, Parts>> = {
 /** All long runs of random work, by name. */
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   ...Object.fromEntries(Object.entries(ON_SERVERS).map(([name, parts]) => [name, onServers(parts)])),
+  ...READ_MODEL,
   ...RANDOM_REQUESTS,
   ...SIMULATIONS,
   ...SOAK,

@@ -1,12 +1,15 @@
 import { expect } from 'chai';
+import { inPart } from '../support/part';
 import { pendingIf } from '../support/programs';
 import { SCENARIOS } from './scenarios';
 
 /** With others: `npm run world`. */
 const SEED = Number(process.env['SEED'] ?? 42);
 
-for (const [name, scenario] of Object.entries(SCENARIOS)) {
-  if (scenario.short === 0) continue;
+const isIncluded = inPart(process.env['PART'] ?? '1/1');
+
+const scenarios = Object.entries(SCENARIOS).filter(([, { short }]) => short > 0);
+for (const [name, scenario] of scenarios.filter((_, index) => isIncluded(index))) {
   describe(`The scenario "${name}"`, () => {
     pendingIf(() => scenario.unavailable());
 

@@ -33,7 +33,11 @@ async function startCluster(options: TopologyOptions): Promise<Topology> {
   ];
   const nodes = await Promise.all(
     Array.from({ length: 6 }, () =>
-      RedisProgram.start({ ...(network && { host: network.host() }), lines: nodeLines }),
+      RedisProgram.start({
+        ...(network && { host: network.host() }),
+        lines: nodeLines,
+        diskMb: options.diskMb,
+      }),
     ),
   );
   const addresses = nodes.map(({ host, port }) => `${host.address}:${port}`);

@@ -28,6 +28,8 @@ export interface RedisProgramOptions {
   /** Of the configuration file. */
   readonly lines: (port: number, known: KnownAddress) => readonly string[];
   readonly sentinel?: boolean;
+  /** Size of its disk in MB, if it may have a file system of its own; {@link DISK_MB} by default. */
+  readonly diskMb?: number | undefined;
 }
 
 /**
@@ -48,7 +50,7 @@ export class RedisProgram {
     readonly host: Host,
     readonly port: number,
     readonly directory: string,
-    /** Whether its directory has a file system of its own, of {@link DISK_MB}. */
+    /** Whether its directory has a file system of its own. */
     readonly ownsDisk: boolean,
     private readonly ownProxy: TcpProxy | undefined,
     private readonly mode: readonly string[],
@@ -58,13 +60,14 @@ export class RedisProgram {
     host = THIS_MACHINE,
     lines,
     sentinel = false,
+    diskMb = DISK_MB,
   }: RedisProgramOptions): Promise<RedisProgram> {
     const isLocal = host === THIS_MACHINE;
     const port = isLocal ? await freePort() : PORT;
     const directory = mkdtempSync(join(tmpdir(), 'plant-store-world-'));
     const proxy = isLocal && !sentinel ? await TcpProxy.to({ port }) : undefined;
     const mode = sentinel ? ['--sentinel'] : [];
-    const program = new RedisProgram(host, port, directory, mounted(directory), proxy, mode);
+    const program = new RedisProgram(host, port, directory, mounted(directory, diskMb), proxy, mode);
     const common = [
       ...[`port ${port}`, `bind ${host.address}`, 'protected-mode no'],
       ...[`dir ${directory}`, `logfile ${directory}/redis.log`],
@@ -211,9 +214,9 @@ export class RedisProgram {
 }
 
 /** Needs the right to mount. */
-function mounted(directory: string): boolean {
+function mounted(directory: string, diskMb: number): boolean {
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m`, 'tmpfs', directory], { stdio: 'ignore' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskMb}m`, 'tmpfs', directory], { stdio: 'ignore' });
     return true;
   } catch {
     return false;

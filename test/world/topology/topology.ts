@@ -50,6 +50,8 @@ export interface TopologyOptions {
   readonly downAfterMs?: number;
   /** More lines of the configuration file of each redis-server. */
   readonly lines?: readonly string[];
+  /** Size of the disk of each redis-server, in MB. */
+  readonly diskMb?: number;
 }
 
 export const DOWN_AFTER_MS = unhurried(2000);
@@ -67,11 +69,24 @@ export const SERVER_LINES: readonly string[] = [
   `user ${SERVICE_USER} on >${PASSWORD} ${rights()}`,
 ];
 
-export const SERVICE_URL = `redis://${SERVICE_USER}:${PASSWORD}@ignored`;
+export const SERVICE_URL = urlOf(SERVICE_USER);
+
+/** A user with the rights of a program with a projection. */
+const PROJECTION_USER = 'projection';
+export const PROJECTION_LINE = `user ${PROJECTION_USER} on >${PASSWORD} ${rights()} ${projectionRights()}`;
+export const PROJECTION_URL = urlOf(PROJECTION_USER);
+
+function urlOf(user: string): string {
+  return `redis://${user}:${PASSWORD}@ignored`;
+}
 
 function rights(): string {
   const [, rights] = /ACL SETUSER plant-store on >… (.*)/.exec(readFileSync('docs/operations.md', 'utf8'))!;
   return `${rights!} +cluster|slots +cluster|info`;
+}
+
+function projectionRights(): string {
+  return /```redis projection\n(.*)/.exec(readFileSync('docs/operations.md', 'utf8'))![1]!;
 }
 
 /** Repairs take this long at most, also on a busy machine. */
