@@ -13,7 +13,7 @@ import {
   identityKey,
   parseIdentity,
 } from './store-identity';
-import { BUCKETS, KINDS, feedKeys, keysOf, streamOfKey } from './stream-key';
+import { BUCKETS, KEY_KINDS, feedKeys, keysOf, streamOfKey } from './stream-key';
 
 export interface ConversionOptions extends Omit<RedisConnectionOptions, 'report'> {
   readonly keyPrefix: string;
@@ -217,7 +217,7 @@ function endedMeanwhile(): StoreUnavailable {
 
 /** The keys of a stream before buckets: its name, which was that of a user, was the hash tag. */
 function keysBeforeBuckets(prefix: string, name: string): readonly string[] {
-  return KINDS.map((kind) => `${prefix}:{${encodeURIComponent(name)}}:${kind}`);
+  return KEY_KINDS.map((kind) => `${prefix}:{${encodeURIComponent(name)}}:${kind}`);
 }
 
 /** The name of the stream of such a key. */

@@ -70,11 +70,11 @@ export function snapshotKeys(
 }
 
 /** What a stream has a key for; that of its events is the first. */
-export const KINDS = ['events', 'snapshot', 'snapshot:draft', 'base', 'base:draft'] as const;
+export const KEY_KINDS = ['events', 'snapshot', 'snapshot:draft', 'base', 'base:draft'] as const;
 
 /** All keys of a stream. */
 export function keysOf(prefix: string, stream: StreamName): readonly string[] {
-  return KINDS.map((kind) => keyOf(prefix, stream, kind));
+  return KEY_KINDS.map((kind) => keyOf(prefix, stream, kind));
 }
 
 function keyOf(prefix: string, stream: StreamName, kind: string): string {

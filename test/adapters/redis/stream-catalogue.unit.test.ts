@@ -7,7 +7,8 @@ function catalogueOver(replies: readonly (readonly [string, readonly string[]])[
   const waiting = [...replies];
   const client = {
     scan: async () => waiting.shift(),
-    xinfo: async () => ['length', 1, 'last-generated-id', '7-0'],
+    callBuffer: async (_command: string, _script: string, keys: number) =>
+      Array.from({ length: keys }, () => Buffer.from('7-0')),
   };
   const connection = { client, mustBePrimary: async () => {} } as unknown as RedisConnection;
   return new RedisStreamCatalogue(connection, { keyPrefix: 'plant-store', waitReplicas: 0 });
