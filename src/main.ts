@@ -1,6 +1,6 @@
 import './service/node-version';
-import { serve } from './service/serve';
+import { runServe } from './service/serve';
 
-void serve(process.argv.slice(2)).then((code) => {
+void runServe(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
 });

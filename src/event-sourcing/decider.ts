@@ -16,7 +16,7 @@ export interface Decider<Command, Event, Rejection, State> {
 
   /**
    * The state after `event`. Where it throws, the rules could not have produced that event, and the history is not
-   * served (`UnreadableHistory`). May change `state` in place and return it where {@link decideInOrder} is implemented.
+   * served (`UnreadableHistory`). May change `state` in place and return it if {@link Decider.decideInOrder} is there.
    */
   evolve(state: State, event: Event): State;
 
@@ -28,7 +28,7 @@ export interface Decider<Command, Event, Rejection, State> {
 }
 
 /** The decisions on `commands`, each made against `state` and the events of those before it. */
-export function decideInOrder<Command, Event, Rejection, State>(
+export function decideAll<Command, Event, Rejection, State>(
   decider: Decider<Command, Event, Rejection, State>,
   commands: readonly Command[],
   state: State,

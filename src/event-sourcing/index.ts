@@ -2,7 +2,7 @@
 export type { Clock } from './ports/clock';
 export { type Codec, type RecordedEvent, type StateCodec, type StateReader, decodeEvent } from './codec';
 export { type EventChecks, type MemberChecks, jsonCodec, parseJsonObject } from './json-codec';
-export { type Decider, type Decision, decideInOrder } from './decider';
+export { type Decider, type Decision, decideAll } from './decider';
 export { type AnyKind, type ExportedData, type Kind, kindOf } from './kind';
 export {
   type AppendResult,
@@ -78,9 +78,11 @@ export {
   type LeaseRecord,
   type ReportedStop,
   leaseRecordOf,
+  livingInstances,
   withOrders,
   withoutStream,
 } from './subscriptions/lease-record';
+export { type ProjectionState, projectionState } from './subscriptions/projection-state';
 export { positionOf, withPosition } from './subscriptions/feed-trail';
 export type { CancelSignal } from './subscriptions/cancellation';
 export {

@@ -10,7 +10,7 @@ import { commitIds } from '../adapters/system/commit-id';
 import { KINDS, PlantStore } from '../application';
 import type { StreamCatalogue } from '../event-sourcing';
 import { type Config, readConfig } from './config';
-import { serve } from './serve';
+import { runServe } from './serve';
 import { problemsText } from './start-text';
 import { packageVersion } from './version';
 
@@ -29,7 +29,7 @@ function contextOf(process: NodeJS.Process): CliContext {
     version: packageVersion(),
     kinds: KINDS,
     openStore: () => openStore(process.env, (line) => void stderr.line(line).catch(() => {})),
-    serve,
+    serve: runServe,
     redis() {
       const config = storeConfig(process.env);
       if (config.EVENT_STORE !== 'redis')

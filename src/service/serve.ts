@@ -6,7 +6,7 @@ import { configText, help, problemsText, startFailureText } from './start-text';
 const OPTIONS = ['--help', '--check-config', '--print-config'];
 
 /** Runs the service to its end. Resolves with the exit code: 0 stopped; 1 not started, or requests aborted; 2 wrong usage or configuration. */
-export async function serve(args: readonly string[]): Promise<number> {
+export async function runServe(args: readonly string[]): Promise<number> {
   if (args.includes('--help') || args.includes('-h')) {
     console.log(help());
     return 0;

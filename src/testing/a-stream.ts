@@ -34,7 +34,7 @@ export class Stream {
 
   /** Appends `events` as one commit at the end of the stream. Resolves with the new head. */
   async add(expected: Head, ...events: EncodedEvent[]): Promise<Head> {
-    const commit = mintCommit();
+    const commit = nextCommit();
     const result = await this.append(expected, commit, events);
     const head = { version: expected.version + events.length, commit };
     assert.deepEqual(result, { status: 'appended', head });
@@ -109,7 +109,7 @@ export function assertPage({ events, more }: EventPage, pageSize: number): void 
 }
 
 /** A unique commit id, in the format of the service. */
-export const mintCommit = commitIds();
+export const nextCommit = commitIds();
 
 /** `events` as they are recorded after `expected` by one commit. */
 export function recorded(expected: Head, commit: string, events: readonly EncodedEvent[]): StoredEvent[] {

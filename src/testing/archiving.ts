@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { BEGINNING, type Head } from '../event-sourcing';
 import { baseAt, threeCommits, trimmed } from './a-snapshot';
-import { type Stream, assertHistory, assertStatus, mintCommit, recorded } from './a-stream';
+import { type Stream, assertHistory, assertStatus, nextCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 
 export const archivingExamples: Cases = {
@@ -12,7 +12,7 @@ export const archivingExamples: Cases = {
     const { stream, first, base, last, events } = await archived(subject);
     for (const head of [BEGINNING, first]) {
       assert.deepEqual(await stream.read(head), { status: 'archived' });
-      assert.deepEqual(await stream.append(head, mintCommit(), [events[0]]), { status: 'archived' });
+      assert.deepEqual(await stream.append(head, nextCommit(), [events[0]]), { status: 'archived' });
     }
     assertHistory(await stream.history(base), recorded(base, last.commit, [events[3]]));
   },
@@ -20,7 +20,7 @@ export const archivingExamples: Cases = {
   'an archived stream: reads and appends from the head of its base on have the same results as before':
     async (subject) => {
       const { stream, base, last, events } = await archived(subject);
-      assertStatus(await stream.append(base, mintCommit(), [events[0]]), 'conflict');
+      assertStatus(await stream.append(base, nextCommit(), [events[0]]), 'conflict');
       assert.deepEqual(await stream.append(base, last.commit, [events[3]]), {
         status: 'appended',
         head: last,
@@ -37,10 +37,10 @@ export const archivingExamples: Cases = {
       // Twice: the first attempts must not have begun another history.
       for (let attempt = 0; attempt < 2; attempt++) {
         await assertUnreadable(stream.read(BEGINNING));
-        await assertUnreadable(stream.append(BEGINNING, mintCommit(), [events[0]]));
+        await assertUnreadable(stream.append(BEGINNING, nextCommit(), [events[0]]));
         for (const head of [first, base, last]) {
           assertStatus(await stream.read(head), 'reset');
-          assertStatus(await stream.append(head, mintCommit(), [events[0]]), 'reset');
+          assertStatus(await stream.append(head, nextCommit(), [events[0]]), 'reset');
         }
       }
       const { archive } = subject.place;

@@ -1,7 +1,7 @@
 /** First suite of the contract, part 6: calls after the store was closed. Nothing to check for one without `close`. */
 import assert from 'node:assert/strict';
 import { BEGINNING, StoreUnavailable } from '../event-sourcing';
-import { mintCommit } from './a-stream';
+import { nextCommit } from './a-stream';
 import type { Cases } from './case';
 
 export const closingExamples: Cases = {
@@ -15,7 +15,7 @@ export const closingExamples: Cases = {
     if (!(await subject.place.closeAll())) return;
 
     await assertUnavailable('a read after close()', () => stream.read(head));
-    await assertUnavailable('an append after close()', () => stream.append(head, mintCommit(), [b]));
+    await assertUnavailable('an append after close()', () => stream.append(head, nextCommit(), [b]));
   },
 };
 

@@ -1,7 +1,7 @@
 /** First suite of the contract, part 4: commit ids, which a column of a database may cut, pad or compare loosely. */
 import assert from 'node:assert/strict';
 import { BEGINNING } from '../event-sourcing';
-import { assertStatus, mintCommit, recorded } from './a-stream';
+import { assertStatus, nextCommit, recorded } from './a-stream';
 import type { Cases } from './case';
 
 export const commitIdExamples: Cases = {
@@ -53,7 +53,7 @@ export const commitIdExamples: Cases = {
 /** Commit ids that are valid, and that a store could easily change. */
 export function oddCommits(): string[] {
   return [
-    mintCommit(),
+    nextCommit(),
     'MiXeD cAsE'.repeat(25),
     '🌵'.repeat(127),
     'Straße İ \u00e9 e\u0301 観葉植物',

@@ -1,6 +1,6 @@
 import { AssertionError } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
-import { type Decider, type Decision, decideInOrder } from '../event-sourcing';
+import { type Decider, type Decision, decideAll } from '../event-sourcing';
 import { type Example, differenceText, printed } from './failed-example';
 
 /** Examples of a decider's rules, as given/when/then. A failed one throws an AssertionError that shows the difference. */
@@ -33,7 +33,7 @@ export function examplesOf<Command, Event, Rejection, State>(
       const state = stateAfter(decider, history);
       return {
         when(...commands) {
-          const example = { history, commands, decisions: decideInOrder(decider, commands, state) };
+          const example = { history, commands, decisions: decideAll(decider, commands, state) };
           return {
             then: function then(...events) {
               mustDecide(example, { events }, then);

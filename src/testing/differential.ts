@@ -17,7 +17,7 @@ import {
   headOf,
 } from '../event-sourcing';
 import { randomFrom } from './random';
-import { Stream, mintCommit, streamName } from './a-stream';
+import { Stream, nextCommit, streamName } from './a-stream';
 import { type Cases, type Subject, anyEvent } from './case';
 
 const STEPS = 150;
@@ -84,7 +84,7 @@ class RandomWork {
     const index = this.#random(STREAMS);
     const stream = this.#streams[index]!;
     const head = known[index]!;
-    const fresh = { stream, expected: head, commit: mintCommit(), events: this.#events() };
+    const fresh = { stream, expected: head, commit: nextCommit(), events: this.#events() };
 
     switch (this.#random(8)) {
       case 0:
@@ -146,7 +146,7 @@ class RandomWork {
   /** A head that the stream almost certainly never had. */
   #unknownHead({ version, commit }: Head): Head {
     return this.#random(2) === 0
-      ? { version, commit: mintCommit() }
+      ? { version, commit: nextCommit() }
       : { version: version + 1 + this.#random(3), commit };
   }
 }

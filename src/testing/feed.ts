@@ -7,7 +7,7 @@ import {
   StoreUnavailable,
   positionOf,
 } from '../event-sourcing';
-import { Stream, assertStatus, mintCommit } from './a-stream';
+import { Stream, assertStatus, nextCommit } from './a-stream';
 import type { Cases } from './case';
 import { type Commit, Follower, commitOf, followerOf, streamsOfOneBucket, watchFeed } from './feed-follower';
 
@@ -47,11 +47,11 @@ export const feedExamples: Cases = {
     const stream = subject.aStream();
     const [a, b, c] = subject.few;
     const follower = await followerOf(subject, stream);
-    const commit = mintCommit();
+    const commit = nextCommit();
 
     for (let times = 0; times < 2; times++) await stream.append(BEGINNING, commit, [a, b]);
-    assertStatus(await stream.append(BEGINNING, mintCommit(), [c]), 'conflict');
-    assertStatus(await stream.append({ version: 2, commit: mintCommit() }, mintCommit(), [c]), 'reset');
+    assertStatus(await stream.append(BEGINNING, nextCommit(), [c]), 'conflict');
+    assertStatus(await stream.append({ version: 2, commit: nextCommit() }, nextCommit(), [c]), 'reset');
 
     const [entry, ...others] = await follower.newer();
     assert.deepEqual([entry && commitOf(entry), others], [{ stream: stream.name, version: 2, commit }, []]);
@@ -67,7 +67,7 @@ export const feedExamples: Cases = {
     await stream.grow(BEGINNING, subject.events(60));
     const [first, second] = (await follower.newer()).map(positionOf) as [FeedPosition, FeedPosition];
 
-    const lost = (sequence: number): FeedPosition => ({ sequence, commit: mintCommit() });
+    const lost = (sequence: number): FeedPosition => ({ sequence, commit: nextCommit() });
     const reset = (shared?: FeedPosition) => ({ status: 'reset', shared }) as const;
     for (const after of [
       lost(second.sequence),
@@ -115,7 +115,7 @@ export const feedExamples: Cases = {
       { stream: other.name, ...next },
       { stream: erased.name, ...again },
     ]);
-    assertStatus(await feed.read(bucket, [{ ...positions[0]!, commit: mintCommit() }]), 'reset');
+    assertStatus(await feed.read(bucket, [{ ...positions[0]!, commit: nextCommit() }]), 'reset');
   },
 
   'a feed that was trimmed says so at a position whose next entry is gone, and skips nothing': async (

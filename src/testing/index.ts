@@ -7,6 +7,6 @@ export { ODD_TEXTS } from './odd-texts';
 export type { ContractOptions, PortOptions } from './options';
 export type { OpenStore } from './place';
 export type { ContractCase } from './run-cases';
-export { type SnapshotOptions, snapshotStoreContract } from './snapshot-store-contract';
+export { type SnapshotContractOptions, snapshotStoreContract } from './snapshot-store-contract';
 export { streamArchiveContract } from './stream-archive-contract';
 export { type CatalogueOptions, streamCatalogueContract } from './stream-catalogue-contract';

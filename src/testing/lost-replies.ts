@@ -9,7 +9,7 @@ import {
   OutcomeUnknown,
   StoreUnavailable,
 } from '../event-sourcing';
-import { type Stream, assertStatus, mintCommit, recorded } from './a-stream';
+import { type Stream, assertStatus, nextCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 
 export const lostReplyExamples: Cases = {
@@ -60,7 +60,7 @@ async function appendWithoutReply(subject: Subject): Promise<{
   const stream = subject.aStream();
   const [a, event] = subject.few;
   const head = await stream.add(BEGINNING, a);
-  const commit = mintCommit();
+  const commit = nextCommit();
   const appended = { status: 'appended', head: { version: 2, commit } } as const;
 
   await subject.place.loseReply();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { randomUUID } from 'node:crypto';
 import { BEGINNING, type EncodedEvent, type Head, type StoredEvent, headOf } from '../event-sourcing';
-import { Stream, assertStatus, mintCommit, recorded, streamName } from './a-stream';
+import { Stream, assertStatus, nextCommit, recorded, streamName } from './a-stream';
 import { type Cases, type Subject, anyEvent } from './case';
 
 const anyCommits: fc.Arbitrary<EncodedEvent[][]> = fc.array(
@@ -32,7 +32,7 @@ export const propertyCases: Cases = {
         const { stream, history } = await written(subject, commits);
         const old = place(history.slice(0, -1), anywhere);
 
-        const result = await stream.append(old, mintCommit(), [late]);
+        const result = await stream.append(old, nextCommit(), [late]);
 
         assertStatus(result, 'conflict');
         assert.deepEqual(await stream.rest(result), history.slice(old.version));
@@ -68,7 +68,7 @@ export const propertyCases: Cases = {
 
         const strange = { version, commit };
         assert.deepEqual(await stream.read(strange), { status: 'reset' });
-        const astray = await stream.append(strange, mintCommit(), [history[0]!]);
+        const astray = await stream.append(strange, nextCommit(), [history[0]!]);
         assert.deepEqual(astray, { status: 'reset' });
         assert.deepEqual(await stream.history(), history);
       }),

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setImmediate as otherWork } from 'node:timers/promises';
 import { BEGINNING, headOf } from '../event-sourcing';
-import { type Stream, mintCommit, recorded } from './a-stream';
+import { type Stream, nextCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 
 export const racingExamples: Cases = {
@@ -16,7 +16,7 @@ export const racingExamples: Cases = {
       const stream = subject.aStream();
       const [a, b, c] = subject.few;
       const head = await stream.add(BEGINNING, c);
-      const commit = mintCommit();
+      const commit = nextCommit();
 
       const answers = await Promise.all([1, 2, 3].map(() => stream.append(head, commit, [a, b])));
 
@@ -73,7 +73,7 @@ export async function race(subject: Subject, streams: readonly Stream[]): Promis
     streams.map(async (stream) => {
       const commits: string[] = [];
       for (let head = BEGINNING; commits.length < APPENDS;) {
-        const commit = mintCommit();
+        const commit = nextCommit();
         const result = await stream.append(head, commit, [events[commits.length]!]);
         assert(
           result.status !== 'reset' && result.status !== 'archived',

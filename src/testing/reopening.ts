@@ -1,7 +1,7 @@
 /** First suite of the contract, for durable stores: guarantees after closing and reopening. */
 import assert from 'node:assert/strict';
 import { BEGINNING, type Head, type StoredEvent } from '../event-sourcing';
-import { NOTHING_NEWER, Stream, assertHistory, assertStatus, mintCommit, recorded } from './a-stream';
+import { NOTHING_NEWER, Stream, assertHistory, assertStatus, nextCommit, recorded } from './a-stream';
 import { type Cases, ODD_EVENTS } from './case';
 import { oddCommits } from './commit-ids';
 import { oddNames } from './reading';
@@ -23,13 +23,13 @@ export const reopeningExamples: Cases = {
     const before = subject.aStream();
     const [a, b, c] = subject.few;
     const head = await before.add(BEGINNING, c);
-    const commit = mintCommit();
+    const commit = nextCommit();
     const first = await before.append(head, commit, [a, b]);
 
     const after = new Stream(await subject.place.reopen(), before.name);
 
     assert.deepEqual(await after.append(head, commit, [a, b]), first);
-    assertStatus(await after.append(head, mintCommit(), [c]), 'conflict');
+    assertStatus(await after.append(head, nextCommit(), [c]), 'conflict');
     assert.equal((await after.history()).length, 3);
   },
 
@@ -75,7 +75,7 @@ export const reopeningExamples: Cases = {
     const [a, b] = subject.few;
     const head = await before.add(BEGINNING, a);
     await subject.place.closeAll();
-    await before.append(head, mintCommit(), [b]).catch(() => {});
+    await before.append(head, nextCommit(), [b]).catch(() => {});
 
     const after = new Stream(await subject.place.open(), before.name);
 

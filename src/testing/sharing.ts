@@ -1,7 +1,7 @@
 /** First suite of the contract, for shared stores: two stores open on one place, as in two instances of a service. */
 import assert from 'node:assert/strict';
 import { BEGINNING } from '../event-sourcing';
-import { Stream, assertHistory, assertStatus, mintCommit, recorded } from './a-stream';
+import { Stream, assertHistory, assertStatus, nextCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 import { compareWithMemory } from './differential';
 import { race, watchAppends } from './racing';
@@ -35,7 +35,7 @@ export const sharingExamples: Cases = {
     assert.equal((await other.history()).length, 1);
     const second = await one.add(first, b);
 
-    const result = await other.append(first, mintCommit(), [c]);
+    const result = await other.append(first, nextCommit(), [c]);
 
     assertStatus(result, 'conflict');
     assert.deepEqual(result.events, recorded(first, second.commit, [b]));
@@ -48,7 +48,7 @@ export const sharingExamples: Cases = {
       const [a, b, c] = subject.few;
       const head = await one.add(BEGINNING, a);
       assert.equal((await other.history()).length, 1);
-      const commit = mintCommit();
+      const commit = nextCommit();
 
       const first = await one.append(head, commit, [b, c]);
 

@@ -9,7 +9,7 @@ import {
   type StreamName,
 } from '../event-sourcing';
 import { assertOneOf, load, loadLater, saveWhile, snapshotAt, texts, written } from './a-snapshot';
-import { Stream, mintCommit } from './a-stream';
+import { Stream, nextCommit } from './a-stream';
 import type { Cases } from './case';
 import { oddCommits } from './commit-ids';
 import { ODD_TEXTS } from './odd-texts';
@@ -18,7 +18,7 @@ import type { OpenStore } from './place';
 import { oddNames } from './reading';
 import { type ContractCase, contractCases } from './run-cases';
 
-export interface SnapshotOptions extends PortOptions {
+export interface SnapshotContractOptions extends PortOptions {
   /**
    * Damages the stored snapshot of a stream: changes or removes one of its chunks. Adds a case of it; none without it.
    */
@@ -28,7 +28,7 @@ export interface SnapshotOptions extends PortOptions {
 /** The cases. Each opens a store with its snapshots by `open`, and closes it at its end. */
 export function snapshotStoreContract(
   open: () => OpenWithSnapshots | Promise<OpenWithSnapshots>,
-  { durable = false, shared = false, damage, ...options }: SnapshotOptions = {},
+  { durable = false, shared = false, damage, ...options }: SnapshotContractOptions = {},
 ): ContractCase[] {
   const groups = [loading, saving, erasing, durable ? reopening : {}, shared ? sharing : {}, closing];
   return contractCases(open, options, { examples: [...groups, damage ? damaging(damage) : {}] });
@@ -100,7 +100,7 @@ const saving: Cases = {
     const saved = snapshotAt(head, 'a');
     await subject.place.snapshots.save(stream.name, saved);
     for (const unknown of [
-      { version: 1, commit: mintCommit() },
+      { version: 1, commit: nextCommit() },
       { version: 2, commit: head.commit },
     ]) {
       const snapshot = snapshotAt(unknown, 'b');

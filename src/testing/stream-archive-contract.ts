@@ -11,7 +11,7 @@ import {
   StoreUnavailable,
 } from '../event-sourcing';
 import { baseAt, loadBase, threeCommits, trimmed, wholeBase } from './a-snapshot';
-import { type Stream, assertHistory, mintCommit, recorded } from './a-stream';
+import { type Stream, assertHistory, nextCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 import { ODD_TEXTS } from './odd-texts';
 import type { PortOptions } from './options';
@@ -71,7 +71,7 @@ const savingBases: Cases = {
   'a base is not saved at a head that the stream does not have': async (subject) => {
     const { stream, heads } = await threeCommits(subject);
     for (const [{ name }, head] of [
-      [stream, { ...heads[3], commit: mintCommit() }],
+      [stream, { ...heads[3], commit: nextCommit() }],
       [stream, { ...heads[4], version: 5 }],
       [subject.aStream(), heads[1]],
     ] as const) {

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { BEGINNING, type StreamCatalogue, StoreUnavailable, type StreamName } from '../event-sourcing';
-import { Stream, assertHistory, mintCommit, recorded } from './a-stream';
+import { Stream, assertHistory, nextCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 import type { PortOptions } from './options';
 import type { OpenStore } from './place';
@@ -118,7 +118,7 @@ const erasing: Cases = {
       if (again) await stream.add(await stream.add(BEGINNING, b), a);
       for (const head of [one, two]) {
         assert.deepEqual(await stream.read(head), { status: 'reset' });
-        assert.deepEqual(await stream.append(head, mintCommit(), [b]), { status: 'reset' });
+        assert.deepEqual(await stream.append(head, nextCommit(), [b]), { status: 'reset' });
       }
       assert.equal((await stream.history()).length, again ? 2 : 0);
     }

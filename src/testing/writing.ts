@@ -1,7 +1,7 @@
 /** First suite of the contract, part 1: one example for each guarantee of appends. */
 import assert from 'node:assert/strict';
 import { BEGINNING, type Head } from '../event-sourcing';
-import { assertHistory, assertPage, assertStatus, mintCommit, recorded } from './a-stream';
+import { assertHistory, assertPage, assertStatus, nextCommit, recorded } from './a-stream';
 import type { Cases, Subject } from './case';
 
 export const writingExamples: Cases = {
@@ -11,7 +11,7 @@ export const writingExamples: Cases = {
     const stream = subject.aStream();
     const [a, b, c] = subject.few;
 
-    const [one, two] = [mintCommit(), mintCommit()];
+    const [one, two] = [nextCommit(), nextCommit()];
 
     const first = await stream.append(BEGINNING, one, [a]);
     assert.deepEqual(first, { status: 'appended', head: { version: 1, commit: one } });
@@ -54,7 +54,7 @@ export const writingExamples: Cases = {
 
     const head = await stream.add(BEGINNING, a);
 
-    await assert.rejects(stream.append(head, mintCommit(), []), RangeError);
+    await assert.rejects(stream.append(head, nextCommit(), []), RangeError);
     await assert.rejects(stream.append(head, '', [b]), RangeError);
     assert.deepEqual(await stream.history(head), []);
   },
@@ -67,7 +67,7 @@ export const writingExamples: Cases = {
     await stream.add(head, b, c);
     const newer = await stream.history(head);
 
-    const result = await stream.append(head, mintCommit(), [d]);
+    const result = await stream.append(head, nextCommit(), [d]);
 
     assertStatus(result, 'conflict');
     assert(result.events.length > 0, 'a conflict must have newer events');
@@ -81,7 +81,7 @@ export const writingExamples: Cases = {
 
     const { commit } = await stream.add(BEGINNING, a, b, c);
 
-    const result = await stream.append({ version: 1, commit }, mintCommit(), [d]);
+    const result = await stream.append({ version: 1, commit }, nextCommit(), [d]);
 
     assertStatus(result, 'conflict');
     assert.deepEqual(await stream.rest(result), recorded({ version: 1, commit }, commit, [b, c]));
@@ -92,7 +92,7 @@ export const writingExamples: Cases = {
     const [a, b] = subject.few;
 
     await stream.add(BEGINNING, a);
-    const commit = mintCommit();
+    const commit = nextCommit();
 
     const first = await stream.append(BEGINNING, commit, [b]);
     const second = await stream.append(BEGINNING, commit, [b]);
@@ -110,7 +110,7 @@ export const writingExamples: Cases = {
 
     await stream.grow(BEGINNING, subject.events(2 * subject.pageSize + 1));
 
-    const result = await stream.append(BEGINNING, mintCommit(), [b]);
+    const result = await stream.append(BEGINNING, nextCommit(), [b]);
 
     assertStatus(result, 'conflict');
     assertPage(result, subject.pageSize);
@@ -121,7 +121,7 @@ export const writingExamples: Cases = {
     const stream = subject.aStream();
     const [a] = subject.few;
 
-    const commit = mintCommit();
+    const commit = nextCommit();
     const first = await stream.append(BEGINNING, commit, [a]);
 
     assert.deepEqual(await stream.append(BEGINNING, commit, [a]), first);
@@ -133,7 +133,7 @@ export const writingExamples: Cases = {
     const [a, b, c, d] = subject.few;
 
     const before = await stream.add(BEGINNING, a);
-    const commit = mintCommit();
+    const commit = nextCommit();
     const first = await stream.append(before, commit, [b]);
     const history = [...(await stream.history())];
     await stream.add({ version: 2, commit }, c, d);
@@ -147,7 +147,7 @@ export const writingExamples: Cases = {
     const stream = subject.aStream();
     const [, b] = subject.few;
 
-    const commit = mintCommit();
+    const commit = nextCommit();
     const events = subject.events(subject.pageSize + 1);
     const first = await stream.append(BEGINNING, commit, events);
     await stream.add({ version: events.length, commit }, b);
@@ -167,7 +167,7 @@ export const writingExamples: Cases = {
     const { stream, end, heads, d } = await unknownHeads(subject);
     const history = await stream.history();
     for (const [what, head] of heads) {
-      const result = await stream.append(head, mintCommit(), [d]);
+      const result = await stream.append(head, nextCommit(), [d]);
       assert.deepEqual([what, result], [what, { status: 'reset' }]);
     }
     assert.deepEqual(await stream.history(), history);
@@ -178,7 +178,7 @@ export const writingExamples: Cases = {
     subject,
   ) => {
     const { stream, first, end, b, c } = await unknownHeads(subject);
-    const strange = { version: 1, commit: mintCommit() };
+    const strange = { version: 1, commit: nextCommit() };
     assert.deepEqual(await stream.append(strange, end.commit, [b, c]), { status: 'reset' });
     assert.equal((await stream.history(first)).length, 2);
   },
@@ -187,9 +187,9 @@ export const writingExamples: Cases = {
     const stream = subject.aStream();
     const [a] = subject.few;
 
-    const strange = { version: 1, commit: mintCommit() };
+    const strange = { version: 1, commit: nextCommit() };
     assert.deepEqual(await stream.read(strange), { status: 'reset' });
-    assert.deepEqual(await stream.append(strange, mintCommit(), [a]), { status: 'reset' });
+    assert.deepEqual(await stream.append(strange, nextCommit(), [a]), { status: 'reset' });
     assert.deepEqual(await stream.history(), []);
   },
 };
@@ -203,9 +203,9 @@ async function unknownHeads(subject: Subject) {
   const end = await stream.add(first, b, c);
   const heads: Record<string, Head> = {
     'one event beyond the end': { version: 4, commit: end.commit },
-    'far beyond the end': { version: 1_000_000, commit: mintCommit() },
-    'at the end, by another commit': { version: 3, commit: mintCommit() },
-    'in the middle, by another commit': { version: 1, commit: mintCommit() },
+    'far beyond the end': { version: 1_000_000, commit: nextCommit() },
+    'at the end, by another commit': { version: 3, commit: nextCommit() },
+    'in the middle, by another commit': { version: 1, commit: nextCommit() },
     'an older version by a newer commit': { version: 1, commit: end.commit },
     'a newer version by an older commit': { version: 2, commit: first.commit },
     'some version by no commit': { version: 1, commit: '' },

@@ -7,7 +7,7 @@ import {
   StoreUnavailable,
   headOf,
 } from '../../src/event-sourcing';
-import { mintCommit } from '../../src/testing/a-stream';
+import { nextCommit } from '../../src/testing/a-stream';
 import { asJson, inLatin1, withoutEmptyData } from './changed-stores';
 import { type PlaceFaults, PAGE_SIZE, type PlaceStore, wholeHistory } from './simulated-place';
 
@@ -103,7 +103,7 @@ export const BROKEN_PLACES: Readonly<Record<string, PlaceFaults>> = {
     whenLost: () => Promise.reject(new Error('ECONNRESET')),
   },
   'repeats an append whose reply was lost, with another commit id': {
-    whenLost: (_, repeat) => repeat(mintCommit()),
+    whenLost: (_, repeat) => repeat(nextCommit()),
   },
 };
 

@@ -16,7 +16,7 @@ import {
   type ExportFormat,
   type Seal,
   continuationLine,
-  eventOf,
+  eventOfLine,
   formatOf,
   parseEventLine,
   parseTrailerLine,
@@ -171,7 +171,7 @@ class OpenStream {
     const { version, commit } = line;
     const expected = this.#state.head.version + 1;
     if (version !== expected) throw new WrongLine(`has version ${version}, expected ${expected}`);
-    const event = eventOf(this.kind, line);
+    const event = eventOfLine(this.kind, line);
     if (event === undefined) throw new WrongLine(NO_EVENT);
     if (commit !== this.#commit) yield* this.#close();
     this.#state.apply(event);

@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { parseUser, plantKind, plantsOf } from '../../application';
 import {
   type AnyKind,
@@ -36,9 +36,6 @@ export const HEADER = '{"format":"plant-store events","version":3}\n';
 /** Version 2: instead of a stream it names a user, and all events are of plants. Earlier versions of plant-store read it. */
 export const HEADER_2 = '{"format":"plant-store events","version":2}\n';
 
-/** Version 1: as version 2, but its trailer has a plain SHA-256 as `sha256`. */
-const HEADER_1 = '{"format":"plant-store events","version":1}\n';
-
 /** Digest of all bytes before the trailer. */
 export interface Seal {
   update(bytes: string | Uint8Array): unknown;
@@ -54,21 +51,19 @@ export interface ExportFormat {
   nameOf(stream: StreamName): string | undefined;
 }
 
-const OF_USERS: Pick<ExportFormat, 'streamOf' | 'nameOf'> = {
-  streamOf(name) {
-    const user = parseUser(name);
-    return user && plantsOf(user);
-  },
-  nameOf(stream) {
-    const { category, id } = partsOf(stream);
-    return category === plantKind.category ? id : undefined;
-  },
-};
-
 const FORMATS: Readonly<Record<string, ExportFormat>> = {
   [HEADER]: { newSeal, streamOf: parseStreamName, nameOf: (stream) => stream },
-  [HEADER_2]: { newSeal: () => newSeal(HEADER_2), ...OF_USERS },
-  [HEADER_1]: { newSeal: () => createHash('sha256'), ...OF_USERS },
+  [HEADER_2]: {
+    newSeal: () => newSeal(HEADER_2),
+    streamOf(name) {
+      const user = parseUser(name);
+      return user && plantsOf(user);
+    },
+    nameOf(stream) {
+      const { category, id } = partsOf(stream);
+      return category === plantKind.category ? id : undefined;
+    },
+  },
 };
 
 /** The format of a file with this header; `undefined` if the header is unknown. */
@@ -114,7 +109,7 @@ export function eventLine(
 }
 
 /** The event of a line; `undefined` if {@link eventLine} does not write it so, nor did for an older event type. */
-export function eventOf(kind: AnyKind, line: EventLine): RecordedEvent<unknown> | undefined {
+export function eventOfLine(kind: AnyKind, line: EventLine): RecordedEvent<unknown> | undefined {
   const { version, commit, type, exported } = line;
   const data = kind.exported?.read(exported) ?? exported;
   if (kind.exported && kind.exported.write(data) !== exported) return undefined;
@@ -177,14 +172,10 @@ export function continuationLine({ stream, head, archive }: ArchiveEnd, name: st
   return `${JSON.stringify({ stream: name, after: head.version, commit: head.commit, archive })}\n`;
 }
 
-/** Parses a trailer of version 1 or 2; `undefined` for any other line. */
+/** Parses what {@link trailerLine} writes; `undefined` for any other line. */
 export function parseTrailerLine(line: string): Trailer | undefined {
-  const { streams, events, seal, sha256 } = parseJsonObject(line);
-  const digest = seal ?? sha256;
-  if (typeof streams !== 'number' || typeof events !== 'number' || typeof digest !== 'string')
-    return undefined;
-  const parsed: Trailer = { streams, events, seal: digest };
-  const written =
-    seal === undefined ? `${JSON.stringify({ streams, events, sha256 })}\n` : trailerLine(parsed);
-  return written === line ? parsed : undefined;
+  const { streams, events, seal } = parseJsonObject(line);
+  if (typeof streams !== 'number' || typeof events !== 'number' || typeof seal !== 'string') return undefined;
+  const parsed: Trailer = { streams, events, seal };
+  return trailerLine(parsed) === line ? parsed : undefined;
 }

@@ -50,7 +50,7 @@ export interface CommandFailure {
 const OF_HISTORY = [UnreadableHistory, HistoryChanged, ArchivedHistory];
 
 /** The exit code and the message for an error that a command threw. */
-export function failureOf(error: unknown): CommandFailure {
+export function commandFailureOf(error: unknown): CommandFailure {
   if (error instanceof Refused) return { exit: 'refused', message: error.message };
   if (error instanceof Interrupted) return { exit: 'interrupted', message: error.message };
   if (error instanceof WrongUsage || error instanceof Misconfigured)

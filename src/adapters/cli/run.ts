@@ -1,7 +1,7 @@
 import { Arguments } from './arguments';
 import type { CliCommand, RawCommand, CliContext } from './command';
 import { COMMANDS } from './commands';
-import { EXIT, WrongUsage, failureOf } from './exit';
+import { EXIT, WrongUsage, commandFailureOf } from './exit';
 import { commandHelp, groupHelp, mainHelp } from './help';
 import { unknown } from './nearest';
 
@@ -80,7 +80,7 @@ function commandsInGroup(word: string): readonly (CliCommand | RawCommand)[] {
 }
 
 async function reportError(error: unknown, json: boolean, { terminal }: CliContext): Promise<number> {
-  const { exit, message } = failureOf(error);
+  const { exit, message } = commandFailureOf(error);
   if (message !== undefined) {
     const line = json ? JSON.stringify({ error: exit, message }) : `plant-store: ${message}`;
     // If standard error is closed, the exit code remains.

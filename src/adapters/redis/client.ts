@@ -47,9 +47,6 @@ export function connect(options: ClientOptions, sentinels?: Sentinels): RedisCli
     // While Redis loads its data, its estimate of the remaining time is unreliable.
     maxLoadingRetryTime: 250,
     retryStrategy: (times) => Math.min(25 * 2 ** times, 500),
-    // After a failover the old primary refuses writes: reconnect to the new one. (Redis 6 wraps the error of a
-    // script in its own message.)
-    reconnectOnError: (error) => error.message.includes('READONLY'),
   };
   const { clusterNodes, url } = options;
   if (clusterNodes) {

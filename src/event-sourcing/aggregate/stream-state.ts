@@ -1,5 +1,5 @@
 import { decodeEvent } from '../codec';
-import { decideInOrder, type Decider, type Decision } from '../decider';
+import { decideAll, type Decider, type Decision } from '../decider';
 import { evolveRecorded } from '../loading/replayed-state';
 import type { StateAtHead } from '../loading/stream-snapshots';
 import { BEGINNING, type EventPage, type Head, headOf, type StoredEvent } from '../ports/event-store';
@@ -76,7 +76,7 @@ export class StreamState<Command, Event, Rejection, State> {
 
   /** Decides commands in order. Does not change the state: their events are not recorded yet. */
   decide(commands: readonly Command[]): readonly Decision<Event, Rejection>[] {
-    return decideInOrder(this.decider, commands, this.#value);
+    return decideAll(this.decider, commands, this.#value);
   }
 
   /** Applies events that were appended at its head; `head` is the new one. */

@@ -25,6 +25,7 @@ export interface CliSetup {
   readonly snapshots?: SnapshotStore;
   readonly archive?: StreamArchive;
   readonly leases?: LeaseStore;
+  readonly checkpoints?: CliStore['checkpoints'];
   readonly clock?: Clock;
   readonly environment?: Readonly<Record<string, string>>;
   /** The content of standard input. */
@@ -84,7 +85,7 @@ export function runCli(...typed: Parameters<typeof startCli>): Promise<CommandOu
 }
 
 function open(
-  { store = new MemoryEventStore(), catalogue, snapshots, archive, leases }: CliSetup,
+  { store = new MemoryEventStore(), catalogue, snapshots, archive, leases, checkpoints }: CliSetup,
   clock: Clock,
 ): CliStore {
   return {
@@ -92,6 +93,7 @@ function open(
     snapshots,
     archive,
     leases,
+    checkpoints,
     catalogue: catalogue ?? (store as EventStore & StreamCatalogue),
     feed: store instanceof MemoryEventStore ? store.feed : undefined,
     plants: new PlantStore({

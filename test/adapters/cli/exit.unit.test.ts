@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { failureOf } from '../../../src/adapters/cli/exit';
+import { commandFailureOf } from '../../../src/adapters/cli/exit';
 import {
   ArchivedHistory,
   HistoryChanged,
@@ -16,12 +16,12 @@ describe('A command that fails', () => {
     new UnreadableHistory('event 8 cannot be read'),
   ])
     it(`refuses a ${error.name}, and does not say that the store is unavailable`, () => {
-      expect(failureOf(error)).to.deep.equal({ exit: 'refused', message: error.message });
+      expect(commandFailureOf(error)).to.deep.equal({ exit: 'refused', message: error.message });
     });
 
   it('says that the store is unavailable, and why', () => {
     const error = new StoreUnavailable('no answer', { cause: new Error('ECONNREFUSED') });
     const message = 'the event store is unavailable: no answer (ECONNREFUSED)';
-    expect(failureOf(error)).to.deep.equal({ exit: 'unavailable', message });
+    expect(commandFailureOf(error)).to.deep.equal({ exit: 'unavailable', message });
   });
 });

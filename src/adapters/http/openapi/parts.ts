@@ -87,7 +87,7 @@ export const IF_NONE_MATCH: Parameter = {
 };
 
 /** Content in JSON, by a named schema. */
-export function json(
+export function jsonContent(
   schema: string,
   examples: NonNullable<Media['examples']>,
 ): NonNullable<Response['content']> {

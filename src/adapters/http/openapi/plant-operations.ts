@@ -3,7 +3,7 @@
  * OpenAPI document and the tests follow from this table; `app/plants` has the handlers.
  */
 import { QUERY_PARAMETERS } from '../lists/list-query';
-import { IF_NONE_MATCH, type Parameter, json, tagged } from './parts';
+import { IF_NONE_MATCH, type Parameter, jsonContent, tagged } from './parts';
 import { headersOf } from './responses';
 
 const PLANTS = { name: 'Plants', description: 'Create, list and delete plants.' };
@@ -19,7 +19,7 @@ export const PLANT_OPERATIONS = tagged(PLANTS, {
       required: true,
       description:
         'JSON in UTF-8, without a content encoding. If a member occurs twice, both values must be equal.',
-      content: json('NewPlant', {
+      content: jsonContent('NewPlant', {
         tagged: { summary: 'With a tag', value: { id: 1, name: 'Fern', tag: 'indoor' } },
         plain: { summary: 'Without a tag', value: { id: 2, name: 'Monstera' } },
       }),
@@ -28,7 +28,7 @@ export const PLANT_OPERATIONS = tagged(PLANTS, {
       200: {
         description: 'The plant was created.',
         headers: headersOf(),
-        content: json('Plant', {
+        content: jsonContent('Plant', {
           tagged: { summary: 'With a tag', value: { name: 'Fern', tag: 'indoor' } },
           plain: { summary: 'Without a tag', value: { name: 'Monstera' } },
         }),
@@ -48,7 +48,7 @@ export const PLANT_OPERATIONS = tagged(PLANTS, {
       200: {
         description: 'The plants of the user.',
         headers: listHeaders(),
-        content: json('Plants', {
+        content: jsonContent('Plants', {
           some: { summary: 'Two plants', value: [{ name: 'Fern', tag: 'indoor' }, { name: 'Monstera' }] },
           none: { summary: 'No plants', value: [] },
         }),

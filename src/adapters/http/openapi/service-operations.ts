@@ -1,5 +1,5 @@
 /** The operations without a token: documentation, health and metrics. `app/service` has the handlers. */
-import { IF_NONE_MATCH, type Response, type Responses, type Schema, json, tagged } from './parts';
+import { IF_NONE_MATCH, type Response, type Responses, type Schema, jsonContent, tagged } from './parts';
 import { headersOf } from './responses';
 import { type LiveBody, type ReadyBody, type ServiceBody, schemas } from './schemas';
 
@@ -24,7 +24,7 @@ export const SERVICE_OPERATIONS = tagged(SERVICE, {
         description: 'Name, version of the interface, and the URLs of its documentation.',
         headers: headersOf({ Vary: 'VaryAccept', 'Content-Security-Policy': 'Content-Security-Policy' }),
         content: {
-          ...json('Service', { service: { summary: 'This service', value: serviceAt('') } }),
+          ...jsonContent('Service', { service: { summary: 'This service', value: serviceAt('') } }),
           'text/html; charset=utf-8': { schema: TEXT },
         },
       },
@@ -142,6 +142,6 @@ function healthy(schema: 'Live' | 'Ready', value: LiveBody | ReadyBody): Respons
   return {
     description: schemas[schema].description,
     headers: headersOf(),
-    content: json(schema, { [value.status]: { summary: schema, value } }),
+    content: jsonContent(schema, { [value.status]: { summary: schema, value } }),
   };
 }
