@@ -17,6 +17,21 @@ export function contestants(): Contestant[] {
   ];
 }
 
+export function contestantOf(wanted: string): Contestant {
+  return contestants().find(({ name }) => name === wanted)!;
+}
+
+/** The same server, which loads a compiled script of bench/servers before its own. */
+export function preloading(
+  contestant: Contestant,
+  script: string,
+  more: Readonly<Record<string, string>> = {},
+): Contestant {
+  const { args, env } = contestant.command;
+  const command = { args: ['--require', join(__dirname, 'dist', script), ...args], env: { ...env, ...more } };
+  return { ...contestant, command };
+}
+
 /** The same server with this number of users, who take turns. */
 export function withUsers(contestant: Contestant, users: number): Contestant {
   const { args, env } = contestant.command;

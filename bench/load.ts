@@ -14,8 +14,11 @@ export const CONNECTIONS = 64;
 export type Generator = 'wrk' | 'node';
 /** Most open connections at a constant rate. */
 const MAX_OPEN = 512;
-/** Responses of this time at a constant rate are not counted, because the generator is compiled meanwhile. */
-const WARM_UP_MS = 1000;
+/**
+ * Responses of this time at a constant rate are not counted: the generator is compiled and opens its connections, and
+ * the requests that came due meanwhile must be answered.
+ */
+export const WARM_UP_MS = 3000;
 
 export interface ServerLoad {
   readonly method: LoadMethod;

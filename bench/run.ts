@@ -5,7 +5,7 @@
 import { compileServers, installPackages } from './build';
 import { chart } from './chart';
 import { METHODS, type Pairs, perSecond, rateRatio, poolRounds } from './compare';
-import { contestants } from './contestants';
+import { contestantOf, contestants } from './contestants';
 import { has, machineText, placement } from './machine';
 import { type Contestant, measure } from './measure';
 import { HELP, type BenchmarkOptions, readOptions } from './options';
@@ -15,6 +15,7 @@ import { largeList } from './sections/large-list';
 import { latency } from './sections/latency';
 import { log } from './sections/log';
 import { peers } from './sections/peers';
+import { profile } from './sections/profile';
 import { stores } from './sections/stores';
 import { tracing } from './sections/tracing';
 import type { Conditions } from './session';
@@ -26,6 +27,7 @@ type Measure = (conditions: Conditions, rounds: number) => Promise<Section>;
 /** The further sections, by name. */
 const SECTIONS: Readonly<Record<string, readonly [heading: string, measure: Measure]>> = {
   peers: ['Written by hand', (conditions, rounds) => peers(conditions, rounds)],
+  profile: ['What a request consists of', (conditions) => profile(conditions)],
   stores: ['The stores alone', (conditions) => stores(conditions)],
   log: ['What the log costs', log],
   tracing: ['What tracing costs', tracing],
@@ -100,7 +102,7 @@ async function allCompared(
   rounds: number,
   conditions: Conditions,
 ): Promise<Map<string, Pairs>> {
-  const bare = contestants().find(({ name }) => name === 'bare')!;
+  const bare = contestantOf('bare');
   const compared = new Map<string, Pairs>();
   for (let number = 1; number <= rounds; number++) {
     for (const contestant of chosen) {

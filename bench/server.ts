@@ -2,11 +2,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import type { Profiler } from 'node:inspector';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { cpuSeconds, pinned } from './machine';
-import type { ServerStatus } from './servers/status';
+import { PROFILE, type ServerStatus } from './servers/status';
 
 const START_MS = 60_000;
 
@@ -54,9 +55,18 @@ export class RunningServer {
   }
 
   /** Requests the status of servers/filled.ts, which then resets its measurement of the event loop. */
-  async status(): Promise<ServerStatus> {
-    this.child.send('?');
-    return ((await once(this.child, 'message')) as [ServerStatus])[0];
+  status(): Promise<ServerStatus> {
+    return this.#answerTo('?');
+  }
+
+  /** Begins a profile of a server with servers/profiled.ts, or ends it and resolves with it. */
+  profile(): Promise<Profiler.Profile> {
+    return this.#answerTo(PROFILE);
+  }
+
+  async #answerTo<Answer>(question: string): Promise<Answer> {
+    this.child.send(question);
+    return ((await once(this.child, 'message')) as [Answer])[0];
   }
 
   /** Processor seconds used so far. */

@@ -1,6 +1,7 @@
 /** The measurement of one server: check, warm-up, and slices of load. */
+import type { Profiler } from 'node:inspector';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CONNECTIONS, type Generator, OutOfIds, type LoadResult, run, tokenOf } from './load';
+import { CONNECTIONS, type Generator, OutOfIds, type LoadResult, WARM_UP_MS, run, tokenOf } from './load';
 import type { IdRange, LoadMethod } from '../test/world/load/workload';
 import type { Placement } from './machine';
 import { seed } from './seed';
@@ -104,6 +105,15 @@ export class ServerSession {
     return this.#load(method, this.conditions.seconds);
   }
 
+  /** The profile of a slice. */
+  async profiled(method: LoadMethod): Promise<Profiler.Profile> {
+    // Not the creation of these.
+    if (method === 'DELETE') await this.#provide(this.conditions.seconds);
+    await this.server.profile();
+    await this.slice(method);
+    return this.server.profile();
+  }
+
   /** Sends `rate` requests a second, however slow the responses are. */
   async atRate(method: LoadMethod, rate: number, seconds: number): Promise<MeasuredSlice> {
     return this.#load(method, seconds, rate);
@@ -146,13 +156,16 @@ export class ServerSession {
   }
 
   /** Creates the plants that can be deleted in `seconds`. */
-  async #provide(seconds: number, rate = this.#deletionsPerSecond): Promise<void> {
+  async #provide(seconds: number, rate?: number): Promise<void> {
     const { remembers, writer, users } = this.target;
     if (!remembers) return;
     const there = this.#living.reduce((sum, { count }) => sum + count, 0);
-    // The generators do not stop exactly on time, and the one at a constant rate first warms up for a second.
-    const needed = rate * (seconds + 1.2) + 10 * CONNECTIONS;
-    const count = Math.ceil(needed - there);
+    // The generators do not stop exactly on time.
+    const needed =
+      rate === undefined
+        ? this.#deletionsPerSecond * (seconds + 1.2)
+        : rate * (seconds + WARM_UP_MS / 1000 + 0.2);
+    const count = Math.ceil(needed + 10 * CONNECTIONS - there);
     if (count <= 0) return;
     const firstId = this.#nextId;
     await seed({ url: this.#url, tokenOf: (id) => tokenOf(writer, id, users), firstId, count });

@@ -1,5 +1,4 @@
 /** Measures the processor time of a request as users and plants grow, in memory and on Redis. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { startDurableRedis } from '../../scripts/durable-redis';
 import { METHODS, cpuMicroseconds } from '../compare';
 import type { LoadMethod } from '../../test/world/load/workload';
@@ -12,7 +11,7 @@ import type { FilledUsers } from '../servers/status';
 import { type Conditions, ServerSession } from '../session';
 import { median } from '../statistics';
 import { markdown, thousands } from '../table';
-import { startFilled } from './filled';
+import { loaded, startFilled } from './filled';
 
 /** Numbers of users who take turns, and plants of each. */
 const USERS = [1, 10, 100, 1_000, 10_000];
@@ -30,11 +29,7 @@ interface Curves {
 
 export async function growth(given: Conditions, users = USERS, plants = PLANTS): Promise<Section> {
   // There are twenty groups.
-  const conditions = {
-    ...given,
-    warmUpSeconds: given.warmUpSeconds / 2,
-    slices: Math.ceil(given.slices / 2),
-  };
+  const conditions = { ...given, warmUpSeconds: given.warmUpSeconds / 2 };
   const ofUsers = users.map((count): FilledUsers => ({
     name: `of${count}-`,
     users: count,
@@ -51,8 +46,7 @@ export async function growth(given: Conditions, users = USERS, plants = PLANTS):
       const all = [...ofUsers, ...ofPlants];
       const server = await startFilled(all, conditions.placement.server, { redis: redis?.url });
       try {
-        const costs: Costs[] = [];
-        for (const each of all) costs.push(await costsOf(server, each, conditions));
+        const costs = await costsOf(server, all, conditions);
         curves.push({ title, users: costs.slice(0, users.length), plants: costs.slice(users.length) });
       } finally {
         await server.stop();
@@ -78,13 +72,34 @@ function partOf(by: By, head: string, counts: readonly number[], curves: readonl
   };
 }
 
+/** The median cost of each group, measured in turns: a process becomes faster in its first minutes. */
 async function costsOf(
+  server: RunningServer,
+  groups: readonly FilledUsers[],
+  conditions: Conditions,
+): Promise<Costs[]> {
+  const sessions: ServerSession[] = [];
+  for (const group of groups) sessions.push(await sessionOf(server, group, conditions));
+  const costs = groups.map((): Record<LoadMethod, number> => ({ GET: NaN, POST: NaN, DELETE: NaN }));
+  for (const method of METHODS) {
+    const slices = sessions.map((): number[] => []);
+    for (const session of sessions) await session.warmUp(method);
+    for (let count = 0; count < conditions.slices; count++)
+      for (const [index, session] of sessions.entries())
+        slices[index]!.push(cpuMicroseconds(await session.slice(method)) ?? NaN);
+    costs.forEach((each, index) => (each[method] = median(slices[index]!)));
+    console.log(`cost of ${method}: ${costs.map((each) => each[method].toFixed(1)).join(', ')} µs`);
+  }
+  return costs;
+}
+
+/** The session of a group, whose plants are in memory. */
+async function sessionOf(
   server: RunningServer,
   { name, users, plants }: FilledUsers,
   conditions: Conditions,
-): Promise<Costs> {
+): Promise<ServerSession> {
   const query = '?limit=100';
-  const listed = Math.min(100, plants);
   const target = {
     reader: name,
     writer: name,
@@ -92,32 +107,13 @@ async function costsOf(
     remembers: true,
     hasInitialPlants: true,
     query,
-    listed,
+    listed: Math.min(100, plants),
   };
   const session = new ServerSession({ ...target, firstId: 1 }, server, conditions);
   await loaded(`${server.url}/plants${query}`, tokenOf(name, 1, users));
   await session.prepare();
-  // Every user's plants are in memory after this.
   for (let requests = 0; requests <= (users ?? 1);) requests += (await session.slice('GET')).requests;
-  const costs: [LoadMethod, number][] = [];
-  for (const method of METHODS) {
-    await session.warmUp(method);
-    const slices = [];
-    for (let count = 0; count < conditions.slices; count++) slices.push(await session.slice(method));
-    costs.push([method, median(slices.map((slice) => cpuMicroseconds(slice) ?? NaN))]);
-  }
-  console.log(`cost with ${name}: GET ${costs[0]![1].toFixed(1)} µs`);
-  return Object.fromEntries(costs) as Costs;
-}
-
-/** Waits until the list of a long history is answered: until then the service says when to come back. */
-async function loaded(url: string, token: string): Promise<void> {
-  for (;;) {
-    const answer = await fetch(url, { headers: { Authorization: `Bearer ${token}` } });
-    await answer.arrayBuffer();
-    if (answer.status !== 503) return;
-    await delay(1000 * Number(answer.headers.get('retry-after') ?? 1));
-  }
+  return session;
 }
 
 function table(by: By, head: string, counts: readonly number[], curves: readonly Curves[]): string {

@@ -5,7 +5,7 @@ import type { RunningServer } from '../server';
 import type { Conditions } from '../session';
 import { median } from '../statistics';
 import { markdown } from '../table';
-import { startFilled } from './filled';
+import { loaded, startFilled } from './filled';
 
 const USER = 'big';
 const AGAIN = 20;
@@ -58,7 +58,7 @@ async function heap({ placement }: Conditions, plants: number): Promise<string> 
   });
   try {
     const { heap: events } = await server.status();
-    await read(server, '/plants?limit=100');
+    await loaded(`${server.url}/plants?limit=100`, USER);
     const { heap: all } = await server.status();
     const bytes = (all! - events!) / plants;
     return `At ${plants.toLocaleString('en-GB')} plants, a plant takes ${bytes.toFixed(0)} bytes of heap beyond its event in the in-memory store.`;

@@ -1,58 +1,110 @@
 /** Measures latencies at half of each server's capacity, with requests that are due at a constant rate. */
 import { METHODS, perSecond } from '../compare';
-import { contestants } from '../contestants';
+import { contestantOf } from '../contestants';
 import type { LoadMethod } from '../../test/world/load/workload';
-import { started } from '../measure';
+import { type Contestant, started } from '../measure';
 import { MAX_RATE } from '../../test/world/load/pacing';
 import { type Panel, plot } from '../plot';
 import type { Section } from '../report';
-import type { Conditions, MeasuredSlice } from '../session';
-import { markdown, thousands } from '../table';
+import type { Conditions, MeasuredSlice, ServerSession } from '../session';
+import { median, spread } from '../statistics';
+import { markdown, ratioText, thousands } from '../table';
 
-const NAMES = ['plant-store', 'plant-store-redis', 'fastify', 'bare'];
+/** The first one is what the others are compared with. */
+const NAMES = ['bare', 'plant-store', 'plant-store-redis'];
+const ROUNDS = 5;
 /** Of the capacity. */
 const SHARE = 0.5;
 const PERCENTILES = { p50: 'p50Ms', p99: 'p99Ms', 'p99.9': 'p999Ms' } as const;
+const TAILS = ['p99', 'p99.9'] as const;
+type Percentile = keyof typeof PERCENTILES;
+
+interface AtRate {
+  readonly rate: number;
+  readonly slice: MeasuredSlice;
+}
 
 interface Measured {
   readonly title: string;
-  readonly byMethod: Readonly<Record<LoadMethod, { readonly rate: number; readonly slice: MeasuredSlice }>>;
+  /** One of each round. */
+  readonly byMethod: Readonly<Record<LoadMethod, AtRate[]>>;
 }
 
-/** @param seconds at the constant rate, for each server and method. */
-export async function latency(conditions: Conditions, seconds = 8): Promise<Section> {
-  const measured: Measured[] = [];
-  for (const contestant of contestants().filter(({ name }) => NAMES.includes(name))) {
-    const byMethod = await started(contestant, conditions, async (session) => {
-      const all: [LoadMethod, Measured['byMethod'][LoadMethod]][] = [];
+/** @param seconds at the constant rate, for each server and method, in each round. */
+export async function latency(conditions: Conditions, rounds = ROUNDS, seconds = 3): Promise<Section> {
+  const chosen = NAMES.map(contestantOf);
+  const measured = chosen.map(({ title }): Measured => ({
+    title,
+    byMethod: { GET: [], POST: [], DELETE: [] },
+  }));
+  await allStarted(chosen, conditions, async (sessions) => {
+    for (let round = 1; round <= rounds; round++) {
       for (const method of METHODS) {
-        await session.warmUp(method);
-        const rate = Math.min(MAX_RATE, SHARE * perSecond(await session.slice(method)));
-        all.push([method, { rate, slice: await session.atRate(method, rate, seconds) }]);
+        for (const [index, session] of sessions.entries()) {
+          if (round === 1) await session.warmUp(method);
+          // Shortly before, because the speed of the machine changes.
+          const rate = Math.min(MAX_RATE, SHARE * perSecond(await session.slice(method)));
+          const slice = await session.atRate(method, rate, seconds);
+          measured[index]!.byMethod[method].push({ rate, slice });
+        }
       }
-      return Object.fromEntries(all) as Measured['byMethod'];
-    });
-    measured.push({ title: contestant.title, byMethod });
-    console.log(`latency of ${contestant.name}: GET p99 ${byMethod.GET.slice.p99Ms.toFixed(1)} ms`);
-  }
-  const heads = METHODS.map((method) => `${method}: requests a second, p50, p99, p99.9 in ms`);
+      console.log(
+        `latency, round ${round}: GET p99 ${measured.map(({ byMethod }) => byMethod.GET.at(-1)!.slice.p99Ms.toFixed(1)).join(', ')} ms`,
+      );
+    }
+  });
   const title = 'Latency at half of the capacity, in ms';
   const picture = 'benchmark-latency.svg';
+  const tables = [figures(measured), ratios(measured)].join('\n\n');
   return {
-    text: `![${title}](${picture})\n\n${markdown(['', ...heads], rows(measured))}`,
+    text: `![${title}](${picture})\n\n${tables}`,
     pictures: { [picture]: plot(title, Object.keys(PERCENTILES), panels(measured)) },
   };
 }
 
-function rows(measured: readonly Measured[]): string[][] {
-  return measured.map(({ title, byMethod }) => [
+/** Starts all of them, and stops them after `work`. */
+function allStarted(
+  [first, ...others]: readonly Contestant[],
+  conditions: Conditions,
+  work: (sessions: readonly ServerSession[]) => Promise<void>,
+): Promise<void> {
+  if (first === undefined) return work([]);
+  return started(first, conditions, (session) =>
+    allStarted(others, conditions, (rest) => work([session, ...rest])),
+  );
+}
+
+function middle(all: readonly AtRate[], percentile: Percentile): number {
+  return median(all.map(({ slice }) => slice[PERCENTILES[percentile]]));
+}
+
+function figures(measured: readonly Measured[]): string {
+  const heads = METHODS.map((method) => `${method}: requests a second, p50, p99, p99.9 in ms`);
+  const rows = measured.map(({ title, byMethod }) => [
     title,
     ...METHODS.map((method) => {
-      const { rate, slice } = byMethod[method];
-      const times = Object.values(PERCENTILES).map((percentile) => slice[percentile].toFixed(2));
-      return [thousands(rate), ...times].join(', ');
+      const all = byMethod[method];
+      const times = (Object.keys(PERCENTILES) as Percentile[]).map((each) => middle(all, each).toFixed(2));
+      return [thousands(median(all.map(({ rate }) => rate))), ...times].join(', ');
     }),
   ]);
+  return markdown(['', ...heads], rows);
+}
+
+/** To the first server in the same round. */
+function ratios([reference, ...others]: readonly Measured[]): string {
+  const heads = METHODS.flatMap((method) => TAILS.map((tail) => `${method}, ${tail}`));
+  const rows = others.map(({ title, byMethod }) => [
+    title,
+    ...METHODS.flatMap((method) =>
+      TAILS.map((tail) => {
+        const of = ({ slice }: AtRate) => slice[PERCENTILES[tail]];
+        const all = byMethod[method].map((own, round) => of(own) / of(reference!.byMethod[method][round]!));
+        return ratioText(spread(all));
+      }),
+    ),
+  ]);
+  return markdown(['latency as a multiple of that of bare', ...heads], rows);
 }
 
 function panels(measured: readonly Measured[]): Panel[] {
@@ -60,7 +112,7 @@ function panels(measured: readonly Measured[]): Panel[] {
     title: method,
     lines: measured.map(({ title, byMethod }) => ({
       title,
-      values: Object.values(PERCENTILES).map((percentile) => byMethod[method].slice[percentile]),
+      values: (Object.keys(PERCENTILES) as Percentile[]).map((each) => middle(byMethod[method], each)),
     })),
   }));
 }

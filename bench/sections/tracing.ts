@@ -1,8 +1,7 @@
 /** Compares the service with an OpenTelemetry SDK with the same service without one, in turns. */
-import { join } from 'node:path';
 import { METHODS, type Pair, type Pairs, cpuMicroseconds, poolRounds } from '../compare';
-import { contestants } from '../contestants';
-import { type Contestant, measure } from '../measure';
+import { contestantOf, preloading } from '../contestants';
+import { measure } from '../measure';
 import type { Section } from '../report';
 import type { Conditions } from '../session';
 import { spread } from '../statistics';
@@ -15,23 +14,17 @@ const SAMPLERS = {
 };
 
 export async function tracing(conditions: Conditions, rounds: number): Promise<Section> {
-  const untraced = contestants().find(({ name }) => name === 'plant-store')!;
+  const untraced = contestantOf('plant-store');
   const rows: string[][] = [];
   for (const [sampler, env] of Object.entries(SAMPLERS)) {
     const compared: Pairs[] = [];
     for (let round = 1; round <= rounds; round++)
-      compared.push(await measure(traced(untraced, env), untraced, conditions));
+      compared.push(await measure(preloading(untraced, 'tracing.js', env), untraced, conditions));
     const pairs = poolRounds(compared);
     rows.push([sampler, ...METHODS.map((method) => addedText(pairs[method]))]);
   }
   const heads = METHODS.map((method) => `${method}: added µs of processor`);
   return { text: markdown(['with an SDK', ...heads], rows) };
-}
-
-function traced(contestant: Contestant, sampler: Readonly<Record<string, string>>): Contestant {
-  const { args, env } = contestant.command;
-  const sdk = ['--require', join(__dirname, '../dist/tracing.js')];
-  return { ...contestant, command: { args: [...sdk, ...args], env: { ...env, ...sampler } } };
 }
 
 function addedText(pairs: readonly Pair[]): string {

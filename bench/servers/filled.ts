@@ -20,8 +20,11 @@ interface Store {
   ): Promise<{ status: string; head: Head }>;
 }
 
-/** Encodes a plant event for the store. */
-type Encode = (event: object) => object;
+/** How the application stores the plants of a user. */
+interface Application {
+  streamOf(user: string): string;
+  encode(event: object): object;
+}
 
 /** Events of one append. */
 const AT_ONCE = 1_000;
@@ -34,7 +37,8 @@ async function main({ service, users, redis }: InitialData): Promise<void> {
   const { eventStore, close } = redis
     ? await redisStore(part, redis)
     : { eventStore: new (part('adapters/memory').MemoryEventStore)(), close: undefined };
-  await fill(eventStore, part('application').plantCodec.encode, users);
+  const { plantsOf, plantCodec } = part('application');
+  await fill(eventStore, { streamOf: plantsOf, encode: plantCodec.encode }, users);
   close?.();
   const names = users.flatMap(namesOf);
   const { config, problems } = part('service/config').readConfig({
@@ -72,18 +76,23 @@ function namesOf({ name, users }: FilledUsers): string[] {
   return users === undefined ? [name] : Array.from({ length: users }, (_, number) => `${name}${number}`);
 }
 
-async function fill(store: Store, encode: Encode, users: readonly FilledUsers[]): Promise<void> {
+async function fill(store: Store, application: Application, users: readonly FilledUsers[]): Promise<void> {
   const all = users.flatMap((each) => namesOf(each).map((name) => ({ name, plants: each.plants })));
   const next = all.values();
   await Promise.all(
     Array.from({ length: IN_FLIGHT }, async () => {
-      for (const { name, plants } of next) await fillUser(store, encode, name, plants);
+      for (const { name, plants } of next) await fillUser(store, application, name, plants);
     }),
   );
 }
 
 /** Writes to the event store directly, because over HTTP it would take minutes. */
-async function fillUser(store: Store, encode: Encode, name: string, plants: number): Promise<void> {
+async function fillUser(
+  store: Store,
+  { streamOf, encode }: Application,
+  name: string,
+  plants: number,
+): Promise<void> {
   let head: Head = { version: 0, commit: '' };
   for (let first = 0; first < plants; first += AT_ONCE) {
     const count = Math.min(AT_ONCE, plants - first);
@@ -91,7 +100,7 @@ async function fillUser(store: Store, encode: Encode, name: string, plants: numb
     const events = Array.from({ length: count }, (_, index) =>
       encode({ type: 'PlantCreated', id: `-${first + index + 1}`, ...PLANT }),
     );
-    const appended = await store.append(name, head, `commit-${first}`, events);
+    const appended = await store.append(streamOf(name), head, `commit-${first}`, events);
     if (appended.status !== 'appended') throw new Error(`the history was not recorded: ${appended.status}`);
     head = appended.head;
   }

@@ -22,3 +22,6 @@ export interface FilledUsers {
   /** Plants of each. */
   readonly plants: number;
 }
+
+/** The message that begins a profile of a server, and ends it. */
+export const PROFILE = 'profile';

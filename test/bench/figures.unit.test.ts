@@ -4,6 +4,7 @@ import { OutOfIds, resultOf } from '../../bench/load';
 import { placement } from '../../bench/machine';
 import type { Contestant } from '../../bench/measure';
 import { reportText } from '../../bench/report';
+import { partsOf } from '../../bench/sections/profile';
 import { type Conditions, type ServerSession, type MeasuredSlice, idsAfter } from '../../bench/session';
 import { quantile, spread } from '../../bench/statistics';
 import { figureTable, ratioTable, rowsOf } from '../../bench/table';
@@ -57,6 +58,37 @@ describe("The benchmark's figures", () => {
     const rows = rowsOf(contestants, compared);
     expect(ratioTable(rows)).to.contain('| Fern & <Moss> | 0.50 (0.50–0.52) |');
     expect(figureTable(rows)).to.contain('| Fern & <Moss> | 50, 19230.8, 2.0 |');
+  });
+});
+
+describe("The benchmark's profile", () => {
+  /** @param files of the functions, each of which calls the next; no file is that of a native one. */
+  const profileOf = (...files: readonly (readonly [name: string, url: string, time: number])[]) => ({
+    nodes: files.map(([functionName, url], index) => ({
+      id: index + 1,
+      callFrame: { functionName, url, scriptId: '0', lineNumber: 0, columnNumber: 0 },
+      children: index + 1 < files.length ? [index + 2] : [],
+    })),
+    samples: files.map((_, index) => index + 1),
+    timeDeltas: files.map(([, , time]) => time),
+    startTime: 0,
+    endTime: 0,
+  });
+
+  it('counts a native function as a part of its caller, and no time without work', () => {
+    const parts = partsOf(
+      profileOf(
+        ['(root)', '', 0],
+        ['sendCommand', 'file:///app/node_modules/ioredis/built/Redis.js', 20],
+        ['writev', '', 60],
+        ['emit', 'node:events', 20],
+        ['(idle)', '', 900],
+      ),
+      50,
+    );
+    expect(parts.get('ioredis')).to.equal(40);
+    expect(parts.get('timers, ticks, buffers, events in Node')).to.equal(10);
+    expect(parts.get('all')).to.equal(50);
   });
 });
 

@@ -32,18 +32,18 @@ describe("The benchmark's generator, at a constant rate,", function () {
       },
       (url) =>
         run(
-          { ...load, method: 'DELETE', url, users: 3, ids: [{ first: 1, count: 1000 }], rate: 300 },
+          { ...load, method: 'DELETE', url, users: 3, ids: [{ first: 1, count: 2000 }], rate: 300 },
           'node',
           undefined,
         ),
     );
-    // A second of warm-up, and the second that counts.
-    expect(requests).to.equal(600);
-    expect(ids.size).to.equal(600);
+    // Three seconds of warm-up, and the second that counts.
+    expect(requests).to.equal(1200);
+    expect(ids.size).to.equal(1200);
     expect([...tokens].sort()).to.deep.equal([
-      ['Bearer any0', 200],
-      ['Bearer any1', 200],
-      ['Bearer any2', 200],
+      ['Bearer any0', 400],
+      ['Bearer any1', 400],
+      ['Bearer any2', 400],
     ]);
   });
 
@@ -55,7 +55,7 @@ describe("The benchmark's generator, at a constant rate,", function () {
       (_, response) => {
         began ??= performance.now();
         // Once, after the warm-up.
-        if (!stalled && performance.now() > began + 1300) {
+        if (!stalled && performance.now() > began + 3300) {
           stalled = true;
           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STALL_MS);
         }

@@ -14,6 +14,7 @@ import { largeList } from '../../bench/sections/large-list';
 import { latency } from '../../bench/sections/latency';
 import { log } from '../../bench/sections/log';
 import { peers } from '../../bench/sections/peers';
+import { profile } from '../../bench/sections/profile';
 import { stores } from '../../bench/sections/stores';
 import { tracing } from '../../bench/sections/tracing';
 import type { Conditions } from '../../bench/session';
@@ -91,6 +92,17 @@ describe('npm run bench', function () {
       expect(
         text.match(/^\| (Koa|Fastify)[^|]* (one user|3 users)( \| [\d.]+, [\d.]+, [\d.]+){3} \|$/gm),
       ).to.have.length(4);
+      expect(text).to.match(
+        /^\| Koa[^|]*fixed answers, and plant-store in memory( \| [\d.]+, [\d.]+, [\d.]+){3} \|$/m,
+      );
+    });
+
+    it('divides the processor time of a request among the parts of the program', async function () {
+      if (!has('redis-server')) return this.skip();
+      const { text } = await profile(conditions, 3);
+      expect(text).to.match(/^\| HTTP in Node( \| \d+\.\d){6} \|$/m);
+      // Of the service only; the other has its own.
+      expect(text).to.match(/^\| HTTP adapter( \| [1-9]\d*\.\d){3}( \| 0\.0){3} \|$/m);
     });
 
     it('measures appends beside raw XADD, and replays', async function () {
@@ -105,8 +117,10 @@ describe('npm run bench', function () {
 
     it('measures latencies at a constant rate, and plots them', async function () {
       if (!has('redis-server')) return this.skip();
-      const { text, pictures } = await latency(conditions, 0.2);
-      expect(text).to.match(/\| plant-store on Redis[^|]*\| [\d,]+, [\d.]+, [\d.]+, [\d.]+ \|/);
+      const { text, pictures } = await latency(conditions, 2, 0.2);
+      expect(text)
+        .to.match(/\| plant-store on Redis[^|]*\| [\d,]+, [\d.]+, [\d.]+, [\d.]+ \|/)
+        .and.to.match(/\| plant-store on Redis[^|]*( \| [\d.]+ \([\d.]+–[\d.]+\)){6} \|/);
       expect(pictures!['benchmark-latency.svg']).to.match(/<polyline[^>]*points="[\d., ]+"/);
     });
 

@@ -1,0 +1,83 @@
+/** Measures of what the processor time of a request consists: of the service on Redis, and of one written by hand. */
+import type { Profiler } from 'node:inspector';
+import { METHODS, cpuMicroseconds } from '../compare';
+import { contestantOf, preloading, withUsers } from '../contestants';
+import { started } from '../measure';
+import type { Section } from '../report';
+import type { Conditions } from '../session';
+import { markdown } from '../table';
+
+const NAMES = ['plant-store-redis', 'koa-redis'];
+
+/** By the first pattern that the file of the function matches, or its name if it has no file. */
+const PARTS: Readonly<Record<string, RegExp>> = {
+  'domain and application': /plant-store\/\w+\/dist\/(domain|application)\//,
+  'engine (`src/event-sourcing`)': /plant-store\/\w+\/dist\/event-sourcing\//,
+  'HTTP adapter': /plant-store\/\w+\/dist\/adapters\/http\//,
+  'Redis adapter': /plant-store\/\w+\/dist\/adapters\/redis\//,
+  'authentication, metrics, log': /plant-store\/\w+\/dist\/|node_modules\/(pino|sonic-boom|prom-client)\//,
+  'routes of the other': /bench\/dist\//,
+  ioredis: /node_modules\/(@?ioredis|redis-\w+|standard-as-callback|denque)\//,
+  'Koa, router, body parser and their packages': /node_modules\//,
+  'HTTP in Node': /^node:(_http|internal\/http)/,
+  'sockets and streams in Node': /^node:(net|stream|internal\/(streams|stream_base))/,
+  'timers, ticks, buffers, events in Node': /^node:/,
+  'garbage collector': /^\(garbage collector\)$/,
+  'native code outside of functions': /^/,
+};
+
+/** The native function that begins and ends a profile. */
+const INSPECTOR = 'dispatch';
+
+/** @param users who take turns. */
+export async function profile(conditions: Conditions, users = 256): Promise<Section> {
+  const columns: string[] = [];
+  const costs: ReadonlyMap<string, number>[] = [];
+  for (const contestant of NAMES.map(contestantOf)) {
+    await started(preloading(withUsers(contestant, users), 'profiled.js'), conditions, async (session) => {
+      for (const method of METHODS) {
+        await session.warmUp(method);
+        const whole = cpuMicroseconds(await session.slice(method)) ?? NaN;
+        columns.push(`${method}, ${contestant.title}`);
+        costs.push(partsOf(await session.profiled(method), whole));
+        console.log(`profile of ${contestant.name}, ${method}: ${whole.toFixed(1)} µs`);
+      }
+    });
+  }
+  const rows = [...Object.keys(PARTS), 'all'].map((part) => [
+    part,
+    ...costs.map((each) => (each.get(part) ?? 0).toFixed(1)),
+  ]);
+  return { text: markdown([`µs of processor, ${users} users`, ...columns], rows) };
+}
+
+/** The parts of `whole`, in proportion to the time in functions of each. A native function belongs to its caller. */
+export function partsOf(
+  { nodes, samples, timeDeltas }: Profiler.Profile,
+  whole: number,
+): Map<string, number> {
+  const partOf = new Map<number, string>();
+  const idle = new Set<number>();
+  const visit = (node: Profiler.ProfileNode, ofCaller: string) => {
+    const { functionName, url } = node.callFrame;
+    const isNative = url === '' && !functionName.startsWith('(');
+    if (functionName === '(idle)' || (isNative && functionName === INSPECTOR)) idle.add(node.id);
+    const own = Object.keys(PARTS).find((part) => PARTS[part]!.test(url || functionName))!;
+    const part = isNative ? ofCaller : own;
+    partOf.set(node.id, part);
+    for (const child of node.children ?? []) visit(byId.get(child)!, part);
+  };
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  visit(nodes[0]!, '');
+
+  const times = new Map<string, number>();
+  let all = 0;
+  samples!.forEach((id, index) => {
+    if (idle.has(id)) return;
+    const time = timeDeltas![index]!;
+    all += time;
+    times.set(partOf.get(id)!, (times.get(partOf.get(id)!) ?? 0) + time);
+  });
+  for (const [part, time] of times) times.set(part, (time / all) * whole);
+  return times.set('all', whole);
+}
