@@ -16,6 +16,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { FIRST_SEED, MUTANTS, type Mutant, SCHEDULES, mutated, recordSeed } from '../test/mutants/mutants';
+import { inPart } from '../test/support/part';
 import { SIMULATED } from '../test/world/simulated/scenarios';
 
 const NOT_COPIED = ['.git', 'node_modules', 'dist', 'coverage'];
@@ -120,12 +121,11 @@ function selected(args: readonly string[]): MutantSelection {
     options: { part: { type: 'string', default: '1/1' }, record: { type: 'boolean', default: false } },
     allowPositionals: true,
   });
-  const [, part, parts] = /^([1-9]\d*)\/([1-9]\d*)$/.exec(values.part) ?? [];
-  if (!(Number(part) <= Number(parts))) throw new Error('--part must be like 1/3');
+  const isIncluded = inPart(values.part);
   const [wanted = ''] = positionals;
   const mutants = MUTANTS.filter(({ fault, file, test }) =>
     [fault, file, test?.file].join('\n').includes(wanted),
-  ).filter((_, index) => index % Number(parts) === Number(part) - 1);
+  ).filter((_, index) => isIncluded(index));
   return { mutants, record: values.record };
 }
 

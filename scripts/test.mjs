@@ -28,7 +28,7 @@ const HTTP = 'test/**/*.http.test.ts';
 const run = (files, ...others) => [files, ...others.flatMap((pattern) => ['--ignore', pattern]), ...passedOn];
 
 process.exitCode = processes
-  ? await runInParallel(PROCESSES.map((files) => run(files, ...APART)))
+  ? await runInParallel([run(PROCESSES[0], PROCESSES[1], ...APART), run(PROCESSES[1], ...APART)])
   : await runInParallel(
       [
         run(WAITING, ...PROCESSES, ...APART),

@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import ts from 'typescript';
+import { inPart } from '../test/support/part';
 
 const TRIALS = 'test/trials';
 const NOT_COPIED = ['.git', 'node_modules', 'dist', 'coverage'];
@@ -96,12 +97,17 @@ function runTrial(name: string, isSelected: (index: number) => boolean): [notice
   try {
     cpSync('.', copy, { recursive: true, filter: (source) => !NOT_COPIED.includes(basename(source)) });
     symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
-    const applied = spawnSync('git', ['apply', '--whitespace=nowarn', resolve(TRIALS, name)], { cwd: copy });
-    if (applied.status !== 0) return [0, [`it does not apply: ${String(applied.stderr)}`]];
+    const git = (...args: string[]) => spawnSync('git', args, { cwd: copy, encoding: 'utf8' });
+    git('init', '--quiet');
+    git('add', '--all');
+    const applied = git('apply', '--whitespace=nowarn', resolve(TRIALS, name));
+    if (applied.status !== 0) return [0, [`it does not apply: ${applied.stderr}`]];
     const typesAreRight = typeChecker(copy);
     if (!typesAreRight()) return [0, ['its types are wrong']];
     if (!testsPass(copy, tests)) return [0, ['its tests fail']];
-    const lines = addedLines(patch).filter((_, index) => isSelected(index));
+    git('add', '--all', '--intent-to-add');
+    // By their numbers in the copy: the files may be longer by now than where the patch was written.
+    const lines = addedLines(git('diff', '--unified=0').stdout).filter((_, index) => isSelected(index));
     const silent = lines.filter(({ file, line }) => {
       const path = join(copy, file);
       const whole = readFileSync(path, 'utf8');
@@ -126,10 +132,9 @@ const { values, positionals } = parseArgs({
   options: { part: { type: 'string', default: '1/1' } },
   allowPositionals: true,
 });
-const [part, parts] = values.part.split('/').map(Number) as [number, number];
 let [passed, failed] = [0, 0];
 for (const name of readdirSync(TRIALS).filter((each) => each.startsWith(positionals[0] ?? ''))) {
-  const [noticed, silent] = runTrial(name, (index) => index % parts === part - 1);
+  const [noticed, silent] = runTrial(name, inPart(values.part));
   console.log(
     `${name}: ${noticed} removed lines were noticed${silent.map((line) => `\n  SILENT ${line}`).join('')}`,
   );

@@ -84,6 +84,7 @@ describeOwnRedis('deploy/redis.sh', (startRedis) => {
   async function write(count: number): Promise<void> {
     const { store, close } = await openRedisEventStore({
       url: `redis://127.0.0.1:${port}`,
+      timeoutMs: 30_000,
     });
     for (let i = 0; i < count; i++) {
       const head = heads.get('alice') ?? BEGINNING;

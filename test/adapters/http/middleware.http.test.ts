@@ -5,6 +5,7 @@ import { type IncomingMessage, type Server, createServer, get } from 'node:http'
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { Readable } from 'node:stream';
 import cors from '@koa/cors';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
@@ -480,6 +481,28 @@ describe('An application around the app, under listen,', () => {
     for (let i = 0; i < 3; i++) expect((await client.answer()).status).to.equal(200);
     client.reset();
   });
+
+  for (const [what, id] of [
+    ['the request id that it has set', 'of-the-application'],
+    ['a request id', undefined],
+  ] as const)
+    it(`refuses a body that does not arrive with ${what}, and with none of its other fields`, async () => {
+      const app = new Koa();
+      app.use(async (context) => {
+        context.set('X-Other', 'value');
+        if (id) context.set('X-Request-Id', id);
+        await text(context.req);
+      });
+      app.silent = true;
+      server = await listen(app, { requestTimeoutMs: 300 });
+      const client = await RawSocket.open(`http://127.0.0.1:${server.port}`);
+      client.send('POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{');
+      const { status, fields } = await client.answer();
+      expect(status).to.equal(408);
+      expect(fields.get('x-request-id')).to.match(id ? /^of-the-application$/ : /^[\w-]{36}$/);
+      expect(fields.has('x-other')).to.equal(false);
+      client.reset();
+    });
 
   it('answers bytes that are not HTTP with the body of the contract', async () => {
     const reports: RequestReport[] = [];
