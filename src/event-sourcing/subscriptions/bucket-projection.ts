@@ -1,6 +1,4 @@
-import { decodeEvent } from '../codec';
 import { CheckpointConflict } from '../ports/checkpoint';
-import type { Head } from '../ports/event-store';
 import { isTransient } from '../ports/faults';
 import type { Feed, FeedPosition, FeedReadResult, FeedTrail } from '../ports/feed';
 import type { StreamCatalogue } from '../ports/stream-catalogue';
@@ -9,44 +7,22 @@ import { BucketCheckpoint } from './bucket-checkpoint';
 import { Cancellation } from './cancellation';
 import { positionOf, withPosition } from './feed-trail';
 import type { BucketOrder, Lease, LeasedBucket } from './lease-record';
-import { FeedReset, type ProjectionOptions, type ProjectionStop, type Slice } from './projection-options';
+import { FeedReset, type ProjectionStop } from './projection-options';
+import { type ApplierContext, CannotApply, SliceApplier } from './slice-applier';
 import { POLL_MS, StoreReader } from './store-reader';
-import { oneEventOf, type PageSource, pageOf, type StreamPage } from './stream-page';
 
 /** Entries of the feed in a page, and streams that are read at a time. */
 export const STREAMS_AT_A_TIME = 200;
-/** Events in memory for each bucket, if no single page of the store has more. */
-const EVENTS_AT_A_TIME = 10_000;
 const FIRST_RETRY_MS = 500;
 const LAST_RETRY_MS = 30_000;
 /** Of the text of an error that stopped a bucket. */
 const REPORTED_CHARACTERS = 300;
 
-export interface ProjectionContext<Event, State> extends PageSource<State> {
+export interface ProjectionContext<Event, State> extends ApplierContext<Event, State> {
   readonly feed: Feed;
   readonly catalogue: StreamCatalogue;
-  readonly options: ProjectionOptions<Event, State>;
   /** Applies all streams of the bucket from the catalogue, and moves its position to where the feed ended before. */
   readonly catchUp: (bucket: BucketProjection<Event, State>) => Promise<void>;
-  /** The checkpoint has new values. */
-  readonly moved: (keys: Iterable<string>) => void;
-}
-
-/** A stream, the head up to which it was applied, and the version up to which it is to be applied. */
-interface Pending {
-  readonly stream: StreamName;
-  readonly head: Head;
-  readonly version: number;
-}
-
-class CannotApply extends Error {
-  constructor(
-    readonly stream: StreamName,
-    readonly version: number | undefined,
-    override readonly cause: unknown,
-  ) {
-    super();
-  }
 }
 
 /**
@@ -57,9 +33,7 @@ export class BucketProjection<Event, State> {
   readonly #cancellation = new Cancellation(undefined);
   readonly #checkpoint: BucketCheckpoint;
   readonly #reader: StoreReader;
-  /** After a failure, events are applied one by one until the one that fails. */
-  #oneByOne = false;
-  #skipped: { readonly stream: StreamName; readonly version: number } | undefined;
+  readonly #applier: SliceApplier<Event, State>;
   #stop: ProjectionStop | undefined;
   #failures = 0;
   #retry = () => {};
@@ -72,6 +46,12 @@ export class BucketProjection<Event, State> {
     const { clock, checkpoint, observer } = context.options;
     this.#checkpoint = new BucketCheckpoint(bucket, checkpoint, lease);
     this.#reader = new StoreReader(clock, this.#cancellation, (error) => observer?.unavailable?.(error));
+    const applied = () => {
+      this.#stop = undefined;
+      this.#failures = 0;
+    };
+    const parts = { checkpoint: this.#checkpoint, reader: this.#reader, cancellation: this.#cancellation };
+    this.#applier = new SliceApplier(bucket, context, parts, applied);
   }
 
   get stop(): ProjectionStop | undefined {
@@ -93,7 +73,7 @@ export class BucketProjection<Event, State> {
   /** Leaves out the event that cannot be applied. False if the bucket has not stopped at it. */
   skip(stream: StreamName, version: number): boolean {
     if (this.#stop?.stream !== stream || this.#stop.version !== version) return false;
-    this.#skipped = { stream, version };
+    this.#applier.skip(stream, version);
     this.#retry();
     return true;
   }
@@ -119,7 +99,7 @@ export class BucketProjection<Event, State> {
         await this.#checkpoint.load();
         const { standing } = this.#checkpoint;
         if (typeof standing === 'number') return standing;
-        if (standing === 'unclaimed') await this.#move(this.#checkpoint.trail, [], []);
+        if (standing === 'unclaimed') await this.#applier.move(this.#checkpoint.trail, [], []);
         while (!this.isCancelled()) await this.#follow();
       } catch (error) {
         await this.#pause(error);
@@ -144,7 +124,7 @@ export class BucketProjection<Event, State> {
     const last = entries.at(-1);
     if (last !== undefined) {
       const versions = new Map(entries.map(({ stream, version }) => [stream, version]));
-      await this.advance(versions, withPosition(trail, positionOf(last)));
+      await this.#applier.advance(versions, withPosition(trail, positionOf(last)));
     }
     if (more) return;
     const after = last ?? trail[0];
@@ -188,7 +168,7 @@ export class BucketProjection<Event, State> {
     const index = lost.findIndex(({ sequence }) => sequence === shared?.sequence);
     const [newest, ...older] = index < 0 ? [] : lost.slice(index);
     if (newest === undefined) this.#checkpoint.set({ trail: undefined, trimmed: undefined });
-    else await this.advance(new Map(), [newest, ...older]);
+    else await this.moveTo([newest, ...older]);
   }
 
   /**
@@ -204,100 +184,13 @@ export class BucketProjection<Event, State> {
     const known = bound && (await this.#reader.read(() => feed.read(this.bucket, [bound], 1)));
     if (bound && known?.status !== 'read') return false;
     this.#checkpoint.set({ bound: end });
-    await this.advance(streams);
+    await this.#applier.advance(streams);
     return !this.isCancelled();
   }
 
-  /**
-   * Applies the events of `streams` up to these versions. Then moves the position to `trail`, if there is one. Without
-   * effect once cancelled.
-   */
-  async advance(streams: ReadonlyMap<StreamName, number>, trail?: FeedTrail): Promise<void> {
-    if (trail !== undefined) this.#checkpoint.raiseBound(trail[0]);
-    let pending = await this.#pending(streams);
-    do {
-      const group = this.#firstOf(pending);
-      const pages = await this.#reader.read(() => Promise.all(group.map((each) => this.#read(each))));
-      if (this.isCancelled()) return;
-      if (pages === undefined) continue;
-      const unread = pages.filter(({ more }) => more);
-      const isLast = group.length === pending.length && unread.length === 0;
-      if (!(await this.#apply(pages, (isLast ? trail : undefined) ?? this.#checkpoint.trail))) continue;
-      if (isLast) break;
-      pending = [...unread, ...pending.slice(group.length)];
-    } while (!this.isCancelled());
-    this.#oneByOne = false;
-  }
-
-  /** The streams that the projection follows, as the checkpoint has them. */
-  async #pending(streams: ReadonlyMap<StreamName, number>): Promise<Pending[]> {
-    const { follows } = this.context.options;
-    const followed = [...streams].filter(([stream]) => follows?.(stream) ?? true);
-    const heads = await this.#checkpoint.heads(followed.map(([stream]) => stream));
-    return followed.map(([stream, version], index) => ({ stream, version, head: heads[index]! }));
-  }
-
-  /** The first streams, with about {@link EVENTS_AT_A_TIME} new events together. */
-  #firstOf(pending: readonly Pending[]): readonly Pending[] {
-    let events = 0;
-    const end = pending.findIndex(({ head, version }, index) => {
-      events += Math.max(1, version - head.version);
-      return index > 0 && (this.#oneByOne || events > EVENTS_AT_A_TIME);
-    });
-    return end < 0 ? pending : pending.slice(0, end);
-  }
-
-  async #read({ stream, head, version }: Pending): Promise<StreamPage<State> & Pending> {
-    try {
-      const page = await pageOf(this.context, stream, head, version);
-      return { ...(this.#oneByOne ? oneEventOf(page) : page), version };
-    } catch (error) {
-      throw isTransient(error) ? error : new CannotApply(stream, undefined, error);
-    }
-  }
-
-  /** Applies pages and moves the checkpoint, at once. False if it failed, and the same pages are to be read one by one. */
-  async #apply(pages: readonly StreamPage<State>[], trail: FeedTrail | undefined): Promise<boolean> {
-    const { options } = this.context;
-    const changed = pages.filter(({ restarts, events }) => restarts || events.length > 0);
-    if (changed.length === 0 && trail === this.#checkpoint.trail) return true;
-    const ignores = options.from === 'end' && !this.#checkpoint.started;
-    try {
-      await this.#move(trail, changed, ignores ? [] : changed.map((page) => this.#slice(page)));
-    } catch (error) {
-      const [first, ...others] = changed;
-      if (error instanceof CheckpointConflict || isTransient(error) || first === undefined) throw error;
-      if (others.length === 0 && first.events.length <= 1)
-        throw new CannotApply(first.stream, first.events[0]?.version, error);
-      this.#oneByOne = true;
-      return false;
-    }
-    this.#stop = undefined;
-    this.#failures = 0;
-    if (changed.some(({ stream }) => stream === this.#skipped?.stream)) this.#skipped = undefined;
-    const events = changed.reduce((sum, page) => sum + page.events.length, 0);
-    options.observer?.applied?.(this.bucket, events);
-    if (options.gather) await new Promise<void>(options.gather);
-    return true;
-  }
-
-  async #move(
-    trail: FeedTrail | undefined,
-    pages: readonly StreamPage<State>[],
-    slices: readonly Slice<Event, State>[],
-  ): Promise<void> {
-    await this.#checkpoint.move(trail, pages, async (checkpoint) => {
-      await this.context.options.apply({ slices, checkpoint });
-      this.context.moved(checkpoint.values.keys());
-    });
-  }
-
-  #slice({ stream, restarts, base, events }: StreamPage<State>): Slice<Event, State> {
-    const skipped = this.#skipped?.stream === stream ? this.#skipped.version : undefined;
-    const decoded = events
-      .filter(({ version }) => version !== skipped)
-      .map((stored) => ({ ...stored, event: decodeEvent(this.context.options.codec, stored) }));
-    return { stream, restarts, base, events: decoded };
+  /** Moves the position, where nothing is to be applied before it. */
+  moveTo(trail: FeedTrail): Promise<void> {
+    return this.#applier.advance(new Map(), trail);
   }
 
   async #pause(error: unknown): Promise<void> {

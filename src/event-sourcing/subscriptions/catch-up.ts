@@ -91,7 +91,7 @@ export class CatchUps<Event, State> {
       const applied = await bucket.applyListed(streams);
       streams.clear();
       if (applied && end === undefined) return true;
-      if (applied && end !== undefined) await bucket.advance(streams, [end]);
+      if (applied && end !== undefined) await bucket.moveTo([end]);
       resolve();
     } catch (error) {
       reject(error);
