@@ -1,6 +1,6 @@
 import {
   type Command,
-  type Decision,
+  type PlantDecision,
   NewPlant,
   type PlantEvent,
   type PlantId,
@@ -36,11 +36,11 @@ export class PlantStore {
     this.#lists = new UserAggregates(plantKind, options);
   }
 
-  create(user: User, plant: NewPlant): Promise<Decision<'CreatePlant'>> {
+  create(user: User, plant: NewPlant): Promise<PlantDecision<'CreatePlant'>> {
     return this.#execute(user, { type: 'CreatePlant', plant });
   }
 
-  delete(user: User, id: PlantId): Promise<Decision<'DeletePlant'>> {
+  delete(user: User, id: PlantId): Promise<PlantDecision<'DeletePlant'>> {
     return this.#execute(user, { type: 'DeletePlant', id });
   }
 
@@ -68,7 +68,7 @@ export class PlantStore {
   #execute<Type extends Command['type']>(
     user: User,
     command: Extract<Command, { type: Type }>,
-  ): Promise<Decision<Type>> {
+  ): Promise<PlantDecision<Type>> {
     const invalid = invalidArgument(command);
     if (invalid !== undefined) return Promise.reject(new TypeError(invalid));
     return this.#lists.execute(user, command);

@@ -25,7 +25,7 @@ interface Outcomes {
 export type Rejection<Type extends Command['type'] = Command['type']> = Outcomes[Type]['rejection'];
 
 /** The result of a command: the events to record (none if it changes nothing), or why it is rejected. */
-export type Decision<Type extends Command['type'] = Command['type']> =
+export type PlantDecision<Type extends Command['type'] = Command['type']> =
   | { readonly events: readonly Outcomes[Type]['event'][]; readonly rejection?: undefined }
   | { readonly events?: undefined; readonly rejection: Rejection<Type> };
 
@@ -35,8 +35,8 @@ export interface LivingPlants {
 }
 
 /** The rules of the domain: a plant is created only if its id is free, and deleted only if it exists. */
-export function decide<C extends Command>(command: C, plants: LivingPlants): Decision<C['type']>;
-export function decide(command: Command, plants: LivingPlants): Decision {
+export function decide<C extends Command>(command: C, plants: LivingPlants): PlantDecision<C['type']>;
+export function decide(command: Command, plants: LivingPlants): PlantDecision {
   switch (command.type) {
     case 'CreatePlant': {
       const { plant } = command;
@@ -56,7 +56,7 @@ const LIVES_AFTER: Readonly<Record<PlantEvent['type'], boolean>> = {
 };
 
 /** Decides commands in order, each against `plants` and the events of those before it. Changes nothing. */
-export function decideInOrder(commands: readonly Command[], plants: LivingPlants): Decision[] {
+export function decideInOrder(commands: readonly Command[], plants: LivingPlants): PlantDecision[] {
   const changed = new Map<PlantId, boolean>();
   const ahead: LivingPlants = { has: (id) => changed.get(id) ?? plants.has(id) };
   return commands.map((command) => {

@@ -21,7 +21,7 @@ export {
   type Command,
   type CreatePlant,
   type DeletePlant,
-  type Decision,
+  type PlantDecision,
   type LivingPlants,
   type Rejection,
   decide,

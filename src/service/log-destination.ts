@@ -10,7 +10,7 @@ const RETRY_MS = { first: 1, last: 50 };
 const LINE_FEED = 0x0a;
 const NOTHING = Buffer.alloc(0);
 
-export interface LogDestinationOptions {
+interface LogDestinationOptions {
   /**
    * Writes without blocking and returns how many bytes were taken, as
    * `fs.writeSync` does. Throws EAGAIN if the reader is slow.

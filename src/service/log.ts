@@ -14,7 +14,7 @@ import { standardOutput } from './standard-output';
 import { packageVersion } from './version';
 
 /** The configuration of the log, as `readConfig` returns it. */
-export interface LogOptions {
+interface LogOptions {
   readonly LOG_LEVEL: string;
   readonly LOG_FORMAT: 'json' | 'pretty' | undefined;
 }

@@ -11,7 +11,7 @@ const REPEATED_MS = 1000;
 /** Requests of orchestrators and of Prometheus: every few seconds, and the same each time. */
 const PROBES: ReadonlySet<string | undefined> = new Set(['/health/live', '/health/ready', '/metrics']);
 
-export interface RequestLog {
+interface RequestLog {
   report(request: RequestReport): void;
   /** Logs the failures that were counted and not logged yet. */
   close(): void;

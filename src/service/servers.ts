@@ -3,7 +3,7 @@ import type { Config } from './config';
 
 type ServedApp = Parameters<typeof listen>[0];
 
-export interface Apps {
+interface Apps {
   readonly app: ServedApp;
   readonly adminApp: ServedApp;
   readonly report: (request: RequestReport) => void;

@@ -1,6 +1,6 @@
 /** The requests of a user as data, for tests of many concurrent ones: how they are sent, and what each may lead to. */
 import type { Listing, PlantStore, User } from '../../src/application';
-import type { Command, Decision, PlantEvent, Rejection } from '../../src/domain';
+import type { Command, PlantDecision, PlantEvent, Rejection } from '../../src/domain';
 import { newPlant, plantId } from './given';
 
 export type PlantRequest =
@@ -21,7 +21,7 @@ interface WriteRule {
   readonly onLiving: boolean;
   /** The name of the plant after it; `undefined` if the plant is deleted. */
   readonly nameAfter: (write: PlantWrite) => string | undefined;
-  readonly send: (plants: PlantStore, user: User, id: number, name: string) => Promise<Decision>;
+  readonly send: (plants: PlantStore, user: User, id: number, name: string) => Promise<PlantDecision>;
 }
 
 /** By the type of the command that a request leads to, so that the compiler requires each new type. */
@@ -71,7 +71,7 @@ export function sendRequest(
   plants: PlantStore,
   user: User,
   request: PlantRequest,
-): Promise<Decision | Listing> {
+): Promise<PlantDecision | Listing> {
   if (request.type === 'list') return plants.list(user);
   return WRITES[request.type].send(plants, user, request.id, request.name ?? '');
 }

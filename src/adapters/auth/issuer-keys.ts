@@ -18,7 +18,7 @@ export interface IssuerKeysObserver {
   unavailable(cause: unknown): void;
 }
 
-export interface IssuerKeysOptions {
+interface IssuerKeysOptions {
   /** Address of the issuer's JWKS (RFC 7517, 5). */
   readonly url: URL;
   readonly clock: Clock;

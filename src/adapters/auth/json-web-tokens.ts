@@ -10,7 +10,7 @@ import type { JwtKeys } from './jwt-keys';
 import { TokenCache } from './token-cache';
 import { tokenDigest } from './token-digest';
 
-export interface JsonWebTokenOptions {
+interface JsonWebTokenOptions {
   /** The required `iss` of a token, compared exactly. */
   readonly issuer: string;
   /** The required audience: one of the token's `aud`. */

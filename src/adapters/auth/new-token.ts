@@ -8,7 +8,7 @@ import { tokenDigest } from './token-digest';
 /** Another process is changing the token file. Nothing was changed; the message says what to do. */
 export class TokenFileBusy extends Error {}
 
-export interface NewToken {
+interface NewToken {
   readonly user: User;
   /** The purpose of the token. */
   readonly note?: string;

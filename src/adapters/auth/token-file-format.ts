@@ -12,12 +12,12 @@ export interface TokenFileContent {
   readonly users: readonly TokenFileUser[];
 }
 
-export interface TokenFileUser {
+interface TokenFileUser {
   readonly name: User;
   readonly tokens: readonly TokenFileEntry[];
 }
 
-export interface TokenFileEntry {
+interface TokenFileEntry {
   /** Digest of the token; see `tokenDigest`. */
   readonly sha256: string;
   /** The purpose of the token. */

@@ -4,7 +4,7 @@ import { WrongUsage } from './exit';
 import { unknown } from './nearest';
 import { escapeForTerminal } from './terminal';
 
-export interface Option {
+interface Option {
   /** Help text, with range and unit. */
   readonly description: string;
   /** Placeholder for the value in the usage; absent for a boolean option. */

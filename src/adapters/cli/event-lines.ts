@@ -92,7 +92,7 @@ export interface EventLine {
   readonly line: string;
 }
 
-export interface Trailer {
+interface Trailer {
   readonly streams: number;
   readonly events: number;
   /** Digest of all bytes before this line, in hexadecimal. */

@@ -40,7 +40,7 @@ export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-export interface CommandFailure {
+interface CommandFailure {
   readonly exit: Exit;
   /** Absent if nothing is printed. */
   readonly message?: string;

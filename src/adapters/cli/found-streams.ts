@@ -15,7 +15,7 @@ export interface StreamOfKind {
 
 export type FoundStream = StreamOfKind & CataloguedStream;
 
-export interface FoundStreams {
+interface FoundStreams {
   /** Sorted by name, so that the output is deterministic. */
   readonly streams: readonly FoundStream[];
   /** Streams of a category that no kind has, also sorted. */

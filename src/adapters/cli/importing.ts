@@ -16,7 +16,7 @@ import { eventLine } from './event-lines';
 const MAX_CALLS_IN_FLIGHT = 64;
 
 /** A stream that was not imported, or not completely. */
-export interface RefusedStream {
+interface RefusedStream {
   readonly stream: StreamName;
   readonly why: string;
 }
@@ -28,12 +28,12 @@ export interface Imported {
 }
 
 /** The store that is imported into. */
-export interface ImportTarget {
+interface ImportTarget {
   readonly store: EventStore;
   readonly catalogue: StreamCatalogue;
 }
 
-export interface ImportObserver {
+interface ImportObserver {
   /** `events` more events of the export are in the store; some may have been there before. */
   recorded(events: number): void;
 }

@@ -9,7 +9,7 @@ import {
 } from '../../event-sourcing';
 
 /** Called after every call: `outcome` is the status of the result, `unavailable`, `unknown` or `bug`. */
-export type CallObserver = (operation: 'read' | 'append', outcome: string, seconds: number) => void;
+type CallObserver = (operation: 'read' | 'append', outcome: string, seconds: number) => void;
 
 /** Wraps an event store and measures the duration of its calls. */
 export class MeasuredStore implements EventStore {

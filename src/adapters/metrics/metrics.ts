@@ -14,7 +14,7 @@ import { MeasuredStore } from './measured-store';
 import { type ReadProjections, watchProjections } from './projection-gauges';
 import { watchStore } from './store-gauges';
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** The methods that the label `method` names; all others are `other`. */
   readonly methods: readonly string[];
   /** The values of the label `reason`. */

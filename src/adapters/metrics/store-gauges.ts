@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 import type { StoreStatus } from '../../event-sourcing';
 
 /** The status of an event store on Redis. */
-export interface RedisLevels extends StoreStatus {
+interface RedisLevels extends StoreStatus {
   /** By name, from a bounded set. */
   readonly findings: Readonly<Record<string, boolean>>;
   /** Appends without a reply, and how many were refused by the queue limit. */

@@ -4,7 +4,7 @@ import { isTimeout } from './client';
 import type { RedisConnection } from './connection';
 import { APPEND, type Call, type Doubt, type PackedPage, inOneExecution, isUnknownScript } from './scripts';
 
-export type AppendReply =
+type AppendReply =
   readonly ['appended' | 'archived' | 'reset' | 'unreadable' | Doubt] | readonly ['conflict', PackedPage];
 
 /** Queue limit of a writer: appends without a reply, sent or not. */
@@ -18,7 +18,7 @@ export const APPEND_BOUNDS: AppendBounds = { appends: 10_000, bytes: 64 * 1024 *
 /** Maximum size of a batch. Redis serves no other client while it executes one, about 2 ms. */
 const BATCH: AppendBounds = { appends: 128, bytes: 1024 * 1024 };
 
-export interface AppendWriterOptions {
+interface AppendWriterOptions {
   /** How many replicas must confirm an append before it is acknowledged; 0 or more. */
   readonly waitReplicas: number;
   readonly bounds?: AppendBounds | undefined;

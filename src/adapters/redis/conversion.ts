@@ -27,7 +27,7 @@ export interface ConversionOptions extends Omit<RedisConnectionOptions, 'report'
   readonly onProgress: (streams: number) => Promise<void>;
 }
 
-export interface Conversion {
+interface Conversion {
   /** Of the store; `undefined` if there is nothing to convert. */
   readonly id: string | undefined;
   readonly streams: number;

@@ -11,7 +11,7 @@ const RECONNECT_MS = 1000;
 /** Maximum duration of a failover; after it, the current primary is used. */
 const LONGEST_MS = 10_000;
 
-export interface FailoverObserver {
+interface FailoverObserver {
   /** A Sentinel is connected. It may have published messages before. */
   connected(): void;
   /** A failover starts: the old primary may still acknowledge writes that the new one does not have. */

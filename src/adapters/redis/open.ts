@@ -83,7 +83,7 @@ export interface ConnectingRedisEventStore extends OpenRedisEventStore {
   unavailableReason(): string | undefined;
 }
 
-export interface ConnectOptions extends RedisOptions {
+interface ConnectOptions extends RedisOptions {
   /** Queue limit of appends without a reply; {@link APPEND_BOUNDS} by default. */
   readonly appendBounds?: AppendBounds;
 }

@@ -134,7 +134,7 @@ end
 export const CURRENT = IDENTITY + DOUBT;
 
 /** What the scripts answer instead if the server may not be the primary, or has another store. */
-export const DOUBTS = ['replica', 'identity', 'unconfirmed'] as const;
+const DOUBTS = ['replica', 'identity', 'unconfirmed'] as const;
 
 export type Doubt = (typeof DOUBTS)[number];
 

@@ -6,7 +6,7 @@ import type { Address, Sentinels } from './sentinels';
 
 const RETRY_MS = 100;
 
-export interface SentinelConnectorOptions {
+interface SentinelConnectorOptions {
   readonly disconnectTimeout: number;
   /** Whether the connection to the primary uses TLS. */
   readonly tls: boolean;

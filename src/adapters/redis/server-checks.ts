@@ -24,7 +24,7 @@ export interface Finding {
 }
 
 /** The status and configuration of a server. */
-export interface ServerFacts {
+interface ServerFacts {
   /** The reply of `INFO`; empty if it is forbidden. */
   readonly info: string;
   /** The reply of `CONFIG GET` for {@link CONFIG_NAMES}; empty if forbidden. */

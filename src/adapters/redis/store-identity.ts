@@ -10,7 +10,7 @@ import { BUCKETS } from './stream-key';
 const ENTRY = '1-0';
 
 /** What an examination knows of a store besides its id. */
-export interface Surroundings {
+interface Surroundings {
   /** Whether an id may be written. */
   readonly creates: boolean;
   /** Number of keys of the database, or of all primaries of a Cluster. */

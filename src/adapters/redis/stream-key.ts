@@ -87,7 +87,7 @@ function ownKey(prefix: string, { bucket, name }: StreamAddress): string {
 }
 
 /** The bucket of a stream, and its name as its keys and the feed have it. */
-export interface StreamAddress {
+interface StreamAddress {
   readonly bucket: number;
   readonly name: string;
 }

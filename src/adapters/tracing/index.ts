@@ -7,7 +7,7 @@ import { TracedStore } from './traced-store';
 
 export { flushSpans } from './flush';
 
-export interface TracingOptions {
+interface TracingOptions {
   /** The version of the service. */
   readonly version: string;
   /** Pseudonym of a user. */

@@ -2,7 +2,7 @@ import type { StreamName } from '../ports/stream-name';
 import type { Aggregate } from './aggregate';
 import type { AggregateMemory } from './stream-state';
 
-export interface CacheLimits {
+interface CacheLimits {
   /** Memory limit of all aggregates, in bytes (estimated). */
   readonly maxBytes: number;
   /** Limit of items; each aggregate counts as ten more. */

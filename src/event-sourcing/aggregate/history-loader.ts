@@ -7,7 +7,7 @@ import type { StreamName } from '../ports/stream-name';
 import type { StreamCalls } from './stream-calls';
 import type { StreamState } from './stream-state';
 
-export interface HistoryLoaderOptions<State> {
+interface HistoryLoaderOptions<State> {
   readonly stream: StreamName;
   readonly store: EventStore;
   readonly calls: StreamCalls;

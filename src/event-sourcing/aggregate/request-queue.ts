@@ -93,7 +93,7 @@ function asUnavailable(cause: unknown): unknown {
   return cause instanceof OutcomeUnknown ? new StoreUnavailable('the round failed', { cause }) : cause;
 }
 
-export interface RequestQueueOptions {
+interface RequestQueueOptions {
   readonly clock: Clock;
   readonly timeoutMs: number;
   readonly maxWaiting: number;

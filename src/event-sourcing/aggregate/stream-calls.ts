@@ -10,7 +10,7 @@ const LOSSES_WITHOUT_PAUSE = 2;
 const NOTHING = (): void => {};
 
 /** The round whose events are appended. */
-export interface AppendingRound {
+interface AppendingRound {
   /** The requests whose events are appended. */
   readonly writers: readonly { inDoubt: boolean }[];
   /** Whether any request of the round waits for an answer. */

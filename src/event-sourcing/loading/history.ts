@@ -13,7 +13,7 @@ export interface HistorySource<State> {
 }
 
 /** A page to apply, or a state that replaces the known one: until it is complete, its head is {@link BEGINNING}. */
-export type LoadStep<State> = EventPage | StateAtHead<State>;
+type LoadStep<State> = EventPage | StateAtHead<State>;
 
 /**
  * The steps that lead from the state at `known` to the end of the history. If its first page is not its last, they begin

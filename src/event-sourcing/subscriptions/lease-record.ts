@@ -52,7 +52,7 @@ export function bucketsOf({ buckets }: LeaseRecord, instance: string): Map<numbe
   return new Map(own.map(([bucket, { term }]) => [Number(bucket), term]));
 }
 
-export interface Renewal {
+interface Renewal {
   readonly instance: string;
   /** The time of the store, and when the leases of the instance shall end. */
   readonly now: number;

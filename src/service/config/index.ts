@@ -12,7 +12,7 @@ export { type Config, variables } from './variables';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface ReadOptions {
+interface ReadOptions {
   /** Whether AUTH_… is read and checked; true by default. The command line needs no authentication. */
   readonly authentication?: boolean;
   /** Why the file of AUTH_TOKENS_FILE cannot be used; `undefined` if it can. By default the file is not checked. */

@@ -19,7 +19,7 @@ import {
   uuid,
 } from './parsers';
 
-export interface Variable<T> {
+interface Variable<T> {
   /** For people; with range and unit. */
   readonly meaning: string;
   /** As written in the environment; absent if the variable is unset by default. */
@@ -33,7 +33,7 @@ export interface Variable<T> {
 }
 
 /** What the values of other variables must be. */
-export interface Need {
+interface Need {
   /** One of them. */
   readonly variable: string;
   /** For people. */

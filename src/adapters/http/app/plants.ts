@@ -1,6 +1,6 @@
 /** The handlers of the operations on plants. */
 import type { PlantStore } from '../../../application';
-import { type Decision, type PlantId, parsePlantId } from '../../../domain';
+import { type PlantDecision, type PlantId, parsePlantId } from '../../../domain';
 import { parseQuery } from '../lists/list-query';
 import type { ListPage, Lists } from '../lists/lists';
 import type { LongListReader } from '../lists/long-list-reader';
@@ -65,7 +65,7 @@ function idOf(ctx: Context): PlantId {
   return id;
 }
 
-function requireAccepted({ rejection }: Decision): void {
+function requireAccepted({ rejection }: PlantDecision): void {
   if (rejection) throw REJECTIONS[rejection];
 }
 

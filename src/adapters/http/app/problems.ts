@@ -51,8 +51,6 @@ export const FAILURE_REASONS = [
   ...TOKEN_FAULTS.map((fault): `token_${TokenFault}` => `token_${fault}`),
 ] as const;
 
-export type FailureReason = (typeof FAILURE_REASONS)[number];
-
 export type Headers = Readonly<Record<string, string>>;
 
 /**
@@ -64,7 +62,7 @@ export class HttpProblem extends Error {
     readonly problem: Problem,
     message: string = problem.message,
     readonly headers: Headers = {},
-    /** A {@link FailureReason}, or why a probe gets 503. */
+    /** One of {@link FAILURE_REASONS}, or why a probe gets 503. */
     readonly reason?: string,
   ) {
     super(message);

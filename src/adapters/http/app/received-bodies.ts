@@ -59,7 +59,7 @@ export class ReceivedBodies {
 }
 
 /** A body that is being received. */
-export class ReceivedBody {
+class ReceivedBody {
   /** Its memory so far. */
   bytes = 0;
   #ended = false;

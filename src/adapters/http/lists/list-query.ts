@@ -3,7 +3,7 @@ import { HttpProblem, PROBLEMS } from '../app/problems';
 import type { Parameter, Schema } from '../openapi/parts';
 
 /** The parameters of a list request, all present. */
-export type PageQuery = Required<ListQuery>;
+type PageQuery = Required<ListQuery>;
 
 type Mutable<T> = { -readonly [Member in keyof T]: T[Member] };
 

@@ -68,7 +68,7 @@ export function openApiDocument(mountPath = '', isServed: (id: OperationId) => b
 type OperationRow = readonly [id: OperationId, operation: Operation];
 
 /** An operation as the document has it. */
-export interface DocumentedOperation extends Omit<Operation, 'method' | 'path' | 'failures' | 'tag'> {
+interface DocumentedOperation extends Omit<Operation, 'method' | 'path' | 'failures' | 'tag'> {
   readonly operationId: OperationId;
   readonly tags: readonly string[];
   readonly security?: readonly [];

@@ -5,7 +5,7 @@ import type { User } from '../../../application';
 const LEAST_READ = 64 * 1024;
 
 /** A connection that `listen` has accepted, as seen by the app. */
-export interface AcceptedConnection {
+interface AcceptedConnection {
   /** The user of its latest request; `undefined` if that had none. Set by the app. */
   user: User | undefined;
   /** Whether the server drains. */
