@@ -24,11 +24,11 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
   'sh start redis': { by: 'test/docs/shell.processes.redis.test.ts' },
   'redis operator': {
     by: 'test/adapters/redis/operator-rights.fault.test.ts',
-    saying: "rules('docs/command-line.md')",
+    saying: 'OPERATOR_RULES',
   },
   'redis projection': {
     by: 'test/adapters/redis/operator-rights.fault.test.ts',
-    saying: '```redis projection',
+    saying: 'PROJECTION_RULES',
   },
   'sh migrate': { by: 'test/adapters/cli/documented.processes.redis.test.ts' },
   'console session': { by: 'test/adapters/cli/documented.processes.redis.test.ts' },
@@ -38,7 +38,7 @@ export const RUNNERS: Readonly<Record<string, Runner>> = {
   'redis snapshot': { by: 'test/adapters/redis/snapshots.redis.test.ts' },
   'redis acl': {
     by: 'test/adapters/redis/faults/least-privilege.fault.test.ts',
-    saying: "readFileSync('docs/operations.md'",
+    saying: 'SERVICE_RULES',
   },
   ...Object.fromEntries(
     [

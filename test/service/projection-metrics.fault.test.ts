@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../src/adapters/redis';
 import { system } from '../../src/adapters/system';
@@ -6,21 +5,16 @@ import { plantCodec } from '../../src/application';
 import { BEGINNING, atLeastOnce, project } from '../../src/event-sourcing';
 import { created, encoded, plantsOf } from '../support/given';
 import { type RedisServer, describeOwnRedis } from '../support/redis';
-import { withPassword } from '../support/redis/acl';
+import { SERVICE_RULES } from '../support/redis/acl';
 import { until } from '../support/until';
 import { type WatchedService, startWatched } from '../support/watched-service';
-
-/** `ACL SETUSER` of the service. */
-const RULES = /^ACL SETUSER plant-store (.+)$/m
-  .exec(readFileSync('docs/operations.md', 'utf8'))![1]!
-  .split(' ');
 
 describeOwnRedis('The metrics of projections', (startRedis) => {
   let redis: RedisServer;
   let service: WatchedService;
   beforeEach(async () => {
     redis = await startRedis();
-    await redis.admin.acl('SETUSER', 'service', ...withPassword(RULES));
+    await redis.admin.acl('SETUSER', 'service', ...SERVICE_RULES);
     const url = Object.assign(new URL(redis.url), { username: 'service', password: 'secret' }).href;
     service = await startWatched({ EVENT_STORE: 'redis', REDIS_URL: url });
   });

@@ -7,17 +7,12 @@ import { BEGINNING, type OutcomeUnknown, atLeastOnce, project } from '../../../s
 import { compiledCli } from '../../support/compiled-cli';
 import { encoded, created, plantsOf } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
-import { withPassword } from '../../support/redis/acl';
+import { OPERATOR_RULES, PROJECTION_RULES, SERVICE_RULES } from '../../support/redis/acl';
 import { rejection } from '../../support/rejection';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 import { toOldLayout } from './old-layout';
 import { openStore } from './open-store';
-
-/** The rules of `ACL SETUSER` in docs/command-line.md, and those that the service does not have. */
-const rules = (page: string) => /^ACL SETUSER \S+ (.+)$/m.exec(readFileSync(page, 'utf8'))![1]!.split(' ');
-const RULES = rules('docs/command-line.md');
-const OF_THE_SERVICE = rules('docs/operations.md');
 
 const alice = plantsOf('alice');
 
@@ -31,18 +26,18 @@ describeOwnRedis('A Redis user with the operator rights of docs/command-line.md'
 
   beforeEach(async () => {
     redis = await startRedis();
-    await redis.admin.acl('SETUSER', 'operator', ...withPassword(RULES));
+    await redis.admin.acl('SETUSER', 'operator', ...OPERATOR_RULES);
     url = Object.assign(new URL(redis.url), { username: 'operator', password: 'secret' }).href;
   });
 
   it('has all rights of the service', () => {
-    expect(RULES.filter((rule) => !rule.startsWith('>'))).to.include.members(
-      OF_THE_SERVICE.filter((rule) => !rule.startsWith('>')),
+    expect(OPERATOR_RULES.filter((rule) => !rule.startsWith('>'))).to.include.members(
+      SERVICE_RULES.filter((rule) => !rule.startsWith('>')),
     );
   });
 
   it('can run every command that uses a store, and the service’s user those that the page names', async () => {
-    await redis.admin.acl('SETUSER', 'service', ...withPassword(OF_THE_SERVICE));
+    await redis.admin.acl('SETUSER', 'service', ...SERVICE_RULES);
     const asService = url.replace('operator', 'service');
     const alice = '--user alice';
     const file = path('events.ndjson');
@@ -119,16 +114,13 @@ describeOwnRedis('A Redis user with the operator rights of docs/command-line.md'
     const run = [...(await redis.admin.info('commandstats')).matchAll(/^cmdstat_([^:]+):/gm)].map(
       ([, name]) => name!,
     );
-    const granted = RULES.filter((rule) => rule.startsWith('+') && !OF_THE_SERVICE.includes(rule));
+    const granted = OPERATOR_RULES.filter((rule) => rule.startsWith('+') && !SERVICE_RULES.includes(rule));
     expect(granted).to.have.length(9);
     expect(run).to.include.members(granted.map((rule) => rule.replace(/^\+|\)$/g, '')));
   });
 
   it('lets a program with a projection run, with the rights that docs/operations.md adds to those of the service', async () => {
-    const page = readFileSync('docs/operations.md', 'utf8');
-    const additional = /^```redis projection\n(.+)$/m.exec(page)![1]!.split(/ (?![^(]*\))/);
-    const rights = [...OF_THE_SERVICE.join(' ').split(/ (?![^(]*\))/), ...additional];
-    await redis.admin.acl('SETUSER', 'reader', ...withPassword(rights));
+    await redis.admin.acl('SETUSER', 'reader', ...PROJECTION_RULES);
     const opened = await openRedisEventStore({ url: url.replace('operator', 'reader') });
     await opened.store.append(alice, BEGINNING, 'a commit', encoded(created(1, 'Fern')));
     const checkpoints = opened.checkpoints('plants');

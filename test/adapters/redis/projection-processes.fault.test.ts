@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import {
   BEGINNING,
@@ -17,15 +16,10 @@ import { note } from '../../event-sourcing/one-projection';
 import { compiledCli } from '../../support/compiled-cli';
 import { plantsOf } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
-import { withPassword } from '../../support/redis/acl';
+import { OPERATOR_RULES, PROJECTION_RULES } from '../../support/redis/acl';
 import { until } from '../../support/until';
 import { Audit } from '../../world/read-model/audit';
 import { openStore } from './open-store';
-
-const matchIn = (page: string, pattern: RegExp) => pattern.exec(readFileSync(page, 'utf8'))![1]!;
-const SERVICE = matchIn('docs/operations.md', /^ACL SETUSER plant-store (.+)$/m);
-const CONSUMER = `${SERVICE} ${matchIn('docs/operations.md', /^```redis projection\n(.+)$/m)}`;
-const OPERATOR = matchIn('docs/command-line.md', /^ACL SETUSER plant-store-operator (.+)$/m);
 
 /** Streams of most buckets. */
 const STREAMS = Array.from({ length: 100 }, (_, index) => plantsOf(`user${index}`));
@@ -46,10 +40,8 @@ describeOwnRedis('Processes with instances of a projection', (startRedis) => {
 
   beforeEach(async () => {
     redis = await startRedis();
-    for (const [user, rights] of Object.entries({ consumer: CONSUMER, operator: OPERATOR })) {
-      const rules = rights.split(/ (?![^(]*\))/);
-      await redis.admin.acl('SETUSER', user, ...withPassword(rules));
-    }
+    await redis.admin.acl('SETUSER', 'consumer', ...PROJECTION_RULES);
+    await redis.admin.acl('SETUSER', 'operator', ...OPERATOR_RULES);
     audit = new Audit(Number(new URL(redis.url).port));
     opened = await openStore(redis.url);
     consumers = [];

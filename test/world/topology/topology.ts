@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { unhurried } from '../../support/patience';
+import { PROJECTION_RULES, SERVICE_RULES } from '../../support/redis/acl';
 import type { StreamEntry } from '../../support/stored-events';
 import { until } from '../../support/until';
 import { Network } from './network';
@@ -59,34 +59,25 @@ export const DOWN_AFTER_MS = unhurried(2000);
 /** With `down-after-milliseconds` of 4000, a primary that is cut off stops before another one starts: see docs/operations.md. */
 export const LEASE = ['min-replicas-to-write 1', 'min-replicas-max-lag 2'];
 
-/** The user of the service, and its password. */
 export const SERVICE_USER = 'plant-store';
-const PASSWORD = 'chaos';
+/** A Cluster tells who may see it where its slots are. */
+const OF_A_CLUSTER = '+cluster|slots +cluster|info';
 
 /** Of a server that keeps what it acknowledged, with the rights of the service as the page says them. */
 export const SERVER_LINES: readonly string[] = [
   ...['save ""', 'appendonly yes', 'appendfsync always', 'repl-diskless-sync-delay 0'],
-  `user ${SERVICE_USER} on >${PASSWORD} ${rights()}`,
+  `user ${SERVICE_USER} ${SERVICE_RULES.join(' ')} ${OF_A_CLUSTER}`,
 ];
 
 export const SERVICE_URL = urlOf(SERVICE_USER);
 
 /** A user with the rights of a program with a projection. */
 const PROJECTION_USER = 'projection';
-export const PROJECTION_LINE = `user ${PROJECTION_USER} on >${PASSWORD} ${rights()} ${projectionRights()}`;
+export const PROJECTION_LINE = `user ${PROJECTION_USER} ${PROJECTION_RULES.join(' ')} ${OF_A_CLUSTER}`;
 export const PROJECTION_URL = urlOf(PROJECTION_USER);
 
 function urlOf(user: string): string {
-  return `redis://${user}:${PASSWORD}@ignored`;
-}
-
-function rights(): string {
-  const [, rights] = /ACL SETUSER plant-store on >… (.*)/.exec(readFileSync('docs/operations.md', 'utf8'))!;
-  return `${rights!} +cluster|slots +cluster|info`;
-}
-
-function projectionRights(): string {
-  return /```redis projection\n(.*)/.exec(readFileSync('docs/operations.md', 'utf8'))![1]!;
+  return `redis://${user}:secret@ignored`;
 }
 
 /** Repairs take this long at most, also on a busy machine. */

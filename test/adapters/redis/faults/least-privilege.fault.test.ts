@@ -3,15 +3,14 @@ import { expect } from 'chai';
 import { HttpClient } from '../../../support/client';
 import { instancesPerTest } from '../../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../../support/redis';
-import { withPassword } from '../../../support/redis/acl';
+import { SERVICE_RULES } from '../../../support/redis/acl';
 import { until } from '../../../support/until';
 
-const PAGE = readFileSync('docs/operations.md', 'utf8');
-/** The rules of `ACL SETUSER` on the page, */
-const RULES = /^ACL SETUSER plant-store (.+)$/m.exec(PAGE)![1]!.split(' ');
-/** and its additional rules. */
+/** The additional rules of the page. */
 const [, FOR_A_DATABASE, FOR_A_CLUSTER] =
-  /With a database other than 0 the service also needs `(\S+)`, in a Cluster `(.+?)`/.exec(PAGE)!;
+  /With a database other than 0 the service also needs `(\S+)`, in a Cluster `(.+?)`/.exec(
+    readFileSync('docs/operations.md', 'utf8'),
+  )!;
 
 describeOwnRedis('A Redis user with the service rights of docs/operations.md', (startRedis) => {
   const startInstances = instancesPerTest();
@@ -20,14 +19,14 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
 
   beforeEach(async () => {
     redis = await startRedis();
-    await grant(redis, RULES);
+    await grant(redis, SERVICE_RULES);
     url = new URL(redis.url);
     url.username = 'plant-store';
     url.password = 'secret';
   });
 
   const grant = ({ admin }: RedisServer, rules: readonly string[]) =>
-    admin.acl('SETUSER', 'plant-store', ...withPassword(rules));
+    admin.acl('SETUSER', 'plant-store', ...rules);
 
   /** The commands that the service has run; subcommands as `config|get`. */
   async function commandsRun(): Promise<string[]> {
@@ -51,7 +50,9 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
     await (await fetch(`${instance!.url}/metrics`)).text();
     const [waiter, client] = [new HttpClient(waiting!.url), new HttpClient(instance!.url)];
 
-    const granted = RULES.filter((rule) => rule.startsWith('+')).map((rule) => rule.replace(/[+)]/g, ''));
+    const granted = SERVICE_RULES.filter((rule) => rule.startsWith('+')).map((rule) =>
+      rule.replace(/[+)]/g, ''),
+    );
     expect(await client.create(1, 'Moss')).to.include({ status: 200 });
     expect(await client.delete(1)).to.include({ status: 204 });
     expect((await client.list()).names).to.deep.equal([]);
@@ -67,9 +68,9 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
   });
 
   it('loses no request without the rights for snapshots, and logs once that they fail', async () => {
-    const withoutSnapshots = RULES.slice(
+    const withoutSnapshots = SERVICE_RULES.slice(
       0,
-      RULES.findIndex((rule) => rule.startsWith('(')),
+      SERVICE_RULES.findIndex((rule) => rule.startsWith('(')),
     );
     await redis.admin.acl('SETUSER', 'plant-store', 'reset');
     await grant(redis, withoutSnapshots);
@@ -88,9 +89,9 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
   });
 
   it('refuses only the users who have a base without the right to read it, and logs that', async () => {
-    const withoutBases = RULES.slice(
+    const withoutBases = SERVICE_RULES.slice(
       0,
-      RULES.findIndex((rule) => rule.startsWith('(%R')),
+      SERVICE_RULES.findIndex((rule) => rule.startsWith('(%R')),
     );
     await redis.admin.acl('SETUSER', 'plant-store', 'reset');
     await grant(redis, withoutBases);
@@ -129,11 +130,11 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
     await node.admin.config('SET', 'cluster-announce-ip', hostname);
     const environment = { REDIS_URL: url.href, REDIS_CLUSTER_NODES: `${hostname}:${port}` };
 
-    await grant(node, RULES);
+    await grant(node, SERVICE_RULES);
     const [without] = await startInstances(1, environment);
     expect(await new HttpClient(without!.url).list()).to.include({ status: 503 });
 
-    await grant(node, [...RULES, ...FOR_A_CLUSTER!.split(' ')]);
+    await grant(node, [...SERVICE_RULES, ...FOR_A_CLUSTER!.split(' ')]);
     await node.admin.acl('LOG', 'RESET');
     const [instance] = await startInstances(1, environment);
     expect(await new HttpClient(instance!.url).create(1, 'Fern')).to.include({ status: 200 });
