@@ -1,6 +1,12 @@
 import { expect } from 'chai';
 import { MemoryLeases } from '../../src/adapters/memory';
-import { type Batch, type LeaseStore, type Projection, StoreUnavailable } from '../../src/event-sourcing';
+import {
+  type Batch,
+  type LeaseStore,
+  type Projection,
+  StoreUnavailable,
+  projectionState,
+} from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
 import { ManualClock, untilIdle } from '../support/manual-clock';
 import { BucketedStore, ReadModel, projectInto } from './one-projection';
@@ -162,6 +168,21 @@ describe('Instances of a projection with leases', () => {
     group.expectApplied('one');
   });
 
+  it('are not reported to be behind while one takes over from two that ended or died, and nothing is recorded', async () => {
+    const [one, other] = await group.startTwo();
+    group.start('third');
+    await group.append('one');
+    await group.pass(TAKE_OVER_MS);
+    one.freeze();
+    await other.projection.close();
+    const behind: (number | undefined)[] = [];
+    for (let passed = 0; passed < TAKE_OVER_MS; passed += 500) {
+      await group.pass(500);
+      behind.push((await projectionState(group.leases, group.store.feed, 'notes'))?.behind);
+    }
+    expect(behind).to.deep.equal(behind.map(() => 0));
+  });
+
   it('take over within a quarter of this time from one that ends', async () => {
     const [one, other] = await group.startTwo();
     await one.projection.close();
@@ -257,5 +278,9 @@ describe('Instances of a projection with leases', () => {
     expect(caughtUp).to.deep.equal([]);
     await group.pass(TAKE_OVER_MS);
     expect(caughtUp).to.deep.equal(['other']);
+  });
+
+  it('need a name', () => {
+    expect(() => group.start('')).to.throw(TypeError, 'the name of an instance must not be empty');
   });
 });

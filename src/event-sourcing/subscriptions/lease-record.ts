@@ -32,6 +32,13 @@ export interface LeaseRecord {
   readonly buckets: Readonly<Record<string, LeasedBucket>>;
 }
 
+/** The instance of a bucket that is free. Its position stays, so that the projection does not seem to lack all commits. */
+const NOBODY = '';
+
+function freed({ term, position }: LeasedBucket): LeasedBucket {
+  return { instance: NOBODY, term, position };
+}
+
 export function leaseRecordOf(text: string | undefined): LeaseRecord {
   return text === undefined ? { term: 0, instances: {}, buckets: {} } : (JSON.parse(text) as LeaseRecord);
 }
@@ -70,11 +77,14 @@ interface Renewal {
 export function renewed(record: LeaseRecord, renewal: Renewal): LeaseRecord {
   const { instance, now, end, released } = renewal;
   const instances = { ...livingInstances(record, now), [instance]: end };
-  const isHeld = ([bucket, lease]: [string, Lease]) =>
+  const isHeld = (bucket: string, lease: Lease) =>
     Object.hasOwn(instances, lease.instance) &&
     !(lease.instance === instance && released.has(Number(bucket)));
   const buckets: Record<string, LeasedBucket> = Object.fromEntries(
-    Object.entries(record.buckets).filter(isHeld),
+    Object.entries(record.buckets).map(([bucket, lease]) => [
+      bucket,
+      isHeld(bucket, lease) ? lease : freed(lease),
+    ]),
   );
   let term = Math.max(record.term, renewal.above);
   let free = shareOf({ ...record, instances }, renewal.buckets);
@@ -86,8 +96,9 @@ export function renewed(record: LeaseRecord, renewal: Renewal): LeaseRecord {
     free--;
   }
   for (let bucket = 0; bucket < renewal.buckets && free > 0; bucket++) {
-    if (Object.hasOwn(buckets, bucket)) continue;
-    buckets[bucket] = { instance, term: ++term };
+    const { instance: holder = NOBODY, position } = buckets[bucket] ?? {};
+    if (holder !== NOBODY) continue;
+    buckets[bucket] = { instance, term: ++term, position };
     free--;
   }
   return { term, instances, buckets };
@@ -126,11 +137,13 @@ export function withoutStream(text: string, stream: string): string {
 
 /** The record without an instance: its buckets are free. */
 export function withoutInstance(record: LeaseRecord, instance: string): LeaseRecord {
-  const others = <T>(all: Readonly<Record<string, T>>, isOwn: (name: string, each: T) => boolean) =>
-    Object.fromEntries(Object.entries(all).filter(([name, each]) => !isOwn(name, each)));
+  const instances = Object.entries(record.instances).filter(([name]) => name !== instance);
+  const buckets = Object.entries(record.buckets).map(
+    ([bucket, lease]) => [bucket, lease.instance === instance ? freed(lease) : lease] as const,
+  );
   return {
     term: record.term,
-    instances: others(record.instances, (name) => name === instance),
-    buckets: others(record.buckets, (_, lease) => lease.instance === instance),
+    instances: Object.fromEntries(instances),
+    buckets: Object.fromEntries(buckets),
   };
 }

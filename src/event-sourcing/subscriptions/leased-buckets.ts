@@ -52,6 +52,8 @@ export class LeasedBuckets<Event, State> {
     unavailable: ((error: StoreUnavailable) => void) | undefined,
     private readonly open: (bucket: number, lease: Lease) => BucketProjection<Event, State>,
   ) {
+    // The record has the empty name for no instance.
+    if (options.instance === '') throw new TypeError('the name of an instance must not be empty');
     this.#ms = options.takeOverMs ?? TAKE_OVER_MS;
     this.#reader = new StoreReader(clock, this.#cancellation, unavailable);
     this.#left = this.#run();

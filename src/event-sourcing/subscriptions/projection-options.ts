@@ -56,7 +56,7 @@ export interface LeaseOptions {
   readonly store: LeaseStore;
   /** The name of the projection. A version that is built beside another one has another name. */
   readonly projection: string;
-  /** Names the instance among those that run, for example by its host and process. */
+  /** Names the instance among those that run, for example by its host and process. Not empty. */
   readonly instance: string;
   /** Within this time others take over the buckets of an instance that died, in ms; 10 seconds by default. */
   readonly takeOverMs?: number | undefined;
