@@ -3,10 +3,12 @@ import { MemoryCheckpoints, MemoryEventStore } from '../../src/adapters/memory';
 import {
   type Base,
   BEGINNING,
+  CheckpointConflict,
   FEED_BEGINNING,
   FeedReset,
   type ProjectionStop,
   StoreUnavailable,
+  type StreamName,
   atLeastOnce,
 } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
@@ -124,6 +126,70 @@ describe('A projection', () => {
     await projection.close();
   });
 
+  describe('that has applied commits ahead of its position, which are then lost,', () => {
+    const reported: unknown[] = [];
+    beforeEach(() => (reported.length = 0));
+
+    /** The first start notes the end of the feed. Then these streams are recorded, and all streams are read. */
+    function givenAhead(recorded: readonly StreamName[]) {
+      const opened = given({ lostTail: (tail) => void reported.push(tail) }, new BucketedStore(1));
+      const { store } = opened;
+      const { streams } = store.catalogue;
+      let starts = 0;
+      Object.assign(store.catalogue, {
+        async *streams() {
+          if (starts++ === 0) for (const stream of recorded) await store.add(stream, 'lost');
+          yield* streams();
+        },
+      });
+      /** A failover to a replica without these streams, after which another one is recorded. */
+      const failOver = async () => {
+        await store.loseCommits(0, recorded.length);
+        for (const text of ['uno', 'due', 'tre']) await store.add(C1, text);
+      };
+      return { ...opened, failOver };
+    }
+
+    it('notices it although the store is unavailable when it looks for them', async () => {
+      const { store, clock, model, start, failOver } = givenAhead([A0, B0]);
+      const { read } = store.feed;
+      let reads = 0;
+      Object.assign(store.feed, {
+        async read(...args: Parameters<typeof read>) {
+          reads++;
+          if (reads === 1) await failOver();
+          if (reads === 2) throw new StoreUnavailable('a failover');
+          return read(...args);
+        },
+      });
+      const projection = start();
+      await clock.pass(5000);
+      expect([model.of(A0), model.of(B0), model.of(C1)]).to.deep.equal([[], [], ['uno', 'due', 'tre']]);
+      expect(reported).to.have.length(1);
+      await projection.close();
+    });
+
+    it('notices it while it reads all streams', async () => {
+      const many = Array.from({ length: 250 }, (_, index) => streamName(`stream ${index}`));
+      const { store, clock, model, start, failOver } = givenAhead(many);
+      const { end } = store.feed;
+      let ends = 0;
+      Object.assign(store.feed, {
+        async end(...args: Parameters<typeof end>) {
+          // At the start, and before each 200 streams.
+          if (++ends === 3) await failOver();
+          return end(...args);
+        },
+      });
+      const projection = start();
+      await clock.pass(5000);
+      const applied = many.flatMap((stream) => model.of(stream));
+      expect([applied, model.of(C1)]).to.deep.equal([[], ['uno', 'due', 'tre']]);
+      expect(reported).to.have.length(1);
+      await projection.close();
+    });
+  });
+
   it('from the end applies only what is recorded after its first start, also if the feed is trimmed later', async () => {
     const { store, model, start } = given({ from: 'end' }, new BucketedStore(2, 2));
     await store.add(A0, 'before');
@@ -142,6 +208,51 @@ describe('A projection', () => {
       [B0, ['new']],
     ]);
     await second.close();
+  });
+
+  it('reads about 10,000 events at a time, reports what it applies, and writes nothing without a change', async () => {
+    const { store, model, start } = given({}, new BucketedStore(1));
+    const streams = Array.from({ length: 200 }, (_, index) => streamName(`stream ${index}`));
+    for (const stream of streams) await store.add(stream, ...Array<string>(100).fill('text'));
+    const sizes: number[] = [];
+    let applied = 0;
+    const run = async () => {
+      const projection = start({
+        apply: async (batch) => {
+          sizes.push(batch.slices.length);
+          await model.transaction(batch);
+        },
+        observer: { applied: (_, events) => (applied += events) },
+      });
+      await projection.caughtUp();
+      await projection.close();
+      return sizes.splice(0);
+    };
+    expect((await run())[0]).to.equal(100);
+    expect(applied).to.equal(20_000);
+    for (const stream of streams) await store.add(stream, 'one more');
+    expect(await run()).to.deep.equal([200]);
+    expect(await run()).to.deep.equal([]);
+    expect(model.violations).to.deep.equal([]);
+  });
+
+  it('waits after each batch until the consumer wants more', async () => {
+    const { store, model, start } = given({}, new BucketedStore(1));
+    let goOn = () => {};
+    await store.add(A0, 'one');
+    const projection = start({ gather: (resume) => (goOn = resume) });
+    await untilIdle();
+    await store.add(A0, 'two');
+    await untilIdle();
+    expect(model.of(A0)).to.deep.equal(['one']);
+    for (let times = 0; times < 3; times++) {
+      goOn();
+      await untilIdle();
+    }
+    expect(model.of(A0)).to.deep.equal(['one', 'two']);
+    const closed = projection.close();
+    goOn();
+    await closed;
   });
 
   it('follows only the streams that it chooses', async () => {
@@ -302,6 +413,41 @@ describe('A projection', () => {
       await projection.close();
     });
 
+    it('names the event of the stream at fault, where each stream has one', async () => {
+      const { store, model, stops, start } = given({
+        async apply(batch) {
+          if (batch.slices.some(({ stream }) => stream === B0)) throw new Error('no b');
+          await model.transaction(batch);
+        },
+      });
+      for (const stream of [A0, B0]) await store.add(stream, 'one');
+      const projection = start();
+      await untilIdle();
+      expect([model.of(A0), stops.map(({ stream, version }) => [stream, version])]).to.deep.equal([
+        ['one'],
+        [[B0, 1]],
+      ]);
+      await projection.close();
+    });
+
+    it('tries the same batch again if its database is unavailable, or another instance has written', async () => {
+      for (const fault of [new StoreUnavailable('a failover'), new CheckpointConflict()]) {
+        const sizes: number[] = [];
+        const { store, clock, model, stops, start } = given({
+          async apply(batch) {
+            sizes.push(batch.slices.length);
+            if (sizes.length === 1) throw fault;
+            await model.transaction(batch);
+          },
+        });
+        for (const stream of [A0, B0]) await store.add(stream, 'one');
+        const projection = start();
+        await clock.pass(200);
+        expect([sizes.filter((size) => size > 0), stops]).to.deep.equal([[2, 2], []]);
+        await projection.close();
+      }
+    });
+
     it('continues when it is tried again, at the latest after 30 seconds', async () => {
       for (const again of ['at once', 'in 30 s']) {
         const { model, clock, stops, poison, projection } = await stopped();
@@ -351,6 +497,9 @@ describe('A projection', () => {
     async function lost(options: Parameters<typeof given>[0] = {}) {
       const opened = given(options);
       const { store, clock, start } = opened;
+      const { streams } = store.catalogue;
+      let reads = 0;
+      Object.assign(store.catalogue, { streams: () => (reads++, streams()) });
       const projection = start();
       await store.add(A0, 'one');
       await untilIdle();
@@ -361,6 +510,8 @@ describe('A projection', () => {
       await store.loseCommits(0, 2);
       await store.add(A0, 'zwei');
       await clock.pass(5000);
+      // Only at the start.
+      expect(reads).to.equal(1);
       return { ...opened, projection };
     }
 

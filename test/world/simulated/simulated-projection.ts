@@ -33,6 +33,8 @@ export class SimulatedReadModel extends MemoryCheckpoints {
   readonly #applied = new Map<StreamName, Applied>();
   /** Applied commits that the store has lost, and no projection has reported. */
   readonly #unreported = new Set<string>();
+  /** Those that one has reported: they stay applied until it has compared all streams. */
+  readonly #reported = new Set<string>();
 
   constructor(private readonly model: RedisModel) {
     super();
@@ -49,6 +51,7 @@ export class SimulatedReadModel extends MemoryCheckpoints {
         if (event.version !== last + 1)
           this.problems.add(`a read model applies event ${event.version} of ${stream} after ${last}`);
         applied.push(headOf(event));
+        this.#reported.delete(event.commit);
       }
       this.#applied.set(stream, { ...before, events: applied });
     }
@@ -59,10 +62,12 @@ export class SimulatedReadModel extends MemoryCheckpoints {
   noteLosses(): void {
     for (const [stream, { events }] of this.#applied)
       for (const { version, commit } of events)
-        if (this.model.history(stream)[version - 1]?.commit !== commit) this.#unreported.add(commit);
+        if (this.model.history(stream)[version - 1]?.commit !== commit && !this.#reported.has(commit))
+          this.#unreported.add(commit);
   }
 
   reportLosses(): void {
+    for (const commit of this.#unreported) this.#reported.add(commit);
     this.#unreported.clear();
   }
 
