@@ -104,7 +104,7 @@ describe('A projection', () => {
   it('notices a lost tail that brings back the trimmed entries, while it compares its streams', async () => {
     const reported: unknown[] = [];
     const lostTail = (tail: unknown) => void reported.push(tail);
-    const { store, clock, model, start } = given({ lostTail }, new BucketedStore(1, 2));
+    const { store, clock, model, stops, start } = given({ lostTail }, new BucketedStore(1, 2));
     const { streams, find } = store.catalogue;
     let failovers = 0;
     Object.assign(store.catalogue, {
@@ -121,7 +121,7 @@ describe('A projection', () => {
     });
     const projection = start();
     await clock.pass(5000);
-    expect([model.of(A0), model.violations]).to.deep.equal([['1'], []]);
+    expect([model.of(A0), model.violations, stops]).to.deep.equal([['1'], [], []]);
     expect(reported).to.deep.equal([{ bucket: 0, shared: FEED_BEGINNING }]);
     await projection.close();
   });
@@ -151,7 +151,7 @@ describe('A projection', () => {
     }
 
     it('notices it although the store is unavailable when it looks for them', async () => {
-      const { store, clock, model, start, failOver } = givenAhead([A0, B0]);
+      const { store, clock, model, stops, start, failOver } = givenAhead([A0, B0]);
       const { read } = store.feed;
       let reads = 0;
       Object.assign(store.feed, {
@@ -165,6 +165,7 @@ describe('A projection', () => {
       const projection = start();
       await clock.pass(5000);
       expect([model.of(A0), model.of(B0), model.of(C1)]).to.deep.equal([[], [], ['uno', 'due', 'tre']]);
+      expect(stops).to.deep.equal([]);
       expect(reported).to.have.length(1);
       await projection.close();
     });
@@ -278,16 +279,27 @@ describe('A projection', () => {
   });
 
   it('is unavailable with its store, and continues', async () => {
-    const unavailable: string[] = [];
+    const reasons: string[] = [];
     const { store, model, clock, start } = given();
     await store.add(A0, 'one');
     const { read } = store.store;
-    Object.assign(store.store, { read: () => Promise.reject(new StoreUnavailable('away')) });
-    const projection = start({ observer: { unavailable: ({ message }) => unavailable.push(message) } });
+    const readFeed = store.feed.read;
+    const away = () => Promise.reject(new StoreUnavailable('away'));
+    const unavailable = ({ message }: Error) => reasons.push(message);
+    const stopped = () => reasons.push('stopped');
+    Object.assign(store.store, { read: away });
+    const projection = start({ observer: { unavailable, stopped } });
     await clock.pass(1000);
     Object.assign(store.store, { read });
     await clock.pass(200);
-    expect([model.of(A0), unavailable]).to.deep.equal([['one'], ['away']]);
+    expect([model.of(A0), reasons]).to.deep.equal([['one'], ['away']]);
+    Object.assign(store.feed, { read: away });
+    await store.add(A0, 'two');
+    await clock.pass(1000);
+    Object.assign(store.feed, { read: readFeed });
+    await clock.pass(200);
+    expect(model.of(A0)).to.deep.equal(['one', 'two']);
+    expect(reasons).to.include('away').and.not.to.include('stopped');
     await projection.close();
   });
 

@@ -80,7 +80,6 @@ export class SliceApplier<Event, State> {
     do {
       const group = this.#firstOf(pending);
       const pages = await this.#reader.read(() => Promise.all(group.map((each) => this.#read(each))));
-      if (this.#cancellation.isCancelled()) return;
       if (pages === undefined) continue;
       const unread = pages.filter(({ more }) => more);
       const isLast = group.length === pending.length && unread.length === 0;
