@@ -13,7 +13,7 @@ import {
   identityKey,
   parseIdentity,
 } from './store-identity';
-import { BUCKETS, KEY_KINDS, feedKeys, keysOf, streamOfKey } from './stream-key';
+import { BUCKETS, KEY_KINDS, feedKeys, keysOf, ownerOfKey } from './stream-key';
 
 export interface ConversionOptions extends Omit<RedisConnectionOptions, 'report'> {
   readonly keyPrefix: string;
@@ -200,9 +200,9 @@ class StoreConversion {
       const id = idBeforeBuckets(keyPrefix, key);
       return id === undefined ? undefined : renaming(id);
     }
-    const found = streamOfKey(keyPrefix, key);
-    if (found === 'foreign' || found === 'other') return undefined;
-    const { category: ownCategory, id } = partsOf(typeof found === 'string' ? found : found.baseOf);
+    const owner = ownerOfKey(keyPrefix, key);
+    if (owner === 'foreign' || owner === 'other') return undefined;
+    const { category: ownCategory, id } = partsOf('stream' in owner ? owner.stream : owner.baseOf);
     if (ownCategory === category) return renaming(id);
     this.#refused.add(key);
     return undefined;

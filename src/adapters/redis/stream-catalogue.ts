@@ -13,7 +13,15 @@ import { appendFault, readFault } from './faults';
 import { ERASE_FROM_FEED } from './feed-scripts';
 import { RedisLeases } from './leases';
 import { LAST_ID, executeScript, script } from './scripts';
-import { addressOf, checkpointKeys, feedKeys, keysOf, streamKey, streamOfKey } from './stream-key';
+import {
+  type KeyOwner,
+  addressOf,
+  checkpointKeys,
+  feedKeys,
+  keysOf,
+  ownerOfKey,
+  streamKey,
+} from './stream-key';
 
 /** Approximate number of keys per SCAN. */
 const SCAN_COUNT = 1000;
@@ -161,13 +169,10 @@ export class RedisStreamCatalogue implements StreamCatalogue {
   async #identifyAll(
     keys: readonly string[],
   ): Promise<readonly (CataloguedStream | ForeignObject | undefined)[]> {
-    const named = keys.map((key) => ({ key, stream: streamOfKey(this.options.keyPrefix, key) }));
-    const streams = named.filter(({ stream }) => isStream(stream)).map(({ key }) => key);
-    const versions = await this.#versions(streams);
-    const found = named.map(async ({ key, stream }) => {
-      const version = versions.get(key);
-      return isStream(stream) && version ? { stream, version } : this.#identify(key, stream);
-    });
+    const owned = keys.map((key) => ({ key, owner: ownerOfKey(this.options.keyPrefix, key) }));
+    const isStream = (owner: KeyOwner) => typeof owner === 'object' && 'stream' in owner;
+    const versions = await this.#versions(owned.filter(({ owner }) => isStream(owner)).map(({ key }) => key));
+    const found = owned.map(({ key, owner }) => this.#identify(key, owner, versions.get(key)));
     return Promise.all(found);
   }
 
@@ -189,13 +194,18 @@ export class RedisStreamCatalogue implements StreamCatalogue {
     return versions;
   }
 
-  async #identify(key: string, stream: KeyOwner): Promise<CataloguedStream | ForeignObject | undefined> {
-    if (stream === 'other') return undefined;
-    if (stream === 'foreign') return { foreign: `key ${key} is not a key of this service` };
+  /** @param known the version of the stream, if it is known and not 0. */
+  async #identify(
+    key: string,
+    owner: KeyOwner,
+    known: number | undefined,
+  ): Promise<CataloguedStream | ForeignObject | undefined> {
+    if (owner === 'other') return undefined;
+    if (owner === 'foreign') return { foreign: `key ${key} is not a key of this service` };
     try {
-      if (!isStream(stream)) return await this.#lostStream(stream.baseOf, key);
-      const version = await lastVersion(this.connection.client, key);
-      return version === undefined ? undefined : { stream, version };
+      if ('baseOf' in owner) return await this.#lostStream(owner.baseOf, key);
+      const version = known || (await lastVersion(this.connection.client, key));
+      return version === undefined ? undefined : { stream: owner.stream, version };
     } catch (error) {
       if (error instanceof Error && error.message.startsWith('WRONGTYPE'))
         return { foreign: `key ${key} is not a stream` };
@@ -226,10 +236,4 @@ async function lastVersion(client: Redis | Cluster, key: string): Promise<number
 
 function versionOf(id: string): number {
   return Number(id.split('-', 1)[0]);
-}
-
-type KeyOwner = ReturnType<typeof streamOfKey>;
-
-function isStream(owner: KeyOwner): owner is StreamName {
-  return typeof owner === 'string' && owner !== 'foreign' && owner !== 'other';
 }

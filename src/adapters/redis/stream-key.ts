@@ -113,15 +113,14 @@ export function bucketOf(encodedId: string): number {
 const KEY = /^([\w.:-]+):\{[^{}]*\}(?::([^:{}]+))?:(events|(?:snapshot|base)(?::draft)?)$/;
 
 /**
- * The stream of `key`: the inverse of {@link streamKey}. `'foreign'` if the key is
- * not one of this service. `'other'` if it is the key of a snapshot, or belongs to
- * another service whose longer prefix (`plant-store:eu`) begins with this one. For
- * the key of a base, the stream as `baseOf`.
+ * What a key is of. `'foreign'` if it is not one of this service. `'other'` if it is the key of a snapshot, or belongs to
+ * another service whose longer prefix (`plant-store:eu`) begins with this one.
  */
-export function streamOfKey(
-  prefix: string,
-  key: string,
-): StreamName | 'foreign' | 'other' | { readonly baseOf: StreamName } {
+export type KeyOwner =
+  { readonly stream: StreamName } | { readonly baseOf: StreamName } | 'foreign' | 'other';
+
+/** The stream of a key of events or of a base: the inverse of {@link streamKey}. */
+export function ownerOfKey(prefix: string, key: string): KeyOwner {
   if (isFeedKey(key)) return 'other';
   const parts = KEY.exec(key);
   if (parts === null) return 'foreign';
@@ -131,7 +130,7 @@ export function streamOfKey(
   // Only the canonical encoding is accepted: `%41` is not another spelling of `A`.
   if (stream === undefined || keyOf(prefix, stream, kind) !== key) return 'foreign';
   if (kind === 'base') return { baseOf: stream };
-  return kind === 'events' ? stream : 'other';
+  return kind === 'events' ? { stream } : 'other';
 }
 
 /** The stream whose name is encoded as in a key; `undefined` if there is none. */

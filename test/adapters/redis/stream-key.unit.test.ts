@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { bucketOf, keysOf, streamKey, streamOfKey } from '../../../src/adapters/redis/stream-key';
+import { bucketOf, keysOf, ownerOfKey, streamKey } from '../../../src/adapters/redis/stream-key';
 import {
   convertingFields,
   identityFields,
@@ -54,9 +54,9 @@ describe('The key of a stream', () => {
   it('leads back to its stream', () => {
     fc.assert(
       fc.property(fc.oneof(anyUser, anyUser.map(inPlants)), (name) => {
-        expect(streamOfKey('p', streamKey('p', streamName(name)))).to.equal(name);
+        expect(ownerOfKey('p', streamKey('p', streamName(name)))).to.deep.equal({ stream: name });
       }),
-      { numRuns: RUNS, examples: [['a/b'], ['a/%2F'], ['a//'], ['a/'], ['A/b']] },
+      { numRuns: RUNS, examples: [['a/b'], ['a/%2F'], ['a//'], ['a/'], ['A/b'], ['other'], ['foreign']] },
     );
   });
 
@@ -130,15 +130,12 @@ describe('The key of the id of a store', () => {
 
   it('is ignored by the catalogue', () => {
     for (const prefix of ['plant-store', 'eu.1:a_b'])
-      expect(streamOfKey(prefix, identityKey(prefix))).to.equal('other');
+      expect(ownerOfKey(prefix, identityKey(prefix))).to.equal('other');
   });
 });
 
-describe('The stream of a key', () => {
-  for (const [key, stream] of Object.entries({
-    'p:{59}:ada:events': 'ada',
-    'p:{59}:plants/ada:events': 'plants/ada',
-    'p:{41}:a%20%7B:events': 'a {',
+describe('The owner of a key', () => {
+  for (const [key, owner] of Object.entries({
     'p:{59}:ada:snapshot': 'other',
     'p:{59}:ada:snapshot:draft': 'other',
     'p:{59}:ada:base:draft': 'other',
@@ -163,10 +160,15 @@ describe('The stream of a key', () => {
     'p:{59}:%zz:events': 'foreign',
     'p:{59}:a b:events': 'foreign',
   })) {
-    it(`is ${stream} for ${key}`, () => expect(streamOfKey('p', key)).to.equal(stream));
+    it(`is ${owner} for ${key}`, () => expect(ownerOfKey('p', key)).to.equal(owner));
   }
 
-  it('is said to have a base for the key of its base', () => {
-    expect(streamOfKey('p', 'p:{59}:ada:base')).to.deep.equal({ baseOf: 'ada' });
-  });
+  for (const [key, owner] of Object.entries({
+    'p:{59}:ada:events': { stream: 'ada' },
+    'p:{59}:plants/ada:events': { stream: 'plants/ada' },
+    'p:{41}:a%20%7B:events': { stream: 'a {' },
+    'p:{59}:ada:base': { baseOf: 'ada' },
+  })) {
+    it(`is ${JSON.stringify(owner)} for ${key}`, () => expect(ownerOfKey('p', key)).to.deep.equal(owner));
+  }
 });
