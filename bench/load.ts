@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { LoadGenerator } from '../test/world/load/generator';
-import type { ClientGroup, IdRange, LoadMethod } from '../test/world/load/workload';
+import type { ClientGroup, Histogram, IdRange, LoadMethod } from '../test/world/load/workload';
 import { pinned } from './machine';
 
 export const CONNECTIONS = 64;
@@ -46,6 +46,8 @@ export interface LoadResult {
   readonly p99Ms: number;
   readonly p999Ms: number;
   readonly maxMs: number;
+  /** Absent from wrk. */
+  readonly histogram?: Histogram;
 }
 
 /** The result and what makes it void; wrk prints it as JSON in its last line. */
@@ -109,11 +111,12 @@ async function played(load: ServerLoad, core: string | undefined): Promise<LoadR
   try {
     const workload = { url, seed: 0, endsAfterMs: seconds * 1000 + warmUpMs, groups: [group] };
     const { tookMs, groups } = await generator.play(workload);
-    const { requests, failures, succeeded, failed } = groups['load']!;
+    const { requests, failures, succeeded, failed, histogram } = groups['load']!;
     return {
       ...{ requests, seconds: tookMs / 1000, refused: failed.count, unanswered: failures - failed.count },
       outOfIds: Number(requests >= ids.reduce((sum, { count }) => sum + count, 0)),
       ...{ p50Ms: succeeded.p50, p99Ms: succeeded.p99, p999Ms: succeeded.p999, maxMs: succeeded.max },
+      histogram,
     };
   } finally {
     await generator.stop();

@@ -50,3 +50,15 @@ export async function started<T>(
     await redis?.stop();
   }
 }
+
+/** Starts all of them, and stops them after `work`. */
+export function allStarted(
+  [first, ...others]: readonly Contestant[],
+  conditions: Conditions,
+  work: (sessions: readonly ServerSession[]) => Promise<void>,
+): Promise<void> {
+  if (first === undefined) return work([]);
+  return started(first, conditions, (session) =>
+    allStarted(others, conditions, (rest) => work([session, ...rest])),
+  );
+}

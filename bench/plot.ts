@@ -1,7 +1,7 @@
 /** Line plots in SVG, one panel beside the other, for light and dark pages, for paper and for screen readers. */
 export interface PlotLine {
   readonly title: string;
-  /** One for each label of the horizontal axis; above 0. */
+  /** One for each label of the horizontal axis; above 0. Those that were not measured are at the end. */
   readonly values: readonly number[];
 }
 

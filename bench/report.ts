@@ -1,4 +1,4 @@
-/** Writes the figures into the page, between its markers, and its pictures next to it. */
+/** Writes the figures into the page, between its markers, and its pictures and data next to it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeFigures } from '../scripts/page-figures';
@@ -7,8 +7,8 @@ import { writeFigures } from '../scripts/page-figures';
 export interface Section {
   /** Markdown. */
   readonly text: string;
-  /** Its pictures in SVG, by file name. */
-  readonly pictures?: Readonly<Record<string, string>>;
+  /** Its pictures in SVG and its data, by file name. */
+  readonly files?: Readonly<Record<string, string>>;
 }
 
 export interface BenchmarkReport {
@@ -23,8 +23,8 @@ export interface BenchmarkReport {
 export function writeReport(directory: string, report: BenchmarkReport): void {
   const page = join(directory, 'benchmark.md');
   writeFigures(page, 'figures', reportText(report));
-  for (const [, { pictures = {} }] of report.sections)
-    for (const [name, picture] of Object.entries(pictures)) writeFileSync(join(directory, name), picture);
+  for (const [, { files = {} }] of report.sections)
+    for (const [name, content] of Object.entries(files)) writeFileSync(join(directory, name), content);
 }
 
 export function reportText({ date, about, sections }: BenchmarkReport): string {

@@ -13,6 +13,7 @@ import { type Section, versionsText, writeReport } from './report';
 import { growth } from './sections/growth';
 import { largeList } from './sections/large-list';
 import { latency } from './sections/latency';
+import { latencyByLoad } from './sections/latency-by-load';
 import { log } from './sections/log';
 import { peers } from './sections/peers';
 import { profile } from './sections/profile';
@@ -32,6 +33,7 @@ const SECTIONS: Readonly<Record<string, readonly [heading: string, measure: Meas
   log: ['What the log costs', log],
   tracing: ['What tracing costs', tracing],
   latency: ['Latency', (conditions) => latency(conditions)],
+  'latency-by-load': ['Latency by load', (conditions) => latencyByLoad(conditions)],
   growth: ['Growth', (conditions) => growth(conditions)],
   'large-list': ['Large list', (conditions) => largeList(conditions)],
 };
@@ -74,7 +76,7 @@ function tables(rows: readonly TableRow[], date: string): [string, Section][] {
   const picture = 'benchmark.svg';
   const ratios = `![The table as bars](${picture})\n\n${ratioTable(rows)}`;
   return [
-    ['To a bare server', { text: ratios, pictures: { [picture]: chart(rows, date) } }],
+    ['To a bare server', { text: ratios, files: { [picture]: chart(rows, date) } }],
     ['As measured', { text: figureTable(rows) }],
   ];
 }

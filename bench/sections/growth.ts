@@ -59,7 +59,7 @@ export async function growth(given: Conditions, users = USERS, plants = PLANTS):
   const byPlants = partOf('plants', 'plants of one user', plants, curves);
   return {
     text: `${byUsers.text}\n\n${byPlants.text}`,
-    pictures: { ...byUsers.pictures, ...byPlants.pictures },
+    files: { ...byUsers.files, ...byPlants.files },
   };
 }
 
@@ -68,7 +68,7 @@ function partOf(by: By, head: string, counts: readonly number[], curves: readonl
   const picture = `benchmark-${by}.svg`;
   return {
     text: `![${title}](${picture})\n\n${table(by, head, counts, curves)}`,
-    pictures: { [picture]: plot(title, counts.map(thousands), panels(by, curves)) },
+    files: { [picture]: plot(title, counts.map(thousands), panels(by, curves)) },
   };
 }
 

@@ -2,11 +2,11 @@
 import { METHODS, perSecond } from '../compare';
 import { contestantOf } from '../contestants';
 import type { LoadMethod } from '../../test/world/load/workload';
-import { type Contestant, started } from '../measure';
+import { allStarted } from '../measure';
 import { MAX_RATE } from '../../test/world/load/pacing';
 import { type Panel, plot } from '../plot';
 import type { Section } from '../report';
-import type { Conditions, MeasuredSlice, ServerSession } from '../session';
+import type { Conditions, MeasuredSlice } from '../session';
 import { median, spread } from '../statistics';
 import { markdown, ratioText, thousands } from '../table';
 
@@ -58,20 +58,8 @@ export async function latency(conditions: Conditions, rounds = ROUNDS, seconds =
   const tables = [figures(measured), ratios(measured)].join('\n\n');
   return {
     text: `![${title}](${picture})\n\n${tables}`,
-    pictures: { [picture]: plot(title, Object.keys(PERCENTILES), panels(measured)) },
+    files: { [picture]: plot(title, Object.keys(PERCENTILES), panels(measured)) },
   };
-}
-
-/** Starts all of them, and stops them after `work`. */
-function allStarted(
-  [first, ...others]: readonly Contestant[],
-  conditions: Conditions,
-  work: (sessions: readonly ServerSession[]) => Promise<void>,
-): Promise<void> {
-  if (first === undefined) return work([]);
-  return started(first, conditions, (session) =>
-    allStarted(others, conditions, (rest) => work([session, ...rest])),
-  );
 }
 
 function middle(all: readonly AtRate[], percentile: Percentile): number {

@@ -12,6 +12,7 @@ import { has, placement } from '../../bench/machine';
 import { growth } from '../../bench/sections/growth';
 import { largeList } from '../../bench/sections/large-list';
 import { latency } from '../../bench/sections/latency';
+import { latencyByLoad } from '../../bench/sections/latency-by-load';
 import { log } from '../../bench/sections/log';
 import { peers } from '../../bench/sections/peers';
 import { profile } from '../../bench/sections/profile';
@@ -117,20 +118,33 @@ describe('npm run bench', function () {
 
     it('measures latencies at a constant rate, and plots them', async function () {
       if (!has('redis-server')) return this.skip();
-      const { text, pictures } = await latency(conditions, 2, 0.2);
+      const { text, files } = await latency(conditions, 2, 0.2);
       expect(text)
         .to.match(/\| plant-store on Redis[^|]*\| [\d,]+, [\d.]+, [\d.]+, [\d.]+ \|/)
         .and.to.match(/\| plant-store on Redis[^|]*( \| [\d.]+ \([\d.]+–[\d.]+\)){6} \|/);
-      expect(pictures!['benchmark-latency.svg']).to.match(/<polyline[^>]*points="[\d., ]+"/);
+      expect(files!['benchmark-latency.svg']).to.match(/<polyline[^>]*points="[\d., ]+"/);
+    });
+
+    it('measures latencies at several shares of the capacity, and writes their histograms', async function () {
+      if (!has('redis-server')) return this.skip();
+      const { text, files } = await latencyByLoad(conditions, 1, 0.5);
+      expect(text).to.match(/\| plant-store on Redis[^|]*, POST( \| [\d,]+: [\d.]+, [\d.]+, [\d.]+){2}/);
+      expect(files!['benchmark-latency-by-load.svg']).to.match(/<polyline[^>]*points="[\d., ]+"/);
+      const [head, ...rows] = files!['benchmark-latency-by-load.csv']!.trim().split('\n');
+      expect(head).to.equal('server,method,share,requests_per_second,latency_ms,requests');
+      const half = rows.filter((row) => row.startsWith('plant-store-redis,POST,0.5,'));
+      const [perSecond] = half.map((row) => Number(row.split(',')[3]));
+      const requests = half.reduce((sum, row) => sum + Number(row.split(',')[5]), 0);
+      expect(requests).to.be.within(perSecond! * 0.5 - 5, perSecond! * 0.5 + 5);
     });
 
     it('measures the cost of requests as users and plants grow', async function () {
       if (!has('redis-server')) return this.skip();
-      const { text, pictures } = await growth(conditions, [1, 70], [5, 2_000]);
+      const { text, files } = await growth(conditions, [1, 70], [5, 2_000]);
       expect(text)
         .to.match(/\| 70 \|( [\d.]+ \|){6}\n/)
         .and.to.match(/\| 2,000 \|( [\d.]+ \|){6}/);
-      expect(Object.keys(pictures!)).to.deep.equal(['benchmark-users.svg', 'benchmark-plants.svg']);
+      expect(Object.keys(files!)).to.deep.equal(['benchmark-users.svg', 'benchmark-plants.svg']);
     });
 
     it('measures a large list, and the memory of plants', async () => {

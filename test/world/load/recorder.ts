@@ -1,5 +1,8 @@
 import type { Missing, Received } from './connection';
-import type { ClientGroup, GroupFigures, Latencies } from './workload';
+import type { ClientGroup, GroupFigures, Histogram, Latencies } from './workload';
+
+/** From one limit of a histogram to the next. */
+const STEP = 1.05;
 
 /** Counts the outcomes of the requests of one group. */
 export class Recorder {
@@ -49,6 +52,7 @@ export class Recorder {
       failures: this.#failures,
       succeeded: latencies(this.#succeeded),
       failed: latencies(this.#failed),
+      histogram: histogramOf(this.#succeeded),
       users,
       served,
       ...(served === users ? { allServedMs: Math.max(...this.#served.values()) } : {}),
@@ -60,4 +64,13 @@ function latencies(times: readonly number[]): Latencies {
   const sorted = Float64Array.from(times).sort();
   const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
   return { count: sorted.length, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: at(1) };
+}
+
+function histogramOf(times: readonly number[]): Histogram {
+  const counts = new Map<number, number>();
+  for (const time of times.toSorted((a, b) => a - b)) {
+    const power = Math.ceil(Math.log(time) / Math.log(STEP));
+    counts.set(power, (counts.get(power) ?? 0) + 1);
+  }
+  return [...counts].map(([power, count]) => [STEP ** power, count]);
 }

@@ -82,6 +82,9 @@ export interface ConstantRate {
 /** Number of requests by outcome: an HTTP status, an error number, or the reason why there is no response. */
 export type OutcomeCounts = Readonly<Record<string, number>>;
 
+/** The number of responses by the latency that they did not exceed, in ms, in ascending order. */
+export type Histogram = readonly (readonly [ms: number, count: number])[];
+
 /** Latencies in ms; 0 if there are no responses. */
 export interface Latencies {
   readonly count: number;
@@ -99,6 +102,8 @@ export interface GroupFigures {
   readonly failures: number;
   readonly succeeded: Latencies;
   readonly failed: Latencies;
+  /** Of those that succeeded. Each limit is 5 % above the one before it; those without a response are left out. */
+  readonly histogram: Histogram;
   /** The number of users in the group, and of those with at least one success. */
   readonly users: number;
   readonly served: number;
