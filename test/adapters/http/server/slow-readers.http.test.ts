@@ -55,6 +55,19 @@ describe('A client of a server with a read timeout', () => {
     expect(await read(client)).to.be.below(LONG.length / 10);
   });
 
+  it('is reset if it does not read a response without a user that the system takes whole', async () => {
+    const TAKEN = CHUNK.length + 1;
+    let socket!: Socket;
+    await request((response) => {
+      socket = response.socket!;
+      response.setHeader('Content-Length', TAKEN);
+      response.end(LONG.subarray(0, TAKEN));
+    }, 'keep-alive');
+    const begin = performance.now();
+    await once(socket, 'close');
+    expect(performance.now() - begin).to.be.within(readTimeoutMs * 0.8, readTimeoutMs * 5);
+  });
+
   it('is reset if it does not read what was written so far, also of a response without an end', async () => {
     const { response } = await request((response) => {
       const more = () =>
