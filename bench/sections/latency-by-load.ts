@@ -1,11 +1,10 @@
 /** Measures how latencies grow with the load: at several shares of each server's capacity, at constant rates. */
 import { perSecond } from '../compare';
 import { contestantOf } from '../contestants';
-import type { LoadMethod } from '../../test/world/load/workload';
 import { allStarted } from '../measure';
 import { type Panel, plot } from '../plot';
 import type { Section } from '../report';
-import type { Conditions, MeasuredSlice, ServerSession } from '../session';
+import type { Conditions, MeasuredSlice } from '../session';
 import { median } from '../statistics';
 import { markdown, thousands } from '../table';
 
@@ -41,10 +40,11 @@ export async function latencyByLoad(conditions: Conditions, rounds = ROUNDS, sec
     for (let round = 1; round <= rounds; round++) {
       for (const { name, method, points } of measured) {
         const session = sessions[NAMES.indexOf(name)]!;
-        if (round === 1) await session.warmUp(method);
-        const capacity = await capacityOf(session, method);
+        // In each round, because a server that was idle is slower at first.
+        await session.warmUp(method);
         for (const { share, rates, slices } of points) {
-          const rate = share * capacity;
+          // Shortly before, because the speed of the machine changes.
+          const rate = share * perSecond(await session.slice(method));
           rates.push(rate);
           if (rate <= MOST_A_SECOND) slices.push(await session.atRate(method, rate, seconds));
         }
@@ -64,13 +64,6 @@ export async function latencyByLoad(conditions: Conditions, rounds = ROUNDS, sec
       [`${FILE}.csv`]: histograms(measured),
     },
   };
-}
-
-/** The first second after those of other servers is slower. */
-async function capacityOf(session: ServerSession, method: LoadMethod): Promise<number> {
-  const seconds: number[] = [];
-  for (let slice = 0; slice < 3; slice++) seconds.push(perSecond(await session.slice(method)));
-  return median(seconds);
 }
 
 const percent = (share: number) => `${100 * share} %`;

@@ -33,10 +33,10 @@ export interface LeaseRecord {
 }
 
 /** The instance of a bucket that is free. Its position stays, so that the projection does not seem to lack all commits. */
-const NOBODY = '';
+const FREE = '';
 
 function freed({ term, position }: LeasedBucket): LeasedBucket {
-  return { instance: NOBODY, term, position };
+  return { instance: FREE, term, position };
 }
 
 export function leaseRecordOf(text: string | undefined): LeaseRecord {
@@ -96,8 +96,8 @@ export function renewed(record: LeaseRecord, renewal: Renewal): LeaseRecord {
     free--;
   }
   for (let bucket = 0; bucket < renewal.buckets && free > 0; bucket++) {
-    const { instance: holder = NOBODY, position } = buckets[bucket] ?? {};
-    if (holder !== NOBODY) continue;
+    const { instance: holder = FREE, position } = buckets[bucket] ?? {};
+    if (holder !== FREE) continue;
     buckets[bucket] = { instance, term: ++term, position };
     free--;
   }
