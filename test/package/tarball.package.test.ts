@@ -66,7 +66,7 @@ describe('The tarball', function () {
         expect(files.filter((file) => file.startsWith('dist/'))).to.have.members([...built, ...copied]);
         for (const file of files.filter((each) => /^(?:docs|deploy)\//.test(each))) {
           expect(existsSync(file), file).to.equal(true);
-          expect(file).to.match(/\.(?:md|svg|ts|json|html|cfg|http|yaml|sh|Dockerfile)$/);
+          expect(file).to.match(/\.(?:md|svg|csv|ts|json|html|cfg|http|yaml|sh|Dockerfile)$/);
         }
         const others = files.filter((file) => !/^(?:dist|docs|deploy)\//.test(file));
         for (const file of others) expect(file).to.match(PAGES_AND_TERMS);
