@@ -4,11 +4,11 @@ import { contestantOf } from '../contestants';
 import { allStarted } from '../measure';
 import { type Panel, plot } from '../plot';
 import type { Section } from '../report';
+import { NAMES, PERCENTILES, type Percentile, middle } from './latency';
 import type { Conditions, MeasuredSlice } from '../session';
 import { median } from '../statistics';
 import { markdown, thousands } from '../table';
 
-const NAMES = ['bare', 'plant-store', 'plant-store-redis'];
 const METHODS = ['GET', 'POST'] as const;
 const SHARES = [0.25, 0.5, 0.75, 0.9];
 /**
@@ -68,16 +68,12 @@ export async function latencyByLoad(conditions: Conditions, rounds = ROUNDS, sec
 
 const percent = (share: number) => `${100 * share} %`;
 
-function middle(slices: readonly MeasuredSlice[], key: 'p50Ms' | 'p99Ms' | 'p999Ms'): number {
-  return median(slices.map((slice) => slice[key]));
-}
-
 function table(measured: readonly Measured[]): string {
   const rows = measured.map(({ title, method, points }) => [
     `${title}, ${method}`,
     ...points.map(({ rates, slices }) => {
       if (slices.length === 0) return '–';
-      const times = (['p50Ms', 'p99Ms', 'p999Ms'] as const).map((key) => middle(slices, key).toFixed(2));
+      const times = (Object.keys(PERCENTILES) as Percentile[]).map((each) => middle(slices, each).toFixed(2));
       return `${thousands(median(rates))}: ${times.join(', ')}`;
     }),
   ]);
@@ -92,7 +88,7 @@ function panels(measured: readonly Measured[]): Panel[] {
       .filter((each) => each.method === method)
       .map(({ title, points }) => ({
         title,
-        values: points.filter(({ slices }) => slices.length > 0).map(({ slices }) => middle(slices, 'p99Ms')),
+        values: points.filter(({ slices }) => slices.length > 0).map(({ slices }) => middle(slices, 'p99')),
       })),
   }));
 }

@@ -10,14 +10,14 @@ import type { Conditions, MeasuredSlice } from '../session';
 import { median, spread } from '../statistics';
 import { markdown, ratioText, thousands } from '../table';
 
-/** The first one is what the others are compared with. */
-const NAMES = ['bare', 'plant-store', 'plant-store-redis'];
+/** The measured servers. The first one is what the others are compared with. */
+export const NAMES = ['bare', 'plant-store', 'plant-store-redis'];
 const ROUNDS = 5;
 /** Of the capacity. */
 const SHARE = 0.5;
-const PERCENTILES = { p50: 'p50Ms', p99: 'p99Ms', 'p99.9': 'p999Ms' } as const;
+export const PERCENTILES = { p50: 'p50Ms', p99: 'p99Ms', 'p99.9': 'p999Ms' } as const;
 const TAILS = ['p99', 'p99.9'] as const;
-type Percentile = keyof typeof PERCENTILES;
+export type Percentile = keyof typeof PERCENTILES;
 
 interface AtRate {
   readonly rate: number;
@@ -62,9 +62,11 @@ export async function latency(conditions: Conditions, rounds = ROUNDS, seconds =
   };
 }
 
-function middle(all: readonly AtRate[], percentile: Percentile): number {
-  return median(all.map(({ slice }) => slice[PERCENTILES[percentile]]));
+export function middle(slices: readonly MeasuredSlice[], percentile: Percentile): number {
+  return median(slices.map((slice) => slice[PERCENTILES[percentile]]));
 }
+
+const slicesOf = (all: readonly AtRate[]) => all.map(({ slice }) => slice);
 
 function figures(measured: readonly Measured[]): string {
   const heads = METHODS.map((method) => `${method}: requests a second, p50, p99, p99.9 in ms`);
@@ -72,7 +74,9 @@ function figures(measured: readonly Measured[]): string {
     title,
     ...METHODS.map((method) => {
       const all = byMethod[method];
-      const times = (Object.keys(PERCENTILES) as Percentile[]).map((each) => middle(all, each).toFixed(2));
+      const times = (Object.keys(PERCENTILES) as Percentile[]).map((each) =>
+        middle(slicesOf(all), each).toFixed(2),
+      );
       return [thousands(median(all.map(({ rate }) => rate))), ...times].join(', ');
     }),
   ]);
@@ -100,7 +104,9 @@ function panels(measured: readonly Measured[]): Panel[] {
     title: method,
     lines: measured.map(({ title, byMethod }) => ({
       title,
-      values: (Object.keys(PERCENTILES) as Percentile[]).map((each) => middle(byMethod[method], each)),
+      values: (Object.keys(PERCENTILES) as Percentile[]).map((each) =>
+        middle(slicesOf(byMethod[method]), each),
+      ),
     })),
   }));
 }

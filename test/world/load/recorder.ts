@@ -68,9 +68,10 @@ function latencies(times: readonly number[]): Latencies {
 
 function histogramOf(times: readonly number[]): Histogram {
   const counts = new Map<number, number>();
-  for (const time of times.toSorted((a, b) => a - b)) {
+  for (const time of times) {
     const power = Math.ceil(Math.log(time) / Math.log(STEP));
     counts.set(power, (counts.get(power) ?? 0) + 1);
   }
-  return [...counts].map(([power, count]) => [STEP ** power, count]);
+  const sorted = [...counts].sort(([a], [b]) => a - b);
+  return sorted.map(([power, count]) => [STEP ** power, count]);
 }
