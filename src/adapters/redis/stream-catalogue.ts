@@ -172,8 +172,7 @@ export class RedisStreamCatalogue implements StreamCatalogue {
     const owned = keys.map((key) => ({ key, owner: ownerOfKey(this.options.keyPrefix, key) }));
     const isStream = (owner: KeyOwner) => typeof owner === 'object' && 'stream' in owner;
     const versions = await this.#versions(owned.filter(({ owner }) => isStream(owner)).map(({ key }) => key));
-    const found = owned.map(({ key, owner }) => this.#identify(key, owner, versions.get(key)));
-    return Promise.all(found);
+    return Promise.all(owned.map(({ key, owner }) => this.#identify(key, owner, versions.get(key))));
   }
 
   /** The versions of many streams, by key; 0 for other keys. On a Cluster, where they are in several slots, none. */

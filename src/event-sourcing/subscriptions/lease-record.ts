@@ -39,6 +39,14 @@ function freed({ term, position }: LeasedBucket): LeasedBucket {
   return { instance: FREE, term, position };
 }
 
+/** The buckets of a record, of which some become free. */
+function withFreed({ buckets }: LeaseRecord, isFree: (lease: Lease, bucket: number) => boolean) {
+  const all = Object.entries(buckets).map(
+    ([bucket, lease]) => [bucket, isFree(lease, Number(bucket)) ? freed(lease) : lease] as const,
+  );
+  return Object.fromEntries(all);
+}
+
 export function leaseRecordOf(text: string | undefined): LeaseRecord {
   return text === undefined ? { term: 0, instances: {}, buckets: {} } : (JSON.parse(text) as LeaseRecord);
 }
@@ -77,14 +85,10 @@ interface Renewal {
 export function renewed(record: LeaseRecord, renewal: Renewal): LeaseRecord {
   const { instance, now, end, released } = renewal;
   const instances = { ...livingInstances(record, now), [instance]: end };
-  const isHeld = (bucket: string, lease: Lease) =>
-    Object.hasOwn(instances, lease.instance) &&
-    !(lease.instance === instance && released.has(Number(bucket)));
-  const buckets: Record<string, LeasedBucket> = Object.fromEntries(
-    Object.entries(record.buckets).map(([bucket, lease]) => [
-      bucket,
-      isHeld(bucket, lease) ? lease : freed(lease),
-    ]),
+  const buckets = withFreed(
+    record,
+    (lease, bucket) =>
+      !Object.hasOwn(instances, lease.instance) || (lease.instance === instance && released.has(bucket)),
   );
   let term = Math.max(record.term, renewal.above);
   let free = shareOf({ ...record, instances }, renewal.buckets);
@@ -138,12 +142,9 @@ export function withoutStream(text: string, stream: string): string {
 /** The record without an instance: its buckets are free. */
 export function withoutInstance(record: LeaseRecord, instance: string): LeaseRecord {
   const instances = Object.entries(record.instances).filter(([name]) => name !== instance);
-  const buckets = Object.entries(record.buckets).map(
-    ([bucket, lease]) => [bucket, lease.instance === instance ? freed(lease) : lease] as const,
-  );
   return {
     term: record.term,
     instances: Object.fromEntries(instances),
-    buckets: Object.fromEntries(buckets),
+    buckets: withFreed(record, (lease) => lease.instance === instance),
   };
 }
