@@ -126,6 +126,40 @@ describe('A projection', () => {
     await projection.close();
   });
 
+  it('skips nothing if a failover brings back entries before its bound, while it compares its streams', async () => {
+    const { store, clock, model, stops, start } = given({ lostTail: () => {} }, new BucketedStore(1, 2));
+    const { streams } = store.catalogue;
+    let starts = 0;
+    Object.assign(store.catalogue, {
+      // The position is before the entry of the second stream, and the bound is that entry. Then both are trimmed.
+      async *streams() {
+        if (starts++ === 0) {
+          yield { stream: A0, version: (await store.add(A0, '1')).version };
+          await store.add(B0, 'uno');
+        } else yield* streams();
+      },
+    });
+    let failovers = 0;
+    const projection = start({
+      async apply(batch) {
+        await model.transaction(batch);
+        if (model.batches === 2) for (let count = 2; count <= 6; count++) await store.add(A0, String(count));
+        if (model.of(A0).length < 6 || failovers++ > 0) return;
+        await store.loseCommits(0, 4);
+        throw new StoreUnavailable('a failover');
+      },
+    });
+    await clock.pass(5000);
+    expect([model.of(A0), model.of(B0), model.violations, stops]).to.deep.equal([
+      ['1', '2'],
+      ['uno'],
+      [],
+      [],
+    ]);
+    expect(failovers).to.equal(1);
+    await projection.close();
+  });
+
   describe('that has applied commits ahead of its position, which are then lost,', () => {
     const reported: unknown[] = [];
     beforeEach(() => (reported.length = 0));

@@ -137,7 +137,12 @@ class Instances {
   }
 }
 
-async function perform(move: Move, store: BucketedStore, instances: Instances, unreported: Set<number>) {
+async function perform(
+  move: Move,
+  store: BucketedStore,
+  instances: Instances,
+  { unreported, erased }: { readonly unreported: Set<number>; readonly erased: Set<StreamName> },
+) {
   switch (move.type) {
     case 'append':
       await store.add(WRITERS[move.writer]!, ...Array<string>(move.events).fill('event'));
@@ -153,12 +158,15 @@ async function perform(move: Move, store: BucketedStore, instances: Instances, u
       return;
     case 'lose': {
       const lost = await store.loseCommits(move.bucket, move.commits);
-      const applied = [...instances.model.streams.values()].flat();
-      if (applied.some(({ commit }) => lost.has(commit))) unreported.add(move.bucket);
+      const applied = [...instances.model.streams].filter(([stream]) => !erased.has(stream));
+      if (applied.some(([, events]) => events.some(({ commit }) => lost.has(commit))))
+        unreported.add(move.bucket);
       break;
     }
     case 'erase':
       await store.catalogue.erase(WRITERS[move.writer]!);
+      // Written again, it may be applied ahead of the position without a bound.
+      erased.add(WRITERS[move.writer]!);
       break;
     case 'slow':
       instances.readMs = move.ms;
@@ -181,13 +189,14 @@ describe('Projections', () => {
         fc.asyncProperty(fc.array(anyMove, { maxLength: 150, size: 'max' }), async (moves) => {
           const store = new BucketedStore(2, feedLength);
           const unreported = new Set<number>();
+          const erased = new Set<StreamName>();
           const clock = (): number => instances.clock.now();
           const leases = leased ? new MemoryLeases(clock) : undefined;
           const instances: Instances = new Instances(store, (bucket) => unreported.delete(bucket), leases);
           instances.start();
-          for (const move of moves) await perform(move, store, instances, unreported);
+          for (const move of moves) await perform(move, store, instances, { unreported, erased });
           // An erasure is not in the feed: the next event of the stream reveals it.
-          for (const move of moves) if (move.type === 'erase') await store.add(WRITERS[move.writer]!, 'last');
+          for (const each of erased) await store.add(each, 'last');
           await instances.settle();
           expect(instances.model.violations).to.deep.equal([]);
           for (const each of WRITERS)

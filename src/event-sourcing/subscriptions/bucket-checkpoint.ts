@@ -22,10 +22,10 @@ interface BucketValue {
   /** A position that no applied commit is behind; absent if the position of `trail` is one. */
   readonly bound?: FeedPosition | undefined;
   /**
-   * Set while all streams of the checkpoint are compared because entries after `trail` were trimmed. A failover that loses
-   * the trimming does not end this: the feed then has the position again, and not what was applied since.
+   * Set while all streams of the checkpoint are compared with the store, because the feed had lost or trimmed a position.
+   * A failover meanwhile does not end this: the feed may have the position again, and not what was applied since.
    */
-  readonly trimmed?: true | undefined;
+  readonly comparing?: true | undefined;
   /** The lease of the instance that wrote it; absent if instances do not share the buckets. */
   readonly lease?: Lease | undefined;
 }
@@ -54,8 +54,8 @@ export class BucketCheckpoint {
     return this.#value.bound;
   }
 
-  get trimmed(): true | undefined {
-    return this.#value.trimmed;
+  get comparing(): true | undefined {
+    return this.#value.comparing;
   }
 
   get started(): boolean {
@@ -80,7 +80,7 @@ export class BucketCheckpoint {
   }
 
   /** Changes the position, which is not stored before the next write. */
-  set(change: Partial<Pick<BucketValue, 'trail' | 'bound' | 'trimmed'>>): void {
+  set(change: Partial<Pick<BucketValue, 'trail' | 'bound' | 'comparing'>>): void {
     this.#value = { ...this.#value, ...change };
   }
 
@@ -110,7 +110,7 @@ export class BucketCheckpoint {
     heads: readonly { readonly stream: StreamName; readonly head: Head }[],
     store: (write: CheckpointWrite) => Promise<void> | void,
   ): Promise<void> {
-    const { revision, started, trimmed } = this.#value;
+    const { revision, started, comparing } = this.#value;
     const lease = this.lease ?? this.#value.lease;
     // A position that stays may be one that the feed has lost.
     const passed = trail && trail !== this.trail && this.bound && trail[0].sequence >= this.bound.sequence;
@@ -120,7 +120,7 @@ export class BucketCheckpoint {
       started: started || trail !== undefined,
       trail,
       bound,
-      trimmed,
+      comparing,
       lease,
     };
     const text = JSON.stringify(value);

@@ -111,15 +111,16 @@ export class BucketProjection<Event, State> {
   /** Applies the next page of the feed, or waits for it. */
   async #follow(): Promise<void> {
     const { feed, catchUp } = this.context;
-    const { trail, bound, trimmed } = this.#checkpoint;
-    if (trail === undefined) return (await this.#confirm(bound)) ? catchUp(this) : undefined;
-    const read = () => feed.read(this.bucket, trail, STREAMS_AT_A_TIME);
-    const result = trimmed ? ({ status: 'trimmed' } as const) : await this.#reader.read(read);
-    if (result === undefined) return;
-    if (result.status === 'reset') return this.#recover(trail, result);
+    const { trail } = this.#checkpoint;
+    const read = () => feed.read(this.bucket, trail!, STREAMS_AT_A_TIME);
+    const result = trail && (await this.#reader.read(read));
+    if (result?.status === 'reset') return this.#recover(result);
+    if (trail && result === undefined) return;
     // After the page was read: so both are of one history, and the later one of them bounds all that is applied.
-    if (!(await this.#confirm(bound, trail))) return;
-    if (result.status === 'trimmed') return this.#recover(trail, result);
+    if (!(await this.#confirm())) return;
+    if (result?.status === 'trimmed') return this.#compare(undefined);
+    if (this.#checkpoint.comparing) return this.#compare(trail?.[0]);
+    if (trail === undefined || result === undefined) return catchUp(this);
     const { entries, more } = result;
     const last = entries.at(-1);
     if (last !== undefined) {
@@ -133,31 +134,37 @@ export class BucketProjection<Event, State> {
   }
 
   /** Whether the feed has the bound, if there is one. */
-  async #confirm(bound: FeedPosition | undefined, trail: readonly FeedPosition[] = []): Promise<boolean> {
+  async #confirm(): Promise<boolean> {
+    const { bound, trail = [] } = this.#checkpoint;
     if (bound === undefined) return true;
     const result = await this.#reader.read(() => this.context.feed.read(this.bucket, [bound, ...trail], 1));
     if (result === undefined) return false;
     if (result.status === 'read') return true;
-    await this.#recover([bound, ...trail], result);
+    await this.#recover(result);
     return false;
   }
 
-  /**
-   * The feed does not have a position, so streams of the checkpoint may have lost events: replaces those that differ.
-   * Continues after the newest position that is left, or reads all streams. Until then the checkpoint has a position that
-   * the feed does not have, or says that the feed was trimmed, so an instance that dies meanwhile does this again.
-   */
-  async #recover(lost: FeedTrail, result: Exclude<FeedReadResult, { status: 'read' }>): Promise<void> {
-    const { catalogue, options } = this.context;
+  /** The feed does not have the position or the bound, so streams of the checkpoint may have lost events. */
+  async #recover(result: Exclude<FeedReadResult, { status: 'read' }>): Promise<void> {
+    const { lostTail } = this.context.options;
     const shared = result.status === 'reset' ? result.shared : undefined;
     if (result.status === 'reset') {
       const tail = { bucket: this.bucket, shared };
-      if (options.lostTail === undefined) throw new FeedReset(tail);
-      await options.lostTail(tail);
+      if (lostTail === undefined) throw new FeedReset(tail);
+      await lostTail(tail);
     }
-    const { bound } = this.#checkpoint;
-    const trimmed = result.status === 'trimmed' || undefined;
-    this.#checkpoint.set({ trail: lost, bound: trimmed && bound !== lost[0] ? bound : undefined, trimmed });
+    this.#checkpoint.set({ bound: undefined });
+    await this.#compare(shared);
+  }
+
+  /**
+   * Replaces the streams of the checkpoint that differ from the store. Then continues after `shared`, a position of the
+   * trail that the feed has, or reads all streams. The checkpoint says so until all of them are compared, so an instance
+   * that is interrupted does this again.
+   */
+  async #compare(shared: FeedPosition | undefined): Promise<void> {
+    const { catalogue } = this.context;
+    this.#checkpoint.set({ comparing: true });
     for (const streams = await this.#checkpoint.streams(); streams.length > 0;) {
       const some = streams.splice(-STREAMS_AT_A_TIME);
       const found = await this.#reader.read(() => Promise.all(some.map((stream) => catalogue.find(stream))));
@@ -165,9 +172,11 @@ export class BucketProjection<Event, State> {
       const versions = some.map((stream, index) => [stream, found[index]?.version ?? 0] as const);
       if (!(await this.applyListed(new Map(versions)))) return;
     }
-    const index = lost.findIndex(({ sequence }) => sequence === shared?.sequence);
-    const [newest, ...older] = index < 0 ? [] : lost.slice(index);
-    if (newest === undefined) this.#checkpoint.set({ trail: undefined, trimmed: undefined });
+    const { trail = [] } = this.#checkpoint;
+    const index = trail.findIndex(({ sequence }) => sequence === shared?.sequence);
+    const [newest, ...older] = index < 0 ? [] : trail.slice(index);
+    this.#checkpoint.set({ comparing: undefined });
+    if (newest === undefined) this.#checkpoint.set({ trail: undefined });
     else await this.moveTo([newest, ...older]);
   }
 
