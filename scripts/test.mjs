@@ -19,6 +19,8 @@ const APART = [
   'test/{world/load/*,**/*.load.*}.test.ts',
 ];
 const PROCESSES = ['test/**/*.{fault,browser}.test.ts', 'test/**/*processes.*.test.ts'];
+/** Those with files of the project: its pages, and what it is deployed with. */
+const FILES = 'test/{docs,deploy}/**/*.test.ts';
 const REDIS = 'test/**/*.redis.test.ts';
 /** Those that wait the longest. */
 const WAITING = 'test/adapters/redis/{append,st}*.redis.test.ts';
@@ -28,7 +30,11 @@ const HTTP = 'test/**/*.http.test.ts';
 const run = (files, ...others) => [files, ...others.flatMap((pattern) => ['--ignore', pattern]), ...passedOn];
 
 process.exitCode = processes
-  ? await runInParallel([run(PROCESSES[0], PROCESSES[1], ...APART), run(PROCESSES[1], ...APART)])
+  ? await runInParallel([
+      run(PROCESSES[0], PROCESSES[1], ...APART),
+      run('test/{docs,deploy}/**/*processes.*.test.ts', ...APART),
+      run(PROCESSES[1], FILES, ...APART),
+    ])
   : await runInParallel(
       [
         run(WAITING, ...PROCESSES, ...APART),
