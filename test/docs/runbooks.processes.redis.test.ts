@@ -32,11 +32,12 @@ describeOwnRedis('A runbook', (startRedis) => {
   const bash = compiledCli();
   const path = temporaryDirectory();
   let environment: Record<string, string>;
+  let port: number;
   let forgotten: () => void;
 
   beforeEach(async function () {
     needsLocalServers(this, await startRedis(), 'a data directory');
-    const port = await freePort();
+    port = await freePort();
     const [directory, backup, file] = [path('redis'), path('backup'), path('redis.conf')];
     for (const each of [directory, backup]) {
       rmSync(each, { recursive: true, force: true });
@@ -57,7 +58,8 @@ describeOwnRedis('A runbook', (startRedis) => {
     await run('redis-server "$CONF"');
   });
   afterEach(async () => {
-    await bash('redis-cli -u "$REDIS_URL" SHUTDOWN NOSAVE', environment).ended;
+    // Not at REDIS_URL, which may be the address of another one now.
+    await bash(`redis-cli -p ${port} SHUTDOWN NOSAVE`, environment).ended;
     forgotten();
   });
 
