@@ -9,8 +9,16 @@ import { markdown } from '../table';
 
 const NAMES = ['plant-store-redis', 'koa-redis'];
 
-/** By the first pattern that the file of the function matches, or its name if it has no file. */
-const PARTS: Readonly<Record<string, RegExp>> = {
+/** Parts, each with all functions whose file matches its pattern, and none before it; or their name if they have no file. */
+type Parts = Readonly<Record<string, RegExp>>;
+
+/** What has no part of its own, in the order of the table. */
+export const OTHERS: Parts = {
+  'garbage collector': /^\(garbage collector\)$/,
+  'native code outside of functions': /^/,
+};
+
+const PARTS: Parts = {
   'domain and application': /plant-store\/\w+\/dist\/(domain|application)\//,
   'engine (`src/event-sourcing`)': /plant-store\/\w+\/dist\/event-sourcing\//,
   'HTTP adapter': /plant-store\/\w+\/dist\/adapters\/http\//,
@@ -22,8 +30,7 @@ const PARTS: Readonly<Record<string, RegExp>> = {
   'HTTP in Node': /^node:(_http|internal\/http)/,
   'sockets and streams in Node': /^node:(net|stream|internal\/(streams|stream_base))/,
   'timers, ticks, buffers, events in Node': /^node:/,
-  'garbage collector': /^\(garbage collector\)$/,
-  'native code outside of functions': /^/,
+  ...OTHERS,
 };
 
 /** The native function that begins and ends a profile. */
@@ -44,17 +51,27 @@ export async function profile(conditions: Conditions, users = 256): Promise<Sect
       }
     });
   }
-  const rows = [...Object.keys(PARTS), 'all'].map((part) => [
+  return { text: partsTable([`µs of processor, ${users} users`, ...columns], PARTS, costs) };
+}
+
+/** A row for each part, and one for the whole. */
+export function partsTable(
+  heads: readonly string[],
+  parts: Parts,
+  costs: readonly ReadonlyMap<string, number>[],
+): string {
+  const rows = [...Object.keys(parts), 'all'].map((part) => [
     part,
     ...costs.map((each) => (each.get(part) ?? 0).toFixed(1)),
   ]);
-  return { text: markdown([`µs of processor, ${users} users`, ...columns], rows) };
+  return markdown(heads, rows);
 }
 
 /** The parts of `whole`, in proportion to the time in functions of each. A native function belongs to its caller. */
 export function partsOf(
   { nodes, samples, timeDeltas }: Profiler.Profile,
   whole: number,
+  parts = PARTS,
 ): Map<string, number> {
   const partOf = new Map<number, string>();
   const idle = new Set<number>();
@@ -62,7 +79,7 @@ export function partsOf(
     const { functionName, url } = node.callFrame;
     const isNative = url === '' && !functionName.startsWith('(');
     if (functionName === '(idle)' || (isNative && functionName === INSPECTOR)) idle.add(node.id);
-    const own = Object.keys(PARTS).find((part) => PARTS[part]!.test(url || functionName))!;
+    const own = Object.keys(parts).find((part) => parts[part]!.test(url || functionName))!;
     const part = isNative ? ofCaller : own;
     partOf.set(node.id, part);
     for (const child of node.children ?? []) visit(byId.get(child)!, part);

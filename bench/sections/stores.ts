@@ -9,9 +9,21 @@ import { type NewPlant, plantCreated, parsePlantId } from '../../src/domain';
 import { BEGINNING, type EncodedEvent, type EventStore, type Head } from '../../src/event-sourcing';
 import { pinned } from '../machine';
 import type { Section } from '../report';
+import { profiler } from '../servers/profiler';
 import type { Conditions } from '../session';
 import { median, spread } from '../statistics';
 import { markdown, ratioText, thousands } from '../table';
+import { OTHERS, partsOf, partsTable } from './profile';
+
+/** Of a replay. */
+const PARTS = {
+  'list of plants (`src/domain`)': /\/src\/domain\//,
+  'codec of events, with `JSON.parse`': /\/src\/(application\/|event-sourcing\/(json-)?codec\.)/,
+  'engine (`src/event-sourcing`)': /\/src\/event-sourcing\//,
+  'adapter of the store': /\/src\/adapters\//,
+  'ioredis, and Node': /node_modules\/|^node:/,
+  ...OTHERS,
+};
 
 /** Appends in flight, each of another stream. */
 const STREAMS = 64;
@@ -45,15 +57,22 @@ export async function stores(
     await fill(opened.store, events);
     const memory = new MemoryEventStore();
     await fill(memory, events);
+    const replays = [await replayed(opened.store, events), await replayed(memory, events)];
+    const [fromRedis, inMemory] = replays.map(({ aSecond }) => thousands(aSecond));
     const rows = [
       ['appends to Redis, as a share of raw XADD', ratioText(spread(shares))],
-      [
-        'events replayed from Redis, a second of processor time',
-        thousands(await replayed(opened.store, events)),
-      ],
-      ['events replayed in memory, a second of processor time', thousands(await replayed(memory, events))],
+      ['events replayed from Redis, a second of processor time', fromRedis!],
+      ['events replayed in memory, a second of processor time', inMemory!],
     ];
-    return { text: markdown(['the stores alone', 'figure'], rows) };
+    const tables = [
+      markdown(['the stores alone', 'figure'], rows),
+      partsTable(
+        ['µs of processor for an event', 'from Redis', 'in memory'],
+        PARTS,
+        replays.map(({ parts }) => parts),
+      ),
+    ];
+    return { text: tables.join('\n\n') };
   } finally {
     opened.close();
     raw.disconnect();
@@ -103,16 +122,27 @@ async function fill(store: EventStore, events: number): Promise<void> {
   }
 }
 
-/** Events replayed in a second of processor time, by instances without a snapshot. */
-async function replayed(store: EventStore, events: number): Promise<number> {
+/** Events replayed in a second of processor time, by instances without a snapshot, and of what the time consists. */
+async function replayed(
+  store: EventStore,
+  events: number,
+): Promise<{ readonly aSecond: number; readonly parts: ReadonlyMap<string, number> }> {
   const rates: number[] = [];
-  for (let replay = 0; replay < REPLAYS; replay++) {
-    const plants = new PlantStore({ ...system(), store, timeoutMs: 60_000 });
-    const before = process.cpuUsage();
-    const version = await plants.list(USER, { limit: 1 }, ({ head }) => head.version);
-    const { user, system: kernel } = process.cpuUsage(before);
-    if (version !== events) throw new Error(`${version} of ${events} events were replayed`);
-    rates.push((events * 1e6) / (user + kernel));
-  }
-  return median(rates);
+  for (let replay = 0; replay < REPLAYS; replay++)
+    rates.push((events * 1e6) / (await replayOnce(store, events)));
+  const aSecond = median(rates);
+  const { begin, end } = profiler();
+  await begin();
+  await replayOnce(store, events);
+  return { aSecond, parts: partsOf(await end(), 1e6 / aSecond, PARTS) };
+}
+
+/** The processor time of a replay, in µs. */
+async function replayOnce(store: EventStore, events: number): Promise<number> {
+  const plants = new PlantStore({ ...system(), store, timeoutMs: 60_000 });
+  const before = process.cpuUsage();
+  const version = await plants.list(USER, { limit: 1 }, ({ head }) => head.version);
+  const { user, system: kernel } = process.cpuUsage(before);
+  if (version !== events) throw new Error(`${version} of ${events} events were replayed`);
+  return user + kernel;
 }

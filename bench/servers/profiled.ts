@@ -1,9 +1,8 @@
 /** Profiles the server that is started with `--require` and this file, between two messages; see sections/profile.ts. */
-import { Session } from 'node:inspector/promises';
+import { profiler } from './profiler';
 import { PROFILE } from './status';
 
-const session = new Session();
-session.connect();
+const { begin, end } = profiler();
 let isRunning = false;
 
 process.on('message', (message) => {
@@ -13,9 +12,7 @@ process.on('message', (message) => {
 /** Begins a profile, or ends it and resolves with it. */
 async function turn() {
   isRunning = !isRunning;
-  if (!isRunning) return (await session.post('Profiler.stop')).profile;
-  await session.post('Profiler.enable');
-  await session.post('Profiler.setSamplingInterval', { interval: 200 });
-  await session.post('Profiler.start');
+  if (!isRunning) return end();
+  await begin();
   return {};
 }
