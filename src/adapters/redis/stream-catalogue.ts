@@ -5,6 +5,7 @@ import {
   OutcomeUnknown,
   type StreamCatalogue,
   type StreamName,
+  StoreUnavailable,
   withoutStream,
 } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
@@ -22,6 +23,9 @@ import {
   ownerOfKey,
   streamKey,
 } from './stream-key';
+
+/** Of a Cluster. */
+const SLOTS = 16384;
 
 /** Approximate number of keys per SCAN. */
 const SCAN_COUNT = 1000;
@@ -69,18 +73,57 @@ export class RedisStreamCatalogue implements StreamCatalogue {
     private readonly options: { readonly keyPrefix: string; readonly waitReplicas: number },
   ) {}
 
+  /**
+   * Rejects if not all primaries of a Cluster are known. It is searched until no slot had another owner meanwhile, and twice
+   * at least: the key of a slot that migrates can leave a server before it is searched for one that was searched before.
+   */
   async *streams(): AsyncGenerator<CataloguedStream | ForeignObject> {
+    const { client } = this.connection;
     // SCAN may return a key more than once.
     const seen = new Set<string>();
-    for (const node of primariesOf(this.connection.client)) {
-      for (let cursor = '0', first = true; first || cursor !== '0'; first = false) {
-        const [next, keys] = await this.#scan(node, cursor);
-        cursor = next;
-        const newKeys = keys.filter((key) => !seen.has(key) && seen.add(key));
-        const found = await this.#identifyAll(newKeys);
-        for (const one of found) if (one !== undefined) yield one;
-      }
+    const needed = client instanceof Cluster ? 2 : 1;
+    let owners = await this.#owners();
+    for (let passes = 0; passes < needed;) {
+      for (const node of primariesOf(client)) yield* this.#search(node, seen);
+      const before = owners;
+      owners = await this.#owners();
+      passes = owners === before ? passes + 1 : 0;
     }
+  }
+
+  async *#search(node: Redis, seen: Set<string>): AsyncGenerator<CataloguedStream | ForeignObject> {
+    for (let cursor = '0', first = true; first || cursor !== '0'; first = false) {
+      const [next, keys] = await this.#scan(node, cursor);
+      cursor = next;
+      const newKeys = keys.filter((key) => !seen.has(key) && seen.add(key));
+      const found = await this.#identifyAll(newKeys);
+      for (const one of found) if (one !== undefined) yield one;
+    }
+  }
+
+  /**
+   * The owner of each slot of a Cluster, if all of them are connected, and agree about it. The client forgets a primary whose
+   * connection broke until it asks others, and a primary that was frozen believes for a moment that it still is one.
+   */
+  async #owners(): Promise<string> {
+    const { client } = this.connection;
+    if (!(client instanceof Cluster)) return '';
+    await new Promise<void>((resolve) => client.refreshSlotsCache(() => resolve()));
+    const nodes = primariesOf(client);
+    const views = await Promise.all(nodes.map((node) => node.cluster('SLOTS'))).catch((error: unknown) => {
+      throw readFault(error);
+    });
+    const [view, ...others] = views.map((slots) =>
+      slots.map(([first, last, owner]) => `${first}-${last} ${owner?.[0]}:${owner?.[1]}`).sort(),
+    );
+    const slots = views[0]?.reduce((sum, [first, last]) => sum + last - first + 1, 0);
+    const addresses = new Set(view?.map((range) => range.slice(range.indexOf(' ') + 1)));
+    const areConnected = nodes.every(({ options: { host, port } }) => addresses.delete(`${host}:${port}`));
+    const text = String(view);
+    const agree = others.every((other) => String(other) === text);
+    if (slots !== SLOTS || !areConnected || addresses.size > 0 || !agree)
+      throw new StoreUnavailable('not all primaries of the Cluster are known, or they differ about slots');
+    return text;
   }
 
   async find(stream: StreamName): Promise<CataloguedStream | undefined> {

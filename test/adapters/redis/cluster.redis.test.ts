@@ -1,8 +1,8 @@
-import { streamName } from '../../../src/testing/a-stream';
+import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { APPEND } from '../../../src/adapters/redis/scripts';
 import { streamKey } from '../../../src/adapters/redis/stream-key';
-import { BEGINNING, OutcomeUnknown } from '../../../src/event-sourcing';
+import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
 import {
   checkpointStoreContract,
   leaseStoreContract,
@@ -10,6 +10,7 @@ import {
   streamArchiveContract,
   streamCatalogueContract,
 } from '../../../src/testing';
+import { streamName } from '../../../src/testing/a-stream';
 import { CONTRACT_OPTIONS, describeContract, describeEventStore } from '../../contracts/event-store';
 import { HttpClient, servedInTime } from '../../support/client';
 import { encoded, created } from '../../support/given';
@@ -127,5 +128,45 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
     await lost;
     await close();
     expect(failure).to.be.an.instanceOf(OutcomeUnknown);
+  });
+});
+
+describeOwnRedis('On a Redis Cluster of two primaries', (startRedis) => {
+  it('the catalogue leaves out no stream of a primary whose connections were reset', async () => {
+    const nodes = [
+      await startRedis('--cluster-enabled', 'yes'),
+      await startRedis('--cluster-enabled', 'yes'),
+    ];
+    const proxy = await TcpProxy.to({ port: nodes[1]!.port });
+    await nodes[1]!.admin.config('SET', 'cluster-announce-port', String(proxy.port));
+    await nodes[0]!.admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '8191');
+    await nodes[1]!.admin.call('CLUSTER', 'ADDSLOTSRANGE', '8192', '16383');
+    const { port } = nodes[1]!;
+    await nodes[0]!.admin.call('CLUSTER', 'MEET', '127.0.0.1', port, port + 10_000);
+    for (const { admin } of nodes)
+      await until(async () => (await admin.cluster('INFO')).includes('cluster_slots_ok:16384'));
+    const { store, catalogue, close } = await openStore('redis://127.0.0.1', {
+      clusterNodes: [{ host: '127.0.0.1', port: nodes[0]!.port }],
+    });
+    const streams = Array.from({ length: 20 }, (_, index) => streamName(`user ${index}`));
+    for (const stream of streams) await store.append(stream, BEGINNING, 'ours', encoded(created(1, 'Fern')));
+    const listed = async () => {
+      const names: string[] = [];
+      for await (const found of catalogue.streams()) if ('stream' in found) names.push(found.stream);
+      return names.sort();
+    };
+    expect(await listed()).to.deep.equal([...streams].sort());
+
+    // From the loss of the connection on, also before the client has another one.
+    proxy.cut();
+    for (let times = 0, served = false; times < 50 || !served; times++) {
+      await immediate();
+      const result = await listed().catch((error: unknown) => error);
+      served = Array.isArray(result);
+      if (!served) expect(result).to.be.an.instanceOf(StoreUnavailable);
+      else expect(result).to.deep.equal([...streams].sort());
+    }
+    await close();
+    await proxy.close();
   });
 });

@@ -107,8 +107,9 @@ async function startCluster(options: TopologyOptions): Promise<Topology> {
       await target.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', await idOf(source));
       await source.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', await idOf(target));
       await pause(50);
-      const keys = (await source.call('CLUSTER', 'GETKEYSINSLOT', slot, 100)) as string[];
-      if (keys.length > 0)
+      // A few at a time: Redis answers nothing else meanwhile.
+      const left = async () => (await source.call('CLUSTER', 'GETKEYSINSLOT', slot, 20)) as string[];
+      for (let keys = await left(); keys.length > 0; keys = await left())
         await source.call('MIGRATE', target.host.address, target.port, '', 0, 1500, 'KEYS', ...keys);
       await meanwhile(target);
       for (const node of [target, source, ...primaries])
