@@ -204,6 +204,32 @@ describe('A projection', () => {
       await projection.close();
     });
 
+    it('compares all streams although it is interrupted', async () => {
+      const many = Array.from({ length: 250 }, (_, index) => streamName(`stream ${index}`));
+      const { store, clock, model, start, failOver } = givenAhead(many);
+      const { read } = store.feed;
+      let [failedOver, interrupted] = [false, false];
+      Object.assign(store.feed, {
+        async read(...args: Parameters<typeof read>) {
+          // The first page after the position.
+          if (!failedOver && args[1][0].sequence === 0) failedOver = await failOver().then(() => true);
+          return read(...args);
+        },
+      });
+      const projection = start({
+        async apply(batch) {
+          await model.transaction(batch);
+          if (!failedOver || interrupted) return;
+          interrupted = true;
+          throw new StoreUnavailable('the database is restarted');
+        },
+      });
+      await clock.pass(5000);
+      expect(many.filter((stream) => model.of(stream).length > 0)).to.deep.equal([]);
+      expect([model.of(C1), interrupted]).to.deep.equal([['uno', 'due', 'tre'], true]);
+      await projection.close();
+    });
+
     it('notices it while it reads all streams', async () => {
       const many = Array.from({ length: 250 }, (_, index) => streamName(`stream ${index}`));
       const { store, clock, model, start, failOver } = givenAhead(many);

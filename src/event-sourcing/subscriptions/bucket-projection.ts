@@ -153,16 +153,15 @@ export class BucketProjection<Event, State> {
       if (lostTail === undefined) throw new FeedReset(tail);
       await lostTail(tail);
     }
-    this.#checkpoint.set({ bound: undefined });
-    await this.#compare(shared);
+    await this.#compare(shared, this.#checkpoint.bound);
   }
 
   /**
    * Replaces the streams of the checkpoint that differ from the store. Then continues after `shared`, a position of the
    * trail that the feed has, or reads all streams. The checkpoint says so until all of them are compared, so an instance
-   * that is interrupted does this again.
+   * that is interrupted does this again. A bound that is lost stays until there is another one: it reveals the loss.
    */
-  async #compare(shared: FeedPosition | undefined): Promise<void> {
+  async #compare(shared: FeedPosition | undefined, lost?: FeedPosition): Promise<void> {
     const { catalogue } = this.context;
     this.#checkpoint.set({ comparing: true });
     for (const streams = await this.#checkpoint.streams(); streams.length > 0;) {
@@ -170,28 +169,30 @@ export class BucketProjection<Event, State> {
       const found = await this.#reader.read(() => Promise.all(some.map((stream) => catalogue.find(stream))));
       if (found === undefined) return;
       const versions = some.map((stream, index) => [stream, found[index]?.version ?? 0] as const);
-      if (!(await this.applyListed(new Map(versions)))) return;
+      if (!(await this.applyListed(new Map(versions), lost))) return;
     }
-    const { trail = [] } = this.#checkpoint;
+    const { trail = [], bound } = this.#checkpoint;
     const index = trail.findIndex(({ sequence }) => sequence === shared?.sequence);
     const [newest, ...older] = index < 0 ? [] : trail.slice(index);
-    this.#checkpoint.set({ comparing: undefined });
+    this.#checkpoint.set({ comparing: undefined, bound: bound === lost ? undefined : bound });
     if (newest === undefined) this.#checkpoint.set({ trail: undefined });
     else await this.moveTo([newest, ...older]);
   }
 
   /**
    * Applies all events of `streams` up to versions that the catalogue has just returned. The end of the feed is noted
-   * after that, so it bounds what is applied. False, without effect, if the feed has lost the bound before it, or cannot
-   * be read.
+   * after that, so it bounds what is applied. False, without effect, if the feed has lost the bound before it, unless that is
+   * `lost`, or cannot be read.
    */
-  async applyListed(streams: ReadonlyMap<StreamName, number>): Promise<boolean> {
+  async applyListed(streams: ReadonlyMap<StreamName, number>, lost?: FeedPosition): Promise<boolean> {
     const { feed } = this.context;
     const { bound } = this.#checkpoint;
     const end = await this.#reader.read(() => feed.end(this.bucket));
     if (end === undefined) return false;
-    const known = bound && (await this.#reader.read(() => feed.read(this.bucket, [bound], 1)));
-    if (bound && known?.status !== 'read') return false;
+    if (bound !== undefined && bound !== lost) {
+      const known = await this.#reader.read(() => feed.read(this.bucket, [bound], 1));
+      if (known?.status !== 'read') return false;
+    }
     this.#checkpoint.set({ bound: end });
     await this.#applier.advance(streams);
     return !this.isCancelled();
