@@ -113,17 +113,19 @@ export class RedisStreamCatalogue implements StreamCatalogue {
     const views = await Promise.all(nodes.map((node) => node.cluster('SLOTS'))).catch((error: unknown) => {
       throw readFault(error);
     });
-    const [view, ...others] = views.map((slots) =>
-      slots.map(([first, last, owner]) => `${first}-${last} ${owner?.[0]}:${owner?.[1]}`).sort(),
+    const ranges = views.map((slots) =>
+      slots.map(([first, last, owner]) => ({ first, last, owner: `${owner?.[0]}:${owner?.[1]}` })),
     );
-    const slots = views[0]?.reduce((sum, [first, last]) => sum + last - first + 1, 0);
-    const addresses = new Set(view?.map((range) => range.slice(range.indexOf(' ') + 1)));
-    const areConnected = nodes.every(({ options: { host, port } }) => addresses.delete(`${host}:${port}`));
-    const text = String(view);
-    const agree = others.every((other) => String(other) === text);
-    if (slots !== SLOTS || !areConnected || addresses.size > 0 || !agree)
+    const texts = ranges.map((all) => String(all.map((each) => Object.values(each).join(' ')).sort()));
+    const [own = []] = ranges;
+    const count = own.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+    const owners = new Set(own.map(({ owner }) => owner));
+    const areConnected =
+      owners.size === nodes.length &&
+      nodes.every(({ options: { host, port } }) => owners.has(`${host}:${port}`));
+    if (count !== SLOTS || !areConnected || new Set(texts).size > 1)
       throw new StoreUnavailable('not all primaries of the Cluster are known, or they differ about slots');
-    return text;
+    return texts[0]!;
   }
 
   async find(stream: StreamName): Promise<CataloguedStream | undefined> {
