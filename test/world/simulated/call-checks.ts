@@ -31,6 +31,8 @@ export class CallChecks {
   #made = 0;
   /** Calls that had a reason: one for each round, and one after each result that leads to another call. */
   #allowed = 0;
+  /** Streams whose last page said that there are more events. */
+  readonly #incomplete = new Set<StreamName>();
   /** The append of each stream that has no outcome, and whose round has not failed. */
   readonly #appending = new Map<StreamName, object>();
   /** By the name that the event gives a plant. */
@@ -64,7 +66,7 @@ export class CallChecks {
   watch(store: EventStore): EventStore {
     return {
       ...store,
-      read: (stream, after) => this.#call(store.read(stream, after)),
+      read: (stream, after) => this.#call(stream, store.read(stream, after)),
       append: (stream, expected, commit, events) =>
         this.#append(stream, events, store.append(stream, expected, commit, events)),
     };
@@ -98,13 +100,16 @@ export class CallChecks {
       : [];
   }
 
-  async #call<T extends Result>(call: Promise<T>): Promise<T> {
+  async #call<T extends Result>(stream: StreamName, call: Promise<T>): Promise<T> {
     this.#made++;
     this.unsettled++;
     try {
       const result = await call;
+      // An empty page leads on, too, if it ends a load whose last events were lost meanwhile.
+      const wasIncomplete = this.#incomplete.delete(stream);
+      if ('more' in result && result.more) this.#incomplete.add(stream);
       const leadsOn =
-        result.status === 'read' ? result.more || result.events.length > 0 : result.status !== 'appended';
+        result.status === 'read' ? wasIncomplete || result.events.length > 0 : result.status !== 'appended';
       if (leadsOn) this.#allowed++;
       return result;
     } catch (error) {
@@ -131,7 +136,7 @@ export class CallChecks {
     }
     for (const write of writes) write.pending++;
     try {
-      const result = await this.#call(appended);
+      const result = await this.#call(stream, appended);
       if (result.status === 'appended' || result.status === 'conflict')
         for (const write of writes) write.inDoubt = false;
       return result;
