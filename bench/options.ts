@@ -1,10 +1,13 @@
 /** The options of `npm run bench -- …`. */
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Generator } from './load';
 
 export interface BenchmarkOptions {
   readonly quick: boolean;
   readonly only: readonly string[] | undefined;
+  /** The compiled main script of an earlier version, to compare with; a path. */
+  readonly earlier: string | undefined;
   readonly rounds: number;
   readonly slices: number;
   readonly seconds: number;
@@ -20,6 +23,7 @@ export interface BenchmarkOptions {
 export const HELP = `npm run bench -- [OPTION …]
   --quick            one short round of some, under two minutes; writes nothing
   --only NAME,NAME   these only, and bare, which all are compared with
+  --earlier FILE     compare with an earlier version of plant-store, whose dist/main.js this is
   --rounds N         how often each is started and measured (1)
   --slices N         how often each kind of request is measured then, in turns with bare (3)
   --seconds S        for how long each time (1)
@@ -34,6 +38,7 @@ export function readOptions(args: readonly string[]): BenchmarkOptions {
     options: {
       quick: { type: 'boolean', default: false },
       only: { type: 'string' },
+      earlier: { type: 'string' },
       rounds: { type: 'string' },
       slices: { type: 'string' },
       seconds: { type: 'string' },
@@ -43,19 +48,20 @@ export function readOptions(args: readonly string[]): BenchmarkOptions {
       help: { type: 'boolean', default: false },
     },
   });
-  const { quick, only, load } = values;
+  const { quick, only, earlier, load } = values;
   if (load !== undefined && load !== 'wrk' && load !== 'node') {
     throw new Error('--load is wrk or node');
   }
   return {
     quick,
-    only: only?.split(','),
+    only: only?.split(',') ?? (earlier === undefined ? undefined : []),
+    earlier: earlier === undefined ? undefined : resolve(earlier),
     rounds: number('--rounds', values.rounds ?? '1', 1),
     slices: number('--slices', values.slices ?? (quick ? '1' : '3'), 1),
     seconds: number('--seconds', values.seconds ?? '1', 0.1),
     warmUpSeconds: number('--warm-up', values['warm-up'] ?? (quick ? '1' : '2'), 0),
     generator: load,
-    write: values.into !== undefined || (!quick && only === undefined),
+    write: values.into !== undefined || (!quick && only === undefined && earlier === undefined),
     into: values.into ?? 'docs',
     help: values.help,
   };

@@ -15,7 +15,7 @@ import { largeList } from './sections/large-list';
 import { latency } from './sections/latency';
 import { latencyByLoad } from './sections/latency-by-load';
 import { log } from './sections/log';
-import { peers } from './sections/peers';
+import { earlier, peers } from './sections/peers';
 import { profile } from './sections/profile';
 import { stores } from './sections/stores';
 import { tracing } from './sections/tracing';
@@ -53,8 +53,11 @@ async function main(): Promise<void> {
   console.log(`${machineText()}\n${conditionsText(conditions, options)}`);
   const compared = await allCompared(chosen, options.rounds, conditions);
   const measured: [string, Section][] = [];
-  for (const name of sections) {
-    const [heading, measure] = SECTIONS[name]!;
+  const chosenSections = sections.map((name) => SECTIONS[name]!);
+  const { earlier: earlierMain } = options;
+  if (earlierMain !== undefined)
+    chosenSections.push(['An earlier version', (...given) => earlier(earlierMain, ...given)]);
+  for (const [heading, measure] of chosenSections) {
     // The other figures, which took many minutes, are not lost.
     const failed = (error: unknown): Section => {
       process.exitCode = 1;

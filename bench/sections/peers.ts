@@ -1,6 +1,6 @@
 /**
  * Compares the service on Redis with the same service written by hand, on a Redis hash of each user, and the service in
- * memory with a framework that sends fixed answers. In turns.
+ * memory with a framework that sends fixed answers; or the service with an earlier version. In turns.
  */
 import { METHODS, type Pairs, cpuMicroseconds, cpuRatio, poolRounds } from '../compare';
 import { contestantOf, withUsers } from '../contestants';
@@ -12,26 +12,58 @@ import { markdown, ratioText } from '../table';
 
 const PEERS = ['koa-redis', 'fastify-redis'];
 
+/** What a table of ratios compares: a title, the service, and what is measured beside it. */
+type Comparison = readonly [title: string, ours: Contestant, other: Contestant];
+
 /** @param users numbers of users who take turns. */
-export async function peers(given: Conditions, rounds: number, users = [1, 256]): Promise<Section> {
+export function peers(conditions: Conditions, rounds: number, users = [1, 256]): Promise<Section> {
+  const ours = contestantOf('plant-store-redis');
+  const fixed = contestantOf('koa-fixed');
+  return processorTimes(conditions, rounds, [
+    ...PEERS.map(contestantOf).flatMap((peer) => byUsers(peer.title, ours, peer, users)),
+    [`${fixed.title}, and plant-store in memory`, contestantOf('plant-store'), fixed],
+  ]);
+}
+
+/**
+ * Compares the service with an earlier version of it.
+ *
+ * @param main the compiled main script of that version.
+ */
+export function earlier(
+  main: string,
+  conditions: Conditions,
+  rounds: number,
+  users = [1, 256],
+): Promise<Section> {
+  const comparisons = ['plant-store', 'plant-store-redis'].map(contestantOf).flatMap((ours) => {
+    const command = { ...ours.command, args: [main] };
+    return byUsers(`earlier ${ours.title}`, ours, { ...ours, command }, users);
+  });
+  return processorTimes(conditions, rounds, comparisons);
+}
+
+function byUsers(title: string, ours: Contestant, other: Contestant, users: readonly number[]): Comparison[] {
+  return users.map((count) => {
+    const of = (contestant: Contestant) => (count === 1 ? contestant : withUsers(contestant, count));
+    return [`${title}, ${count === 1 ? 'one user' : `${count} users`}`, of(ours), of(other)];
+  });
+}
+
+async function processorTimes(
+  given: Conditions,
+  rounds: number,
+  comparisons: readonly Comparison[],
+): Promise<Section> {
   // The larger program takes longer to be compiled.
   const conditions = { ...given, warmUpSeconds: 3 * given.warmUpSeconds };
   const rows: string[][] = [];
-  const add = async (title: string, ours: Contestant, peer: Contestant) => {
+  for (const [title, ours, other] of comparisons) {
     const compared: Pairs[] = [];
-    for (let round = 1; round <= rounds; round++) compared.push(await measure(ours, peer, conditions));
+    for (let round = 1; round <= rounds; round++) compared.push(await measure(ours, other, conditions));
     rows.push(row(title, poolRounds(compared)));
     console.log(rows.at(-1)!.join('  '));
-  };
-  for (const peer of PEERS.map(contestantOf)) {
-    for (const count of users) {
-      const of = (contestant: Contestant) => (count === 1 ? contestant : withUsers(contestant, count));
-      const title = `${peer.title}, ${count === 1 ? 'one user' : `${count} users`}`;
-      await add(title, of(contestantOf('plant-store-redis')), of(peer));
-    }
   }
-  const fixed = contestantOf('koa-fixed');
-  await add(`${fixed.title}, and plant-store in memory`, contestantOf('plant-store'), fixed);
   const heads = METHODS.map((method) => `${method}: ratio, µs of plant-store and of the other`);
   return { text: markdown(['processor time, compared with', ...heads], rows) };
 }

@@ -14,11 +14,12 @@ import { largeList } from '../../bench/sections/large-list';
 import { latency } from '../../bench/sections/latency';
 import { latencyByLoad } from '../../bench/sections/latency-by-load';
 import { log } from '../../bench/sections/log';
-import { peers } from '../../bench/sections/peers';
+import { earlier, peers } from '../../bench/sections/peers';
 import { profile } from '../../bench/sections/profile';
 import { stores } from '../../bench/sections/stores';
 import { tracing } from '../../bench/sections/tracing';
 import type { Conditions } from '../../bench/session';
+import { compiledMain } from '../support/compiled';
 
 const run = promisify(execFile);
 
@@ -96,6 +97,14 @@ describe('npm run bench', function () {
       expect(text).to.match(
         /^\| Koa[^|]*fixed answers, and plant-store in memory( \| [\d.]+, [\d.]+, [\d.]+){3} \|$/m,
       );
+    });
+
+    it('compares the service with an earlier version', async function () {
+      if (!has('redis-server')) return this.skip();
+      const { text } = await earlier(compiledMain(), conditions, 1, [1, 3]);
+      expect(
+        text.match(/^\| earlier plant-store [^|]* (one user|3 users)( \| [\d.]+, [\d.]+, [\d.]+){3} \|$/gm),
+      ).to.have.length(4);
     });
 
     it('divides the processor time of a request among the parts of the program', async function () {
