@@ -222,5 +222,7 @@ function fits(held: AppendBounds, bytes: number, bounds: AppendBounds): boolean 
 }
 
 function sizeOf(texts: readonly (string | number)[]): number {
-  return texts.reduce<number>((bytes, text) => bytes + Buffer.byteLength(String(text)), 0);
+  let bytes = 0;
+  for (const text of texts) bytes += typeof text === 'string' ? Buffer.byteLength(text) : String(text).length;
+  return bytes;
 }

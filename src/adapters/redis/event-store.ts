@@ -15,6 +15,7 @@ import { BatchedReads } from './batched-reads';
 import type { RedisConnection } from './connection';
 import { REDIS_DEFAULTS } from './defaults';
 import { appendFault, readFault } from './faults';
+import { commitText } from './feed';
 import { PackedEntries, eventOf } from './entry';
 import { type PackedPage, doubtOf } from './scripts';
 import { BUCKETS, addressOf, eventKeys, feedKeys } from './stream-key';
@@ -117,7 +118,8 @@ export class RedisEventStore implements EventStore {
     feed.appends = (feed.appends + 1) % TRIM_EVERY;
     const trimTo = feed.appends === 0 ? this.#feedLength : '';
     const attempt = (++this.#attempts).toString(36);
-    const args = [expected.version, expected.commit, commit, ...bounds, trimTo, attempt];
+    const text = commitText({ commit, attempt });
+    const args = [expected.version, expected.commit, commit, ...bounds, trimTo, text];
     for (const { type, data } of events) args.push(type, data);
     const [status, page] = await this.appends.execute(keys, args).catch((error: unknown) => {
       throw appendFault(error);

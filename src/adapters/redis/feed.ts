@@ -64,7 +64,7 @@ export class RedisFeed implements Feed {
   }
 
   async #read(bucket: number, position: FeedPosition, limit: number): Promise<FeedReadResult> {
-    const reply = await this.#execute(READ_FEED, bucket, [position.sequence, textOf(position), limit]);
+    const reply = await this.#execute(READ_FEED, bucket, [position.sequence, commitText(position), limit]);
     const [result, entries] = reply as [Buffer] | [more: number, readonly RawEntry[]];
     if (entries !== undefined)
       return { status: 'read', entries: entries.map((entry) => entryOf(entry)), more: Number(result) === 1 };
@@ -92,8 +92,8 @@ function entryOf([id, [, name, , version, , commit]]: RawEntry): FeedEntry {
   return { sequence: Number(sequence), ...commitOf(commit), stream, version: Number(version) };
 }
 
-/** What an entry has of a commit, as the append script writes it: the commit id and its attempt. */
-function textOf({ commit, attempt }: FeedPosition): string {
+/** What an entry has of a commit: its id, and a text that no other execution of its append has. */
+export function commitText({ commit, attempt }: Pick<FeedPosition, 'commit' | 'attempt'>): string {
   return attempt === undefined ? commit : `${commit}.${attempt}`;
 }
 

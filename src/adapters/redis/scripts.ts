@@ -260,8 +260,8 @@ end
  *
  * KEYS: of each append the stream, its base, the feed of its bucket; then the id of the store except on a Cluster.
  * Arguments of an append: expected version, expected commit, commit id, maximum number and size of the entries that a
- * conflict returns, the length of the feed if it is to be trimmed, else an empty text, and a text that no other execution of
- * the append has; then type and data of each event.
+ * conflict returns, the length of the feed if it is to be trimmed, else an empty text, and what the entry of the feed has of
+ * the commit, see `commitText`; then type and data of each event.
  *
  * Every check of an append comes before its first write, because Redis does not roll back a failed script. Redis itself
  * also refuses an entry id that is not above the last id of the stream, even if the entries were deleted.
@@ -284,7 +284,7 @@ local before, count = at + 6, (length - 7) / 2
 
 local function write()
   local last = string.format('%.0f', version + count)
-  publish(KEYS[key + 2], ARGV[at + 5], stream, last, commit .. '.' .. ARGV[at + 6])
+  publish(KEYS[key + 2], ARGV[at + 5], stream, last, ARGV[at + 6])
   for i = 1, count do
     local id = (i == count and last or string.format('%.0f', version + i)) .. '-0'
     redis.call('XADD', stream, id, 'type', ARGV[before + 2 * i - 1], 'data', ARGV[before + 2 * i], 'commit', commit)

@@ -210,11 +210,11 @@ export class SimulatedRedis {
 
 function describeReply({ instance }: SimulatedConnection, command: RedisCommand, reply: Reply): string {
   const [name, ...args] = command.args;
-  // A script or its digest, the text of a snapshot, the id of its writer, the attempt of an append.
+  // A script or its digest, the text of a snapshot, the id of its writer, a commit with its attempt.
   const words = args.map(
     (arg) =>
       SCRIPT_NAMES.get(arg) ??
-      ((arg.length > 30 && !arg.includes('{')) || /^1[0-9a-z]{4}$/.test(arg) ? '…' : arg),
+      ((arg.length > 30 && !arg.includes('{')) || /\.1[0-9a-z]{4}$/.test(arg) ? '…' : arg),
   );
   return `Redis to instance ${instance}: ${[name, ...words].join(' ')} -> ${describeValue(reply)}`;
 }
