@@ -9,6 +9,10 @@ export function contestants(): Contestant[] {
     plantStore('plant-store-redis', 'plant-store on Redis, each write synced to disk', {}, { redis: true }),
     plantStore('plant-store-warn', 'plant-store, log level `warn`', { LOG_LEVEL: 'warn' }),
     peer('bare', 'bare `node:http`, fixed answers', { remembers: false, notInQuick: true }),
+    peer('bare-redis', 'bare `node:http`, which waits for one command to Redis', {
+      redis: true,
+      remembers: false,
+    }),
     peer('koa-fixed', 'Koa 3, router, koa-bodyparser, fixed answers', { remembers: false }),
     peer('fastify', 'Fastify 5 and a Map, compiled schemas'),
     peer('fastify-redis', 'Fastify 5 and hashes in Redis', { redis: true }),

@@ -12,8 +12,8 @@ import { markdown, ratioText, thousands } from '../table';
 
 /** The measured servers. The first one is what the others are compared with. */
 export const NAMES = ['bare', 'plant-store', 'plant-store-redis'];
-/** Where the disk and a shared core also show, without what plant-store does. */
-const BY_HAND = 'koa-redis';
+/** What Redis, the disk and a shared core cost any service, and one that is written by hand. */
+const OTHERS = ['bare-redis', 'koa-redis'];
 const ROUNDS = 5;
 /** Of the capacity. */
 const SHARE = 0.5;
@@ -34,7 +34,7 @@ interface Measured {
 
 /** @param seconds at the constant rate, for each server and method, in each round. */
 export async function latency(conditions: Conditions, rounds = ROUNDS, seconds = 3): Promise<Section> {
-  const chosen = [...NAMES, BY_HAND].map(contestantOf);
+  const chosen = [...NAMES, ...OTHERS].map(contestantOf);
   const measured = chosen.map(({ title }): Measured => ({
     title,
     byMethod: { GET: [], POST: [], DELETE: [] },
