@@ -63,6 +63,34 @@ describe('A projection', () => {
     await second.close();
   });
 
+  it('notices that a batch of an instance that died was applied later, although the feed has lost it', async () => {
+    const reported: unknown[] = [];
+    const lostTail = (tail: unknown) => void reported.push(tail);
+    const { store, clock, model, start } = given({ lostTail }, new BucketedStore(1));
+    await store.add(A0, 'one');
+    const first = start();
+    await untilIdle();
+    await first.close();
+    await store.add(A0, 'two');
+    let applyLate = () => Promise.resolve();
+    const dying = start({
+      apply(batch) {
+        applyLate = () => model.transaction(batch);
+        return new Promise(() => {});
+      },
+    });
+    await untilIdle();
+    void dying.close();
+    await store.loseCommits(0, 1);
+    const second = start();
+    await untilIdle();
+    await applyLate();
+    expect([model.of(A0), reported]).to.deep.equal([['one', 'two'], []]);
+    await clock.pass(6000);
+    expect([model.of(A0), reported.length]).to.deep.equal([['one'], 1]);
+    await second.close();
+  });
+
   it('reads all streams again if the feed was trimmed, and applies only what is new', async () => {
     const { store, model, start } = given({}, new BucketedStore(2, 2));
     const first = start();

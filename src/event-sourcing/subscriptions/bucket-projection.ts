@@ -9,7 +9,7 @@ import { positionOf, withPosition } from './feed-trail';
 import type { BucketOrder, Lease, LeasedBucket } from './lease-record';
 import { FeedReset, type ProjectionStop } from './projection-options';
 import { type ApplierContext, CannotApply, SliceApplier } from './slice-applier';
-import { POLL_MS, StoreReader } from './store-reader';
+import { CHECK_MS, POLL_MS, StoreReader } from './store-reader';
 
 /** Entries of the feed in a page, and streams that are read at a time. */
 export const STREAMS_AT_A_TIME = 200;
@@ -92,15 +92,21 @@ export class BucketProjection<Event, State> {
     else this.skip(order.skip.stream as StreamName, order.skip.version);
   }
 
-  /** Follows the bucket until it is cancelled, or another instance has a later lease: resolves with its term. */
+  /**
+   * Follows the bucket until it is cancelled, or another instance has a later lease: resolves with its term. The checkpoint
+   * is loaded again and again: a batch that an instance began before it died may be applied later, and only the checkpoint
+   * says so while there is nothing to write.
+   */
   async run(): Promise<number | undefined> {
+    const { clock } = this.context.options;
     while (!this.isCancelled()) {
       try {
         await this.#checkpoint.load();
         const { standing } = this.#checkpoint;
         if (typeof standing === 'number') return standing;
         if (standing === 'unclaimed') await this.#applier.move(this.#checkpoint.trail, [], []);
-        while (!this.isCancelled()) await this.#follow();
+        const end = clock.now() + CHECK_MS;
+        while (!this.isCancelled() && clock.now() < end) await this.#follow();
       } catch (error) {
         await this.#pause(error);
       }

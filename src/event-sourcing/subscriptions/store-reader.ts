@@ -5,7 +5,7 @@ import type { Cancellation } from './cancellation';
 /** Interval of reads from a store that cannot notify or is unavailable, in ms. */
 export const POLL_MS = 200;
 /** Interval of reads from a store that notifies, in ms: a notification may be missed. */
-const CHECK_MS = 5000;
+export const CHECK_MS = 5000;
 /** Longest time of a read, in ms: a store may never settle it if the reply was lost. */
 const READ_MS = 10_000;
 
