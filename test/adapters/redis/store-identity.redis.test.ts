@@ -9,7 +9,7 @@ import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
 import { openStore } from './open-store';
-import { identityFields, identityKey } from '../../../src/adapters/redis/store-identity';
+import { StoreIdentity, identityFields, identityKey } from '../../../src/adapters/redis/store-identity';
 
 const KEY = identityKey('plant-store');
 const ONE = '11111111-1111-4111-8111-111111111111';
@@ -146,6 +146,14 @@ describeOwnRedis('The id of a store', (startRedis) => {
       expect(linesAt(30, instance)).to.include(`the store has the id ${id}`);
     }
     expect(instances.flatMap(warnings)).to.have.lengthOf(1);
+  });
+
+  it('is that of an instance which was faster, also for one that has found none', async () => {
+    const identities = [1, 2].map(() => new StoreIdentity('plant-store', undefined, () => {}));
+    const surroundings = { creates: true, keys: 0, waitReplicas: 0, waitMs: 0 };
+    for (const identity of identities) await identity.adopt(redis.admin, undefined, surroundings);
+    const id = await idOf(redis);
+    expect(identities.map(({ seen }) => seen)).to.deep.equal([id, id]);
   });
 
   it('is added to a store with events, and is the same after a restart', async () => {
