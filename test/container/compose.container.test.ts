@@ -187,12 +187,13 @@ function suite(): void {
   it('is backed up by itself, restored by the commands of the page, and has the data before again', async () => {
     await follow('compose backup');
     const [backup] = await containers('backup');
-    let name: string | undefined;
+    let log = '';
+    const nameIn = () => /^verified: \/backups\/(.+)$/m.exec(log)?.[1];
     await until(async () => {
-      const log = await docker('logs', backup!);
-      name = /^verified: \/backups\/(.+)$/m.exec(log)?.[1];
-      return name !== undefined;
-    });
+      log = await docker('logs', backup!);
+      return nameIn() !== undefined;
+    }).catch(async () => expect.fail(await say('sh', ['-c', `docker logs ${backup!} 2>&1`])));
+    const name = nameIn();
     const saved = (await client.list()).names!;
     expect(await client.create(5000, 'Later')).to.include({ status: 200 });
     const served = async () => (await client.list().catch(() => undefined))?.names;
