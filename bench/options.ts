@@ -48,20 +48,21 @@ export function readOptions(args: readonly string[]): BenchmarkOptions {
       help: { type: 'boolean', default: false },
     },
   });
-  const { quick, only, earlier, load } = values;
+  const { quick, earlier, load } = values;
+  const only = values.only?.split(',') ?? (earlier === undefined ? undefined : []);
   if (load !== undefined && load !== 'wrk' && load !== 'node') {
     throw new Error('--load is wrk or node');
   }
   return {
     quick,
-    only: only?.split(',') ?? (earlier === undefined ? undefined : []),
+    only,
     earlier: earlier === undefined ? undefined : resolve(earlier),
     rounds: number('--rounds', values.rounds ?? '1', 1),
     slices: number('--slices', values.slices ?? (quick ? '1' : '3'), 1),
     seconds: number('--seconds', values.seconds ?? '1', 0.1),
     warmUpSeconds: number('--warm-up', values['warm-up'] ?? (quick ? '1' : '2'), 0),
     generator: load,
-    write: values.into !== undefined || (!quick && only === undefined && earlier === undefined),
+    write: values.into !== undefined || (!quick && only === undefined),
     into: values.into ?? 'docs',
     help: values.help,
   };

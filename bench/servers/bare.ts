@@ -10,29 +10,30 @@ const TYPE = 'application/json; charset=utf-8';
 
 const url = process.env['REDIS_URL'];
 const redis = url === undefined ? undefined : new Redis(url, { enableAutoPipelining: true });
+const read = (client: Redis) => client.exists('plants');
+const write = (client: Redis) => client.xadd('plants', '*', 'name', 'a plant');
 
 serve(
   createServer((request, response) => {
     if (request.method === 'GET') {
-      const send = () =>
-        response.writeHead(200, { 'Content-Type': TYPE, 'Content-Length': LIST.length }).end(LIST);
-      if (redis) void redis.exists('plants').then(send);
-      else send();
+      after(read, () =>
+        response.writeHead(200, { 'Content-Type': TYPE, 'Content-Length': LIST.length }).end(LIST),
+      );
     } else if (request.method === 'DELETE') {
-      stored(() => response.writeHead(204).end());
+      after(write, () => response.writeHead(204).end());
     } else {
       // Without a promise, because that would cost time.
       let text = '';
       request.setEncoding('utf8');
       request.on('data', (chunk: string) => (text += chunk));
-      request.on('end', () => stored(() => answer(response, text)));
+      request.on('end', () => after(write, () => answer(response, text)));
     }
   }),
 );
 
-/** After a write, if there is a Redis. Without a promise otherwise. */
-function stored(respond: () => void): void {
-  if (redis) void redis.xadd('plants', '*', 'name', 'a plant').then(respond);
+/** Responds after the command, if there is a Redis. Without a promise otherwise. */
+function after(command: (client: Redis) => Promise<unknown>, respond: () => void): void {
+  if (redis) void command(redis).then(respond);
   else respond();
 }
 
