@@ -83,20 +83,26 @@ function urlOf(user: string): string {
 /** Repairs take this long at most, also on a busy machine. */
 const WHOLE_WITHIN_MS = 120_000;
 
-/** Waits until the servers are whole, and each replica has all that its primary has now. */
+/** Waits until the servers are whole, and each replica has all that its primary had when this was called, or became one. */
 export async function settled(topology: Topology): Promise<void> {
-  await until(() => topology.isWhole().catch(() => false), WHOLE_WITHIN_MS);
-  const offsets = new Map<RedisProgram, number>();
-  const offset = async (node: RedisProgram, name: string) =>
-    Number((await node.facts('INFO', 'replication')).get(name));
-  const primaries = await topology.primaries();
-  for (const primary of primaries) offsets.set(primary, await offset(primary, 'master_repl_offset'));
-  const hasAll = async (node: RedisProgram) => {
-    const facts = await node.facts('INFO', 'replication');
-    const primary = primaries.find((each) => each.isAt(facts.get('master_host'), facts.get('master_port')));
-    return facts.get('role') === 'master' || Number(facts.get('slave_repl_offset')) >= offsets.get(primary!)!;
+  // Servers may begin a failover when a fault has already ended.
+  let offsets: ReadonlyMap<RedisProgram, number> = new Map();
+  const isSettled = async () => {
+    if (!(await topology.isWhole().catch(() => false))) return false;
+    const factsOf = async (node: RedisProgram) => [node, await node.facts('INFO', 'replication')] as const;
+    const all = await Promise.all(topology.nodes.map(factsOf));
+    const primaries = all.filter(([, facts]) => facts.get('role') === 'master');
+    offsets = new Map(
+      primaries.map(([node, facts]) => [node, offsets.get(node) ?? Number(facts.get('master_repl_offset'))]),
+    );
+    return all.every(([node, facts]) => {
+      const primary = primaries.find(([each]) =>
+        each.isAt(facts.get('master_host'), facts.get('master_port')),
+      )?.[0];
+      return offsets.has(node) || Number(facts.get('slave_repl_offset')) >= (offsets.get(primary!) ?? NaN);
+    });
   };
-  for (const node of topology.nodes) await until(() => hasAll(node), WHOLE_WITHIN_MS);
+  await until(isSettled, WHOLE_WITHIN_MS);
 }
 
 /** The entries of a stream. */
