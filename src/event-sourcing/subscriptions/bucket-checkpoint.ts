@@ -137,9 +137,13 @@ export class BucketCheckpoint {
   }
 }
 
-/** The position in the feed up to which a bucket has been applied; `undefined` while all streams have to be read. */
-export function positionOf(text: string | undefined): FeedPosition | undefined {
-  return valueOf(text).trail?.[0];
+/**
+ * The position up to which a bucket has been applied, then its bound if there is one: all that was applied is stored if the
+ * feed has both. `undefined` while all streams have to be read or compared.
+ */
+export function appliedPositions(text: string | undefined): FeedTrail | undefined {
+  const { trail, bound, comparing } = valueOf(text);
+  return trail && !comparing ? [trail[0], ...(bound ? [bound] : [])] : undefined;
 }
 
 function valueOf(text: string | undefined): BucketValue {

@@ -4,7 +4,7 @@ import { type CheckpointStore, headKeyOf, headOfText } from '../ports/checkpoint
 import type { Head } from '../ports/event-store';
 import type { OpenEventStore } from '../ports/open-event-store';
 import type { StreamName } from '../ports/stream-name';
-import { positionOf } from './bucket-checkpoint';
+import { appliedPositions } from './bucket-checkpoint';
 import { BucketProjection, type ProjectionContext } from './bucket-projection';
 import { Cancellation, type CancelSignal } from './cancellation';
 import { CatchUps } from './catch-up';
@@ -113,7 +113,10 @@ export class Projection<Event, State = never> {
         const newest = await feed.end(bucket);
         // The feed may have lost its end meanwhile.
         if (end === undefined || newest.sequence < end.sequence) end = newest;
-        return (positionOf(text)?.sequence ?? -1) >= end.sequence;
+        const positions = appliedPositions(text);
+        if (positions === undefined || positions[0].sequence < end.sequence) return false;
+        const read = await Promise.all(positions.map((position) => feed.read(bucket, [position], 1)));
+        return read.every(({ status }) => status === 'read');
       });
     });
     return (await Promise.all(waited)).every(Boolean);
@@ -133,16 +136,22 @@ export class Projection<Event, State = never> {
    * Resolves with true once the events of `stream` up to `head` are applied, by any instance: reads of the read model
    * then include the caller's own writes. Resolves with false when `signal` is aborted, or the projection is closed.
    */
-  async waitFor(stream: StreamName, { version }: Head, signal?: CancelSignal): Promise<boolean> {
-    const key = headKeyOf(this.context.feed.bucketOf(stream), stream);
-    return this.#until(key, signal, (text) => headOfText(text).version >= version);
+  async waitFor(stream: StreamName, head: Head, signal?: CancelSignal): Promise<boolean> {
+    const { feed, store } = this.context;
+    return this.#until(headKeyOf(feed.bucketOf(stream), stream), signal, async (text) => {
+      const applied = headOfText(text);
+      if (applied.version <= head.version)
+        return applied.version === head.version && applied.commit === head.commit;
+      // It may be of events that a failover has lost.
+      return (await store.read(stream, applied)).status !== 'reset';
+    });
   }
 
   /** Resolves with true once `isReached` accepts the value of `key`, which any instance writes. */
   async #until(
     key: string,
     signal: CancelSignal | undefined,
-    isReached: (text: string | undefined) => Promise<boolean> | boolean,
+    isReached: (text: string | undefined) => Promise<boolean>,
   ): Promise<boolean> {
     const { options } = this.context;
     const cancellation = new Cancellation(signal);

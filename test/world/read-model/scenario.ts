@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type OpenRedisEventStore, openRedisEventStore } from '../../../src/adapters/redis';
 import { type StreamName, isTransient } from '../../../src/event-sourcing';
-import { positionOf } from '../../../src/event-sourcing/subscriptions/bucket-checkpoint';
+import { appliedPositions } from '../../../src/event-sourcing/subscriptions/bucket-checkpoint';
 import { historyOf } from '../../event-sourcing/one-projection';
 import { isOnPath } from '../../support/programs';
 import { randomFrom } from '../../support/random';
@@ -33,7 +33,7 @@ const SERVER_FAULTS = only(
   ...['move the slot of a user', 'move the slot of a user to a frozen primary', 'fail over as planned'],
 );
 
-/** A fault, on the clock of `Date.now()`. */
+/** A fault, on the clock of `Date.now()`, from the end of the one before: servers may fail over when it has ended. */
 export interface Window {
   readonly fault: string;
   readonly from: number;
@@ -90,15 +90,21 @@ async function play({ seed, continues, progress }: RunOptions): Promise<Scenario
   const windows: Window[] = [];
   const violations: string[] = [];
 
+  let [epoch, from] = [await topology.epoch(), Date.now()];
   const inject = async (step: FaultStep) => {
-    const epoch = await topology.epoch();
     await pause(step.pauseMs);
-    const from = Date.now();
     const effect = (await faults[step.fault]!(rig, step)) ?? {};
     await settled(topology);
-    const loses = (await topology.epoch()) - epoch > (effect.plannedFailovers ?? 0);
     await caughtUp(opened, audit);
-    windows.push({ fault: step.fault, from, to: Date.now(), loses });
+    const [epochBefore, to] = [epoch, Date.now()];
+    epoch = await topology.epoch();
+    windows.push({
+      fault: step.fault,
+      from,
+      to,
+      loses: epoch - epochBefore > (effect.plannedFailovers ?? 0),
+    });
+    from = to;
   };
   let summary = '';
   try {
@@ -133,20 +139,24 @@ async function play({ seed, continues, progress }: RunOptions): Promise<Scenario
   return { violations, summary };
 }
 
-/** Resolves once the checkpoint has the position at which the feed of each bucket ends now, or where it ends after a loss. */
+/** Resolves once each bucket is applied up to where its feed ended, and has no position that was lost. */
 async function caughtUp({ feed }: OpenRedisEventStore, audit: Audit): Promise<void> {
   const ofBucket = async (bucket: number) => {
     let end = Infinity;
     const isReached = async () => {
       try {
+        // After a loss, it ends earlier.
         end = Math.min(end, (await feed.end(bucket)).sequence);
+        const [text] = await audit.load([String(bucket)]);
+        await pause(50);
+        const positions = appliedPositions(text);
+        if (positions === undefined || positions[0].sequence < end) return false;
+        const read = await Promise.all(positions.map((position) => feed.read(bucket, [position], 1)));
+        return read.every(({ status }) => status === 'read');
       } catch (error) {
         if (!isTransient(error)) throw error;
         return false;
       }
-      const [text] = await audit.load([String(bucket)]);
-      await pause(50);
-      return (positionOf(text)?.sequence ?? -1) >= end;
     };
     await until(isReached, CAUGHT_UP_WITHIN_MS);
   };
