@@ -105,6 +105,24 @@ describe('A projection', () => {
     await second.close();
   });
 
+  it('reports a lost tail whose position was trimmed, and replaces the stream that differs', async () => {
+    const reported: unknown[] = [];
+    const lostTail = (tail: unknown) => void reported.push(tail);
+    const { store, model, start } = given({ lostTail }, new BucketedStore(1, 2));
+    const first = start();
+    await store.add(A0, 'one');
+    await store.add(A0, 'lost');
+    await untilIdle();
+    await first.close();
+    await store.loseCommits(0, 1);
+    for (const each of ['two', 'three', 'four', 'five']) await store.add(A0, each);
+    const second = start();
+    await untilIdle();
+    expect(reported).to.deep.equal([{ bucket: 0, shared: undefined }]);
+    expect(model.of(A0)).to.deep.equal(['one', 'two', 'three', 'four', 'five']);
+    await second.close();
+  });
+
   it('applies each event once although streams grow while all of them are read for the first time', async () => {
     const { store, model, start } = given({}, new BucketedStore(1));
     const streams = Array.from({ length: 300 }, (_, index) => streamName(`stream ${index}`));
@@ -675,6 +693,31 @@ describe('A projection', () => {
       expect([await waited, model.of(A0)]).to.deep.equal([true, ['one']]);
       await other.close();
     });
+
+    for (const commits of [1, 2])
+      it(`does not take events that were lost for its own: ${commits} of the last`, async () => {
+        let replace = () => {};
+        const lostTail = () => new Promise<void>((resolve) => (replace = resolve));
+        const { store, clock, model, start } = given({ lostTail }, new BucketedStore(1));
+        const projection = start();
+        for (const each of ['one', 'two', 'three']) await store.add(A0, each);
+        await clock.pass(1000);
+        await store.loseCommits(0, commits);
+        const head = await store.add(A0, 'own');
+        const seen: string[] = [];
+        const noted = (by: string) => () => void seen.push(`${by}: ${model.of(A0).at(-1)}`);
+        const waited = [
+          projection.waitFor(A0, head).then(noted('waitFor')),
+          projection.caughtUp().then(noted('caughtUp')),
+        ];
+        await clock.pass(1000);
+        expect(seen).to.deep.equal([]);
+        replace();
+        await clock.pass(1000);
+        await Promise.all(waited);
+        expect(seen).to.have.members(['waitFor: own', 'caughtUp: own']);
+        await projection.close();
+      });
 
     it('resolves with false when the signal is aborted, and leaves no timer and no listener', async () => {
       const { clock, start } = given();

@@ -36,6 +36,8 @@ export class BucketProjection<Event, State> {
   readonly #applier: SliceApplier<Event, State>;
   #stop: ProjectionStop | undefined;
   #failures = 0;
+  /** Whether the consumer was informed that streams which are being compared may differ. */
+  #reported = false;
   #retry = () => {};
 
   constructor(
@@ -46,12 +48,17 @@ export class BucketProjection<Event, State> {
     const { clock, checkpoint, observer } = context.options;
     this.#checkpoint = new BucketCheckpoint(bucket, checkpoint, lease);
     this.#reader = new StoreReader(clock, this.#cancellation, (error) => observer?.unavailable?.(error));
-    const applied = () => {
-      this.#stop = undefined;
-      this.#failures = 0;
-    };
-    const parts = { checkpoint: this.#checkpoint, reader: this.#reader, cancellation: this.#cancellation };
-    this.#applier = new SliceApplier(bucket, context, parts, applied);
+    this.#applier = new SliceApplier(bucket, context, {
+      ...{ checkpoint: this.#checkpoint, reader: this.#reader, cancellation: this.#cancellation },
+      applied: () => {
+        this.#stop = undefined;
+        this.#failures = 0;
+      },
+      replaces: async () => {
+        // Where the feed was trimmed, only the streams say that it has lost its end.
+        if (this.#checkpoint.comparing && !this.#reported) await this.#report(undefined);
+      },
+    });
   }
 
   get stop(): ProjectionStop | undefined {
@@ -152,14 +159,17 @@ export class BucketProjection<Event, State> {
 
   /** The feed does not have the position or the bound, so streams of the checkpoint may have lost events. */
   async #recover(result: Exclude<FeedReadResult, { status: 'read' }>): Promise<void> {
-    const { lostTail } = this.context.options;
     const shared = result.status === 'reset' ? result.shared : undefined;
-    if (result.status === 'reset') {
-      const tail = { bucket: this.bucket, shared };
-      if (lostTail === undefined) throw new FeedReset(tail);
-      await lostTail(tail);
-    }
+    if (result.status === 'reset') await this.#report(shared);
     await this.#compare(shared, this.#checkpoint.bound);
+  }
+
+  async #report(shared: FeedPosition | undefined): Promise<void> {
+    const { lostTail } = this.context.options;
+    const lost = { bucket: this.bucket, shared };
+    if (lostTail === undefined) throw new FeedReset(lost);
+    await lostTail(lost);
+    this.#reported = true;
   }
 
   /**
@@ -181,6 +191,7 @@ export class BucketProjection<Event, State> {
     const index = trail.findIndex(({ sequence }) => sequence === shared?.sequence);
     const [newest, ...older] = index < 0 ? [] : trail.slice(index);
     this.#checkpoint.set({ comparing: undefined, bound: bound === lost ? undefined : bound });
+    this.#reported = false;
     if (newest === undefined) this.#checkpoint.set({ trail: undefined });
     else await this.moveTo([newest, ...older]);
   }

@@ -84,7 +84,8 @@ export interface ProjectionOptions<Event, State = never> {
   readonly base?: { readonly codec: StateCodec<State>; initialState(): State } | undefined;
   /**
    * Called when the end of a bucket was lost. Then the projection compares every stream that it knows with the store, and
-   * replaces those that differ. Without it, or if it throws, the bucket stops.
+   * replaces those that differ. Without it, or if it throws, the bucket stops. Where the feed was trimmed, a stream that
+   * was erased, and not in the read model, is such a loss too.
    */
   readonly lostTail?: ((lost: LostTail) => Promise<void> | void) | undefined;
   readonly observer?: ProjectionObserver | undefined;

@@ -24,6 +24,10 @@ interface BucketParts {
   readonly checkpoint: BucketCheckpoint;
   readonly reader: StoreReader;
   readonly cancellation: Cancellation;
+  /** Called after each batch that was applied. */
+  readonly applied: () => void;
+  /** Called before what was applied of a stream is replaced. */
+  readonly replaces: () => Promise<void>;
 }
 
 /** A stream, the head up to which it was applied, and the version up to which it is to be applied. */
@@ -53,16 +57,14 @@ export class SliceApplier<Event, State> {
   #oneByOne = false;
   #skipped: { readonly stream: StreamName; readonly version: number } | undefined;
 
-  /** @param applied called after each batch that was applied. */
   constructor(
     private readonly bucket: number,
     private readonly context: ApplierContext<Event, State>,
-    { checkpoint, reader, cancellation }: BucketParts,
-    private readonly applied: () => void,
+    private readonly parts: BucketParts,
   ) {
-    this.#checkpoint = checkpoint;
-    this.#reader = reader;
-    this.#cancellation = cancellation;
+    this.#checkpoint = parts.checkpoint;
+    this.#reader = parts.reader;
+    this.#cancellation = parts.cancellation;
   }
 
   /** Leaves out this event. */
@@ -122,6 +124,7 @@ export class SliceApplier<Event, State> {
     const { options } = this.context;
     const changed = pages.filter(({ restarts, events }) => restarts || events.length > 0);
     if (changed.length === 0 && trail === this.#checkpoint.trail) return true;
+    if (changed.some(({ replaces }) => replaces)) await this.parts.replaces();
     const ignores = options.from === 'end' && !this.#checkpoint.started;
     try {
       await this.move(trail, changed, ignores ? [] : changed.map((page) => this.#slice(page)));
@@ -133,7 +136,7 @@ export class SliceApplier<Event, State> {
       this.#oneByOne = true;
       return false;
     }
-    this.applied();
+    this.parts.applied();
     if (changed.some(({ stream }) => stream === this.#skipped?.stream)) this.#skipped = undefined;
     const events = changed.reduce((sum, page) => sum + page.events.length, 0);
     options.observer?.applied?.(this.bucket, events);

@@ -16,6 +16,8 @@ export interface PageSource<State> {
 export interface StreamPage<State> {
   readonly stream: StreamName;
   readonly restarts: boolean;
+  /** Whether the history does not have the head before the page: what was applied was lost or erased. */
+  readonly replaces: boolean;
   readonly base: State | undefined;
   readonly events: readonly StoredEvent[];
   /** The head after the page. */
@@ -41,18 +43,20 @@ export async function pageOf<State>(
       checkPage(known, result);
       const events = result.events.filter(({ version }) => version <= until);
       const head = headOf(events.at(-1) ?? known);
-      return { stream, restarts, base: undefined, events, head, more: result.more && head.version < until };
+      const more = result.more && head.version < until;
+      return { stream, restarts, replaces: false, base: undefined, events, head, more };
     }
     case 'archived': {
       if (source.base === undefined) throw new ArchivedHistory(known);
       const stored = await source.snapshots?.loadBase?.(stream);
       if (stored === undefined) throw new UnreadableHistory('its base snapshot is missing');
       const base = await decodeSnapshot(source.base.codec, source.base.initialState(), stored);
-      return { stream, restarts: true, base, events: [], head: headOf(stored.head), more: true };
+      const head = headOf(stored.head);
+      return { stream, restarts: true, replaces: false, base, events: [], head, more: true };
     }
     case 'reset':
       if (restarts) throw new HistoryChanged(known);
-      return pageOf(source, stream, BEGINNING, until);
+      return { ...(await pageOf(source, stream, BEGINNING, until)), replaces: true };
   }
 }
 

@@ -504,16 +504,14 @@ class Simulation {
     for (const projection of projections) projection.hurry();
     const limit = this.#slowest(PROJECTED_WITHIN_MS);
     const end = this.#clock.now() + limit;
-    // A feed that was trimmed may hide that it lost its end before.
-    const unreported = () => (this.schedule.feedLength === UNLIMITED ? this.#readModel.silentLosses : []);
     // A history that has lost its base cannot be read any more.
     const isDone = () =>
-      this.#store.hasLostArchive || (this.#readModel.isCurrent && unreported().length === 0);
+      this.#store.hasLostArchive || (this.#readModel.isCurrent && this.#readModel.silentLosses.length === 0);
     while (!isDone() && this.#clock.now() <= end) await this.#step(FOLLOWING_MS);
     if (!isDone()) {
       if (!this.#readModel.isCurrent)
         this.#problems.add(`a read model does not have all events within ${limit} ms`);
-      for (const commit of unreported())
+      for (const commit of this.#readModel.silentLosses)
         this.#problems.add(`a read model was not informed that ${commit} was lost`);
     }
     for (const problem of this.#readModel.problems) this.#problems.add(problem);
