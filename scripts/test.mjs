@@ -19,6 +19,7 @@ const APART = [
   'test/{world/load/*,**/*.load.*}.test.ts',
 ];
 const PROCESSES = ['test/**/*.{fault,browser}.test.ts', 'test/**/*processes.*.test.ts'];
+const SCENARIOS = 'test/world/*.fault.test.ts';
 /** Those with files of the project: its pages, and what it is deployed with. */
 const FILES = 'test/{docs,deploy}/**/*.test.ts';
 const REDIS = 'test/**/*.redis.test.ts';
@@ -31,7 +32,8 @@ const run = (files, ...others) => [files, ...others.flatMap((pattern) => ['--ign
 
 process.exitCode = processes
   ? await runInParallel([
-      run(PROCESSES[0], PROCESSES[1], ...APART),
+      run(SCENARIOS),
+      run(PROCESSES[0], PROCESSES[1], SCENARIOS, ...APART),
       run('test/{docs,deploy}/**/*processes.*.test.ts', ...APART),
       run(PROCESSES[1], FILES, ...APART),
     ])
