@@ -9,8 +9,11 @@ export interface Contestant extends Target {
   readonly name: string;
   readonly title: string;
   readonly command: ServerCommand;
-  /** Whether it stores its events in a Redis that is started with it, and syncs each write to disk. */
-  readonly redis?: boolean;
+  /**
+   * Whether it stores its events in a Redis that is started with it, and syncs each write to disk; `unrewritten` if its
+   * append-only file is never rewritten.
+   */
+  readonly redis?: boolean | 'unrewritten';
   /** Not part of a quick run, which must end within two minutes. */
   readonly notInQuick?: boolean;
 }
@@ -32,8 +35,9 @@ export async function started<T>(
   work: (session: ServerSession) => Promise<T>,
 ): Promise<T> {
   const { placement } = conditions;
+  const more = contestant.redis === 'unrewritten' ? ['--auto-aof-rewrite-percentage', '0'] : [];
   const redis = contestant.redis
-    ? await startDurableRedis((command) => pinned(placement.redis, command).flat())
+    ? await startDurableRedis((command) => pinned(placement.redis, [...command, ...more]).flat())
     : undefined;
   try {
     const { args, env } = contestant.command;

@@ -6,7 +6,7 @@ import type { StreamName } from '../ports/stream-name';
 import type { SaveSlot } from './save-slot';
 
 /** A snapshot has all items. This share of them bounds what it costs per event. */
-const ITEMS_SHARE = 1 / 10;
+const ITEMS_SHARE = 1 / 2;
 
 /** Why a history without its first events is not served. */
 export const UNUSABLE_BASE =
@@ -23,7 +23,7 @@ export interface SnapshotOptions<State> {
   readonly store: SnapshotStore;
   readonly codec: StateCodec<State>;
   /**
-   * How many events follow a snapshot before the next one is saved, but at least a tenth of the number of the state's
+   * How many events follow a snapshot before the next one is saved, but at least half the number of the state's
    * items; {@link SNAPSHOT_EVERY} by default. `Infinity`: snapshots are loaded, and none is saved. 0: none is loaded
    * either, except base snapshots.
    */
