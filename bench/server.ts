@@ -6,6 +6,7 @@ import type { Profiler } from 'node:inspector';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { endWithProcess } from '../test/support/redis/end-with-process';
 import { cpuSeconds, pinned } from './machine';
 import { PROFILE, type ServerStatus } from './servers/status';
 
@@ -35,9 +36,10 @@ export class RunningServer {
       stdio: ['ignore', output, output, 'ipc'],
     });
     closeSync(output);
-    const kill = () => child.kill('SIGKILL');
-    process.once('exit', kill);
-    child.once('exit', () => process.off('exit', kill));
+    child.once(
+      'exit',
+      endWithProcess(() => child.kill('SIGKILL')),
+    );
     const began = performance.now();
     while (isRunning(child) && performance.now() - began < START_MS) {
       await delay(20);
