@@ -72,14 +72,15 @@ describeOwnRedis('An append-only file of Redis', (startRedis) => {
     bytes = files.get(APPENDS_FILE)!;
   });
 
-  /** Appends of one to four events, some of them repeated, until the file is long enough and has all users. */
+  /** Appends of one to four events, some of them repeated, until the file is long enough and has two events of each user. */
   async function record(store: EventStore, random: () => number): Promise<readonly RecordedAppend[]> {
     const below = (count: number) => Math.floor(random() * count);
     const heads = new Map<StreamName, Head>();
     const living = new Map<StreamName, number[]>();
     const recorded: RecordedAppend[] = [];
     let ids = 0;
-    for (let end = 0; end < 1.25 * DAMAGED_BYTES || heads.size < STREAMS.length;) {
+    const hasTwo = (stream: StreamName) => (heads.get(stream)?.version ?? 0) > 1;
+    for (let end = 0; end < 1.25 * DAMAGED_BYTES || !STREAMS.every(hasTwo);) {
       const stream = STREAMS[below(STREAMS.length)]!;
       const [head, plants] = [heads.get(stream) ?? BEGINNING, living.get(stream) ?? []];
       const events = Array.from({ length: 1 + below(4) }, () => {
