@@ -36,8 +36,8 @@ export class BucketProjection<Event, State> {
   readonly #applier: SliceApplier<Event, State>;
   #stop: ProjectionStop | undefined;
   #failures = 0;
-  /** Whether the consumer was informed that streams which are being compared may differ. */
-  #reported = false;
+  /** Where the feed ended when the consumer was informed of the loss after which streams are compared. */
+  #reported: FeedPosition | undefined;
   #retry = () => {};
 
   constructor(
@@ -54,10 +54,7 @@ export class BucketProjection<Event, State> {
         this.#stop = undefined;
         this.#failures = 0;
       },
-      replaces: async () => {
-        // Where the feed was trimmed, only the streams say that it has lost its end.
-        if (this.#checkpoint.comparing && !this.#reported) await this.#report(undefined);
-      },
+      replaces: () => this.#replaces(),
     });
   }
 
@@ -134,6 +131,8 @@ export class BucketProjection<Event, State> {
     if (result?.status === 'trimmed') return this.#compare(undefined);
     if (this.#checkpoint.comparing) return this.#compare(trail?.[0]);
     if (trail === undefined || result === undefined) return catchUp(this);
+    // The feed has all positions of the checkpoint.
+    this.#reported = undefined;
     const { entries, more } = result;
     const last = entries.at(-1);
     if (last !== undefined) {
@@ -160,16 +159,34 @@ export class BucketProjection<Event, State> {
   /** The feed does not have the position or the bound, so streams of the checkpoint may have lost events. */
   async #recover(result: Exclude<FeedReadResult, { status: 'read' }>): Promise<void> {
     const shared = result.status === 'reset' ? result.shared : undefined;
-    if (result.status === 'reset') await this.#report(shared);
+    if (result.status === 'reset' && !(await this.#report(shared))) return;
     await this.#compare(shared, this.#checkpoint.bound);
   }
 
-  async #report(shared: FeedPosition | undefined): Promise<void> {
-    const { lostTail } = this.context.options;
+  /**
+   * Reports a loss that only streams show: the feed was trimmed, or has lost its end again. A stream may also have been
+   * erased; then the feed has the position that it had. False once cancelled.
+   */
+  async #replaces(): Promise<boolean> {
+    const { bound, comparing } = this.#checkpoint;
+    const kept = comparing ? this.#reported : bound;
+    const known = kept && (await this.#reader.read(() => this.context.feed.read(this.bucket, [kept], 1)));
+    if (known?.status === 'read') return true;
+    if (this.isCancelled()) return false;
+    return this.#report(undefined);
+  }
+
+  /** False once cancelled. */
+  async #report(shared: FeedPosition | undefined): Promise<boolean> {
+    const { feed, options } = this.context;
     const lost = { bucket: this.bucket, shared };
-    if (lostTail === undefined) throw new FeedReset(lost);
-    await lostTail(lost);
-    this.#reported = true;
+    if (options.lostTail === undefined) throw new FeedReset(lost);
+    // Before: what is lost later is another loss.
+    const end = await this.#reader.read(() => feed.end(this.bucket));
+    if (end === undefined) return false;
+    await options.lostTail(lost);
+    this.#reported = end;
+    return true;
   }
 
   /**
@@ -191,7 +208,7 @@ export class BucketProjection<Event, State> {
     const index = trail.findIndex(({ sequence }) => sequence === shared?.sequence);
     const [newest, ...older] = index < 0 ? [] : trail.slice(index);
     this.#checkpoint.set({ comparing: undefined, bound: bound === lost ? undefined : bound });
-    this.#reported = false;
+    this.#reported = undefined;
     if (newest === undefined) this.#checkpoint.set({ trail: undefined });
     else await this.moveTo([newest, ...older]);
   }

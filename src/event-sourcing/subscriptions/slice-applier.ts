@@ -26,8 +26,8 @@ interface BucketParts {
   readonly cancellation: Cancellation;
   /** Called after each batch that was applied. */
   readonly applied: () => void;
-  /** Called before what was applied of a stream is replaced. */
-  readonly replaces: () => Promise<void>;
+  /** Called before what was applied of a stream is replaced. Nothing is applied if it resolves with false. */
+  readonly replaces: () => Promise<boolean>;
 }
 
 /** A stream, the head up to which it was applied, and the version up to which it is to be applied. */
@@ -124,7 +124,7 @@ export class SliceApplier<Event, State> {
     const { options } = this.context;
     const changed = pages.filter(({ restarts, events }) => restarts || events.length > 0);
     if (changed.length === 0 && trail === this.#checkpoint.trail) return true;
-    if (changed.some(({ replaces }) => replaces)) await this.parts.replaces();
+    if (changed.some(({ replaces }) => replaces) && !(await this.parts.replaces())) return false;
     const ignores = options.from === 'end' && !this.#checkpoint.started;
     try {
       await this.move(trail, changed, ignores ? [] : changed.map((page) => this.#slice(page)));
