@@ -7,7 +7,7 @@ import {
   textOfHead,
 } from '../ports/checkpoint';
 import type { Head } from '../ports/event-store';
-import type { FeedPosition, FeedTrail } from '../ports/feed';
+import type { Feed, FeedPosition, FeedTrail } from '../ports/feed';
 import type { StreamName } from '../ports/stream-name';
 import type { Lease } from './lease-record';
 
@@ -138,12 +138,20 @@ export class BucketCheckpoint {
 }
 
 /**
- * The position up to which a bucket has been applied, then its bound if there is one: all that was applied is stored if the
- * feed has both. `undefined` while all streams have to be read or compared.
+ * Whether a bucket has been applied up to a sequence number, and has applied nothing that is lost: the feed has its position
+ * and its bound, and no stream is to be read or compared.
  */
-export function appliedPositions(text: string | undefined): FeedTrail | undefined {
+export async function isAppliedUpTo(
+  feed: Feed,
+  bucket: number,
+  text: string | undefined,
+  sequence: number,
+): Promise<boolean> {
   const { trail, bound, comparing } = valueOf(text);
-  return trail && !comparing ? [trail[0], ...(bound ? [bound] : [])] : undefined;
+  if (comparing || trail === undefined || trail[0].sequence < sequence) return false;
+  const positions = bound ? [trail[0], bound] : [trail[0]];
+  const read = await Promise.all(positions.map((position) => feed.read(bucket, [position], 1)));
+  return read.every(({ status }) => status === 'read');
 }
 
 function valueOf(text: string | undefined): BucketValue {

@@ -4,7 +4,7 @@ import { type CheckpointStore, headKeyOf, headOfText } from '../ports/checkpoint
 import type { Head } from '../ports/event-store';
 import type { OpenEventStore } from '../ports/open-event-store';
 import type { StreamName } from '../ports/stream-name';
-import { appliedPositions } from './bucket-checkpoint';
+import { isAppliedUpTo } from './bucket-checkpoint';
 import { BucketProjection, type ProjectionContext } from './bucket-projection';
 import { Cancellation, type CancelSignal } from './cancellation';
 import { CatchUps } from './catch-up';
@@ -113,10 +113,7 @@ export class Projection<Event, State = never> {
         const newest = await feed.end(bucket);
         // The feed may have lost its end meanwhile.
         if (end === undefined || newest.sequence < end.sequence) end = newest;
-        const positions = appliedPositions(text);
-        if (positions === undefined || positions[0].sequence < end.sequence) return false;
-        const read = await Promise.all(positions.map((position) => feed.read(bucket, [position], 1)));
-        return read.every(({ status }) => status === 'read');
+        return isAppliedUpTo(feed, bucket, text, end.sequence);
       });
     });
     return (await Promise.all(waited)).every(Boolean);

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type OpenRedisEventStore, openRedisEventStore } from '../../../src/adapters/redis';
 import { type StreamName, isTransient } from '../../../src/event-sourcing';
-import { appliedPositions } from '../../../src/event-sourcing/subscriptions/bucket-checkpoint';
+import { isAppliedUpTo } from '../../../src/event-sourcing/subscriptions/bucket-checkpoint';
 import { historyOf } from '../../event-sourcing/one-projection';
 import { isOnPath } from '../../support/programs';
 import { randomFrom } from '../../support/random';
@@ -149,10 +149,7 @@ async function caughtUp({ feed }: OpenRedisEventStore, audit: Audit): Promise<vo
         end = Math.min(end, (await feed.end(bucket)).sequence);
         const [text] = await audit.load([String(bucket)]);
         await pause(50);
-        const positions = appliedPositions(text);
-        if (positions === undefined || positions[0].sequence < end) return false;
-        const read = await Promise.all(positions.map((position) => feed.read(bucket, [position], 1)));
-        return read.every(({ status }) => status === 'read');
+        return await isAppliedUpTo(feed, bucket, text, end);
       } catch (error) {
         if (!isTransient(error)) throw error;
         return false;
