@@ -5,7 +5,7 @@ import { MemoryEventStore } from '../../src/adapters/memory';
 import { openRedisEventStore } from '../../src/adapters/redis';
 import { system } from '../../src/adapters/system';
 import { PlantStore, parseUser, plantCodec, plantsOf } from '../../src/application';
-import { type NewPlant, plantCreated, parsePlantId } from '../../src/domain';
+import { type NewPlant, parsePlantId } from '../../src/domain';
 import { BEGINNING, type EncodedEvent, type EventStore, type Head } from '../../src/event-sourcing';
 import { pinned } from '../machine';
 import type { Section } from '../report';
@@ -81,7 +81,7 @@ export async function stores(
 }
 
 function eventOf(id: number): EncodedEvent {
-  return plantCodec.encode(plantCreated(parsePlantId(String(id))!, PLANT));
+  return plantCodec.encode({ type: 'PlantCreated', id: parsePlantId(String(id))!, plant: PLANT });
 }
 
 /** Appends one event to each stream, all at once. */

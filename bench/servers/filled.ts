@@ -98,7 +98,7 @@ async function fillUser(
     const count = Math.min(AT_ONCE, plants - first);
     // Negative ids, because the load creates positive ones. A concatenated text, as the ids of requests are.
     const events = Array.from({ length: count }, (_, index) =>
-      encode({ type: 'PlantCreated', id: `-${first + index + 1}`, ...PLANT }),
+      encode({ type: 'PlantCreated', id: `-${first + index + 1}`, plant: PLANT }),
     );
     const appended = await store.append(streamOf(name), head, `commit-${first}`, events);
     if (appended.status !== 'appended') throw new Error(`the history was not recorded: ${appended.status}`);

@@ -1,12 +1,4 @@
-import {
-  MEMBER_NAMES,
-  type PlantEvent,
-  type PlantId,
-  isPlant,
-  parsePlantId,
-  plantCreated,
-  plantOf,
-} from '../domain';
+import { MEMBER_NAMES, type PlantEvent, type PlantId, isPlant, parsePlantId, plantOf } from '../domain';
 import { type Codec, type EncodedEvent, parseJsonObject } from '../event-sourcing';
 
 /**
@@ -37,9 +29,16 @@ export function plantCodecWith(upcasters: Readonly<Record<string, Upcaster>>): C
   };
 }
 
+/** The data of an event, not yet checked. */
+interface Parts {
+  /** The literal of the id; `undefined` if the data does not begin with one. */
+  readonly id: string | undefined;
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
 interface Format<Event> {
-  /** Matches only what `encode` writes, if the data is valid; not all of it. */
-  readonly plain: RegExp;
+  /** The parts of plain data: if they are valid, `encode` writes just this data. `undefined` for all other data. */
+  plain(data: string): Parts | undefined;
   /** The members after the id, in the order in which they are written. */
   members(event: Event): object;
   /** The event with these members; `undefined` if they are invalid. */
@@ -48,21 +47,32 @@ interface Format<Event> {
 
 const FORMATS: { readonly [Type in PlantEvent['type']]: Format<Extract<PlantEvent, { type: Type }>> } = {
   PlantCreated: {
-    plain: plainTexts(MEMBER_NAMES),
-    members: plantOf,
-    event: (id, members) => (isPlant(members) ? plantCreated(id, members) : undefined),
+    plain: plainReader(MEMBER_NAMES),
+    members: ({ plant }) => plantOf(plant),
+    event: (id, plant) => (isPlant(plant) ? { type: 'PlantCreated', id, plant } : undefined),
   },
   PlantDeleted: {
-    plain: plainTexts([]),
+    plain: plainReader([]),
     members: () => ({}),
     event: (id) => ({ type: 'PlantDeleted', id }),
   },
 };
 
-/** The data of events with an id and these members in order, of which each may be absent, and none has an escape. */
-function plainTexts(members: readonly string[]): RegExp {
-  const texts = members.map((name) => `(?:,"${name}":"[^"\\\\\\u0000-\\u001f]*")?`);
-  return new RegExp(`^\\{"id":-?[0-9]+${texts.join('')}\\}$`);
+/** Reads data with these members in order, of which each may be absent, and none has an escape. */
+function plainReader(names: readonly string[]): (data: string) => Parts | undefined {
+  const texts = names.map((name) => `(?:,"${name}":("[^"\\\\\\u0000-\\u001f]*"))?`);
+  const plain = new RegExp(`^\\{"id":(-?[0-9]+)${texts.join('')}\\}$`);
+  return (data) => {
+    const found = plain.exec(data);
+    if (found === null) return undefined;
+    const members: Record<string, unknown> = {};
+    for (let index = 0; index < names.length; index++) {
+      const text = found[index + 2];
+      // Copied, because a part of a text may keep the whole text in memory.
+      if (text !== undefined) members[names[index]!] = JSON.parse(text);
+    }
+    return { id: found[1], members };
+  };
 }
 
 function encode(event: PlantEvent): EncodedEvent {
@@ -71,15 +81,23 @@ function encode(event: PlantEvent): EncodedEvent {
   return { type: event.type, data: `{"id":${event.id}${rest === '}' ? '' : ','}${rest}` };
 }
 
+function decode({ type, data }: EncodedEvent): PlantEvent | undefined {
+  const format = Object.hasOwn(FORMATS, type) ? FORMATS[type as PlantEvent['type']] : undefined;
+  // Most data is plain, and that is faster to read.
+  const plain = format?.plain(data);
+  const { id, members } = plain ?? partsOf(data);
+  const plantId = parsePlantId(id ?? '');
+  const event = plantId && format?.event(plantId, members);
+  // Rejects additional and duplicate members, another order and another spelling: all of them encode differently.
+  return event && (plain || encode(event).data === data) ? event : undefined;
+}
+
 // The id is parsed from the text, because JSON.parse would round it.
 const LEADING_ID = /^\{"id":(-?[0-9]+)[,}]/;
 
-function decode({ type, data }: EncodedEvent): PlantEvent | undefined {
-  const format = Object.hasOwn(FORMATS, type) ? FORMATS[type as PlantEvent['type']] : undefined;
-  const id = parsePlantId(LEADING_ID.exec(data)?.[1] ?? '');
-  if (format === undefined || id === undefined) return undefined;
-  const event = format.event(id, parseJsonObject(data));
-  // Rejects additional and duplicate members, another order and another spelling: all of them encode differently. Most
-  // events are plain, and that is faster to see.
-  return event && (format.plain.test(data) || encode(event).data === data) ? event : undefined;
+/** The parts of any data. */
+function partsOf(data: string): Parts {
+  const members: Record<string, unknown> = { ...parseJsonObject(data) };
+  delete members['id'];
+  return { id: LEADING_ID.exec(data)?.[1], members };
 }

@@ -1,6 +1,5 @@
 import {
   type Command,
-  type Plant,
   type PlantEvent,
   type PlantList,
   type Rejection,
@@ -20,7 +19,10 @@ export const plantKind: Kind<Command, PlantEvent, Rejection, PlantList> = {
   stateCodec: plantListCodec,
   footprint: plantFootprint,
   item: 'plant',
-  columnsOf: (event) => [event.id, ...columnsOf(event as Partial<Plant>).map((text) => text ?? '')],
+  columnsOf: (event) => [
+    event.id,
+    ...columnsOf('plant' in event ? event.plant : {}).map((text) => text ?? ''),
+  ],
   // Most JSON parsers, jq and JavaScript's among them, round large numbers: in an export the id is a text.
   exported: {
     write: (data) => data.replace(/^\{"id":(-?[0-9]+)/, '{"id":"$1"'),

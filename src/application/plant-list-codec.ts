@@ -1,12 +1,4 @@
-import {
-  MEMBER_NAMES,
-  PlantList,
-  charactersOf,
-  columnsOf,
-  isPlant,
-  parsePlantId,
-  plantCreated,
-} from '../domain';
+import { MEMBER_NAMES, PlantList, charactersOf, columnsOf, isPlant, parsePlantId, plantOf } from '../domain';
 import type { StateCodec } from '../event-sourcing';
 
 /** Length of a chunk, in characters: it is complete with the row that reaches it. */
@@ -77,5 +69,5 @@ function decodeRow(list: PlantList, row: PlantRow): void {
   if (plantId === undefined || !isComplete || !isPlant(plant))
     throw new TypeError(`no plant at position ${String(position)}`);
   list.skipTo((position as number) - 1);
-  list.evolve(plantCreated(plantId, plant));
+  list.evolve({ type: 'PlantCreated', id: plantId, plant: plantOf(plant) });
 }

@@ -1,4 +1,4 @@
-import { type PlantCreated, type PlantDeleted, type PlantEvent, plantCreated } from './events';
+import type { PlantCreated, PlantDeleted, PlantEvent } from './events';
 import { type NewPlant, plantBytes } from './plant';
 import type { PlantId } from './plant-id';
 import { PlantList } from './plant-list';
@@ -41,7 +41,7 @@ export function decide(command: Command, plants: LivingPlants): PlantDecision {
     case 'CreatePlant': {
       const { plant } = command;
       if (plants.has(plant.id)) return { rejection: 'id-taken' };
-      return { events: [plantCreated(plant.id, plant.members)] };
+      return { events: [{ type: 'PlantCreated', id: plant.id, plant: plant.members }] };
     }
     case 'DeletePlant':
       if (!plants.has(command.id)) return { rejection: 'no-such-plant' };

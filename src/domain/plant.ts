@@ -98,19 +98,14 @@ export function ruleOf(name: MemberName): string {
     : 'a string of at least one character, in well-formed Unicode';
 }
 
-/** A new object with the members of a plant and no others. */
+/** A new object with the members of a plant that are there, in order, and no others. */
 export function plantOf(plant: Plant): Plant {
-  return assignMembers({}, plant);
-}
-
-/** Sets the members that the plant has, in order. */
-export function assignMembers<Target extends object>(target: Target, plant: Plant): Target & Plant {
-  const members = target as Partial<Record<MemberName, string>>;
+  const members: Partial<Record<MemberName, string>> = {};
   for (const name of MEMBER_NAMES) {
     const text = plant[name];
     if (text !== undefined) members[name] = text;
   }
-  return target as Target & Plant;
+  return members as Plant;
 }
 
 /** The members in order, up to the last one that the plant, or an event, has; one that it does not have is undefined. */

@@ -8,7 +8,6 @@ import {
   type Plant,
   type PlantEvent,
   type PlantId,
-  plantCreated,
 } from '../../src/domain';
 import { create, deleted, plantId, remove } from '../support/given';
 import { MAX_INT64, MIN_INT64 } from '../support/plant-events';
@@ -41,7 +40,9 @@ function anyEventOfType(): {
   readonly [Type in PlantEvent['type']]: fc.Arbitrary<Extract<PlantEvent, { type: Type }>>;
 } {
   return {
-    PlantCreated: fc.tuple(anyPlantId, anyPlant).map(([id, plant]) => plantCreated(id, plant)),
+    PlantCreated: fc
+      .tuple(anyPlantId, anyPlant)
+      .map(([id, plant]) => ({ type: 'PlantCreated' as const, id, plant })),
     PlantDeleted: anyPlantId.map(deleted),
   };
 }

@@ -9,7 +9,6 @@ import {
   decide,
   decideInOrder,
   plantBytes,
-  plantCreated,
   plantFootprint,
 } from '../../src/domain';
 import { create, created, deleted, given, plant, plantId, remove } from '../support/given';
@@ -47,7 +46,7 @@ describe('Creating a plant', () => {
   });
 
   it('records id, name and tag, and no other members', () => {
-    const plant = NewPlant.from({ ...created(7, 'Fern', 'indoor'), ...{ owner: 'eve' } }).plant!;
+    const plant = NewPlant.from({ id: '7', name: 'Fern', tag: 'indoor', ...{ owner: 'eve' } }).plant!;
     const command: Command = { type: 'CreatePlant', plant };
     given()
       .when(command)
@@ -79,7 +78,7 @@ const RESULTS: {
     command: Extract<Command, { type: Type }>,
   ) => readonly [PlantEvent, Rejection];
 } = {
-  CreatePlant: ({ plant: { id, members } }) => [plantCreated(id, members), 'id-taken'],
+  CreatePlant: ({ plant: { id, members } }) => [{ type: 'PlantCreated', id, plant: members }, 'id-taken'],
   DeletePlant: ({ id }) => [deleted(id), 'no-such-plant'],
 };
 

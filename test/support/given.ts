@@ -46,7 +46,7 @@ export function newPlant(id: number | string, name: string, tag?: string): NewPl
 }
 
 /** The NewPlant whose creation records `event`. */
-export function newPlantOf({ id, name, tag }: PlantCreated): NewPlant {
+export function newPlantOf({ id, plant: { name, tag } }: PlantCreated): NewPlant {
   return newPlant(id, name, tag);
 }
 

@@ -24,8 +24,7 @@ export function plantId(id: number | bigint | string): PlantId {
 }
 
 export function created(id: number | PlantId, name: string, tag?: string): PlantCreated {
-  const event = { type: 'PlantCreated', id: plantId(id), name } as const;
-  return tag === undefined ? event : { ...event, tag };
+  return { type: 'PlantCreated', id: plantId(id), plant: tag === undefined ? { name } : { name, tag } };
 }
 
 export function deleted(id: number | PlantId): PlantDeleted {

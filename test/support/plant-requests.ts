@@ -64,7 +64,7 @@ export function requestOf(event: PlantEvent): PlantWrite {
 
 /** The name that an event gives a plant; `undefined` if it gives none. */
 export function nameIn(event: PlantEvent): string | undefined {
-  return 'name' in event ? event.name : undefined;
+  return 'plant' in event ? event.plant.name : undefined;
 }
 
 export function sendRequest(

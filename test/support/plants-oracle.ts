@@ -31,7 +31,7 @@ export class PlantsOracle {
     switch (event.type) {
       case 'PlantCreated':
         if (this.has(id)) return undefined;
-        return new PlantsOracle(version, [...others, { id, plant: plantOf(event), position: version }]);
+        return new PlantsOracle(version, [...others, { id, plant: plantOf(event.plant), position: version }]);
       case 'PlantDeleted':
         return this.has(id) ? new PlantsOracle(version, others) : undefined;
     }

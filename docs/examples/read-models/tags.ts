@@ -35,7 +35,7 @@ export function projectTags(store: ProjectedStore, database: DatabaseSync): Tags
         for (const { stream, restarts, events } of slices) {
           if (restarts) restart.run(stream);
           for (const { event } of events)
-            if (event.type === 'PlantCreated') create.run(stream, event.id, event.tag ?? null);
+            if (event.type === 'PlantCreated') create.run(stream, event.id, event.plant.tag ?? null);
             else remove.run(stream, event.id);
         }
       });

@@ -1,5 +1,5 @@
 /** The specification of the service: what each request of a user responds with, by the oracle of the rules. */
-import { type Plant, type PlantId, plantCreated } from '../../../src/domain';
+import { type Plant, type PlantId } from '../../../src/domain';
 import type { PlantsOracle } from '../../support/plants-oracle';
 
 export interface Reply {
@@ -13,7 +13,7 @@ export interface Reply {
 export type Outcome = readonly [reply: Reply, plants: PlantsOracle];
 
 export function create(plants: PlantsOracle, id: string, plant: Plant): Outcome {
-  const after = plants.after(plantCreated(id as PlantId, plant));
+  const after = plants.after({ type: 'PlantCreated', id: id as PlantId, plant });
   return after
     ? [{ status: 200, text: JSON.stringify(plant) }, after]
     : [{ status: 400, error: 40003 }, plants];

@@ -44,7 +44,7 @@ function livingPlants(events: readonly StoredEvent[], length: number): ReadonlyM
   const names = new Map<string, string>();
   for (let index = 0; index < length; index++) {
     const event = plantEventOf(events[index]!);
-    if ('name' in event) names.set(event.id, event.name);
+    if ('plant' in event) names.set(event.id, event.plant.name);
     else names.delete(event.id);
   }
   return names;
