@@ -1,5 +1,5 @@
 /** The measured servers, in the order of the table. */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { compiledMain } from '../test/support/compiled';
 import type { Contestant } from './measure';
 
@@ -19,6 +19,14 @@ export function contestants(): Contestant[] {
     peer('koa', 'Koa 3, router, koa-bodyparser, ajv and a Map'),
     peer('koa-redis', 'Koa 3, router, koa-bodyparser, ajv and hashes in Redis', { redis: true }),
   ];
+}
+
+/** A server that does no more for a write than the promises of plant-store require. */
+export function least(): Contestant {
+  const title = 'bare `node:http` with the store, the header fields and the log of plant-store';
+  const contestant = peer('least', title, { redis: true, remembers: false });
+  const { args, env } = contestant.command;
+  return { ...contestant, command: { args, env: { ...env, SERVICE: dirname(compiledMain()) } } };
 }
 
 export function contestantOf(wanted: string): Contestant {

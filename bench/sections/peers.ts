@@ -3,7 +3,7 @@
  * memory with a framework that sends fixed answers; or the service with an earlier version. In turns.
  */
 import { METHODS, type Pairs, cpuMicroseconds, cpuRatio, poolRounds } from '../compare';
-import { contestantOf, withUsers } from '../contestants';
+import { contestantOf, least, withUsers } from '../contestants';
 import { type Contestant, measure } from '../measure';
 import type { Section } from '../report';
 import type { Conditions } from '../session';
@@ -16,13 +16,26 @@ const PEERS = ['koa-redis', 'fastify-redis'];
 type Comparison = readonly [title: string, ours: Contestant, other: Contestant];
 
 /** @param users numbers of users who take turns. */
-export function peers(conditions: Conditions, rounds: number, users = [1, 256]): Promise<Section> {
+export async function peers(conditions: Conditions, rounds: number, users = [1, 256]): Promise<Section> {
   const ours = contestantOf('plant-store-redis');
   const fixed = contestantOf('koa-fixed');
-  return processorTimes(conditions, rounds, [
-    ...PEERS.map(contestantOf).flatMap((peer) => byUsers(peer.title, ours, peer, users)),
-    [`${fixed.title}, and plant-store in memory`, contestantOf('plant-store'), fixed],
-  ]);
+  const all = PEERS.map(contestantOf);
+  const tables = [
+    await processorTimes(conditions, rounds, [
+      ...all.flatMap((peer) => byUsers(peer.title, ours, peer, users)),
+      [`${fixed.title}, and plant-store in memory`, contestantOf('plant-store'), fixed],
+    ]),
+    // Only with many users each write is an append of its own.
+    await processorTimes(
+      conditions,
+      rounds,
+      all.flatMap((peer) =>
+        byUsers(`the least, compared with ${peer.title}`, least(), peer, users.slice(-1)),
+      ),
+      'the least',
+    ),
+  ];
+  return { text: tables.map(({ text }) => text).join('\n\n') };
 }
 
 /**
@@ -54,6 +67,7 @@ async function processorTimes(
   given: Conditions,
   rounds: number,
   comparisons: readonly Comparison[],
+  name = 'plant-store',
 ): Promise<Section> {
   // The larger program takes longer to be compiled.
   const conditions = { ...given, warmUpSeconds: 3 * given.warmUpSeconds };
@@ -64,7 +78,7 @@ async function processorTimes(
     rows.push(row(title, poolRounds(compared)));
     console.log(rows.at(-1)!.join('  '));
   }
-  const heads = METHODS.map((method) => `${method}: ratio, µs of plant-store and of the other`);
+  const heads = METHODS.map((method) => `${method}: ratio, µs of ${name} and of the other`);
   return { text: markdown(['processor time, compared with', ...heads], rows) };
 }
 

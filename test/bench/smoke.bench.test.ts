@@ -97,6 +97,9 @@ describe('npm run bench', function () {
       expect(text).to.match(
         /^\| Koa[^|]*fixed answers, and plant-store in memory( \| [\d.]+, [\d.]+, [\d.]+){3} \|$/m,
       );
+      expect(
+        text.match(/^\| the least, compared with [^|]* 3 users( \| [\d.]+, [\d.]+, [\d.]+){3} \|$/gm),
+      ).to.have.length(2);
     });
 
     it('compares the service with an earlier version', async function () {
