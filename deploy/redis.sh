@@ -129,7 +129,8 @@ backup() {
   adopt "$draft"
   verify "$draft"
   mv "$draft/$base" "$name" || fail "$name cannot be written"
-  sync
+  # What other programs have written may take minutes. A `sync` without arguments is for systems where it takes none.
+  sync "$name" "$1" 2>/dev/null || sync
   if [ -n "${BACKUP_KEEP:-}" ]; then
     find "$1" -maxdepth 1 -name 'plants-*.rdb' | sort -r | tail -n "+$((BACKUP_KEEP + 1))" |
       while read -r old; do rm "$old"; done

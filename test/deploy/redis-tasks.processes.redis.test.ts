@@ -227,6 +227,13 @@ describeOwnRedis('deploy/redis.sh', (startRedis) => {
     expect(backups()).to.have.length(2).and.to.include(old);
   });
 
+  it('syncs the backup and its folder to disk, and not what other programs have written', async () => {
+    shim('sync', `echo "$*" >>${path('synced')}`);
+    await works(`backup ${path('backups')}`, asBackup());
+    const [backup] = backups();
+    expect(readFileSync(path('synced'), 'utf8')).to.equal(`${backup} ${path('backups')}\n`);
+  });
+
   describe('if a step fails,', () => {
     const RESTORE = [
       'mkdir',
