@@ -15,13 +15,15 @@ async function main(): Promise<void> {
   const { store } = await part('adapters/redis').openRedisEventStore({ url: process.env['REDIS_URL'] });
   const { plantsOf, plantCodec } = part('application');
   const { BEGINNING } = part('event-sourcing');
+  const { gather } = part('adapters/system').system();
   /** By user, the head after the last append. */
   const heads = new Map<string, Promise<unknown>>();
   let commits = 0;
 
   function append(user: string, event: object): Promise<unknown> {
     const last = heads.get(user) ?? Promise.resolve(BEGINNING);
-    const head = last.then(async (expected) => {
+    const turn = new Promise<void>(gather);
+    const head = Promise.all([last, turn]).then(async ([expected]) => {
       const commit = `commit-${++commits}`;
       const appended = await store.append(plantsOf(user), expected, commit, [plantCodec.encode(event)]);
       if (appended.status !== 'appended') throw new Error(`an append resulted in ${appended.status}`);
