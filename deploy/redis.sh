@@ -129,8 +129,8 @@ backup() {
   adopt "$draft"
   verify "$draft"
   mv "$draft/$base" "$name" || fail "$name cannot be written"
-  # What other programs have written may take minutes. A `sync` without arguments is for systems where it takes none.
-  sync "$name" "$1" 2>/dev/null || sync
+  # Without arguments it would also write what other programs have changed, which may take minutes.
+  sync "$name" "$1" || { rm -f "$name"; fail "$name cannot be written"; }
   if [ -n "${BACKUP_KEEP:-}" ]; then
     find "$1" -maxdepth 1 -name 'plants-*.rdb' | sort -r | tail -n "+$((BACKUP_KEEP + 1))" |
       while read -r old; do rm "$old"; done

@@ -262,7 +262,9 @@ describeOwnRedis('deploy/redis.sh', (startRedis) => {
       });
     }
 
-    for (const step of ['mkdir', 'redis-cli --rdb', 'redis-check-rdb', 'redis-server', 'plant-store', 'mv']) {
+    for (const step of [
+      ...['mkdir', 'redis-cli --rdb', 'redis-check-rdb', 'redis-server', 'plant-store', 'mv', 'sync'],
+    ]) {
       it(`${step}: backup leaves the earlier ones, and no other`, async () => {
         const before = digest(aBackup());
         failOnce(step);
