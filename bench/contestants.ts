@@ -26,7 +26,7 @@ export function least(): Contestant {
   const title = 'bare `node:http` with the store, the header fields and the log of plant-store';
   const contestant = peer('least', title, { redis: true, remembers: false });
   const { args, env } = contestant.command;
-  return { ...contestant, command: { args, env: { ...env, SERVICE: dirname(compiledMain()) } } };
+  return { ...contestant, command: { args, env: { ...env, SERVICE: dirname(dirname(compiledMain())) } } };
 }
 
 export function contestantOf(wanted: string): Contestant {

@@ -4,7 +4,7 @@
  */
 import { type ServerResponse, createServer } from 'node:http';
 import { Redis } from 'ioredis';
-import { LIST, serve } from './shared';
+import { LIST, readText, serve } from './shared';
 
 const TYPE = 'application/json; charset=utf-8';
 
@@ -22,11 +22,7 @@ serve(
     } else if (request.method === 'DELETE') {
       after(write, () => response.writeHead(204).end());
     } else {
-      // Without a promise, because that would cost time.
-      let text = '';
-      request.setEncoding('utf8');
-      request.on('data', (chunk: string) => (text += chunk));
-      request.on('end', () => after(write, () => answer(response, text)));
+      readText(request, (text) => after(write, () => answer(response, text)));
     }
   }),
 );

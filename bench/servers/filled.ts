@@ -4,7 +4,7 @@
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { ServerStatus, FilledUsers, InitialData } from './status';
-import { PLANT, announce } from './shared';
+import { PLANT, announce, partsIn } from './shared';
 
 interface Head {
   readonly version: number;
@@ -32,8 +32,7 @@ const AT_ONCE = 1_000;
 const IN_FLIGHT = 16;
 
 async function main({ service, users, redis }: InitialData): Promise<void> {
-  // Loaded from the given folder, because its sources are not part of this compilation.
-  const part = (name: string) => require(`${service}/dist/${name}`);
+  const part = partsIn(service);
   const { eventStore, close } = redis
     ? await redisStore(part, redis)
     : { eventStore: new (part('adapters/memory').MemoryEventStore)(), close: undefined };

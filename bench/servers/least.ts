@@ -6,10 +6,9 @@
 import { randomUUID } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
-import { LIST, type NewPlant, serve, userOf } from './shared';
+import { LIST, type NewPlant, partsIn, readText, serve, userOf } from './shared';
 
-/** A part of the compiled service, whose sources are not part of this compilation. */
-const part = (name: string) => require(`${process.env['SERVICE']}/${name}`);
+const part = partsIn(process.env['SERVICE']!);
 
 async function main(): Promise<void> {
   const { store } = await part('adapters/redis').openRedisEventStore({ url: process.env['REDIS_URL'] });
@@ -47,10 +46,7 @@ async function main(): Promise<void> {
         const id = request.url!.slice(request.url!.lastIndexOf('/') + 1);
         void append(user, { type: 'PlantDeleted', id }).then(() => answer(204));
       } else {
-        let text = '';
-        request.setEncoding('utf8');
-        request.on('data', (chunk: string) => (text += chunk));
-        request.on('end', () => {
+        readText(request, (text) => {
           const { id, ...plant } = JSON.parse(text) as NewPlant;
           void append(user, { type: 'PlantCreated', id: String(id), plant }).then(() =>
             answer(200, JSON.stringify(plant)),

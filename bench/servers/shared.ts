@@ -1,5 +1,5 @@
 /** The common parts of the servers: the plants, and the line with the address. */
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Plant {
@@ -26,6 +26,19 @@ export const newPlantSchema = {
     tag: { type: 'string' },
   },
 } as const;
+
+/** The parts of the compiled service in this folder, whose sources are not part of this compilation. */
+export function partsIn(folder: string): (name: string) => any {
+  return (name) => require(`${folder}/dist/${name}`);
+}
+
+/** Reads the body of a request. Without a promise, because that would cost time. */
+export function readText(request: IncomingMessage, then: (text: string) => void): void {
+  let text = '';
+  request.setEncoding('utf8');
+  request.on('data', (chunk: string) => (text += chunk));
+  request.on('end', () => then(text));
+}
 
 export function serve(server: Server): void {
   server.listen(0, '127.0.0.1', () => {

@@ -22,7 +22,7 @@ import {
 import { examplesOf } from '../../src/testing';
 import { plantId } from './plant-events';
 
-export { created, decoded, deleted, encoded, ferns, plantEventOf, plantId } from './plant-events';
+export { created, decoded, deleted, encoded, ferns, plant, plantEventOf, plantId } from './plant-events';
 
 export const { given } = examplesOf<Command, PlantEvent, Rejection, PlantList>(plantDecider);
 
@@ -53,8 +53,4 @@ export function newPlantOf({ id, plant: { name, tag } }: PlantCreated): NewPlant
 /** The stream of a user's plants. */
 export function plantsOf(user: string): StreamName {
   return plantsOfUser(parseUser(user)!);
-}
-
-export function plant(name: string, tag?: string): Plant {
-  return tag === undefined ? { name } : { name, tag };
 }

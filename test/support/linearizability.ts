@@ -29,7 +29,7 @@ export interface ClientOperation {
 export interface StreamEvent {
   readonly type: string;
   readonly id: number | string;
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 /** Why there is no such order: the version up to which there is one, and what cannot follow. `undefined` if there is one. */

@@ -1,6 +1,7 @@
 /** Plant events to test with. */
 import { plantCodec } from '../../src/application';
 import {
+  type Plant,
   type PlantCreated,
   type PlantDeleted,
   type PlantEvent,
@@ -23,8 +24,12 @@ export function plantId(id: number | bigint | string): PlantId {
   return parsed;
 }
 
+export function plant(name: string, tag?: string): Plant {
+  return tag === undefined ? { name } : { name, tag };
+}
+
 export function created(id: number | PlantId, name: string, tag?: string): PlantCreated {
-  return { type: 'PlantCreated', id: plantId(id), plant: tag === undefined ? { name } : { name, tag } };
+  return { type: 'PlantCreated', id: plantId(id), plant: plant(name, tag) };
 }
 
 export function deleted(id: number | PlantId): PlantDeleted {

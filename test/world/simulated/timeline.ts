@@ -1,5 +1,6 @@
 import type { Head, StoredEvent } from '../../../src/event-sourcing';
 import { plantEventOf } from '../../support/plant-events';
+import { nameIn } from '../../support/plant-requests';
 
 /** The first `length` events of an array that is only appended to. */
 interface PastHistory {
@@ -44,7 +45,8 @@ function livingPlants(events: readonly StoredEvent[], length: number): ReadonlyM
   const names = new Map<string, string>();
   for (let index = 0; index < length; index++) {
     const event = plantEventOf(events[index]!);
-    if ('plant' in event) names.set(event.id, event.plant.name);
+    const name = nameIn(event);
+    if (name !== undefined) names.set(event.id, name);
     else names.delete(event.id);
   }
   return names;

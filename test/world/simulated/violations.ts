@@ -88,10 +88,7 @@ function isAllowed({ request, outcome }: SimulatedRequest): boolean {
 
 /** Checks linearizability: acknowledged changes are recorded once, unknown ones at most once, no others. */
 function linearizabilityViolations(own: readonly SimulatedRequest[], history: ClientHistory): string[] {
-  const events = history.map(({ event }) => {
-    const name = nameIn(event);
-    return { type: event.type, id: event.id, ...(name !== undefined && { name }) };
-  });
+  const events = history.map(({ event }) => ({ type: event.type, id: event.id, name: nameIn(event) }));
   const problem = linearizationProblem([...pastOperations(history), ...own.flatMap(toOperations)], events);
   return problem === undefined ? [] : [problem];
 }
