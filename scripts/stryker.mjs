@@ -28,11 +28,7 @@ const AREAS = {
       ...['config/*', 'log-destination', 'observers', 'own-faults', 'readiness'],
       ...['request-lines', 'request-log', 'store-module'],
     ],
-    tests: [
-      'service/!(*.processes).{unit,http}',
-      'adapters/auth/configuration.disk',
-      'adapters/http/edge/@(health|request-log).http',
-    ],
+    tests: ['service/!(*.processes).{unit,http}', 'adapters/http/edge/@(health|request-log).http'],
   },
   'src/adapters/redis': {
     goal: 90,

@@ -1,5 +1,8 @@
+import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { tokenFileProblem } from '../../src/adapters/auth/token-file';
 import { readConfig } from '../../src/service/config';
+import { temporaryDirectory } from '../support/temporary-directory';
 
 type Environment = Readonly<Record<string, string>>;
 type Due = [variable: string, rule: RegExp, fix: RegExp];
@@ -34,6 +37,9 @@ describe('The configuration', () => {
     ],
     ...[
       'http://issuer.example/keys',
+      'http://localhost.example/keys',
+      'http://127.0.0.1.example/keys',
+      'file:///keys',
       'ftp://127.0.0.1/',
       'issuer',
       'https://u@i.example/',
@@ -84,7 +90,8 @@ describe('The configuration', () => {
     });
 
   it('accepts a secret of 32 bytes, and plain http from this machine itself', () => {
-    expect(readConfig({ ...FOR_US, AUTH_JWT_SECRET: SECRET }).problems).to.be.undefined;
+    for (const AUTH_JWT_SECRET of [SECRET, 'ü'.repeat(16)])
+      expect(readConfig({ ...FOR_US, AUTH_JWT_SECRET }).problems, AUTH_JWT_SECRET).to.be.undefined;
     for (const host of ['127.0.0.1:8080', 'localhost', '[::1]']) {
       expect(readConfig({ ...FOR_US, AUTH_JWKS_URL: `http://${host}/keys` }).problems, host).to.be.undefined;
     }
@@ -114,5 +121,26 @@ describe('The configuration', () => {
         fix: 'correct the file, or make one: plant-store token new --user alice --file <path>',
       },
     ]);
+  });
+
+  describe('with a token file', () => {
+    const path = temporaryDirectory();
+
+    it('accepts it together with JWTs, in production, on Redis', () => {
+      writeFileSync(path('tokens.json'), '{"users": []}');
+      const production = { NODE_ENV: 'production', EVENT_STORE: 'redis' };
+      const file = { AUTH_TOKENS_FILE: path('tokens.json') };
+      const jwts = { ...FOR_US, AUTH_JWT_SECRET: SECRET };
+      for (const source of [file, jwts, { ...file, ...jwts }])
+        expect(readConfig({ ...production, ...source }, { tokenFileProblem }).problems).to.be.undefined;
+    });
+
+    it('refuses an invalid one, and names the entry and the rule', () => {
+      const AUTH_TOKENS_FILE = path('tokens.json');
+      const rule = () => readConfig({ AUTH_TOKENS_FILE }, { tokenFileProblem }).problems?.[0]!.rule;
+      expect(rule()).to.include('it cannot be read (ENOENT)');
+      writeFileSync(AUTH_TOKENS_FILE, '{"users": [{"name": "alice", "tokens": [{"sha256": "short"}]}]}');
+      expect(rule()).to.include('users[0].tokens[0].sha256 must be 64 hexadecimal digits');
+    });
   });
 });

@@ -302,7 +302,7 @@ describe('The configuration', () => {
     }
     expectRefused({ SNAPSHOT_EVERY: '1' }, 'SNAPSHOT_EVERY');
     expect(problemsOf({ ...ON_REDIS, EVENT_STORE: './store.js', SNAPSHOT_EVERY: '1' })).to.deep.equal([]);
-    expectRefused({ AUTH_JWT_ISSUER: 'x' }, 'AUTH_JWT_ISSUER');
+    for (const name of ['AUTH_JWT_ISSUER', 'AUTH_JWT_AUDIENCE']) expectRefused({ [name]: 'x' }, name);
   });
 
   it('reports a misspelled EVENT_STORE, and not the variables that need it', () => {
