@@ -5,46 +5,7 @@ import { BODY_LIMIT, type Subject } from './http-contract';
 const FERN = '{"id":1,"name":"Fern"}';
 const bytes = (...parts: (string | number[])[]) =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : Buffer.from(part))));
-/** A plant whose ignored member `x` occurs twice. */
-const twice = (a: string, b: string) => `{"id":1,"name":"Fern","x":${a},"x":${b}}`;
 const nested = (depth: number) => `{"id":1,"name":"Fern","x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
-
-/** JSON texts of different values. */
-const DIFFERENT = [
-  ['[]', '{}'],
-  ['[1]', '{"0":1}'],
-  ['{}', '{"__proto__":{}}'],
-  ['[]', 'null'],
-  ['[1,2]', '[2,1]'],
-  ['[1]', '[1,1]'],
-  ['{"a":1}', '{"b":1}'],
-  ['{"a":[{"b":0.1}]}', '{"a":[{"b":0.2}]}'],
-  ['1', '"1"'],
-  ['0.5', '"0.5"'],
-  ['0.5', '-0.5'],
-  ['1e400', '2e400'],
-  ['1e400', '1e401'],
-  ['1e-400', '2e-400'],
-  ['1e-400', '0'],
-  ['0.1', '0.10000000000000000001'],
-  ['1000000000000000000000000000000', '1000000000000000000000000000001'],
-  ['1e9007199254740992', '1e9007199254740993'],
-  ['9223372036854775807', '9223372036854775808'],
-] as const;
-
-/** JSON texts of equal values. */
-const EQUAL = [
-  ['[]', '[ ]'],
-  ['{"a":1,"b":[2]}', '{"b":[2.0],"a":1}'],
-  ['{"__proto__":1}', '{"__proto__":1e0}'],
-  ['"a"', '"\\u0061"'],
-  ['0', '-0.0e7'],
-  ['1e400', '10.00E+399'],
-  ['-0.5', '-5e-1'],
-  ['1e30', '1000000000000000000000000000000'],
-  ['1e9007199254740993', '10e9007199254740992'],
-  ['100', '1E2'],
-] as const;
 
 const padded = (length: number) => FERN.padEnd(length, ' ');
 
@@ -53,14 +14,7 @@ export function bodies(service: Subject): void {
     for (const [what, body] of [
       ['an empty body', ''],
       ['half an object', '{"id":1,"name":"Fern"'],
-      ['two values', `${FERN}${FERN}`],
-      ['a trailing comma', '{"id":1,"name":"Fern",}'],
-      ['single quotes', "{'id':1,'name':'Fern'}"],
-      ['a comment', `/* */${FERN}`],
-      ['NaN', '{"id":NaN,"name":"Fern"}'],
-      ['a number with leading zeros', '{"id":01,"name":"Fern"}'],
       ['a raw control character in a string', '{"id":1,"name":"Fe\nrn"}'],
-      ['an invalid escape', '{"id":1,"name":"\\x41"}'],
       ['white space that JSON does not allow', `\u00a0${FERN}`],
       ['invalid UTF-8', bytes('{"id":1,"name":"', [0xff], '"}')],
       ['an overlong encoding', bytes('{"id":1,"name":"', [0xc0, 0xaf], '"}')],
@@ -68,10 +22,6 @@ export function bodies(service: Subject): void {
       ['a truncated character', bytes('{"id":1,"name":"Fern"}', [0xe2, 0x82])],
       ['a BOM', `\ufeff${FERN}`],
       ['UTF-16', Buffer.from(FERN, 'utf16le')],
-      ['a space inside a number', '{"id":1 0,"name":"Fern"}'],
-      ['a bare member', '{id:1,"name":"Fern"}'],
-      ['two commas', '{"id":1,,"name":"Fern"}'],
-      ['a closing bracket of another kind', '{"id":1,"name":"Fern","x":[1}}'],
       ['arrays nested 1,000 deep in its object', nested(1000)],
       ['objects nested 20,000 deep', '{"a":'.repeat(10_000) + '1' + '}'.repeat(10_000)],
       ['arrays nested 20,000 deep', '['.repeat(20_000) + ']'.repeat(20_000)],
@@ -83,8 +33,6 @@ export function bodies(service: Subject): void {
       ['an ignored member twice with different values', '{"id":1,"name":"Fern","x":1,"x":2}'],
       ['a member twice further down', '{"id":1,"name":"Fern","x":[{"y":1,"y":2}]}'],
       ['a member twice, once in escapes', '{"id":1,"name":"Fern","n\\u0061me":"Moss"}'],
-      ...DIFFERENT.map(([a, b]) => [`a member twice, as ${a} and ${b}`, twice(a, b)] as const),
-      ...DIFFERENT.map(([a, b]) => [`a member twice, as ${b} and ${a}`, twice(b, a)] as const),
     ] as const) {
       it(`answers 400/40001 to ${what}`, async () => {
         const user = service.user();
@@ -96,7 +44,6 @@ export function bodies(service: Subject): void {
 
     for (const [what, body] of [
       ['with a member twice, of the same value', '{"id":7,"id":7.0,"name":"Fern","name":"Fern"}'],
-      ...EQUAL.map(([a, b]) => [`with a member twice, as ${a} and ${b}`, twice(a, b)] as const),
       ['with arrays nested 999 deep in its object', nested(999)],
       ['with a member in escapes', '{"\\u0069d":1,"n\\u0061me":"\\u0046ern"}'],
       ['with an escaped pair of surrogates', '{"id":1,"name":"Fern","x":"\\ud83c\\udf3f"}'],
