@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { lstatSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { PassThrough, Readable, Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import type { EncodedEvent, Head, StreamName } from '../../../src/event-sourcing';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -152,18 +152,6 @@ describe('events export', () => {
     expect(await outcome).to.include({ code: 0 });
     clearInterval(pump);
     expect(taken.split('\n')).to.have.length(2003);
-  });
-
-  it('exits with 141, without a message, when the reader closes the pipe', async () => {
-    const stdout = new Writable({
-      write: (_chunk, _encoding, done) =>
-        done(Object.assign(new Error('write EPIPE'), { code: 'EPIPE', syscall: 'write' })),
-    });
-    expect(await runCli({ store: await aStore(), stdout }, 'events export --quiet')).to.deep.equal({
-      code: 141,
-      out: '',
-      error: '',
-    });
   });
 
   describe('to a file', () => {
@@ -374,10 +362,12 @@ describe('events import', () => {
     };
     const interrupted = await importInto(target, out);
     expect(interrupted).to.include({ code: 3 });
-    expect(interrupted.error).to.match(
-      /^The store has at least \d+ events of the export; the import can be repeated\./,
-    );
+    const [, printed] =
+      /^The store has at least (\d+) events of the export; the import can be repeated\./.exec(
+        interrupted.error,
+      )!;
     const half = await historyOf(target, 'alice');
+    expect(Number(printed)).to.be.within(200, half.length);
     expect(half.length).to.be.within(200, 302);
     expect(half).to.deep.equal((await historyOf(source, 'alice')).slice(0, half.length));
 
@@ -386,39 +376,6 @@ describe('events import', () => {
       expect(await importInto(target, out)).to.include({ code: 0 });
       expect(await exported(target)).to.equal(out);
     }
-  });
-
-  it('exits with 130 on Ctrl-C, prints how many events are recorded, and can be continued', async () => {
-    const [source, target] = [await aStore(), new MemoryEventStore()];
-    await record(
-      source,
-      'alice',
-      ...ferns(300).map((fern, index) => [{ ...fern, id: plantId(1000 + index) }]),
-    );
-    const out = await exported(source);
-    const interrupt = new AbortController();
-    const append = target.append.bind(target);
-    let left = 200;
-    target.append = (...args) => {
-      if (left-- > 0) return append(...args);
-      setImmediate(() => interrupt.abort());
-      return new Promise(() => {});
-    };
-    // A pipe whose writer has not ended.
-    const stdin = new PassThrough();
-    stdin.write(out);
-    expect(
-      await runCli({ store: target, stdin, interrupted: interrupt.signal }, 'events import'),
-    ).to.deep.equal({
-      code: 130,
-      out: '',
-      error:
-        'The store has at least 201 events of the export; the import can be repeated.\nplant-store: interrupted\n',
-    });
-    expect(stdin.destroyed).to.equal(true);
-    target.append = append;
-    expect(await importInto(target, out)).to.include({ code: 0 });
-    expect(await exported(target)).to.equal(out);
   });
 
   it('records nothing when Ctrl-C comes while it checks the file', async () => {

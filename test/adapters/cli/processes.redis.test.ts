@@ -172,18 +172,6 @@ describeRedis('The plant-store process on Redis', (redis) => {
     ]);
   });
 
-  it('prints the events that a service records, until Ctrl-C', async () => {
-    const [service] = await startInstances(1, environment);
-    const alice = new HttpClient(service!.url);
-    await alice.create(1, 'Fern');
-    const tail = bash('exec plant-store events tail --user alice --from start', environment);
-    await until(() => tail.said.out.includes('Fern'));
-    await alice.create(2, 'Moss');
-    await until(() => tail.said.out.includes('Moss'));
-    tail.child.kill('SIGINT');
-    expect(await tail.ended).to.include({ code: 0, error: '' });
-  });
-
   it('exits with 141, without a message, when the reader closes the pipe', async () => {
     writeFileSync(path('in'), anExport(['alice'], 5000));
     await cli(`plant-store events import ${path('in')}`);
