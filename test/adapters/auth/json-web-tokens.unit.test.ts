@@ -219,8 +219,15 @@ describe('A signed JWT', () => {
     it('is verified again after it was evicted', async () => {
       const { keys, tokens } = counting(2);
       const made = await Promise.all(['1', '2', '3'].map((jti) => signed(SECRET, { jti })));
-      for (const token of [...made, made[0]!]) expect(await tokens.authenticate(token)).to.equal('alice');
-      expect(keys.verifications).to.equal(4);
+      const ask = async (index: number) => {
+        expect(await tokens.authenticate(made[index]!)).to.equal('alice');
+        return keys.verifications;
+      };
+      for (const first of [0, 1]) await ask(first);
+      expect(await ask(0), 'cached, and now the most recently used').to.equal(2);
+      expect(await ask(2), 'evicts the least recently used').to.equal(3);
+      expect(await ask(0), 'still cached').to.equal(3);
+      expect(await ask(1), 'evicted').to.equal(4);
     });
 
     it('is not cached if the keys changed while it was verified', async () => {
