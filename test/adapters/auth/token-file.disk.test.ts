@@ -50,20 +50,6 @@ describe('A token file in use', () => {
     await until(() => clock.waiting > 0);
   }
 
-  it('authenticates its users by any of their tokens', async () => {
-    write(fileOf({ alice: ['a1', 'a2'], bob: ['b1'] }));
-    open();
-    expect(file.authenticate('a1')).to.equal('alice');
-    expect(file.authenticate('a2')).to.equal('alice');
-    expect(file.authenticate('b1')).to.equal('bob');
-    expect(file.authenticate('c1')).to.be.undefined;
-  });
-
-  it('does not accept a digest as a token', async () => {
-    write(fileOf({ alice: ['a1'] }));
-    expect(open().authenticate(tokenDigest('a1'))).to.be.undefined;
-  });
-
   it('rejects a removed token as soon as it is read again', async () => {
     write(fileOf({ alice: ['a1', 'a2'] }));
     open();
@@ -121,8 +107,11 @@ describe('A token file in use', () => {
     expect(notifications).to.deep.equal(['read 1']);
   });
 
-  it('is polled no more if it is closed during a poll', async () => {
+  it('is polled no more after a close, or if it is closed during a poll', async () => {
     write(fileOf({ alice: ['a1'] }));
+    open().close();
+    expect(clock.waiting).to.equal(0);
+
     open();
     const { stat } = fs.promises;
     const polling = new Promise((resolve) => {
@@ -223,17 +212,6 @@ describe('A token file in use', () => {
     });
   });
 
-  it('keeps its earlier tokens when a reload finds it invalid', async () => {
-    write(fileOf({ alice: ['a1'] }));
-    open();
-    write('{"users": [{}]}');
-    file.reload();
-    expect(notifications[1]).to.equal(
-      'broken: users[0].name must be 1 to 255 characters of well-formed Unicode',
-    );
-    expect(file.authenticate('a1')).to.equal('alice');
-  });
-
   it('cannot be opened if it is invalid, missing, or not a file', () => {
     write('{');
     expect(() => open()).to.throw(BrokenTokenFile, 'JSON');
@@ -259,20 +237,4 @@ describe('A token file in use', () => {
       expect(notifications.includes('exposed')).to.equal(warned);
     });
   }
-
-  it('is not polled after close', async () => {
-    write(fileOf({ alice: ['a1'] }));
-    open();
-    file.close();
-    expect(clock.waiting).to.equal(0);
-  });
-
-  it('is not polled after a close during a poll', async () => {
-    write(fileOf({ alice: ['a1'] }));
-    open();
-    clock.after(LOOK_MS, () => file.close());
-    await clock.pass(LOOK_MS);
-    await pause(20);
-    expect(clock.waiting).to.equal(0);
-  });
 });
