@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { tokenDigest } from '../../src/adapters/auth/token-digest';
 import { type OpenRedisEventStore, openRedisEventStore } from '../../src/adapters/redis';
 import { system } from '../../src/adapters/system';
 import { plantCodec } from '../../src/application';
@@ -21,6 +20,7 @@ import { type RedisServer, describeOwnRedis } from '../support/redis';
 import { SlowStore } from '../support/slow-store';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { tokenOf } from '../support/token';
+import { writeTokenFile } from '../support/token-file';
 import { until } from '../support/until';
 import { type WatchedService, startWatched } from '../support/watched-service';
 import { Prometheus } from './prometheus';
@@ -80,7 +80,7 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
       this.timeout(120_000);
       redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
       store = new UnavailableStore();
-      writeTokens(GUESTS);
+      writeTokenFile(path('tokens.json'), GUESTS);
       const onRedis = {
         EVENT_STORE: 'redis',
         REDIS_URL: redis.url,
@@ -121,11 +121,6 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
     });
 
     const client = (instance: number, user: string) => new HttpClient(services[instance]!.url, user);
-
-    function writeTokens(users: readonly string[]): void {
-      const content = users.map((name) => ({ name, tokens: [{ sha256: tokenDigest(tokenOf(name)) }] }));
-      writeFileSync(path('tokens.json'), JSON.stringify({ users: content }), { mode: 0o600 });
-    }
 
     /** deploy/prometheus/prometheus.yaml with these instances and short intervals. */
     function config(): string {
@@ -193,7 +188,7 @@ describePrograms(PROMETHEUS, 'The alerts, in a Prometheus that scrapes three ins
       {
         alerts: ['PlantStoreAuthSource'],
         begin: async () => writeFileSync(path('tokens.json'), '{'),
-        end: async () => writeTokens(GUESTS),
+        end: async () => writeTokenFile(path('tokens.json'), GUESTS),
       },
       {
         // Loads take longer than the time between two scrapes, and there are more than are begun together.

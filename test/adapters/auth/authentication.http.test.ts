@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { tokenDigest } from '../../../src/adapters/auth/token-digest';
 import { JwksServer } from '../../support/jwks-server';
 import { temporaryDirectory } from '../../support/temporary-directory';
+import { tokenFileOf } from '../../support/token-file';
 import { until } from '../../support/until';
 import { type Serving, serve } from './serving';
 import { AUDIENCE, ISSUER, type SigningKey, signed, signingKey } from './signing';
@@ -37,13 +38,7 @@ describe('The authentication of the service', () => {
   }
 
   function writeTokens(users: Record<string, string[]>): void {
-    const content = {
-      users: Object.entries(users).map(([name, tokens]) => ({
-        name,
-        tokens: tokens.map((token) => ({ sha256: tokenDigest(token) })),
-      })),
-    };
-    writeFileSync(path('tokens.json'), JSON.stringify(content), { mode: 0o600 });
+    writeFileSync(path('tokens.json'), tokenFileOf(users), { mode: 0o600 });
   }
 
   function jwt(claims: object = {}, header: object = {}, by: SigningKey = key): Promise<string> {

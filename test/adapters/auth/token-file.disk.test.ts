@@ -3,21 +3,12 @@ import fs, { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSyn
 import { expect } from 'chai';
 import { TokenFile } from '../../../src/adapters/auth/token-file';
 import { BrokenTokenFile } from '../../../src/adapters/auth/token-file-format';
-import { tokenDigest } from '../../../src/adapters/auth/token-digest';
 import { ManualClock, untilIdle } from '../../support/manual-clock';
 import { temporaryDirectory } from '../../support/temporary-directory';
+import { tokenFileOf } from '../../support/token-file';
 import { until } from '../../support/until';
 
 const LOOK_MS = 250;
-
-function fileOf(users: Record<string, string[]>): string {
-  return JSON.stringify({
-    users: Object.entries(users).map(([name, tokens]) => ({
-      name,
-      tokens: tokens.map((token) => ({ sha256: tokenDigest(token) })),
-    })),
-  });
-}
 
 describe('A token file in use', () => {
   const path = temporaryDirectory();
@@ -51,31 +42,31 @@ describe('A token file in use', () => {
   }
 
   it('rejects a removed token as soon as it is read again', async () => {
-    write(fileOf({ alice: ['a1', 'a2'] }));
+    write(tokenFileOf({ alice: ['a1', 'a2'] }));
     open();
     file.authenticate('a1');
-    write(fileOf({ alice: ['a2'] }));
+    write(tokenFileOf({ alice: ['a2'] }));
     file.reload();
     expect(file.authenticate('a1')).to.be.undefined;
     expect(file.authenticate('a2')).to.equal('alice');
   });
 
   it('is read again when it is written to', async () => {
-    write(fileOf({ alice: ['a1'] }));
+    write(tokenFileOf({ alice: ['a1'] }));
     open();
     // The timestamps of files have a resolution of a few milliseconds.
     await pause(20);
-    write(fileOf({ carol: ['c1'] }));
+    write(tokenFileOf({ carol: ['c1'] }));
     await look();
     expect(file.authenticate('a1')).to.be.undefined;
     expect(file.authenticate('c1')).to.equal('carol');
   });
 
   it('is read again after every replacement', async () => {
-    write(fileOf({ alice: ['a1'] }));
+    write(tokenFileOf({ alice: ['a1'] }));
     open();
     for (const token of ['a2', 'a3', 'a4']) {
-      write(fileOf({ alice: [token] }), 'next.json');
+      write(tokenFileOf({ alice: [token] }), 'next.json');
       renameSync(path('next.json'), path('tokens.json'));
       await look();
       expect(file.authenticate(token)).to.equal('alice');
@@ -88,7 +79,7 @@ describe('A token file in use', () => {
       ['v2', 'a2'],
     ] as const) {
       mkdirSync(path(version));
-      write(fileOf({ alice: [token] }), `${version}/tokens.json`);
+      write(tokenFileOf({ alice: [token] }), `${version}/tokens.json`);
     }
     symlinkSync('v1', path('data'));
     symlinkSync('data/tokens.json', path('tokens.json'));
@@ -101,14 +92,14 @@ describe('A token file in use', () => {
   });
 
   it('is not read again while nothing changes', async () => {
-    write(fileOf({ alice: ['a1'] }));
+    write(tokenFileOf({ alice: ['a1'] }));
     open();
     for (let i = 0; i < 5; i++) await look();
     expect(notifications).to.deep.equal(['read 1']);
   });
 
   it('is polled no more after a close, or if it is closed during a poll', async () => {
-    write(fileOf({ alice: ['a1'] }));
+    write(tokenFileOf({ alice: ['a1'] }));
     open().close();
     expect(clock.waiting).to.equal(0);
 
@@ -135,7 +126,7 @@ describe('A token file in use', () => {
     ['is gone', () => rmSync(path('tokens.json')), 'it cannot be read (ENOENT)'],
   ] as const) {
     it(`keeps its earlier tokens when it ${what}, reports it once, and recovers`, async () => {
-      write(fileOf({ alice: ['a1'] }));
+      write(tokenFileOf({ alice: ['a1'] }));
       open();
       spoil();
       await look();
@@ -144,7 +135,7 @@ describe('A token file in use', () => {
       await look();
       expect(notifications).to.have.length(2);
 
-      write(fileOf({ bob: ['b1', 'b2'] }));
+      write(tokenFileOf({ bob: ['b1', 'b2'] }));
       await look();
       expect(notifications[2]).to.equal('read 2');
       expect(file.authenticate('a1')).to.be.undefined;
@@ -167,9 +158,9 @@ describe('A token file in use', () => {
     afterEach(allowReads);
 
     it('is read as soon as possible, and a token revoked meanwhile is rejected', async () => {
-      write(fileOf({ alice: ['a1'] }));
+      write(tokenFileOf({ alice: ['a1'] }));
       open();
-      write(fileOf({ bob: ['b1', 'b2'] }));
+      write(tokenFileOf({ bob: ['b1', 'b2'] }));
       failReads();
       for (let i = 0; i < 3; i++) await look();
       expect(reads).to.equal(3);
@@ -185,7 +176,7 @@ describe('A token file in use', () => {
     });
 
     it('is read again after a failed reload, which reports the failure each time', async () => {
-      write(fileOf({ alice: ['a1'] }));
+      write(tokenFileOf({ alice: ['a1'] }));
       open();
       failReads();
       file.reload();
@@ -198,11 +189,11 @@ describe('A token file in use', () => {
     });
 
     it('reports a failure again after a successful read in between', async () => {
-      write(fileOf({ alice: ['a1'] }));
+      write(tokenFileOf({ alice: ['a1'] }));
       open();
       for (let i = 0; i < 2; i++) {
         failReads();
-        write(fileOf({ alice: ['a1'], bob: Array.from({ length: i + 1 }, (_, n) => `b${i}${n}`) }));
+        write(tokenFileOf({ alice: ['a1'], bob: Array.from({ length: i + 1 }, (_, n) => `b${i}${n}`) }));
         await look();
         allowReads();
         await look();
@@ -218,7 +209,7 @@ describe('A token file in use', () => {
     expect(() => open('none.json')).to.throw(BrokenTokenFile, 'ENOENT');
     mkdirSync(path('directory'));
     expect(() => open('directory')).to.throw(BrokenTokenFile, 'regular file');
-    write(fileOf({}));
+    write(tokenFileOf({}));
     open();
   });
 
@@ -231,7 +222,7 @@ describe('A token file in use', () => {
   ] as const) {
     it(`${warned ? 'warns' : 'does not warn'} about mode ${mode.toString(8)}`, function () {
       if (process.platform === 'win32') this.skip();
-      write(fileOf({}));
+      write(tokenFileOf({}));
       chmodSync(path('tokens.json'), mode);
       open();
       expect(notifications.includes('exposed')).to.equal(warned);

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { Agent, request } from 'node:http';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { tokenDigest } from '../../../src/adapters/auth/token-digest';
 import { randomFrom } from '../../support/random';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { tokenOf } from '../../support/token';
+import { writeTokenFile } from '../../support/token-file';
 import { loadFixture } from './fixture';
 import { userNames, writeHistories } from './histories';
 import { expectGoals, mebibytes, reportFigures } from './report';
@@ -38,10 +38,7 @@ describeOwnRedis(`${USERS} users, of whom a tenth fits into memory`, (startRedis
     redis = await startRedis('--appendonly', 'no');
     await writeHistories(redis.admin, users, { events: PLANTS_EACH });
     directory = mkdtempSync(join(tmpdir(), 'plant-store-many-users-'));
-    const content = {
-      users: users.map((name) => ({ name, tokens: [{ sha256: tokenDigest(tokenOf(name)) }] })),
-    };
-    writeFileSync(join(directory, 'tokens.json'), JSON.stringify(content), { mode: 0o600 });
+    writeTokenFile(join(directory, 'tokens.json'), users);
   });
   after(() => {
     rmSync(directory, { recursive: true });

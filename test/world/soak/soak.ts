@@ -1,8 +1,7 @@
 /** Loads one service at half of its capacity while it evicts constantly, and samples what must stay flat. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { tokenDigest } from '../../../src/adapters/auth/token-digest';
 import { CONNECTIONS } from '../../../bench/load';
 import { cpuSeconds } from '../../../bench/machine';
 import { LoadGenerator } from '../load/generator';
@@ -11,7 +10,7 @@ import { MAX_RATE } from '../load/pacing';
 import { SEED, metricsOf, residentBytes, startService } from '../load/service';
 import { disconnect, plainClient } from '../../support/redis/server';
 import type { ServiceProcess } from '../../support/service-process';
-import { tokenOf } from '../../support/token';
+import { writeTokenFile } from '../../support/token-file';
 import { until } from '../../support/until';
 import type { ClientGroup, Figures, GroupFigures, Latencies, OutcomeCounts } from '../load/workload';
 
@@ -82,8 +81,7 @@ export async function soak(
   let service: ServiceProcess | undefined;
   try {
     await writeHistories(redis, users, HISTORY);
-    const tokens = users.map((name) => ({ name, tokens: [{ sha256: tokenDigest(tokenOf(name)) }] }));
-    writeFileSync(join(directory, 'tokens.json'), JSON.stringify({ users: tokens }), { mode: 0o600 });
+    writeTokenFile(join(directory, 'tokens.json'), users);
     service = await startService(redisUrl, [], {
       AUTH_TOKENS: '',
       AUTH_TOKENS_FILE: join(directory, 'tokens.json'),
