@@ -55,25 +55,7 @@ export function listing(service: Subject): void {
         });
       }
 
-      for (const query of [
-        'limit=',
-        'limit',
-        'limit=-1',
-        'limit=%2B1',
-        'limit=+1',
-        'limit=1%20',
-        'limit=1.0',
-        'limit=1e2',
-        'limit=0x1',
-        'limit=a',
-        'limit=%zz',
-        'limit=%C2%B2',
-        'limit=1&limit=1',
-        'limit=1&limit=2',
-        'limit[]=1',
-        'limit%5B%5D=1',
-        'limit[0]=1',
-      ]) {
+      for (const query of ['limit=', 'limit=%zz', 'limit=1&limit=1', 'limit[]=1']) {
         it(`answers 400/40004 to ?${query}`, async () => {
           const { status, error, message } = await service.user().get(`/plants?${query}`);
           expect({ status, error }).to.deep.equal({ status: 400, error: 40004 });

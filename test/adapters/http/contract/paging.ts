@@ -72,18 +72,7 @@ export function paging(service: Subject): void {
       expect(await user.names(`/plants?cursor=${cursor}`)).to.deep.equal(['b', 'c']);
     });
 
-    for (const query of [
-      'cursor=',
-      'cursor=1',
-      'cursor=djEuMQ=',
-      'cursor=%00',
-      'cursor=djEuLTE',
-      'cursor=djEuMS41',
-      'cursor=djEuMDE',
-      'cursor=djIuMQ',
-      'cursor=djEuMQ&cursor=djEuMQ',
-      'cursor[]=djEuMQ',
-    ]) {
+    for (const query of ['cursor=1', 'cursor=djEuMQ&cursor=djEuMQ']) {
       it(`answers 400/40004 to ?${query}`, async () => {
         const { status, error, message } = await service.user().get(`/plants?${query}`);
         expect({ status, error }).to.deep.equal({ status: 400, error: 40004 });
