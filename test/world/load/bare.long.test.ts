@@ -1,7 +1,7 @@
 /** The processor time of a request, as a multiple of that of the bare server of the benchmark in the same run. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { cpuSeconds } from '../../../bench/machine';
 import { freePort } from '../../support/redis/free-port';
 import { describeOwnRedis } from '../../support/redis';
 import { endWithProcess } from '../../support/redis/end-with-process';
@@ -74,9 +74,9 @@ describeOwnRedis('An instance at a constant rate', (startRedis) => {
       for (const side of [bare, ours]) Object.assign(side, { requests: 0, seconds: 0 });
       for (let turn = 0; turn < TURNS; turn++)
         for (const side of [bare, ours]) {
-          const before = cpuSeconds(side.pid);
+          const before = cpuSeconds(side.pid)!;
           const { groups } = await play(side.url, TURN_MS, [group]);
-          side.seconds += cpuSeconds(side.pid) - before;
+          side.seconds += cpuSeconds(side.pid)! - before;
           side.requests += groups['all']!.requests;
         }
       const [costOfBare, cost] = [bare, ours].map(({ seconds, requests }) => (1e6 * seconds) / requests);
@@ -92,12 +92,3 @@ describeOwnRedis('An instance at a constant rate', (startRedis) => {
     expectGoals(...rows.map(({ ratio }) => ({ what: 'ratio', is: ratio, atMost: 8 })));
   });
 });
-
-/** Processor time of a process so far, which Linux counts in ticks of 10 ms. */
-function cpuSeconds(pid: number): number {
-  const [user, system] = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    .replace(/^.*\) /, '')
-    .split(' ')
-    .slice(11, 13);
-  return (Number(user) + Number(system)) / 100;
-}
