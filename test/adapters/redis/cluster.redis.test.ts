@@ -16,6 +16,7 @@ import { HttpClient, servedInTime } from '../../support/client';
 import { encoded, created } from '../../support/given';
 import { startInstance } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { formCluster } from '../../support/redis/form-cluster';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
 import { openStore } from './open-store';
@@ -31,10 +32,7 @@ describeOwnRedis('On a Redis Cluster', (startRedis) => {
     node = await startRedis('--cluster-enabled', 'yes');
     const { hostname } = new URL(node.url);
     proxy = await TcpProxy.to({ host: hostname, port: node.port });
-    await node.admin.config('SET', 'cluster-announce-ip', '127.0.0.1');
-    await node.admin.config('SET', 'cluster-announce-port', String(proxy.port));
-    await node.admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    await until(async () => (await node.admin.cluster('INFO')).includes('cluster_state:ok'));
+    await formCluster([node], [proxy.port]);
   });
 
   after(() => proxy.close());
@@ -138,13 +136,7 @@ describeOwnRedis('On a Redis Cluster of two primaries', (startRedis) => {
       await startRedis('--cluster-enabled', 'yes'),
     ];
     const proxy = await TcpProxy.to({ port: nodes[1]!.port });
-    await nodes[1]!.admin.config('SET', 'cluster-announce-port', String(proxy.port));
-    await nodes[0]!.admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '8191');
-    await nodes[1]!.admin.call('CLUSTER', 'ADDSLOTSRANGE', '8192', '16383');
-    const { port } = nodes[1]!;
-    await nodes[0]!.admin.call('CLUSTER', 'MEET', '127.0.0.1', port, port + 10_000);
-    for (const { admin } of nodes)
-      await until(async () => (await admin.cluster('INFO')).includes('cluster_slots_ok:16384'));
+    await formCluster(nodes, [undefined, proxy.port]);
     const { store, catalogue, close } = await openStore('redis://127.0.0.1', {
       clusterNodes: [{ host: '127.0.0.1', port: nodes[0]!.port }],
     });

@@ -16,6 +16,7 @@ import {
 } from '../../../src/event-sourcing';
 import { ReadModel, historyOf, note, textCodec } from '../../event-sourcing/one-projection';
 import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
+import { formCluster } from '../../support/redis/form-cluster';
 import { until } from '../../support/until';
 import { openStore } from './open-store';
 
@@ -62,14 +63,7 @@ describeOwnRedis('A projection of a store on a Redis Cluster', (startRedis) => {
     const start = () => startRedis('--cluster-enabled', 'yes', '--appendonly', 'no');
     nodes = [await start(), await start()];
     needsLocalServers(this, nodes[0]!, 'the servers of a Cluster');
-    for (const [index, { admin, host }] of nodes.entries()) {
-      await admin.config('SET', 'cluster-announce-ip', host);
-      await admin.call('CLUSTER', 'ADDSLOTSRANGE', (SLOTS / 2) * index, (SLOTS / 2) * (index + 1) - 1);
-    }
-    await nodes[0]!.admin.call('CLUSTER', 'MEET', nodes[1]!.host, nodes[1]!.port);
-    const isWhole = async ({ admin }: RedisServer) =>
-      (await admin.cluster('INFO')).includes('cluster_state:ok');
-    for (const node of nodes) await until(() => isWhole(node));
+    await formCluster(nodes);
   });
 
   /** Moves a slot, one key after the other, as `redis-cli --cluster reshard` does. `moved` settles before its end. */

@@ -5,6 +5,7 @@ import { HttpClient, type HttpResponse, servedInTime } from '../../support/clien
 import { encoded, created, plantsOf } from '../../support/given';
 import { type Instance, instancesPerTest, startInstance } from '../../support/instance';
 import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
+import { formCluster } from '../../support/redis/form-cluster';
 import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
@@ -279,9 +280,7 @@ describeOwnRedis('The id of a store', (startRedis) => {
     it('is a Cluster is created and checked by the examination', async function () {
       const node = await startRedis('--cluster-enabled', 'yes');
       needsLocalServers(this, node, 'the servers of a Cluster');
-      await node.admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-      await until(async () => (await node.admin.cluster('INFO')).includes('cluster_state:ok'));
-      await node.admin.config('SET', 'cluster-announce-ip', node.host);
+      await formCluster([node]);
       const clusterNodes = [{ host: node.host, port: node.port }];
       const { store, status, log, close } = await open(node.url, { clusterNodes });
       expect(status().id).to.match(UUID);

@@ -19,6 +19,7 @@ import {
 import { streamName } from '../../../src/testing/a-stream';
 import { encoded, created, ferns } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { formCluster } from '../../support/redis/form-cluster';
 import { until } from '../../support/until';
 import { warningsDuring } from '../../support/warnings';
 
@@ -224,11 +225,8 @@ describeOwnRedis('A subscription to a store on Redis', (startRedis) => {
 
   it('polls on a Cluster', async () => {
     const node = await startRedis('--cluster-enabled', 'yes');
-    await node.admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    await until(async () => (await node.admin.cluster('INFO')).includes('cluster_state:ok'));
-    const { hostname, port } = new URL(node.url);
-    await node.admin.config('SET', 'cluster-announce-ip', hostname);
-    const { store } = await open(node.url, { clusterNodes: [{ host: hostname, port: Number(port) }] });
+    await formCluster([node]);
+    const { store } = await open(node.url, { clusterNodes: [{ host: node.host, port: node.port }] });
     expect(store.notify).to.equal(undefined);
     const consumer = follow(store, ADA, FAST);
     await until(() =>

@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { ProcessorShare } from '../../support/processor-share';
 import { freePort } from '../../support/redis/free-port';
-import { type RedisServer, type StartRedis, describeOwnRedis } from '../../support/redis';
+import { type StartRedis, describeOwnRedis } from '../../support/redis';
+import { formCluster } from '../../support/redis/form-cluster';
 import type { ServiceProcess } from '../../support/service-process';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { tokenOf } from '../../support/token';
@@ -204,21 +205,6 @@ for (const [name, startStore] of Object.entries(STORES)) {
       });
     }
   });
-}
-
-async function formCluster(nodes: readonly RedisServer[]): Promise<void> {
-  const slots = 16_384;
-  for (const [index, { admin }] of nodes.entries()) {
-    const [first, next] = [index, index + 1].map((part) => Math.floor((part * slots) / nodes.length));
-    await admin.call('CLUSTER', 'ADDSLOTSRANGE', String(first), String(next! - 1));
-    if (index > 0) await admin.cluster('MEET', '127.0.0.1', nodes[0]!.port);
-  }
-  for (const { admin } of nodes) {
-    await until(async () => {
-      const info = await admin.cluster('INFO');
-      return info.includes('cluster_state:ok') && info.includes(`cluster_known_nodes:${nodes.length}`);
-    });
-  }
 }
 
 function usersInMemory(instance: ServiceProcess): Promise<number> {

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { HttpClient } from '../../../support/client';
 import { instancesPerTest } from '../../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../../support/redis';
+import { formCluster } from '../../../support/redis/form-cluster';
 import { SERVICE_RULES } from '../../../support/redis/acl';
 import { until } from '../../../support/until';
 
@@ -124,11 +125,8 @@ describeOwnRedis('A Redis user with the service rights of docs/operations.md', (
 
   it('can use a Cluster with the additional right of the page, and not without', async () => {
     const node = await startRedis('--cluster-enabled', 'yes');
-    await node.admin.call('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    await until(async () => (await node.admin.cluster('INFO')).includes('cluster_state:ok'));
-    const { hostname, port } = new URL(node.url);
-    await node.admin.config('SET', 'cluster-announce-ip', hostname);
-    const environment = { REDIS_URL: url.href, REDIS_CLUSTER_NODES: `${hostname}:${port}` };
+    await formCluster([node]);
+    const environment = { REDIS_URL: url.href, REDIS_CLUSTER_NODES: `${node.host}:${node.port}` };
 
     await grant(node, SERVICE_RULES);
     const [without] = await startInstances(1, environment);
