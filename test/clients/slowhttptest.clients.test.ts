@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { HttpClient } from '../support/client';
+import { metricOf } from '../support/metrics';
 import { patient } from '../support/patience';
 import { describePrograms } from '../support/programs';
 import { ServiceProcess } from '../support/service-process';
 import { unsentAfterClose } from '../support/system-sockets';
 import { tokenOf } from '../support/token';
-import { metricOf } from '../world/load/service';
 import { runProgram } from './run-program';
 
 const ATTACKERS = 200;

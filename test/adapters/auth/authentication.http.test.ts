@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { tokenDigest } from '../../../src/adapters/auth/token-digest';
 import { JwksServer } from '../../support/jwks-server';
+import { metricsOf } from '../../support/metrics';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { tokenFileOf } from '../../support/token-file';
 import { until } from '../../support/until';
@@ -112,11 +113,9 @@ describe('The authentication of the service', () => {
 
   it('shows in the metrics whether each source could be read', async () => {
     const values = async (name: string) => {
-      const text = await (await fetch(`${service.url}/metrics`)).text();
+      const metric = await metricsOf(service.url);
       return ['token_file', 'key_set'].map((source) =>
-        Number(
-          new RegExp(`^plant_store_auth_source_${name}\\{source="${source}"\\} (.*)$`, 'm').exec(text)?.[1],
-        ),
+        metric(`plant_store_auth_source_${name}{source="${source}"}`),
       );
     };
     await until(async () => (await values('up')).join() === '1,1');

@@ -6,6 +6,7 @@ import type { SnapshotOutcome } from '../../../src/event-sourcing';
 import { newPlant, plantId } from '../../support/given';
 import { HttpClient } from '../../support/client';
 import { type Instance, instancesPerTest } from '../../support/instance';
+import { metricOf } from '../../support/metrics';
 import { describeRedis } from '../../support/redis';
 import { until } from '../../support/until';
 import { openStore, plantsOver } from './open-store';
@@ -151,12 +152,8 @@ describeRedis('A fresh instance, and a user of whom Redis has a snapshot', (redi
   }
 
   /** The number of snapshots with this outcome, by the metrics. */
-  async function countOf({ url }: Instance, outcome: SnapshotOutcome): Promise<number> {
-    const text = await (await fetch(`${url}/metrics`)).text();
-    return Number(
-      new RegExp(`^plant_store_snapshots_total\\{outcome="${outcome}"\\} (\\d+)$`, 'm').exec(text)![1],
-    );
-  }
+  const countOf = ({ url }: Instance, outcome: SnapshotOutcome) =>
+    metricOf(url, `plant_store_snapshots_total{outcome="${outcome}"}`);
 
   async function countsOf(instance: Instance): Promise<Record<SnapshotOutcome, number>> {
     const count = (outcome: SnapshotOutcome) => countOf(instance, outcome);

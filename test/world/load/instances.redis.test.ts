@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { metricOf } from '../../support/metrics';
 import { ProcessorShare } from '../../support/processor-share';
 import { freePort } from '../../support/redis/free-port';
 import { type StartRedis, describeOwnRedis } from '../../support/redis';
@@ -11,7 +12,7 @@ import { loadFixture } from './fixture';
 import { Haproxy } from './haproxy';
 import { userNames } from './histories';
 import { expectGoals, reportFigures } from './report';
-import { LONG, metricOf } from './service';
+import { LONG } from './service';
 
 const COUNTS = LONG ? [1, 2, 4] : [2];
 const PLAYED_MS = LONG ? 10_000 : 1500;

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { metricOf } from '../../support/metrics';
 import { randomFrom } from '../../support/random';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { tokenOf } from '../../support/token';
@@ -11,7 +12,7 @@ import { writeTokenFile } from '../../support/token-file';
 import { loadFixture } from './fixture';
 import { userNames, writeHistories } from './histories';
 import { expectGoals, mebibytes, reportFigures } from './report';
-import { LONG, SEED, metricOf, residentBytes } from './service';
+import { LONG, SEED, residentBytes } from './service';
 import { zipf } from './zipf';
 
 const USERS = LONG ? 100_000 : 2_000;

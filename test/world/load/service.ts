@@ -40,14 +40,3 @@ export const READINESS: ClientGroup = {
 export function residentBytes(pid: number): number {
   return 1024 * Number(/VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
 }
-
-/** The value of a metric without labels of the service at `url`. */
-export async function metricOf(url: string, name: string): Promise<number> {
-  return (await metricsOf(url))(name);
-}
-
-/** One scrape of the service at `url`: returns the value of a metric without labels. */
-export async function metricsOf(url: string): Promise<(name: string) => number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)![1]);
-}

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { metricOf } from '../../support/metrics';
 import { unhurried } from '../../support/patience';
 import { freePort } from '../../support/redis/free-port';
 import { ServiceProcess } from '../../support/service-process';
@@ -121,8 +122,7 @@ export class ServiceInstance {
 
   /** Whether a finding is present, as the metric says it. */
   async hasFinding(name: string): Promise<boolean> {
-    const text = await (await fetch(`${this.url}/metrics`)).text();
-    return new RegExp(`^plant_store_redis_finding{finding="${name}"} 1$`, 'm').test(text);
+    return (await metricOf(this.url, `plant_store_redis_finding{finding="${name}"}`)) === 1;
   }
 
   get #process(): ServiceProcess | undefined {
