@@ -1,7 +1,5 @@
-import { spawn } from 'node:child_process';
 import { expect } from 'chai';
-import { compiledMain } from '../../support/compiled';
-import { until } from '../../support/until';
+import { ServiceProcess } from '../../support/service-process';
 
 const WARNING = 'the limit of open files is too low for MAX_CONNECTIONS';
 
@@ -13,18 +11,12 @@ describe('The limit of open files', function () {
 
   /** The output of the service up to its address, started with a limit of open files. */
   async function start(maxConnections: number): Promise<string> {
-    const service = spawn('sh', ['-c', 'ulimit -n 300 && exec "$0" "$1"', process.execPath, compiledMain()], {
-      env: { PATH: process.env['PATH'], PORT: '0', MAX_CONNECTIONS: String(maxConnections) },
-    });
+    const enter = ['sh', '-c', 'ulimit -n 300 && exec "$0" "$@"'];
+    const service = ServiceProcess.spawn({ MAX_CONNECTIONS: String(maxConnections) }, { enter });
     try {
-      let output = '';
-      for (const stream of [service.stdout, service.stderr]) {
-        stream.on('data', (chunk) => (output += String(chunk)));
-      }
-      await until(() => output.includes('listens on'));
-      return output;
+      return (await service.listens()).output;
     } finally {
-      service.kill('SIGKILL');
+      await service.kill();
     }
   }
 
