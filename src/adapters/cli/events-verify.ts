@@ -169,8 +169,10 @@ class StreamCheck {
   /** Reads the snapshots to compare with the replay: not the base that the replay begins with. */
   async #snapshotChecks(): Promise<SnapshotCheck[]> {
     const { snapshots } = this.opened;
-    const newest = await SnapshotCheck.ofNewest(snapshots, this.catalogued);
-    return this.#skipped > 0 ? [newest] : [newest, await SnapshotCheck.ofBase(snapshots, this.catalogued)];
+    const { kind, stream } = this.catalogued;
+    const newest = await SnapshotCheck.of('snapshot', kind, () => snapshots?.load(stream));
+    if (this.#skipped > 0) return [newest];
+    return [newest, await SnapshotCheck.of('base snapshot', kind, () => snapshots?.loadBase?.(stream))];
   }
 
   async #replay({ head }: ArchivedState, checks: readonly SnapshotCheck[]): Promise<void> {

@@ -1,15 +1,13 @@
-import { createHash } from 'node:crypto';
+import { type Hash, createHash } from 'node:crypto';
 import {
   type AnyKind,
   BrokenSnapshot,
   type Head,
   ReplayedState,
-  type SnapshotStore,
   type StoredSnapshot,
   StoreUnavailable,
   isTransient,
 } from '../../event-sourcing';
-import type { StreamOfKind } from './found-streams';
 
 /** Compares the snapshot of one stream with a replay. Holds its checksum, not its state. */
 export class SnapshotCheck {
@@ -20,23 +18,8 @@ export class SnapshotCheck {
 
   private constructor(private readonly name: string) {}
 
-  /** Reads the newest snapshot, if there is one in the format of this version. */
-  static ofNewest(
-    snapshots: SnapshotStore | undefined,
-    { kind, stream }: StreamOfKind,
-  ): Promise<SnapshotCheck> {
-    return SnapshotCheck.of('snapshot', kind, () => snapshots?.load(stream));
-  }
-
-  /** Reads the base snapshot. */
-  static ofBase(
-    snapshots: SnapshotStore | undefined,
-    { kind, stream }: StreamOfKind,
-  ): Promise<SnapshotCheck> {
-    return SnapshotCheck.of('base snapshot', kind, () => snapshots?.loadBase?.(stream));
-  }
-
-  private static async of(
+  /** Reads the snapshot that `load` returns, if there is one in the format of this version. */
+  static async of(
     name: string,
     kind: AnyKind,
     load: () => Promise<StoredSnapshot | undefined> | undefined,
@@ -88,26 +71,18 @@ export class SnapshotCheck {
 async function digestOfSnapshot(kind: AnyKind, snapshot: StoredSnapshot): Promise<string> {
   if (snapshot.format !== kind.stateCodec.format)
     return digestOf(await ReplayedState.restore(kind, snapshot));
-  const digest = new Digest();
-  for await (const chunk of snapshot.chunks) digest.add(chunk);
-  return digest.end();
+  const hash = createHash('sha256');
+  for await (const chunk of snapshot.chunks) addChunk(hash, chunk);
+  return hash.digest('hex');
 }
 
 /** SHA-256 of the chunks of a state, each with its length. */
 export function digestOf(state: ReplayedState): string {
-  const digest = new Digest();
-  for (const chunk of state.snapshot().chunks) digest.add(chunk);
-  return digest.end();
+  const hash = createHash('sha256');
+  for (const chunk of state.snapshot().chunks) addChunk(hash, chunk);
+  return hash.digest('hex');
 }
 
-class Digest {
-  readonly #hash = createHash('sha256');
-
-  add(chunk: string): void {
-    this.#hash.update(`${chunk.length}:`).update(chunk);
-  }
-
-  end(): string {
-    return this.#hash.digest('hex');
-  }
+function addChunk(hash: Hash, chunk: string): void {
+  hash.update(`${chunk.length}:`).update(chunk);
 }
