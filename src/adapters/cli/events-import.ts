@@ -115,10 +115,10 @@ async function record(
   { stderr }: Terminal,
 ): Promise<Imported> {
   let recorded = 0;
-  const observer = { recorded: (events: number) => void (recorded += events) };
+  const onRecorded = (events: number) => void (recorded += events);
   const units = readEventFile(readChunks(source, progress, interrupted), kinds);
   try {
-    return await unlessInterrupted(interrupted, importEvents(units, opened, observer));
+    return await unlessInterrupted(interrupted, importEvents(units, opened, onRecorded));
   } catch (error) {
     await progress.end();
     // Appends in flight may still be recorded.

@@ -2,41 +2,27 @@ import { type Hash, createHash } from 'node:crypto';
 import {
   type AnyKind,
   ArchivedHistory,
-  type EventStore,
   type Head,
-  type StreamCatalogue,
   type StreamName,
   UnreadableHistory,
   replay,
 } from '../../event-sourcing';
+import type { CliStore } from './command';
 import type { RecordedCommit, StreamEnd } from './event-file';
 import { eventLine } from './event-lines';
 
 /** Most calls to the store in flight. */
 const MAX_CALLS_IN_FLIGHT = 64;
 
-/** A stream that was not imported, or not completely. */
-interface RefusedStream {
-  readonly stream: StreamName;
-  readonly why: string;
-}
-
 export interface Imported {
   readonly streams: number;
   readonly events: number;
-  readonly refused: readonly RefusedStream[];
+  /** The streams that were not imported, or not completely. */
+  readonly refused: readonly { readonly stream: StreamName; readonly why: string }[];
 }
 
 /** The store that is imported into. */
-interface ImportTarget {
-  readonly store: EventStore;
-  readonly catalogue: StreamCatalogue;
-}
-
-interface ImportObserver {
-  /** `events` more events of the export are in the store; some may have been there before. */
-  recorded(events: number): void;
-}
+type ImportTarget = Pick<CliStore, 'store' | 'catalogue'>;
 
 /**
  * Repeats every append of an export, with its expected head and commit id, after the stream's current end.
@@ -51,13 +37,16 @@ interface ImportObserver {
  * resulted in `reset` is repeated once after all earlier ones have been answered.
  *
  * Rejects with the errors of the store and of `units`.
+ *
+ * @param onRecorded is called with the number of further events of the export that are in the store. Some may have been
+ * there before.
  */
 export async function importEvents(
   units: AsyncIterable<RecordedCommit | StreamEnd>,
   target: ImportTarget,
-  observer: ImportObserver,
+  onRecorded: (events: number) => void,
 ): Promise<Imported> {
-  const refused: RefusedStream[] = [];
+  const refused: Imported['refused'][number][] = [];
   const inFlight: Promise<void>[] = [];
   let streams = 0;
   let events = 0;
@@ -73,7 +62,7 @@ export async function importEvents(
   for await (const unit of units) {
     if (unit.unit === 'commit') {
       const stream: StreamImport = (current ??= new StreamImport(unit.kind, unit.stream, target));
-      await start(stream.append(unit).then((count) => observer.recorded(count)));
+      await start(stream.append(unit).then(onRecorded));
       continue;
     }
     const stream = current!;
