@@ -4,7 +4,7 @@ import { endOf, readArchive } from './archives';
 import { decodeBase } from './base';
 import type { CliStore } from './command';
 import type { ArchivedState } from './event-file';
-import { HEADER, continuationLine, eventLine, newSeal, trailerLine } from './event-lines';
+import { HEADER, SealedLines, continuationLine, eventLine } from './event-lines';
 import { Refused } from './exit';
 import { digestOf } from './snapshot-check';
 import { shown } from './stream-text';
@@ -41,19 +41,15 @@ export async function writeArchive(
   { start, head }: Archivable,
   output: Output,
 ): Promise<void> {
-  const seal = newSeal();
-  const writeSealed = (text: string) => {
-    seal.update(text);
-    return output.write(text);
-  };
-  await writeSealed(HEADER);
-  if (start.head.version > 0) await writeSealed(continuationLine(start));
+  const lines = new SealedLines(output);
+  await lines.write(HEADER);
+  if (start.head.version > 0) await lines.write(continuationLine(start));
   let count = 0;
   for await (const events of commitsUntil(store, start, head.version)) {
     count += events.length;
-    await writeSealed(events.map((event) => eventLine(start.state.kind, start.stream, event)).join(''));
+    await lines.write(events.map((event) => eventLine(start.state.kind, start.stream, event)).join(''));
   }
-  await output.write(trailerLine({ streams: 1, events: count, seal: seal.digest('hex') }));
+  await lines.end(1, count);
 }
 
 /**

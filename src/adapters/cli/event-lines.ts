@@ -10,6 +10,7 @@ import {
   parseStreamName,
   partsOf,
 } from '../../event-sourcing';
+import type { Output } from './terminal';
 
 /**
  * The format of an export: NDJSON, one event per line, between a header and a trailer.
@@ -120,6 +121,27 @@ export function eventOfLine(kind: AnyKind, line: EventLine): RecordedEvent<unkno
 function lineOf(stream: string, version: number, commit: string, type: string, exported: string): string {
   const common = JSON.stringify({ stream, version, commit, type }).slice(0, -1);
   return `${common}${exported === '{}' ? '' : ','}${exported.slice(1)}\n`;
+}
+
+/** Writes the lines of an export, and a trailer with their seal. */
+export class SealedLines {
+  readonly #seal: Seal;
+
+  constructor(
+    private readonly output: Output,
+    header = HEADER,
+  ) {
+    this.#seal = newSeal(header);
+  }
+
+  write(lines: string): Promise<void> {
+    this.#seal.update(lines);
+    return this.output.write(lines);
+  }
+
+  end(streams: number, events: number): Promise<void> {
+    return this.output.write(trailerLine({ streams, events, seal: this.#seal.digest('hex') }));
+  }
 }
 
 export function trailerLine({ streams, events, seal }: Trailer): string {

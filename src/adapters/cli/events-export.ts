@@ -9,7 +9,7 @@ import {
 import { type Archives, findArchives, readArchives } from './archives';
 import type { Arguments } from './arguments';
 import { ARCHIVES, type CliCommand, type CliStore, QUIET, SOME_USERS, withStore } from './command';
-import { HEADER, HEADER_2, eventLine, formatOf, newSeal, trailerLine } from './event-lines';
+import { HEADER, HEADER_2, SealedLines, eventLine, formatOf } from './event-lines';
 import { recordedOf } from './event-file';
 import { Refused, WrongUsage } from './exit';
 import { type StreamOfKind, findStreams } from './found-streams';
@@ -115,20 +115,16 @@ async function writeEvents(
   output: Output,
   progress: Progress,
 ): Promise<number> {
-  const seal = newSeal(exported.header);
-  const writeSealed = (text: string) => {
-    seal.update(text);
-    return output.write(text);
-  };
+  const sealed = new SealedLines(output, exported.header);
   let streams = 0;
   let events = 0;
-  await writeSealed(exported.header);
+  await sealed.write(exported.header);
   for (const stream of exported.streams) {
     const before = events;
     try {
       for await (const [count, lines] of historyLines(opened, stream, exported)) {
         events += count;
-        await writeSealed(lines);
+        await sealed.write(lines);
         await progress.advance(events, exported.events);
       }
     } catch (error) {
@@ -136,7 +132,7 @@ async function writeEvents(
     }
     if (events > before) streams++;
   }
-  await output.write(trailerLine({ streams, events, seal: seal.digest('hex') }));
+  await sealed.end(streams, events);
   return events;
 }
 
