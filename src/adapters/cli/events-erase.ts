@@ -1,14 +1,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { User } from '../../application';
-import {
-  ArchivedHistory,
-  HistoryChanged,
-  type StreamName,
-  UnreadableHistory,
-  partsOf,
-  replay,
-} from '../../event-sourcing';
+import { type StreamName, partsOf, replay } from '../../event-sourcing';
 import type { Arguments } from './arguments';
 import { startOf } from './base';
 import {
@@ -20,7 +13,7 @@ import {
   USER,
   withStore,
 } from './command';
-import { type Exit, Refused, WrongUsage } from './exit';
+import { type Exit, Refused, WrongUsage, isOfHistory } from './exit';
 import { type StreamOfKind, findStreams, streamsOf } from './found-streams';
 import { shown } from './stream-text';
 import { type Terminal, pluralize, escapeForTerminal } from './terminal';
@@ -111,9 +104,6 @@ function unknownCategories(streams: readonly StreamName[]): string {
   );
 }
 
-/** The last two are thrown if the base snapshot is of another history. */
-const UNREADABLE = [UnreadableHistory, HistoryChanged, ArchivedHistory];
-
 async function describeStream(opened: CliStore, of: StreamOfKind): Promise<Stored> {
   const archived = (await opened.snapshots?.loadBase?.(of.stream))?.head.version;
   const base = archived === undefined ? undefined : `the base snapshot of version ${archived}, and no events`;
@@ -130,8 +120,8 @@ async function describeEvents(opened: CliStore, of: StreamOfKind): Promise<strin
       for (const event of page) state.apply(event);
     return `${pluralize(state.head.version, 'event')} and ${pluralize(state.items, of.kind.item)}`;
   } catch (error) {
-    if (UNREADABLE.some((Fault) => error instanceof Fault))
-      return `up to ${found.version} events, not all of them readable (${(error as Error).message})`;
+    if (isOfHistory(error))
+      return `up to ${found.version} events, not all of them readable (${error.message})`;
     throw error;
   }
 }

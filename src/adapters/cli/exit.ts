@@ -46,8 +46,10 @@ interface CommandFailure {
   readonly message?: string;
 }
 
-/** Errors about the history of one user: the store is available. */
-const OF_HISTORY = [UnreadableHistory, HistoryChanged, ArchivedHistory];
+/** Whether the error is about the history of one user: the store is available. */
+export function isOfHistory(error: unknown): error is Error {
+  return [UnreadableHistory, HistoryChanged, ArchivedHistory].some((Of) => error instanceof Of);
+}
 
 /** The exit code and the message for an error that a command threw. */
 export function commandFailureOf(error: unknown): CommandFailure {
@@ -55,8 +57,7 @@ export function commandFailureOf(error: unknown): CommandFailure {
   if (error instanceof Interrupted) return { exit: 'interrupted', message: error.message };
   if (error instanceof WrongUsage || error instanceof Misconfigured)
     return { exit: 'usage', message: error.message };
-  if (OF_HISTORY.some((Of) => error instanceof Of))
-    return { exit: 'refused', message: (error as Error).message };
+  if (isOfHistory(error)) return { exit: 'refused', message: error.message };
   if (error instanceof StoreUnavailable)
     return { exit: 'unavailable', message: `the event store is unavailable: ${messagesOf(error)}` };
   if (error instanceof OutcomeUnknown)

@@ -135,13 +135,11 @@ function plantId(args: Arguments): PlantId {
   return id;
 }
 
+/** The columns of a plant; empty for a member that it does not have. */
 function plainLine(plant: Plant): string {
-  return plantColumns(plant).map(escapeForTerminal).join('\t');
-}
-
-/** The columns of a plain line; empty for a member that the plant does not have. */
-function plantColumns(plant: Plant): string[] {
-  return columnsOf(plant).map((text) => text ?? '');
+  return columnsOf(plant)
+    .map((text) => escapeForTerminal(text ?? ''))
+    .join('\t');
 }
 
 function describeRejection(rejection: Rejection, user: string, id: PlantId): string {
