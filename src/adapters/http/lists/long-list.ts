@@ -100,7 +100,7 @@ export class LongList implements SharedList {
     const { owner, user } = this;
     const measurement = new Measurement(this.ranges, owner.segments, ({ segment }) => {
       this.#held++;
-      owner.memory.hold(user, segment, () => owner.segments.bytesOf(segment));
+      owner.memory.hold(user, segment, () => owner.segments.measuresOf(segment).bytes);
     });
     return new Promise((resolve, reject) => {
       const step: Startable = {

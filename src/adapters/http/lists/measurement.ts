@@ -33,7 +33,7 @@ export class Measurement {
     const range = this.ranges[index]!;
     if (plant === undefined) {
       this.begins(range);
-      const known = isWhole(range) ? this.segments.measured(range.segment)?.length : undefined;
+      const known = isWhole(range) ? this.segments.measuresOf(range.segment).length : undefined;
       if (known !== undefined) {
         this.#bytes += known;
         this.#place = placeAfter(this.ranges, index, range.to);
@@ -45,7 +45,7 @@ export class Measurement {
     this.#ofRange += measured.bytes + (plant === undefined ? 0 : 1);
     this.#place = placeAfter(this.ranges, index, measured.plant);
     if (measured.plant === range.to) {
-      if (isWhole(range)) this.segments.setLength(range.segment, this.#ofRange);
+      if (isWhole(range)) this.segments.measuresOf(range.segment).length = this.#ofRange;
       this.#bytes += this.#ofRange;
       this.#ofRange = 0;
     }

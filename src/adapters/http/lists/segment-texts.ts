@@ -32,9 +32,9 @@ const PLANT_BYTES = 120;
 
 /** In bytes. */
 interface SegmentMeasures {
-  /** Estimated memory. */
+  /** Estimated memory, rather too high than too low. */
   readonly bytes: number;
-  /** Of the text, once it was measured. */
+  /** Of the text of the whole segment, once it was measured. */
   length: number | undefined;
 }
 
@@ -115,22 +115,8 @@ export class SegmentTexts {
     return { bytes, plant: plant + 1, cost: text.length };
   }
 
-  /** What is known of a segment. */
-  measured(segment: SegmentView): SegmentMeasures | undefined {
-    return this.#measures.get(segment);
-  }
-
-  /** Estimated memory of a segment, in bytes; rather too high than too low. */
-  bytesOf(segment: SegmentView): number {
-    return this.#measuresOf(segment).bytes;
-  }
-
-  /** @param length of the text of the whole segment, in bytes. */
-  setLength(segment: SegmentView, length: number): void {
-    this.#measuresOf(segment).length = length;
-  }
-
-  #measuresOf(segment: SegmentView): SegmentMeasures {
+  /** The measures of a segment, whose length the caller may set. */
+  measuresOf(segment: SegmentView): SegmentMeasures {
     let measures = this.#measures.get(segment);
     if (measures === undefined) {
       measures = { bytes: bytesOf(segment), length: undefined };
