@@ -160,7 +160,7 @@ export class PlantList {
       if (changed !== open) this.#set(last, changed);
     } else {
       this.#starts.push(this.#version);
-      this.#set(last + 1, Segment.of(plant, key, this.#version));
+      this.#set(last + 1, new Segment([plant], [key], [this.#version]));
     }
   }
 

@@ -36,22 +36,14 @@ export class Segment implements SegmentView {
     readonly positions: number[],
   ) {}
 
-  static of(plant: Plant, key: PlantKey, position: number): Segment {
-    return new Segment([plant], [key], [position]);
-  }
-
   get size(): number {
     return this.plants.length;
   }
 
+  /** Some of its plants. The segment does not change from now on. */
   range(from: number, to: number): SegmentRange {
-    return { segment: this.shared(), from, to };
-  }
-
-  /** This segment, which does not change from now on. */
-  shared(): this {
     this.#shared = true;
-    return this;
+    return { segment: this, from, to };
   }
 
   /** The number of its plants created at or before `position`. */

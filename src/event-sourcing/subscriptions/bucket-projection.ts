@@ -251,7 +251,6 @@ export class BucketProjection<Event, State> {
     const ms = Math.min(FIRST_RETRY_MS * 2 ** this.#failures++, LAST_RETRY_MS);
     await this.#reader.wait(ms, (end) => {
       this.#retry = end;
-      return () => {};
     });
   }
 }

@@ -77,7 +77,6 @@ export class LeasedBuckets<Event, State> {
       if (this.#released.size > 0) continue;
       await this.#reader.wait(this.#ms / 4, (end) => {
         this.#wake = end;
-        return () => {};
       });
     }
     this.#stopAll();

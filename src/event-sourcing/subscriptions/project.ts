@@ -162,7 +162,6 @@ export class Projection<Event, State = never> {
           if (reached) return true;
           await reader.wait(POLL_MS, (end) => {
             void moved.then(end);
-            return () => {};
           });
         } finally {
           cancel();

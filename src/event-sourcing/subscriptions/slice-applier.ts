@@ -50,9 +50,6 @@ export class CannotApply extends Error {
 
 /** Reads the events of streams of one bucket after the heads of its checkpoint, and applies them. */
 export class SliceApplier<Event, State> {
-  readonly #checkpoint: BucketCheckpoint;
-  readonly #reader: StoreReader;
-  readonly #cancellation: Cancellation;
   /** After a failure, events are applied one by one until the one that fails. */
   #oneByOne = false;
   #skipped: { readonly stream: StreamName; readonly version: number } | undefined;
@@ -61,11 +58,7 @@ export class SliceApplier<Event, State> {
     private readonly bucket: number,
     private readonly context: ApplierContext<Event, State>,
     private readonly parts: BucketParts,
-  ) {
-    this.#checkpoint = parts.checkpoint;
-    this.#reader = parts.reader;
-    this.#cancellation = parts.cancellation;
-  }
+  ) {}
 
   /** Leaves out this event. */
   skip(stream: StreamName, version: number): void {
@@ -77,18 +70,18 @@ export class SliceApplier<Event, State> {
    * effect once cancelled.
    */
   async advance(streams: ReadonlyMap<StreamName, number>, trail?: FeedTrail): Promise<void> {
-    if (trail !== undefined) this.#checkpoint.raiseBound(trail[0]);
+    if (trail !== undefined) this.parts.checkpoint.raiseBound(trail[0]);
     let pending = await this.#pending(streams);
     do {
       const group = this.#firstOf(pending);
-      const pages = await this.#reader.read(() => Promise.all(group.map((each) => this.#read(each))));
+      const pages = await this.parts.reader.read(() => Promise.all(group.map((each) => this.#read(each))));
       if (pages === undefined) continue;
       const unread = pages.filter(({ more }) => more);
       const isLast = group.length === pending.length && unread.length === 0;
-      if (!(await this.#apply(pages, (isLast ? trail : undefined) ?? this.#checkpoint.trail))) continue;
+      if (!(await this.#apply(pages, (isLast ? trail : undefined) ?? this.parts.checkpoint.trail))) continue;
       if (isLast) break;
       pending = [...unread, ...pending.slice(group.length)];
-    } while (!this.#cancellation.isCancelled());
+    } while (!this.parts.cancellation.isCancelled());
     this.#oneByOne = false;
   }
 
@@ -96,7 +89,7 @@ export class SliceApplier<Event, State> {
   async #pending(streams: ReadonlyMap<StreamName, number>): Promise<Pending[]> {
     const { follows } = this.context.options;
     const followed = [...streams].filter(([stream]) => follows?.(stream) ?? true);
-    const heads = await this.#checkpoint.heads(followed.map(([stream]) => stream));
+    const heads = await this.parts.checkpoint.heads(followed.map(([stream]) => stream));
     return followed.map(([stream, version], index) => ({ stream, version, head: heads[index]! }));
   }
 
@@ -123,9 +116,9 @@ export class SliceApplier<Event, State> {
   async #apply(pages: readonly StreamPage<State>[], trail: FeedTrail | undefined): Promise<boolean> {
     const { options } = this.context;
     const changed = pages.filter(({ restarts, events }) => restarts || events.length > 0);
-    if (changed.length === 0 && trail === this.#checkpoint.trail) return true;
+    if (changed.length === 0 && trail === this.parts.checkpoint.trail) return true;
     if (changed.some(({ replaces }) => replaces) && !(await this.parts.replaces())) return false;
-    const ignores = options.from === 'end' && !this.#checkpoint.started;
+    const ignores = options.from === 'end' && !this.parts.checkpoint.started;
     try {
       await this.move(trail, changed, ignores ? [] : changed.map((page) => this.#slice(page)));
     } catch (error) {
@@ -150,7 +143,7 @@ export class SliceApplier<Event, State> {
     pages: readonly StreamPage<State>[],
     slices: readonly Slice<Event, State>[],
   ): Promise<void> {
-    await this.#checkpoint.move(trail, pages, async (checkpoint) => {
+    await this.parts.checkpoint.move(trail, pages, async (checkpoint) => {
       await this.context.options.apply({ slices, checkpoint });
       this.context.moved(checkpoint.values.keys());
     });

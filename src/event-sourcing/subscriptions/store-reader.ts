@@ -9,8 +9,8 @@ export const CHECK_MS = 5000;
 /** Longest time of a read, in ms: a store may never settle it if the reply was lost. */
 const READ_MS = 10_000;
 
-/** Calls `changed` once there may be more to read. Returns a function that cancels the call. */
-type NotifyChange = (changed: () => void) => () => void;
+/** Calls `changed` once there may be more to read. May return a function that cancels the call. */
+type NotifyChange = (changed: () => void) => (() => void) | undefined;
 
 /** The result of `read`, or `undefined` once cancelled. Rejects with StoreUnavailable if it is not settled in time. */
 export async function inTime<T>(

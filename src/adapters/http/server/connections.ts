@@ -17,8 +17,8 @@ export class Connections implements ConnectionServer {
   readonly scheduler = new RequestScheduler();
   readonly queued = new QueuedResponses();
   readonly refused = { limit: 0, pipelining: 0 };
+  draining = false;
   readonly #open = new Map<Duplex, Connection>();
-  #draining = false;
   #aborted = false;
 
   constructor(
@@ -53,18 +53,8 @@ export class Connections implements ConnectionServer {
     server.on('connect', (_, socket) => this.#open.get(socket)?.refuse(methodNotAllowed()));
   }
 
-  /** The number of open connections, idle or not. */
   get open(): number {
     return this.#open.size;
-  }
-
-  /** The number of requests that wait for their turn of the event loop. */
-  get waiting(): number {
-    return this.scheduler.waiting;
-  }
-
-  get draining(): boolean {
-    return this.#draining;
   }
 
   /** Closes the oldest connections without a pending response, and if there is none the oldest, until `max` are open. */
@@ -79,7 +69,7 @@ export class Connections implements ConnectionServer {
 
   /** From now on, every response closes its connection. */
   closeAfterResponses(): void {
-    this.#draining = true;
+    this.draining = true;
   }
 
   /** From now on, connections without a pending response are closed. */

@@ -76,7 +76,7 @@ export async function listen(app: Koa, options: HttpServerOptions = {}): Promise
     port: (server.address() as AddressInfo).port,
     connections: () => connections.open,
     refusedConnections: () => connections.refused,
-    waitingRequests: () => connections.waiting,
+    waitingRequests: () => connections.scheduler.waiting,
     close: (times) => drain(server, connections, times),
   };
 }
