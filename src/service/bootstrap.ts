@@ -16,7 +16,7 @@ import { openStores } from '../application';
 import { Capacity, type EventStore } from '../event-sourcing';
 import type { Config } from './config';
 import { alwaysAvailable, closeEvents, openEvents } from './events';
-import { openIdentity } from './identity';
+import { type Authentication, openIdentity } from './identity';
 import { logAggregates, openLog, userNames } from './log';
 import type { LogDestination } from './log-destination';
 import { standardOutput } from './standard-output';
@@ -27,15 +27,11 @@ import { logRequests } from './request-log';
 import { AT_ONCE, openServers } from './servers';
 import { packageVersion } from './version';
 
-export interface RunningService {
+export interface RunningService extends Pick<Authentication, 'developmentToken' | 'reload'> {
   /** Base URL, e.g. http://127.0.0.1:3000. */
   readonly url: string;
   /** Base URL of the admin port; `undefined` without ADMIN_PORT. */
   readonly adminUrl: string | undefined;
-  /** The token of the user `dev`, minted at the start if no authentication is configured. */
-  readonly developmentToken: string | undefined;
-  /** Reads AUTH_TOKENS_FILE again, if it is set, and logs the result. */
-  readonly reload: (() => void) | undefined;
   /**
    * Drains and stops. Resolves with whether all requests were answered. For `noticeMs` new connections are still
    * accepted, while readiness fails.

@@ -7,11 +7,8 @@ import type { Clock, EventStore, EventStoreOptions, OpenEventStore } from '../ev
 import type { Config } from './config';
 import { openStoreModule } from './store-module';
 
-/** The part of an open event store that the service uses. */
-export type Events = Omit<OpenEventStore, 'catalogue'>;
-
 /** A store that is always available. */
-export function alwaysAvailable<T extends EventStore>(store: T): Events & { store: T } {
+export function alwaysAvailable<T extends EventStore>(store: T): OpenEventStore & { store: T } {
   return { store, check: () => Promise.resolve({ writes: true }), close: () => {} };
 }
 
@@ -65,7 +62,7 @@ function redisOptions(config: Config) {
 
 /** Closes the event store. Logs a failure, or that it has not closed in `timeoutMs`, and never rejects. */
 export async function closeEvents(
-  events: Pick<Events, 'close'>,
+  events: Pick<OpenEventStore, 'close'>,
   log: Logger,
   clock: Clock,
   timeoutMs: number,

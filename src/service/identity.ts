@@ -14,9 +14,9 @@ import { type Config, authenticates } from './config';
 /** Authentication of callers: all sources of tokens that the configuration names, as one. */
 export interface Authentication {
   readonly authenticator: Authenticator;
-  /** The token of the user `dev`, minted here if no source is configured. */
+  /** The token of the user `dev`, minted at the start if no source is configured. */
   readonly developmentToken: string | undefined;
-  /** Reads the token file again, if there is one. */
+  /** Reads the token file again, if there is one, and logs the result. */
   readonly reload: (() => void) | undefined;
   close(): void;
 }

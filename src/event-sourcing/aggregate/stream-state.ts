@@ -53,12 +53,10 @@ export class StreamState<Command, Event, Rejection, State> {
     return this.#caughtUp;
   }
 
-  /** Number of items; see {@link Footprint}. */
   get items(): number {
     return this.#footprint.items(this.value);
   }
 
-  /** Estimated memory, in bytes. */
   get bytes(): number {
     return this.#footprint.bytes(this.value);
   }

@@ -1,7 +1,7 @@
 import { InvalidValue } from './parsers';
 import type { ConfigProblem } from './problem';
 import { rules } from './rules';
-import { unknownVariables } from './unknown-variables';
+import { type Environment, unknownVariables } from './unknown-variables';
 import { type Config, variables } from './variables';
 
 export { MASK } from './masks';
@@ -9,8 +9,6 @@ export type { ModulePath } from './parsers';
 export type { ConfigProblem } from './problem';
 export { authenticates } from './rules';
 export { type Config, variables } from './variables';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 interface ReadOptions {
   /** Whether AUTH_… is read and checked; true by default. The command line needs no authentication. */

@@ -2,7 +2,7 @@ import { nearest } from '../../adapters/cli/nearest';
 import type { ConfigProblem } from './problem';
 import { variables } from './variables';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 const KNOWN = [...variables.map(({ name }) => name), 'NODE_ENV'];
 /** `AUTH_` of `AUTH_TOKENS`; a variable of one word has none. */

@@ -19,10 +19,7 @@ const PAGE_BYTES = 1024;
 const COUNTED = 64 * 1024;
 
 /** A page of a list at one head. */
-export interface ListPage {
-  readonly etag: string;
-  /** The canonical query of the next page; absent at the end. */
-  readonly next: string | undefined;
+export interface ListPage extends Pick<KeyedPage, 'etag' | 'next'> {
   /** JSON in UTF-8, if it is short. */
   readonly text?: Buffer;
   /** For a long page that the client does not know. */
