@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv';
 import { JsonNumber } from '../../../application';
 import { MEMBERS, MEMBER_NAMES, NewPlant, canonicalInteger, ruleOf } from '../../../domain';
-import { type NewPlantBody, NewPlant as published } from '../openapi/schemas';
+import { type NewPlantBody, newPlantSchema } from '../openapi/schemas';
 import { HttpProblem, PROBLEMS } from './problems';
 
 /** A NewPlant as `parseJson` returns it. */
@@ -19,9 +19,9 @@ const ajv = new Ajv({ strict: true })
   });
 
 const isNewPlant = ajv.compile<ExactNewPlant>({
-  ...published,
+  ...newPlantSchema,
   properties: Object.fromEntries(
-    Object.entries(published.properties).map(([name, rule]) => [name, exact(rule)]),
+    Object.entries(newPlantSchema.properties).map(([name, rule]) => [name, exact(rule)]),
   ),
 });
 

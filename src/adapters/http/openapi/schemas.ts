@@ -3,13 +3,7 @@
  * TypeScript types are derived from them (below), and the tests check every
  * response against them.
  */
-import {
-  MEMBERS,
-  MEMBER_NAMES,
-  type Member,
-  type MemberName,
-  type Plant as PlantMembers,
-} from '../../../domain';
+import { MEMBERS, MEMBER_NAMES, type Member, type MemberName, type Plant } from '../../../domain';
 
 /** The schema of a member of a plant. */
 function memberSchema({ minLength, description }: Member) {
@@ -22,7 +16,7 @@ const members = Object.fromEntries(
 
 const required = MEMBER_NAMES.filter((name) => !MEMBERS[name].optional);
 
-export const NewPlant = {
+export const newPlantSchema = {
   type: 'object',
   description: 'A plant to be created. Other members are ignored; `null` is refused.',
   required: [...required, 'id'],
@@ -38,7 +32,7 @@ export const NewPlant = {
   examples: [{ id: 1, name: 'Fern', tag: 'indoor' }],
 } as const;
 
-export const Plant = {
+const plantSchema = {
   type: 'object',
   description: 'A plant as it is returned, without its id.',
   required,
@@ -113,7 +107,15 @@ export const Service = {
 } as const;
 
 /** By name in the document. */
-export const schemas = { NewPlant, Plant, Plants, Failure, Live, Ready, Service } as const;
+export const schemas = {
+  NewPlant: newPlantSchema,
+  Plant: plantSchema,
+  Plants,
+  Failure,
+  Live,
+  Ready,
+  Service,
+} as const;
 
 // The types of the bodies, derived from their schemas at compile time.
 type Schemas = typeof schemas;
@@ -145,7 +147,7 @@ type Of<S> = S extends { $ref: `#/components/schemas/${infer Name extends keyof 
 type Plain<T> = { [K in keyof T]: T[K] };
 
 /** The body of a create. */
-export type NewPlantBody = PlantMembers & { readonly id: Of<Schemas['NewPlant']['properties']['id']> };
+export type NewPlantBody = Plant & { readonly id: Of<Schemas['NewPlant']['properties']['id']> };
 export type FailureBody = Of<Schemas['Failure']>;
 /** The response of `/health/live`. */
 export type LiveBody = Of<Schemas['Live']>;
