@@ -28,6 +28,8 @@ const UNREACHABLE = 'Redis cannot be reached';
 const NO_REASON = 'the connection was closed';
 const RETRY_MS = 250;
 export const EXAMINE_EVERY_MS = 10_000;
+/** How long a caller waits at least for the first examination before Redis counts as unreachable. */
+export const FIRST_CONTACT_MS = 1500;
 
 /**
  * A connection to Redis. It reconnects automatically, and provides its client
@@ -97,7 +99,6 @@ export class RedisConnection {
     return Math.max(1, Math.floor(this.commandTimeoutMs * 0.8));
   }
 
-  /** Timeout of a single command, in ms. */
   get commandTimeoutMs(): number {
     return commandTimeout(this.options);
   }

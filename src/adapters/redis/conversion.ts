@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Cluster, type Redis } from 'ioredis';
-import { OutcomeUnknown, StoreUnavailable, partsOf, streamOf } from '../../event-sourcing';
+import { StoreUnavailable, partsOf, streamOf } from '../../event-sourcing';
 import type { RedisClient } from './client';
-import { RedisConnection, type RedisConnectionOptions } from './connection';
-import { appendFault } from './faults';
+import { FIRST_CONTACT_MS, RedisConnection, type RedisConnectionOptions } from './connection';
+import { appendFault, waitFault } from './faults';
 import { executeScript, script } from './scripts';
 import {
   type IdentityFields,
@@ -36,7 +36,6 @@ interface Conversion {
 }
 
 const SCAN_COUNT = 1000;
-const FIRST_CONTACT_MS = 1500;
 
 /**
  * Replaces the fields of the store's id. KEYS: the id. ARGV: the fields. Returns whether it did: with fields of a store
@@ -86,7 +85,7 @@ interface Renaming {
  * their calls checks the id. Each renaming script checks it, too. So nothing is written meanwhile, and the conversion
  * can be repeated wherever it ended. It ends when a search finds no more keys of the other layout. It deletes the feeds.
  *
- * Rejects with {@link StoreUnavailable}, or with {@link OutcomeUnknown}: then it is to be repeated.
+ * Rejects with {@link StoreUnavailable}, or with `OutcomeUnknown`: then it is to be repeated.
  */
 export async function convertStore(options: ConversionOptions): Promise<Conversion> {
   const connection = new RedisConnection({ ...options, report: () => {} });
@@ -157,8 +156,7 @@ class StoreConversion {
       waitReplicas > 0 ? (this.client as Redis).wait(waitReplicas, this.waitMs) : 0,
     ]);
     if (identified !== 1) throw endedMeanwhile();
-    if (replicas < waitReplicas)
-      throw new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${replicas}`);
+    if (replicas < waitReplicas) throw waitFault(waitReplicas, replicas);
   }
 
   /** Renames what a search finds. Resolves with whether it was anything. */

@@ -25,6 +25,11 @@ export function readFault(error: unknown): StoreUnavailable {
       : new StoreUnavailable('Redis did not answer', { cause: error });
 }
 
+/** The fault of a write that too few replicas have confirmed. `answer` is that of WAIT, or its error. */
+export function waitFault(waitReplicas: number, answer: unknown): OutcomeUnknown {
+  return new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(answer)}`);
+}
+
 // ioredis has no type or code for it: this is its message for an unsent command without an offline queue.
 function wasNeverSent(error: unknown): boolean {
   return error instanceof Error && error.message.endsWith('enableOfflineQueue options is false');

@@ -16,7 +16,7 @@ import { APPEND_BOUNDS, type AppendBounds, type AppendLoad } from './append-writ
 import { ChangeNotifier } from './change-notifier';
 import { RedisCheckpoints } from './checkpoints';
 import { mintCommit } from './commit-id';
-import { EXAMINE_EVERY_MS, RedisConnection } from './connection';
+import { EXAMINE_EVERY_MS, FIRST_CONTACT_MS, RedisConnection } from './connection';
 import { REDIS_DEFAULTS } from './defaults';
 import { RedisEventStore } from './event-store';
 import { readFault } from './faults';
@@ -87,9 +87,6 @@ interface ConnectOptions extends RedisOptions {
   /** Queue limit of appends without a reply; {@link APPEND_BOUNDS} by default. */
   readonly appendBounds?: AppendBounds;
 }
-
-/** How long opening waits for the first examination of Redis; at least `timeoutMs` if Redis must be reachable. */
-const FIRST_CONTACT_MS = 1500;
 
 /**
  * Opens an event store on Redis.

@@ -2,7 +2,6 @@ import { Cluster, type Redis } from 'ioredis';
 import {
   type CataloguedStream,
   type ForeignObject,
-  OutcomeUnknown,
   type StreamCatalogue,
   type StreamName,
   StoreUnavailable,
@@ -10,7 +9,7 @@ import {
 } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
 import { primariesOf } from './examination';
-import { appendFault, readFault } from './faults';
+import { appendFault, readFault, waitFault } from './faults';
 import { ERASE_FROM_FEED } from './feed-scripts';
 import { RedisLeases } from './leases';
 import { LAST_ID, executeScript, script } from './scripts';
@@ -192,7 +191,7 @@ export class RedisStreamCatalogue implements StreamCatalogue {
         waitReplicas > 0 ? client.wait(waitReplicas, waitMs).catch((error: unknown) => error) : 0,
       ]);
       if (typeof replicaCount !== 'number' || replicaCount < waitReplicas)
-        throw new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(replicaCount)}`);
+        throw waitFault(waitReplicas, replicaCount);
       return reply;
     } catch (error) {
       throw appendFault(error);
