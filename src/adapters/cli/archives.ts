@@ -79,7 +79,7 @@ export async function* readArchives(
   return end;
 }
 
-/** Reads the archive at `path`, which continues after `before`; the state of that takes its events. */
+/** Reads the archive at `path`, which continues after `before`, and applies its events to the state there. */
 export async function* readArchive(
   path: string,
   before: ArchivedState,

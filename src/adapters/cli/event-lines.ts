@@ -73,9 +73,9 @@ export function formatOf(header: string | undefined): ExportFormat | undefined {
 }
 
 /**
- * A new seal. It is not a plain SHA-256, so that an edited export is not made valid with `sha256sum`; its key is public.
- * Running instances identify a history by its commit ids: if other events were imported under the
- * same ids, they would keep the old events.
+ * A new seal. It is an HMAC with a public key, because `sha256sum` could make an edited export valid. Such an export has
+ * other events under the same commit ids. Running instances identify a history by these ids, so they would keep the
+ * old events after its import.
  */
 export function newSeal(header = HEADER): Seal {
   return createHmac('sha256', header);

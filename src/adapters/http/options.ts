@@ -55,8 +55,8 @@ export interface HttpServerOptions {
   /** Maximum number of open connections; 4,096 by default. */
   readonly maxConnections?: number;
   /**
-   * What happens to a new connection beyond `maxConnections`: it is refused, the default, or the oldest connection
-   * without a pending response is closed for it, or the oldest of all.
+   * `refuse`, the default, closes a new connection beyond `maxConnections`. `close-oldest` accepts it, and closes the
+   * oldest idle one, or the oldest if none is idle.
    */
   readonly whenFull?: 'refuse' | 'close-oldest';
   /**

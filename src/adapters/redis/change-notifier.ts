@@ -3,7 +3,7 @@ import { type FeedPosition, type Head, type StreamName, StoreUnavailable } from 
 import type { RedisConnection } from './connection';
 import { feedKeys, isFeedKey, streamKey } from './stream-key';
 
-/** How long a blocking read lasts at most, in ms. It is about the subscribers at its start; later ones wait for the next. */
+/** Longest time of a blocking read, in ms. It is for the subscribers at its start; later ones wait for the next read. */
 const BLOCK_MS = 100;
 /** The same after a change: its subscribers read, and soon wait for the next one. */
 const BLOCK_AFTER_CHANGE_MS = 10;

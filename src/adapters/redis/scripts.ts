@@ -260,8 +260,8 @@ end
  *
  * KEYS: of each append the stream, its base, the feed of its bucket; then the id of the store except on a Cluster.
  * Arguments of an append: expected version, expected commit, commit id, maximum number and size of the entries that a
- * conflict returns, the length of the feed if it is to be trimmed, else an empty text, and what the entry of the feed has of
- * the commit, see `commitText`; then type and data of each event.
+ * conflict returns, the length to which the feed is trimmed (empty: it is not), and the text of the commit in the entry of
+ * the feed, see `commitText`; then type and data of each event.
  *
  * Every check of an append comes before its first write, because Redis does not roll back a failed script. Redis itself
  * also refuses an entry id that is not above the last id of the stream, even if the entries were deleted.

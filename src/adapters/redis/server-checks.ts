@@ -166,8 +166,8 @@ function replicas(info: Info, config: Info, { waitReplicas }: Requirements): Fin
 }
 
 /**
- * The conditions on which a server that is cut off may not notice in time that another one is the primary. They need
- * replicas, because without them nothing can take over.
+ * The conditions on which an isolated primary may answer stale reads: it does not notice in time that a replica was
+ * promoted. Without replicas there is no such condition.
  */
 function staleReads(info: Info, config: Info, { downAfterMs }: Requirements): Finding | undefined {
   const connected = Number(info.get('connected_slaves') ?? 0);

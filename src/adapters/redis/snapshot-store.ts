@@ -55,9 +55,9 @@ return 1
 /**
  * Reads fields of a snapshot.
  *
- * KEYS: the snapshot. ARGV: the maximum length of a value, then the names of the fields. Of a value that is longer it
- * returns the length: a client has to keep all of a reply in memory. No user needs another right for it: Redis checks
- * the rights for HMGET in a script like those for a command.
+ * KEYS: the snapshot. ARGV: the maximum length of a value, then the names of the fields. If a value is longer, it returns
+ * the length instead, because a client keeps a whole reply in memory. A Redis user needs no further right for it: Redis
+ * checks the right for HMGET in a script, too.
  */
 export const READ_FIELDS = script(`
 local values = redis.call('HMGET', KEYS[1], unpack(ARGV, 2))

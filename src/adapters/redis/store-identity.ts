@@ -26,8 +26,8 @@ export function identityKey(keyPrefix: string): string {
 }
 
 /**
- * The fields of the entry, in their order. Versions before buckets know `id <uuid>` alone, and refuse all others, as the
- * scripts of their running instances do: these take the first value for the id.
+ * The fields of the entry, in their order. Versions before buckets accept only `id <uuid>`, so they refuse the store. The
+ * scripts of their running instances take the first value for the id, so they refuse it, too.
  */
 export const identityFields = (id: string) => ['buckets', String(BUCKETS), 'id', id] as const;
 
@@ -122,9 +122,9 @@ export class StoreIdentity {
   }
 
   /**
-   * Adopts the id of a store, and creates it if there is none. With `waitReplicas`, a created id counts once so many
-   * replicas have it: after a failover that lost it, this instance would refuse the store. Where that or the creation
-   * fails, the id is adopted later.
+   * Adopts the id of a store, or creates one. With `waitReplicas`, a created id is adopted once so many replicas have
+   * confirmed it: after a failover that lost it, this instance would refuse the store. If the creation fails, or too few
+   * replicas confirm it, a later call adopts the id.
    */
   async adopt(client: RedisClient, found: string | undefined, surroundings: Surroundings): Promise<void> {
     if (found !== undefined && found !== this.#unconfirmed) this.#see(found);

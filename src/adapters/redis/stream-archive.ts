@@ -6,7 +6,7 @@ import { type Script, executeScript, script } from './scripts';
 import { RedisSnapshotStore } from './snapshot-store';
 import { snapshotKeys, streamKey } from './stream-key';
 
-/** Maximum number of entries that one script removes: about a millisecond. */
+/** Maximum number of entries that one script removes. Redis serves no other client meanwhile. */
 const TRIM_ENTRIES = 5000;
 
 /**

@@ -29,7 +29,7 @@ const SLOTS = 16384;
 /** Approximate number of keys per SCAN. */
 const SCAN_COUNT = 1000;
 
-/** Number of streams whose versions one script looks up: about a millisecond. */
+/** Number of streams whose versions one script looks up. Redis serves no other client meanwhile. */
 const VERSIONS_AT_A_TIME = 200;
 
 /** KEYS: streams. Returns the last id of each; 0-0 for what is not a stream. */
@@ -39,7 +39,7 @@ for i, key in ipairs(KEYS) do ids[i] = lastId(key) end
 return ids
 `);
 
-/** Number of entries of a feed that one script looks at: about a millisecond. */
+/** Number of entries of a feed that one script looks at. Redis serves no other client meanwhile. */
 const FEED_ENTRIES = 1000;
 
 /**
@@ -73,8 +73,8 @@ export class RedisStreamCatalogue implements StreamCatalogue {
   ) {}
 
   /**
-   * Rejects if not all primaries of a Cluster are known. It is searched until no slot had another owner meanwhile, and twice
-   * at least: the key of a slot that migrates can leave a server before it is searched for one that was searched before.
+   * Rejects if not all primaries of a Cluster are known. Searches a Cluster until each slot kept its owner during two
+   * searches in succession: while a slot migrates, a search can miss a key that moves to a server that it has searched.
    */
   async *streams(): AsyncGenerator<CataloguedStream | ForeignObject> {
     const { client } = this.connection;

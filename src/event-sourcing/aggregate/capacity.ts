@@ -95,7 +95,7 @@ export class Capacity {
       maxRoundBytes: MAX_ROUND_BYTES,
       loadsInProgress: this.loads.inProgress,
       loadsWaiting: this.loads.unstarted,
-      // Last: V8 is 40 times slower if so many members follow.
+      // Last: V8 is much slower if so many members follow.
       ...this.cache.usage,
     };
   }

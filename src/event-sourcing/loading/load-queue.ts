@@ -123,8 +123,8 @@ export class LoadQueue {
   }
 
   /**
-   * After how many milliseconds a request that expired during the load should be retried. Each load that was dropped has
-   * a time of its own, a little later than the store could serve it, so that a client that retries is served at once.
+   * The time after which a request that expired during the load should be retried, in ms. Each dropped load gets a
+   * different time, a little after the store could serve it, so that the retry is served at once.
    */
   retryAfterMs(load: Load): number {
     if (load.pages > 0) return MIN_RETRY_MS;

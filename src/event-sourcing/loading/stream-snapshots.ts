@@ -30,7 +30,7 @@ export interface SnapshotOptions<State> {
   readonly every?: number | undefined;
 }
 
-/** Default number of events between two snapshots; their replay takes about 0.1 s. */
+/** Default number of events between two snapshots. */
 export const SNAPSHOT_EVERY = 10_000;
 
 /** A state, and the head that it is at. */

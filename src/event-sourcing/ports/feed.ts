@@ -10,8 +10,8 @@ export interface FeedPosition {
   /** The commit id of the append; empty at the beginning. */
   readonly commit: string;
   /**
-   * Distinguishes the entry from that of the same append at another time: if a failover loses the end of the feed, an append
-   * without a reply is repeated, and may get its number again. Absent in a store that never loses an entry.
+   * Distinguishes the entry from that of the same append at another time. If a failover loses the end of the feed, an append
+   * without a reply is repeated, and its new entry may have the same number. Absent in a store that never loses an entry.
    */
   readonly attempt?: string;
 }

@@ -19,7 +19,7 @@ interface BucketValue {
   readonly started: boolean;
   /** The position in the feed; absent while all streams have to be read. */
   readonly trail?: FeedTrail | undefined;
-  /** A position that no applied commit is behind; absent if the position of `trail` is one. */
+  /** No applied commit has a higher position than this one. Absent if that holds for the position of `trail`. */
   readonly bound?: FeedPosition | undefined;
   /**
    * Set while all streams of the checkpoint are compared with the store, because the feed had lost or trimmed a position.
@@ -68,8 +68,10 @@ export class BucketCheckpoint {
   }
 
   /**
-   * Whether this instance has the newest lease that wrote the checkpoint: `claimed`, so that writes of all before it are
-   * refused; `unclaimed` if an earlier one did; otherwise the term of a later one.
+   * How the lease that wrote the checkpoint compares with that of this instance:
+   * - `claimed`: it is the same, so the writes of all earlier ones are refused.
+   * - `unclaimed`: it is an earlier one.
+   * - a number: it is a later one, with this term.
    */
   get standing(): 'claimed' | 'unclaimed' | number {
     const { lease = { term: 0, instance: '' } } = this.#value;

@@ -164,8 +164,9 @@ export class BucketProjection<Event, State> {
   }
 
   /**
-   * Reports a loss that only streams show: the feed was trimmed, or has lost its end again. A stream may also have been
-   * erased; then the feed has the position that it had. False once cancelled.
+   * Called before streams are replaced. If the feed has the last known position, they were erased, or their loss was
+   * reported. Otherwise the feed was trimmed, or has lost its end again. Only the streams show this loss, so it is reported
+   * here. False once cancelled.
    */
   async #replaces(): Promise<boolean> {
     const { bound, comparing } = this.#checkpoint;
@@ -191,8 +192,9 @@ export class BucketProjection<Event, State> {
 
   /**
    * Replaces the streams of the checkpoint that differ from the store. Then continues after `shared`, a position of the
-   * trail that the feed has, or reads all streams. The checkpoint says so until all of them are compared, so an instance
-   * that is interrupted does this again. A bound that is lost stays until there is another one: it reveals the loss.
+   * trail that the feed has. Without one, all streams are read. The checkpoint has `comparing` until all streams are
+   * compared, so an interrupted instance compares them again. The bound `lost` stays until another one replaces it,
+   * because it reveals the loss.
    */
   async #compare(shared: FeedPosition | undefined, lost?: FeedPosition): Promise<void> {
     const { catalogue } = this.context;
@@ -214,9 +216,9 @@ export class BucketProjection<Event, State> {
   }
 
   /**
-   * Applies all events of `streams` up to versions that the catalogue has just returned. The end of the feed is noted
-   * after that, so it bounds what is applied. False, without effect, if the feed has lost the bound before it, unless that is
-   * `lost`, or cannot be read.
+   * Applies all events of `streams` up to versions that the catalogue has just returned. The end of the feed is read after
+   * them, so it is a bound of what is applied. False, without effect, if the feed cannot be read, or does not have the
+   * earlier bound. That bound may be `lost`.
    */
   async applyListed(streams: ReadonlyMap<StreamName, number>, lost?: FeedPosition): Promise<boolean> {
     const { feed } = this.context;

@@ -66,8 +66,8 @@ export interface ProjectionOptions<Event, State = never> {
   readonly codec: Codec<Event>;
   readonly clock: Clock;
   /**
-   * Calls `start` once other work of the process had its turn: a store and a consumer that do not wait for I/O would stop
-   * it for long. Never by default.
+   * Calls `start` after other work of the process, which a store and a consumer without I/O would block. It is called
+   * after each batch; the next one begins with `start`. By default it begins at once.
    */
   readonly gather?: ((start: () => void) => void) | undefined;
   readonly checkpoint: Checkpoint;

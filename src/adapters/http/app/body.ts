@@ -138,8 +138,8 @@ async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) =>
   try {
     const body = await new Promise<T>((resolve, reject) => {
       let ended = false;
-      // Answered without the app: no event reports the end of the body any more. (Node examines each rejection of a
-      // promise that is resolved, which takes a microsecond.)
+      // Answered without the app: no event reports the end of the body any more. (A promise that is resolved is not
+      // rejected as well, because Node examines each such rejection.)
       whenClosed(res, () => ended || reject(ANSWERED));
       read(ctx).then((value) => {
         ended = true;

@@ -127,8 +127,8 @@ export function failureReason(error: unknown): string | undefined {
 const RETRY_AFTER_MS = 1000;
 
 /**
- * `Retry-After` in whole seconds: the time of the error, rounded up, and a random addition. The addition is at most a
- * quarter of it, or one second if that is more, so that clients that were refused together do not retry together.
+ * `Retry-After` in whole seconds: the time of the error, rounded up, plus a random jitter. The maximum of the jitter is a
+ * quarter of that time, and at least one second. So clients that were refused together do not retry together.
  * @param random from 0 to below 1.
  */
 export function retryAfterSeconds(error: unknown, random: () => number): number {

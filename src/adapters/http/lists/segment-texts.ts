@@ -77,8 +77,8 @@ export class SegmentTexts {
   }
 
   /**
-   * The text of plants of the range from `plant` on: of all of them if that is short, otherwise up to the first one that
-   * exceeds `length`. Also the index after the last one.
+   * The text of the plants of the range from `plant` on, and the index after the last plant. A long text ends with the
+   * first plant that exceeds `length`.
    */
   some({ segment, to }: SegmentRange, plant: number, length: number) {
     const { plants } = segment;
@@ -97,8 +97,8 @@ export class SegmentTexts {
   }
 
   /**
-   * The bytes of the text of plants of the range from `plant` on: of all of them if that is short, otherwise of one. Also
-   * the index after the last one, and the cost in characters.
+   * Measures the text of the plants of the range from `plant` on, in bytes; if it is long, that of the first one. Also
+   * returns the index after the last plant that was measured, and the cost in characters.
    */
   measure(range: SegmentRange, plant: number) {
     const { segment, to } = range;
