@@ -7,8 +7,8 @@ import {
   partsOfKey,
 } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
-import { appendFault, readFault } from './faults';
-import { CURRENT, IDENTITY, type Script, doubtOf, executeScript, script } from './scripts';
+import { reading, writing } from './faults';
+import { CURRENT, IDENTITY, type Script, script } from './scripts';
 import { addressOf, checkpointKeys, eventKeys, isProjectionName } from './stream-key';
 
 /**
@@ -103,28 +103,16 @@ export class RedisCheckpoints implements CheckpointStore {
         heads.push(stream, version, commit, value);
       }
     }
-    try {
-      const { client, proof } = this.connection;
-      const keys = [...checkpointKeys(keyPrefix, bucket, this.projection), ...events, ...proof.keys];
-      const own = [this.projection, expected, values.get(key) ?? '', events.length];
-      const args = [proof.args.at(-1)!, ...own, ...heads, ...removed];
-      const [result] = (await executeScript(client, SAVE, keys, args)) as [Buffer];
-      const doubt = doubtOf(result);
-      if (doubt !== undefined) throw this.connection.doubted(doubt);
-      if (String(result) === 'conflict') throw new CheckpointConflict();
-    } catch (error) {
-      throw error instanceof CheckpointConflict ? error : appendFault(error);
-    }
+    const keys = [...checkpointKeys(keyPrefix, bucket, this.projection), ...events];
+    const own = [this.projection, expected, values.get(key) ?? '', events.length];
+    const [result] = await writing(() => this.connection.write(SAVE, keys, [...own, ...heads, ...removed]));
+    if (String(result) === 'conflict') throw new CheckpointConflict();
   }
 
   async #read(of: Script, bucket: number, streams: readonly string[]): Promise<readonly (Buffer | null)[]> {
-    try {
-      const keys = checkpointKeys(this.options.keyPrefix, bucket, this.projection);
-      const reply = await this.connection.execute(of, keys, [this.projection, ...streams]);
-      return reply as readonly (Buffer | null)[];
-    } catch (error) {
-      throw readFault(error);
-    }
+    const keys = checkpointKeys(this.options.keyPrefix, bucket, this.projection);
+    const reply = await reading(() => this.connection.execute(of, keys, [this.projection, ...streams]));
+    return reply as readonly (Buffer | null)[];
   }
 }
 

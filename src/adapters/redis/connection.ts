@@ -191,10 +191,27 @@ export class RedisConnection {
     client = this.client,
   ): Promise<readonly unknown[]> {
     const { proof } = this;
-    const reply = await executeScript(client, script, [...keys, ...proof.keys], [...proof.args, ...args]);
-    const doubt = doubtOf((reply as readonly unknown[])[0]);
+    return this.#undoubted(
+      await executeScript(client, script, [...keys, ...proof.keys], [...proof.args, ...args]),
+    );
+  }
+
+  /** The same for a script that writes, and of the server checks only the id of the store: a replica refuses its writes. */
+  async write(
+    script: Script,
+    keys: readonly string[],
+    args: readonly (string | number)[],
+  ): Promise<readonly unknown[]> {
+    const { client, proof } = this;
+    const id = proof.args.at(-1)!;
+    return this.#undoubted(await executeScript(client, script, [...keys, ...proof.keys], [id, ...args]));
+  }
+
+  #undoubted(reply: unknown): readonly unknown[] {
+    const results = reply as readonly unknown[];
+    const doubt = doubtOf(results[0]);
     if (doubt !== undefined) throw this.doubted(doubt);
-    return reply as readonly unknown[];
+    return results;
   }
 
   close(): void {

@@ -25,6 +25,24 @@ export function readFault(error: unknown): StoreUnavailable {
       : new StoreUnavailable('Redis did not answer', { cause: error });
 }
 
+/** Makes a call that writes. Rejects with the faults of {@link appendFault}. */
+export async function writing<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw appendFault(error);
+  }
+}
+
+/** Makes a call that reads. Rejects with the fault of {@link readFault}. */
+export async function reading<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call();
+  } catch (error) {
+    throw readFault(error);
+  }
+}
+
 /** The fault of a write that too few replicas have confirmed. `answer` is that of WAIT, or its error. */
 export function waitFault(waitReplicas: number, answer: unknown): OutcomeUnknown {
   return new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(answer)}`);

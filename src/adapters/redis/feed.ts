@@ -9,7 +9,7 @@ import {
 } from '../../event-sourcing';
 import type { ChangeNotifier } from './change-notifier';
 import type { RedisConnection } from './connection';
-import { readFault } from './faults';
+import { reading } from './faults';
 import { FEED_END, READ_FEED } from './feed-scripts';
 import type { Script } from './scripts';
 import { BUCKETS, addressOf, decoded, feedKeys } from './stream-key';
@@ -71,16 +71,8 @@ export class RedisFeed implements Feed {
     return String(result) === 'trimmed' ? { status: 'trimmed' } : { status: 'reset', shared: undefined };
   }
 
-  async #execute(
-    script: Script,
-    bucket: number,
-    args: readonly (string | number)[],
-  ): Promise<readonly unknown[]> {
-    try {
-      return await this.connection.execute(script, feedKeys(this.options.keyPrefix, bucket), args);
-    } catch (error) {
-      throw readFault(error);
-    }
+  #execute(script: Script, bucket: number, args: readonly (string | number)[]): Promise<readonly unknown[]> {
+    return reading(() => this.connection.execute(script, feedKeys(this.options.keyPrefix, bucket), args));
   }
 }
 

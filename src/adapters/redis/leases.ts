@@ -1,7 +1,7 @@
 import type { LeaseStore } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
-import { appendFault, readFault } from './faults';
-import { CURRENT, IDENTITY, doubtOf, executeScript, script } from './scripts';
+import { reading, writing } from './faults';
+import { CURRENT, IDENTITY, type Script, script } from './scripts';
 import { projectionsKey } from './stream-key';
 
 /**
@@ -54,25 +54,15 @@ export class RedisLeases implements LeaseStore {
   }
 
   async save(projection: string, expected = '', text = ''): Promise<boolean> {
-    try {
-      const { client, proof } = this.connection;
-      const keys = [projectionsKey(this.options.keyPrefix), ...proof.keys];
-      const args = [proof.args.at(-1)!, projection, expected, text];
-      const [result] = (await executeScript(client, SAVE, keys, args)) as [Buffer];
-      const doubt = doubtOf(result);
-      if (doubt !== undefined) throw this.connection.doubted(doubt);
-      return String(result) === 'saved';
-    } catch (error) {
-      throw appendFault(error);
-    }
+    const [result] = await writing(() =>
+      this.connection.write(SAVE, [projectionsKey(this.options.keyPrefix)], [projection, expected, text]),
+    );
+    return String(result) === 'saved';
   }
 
-  async #read(of: typeof LOAD, ...args: readonly string[]): Promise<readonly (Buffer | null)[]> {
-    try {
-      const reply = await this.connection.execute(of, [projectionsKey(this.options.keyPrefix)], args);
-      return reply as readonly (Buffer | null)[];
-    } catch (error) {
-      throw readFault(error);
-    }
+  async #read(of: Script, ...args: readonly string[]): Promise<readonly (Buffer | null)[]> {
+    const keys = [projectionsKey(this.options.keyPrefix)];
+    const reply = await reading(() => this.connection.execute(of, keys, args));
+    return reply as readonly (Buffer | null)[];
   }
 }

@@ -19,7 +19,7 @@ import { mintCommit } from './commit-id';
 import { EXAMINE_EVERY_MS, FIRST_CONTACT_MS, RedisConnection } from './connection';
 import { REDIS_DEFAULTS } from './defaults';
 import { RedisEventStore } from './event-store';
-import { readFault } from './faults';
+import { reading } from './faults';
 import { RedisFeed } from './feed';
 import { FindingLog } from './finding-log';
 import type { Address } from './sentinels';
@@ -148,9 +148,7 @@ export function connectRedisEventStore(options: ConnectOptions): ConnectingRedis
     mintCommit,
     // Not on the writer's connection: while replicas are missing, each command there waits for them.
     async check() {
-      await reader.check().catch((error: unknown) => {
-        throw readFault(error);
-      });
+      await reading(() => reader.check());
       return { writes: writes() };
     },
     status: () => ({

@@ -13,7 +13,7 @@ import {
   partsOf,
 } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
-import { readFault } from './faults';
+import { reading } from './faults';
 import { executeScript, script } from './scripts';
 import { type SnapshotKeys, snapshotKeys, streamKey } from './stream-key';
 
@@ -162,14 +162,9 @@ export class RedisSnapshotStore implements SnapshotStore {
   }
 
   async #read(key: string, ...fields: string[]): Promise<(string | null)[]> {
-    const reply = await executeScript(
-      this.connection.client,
-      READ_FIELDS,
-      [key],
-      [MAX_CHUNK_BYTES, ...fields],
-    ).catch((error: unknown) => {
-      throw readFault(error);
-    });
+    const reply = await reading(() =>
+      executeScript(this.connection.client, READ_FIELDS, [key], [MAX_CHUNK_BYTES, ...fields]),
+    );
     return (reply as (Buffer | number | null)[]).map((value, index) => {
       if (typeof value === 'number')
         throw new BrokenSnapshot(
@@ -188,13 +183,9 @@ export class RedisSnapshotStore implements SnapshotStore {
     fields: readonly string[],
   ): Promise<boolean> {
     const keys = [streamKey(this.options.keyPrefix, stream), current, draft];
-    try {
-      const { client } = this.connection;
-      const args = [version, commit, writer, step, DRAFT_MS, ...fields];
-      return (await executeScript(client, WRITE, keys, args)) === 1;
-    } catch (error) {
-      throw readFault(error);
-    }
+    const args = [version, commit, writer, step, DRAFT_MS, ...fields];
+    // Like a read it changes no history, so an unknown outcome is no other fault.
+    return (await reading(() => executeScript(this.connection.client, WRITE, keys, args))) === 1;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Base, Head, StoredBase, StreamArchive, StreamName } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
 import { ifForbidden } from './examination';
-import { appendFault, readFault } from './faults';
+import { reading, writing } from './faults';
 import { type Script, executeScript, script } from './scripts';
 import { RedisSnapshotStore } from './snapshot-store';
 import { snapshotKeys, streamKey } from './stream-key';
@@ -90,24 +90,14 @@ export class RedisStreamArchive implements StreamArchive {
   }
 
   async bytes(stream: StreamName): Promise<number | undefined> {
-    try {
-      const key = streamKey(this.options.keyPrefix, stream);
-      const used = await this.connection.client.memory('USAGE', key).catch(ifForbidden(undefined));
-      return typeof used === 'number' ? used : undefined;
-    } catch (error) {
-      throw readFault(error);
-    }
+    const key = streamKey(this.options.keyPrefix, stream);
+    const used = await reading(async () =>
+      this.connection.client.memory('USAGE', key).catch(ifForbidden(undefined)),
+    );
+    return typeof used === 'number' ? used : undefined;
   }
 
-  async #execute(
-    text: Script,
-    keys: readonly string[],
-    args: readonly (string | number)[],
-  ): Promise<unknown> {
-    try {
-      return await executeScript(this.connection.client, text, keys, args);
-    } catch (error) {
-      throw appendFault(error);
-    }
+  #execute(text: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
+    return writing(() => executeScript(this.connection.client, text, keys, args));
   }
 }

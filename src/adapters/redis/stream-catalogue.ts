@@ -9,7 +9,7 @@ import {
 } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
 import { primariesOf } from './examination';
-import { appendFault, readFault, waitFault } from './faults';
+import { readFault, reading, waitFault, writing } from './faults';
 import { ERASE_FROM_FEED } from './feed-scripts';
 import { RedisLeases } from './leases';
 import { LAST_ID, executeScript, script } from './scripts';
@@ -109,9 +109,7 @@ export class RedisStreamCatalogue implements StreamCatalogue {
     if (!(client instanceof Cluster)) return '';
     await new Promise<void>((resolve) => client.refreshSlotsCache(() => resolve()));
     const nodes = primariesOf(client);
-    const views = await Promise.all(nodes.map((node) => node.cluster('SLOTS'))).catch((error: unknown) => {
-      throw readFault(error);
-    });
+    const views = await reading(() => Promise.all(nodes.map((node) => node.cluster('SLOTS'))));
     const ranges = views.map((slots) =>
       slots.map(([first, last, owner]) => ({ first, last, owner: `${owner?.[0]}:${owner?.[1]}` })),
     );
@@ -128,15 +126,13 @@ export class RedisStreamCatalogue implements StreamCatalogue {
   }
 
   async find(stream: StreamName): Promise<CataloguedStream | undefined> {
-    try {
-      const [version] = await Promise.all([
+    const [version] = await reading(() =>
+      Promise.all([
         lastVersion(this.connection.client, streamKey(this.options.keyPrefix, stream)),
         this.connection.mustBePrimary(),
-      ]);
-      return version === undefined ? undefined : { stream, version };
-    } catch (error) {
-      throw readFault(error);
-    }
+      ]),
+    );
+    return version === undefined ? undefined : { stream, version };
   }
 
   async erase(stream: StreamName): Promise<number> {
@@ -183,31 +179,27 @@ export class RedisStreamCatalogue implements StreamCatalogue {
     args: readonly (string | number)[],
   ): Promise<unknown> {
     const { waitReplicas } = this.options;
-    try {
+    const [reply, replicaCount] = await writing(() => {
       const { client, waitMs } = this.connection;
-      const [reply, replicaCount] = await Promise.all([
+      return Promise.all([
         client.eval(script, keys.length, ...keys, ...args),
         // Sent in the same turn, on the same connection. A rejection is treated as a reply.
         waitReplicas > 0 ? client.wait(waitReplicas, waitMs).catch((error: unknown) => error) : 0,
       ]);
-      if (typeof replicaCount !== 'number' || replicaCount < waitReplicas)
-        throw waitFault(waitReplicas, replicaCount);
-      return reply;
-    } catch (error) {
-      throw appendFault(error);
-    }
+    });
+    if (typeof replicaCount !== 'number' || replicaCount < waitReplicas)
+      throw waitFault(waitReplicas, replicaCount);
+    return reply;
   }
 
   async #scan(node: Redis, cursor: string): Promise<[string, string[]]> {
-    try {
-      const [found] = await Promise.all([
+    const [found] = await reading(() =>
+      Promise.all([
         node.scan(cursor, 'MATCH', `${this.options.keyPrefix}:*`, 'COUNT', SCAN_COUNT),
         this.connection.mustBePrimary(),
-      ]);
-      return found;
-    } catch (error) {
-      throw readFault(error);
-    }
+      ]),
+    );
+    return found;
   }
 
   async #identifyAll(
@@ -227,10 +219,8 @@ export class RedisStreamCatalogue implements StreamCatalogue {
     const parts: (readonly string[])[] = [];
     for (let first = 0; first < keys.length; first += VERSIONS_AT_A_TIME)
       parts.push(keys.slice(first, first + VERSIONS_AT_A_TIME));
-    const replies = await Promise.all(parts.map((part) => executeScript(client, LAST_IDS, part, []))).catch(
-      (error: unknown) => {
-        throw readFault(error);
-      },
+    const replies = await reading(() =>
+      Promise.all(parts.map((part) => executeScript(client, LAST_IDS, part, []))),
     );
     const ids = replies.flat() as Buffer[];
     ids.forEach((id, index) => versions.set(keys[index]!, versionOf(String(id))));
