@@ -1,5 +1,7 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import type { EncodedEvent, EventStore } from '../event-sourcing';
+import { type EncodedEvent, type EventStore, StoreUnavailable } from '../event-sourcing';
 import { Stream } from './a-stream';
 import { ODD_TEXTS } from './odd-texts';
 import type { Place } from './place';
@@ -47,3 +49,28 @@ export class Subject {
 
 /** Cases, by the guarantee that each checks. */
 export type Cases = Readonly<Record<string, (subject: Subject) => Promise<void>>>;
+
+/** A new name of a projection. */
+export function aProjection(): string {
+  return `contract-${randomUUID()}`;
+}
+
+/**
+ * Closes the store, and asserts that each of these calls rejects with StoreUnavailable after that. Checks nothing for a
+ * store without `close`.
+ */
+export async function assertClosed(
+  place: Place,
+  calls: Readonly<Record<string, () => unknown>>,
+): Promise<void> {
+  if (!(await place.closeAll())) return;
+  for (const [what, call] of Object.entries(calls)) {
+    // In a function, so that a call that throws at once counts as one that rejects.
+    const outcome = await (async () => call())().then(
+      (result) => `resolved with ${JSON.stringify(result)}`,
+      (error: unknown) => (error instanceof StoreUnavailable ? undefined : `rejected with ${String(error)}`),
+    );
+    if (outcome !== undefined)
+      assert.fail(`${what} after close() must reject with StoreUnavailable, and ${outcome}`);
+  }
+}

@@ -1,6 +1,5 @@
 /** The executable contract of the CheckpointStore port, for any test framework. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import {
   BEGINNING,
   CheckpointConflict,
@@ -8,12 +7,11 @@ import {
   type CheckpointWrite,
   type Feed,
   type Head,
-  StoreUnavailable,
   headKeyOf,
   textOfHead,
 } from '../event-sourcing';
 import { Stream } from './a-stream';
-import type { Cases, Subject } from './case';
+import { type Cases, type Subject, aProjection, assertClosed } from './case';
 import { oddCommits } from './commit-ids';
 import { streamsOfOneBucket } from './feed-follower';
 import type { PortOptions } from './options';
@@ -231,19 +229,13 @@ const closing: Cases = {
   ) => {
     const [one] = await twoStreams(subject);
     const store = aCheckpoint(subject);
-    if (!(await subject.place.closeAll())) return;
-    for (const call of [
-      () => store.load([one.bucket]),
-      () => store.save(writeOf(undefined, 'first', one)),
-      () => keysOf(store, one.bucket),
-    ])
-      await assert.rejects(async () => call(), StoreUnavailable);
+    await assertClosed(subject.place, {
+      'a load of a checkpoint': () => store.load([one.bucket]),
+      'a save of a checkpoint': () => store.save(writeOf(undefined, 'first', one)),
+      'the list of the keys': () => keysOf(store, one.bucket),
+    });
   },
 };
-
-function aProjection(): string {
-  return `contract-${randomUUID()}`;
-}
 
 /** The checkpoint of a new projection. */
 function aCheckpoint({ place }: Subject): CheckpointStore {

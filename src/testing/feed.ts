@@ -1,14 +1,8 @@
 /** Suite of the contract for stores with a feed: all commits of a bucket in one order. */
 import assert from 'node:assert/strict';
-import {
-  BEGINNING,
-  FEED_BEGINNING,
-  type FeedPosition,
-  StoreUnavailable,
-  positionOf,
-} from '../event-sourcing';
+import { BEGINNING, FEED_BEGINNING, type FeedPosition, positionOf } from '../event-sourcing';
 import { Stream, assertStatus, nextCommit } from './a-stream';
-import type { Cases } from './case';
+import { type Cases, assertClosed } from './case';
 import { type Commit, Follower, commitOf, followerOf, streamsOfOneBucket, watchFeed } from './feed-follower';
 
 export const feedExamples: Cases = {
@@ -167,9 +161,10 @@ export const feedExamples: Cases = {
 
   'a feed of a closed store is unavailable': async (subject) => {
     const { feed } = subject.place;
-    if (!(await subject.place.closeAll())) return;
-    for (const call of [() => feed.read(0, [FEED_BEGINNING]), () => feed.end(0)])
-      await assert.rejects(async () => call(), StoreUnavailable);
+    await assertClosed(subject.place, {
+      'a read of the feed': () => feed.read(0, [FEED_BEGINNING]),
+      'the end of the feed': () => feed.end(0),
+    });
   },
 };
 

@@ -1,9 +1,8 @@
 /** The executable contract of the LeaseStore port, for any test framework. */
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type LeaseStore, StoreUnavailable } from '../event-sourcing';
-import type { Cases } from './case';
+import type { LeaseStore } from '../event-sourcing';
+import { type Cases, aProjection, assertClosed } from './case';
 import { ODD_TEXTS } from './odd-texts';
 import type { PortOptions } from './options';
 import type { OpenStore } from './place';
@@ -118,16 +117,10 @@ const closing: Cases = {
   'a closed store neither loads nor saves leases: it rejects with StoreUnavailable': async ({ place }) => {
     const { leases } = place;
     const name = aProjection();
-    if (!(await place.closeAll())) return;
-    for (const call of [
-      () => leases.load(name),
-      () => leases.save(name, undefined, 'first'),
-      () => leases.projections(),
-    ])
-      await assert.rejects(async () => call(), StoreUnavailable);
+    await assertClosed(place, {
+      'a load of leases': () => leases.load(name),
+      'a save of leases': () => leases.save(name, undefined, 'first'),
+      'the list of the projections': () => leases.projections(),
+    });
   },
 };
-
-function aProjection(): string {
-  return `contract-${randomUUID()}`;
-}

@@ -5,12 +5,11 @@ import {
   BrokenSnapshot,
   type Snapshot,
   type SnapshotStore,
-  StoreUnavailable,
   type StreamName,
 } from '../event-sourcing';
 import { assertOneOf, load, loadLater, saveWhile, snapshotAt, texts, written } from './a-snapshot';
 import { Stream, nextCommit } from './a-stream';
-import type { Cases } from './case';
+import { type Cases, assertClosed } from './case';
 import { oddCommits } from './commit-ids';
 import { ODD_TEXTS } from './odd-texts';
 import type { PortOptions } from './options';
@@ -211,12 +210,10 @@ const closing: Cases = {
   'a closed store neither loads nor saves a snapshot: it rejects with StoreUnavailable': async (subject) => {
     const { stream, head } = await written(subject);
     const { snapshots } = subject.place;
-    if (!(await subject.place.closeAll())) return;
-    for (const call of [
-      () => snapshots.load(stream.name),
-      () => snapshots.save(stream.name, snapshotAt(head, 'a')),
-    ])
-      await assert.rejects(async () => call(), StoreUnavailable);
+    await assertClosed(subject.place, {
+      'a load of a snapshot': () => snapshots.load(stream.name),
+      'a save of a snapshot': () => snapshots.save(stream.name, snapshotAt(head, 'a')),
+    });
   },
 };
 

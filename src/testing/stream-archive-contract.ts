@@ -3,16 +3,10 @@
  * store does with an archived stream is checked by its own contract (`loseEvents`).
  */
 import assert from 'node:assert/strict';
-import {
-  BEGINNING,
-  type Head,
-  type SnapshotStore,
-  type StreamArchive,
-  StoreUnavailable,
-} from '../event-sourcing';
+import { BEGINNING, type Head, type SnapshotStore, type StreamArchive } from '../event-sourcing';
 import { baseAt, loadBase, threeCommits, trimmed, wholeBase } from './a-snapshot';
 import { type Stream, assertHistory, nextCommit, recorded } from './a-stream';
-import type { Cases, Subject } from './case';
+import { type Cases, type Subject, assertClosed } from './case';
 import { ODD_TEXTS } from './odd-texts';
 import type { PortOptions } from './options';
 import type { OpenStore } from './place';
@@ -201,14 +195,12 @@ const closing: Cases = {
   'a closed store archives nothing: each call rejects with StoreUnavailable': async (subject) => {
     const { stream, heads } = await threeCommits(subject);
     const { archive, snapshots } = subject.place;
-    if (!(await subject.place.closeAll())) return;
-    for (const call of [
-      () => archive.saveBase(stream.name, baseAt(heads[3], 'a'), 0, approve),
-      () => archive.trim(stream.name, heads[3]),
-      () => archive.bytes(stream.name),
-      () => snapshots.loadBase!(stream.name),
-    ])
-      await assert.rejects(async () => call(), StoreUnavailable);
+    await assertClosed(subject.place, {
+      'a save of a base': () => archive.saveBase(stream.name, baseAt(heads[3], 'a'), 0, approve),
+      'a trim': () => archive.trim(stream.name, heads[3]),
+      'the size of a stream': () => archive.bytes(stream.name),
+      'a load of a base': () => snapshots.loadBase!(stream.name),
+    });
   },
 };
 

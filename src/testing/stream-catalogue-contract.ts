@@ -3,9 +3,9 @@
  * framework, and the store need not be empty.
  */
 import assert from 'node:assert/strict';
-import { BEGINNING, type StreamCatalogue, StoreUnavailable, type StreamName } from '../event-sourcing';
+import { BEGINNING, type StreamCatalogue, type StreamName } from '../event-sourcing';
 import { Stream, assertHistory, nextCommit, recorded } from './a-stream';
-import type { Cases, Subject } from './case';
+import { type Cases, type Subject, assertClosed } from './case';
 import type { PortOptions } from './options';
 import type { OpenStore } from './place';
 import { oddNames } from './reading';
@@ -171,13 +171,11 @@ const closing: Cases = {
     const { catalogue } = subject.place;
     const stream = subject.aStream();
     await stream.add(BEGINNING, subject.few[0]);
-    if (!(await subject.place.closeAll())) return;
-    for (const call of [
-      () => catalogue.streams()[Symbol.asyncIterator]().next(),
-      () => catalogue.find(stream.name),
-      () => catalogue.erase(stream.name),
-    ])
-      await assert.rejects(async () => call(), StoreUnavailable);
+    await assertClosed(subject.place, {
+      'the list of the streams': () => catalogue.streams()[Symbol.asyncIterator]().next(),
+      'a find': () => catalogue.find(stream.name),
+      'an erasure': () => catalogue.erase(stream.name),
+    });
   },
 };
 
