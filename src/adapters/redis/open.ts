@@ -14,15 +14,20 @@ import {
 } from '../../event-sourcing';
 import { APPEND_BOUNDS, type AppendBounds, type AppendLoad } from './append-writer';
 import { ChangeNotifier } from './change-notifier';
+import type { ClientOptions } from './client';
 import { RedisCheckpoints } from './checkpoints';
 import { mintCommit } from './commit-id';
-import { EXAMINE_EVERY_MS, FIRST_CONTACT_MS, RedisConnection } from './connection';
+import {
+  EXAMINE_EVERY_MS,
+  FIRST_CONTACT_MS,
+  RedisConnection,
+  type RedisConnectionOptions,
+} from './connection';
 import { REDIS_DEFAULTS } from './defaults';
-import { RedisEventStore } from './event-store';
+import { RedisEventStore, type RedisEventStoreOptions } from './event-store';
 import { reading } from './faults';
 import { RedisFeed } from './feed';
 import { FindingLog } from './finding-log';
-import type { Address } from './sentinels';
 import type { FindingName } from './server-checks';
 import { RedisLeases } from './leases';
 import { RedisSnapshotStore } from './snapshot-store';
@@ -30,25 +35,20 @@ import { RedisStreamArchive } from './stream-archive';
 import { StoreIdentity } from './store-identity';
 import { RedisStreamCatalogue } from './stream-catalogue';
 
-export interface RedisOptions extends EventStoreOptions {
-  /** redis:// or rediss://, with user, password and db. For a cluster or Sentinel, host and port are ignored. */
-  readonly url: string;
-  readonly clusterNodes?: readonly Address[] | undefined;
-  readonly sentinels?: { readonly nodes: readonly Address[]; readonly master: string } | undefined;
-  /** Prefix of all keys; as in {@link REDIS_DEFAULTS} by default, like the next one and `timeoutMs`. */
+export interface RedisOptions
+  extends
+    EventStoreOptions,
+    Pick<ClientOptions, 'url' | 'clusterNodes'>,
+    Pick<RedisConnectionOptions, 'sentinels' | 'examineEveryMs'>,
+    Pick<RedisEventStoreOptions, 'pageSize' | 'feedLength'> {
+  /** Prefix of all keys; as in {@link REDIS_DEFAULTS} by default, like `waitReplicas`, `feedLength` and `timeoutMs`. */
   readonly keyPrefix?: string;
   /** How many replicas must confirm an append before it is acknowledged; 0 on a cluster. */
   readonly waitReplicas?: number;
-  /** Maximum number of events of a page, 1 or more; 512 by default. For tests: every page boundary is a case. */
-  readonly pageSize?: number | undefined;
-  /** About how many entries the feed of each bucket keeps, 1 or more; as in {@link REDIS_DEFAULTS} by default. */
-  readonly feedLength?: number | undefined;
   /** The only id that the store may have. By default, the id that it has at first. */
   readonly storeId?: string | undefined;
   /** Whether to create an id for a store that has none, unless `storeId` names one; true by default. */
   readonly createsId?: boolean;
-  /** How often the server is examined, in ms; {@link EXAMINE_EVERY_MS} by default. */
-  readonly examineEveryMs?: number;
 }
 
 /** The current status of the store. */
@@ -83,10 +83,7 @@ export interface ConnectingRedisEventStore extends OpenRedisEventStore {
   unavailableReason(): string | undefined;
 }
 
-interface ConnectOptions extends RedisOptions {
-  /** Queue limit of appends without a reply; {@link APPEND_BOUNDS} by default. */
-  readonly appendBounds?: AppendBounds;
-}
+type ConnectOptions = RedisOptions & Pick<RedisEventStoreOptions, 'appendBounds'>;
 
 /**
  * Opens an event store on Redis.
