@@ -5,6 +5,7 @@ import { Misconfigured, Refused } from '../adapters/cli/exit';
 import { untilUnread } from '../adapters/cli/pipe-reader';
 import { run } from '../adapters/cli/run';
 import { Output, escapeForTerminal } from '../adapters/cli/terminal';
+import { MemoryCheckpoints } from '../adapters/memory/checkpoints';
 import { systemClock } from '../adapters/system/clock';
 import { commitIds } from '../adapters/system/commit-id';
 import { KINDS, PlantStore } from '../application';
@@ -29,6 +30,7 @@ function contextOf(process: NodeJS.Process): CliContext {
     version: packageVersion(),
     kinds: KINDS,
     openStore: () => openStore(process.env, (line) => void stderr.line(line).catch(() => {})),
+    newCheckpoint: () => new MemoryCheckpoints(),
     serve: runServe,
     redis() {
       const config = storeConfig(process.env);

@@ -1,5 +1,12 @@
 import type { PlantStore, User } from '../../application';
-import type { AnyKind, Clock, OpenEventStore, StreamCatalogue, StreamName } from '../../event-sourcing';
+import type {
+  AnyKind,
+  CheckpointStore,
+  Clock,
+  OpenEventStore,
+  StreamCatalogue,
+  StreamName,
+} from '../../event-sourcing';
 import type { Arguments, Options } from './arguments';
 import { type Exit, Interrupted } from './exit';
 import type { Terminal } from './terminal';
@@ -14,6 +21,8 @@ export interface CliContext {
   readonly kinds: readonly AnyKind[];
   /** Rejects with `Misconfigured`, or with `StoreUnavailable` if the store cannot be reached or is not safe to use. */
   openStore(): Promise<CliStore>;
+  /** A new checkpoint, which is lost at the end of the command. */
+  readonly newCheckpoint: () => CheckpointStore;
   /** What concerns Redis alone. Throws `Misconfigured` if the store is not in Redis. */
   redis(): RedisTools;
   /** Creates a token and adds its digest to the file at `path`. Rejects with `Refused`. */

@@ -1,6 +1,5 @@
 import {
   type AnyKind,
-  type CheckpointStore,
   type EncodedEvent,
   type StoredEvent,
   type StreamName,
@@ -18,7 +17,7 @@ import { plainLine, shown } from './stream-text';
 export async function followAll(
   { store, feed, catalogue, snapshots }: CliStore,
   json: boolean,
-  { kinds, clock, terminal }: CliContext,
+  { kinds, clock, terminal, newCheckpoint }: CliContext,
   signal: AbortSignal,
 ): Promise<void> {
   if (feed === undefined) throw new Refused('this store has no feed: name a user with --user');
@@ -32,7 +31,7 @@ export async function followAll(
   const projection = project<EncodedEvent>(
     { store, feed, catalogue, snapshots },
     {
-      ...atLeastOnce(inMemory(), async (slices) => {
+      ...atLeastOnce(newCheckpoint(), async (slices) => {
         for (const { stream, events } of slices) {
           const kind = kindOf(kinds, stream);
           for (const event of kind ? events : []) await terminal.stdout.write(lineOf(stream, kind!, event));
@@ -55,18 +54,4 @@ export async function followAll(
     signal.addEventListener('abort', () => resolve());
   });
   await projection.close();
-}
-
-/** A checkpoint for as long as the command runs. */
-function inMemory(): CheckpointStore {
-  const values = new Map<string, string>();
-  return {
-    load: (keys) => keys.map((key) => values.get(key)),
-    keys: (prefix) => [...values.keys()].filter((key) => key.startsWith(prefix)),
-    async save(write) {
-      for (const [key, value] of write.values)
-        if (value === undefined) values.delete(key);
-        else values.set(key, value);
-    },
-  };
 }

@@ -1,6 +1,7 @@
 /** Runs commands in-process, with captured streams and a store of the test. */
 import { expect } from 'chai';
 import { PassThrough, Readable, Writable } from 'node:stream';
+import { MemoryCheckpoints } from '../../../src/adapters/memory/checkpoints';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import type { CliStore, CliContext } from '../../../src/adapters/cli/command';
 import { run } from '../../../src/adapters/cli/run';
@@ -64,6 +65,7 @@ export function startCli(setup: CliSetup, command = '', ...words: string[]) {
     version: '1.2.3',
     kinds: setup.kinds ?? [plantKind],
     openStore: async () => open(setup, clock),
+    newCheckpoint: () => new MemoryCheckpoints(),
     redis() {
       throw new Error('a command of a test has no Redis');
     },
