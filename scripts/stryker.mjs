@@ -25,7 +25,7 @@ const AREAS = {
   'src/service': {
     goal: 95,
     files: [
-      ...['config/*', 'log-destination', 'observers', 'own-faults', 'readiness'],
+      ...['config/*', 'log-destination', 'own-faults', 'readiness'],
       ...['request-lines', 'request-log', 'store-module'],
     ],
     tests: ['service/!(*.processes).{unit,http}', 'adapters/http/edge/@(health|request-log).http'],

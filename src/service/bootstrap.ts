@@ -20,7 +20,6 @@ import { type Authentication, openIdentity } from './identity';
 import { logAggregates, openLog, userNames } from './log';
 import type { LogDestination } from './log-destination';
 import { standardOutput } from './standard-output';
-import { combineObservers } from './observers';
 import { readProjections } from './projections';
 import { readiness } from './readiness';
 import { logRequests } from './request-log';
@@ -88,7 +87,7 @@ export async function bootstrap(config: Config, overrides: Overrides = {}): Prom
     mintCommit: events.mintCommit ?? commitIds(),
     store: metrics.measured(tracing?.traced(events.store) ?? events.store),
     snapshots: events.snapshots && { store: events.snapshots, every: config.SNAPSHOT_EVERY },
-    observer: combineObservers(metrics.aggregates, logAggregates(log, nameOf, config.EVENT_STORE)),
+    observer: [metrics.aggregates, logAggregates(log, nameOf, config.EVENT_STORE)],
     tracer: tracing?.rounds,
   });
   const report = (request: RequestReport) => {

@@ -71,7 +71,8 @@ export interface AggregateOptions<Command, Event, State> {
    * until then join it. By default a round starts at once.
    */
   readonly gather?: ((start: () => void) => void) | undefined;
-  readonly observer?: AggregateObserver | undefined;
+  /** One observer, or several, which are notified in this order. */
+  readonly observer?: AggregateObserver | readonly AggregateObserver[] | undefined;
   /** By default rounds are not traced. */
   readonly tracer?: RoundTracer | undefined;
 }

@@ -3,55 +3,60 @@ import type { Head } from '../ports/event-store';
 import type { StreamName } from '../ports/stream-name';
 import type { AggregateObserver } from './aggregate-options';
 
-/** Wraps an observer and ignores its errors, so that it cannot fail or hang a request. */
+/** Notifies observers and ignores their errors, so that none can fail or hang a request, or silence the others. */
 export class SafeObserver implements Required<AggregateObserver> {
-  constructor(private readonly observer: AggregateObserver = {}) {}
+  readonly #observers: readonly AggregateObserver[];
 
-  static of(observer: AggregateObserver | undefined): SafeObserver {
-    return observer instanceof SafeObserver ? observer : new SafeObserver(observer);
+  private constructor(observers: AggregateObserver | readonly AggregateObserver[]) {
+    this.#observers = [observers].flat();
+  }
+
+  static of(observers: AggregateObserver | readonly AggregateObserver[] = []): SafeObserver {
+    return observers instanceof SafeObserver ? observers : new SafeObserver(observers);
   }
 
   round(requests: number, storeCalls: number): void {
-    attempt(() => this.observer.round?.(requests, storeCalls));
+    this.#notify((each) => each.round?.(requests, storeCalls));
   }
 
   appended(events: number): void {
-    attempt(() => this.observer.appended?.(events));
+    this.#notify((each) => each.appended?.(events));
   }
 
   conflict(): void {
-    attempt(() => this.observer.conflict?.());
+    this.#notify((each) => each.conflict?.());
   }
 
   historyLost(stream: StreamName, known: Head): void {
-    attempt(() => this.observer.historyLost?.(stream, known));
+    this.#notify((each) => each.historyLost?.(stream, known));
   }
 
   fault(stream: StreamName, error: unknown): void {
-    attempt(() => this.observer.fault?.(stream, error));
+    this.#notify((each) => each.fault?.(stream, error));
   }
 
   loaded(events: number): void {
-    attempt(() => this.observer.loaded?.(events));
+    this.#notify((each) => each.loaded?.(events));
   }
 
   loading(stream: StreamName, version: number): void {
-    attempt(() => this.observer.loading?.(stream, version));
+    this.#notify((each) => each.loading?.(stream, version));
   }
 
   snapshot(stream: StreamName, outcome: SnapshotOutcome, cause?: unknown): void {
-    attempt(() => this.observer.snapshot?.(stream, outcome, cause));
+    this.#notify((each) => each.snapshot?.(stream, outcome, cause));
   }
 
   tooLarge(stream: StreamName, limit: number): void {
-    attempt(() => this.observer.tooLarge?.(stream, limit));
+    this.#notify((each) => each.tooLarge?.(stream, limit));
   }
-}
 
-function attempt(notify: () => void): void {
-  try {
-    notify();
-  } catch {
-    // The observer itself is what would report it.
+  #notify(call: (observer: AggregateObserver) => void): void {
+    for (const each of this.#observers)
+      try {
+        call(each);
+      } catch {
+        // The observer itself is what would report it.
+      }
   }
 }

@@ -68,7 +68,7 @@ export class SimulatedProcess {
       ...options,
       store: this.calls.watch(store),
       snapshots: { ...snapshots, store: this.calls.watchSnapshots(snapshots.store) },
-      observer: this.calls.observe(options.observer),
+      observer: [this.calls.observer, options.observer ?? []].flat(),
       clock: this.#clock,
     });
   }

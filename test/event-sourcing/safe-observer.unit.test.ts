@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { AggregateObserver } from '../../src/event-sourcing';
-import { combineObservers } from '../../src/service/observers';
+import { SafeObserver } from '../../src/event-sourcing/aggregate/safe-observer';
 import { streamName } from '../../src/testing/a-stream';
 
 type Calls = { readonly [Name in keyof AggregateObserver]-?: Parameters<Required<AggregateObserver>[Name]> };
@@ -15,7 +15,7 @@ const CALLS: Calls = {
   conflict: [],
   historyLost: [STREAM, HEAD],
   loaded: [64],
-  snapshot: [STREAM, 'saved'],
+  snapshot: [STREAM, 'saved', undefined],
   tooLarge: [STREAM, 2 ** 20],
   loading: [STREAM, 100_000],
   fault: [STREAM, new Error('a fault')],
@@ -23,11 +23,16 @@ const CALLS: Calls = {
 
 describe('Several observers of the engine', () => {
   for (const [name, args] of Object.entries(CALLS))
-    it(`are each notified by ${name}, also behind one that does not have it`, () => {
+    it(`are each notified by ${name}, also behind one that does not have it, and one that throws`, () => {
       const notified: unknown[] = [];
       const observer = (nth: number) => ({ [name]: (...given: unknown[]) => notified.push([nth, ...given]) });
-      const combined = combineObservers(observer(1), {}, observer(2));
-      (combined[name as keyof AggregateObserver] as (...args: readonly unknown[]) => void)(...args);
+      const throws = {
+        [name]: () => {
+          throw new Error('an observer failed');
+        },
+      };
+      const all = SafeObserver.of([observer(1), {}, throws, observer(2)]);
+      (all[name as keyof AggregateObserver] as (...args: readonly unknown[]) => void)(...args);
       expect(notified).to.deep.equal([
         [1, ...args],
         [2, ...args],
