@@ -6,9 +6,8 @@ import { type Head, isSameHead } from '../../../event-sourcing';
 import { whenClosed } from '../server/served-response';
 import { canonical } from './list-query';
 import { isShort, render } from './list-text';
-import type { KeyedPage, LongList } from './long-list';
 import type { LongListReader } from './long-list-reader';
-import { LongLists } from './long-lists';
+import { type KeyedPage, type LongList, LongLists } from './long-lists';
 import { SegmentTexts } from './segment-texts';
 import { ResponseMemory } from './response-memory';
 
