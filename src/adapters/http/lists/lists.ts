@@ -3,13 +3,13 @@ import { createHash } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Selection, User } from '../../../application';
 import { type Head, isSameHead } from '../../../event-sourcing';
+import { TransferMemory } from '../app/transfer-memory';
 import { whenClosed } from '../server/served-response';
 import { canonical } from './list-query';
 import { isShort, render } from './list-text';
 import type { LongListReader } from './long-list-reader';
 import { type KeyedPage, type LongList, LongLists } from './long-lists';
 import { SegmentTexts } from './segment-texts';
-import { ResponseMemory } from './response-memory';
 
 /** Bytes of cached short texts, including their overhead. */
 const MAX_KEPT = 64 * 2 ** 20;
@@ -36,18 +36,18 @@ interface CachedPage extends KeyedPage {
  */
 export class Lists {
   readonly #segments = new SegmentTexts();
-  readonly #memory: ResponseMemory;
+  readonly #memory: TransferMemory;
   readonly #long: LongLists;
   /** The oldest first. */
   readonly #pages = new Map<string, CachedPage>();
   #size = 0;
 
-  /** @param maxSentBytes see {@link ResponseMemory}. */
+  /** @param maxSentBytes bounds the {@link TransferMemory} of responses. One may take more if it is the only one. */
   constructor(
     maxSentBytes: number,
     private readonly maxKept = MAX_KEPT,
   ) {
-    this.#memory = new ResponseMemory(maxSentBytes);
+    this.#memory = new TransferMemory(maxSentBytes, 1);
     this.#long = new LongLists(this.#segments, this.#memory);
   }
 
@@ -58,7 +58,8 @@ export class Lists {
 
   /** The number of long responses that are being sent, and the bytes that they take. */
   get sent(): { readonly responses: number; readonly bytes: number } {
-    return this.#memory;
+    const { transfers: responses, bytes } = this.#memory;
+    return { responses, bytes };
   }
 
   /**
@@ -92,9 +93,9 @@ export class Lists {
   /** Counts a short text in the memory of responses until `response` closes, if the system may not take it at once. */
   count(user: User, text: Buffer, response: ServerResponse): void {
     if (text.length < COUNTED) return;
-    const held = { abandon: () => void response.destroy() };
-    this.#memory.enter(user, held, text.length);
-    whenClosed(response, () => this.#memory.leave(user, held));
+    const transfer = { abandon: () => void response.destroy() };
+    this.#memory.enter(user, transfer, text.length);
+    whenClosed(response, () => this.#memory.leave(user, transfer));
   }
 
   #keep(page: CachedPage): void {

@@ -2,10 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { User } from '../../../application';
 import { Overloaded, malformedHttp } from '../app/problems';
+import type { Transfer, TransferMemory } from '../app/transfer-memory';
 import type { RequestScheduler, Startable } from '../server/request-scheduler';
 import { type ListPlace, START } from './list-text';
 import type { ListPieces } from './list-pieces';
-import type { HeldResponse, ResponseMemory } from './response-memory';
 
 /** Pieces of a response in memory: one in the stream, and one on its way into the socket. */
 const MAX_HELD = 2;
@@ -23,7 +23,7 @@ export interface SharedList {
 }
 
 /** A response with a long list. */
-export class LongListReader implements HeldResponse {
+export class LongListReader implements Transfer {
   #begun = false;
   /** The number and the place of the next piece of the stream. */
   #number = 0;
@@ -39,7 +39,7 @@ export class LongListReader implements HeldResponse {
     private readonly list: SharedList,
     private readonly response: ServerResponse,
     private readonly turns: RequestScheduler,
-    private readonly memory: ResponseMemory,
+    private readonly memory: TransferMemory,
   ) {}
 
   /**

@@ -4,12 +4,12 @@ import type { User } from '../../../application';
 import type { SegmentRange } from '../../../domain';
 import { type Head, isSameHead } from '../../../event-sourcing';
 import { Overloaded } from '../app/problems';
+import type { TransferMemory } from '../app/transfer-memory';
 import { RequestScheduler, type Startable } from '../server/request-scheduler';
 import { whenClosed } from '../server/served-response';
 import { ListPieces } from './list-pieces';
 import { LongListReader, type SharedList } from './long-list-reader';
 import { Measurement } from './measurement';
-import type { ResponseMemory } from './response-memory';
 import type { SegmentTexts } from './segment-texts';
 
 /** Pieces that one turn of the event loop measures or sends. */
@@ -46,7 +46,7 @@ export class LongLists {
 
   constructor(
     readonly segments: SegmentTexts,
-    readonly memory: ResponseMemory,
+    readonly memory: TransferMemory,
     private readonly maxCached = MAX_CACHED,
   ) {}
 

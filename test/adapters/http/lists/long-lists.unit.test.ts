@@ -7,7 +7,7 @@ import type { LongListReader } from '../../../../src/adapters/http/lists/long-li
 import { type LongList, LongLists } from '../../../../src/adapters/http/lists/long-lists';
 import { PIECE_LENGTH, SegmentTexts } from '../../../../src/adapters/http/lists/segment-texts';
 import { Overloaded } from '../../../../src/adapters/http/app/problems';
-import { ResponseMemory } from '../../../../src/adapters/http/lists/response-memory';
+import { TransferMemory } from '../../../../src/adapters/http/app/transfer-memory';
 import type { User } from '../../../../src/application';
 import { PlantList } from '../../../../src/domain';
 import { created } from '../../../support/given';
@@ -30,14 +30,14 @@ class FakeResponse extends EventEmitter {
 }
 
 describe('Long lists', () => {
-  let memory: ResponseMemory;
+  let memory: TransferMemory;
   let lists: LongLists;
   let segments: SegmentTexts;
 
   beforeEach(() => start(2 ** 30));
 
   function start(maxBytes: number, maxCached?: number): void {
-    memory = new ResponseMemory(maxBytes);
+    memory = new TransferMemory(maxBytes, 1);
     segments = new SegmentTexts();
     lists = new LongLists(segments, memory, maxCached);
   }
@@ -87,7 +87,7 @@ describe('Long lists', () => {
       expect(await textOf(open(ADA, response, key))).to.equal(TEXT);
       response.destroy();
     }
-    expect([memory.bytes, memory.responses, lists.bytes]).to.deep.equal([0, 0, TEXT.length]);
+    expect([memory.bytes, memory.transfers, lists.bytes]).to.deep.equal([0, 0, TEXT.length]);
     expect(lists.find('first ada', { version: 1, commit: 'c' })).to.equal(undefined);
     const again = open(ADA, new FakeResponse(), 'second');
     // Memory of the response alone.
@@ -237,7 +237,7 @@ describe('Long lists', () => {
     first.destroy();
     expect(lists.turns.waiting).to.equal(1);
     second.destroy();
-    expect([lists.turns.waiting, memory.bytes, memory.responses]).to.deep.equal([0, 0, 0]);
+    expect([lists.turns.waiting, memory.bytes, memory.transfers]).to.deep.equal([0, 0, 0]);
     for (const length of lengths) expect(await rejection(length)).to.be.instanceOf(Error);
 
     const third = new FakeResponse();
