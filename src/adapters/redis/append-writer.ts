@@ -4,7 +4,7 @@ import { isTimeout } from './client';
 import type { RedisConnection } from './connection';
 import { APPEND, type Call, type Doubt, type PackedPage, inOneExecution, isUnknownScript } from './scripts';
 
-type AppendReply =
+export type AppendReply =
   readonly ['appended' | 'archived' | 'reset' | 'unreadable' | Doubt] | readonly ['conflict', PackedPage];
 
 /** Queue limit of a writer: appends without a reply, sent or not. */

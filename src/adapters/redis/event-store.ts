@@ -10,7 +10,7 @@ import {
   type StreamName,
   UnreadableHistory,
 } from '../../event-sourcing';
-import { type AppendBounds, AppendWriter } from './append-writer';
+import { type AppendBounds, type AppendReply, AppendWriter } from './append-writer';
 import { BatchedReads } from './batched-reads';
 import type { RedisConnection } from './connection';
 import { REDIS_DEFAULTS } from './defaults';
@@ -121,9 +121,13 @@ export class RedisEventStore implements EventStore {
     const text = commitText({ commit, attempt });
     const args = [expected.version, expected.commit, commit, ...bounds, trimTo, text];
     for (const { type, data } of events) args.push(type, data);
-    const [status, page] = await this.appends.execute(keys, args).catch((error: unknown) => {
+    let reply: AppendReply;
+    try {
+      reply = await this.appends.execute(keys, args);
+    } catch (error) {
       throw appendFault(error);
-    });
+    }
+    const [status, page] = reply;
     if (status === 'appended') return { status, head: { version: expected.version + events.length, commit } };
     if (status === 'replica' || status === 'identity' || status === 'unconfirmed')
       throw this.writer.doubted(status);

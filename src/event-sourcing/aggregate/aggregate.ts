@@ -171,14 +171,14 @@ export class Aggregate<Command, Event, Rejection, State> {
     let current = false;
     for (let losses = 0; ;) {
       if (losses > 0) await this.#calls.pauseAfter(losses);
-      const requests = round.filter((request) => !request.settled);
+      const requests = kept(round, (request) => !request.settled);
       if (requests.length === 0) return;
       if (this.#loader.loading) {
         // An earlier round started this load, so its last page may be older than this round's requests.
         await this.#loader.load();
         continue;
       }
-      const commands = requests.filter((request) => request.command !== undefined);
+      const commands = kept(requests, (request) => request.command !== undefined);
       const decisions = this.#state.decide(commands.map((request) => request.command!));
       const events = eventsOf(decisions);
 
@@ -194,7 +194,7 @@ export class Aggregate<Command, Event, Rejection, State> {
 
       const encoded = this.#encode(commands, decisions);
       if (encoded === undefined) continue;
-      const writers = commands.filter((_, index) => (decisions[index]!.events?.length ?? 0) > 0);
+      const writers = kept(commands, (_, index) => (decisions[index]!.events?.length ?? 0) > 0);
       const result = await this.#append(encoded, writers);
       switch (result.status) {
         case 'appended':
@@ -291,8 +291,14 @@ function failInDoubt(writers: readonly RoundRequest<unknown, never>[], message: 
   for (const request of writers) if (request.inDoubt) request.fail(new OutcomeUnknown(message));
 }
 
+/** Like `filter`, without a copy where all are kept: most rounds have one request. */
+function kept<T>(all: readonly T[], keep: (each: T, index: number) => boolean): readonly T[] {
+  return all.every(keep) ? all : all.filter(keep);
+}
+
 /** All events of the decisions, in order. */
-function eventsOf<Event>(decisions: readonly Decision<Event, unknown>[]): Event[] {
+function eventsOf<Event>(decisions: readonly Decision<Event, unknown>[]): readonly Event[] {
+  if (decisions.length === 1) return decisions[0]!.events ?? [];
   const events: Event[] = [];
   for (const decision of decisions) for (const event of decision.events ?? []) events.push(event);
   return events;

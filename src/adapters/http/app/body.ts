@@ -122,30 +122,29 @@ async function drop(body: IncomingMessage, limit: number): Promise<void> {
   });
 }
 
-/** Shared by all requests: nearly every response closes after its body, so most would create an error in vain. */
+/** Shared by all requests. */
 const ANSWERED = new Error('the request was answered before its body had ended');
 
 /**
  * Reads a body of at most `limit` bytes by `read`, which checks the limit if there is no Content-Length. If the request
  * gets its response before the end of the body, because it is malformed or late, this rejects: the request must not be
  * executed, because a refused request changes nothing.
+ *
+ * @param read listens to errors of the request from its call on, for as long as it reads.
  */
 async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) => Promise<T>): Promise<T> {
   const { req, res } = ctx;
   requireUnanswered(res);
   if (Number(req.headers['content-length']) > limit) throw bodyTooLarge(limit);
   clientOf(res)?.expectBody(res);
+  let reading = true;
   try {
-    const body = await new Promise<T>((resolve, reject) => {
-      let ended = false;
-      // Answered without the app: no event reports the end of the body any more. (A promise that is resolved is not
-      // rejected as well, because Node examines each such rejection.)
-      whenClosed(res, () => ended || reject(ANSWERED));
-      read(ctx).then((value) => {
-        ended = true;
-        resolve(value);
-      }, reject);
+    const whole = read(ctx);
+    // Answered without the app: no event reports the end of the body any more.
+    whenClosed(res, () => {
+      if (reading && req.listenerCount('error') > 0) req.emit('error', ANSWERED);
     });
+    const body = await whole;
     requireUnanswered(res);
     return body;
   } catch (error) {
@@ -153,6 +152,8 @@ async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) =>
     if ((error as { readonly status?: number }).status === 500)
       throw new Error('middleware in front has read the body', { cause: error });
     throw incomplete();
+  } finally {
+    reading = false;
   }
 }
 
