@@ -1,13 +1,18 @@
-/** Measures of what the processor time of a request consists: of the service on Redis, and of one written by hand. */
+/** Measures of what the processor time of a request consists: of the service on Redis, of one written by hand, and of the least. */
 import type { Profiler } from 'node:inspector';
 import { METHODS, cpuMicroseconds } from '../compare';
-import { contestantOf, preloading, withUsers } from '../contestants';
+import { contestantOf, least, preloading, withUsers } from '../contestants';
 import { started } from '../measure';
 import type { Section } from '../report';
 import type { Conditions } from '../session';
 import { markdown } from '../table';
 
-const NAMES = ['plant-store-redis', 'koa-redis'];
+/** By the name of its columns. */
+const profiledServers = () => ({
+  'plant-store': contestantOf('plant-store-redis'),
+  'Koa and hashes': contestantOf('koa-redis'),
+  'the least': least(),
+});
 
 /** Parts, each with all functions whose file matches its pattern, and none before it; or their name if they have no file. */
 type Parts = Readonly<Record<string, RegExp>>;
@@ -37,17 +42,18 @@ const PARTS: Parts = {
 const INSPECTOR = 'dispatch';
 
 /** @param users who take turns. */
-export async function profile(conditions: Conditions, users = 256): Promise<Section> {
+export async function profile(given: Conditions, users = 256): Promise<Section> {
+  const conditions = { ...given, warmUpSeconds: 3 * given.warmUpSeconds, seconds: 2 * given.seconds };
   const columns: string[] = [];
   const costs: ReadonlyMap<string, number>[] = [];
-  for (const contestant of NAMES.map(contestantOf)) {
+  for (const [name, contestant] of Object.entries(profiledServers())) {
     await started(preloading(withUsers(contestant, users), 'profiled.js'), conditions, async (session) => {
       for (const method of METHODS) {
         await session.warmUp(method);
         const whole = cpuMicroseconds(await session.slice(method)) ?? NaN;
-        columns.push(`${method}, ${contestant.title}`);
+        columns.push(`${method}, ${name}`);
         costs.push(partsOf(await session.profiled(method), whole));
-        console.log(`profile of ${contestant.name}, ${method}: ${whole.toFixed(1)} µs`);
+        console.log(`profile of ${name}, ${method}: ${whole.toFixed(1)} µs`);
       }
     });
   }
