@@ -3,9 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryLeases } from '../../src/adapters/memory';
 import {
-  BEGINNING,
   type Batch,
-  type EventStore,
   type LeaseStore,
   type ProjectedStore,
   type Projection,
@@ -13,8 +11,7 @@ import {
 } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
 import { ManualClock, untilIdle } from '../support/manual-clock';
-import { BROKEN_ENTRIES, feedOf } from '../testing/broken-feeds';
-import { BucketedStore, ReadModel, historyOf, note, projectInto } from './one-projection';
+import { BucketedStore, ReadModel, projectInto } from './one-projection';
 
 const RUNS = process.env['LONG'] === '1' ? 2000 : 100;
 const WRITERS = Array.from({ length: 64 }, (_, index) => streamName(`writer ${index}`));
@@ -72,7 +69,7 @@ class Instances {
   constructor(
     { store, feed, catalogue }: ProjectedStore,
     private readonly lostTail: (bucket: number) => void,
-    private readonly leases?: LeaseStore,
+    private readonly leases: LeaseStore | undefined,
   ) {
     const slowly = async <T>(read: () => Promise<T>): Promise<T> => {
       if (this.readMs > 0) await new Promise<void>((resolve) => this.clock.after(this.readMs, resolve));
@@ -205,39 +202,4 @@ describe('Projections', () => {
         }),
         { numRuns: RUNS },
       )).timeout(600_000);
-
-  describe('of 64 writers at a time', () => {
-    const KINDS = {
-      'have all events of a store': { open: feedOf(), skips: false },
-      'skip events of a store that assigns positions before the commits': {
-        open: BROKEN_ENTRIES['assigns sequence numbers before the commit']!,
-        skips: true,
-      },
-    };
-    for (const [title, { open, skips }] of Object.entries(KINDS))
-      it(title, async () => {
-        const opened = open();
-        const instances = new Instances(opened, () => {});
-        instances.start();
-        let writing = WRITERS.length;
-        for (const each of WRITERS) void write(opened.store, each).then(() => writing--);
-        while (writing > 0) await instances.clock.pass(200);
-        await instances.settle();
-        const differing: StreamName[] = [];
-        for (const each of WRITERS) {
-          const history = await historyOf(opened.store, each);
-          if (instances.model.streams.get(each)?.length !== history.length) differing.push(each);
-        }
-        expect(differing.length > 0).to.equal(skips);
-        expect(instances.model.violations).to.deep.equal([]);
-      });
-  });
 });
-
-async function write(store: EventStore, stream: StreamName): Promise<void> {
-  let head = BEGINNING;
-  for (let times = 0; times < 5; times++) {
-    const result = await store.append(stream, head, `${stream} ${times}`, [note('one'), note('two')]);
-    if (result.status === 'appended') head = result.head;
-  }
-}
