@@ -76,11 +76,12 @@ function flatness({ samples }: Soak, slack: number) {
 
 /** @param slack factor by which latencies may miss their goal. */
 export function checksOf(soak: Soak, slack = latencySlack()): SoakCheck[] {
-  const { samples, rate, windowSeconds } = soak;
+  const { samples, rate, windowSeconds, cacheMaxPlants } = soak;
   const failures = samples.flatMap((sample) => Object.entries(sample.failures));
   const answered = samples.reduce((sum, { succeeded }) => sum + succeeded.count, 0);
   const perSecond = answered / (samples.length * windowSeconds);
   const evictions = Math.min(...samples.map(({ evictionsPerSecond }) => evictionsPerSecond));
+  const plants = Math.max(...samples.map((sample) => sample.plants));
   return [
     {
       title: 'no request fails',
@@ -96,6 +97,11 @@ export function checksOf(soak: Soak, slack = latencySlack()): SoakCheck[] {
       title: 'the service evicts in every window',
       passed: evictions > 0,
       finding: `at least ${evictions.toFixed(1)} a second`,
+    },
+    {
+      title: 'plants in memory stay within the bound',
+      passed: plants <= cacheMaxPlants,
+      finding: `at most ${plants} of ${cacheMaxPlants}`,
     },
     ...flatness(soak, slack).map(({ title, flat, cells: [start, growth, allowed] }) => ({
       title: `flat ${title}`,

@@ -10,10 +10,11 @@ function soakWith(change: (window: number) => Partial<SoakSample> = () => ({})):
   const samples = Array.from({ length: 12 }, (_, window) => ({
     ...{ minute: window + 1, succeeded: succeeded(6000), failures: {} },
     ...{ heap: 20 * MIB, external: 3 * MIB, resident: 100 * MIB, descriptors: 50, handles: 40 },
-    ...{ loopDelayP99: 12, evictionsPerSecond: 30, redisMemory: (20 + window) * MIB, redisClients: 20_000 },
+    ...{ loopDelayP99: 12, evictionsPerSecond: 30, plants: 4000 },
+    ...{ redisMemory: (20 + window) * MIB, redisClients: 20_000 },
     ...change(window),
   }));
-  return { windowSeconds: 60, capacity: 200, cpuShare: 0.9, rate: 100, samples };
+  return { windowSeconds: 60, capacity: 200, cpuShare: 0.9, rate: 100, cacheMaxPlants: 6000, samples };
 }
 
 function succeeded(count: number, p50 = 1, p99 = 5) {
@@ -43,6 +44,7 @@ describe('The checks of a soak', () => {
     'no request fails': (window) => (window === 3 ? { failures: { '50300': 2 } } : {}),
     'the service keeps the rate': () => ({ succeeded: succeeded(1000) }),
     'the service evicts in every window': (window) => ({ evictionsPerSecond: window === 11 ? 0 : 30 }),
+    'plants in memory stay within the bound': (window) => ({ plants: window === 5 ? 6001 : 4000 }),
   };
   for (const [title, fault] of Object.entries(faults))
     it(`include: ${title}`, () => {

@@ -55,6 +55,8 @@ export interface SoakSample {
   readonly handles: number;
   readonly loopDelayP99: number;
   readonly evictionsPerSecond: number;
+  /** In memory. */
+  readonly plants: number;
   readonly redisMemory: number;
   /** Buffers of the clients in Redis. */
   readonly redisClients: number;
@@ -67,6 +69,8 @@ export interface Soak {
   readonly cpuShare: number | undefined;
   /** Requests a second in the windows. */
   readonly rate: number;
+  /** How many plants the service may have in memory. */
+  readonly cacheMaxPlants: number;
   readonly samples: readonly SoakSample[];
 }
 
@@ -157,6 +161,7 @@ async function play(
       capacity,
       rate,
       samples,
+      cacheMaxPlants: ROOM,
       cpuShare: Number.isNaN(cpuShare) ? undefined : cpuShare,
     };
   } finally {
@@ -202,6 +207,7 @@ class Sampler {
       handles: metric('nodejs_active_handles_total'),
       loopDelayP99: 1000 * metric('nodejs_eventloop_lag_p99_seconds'),
       evictionsPerSecond: (1000 * (evictions - this.#evictions)) / (now - this.#sampledAt),
+      plants: metric('plant_store_plants'),
       redisMemory: ofRedis('used_memory'),
       redisClients: ofRedis('mem_clients_normal'),
     };
