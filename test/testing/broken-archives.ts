@@ -1,6 +1,6 @@
 import type { Base, StreamArchive, StreamName } from '../../src/event-sourcing';
-import { type Change, noted, remembering } from './changed-ports';
-import type { Disk } from './simulated-place';
+import { type Change, noted, remembering } from './simulated-place';
+import type { Disk } from './disk';
 
 type SaveArguments = Parameters<StreamArchive['saveBase']>;
 

@@ -5,8 +5,8 @@ import {
   StoreUnavailable,
   type StreamName,
 } from '../../src/event-sourcing';
-import { type Change, noted, remembering } from './changed-ports';
-import type { Disk } from './simulated-place';
+import { type Change, noted, remembering } from './simulated-place';
+import type { Disk } from './disk';
 
 /** A catalogue that lists and finds other streams. */
 function cataloguing(

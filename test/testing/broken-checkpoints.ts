@@ -1,6 +1,6 @@
 import { type CheckpointStore, type CheckpointWrite, partsOfKey } from '../../src/event-sourcing';
-import type { Change } from './changed-ports';
-import { DiskCheckpoints } from './simulated-place';
+import type { Change } from './simulated-place';
+import { DiskCheckpoints } from './disk';
 
 /** The checkpoints of a disk, of which some methods are changed. */
 function changing(change: (store: DiskCheckpoints, projection: string) => Partial<CheckpointStore>): Change {

@@ -1,6 +1,6 @@
 import { MemoryLeases } from '../../src/adapters/memory';
 import type { LeaseStore } from '../../src/event-sourcing';
-import type { Change } from './changed-ports';
+import type { Change } from './simulated-place';
 
 function changing(change: (leases: LeaseStore) => Partial<LeaseStore>): Change {
   return (disk) => ({ leases: change(disk.leases) });

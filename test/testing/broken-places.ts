@@ -3,58 +3,54 @@ import { MemoryEventStore } from '../../src/adapters/memory';
 import {
   BEGINNING,
   type EncodedEvent,
+  type EventStore,
   OutcomeUnknown,
   StoreUnavailable,
   headOf,
 } from '../../src/event-sourcing';
 import { nextCommit } from '../../src/testing/a-stream';
-import { asJson, inLatin1, withoutEmptyData } from './changed-stores';
-import { type PlaceFaults, PAGE_SIZE, type PlaceStore, wholeHistory } from './simulated-place';
+import { asJson, changed, inLatin1, withoutEmptyData } from './changed-stores';
+import { PAGE_SIZE, wholeHistory } from './disk';
+import type { Change, PlaceFaults } from './simulated-place';
 
 /** Faults that show only if two stores are open on one place, or if a store is reopened or closed, or loses a reply. */
-export const BROKEN_PLACES: Readonly<Record<string, PlaceFaults>> = {
-  'locks an append within one instance only': {
-    instance(disk) {
-      let lastAppend: Promise<unknown> = Promise.resolve();
-      return {
-        read: disk.read.bind(disk),
-        append(stream, expected, commit, events) {
-          const result = lastAppend.then(async () => {
-            const newer = await disk.read(stream, expected);
-            await turn();
-            const isNew = newer.status === 'read' && newer.events.length === 0;
-            if (!isNew || events.length === 0) return disk.append(stream, expected, commit, events);
-            // By now another instance may have appended.
-            const last = (await wholeHistory(disk, stream)).at(-1) ?? BEGINNING;
-            await disk.append(stream, headOf(last), commit, events);
-            const version = expected.version + events.length;
-            return { status: 'appended', head: { version, commit } } as const;
-          });
-          lastAppend = result.catch(() => {});
-          return result;
-        },
-      };
-    },
-  },
-  'remembers histories per instance': { instance: (disk) => remembering(disk, 'for ever') },
-  'remembers histories per instance, and reads them again after a conflict': {
-    instance: (disk) => remembering(disk, 'until a conflict'),
-  },
-  'recognizes only the repeated appends of the same instance': {
-    instance(disk) {
-      const own = new Set<string>();
-      return {
-        read: disk.read.bind(disk),
-        async append(stream, expected, commit, events) {
+export const BROKEN_PLACES: Readonly<Record<string, Change | PlaceFaults>> = {
+  'locks an append within one instance only': changed((disk) => {
+    let lastAppend: Promise<unknown> = Promise.resolve();
+    return {
+      append(stream, expected, commit, events) {
+        const result = lastAppend.then(async () => {
           const newer = await disk.read(stream, expected);
-          if (newer.status === 'read' && newer.events[0]?.commit === commit && !own.has(commit))
-            return { ...newer, status: 'conflict' };
-          own.add(commit);
-          return disk.append(stream, expected, commit, events);
-        },
-      };
-    },
-  },
+          await turn();
+          const isNew = newer.status === 'read' && newer.events.length === 0;
+          if (!isNew || events.length === 0) return disk.append(stream, expected, commit, events);
+          // By now another instance may have appended.
+          const last = (await wholeHistory(disk, stream)).at(-1) ?? BEGINNING;
+          await disk.append(stream, headOf(last), commit, events);
+          const version = expected.version + events.length;
+          return { status: 'appended', head: { version, commit } } as const;
+        });
+        lastAppend = result.catch(() => {});
+        return result;
+      },
+    };
+  }),
+  'remembers histories per instance': changed((disk) => remembering(disk, 'for ever')),
+  'remembers histories per instance, and reads them again after a conflict': changed((disk) =>
+    remembering(disk, 'until a conflict'),
+  ),
+  'recognizes only the repeated appends of the same instance': changed((disk) => {
+    const own = new Set<string>();
+    return {
+      async append(stream, expected, commit, events) {
+        const newer = await disk.read(stream, expected);
+        if (newer.status === 'read' && newer.events[0]?.commit === commit && !own.has(commit))
+          return { ...newer, status: 'conflict' };
+        own.add(commit);
+        return disk.append(stream, expected, commit, events);
+      },
+    };
+  }),
 
   'parses JSON when it is reopened': { reloaded: changedEvent(asJson) },
   'drops empty texts when it is reopened': { reloaded: changedEvent(withoutEmptyData) },
@@ -74,26 +70,17 @@ export const BROKEN_PLACES: Readonly<Record<string, PlaceFaults>> = {
     whenClosed: () => Promise.reject(new TypeError('Cannot use a pool after calling end on the pool')),
   },
 
-  'reads an archived stream whose events were deleted as an empty one': {
-    instance: (disk) => ({
-      append: disk.append.bind(disk),
-      read: (...args) => disk.read(...args).catch(() => ({ status: 'read', events: [], more: false })),
-    }),
-  },
-  'appends to an archived stream whose events were deleted': {
-    instance: (disk) => ({
-      read: disk.read.bind(disk),
-      append: (...args) =>
-        disk.append(...args).catch(() => ({ status: 'appended', head: { version: 1, commit: args[2] } })),
-    }),
-  },
-  'takes archived events for lost ones': {
-    instance: (disk) => ({
-      append: disk.append.bind(disk),
-      read: (...args) =>
-        disk.read(...args).then((result) => (result.status === 'archived' ? { status: 'reset' } : result)),
-    }),
-  },
+  'reads an archived stream whose events were deleted as an empty one': changed((disk) => ({
+    read: (...args) => disk.read(...args).catch(() => ({ status: 'read', events: [], more: false })),
+  })),
+  'appends to an archived stream whose events were deleted': changed((disk) => ({
+    append: (...args) =>
+      disk.append(...args).catch(() => ({ status: 'appended', head: { version: 1, commit: args[2] } })),
+  })),
+  'takes archived events for lost ones': changed((disk) => ({
+    read: (...args) =>
+      disk.read(...args).then((result) => (result.status === 'archived' ? { status: 'reset' } : result)),
+  })),
 
   'reports a lost reply as unavailable': { whenLost: () => Promise.reject(new StoreUnavailable()) },
   'reports a lost reply to a read as an unknown outcome': {
@@ -112,7 +99,7 @@ function changedEvent(change: (event: EncodedEvent) => EncodedEvent): NonNullabl
 }
 
 /** A store that reads each history from the disk once, and then knows only its own appends. */
-function remembering(disk: PlaceStore, until: 'for ever' | 'until a conflict'): PlaceStore {
+function remembering(disk: EventStore, until: 'for ever' | 'until a conflict'): EventStore {
   const memory = new MemoryEventStore(PAGE_SIZE);
   return {
     async read(stream, after) {

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Snapshot, type SnapshotStore, type StreamName, headOf } from '../../src/event-sourcing';
-import { type Change, noted, remembering } from './changed-ports';
-import type { Disk, DiskSnapshots } from './simulated-place';
+import { type Change, noted, remembering } from './simulated-place';
+import type { Disk, DiskSnapshots } from './disk';
 
 type Kept = Snapshot<readonly string[]>;
 

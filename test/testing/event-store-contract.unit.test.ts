@@ -8,21 +8,22 @@ import {
   type OpenStore,
   eventStoreContract,
 } from '../../src/testing';
-import { BROKEN_ENTRIES, BROKEN_FEEDS, FEED_LENGTH, feedOf } from './broken-feeds';
+import { BROKEN_ENTRIES, BROKEN_FEEDS } from './broken-feeds';
 import { BROKEN_PLACES } from './broken-places';
 import { BROKEN } from './broken-stores';
-import { PAGE_SIZE, SimulatedPlace } from './simulated-place';
+import { FEED_LENGTH, PAGE_SIZE } from './disk';
+import { SimulatedPlace, openOn } from './simulated-place';
 
 const SEED = 42;
 
 describe('The contract of an event store', () => {
   it('accepts a store without faults, with all options', async () => {
-    expect(await failures(new SimulatedPlace({}))).to.be.empty;
+    expect(await failures(new SimulatedPlace())).to.be.empty;
   });
 
-  for (const [what, open] of Object.entries(BROKEN)) {
+  for (const [what, change] of Object.entries(BROKEN)) {
     it(`detects a store that ${what}`, async () => {
-      expect(await detects({ open: () => ({ store: open() }) })).to.equal(true);
+      expect(await detects({ open: openOn(change) })).to.equal(true);
     });
   }
 
@@ -33,7 +34,7 @@ describe('The contract of an event store', () => {
   }
 
   it('accepts a feed without faults', async () => {
-    expect(await failures({ open: feedOf(), options: { feedLength: FEED_LENGTH } })).to.be.empty;
+    expect(await failures({ open: openOn(), options: { feedLength: FEED_LENGTH } })).to.be.empty;
   });
 
   const feeds = [
@@ -41,10 +42,10 @@ describe('The contract of an event store', () => {
     [BROKEN_FEEDS, /^a feed/],
   ] as const;
   for (const [broken, only] of feeds)
-    for (const [what, open] of Object.entries(broken)) {
+    for (const [what, fault] of Object.entries(broken)) {
       it(`detects a store that ${what}`, async () => {
         const options = { feedLength: FEED_LENGTH, timeoutMs: 500 };
-        expect(await detects({ open, options }, only)).to.equal(true);
+        expect(await detects({ open: openOn(fault), options }, only)).to.equal(true);
       });
     }
 
@@ -73,15 +74,15 @@ describe('The contract of an event store', () => {
   });
 
   it('detects a store that never answers after it was closed, within the time limit', async () => {
-    const place = new SimulatedPlace({ whenClosed: () => new Promise(() => {}) });
-    const closed = eventStoreContract(place.open, { pageSize: PAGE_SIZE, timeoutMs: 20 }).find(({ name }) =>
+    const open = openOn({ whenClosed: () => new Promise(() => {}) });
+    const closed = eventStoreContract(open, { pageSize: PAGE_SIZE, timeoutMs: 20 }).find(({ name }) =>
       name.startsWith('a closed store'),
     )!;
     await expectRejection(closed.run(), 'took longer than 20 ms');
   });
 
   it('names the seed of failed random work, and repeats it with that seed', async () => {
-    const open = () => ({ store: BROKEN['never sets `more`']!() });
+    const open = openOn(BROKEN['never sets `more`']);
     const differential = (options: Partial<ContractOptions>) =>
       eventStoreContract(open, { pageSize: PAGE_SIZE, ...options }).find(
         ({ suite }) => suite === 'differential',
@@ -94,10 +95,11 @@ describe('The contract of an event store', () => {
 
   it('opens a store for each case, and closes it, even if the case fails', async () => {
     let [opened, closed] = [0, 0];
-    const open = () => {
+    const openBroken = openOn(BROKEN['returns no events with a conflict']);
+    const open = async () => {
       opened++;
       return {
-        store: BROKEN['returns no events with a conflict']!(),
+        ...(await openBroken()),
         close: () => {
           closed++;
         },

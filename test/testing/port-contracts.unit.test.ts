@@ -13,7 +13,7 @@ import { BROKEN_CATALOGUES } from './broken-catalogues';
 import { BROKEN_CHECKPOINTS } from './broken-checkpoints';
 import { BROKEN_LEASES } from './broken-leases';
 import { BROKEN_SNAPSHOTS } from './broken-snapshots';
-import { openOn } from './changed-ports';
+import { type Change, type PlaceFaults, openOn } from './simulated-place';
 
 const OPTIONS = { durable: true, shared: true, seed: 42, timeoutMs: 5000, manyStreams: 1500, erases: true };
 
@@ -33,8 +33,8 @@ for (const [port, { contract, broken }] of Object.entries(CONTRACTS))
 
     const failures = new Map<string, Promise<readonly string[]>>();
     const failuresOf = (what: string) => {
-      const change = broken[what];
-      const known = failures.get(what) ?? failed(contract(openOn(change, change === undefined), OPTIONS));
+      const fault: Change | PlaceFaults = broken[what] ?? { whenClosed: (call) => call() };
+      const known = failures.get(what) ?? failed(contract(openOn(fault), OPTIONS));
       failures.set(what, known);
       return known;
     };

@@ -1,50 +1,57 @@
-import { MemoryEventStore, MemoryLeases } from '../../src/adapters/memory';
+/** Places in memory for stores with all ports, with and without faults. */
 import {
-  BEGINNING,
-  CheckpointConflict,
   type CheckpointStore,
-  type CheckpointWrite,
   type EventStore,
-  type Head,
+  type Feed,
+  type LeaseStore,
   OutcomeUnknown,
   type Snapshot,
+  type SnapshotStore,
   StoreUnavailable,
   type StoredEvent,
   type StreamArchive,
   type StreamCatalogue,
   type StreamName,
-  UnreadableHistory,
-  headOf,
-  headOfText,
-  isSameHead,
-  partsOfKey,
 } from '../../src/event-sourcing';
+import type { MemoryFeed } from '../../src/adapters/memory/feed';
 import type { ContractOptions, OpenStore } from '../../src/testing';
-import { type KeptBase, MemorySnapshots } from '../support/memory-snapshots';
+import { Disk } from './disk';
 
-/** Maximum number of events of a page. */
-export const PAGE_SIZE = 3;
+interface Ports {
+  readonly store: EventStore;
+  readonly feed: Feed;
+  readonly catalogue: StreamCatalogue;
+  readonly snapshots: SnapshotStore & Required<Pick<SnapshotStore, 'loadBase'>>;
+  readonly archive: StreamArchive;
+  readonly leases: LeaseStore;
+  readonly checkpoints: (projection: string) => CheckpointStore;
+}
 
-export type PlaceStore = EventStore;
+/** What is changed of the ports; called for each store that is opened. */
+export type Change = (disk: Disk) => {
+  readonly [Port in Exclude<keyof Ports, 'checkpoints'>]?: Partial<Ports[Port]>;
+} & Partial<Pick<Ports, 'checkpoints'>>;
 
 /** What is wrong with a place and the stores on it. */
 export interface PlaceFaults {
-  /** The store over the events of the place; called for each store that is opened. */
-  readonly instance?: (disk: PlaceStore) => PlaceStore;
+  readonly change?: Change;
   /** What a store finds of an event that was recorded before it was opened. */
   readonly reloaded?: (recorded: StoredEvent) => StoredEvent;
   /** A call to a closed store. */
   readonly whenClosed?: <T>(call: () => Promise<T>) => Promise<T>;
   /** The result of a call whose reply was lost. An append can be repeated with another commit id. */
-  readonly whenLost?: <T>(operation: keyof PlaceStore, repeat: (commit: string) => Promise<T>) => Promise<T>;
+  readonly whenLost?: <T>(operation: 'read' | 'append', repeat: (commit: string) => Promise<T>) => Promise<T>;
 }
 
-/** Where a simulated store keeps its events. Without faults, it satisfies the contract with all its options. */
+/** Where simulated stores keep what they store. Without faults, they satisfy all contracts with all their options. */
 export class SimulatedPlace {
   readonly #disk = new Disk();
+  readonly #faults: PlaceFaults;
   #losesReply = false;
 
-  constructor(private readonly faults: PlaceFaults) {}
+  constructor(broken: Change | PlaceFaults = {}) {
+    this.#faults = typeof broken === 'function' ? { change: broken } : broken;
+  }
 
   readonly options: Partial<ContractOptions> = {
     durable: true,
@@ -53,226 +60,116 @@ export class SimulatedPlace {
     loseEvents: (stream) => this.#disk.loseEvents(stream),
   };
 
-  readonly open = async (): Promise<OpenStore> => {
-    const { instance, reloaded, whenClosed = unavailable, whenLost = faultOf } = this.faults;
+  readonly open = async (): Promise<OpenStore & Ports> => {
+    const { change, reloaded, whenClosed = unavailable, whenLost = faultOf } = this.#faults;
     if (reloaded) await this.#disk.reload(reloaded);
-    const store = instance?.(this.#disk) ?? this.#disk;
+    const disk = this.#disk;
+    const changed = change?.(disk) ?? {};
     let closed = false;
-    const execute = async <T>(
-      operation: keyof PlaceStore,
-      call: () => Promise<T>,
-      repeat: (commit: string) => Promise<T> = call,
+    const whileOpen = <Port extends object>(port: Port): Port => {
+      const methods = Object.entries(port).map(([name, method]) => [
+        name,
+        (...args: unknown[]): unknown => {
+          const call = () => (method as (...args: unknown[]) => unknown)(...args);
+          return closed ? whenClosed(call as () => Promise<unknown>) : call();
+        },
+      ]);
+      return Object.fromEntries(methods) as Port;
+    };
+    const { read, append } = whileOpen<EventStore>({
+      read: disk.read.bind(disk),
+      append: disk.append.bind(disk),
+      ...changed.store,
+    });
+    /** `result`, or a fault if its reply is lost. */
+    const replied = async <T>(
+      operation: 'read' | 'append',
+      result: T,
+      repeat: (commit: string) => Promise<T>,
     ): Promise<T> => {
-      if (closed) return whenClosed(call);
-      const result = await call();
       if (!this.#losesReply) return result;
       this.#losesReply = false;
       return whenLost(operation, repeat);
     };
     return {
       store: {
-        read: (stream, after) => execute('read', () => store.read(stream, after)),
-        append: (stream, expected, commit, events) =>
-          execute(
-            'append',
-            () => store.append(stream, expected, commit, events),
-            (another) => store.append(stream, expected, another, events),
+        read: async (...args) => replied('read', await read(...args), () => read(...args)),
+        append: async (stream, expected, commit, events) =>
+          replied('append', await append(stream, expected, commit, events), (another) =>
+            append(stream, expected, another, events),
           ),
       },
-      archive: this.#disk,
+      feed: {
+        ...{ buckets: disk.feed.buckets, bucketOf: disk.feed.bucketOf },
+        ...whileOpen(methodsOf(disk.feed)),
+        ...(changed.feed && whileOpen(changed.feed)),
+      },
+      catalogue: whileOpen({
+        streams: disk.streams.bind(disk),
+        find: disk.find.bind(disk),
+        erase: disk.erase.bind(disk),
+        ...changed.catalogue,
+      }),
+      snapshots: whileOpen({
+        load: (stream: StreamName) => disk.snapshots.load(stream),
+        save: (stream: StreamName, snapshot: Snapshot) => disk.snapshots.save(stream, snapshot),
+        loadBase: (stream: StreamName) => disk.snapshots.loadBase(stream),
+        ...changed.snapshots,
+      }),
+      archive: whileOpen({
+        saveBase: disk.saveBase.bind(disk),
+        trim: disk.trim.bind(disk),
+        bytes: disk.bytes.bind(disk),
+        ...changed.archive,
+      }),
+      leases: whileOpen({
+        load: (name: string) => disk.leases.load(name),
+        save: (...args: Parameters<LeaseStore['save']>) => disk.leases.save(...args),
+        projections: () => disk.leases.projections(),
+        ...changed.leases,
+      }),
+      checkpoints(projection) {
+        const store = changed.checkpoints?.(projection) ?? disk.checkpoints(projection);
+        return whileOpen<CheckpointStore>({
+          load: (keys) => store.load(keys),
+          keys: (prefix) => store.keys(prefix),
+          save: (write) => store.save(write),
+        });
+      },
       close: () => void (closed = true),
     };
   };
 }
 
-async function unavailable(): Promise<never> {
+/** Opens stores on a place of their own. */
+export function openOn(broken?: Change | PlaceFaults): SimulatedPlace['open'] {
+  return new SimulatedPlace(broken).open;
+}
+
+function unavailable(): never {
   throw new StoreUnavailable('it was closed');
 }
 
-async function faultOf(operation: keyof PlaceStore): Promise<never> {
+async function faultOf(operation: 'read' | 'append'): Promise<never> {
   throw operation === 'append' ? new OutcomeUnknown() : new StoreUnavailable();
 }
 
-/** What outlives the stores over it. */
-export class Disk implements PlaceStore, StreamCatalogue, StreamArchive {
-  #events = new MemoryEventStore(PAGE_SIZE);
-  readonly #drafts = new Map<StreamName, KeptBase>();
-  /** The version of the first event of each stream from which archived events were removed. */
-  readonly #oldest = new Map<string, number>();
-  readonly snapshots = new DiskSnapshots((stream, head) => this.#has(stream, head));
-
-  async read(...args: Parameters<PlaceStore['read']>) {
-    return (await this.#before(args[0], args[1])) ?? this.#events.read(...args);
-  }
-
-  async append(...args: Parameters<PlaceStore['append']>) {
-    return (await this.#before(args[0], args[1])) ?? this.#events.append(...args);
-  }
-
-  async saveBase(...[stream, base, replaced, check]: Parameters<StreamArchive['saveBase']>) {
-    const draft = { ...base, chunks: [...base.chunks] };
-    this.#drafts.set(stream, draft);
-    const isValid = async () =>
-      (await this.#has(stream, base.head)) && (this.#base(stream)?.version ?? 0) === replaced;
-    if (!(await isValid())) return false;
-    await check({ ...draft, chunks: this.snapshots.read(draft) });
-    if (!(await isValid()) || this.#drafts.get(stream) !== draft) return false;
-    this.snapshots.bases.set(stream, draft);
-    return true;
-  }
-
-  async trim(stream: StreamName, head: Head) {
-    const base = this.#base(stream);
-    if (base === undefined || !isSameHead(base, head) || !(await this.#has(stream, head))) return undefined;
-    const oldest = this.#oldest.get(stream) ?? 1;
-    this.#oldest.set(stream, head.version);
-    return head.version - oldest;
-  }
-
-  async bytes() {
-    return undefined;
-  }
-
-  streams() {
-    return this.#events.streams();
-  }
-
-  find(stream: StreamName) {
-    return this.#events.find(stream);
-  }
-
-  readonly leases = new MemoryLeases();
-  readonly #checkpoints = new Map<string, DiskCheckpoints>();
-
-  checkpoints(projection: string): DiskCheckpoints {
-    const store = this.#checkpoints.get(projection) ?? new DiskCheckpoints(this);
-    this.#checkpoints.set(projection, store);
-    return store;
-  }
-
-  get feed() {
-    return this.#events.feed;
-  }
-
-  async erase(stream: StreamName): Promise<number> {
-    const events = await this.eraseEvents(stream);
-    this.eraseHeads((key) => key.stream === stream);
-    return events;
-  }
-
-  eraseHeads(isErased: (key: ReturnType<typeof partsOfKey>) => boolean): void {
-    for (const { values } of this.#checkpoints.values())
-      for (const key of values.keys()) if (isErased(partsOfKey(key))) values.delete(key);
-  }
-
-  async eraseEvents(stream: StreamName): Promise<number> {
-    const oldest = this.#oldest.get(stream) ?? 1;
-    this.snapshots.bases.delete(stream);
-    this.#oldest.delete(stream);
-    this.snapshots.kept.delete(stream);
-    return Math.max(0, (await this.#events.erase(stream)) - oldest + 1);
-  }
-
-  async loseEvents(stream: StreamName): Promise<void> {
-    await this.#events.erase(stream);
-    this.#oldest.delete(stream);
-  }
-
-  /** The result of a call at a head before the first event of the stream; `undefined` for any other head. */
-  async #before(stream: StreamName, { version }: Head) {
-    const base = this.#base(stream);
-    if (version === 0 && base !== undefined && !(await this.#has(stream, base)))
-      throw new UnreadableHistory();
-    const isArchived = (this.#oldest.get(stream) ?? 1) > Math.max(1, version);
-    return isArchived ? ({ status: 'archived' } as const) : undefined;
-  }
-
-  #base(stream: StreamName): Head | undefined {
-    return this.snapshots.bases.get(stream)?.head;
-  }
-
-  async #has(stream: StreamName, head: Head): Promise<boolean> {
-    return (await this.#events.read(stream, head)).status === 'read';
-  }
-
-  async reload(change: (recorded: StoredEvent) => StoredEvent): Promise<void> {
-    const before = this.#events;
-    this.#events = new MemoryEventStore(PAGE_SIZE);
-    for await (const { stream } of before.streams()) {
-      let head = BEGINNING;
-      for (const recorded of await wholeHistory(before, stream)) {
-        const { version, commit, ...event } = change(recorded);
-        await this.#events.append(stream, head, commit, [event]);
-        head = { version, commit };
-      }
-    }
-  }
+/** The methods of a feed of one bucket. */
+export function methodsOf(feed: MemoryFeed) {
+  return {
+    read: feed.read.bind(feed),
+    end: feed.end.bind(feed),
+    notify: feed.notify.bind(feed),
+  };
 }
 
-export class DiskCheckpoints implements CheckpointStore {
-  readonly values = new Map<string, string>();
-
-  constructor(readonly disk: Disk) {}
-
-  load(keys: readonly string[]): (string | undefined)[] {
-    return keys.map((key) => this.values.get(key));
-  }
-
-  keys(prefix: string): string[] {
-    return [...this.values.keys()].filter((key) => key.startsWith(prefix));
-  }
-
-  async save(write: CheckpointWrite): Promise<void> {
-    for (const [key, value] of write.values) {
-      const { stream } = partsOfKey(key);
-      if (stream === undefined || value === undefined) continue;
-      if ((await this.disk.read(stream, headOfText(value))).status === 'reset')
-        throw new CheckpointConflict();
-    }
-    return this.saveAny(write);
-  }
-
-  /** Also heads that their streams do not have. */
-  async saveAny({ key, expected, values }: CheckpointWrite): Promise<void> {
-    if (this.values.get(key) !== expected) throw new CheckpointConflict();
-    for (const [each, value] of values)
-      if (value === undefined) this.values.delete(each);
-      else this.values.set(each, value);
-  }
+/** A change that remembers names of streams, for each store that is opened. */
+export function remembering(change: (disk: Disk, seen: Set<StreamName>) => ReturnType<Change>): Change {
+  return (disk) => change(disk, new Set());
 }
 
-export class DiskSnapshots extends MemorySnapshots {
-  readonly #saving = new Set<StreamName>();
-
-  constructor(private readonly has: (stream: StreamName, head: Head) => Promise<boolean>) {
-    super();
-  }
-
-  override async save(stream: StreamName, { format, head, chunks }: Snapshot): Promise<boolean> {
-    if (this.#saving.has(stream)) return false;
-    this.#saving.add(stream);
-    try {
-      const taken: string[] = [];
-      for (const chunk of chunks) {
-        await this.step();
-        taken.push(chunk);
-      }
-      if (!(await this.has(stream, head))) return false;
-      this.keep(stream, { format, head, chunks: taken });
-      return true;
-    } finally {
-      this.#saving.delete(stream);
-    }
-  }
-}
-
-export async function wholeHistory(store: PlaceStore, stream: StreamName): Promise<StoredEvent[]> {
-  const history: StoredEvent[] = [];
-  for (let more = true; more;) {
-    const page = await store.read(stream, headOf(history.at(-1) ?? BEGINNING));
-    if (page.status !== 'read') break;
-    history.push(...page.events);
-    more = page.more;
-  }
-  return history;
+/** `stream`, which is remembered. */
+export function noted(seen: Set<StreamName>, stream: StreamName): StreamName {
+  seen.add(stream);
+  return stream;
 }
