@@ -3,7 +3,7 @@ import { type Codec, type EncodedEvent, parseJsonObject } from '../event-sourcin
 
 /**
  * The codec of plant events: the storage format of every store, and of exports.
- * docs/decisions/0003-storage-format.md explains it, and how it may evolve.
+ * Decision record 0003 explains it, and how it may evolve.
  *
  *     PlantCreated  {"id":9007199254740993,"name":"Fern","tag":"indoor"}
  *     PlantDeleted  {"id":9007199254740993}

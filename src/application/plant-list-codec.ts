@@ -12,7 +12,7 @@ const ROW_LENGTH = 20;
 type PlantRow = readonly unknown[];
 
 /**
- * The codec of plant lists: the format of snapshots. docs/decisions/0014-snapshots.md explains it.
+ * The codec of plant lists: the format of snapshots. Decision record 0014 explains it.
  *
  *     [[1,"9007199254740993","Fern"],[3,7,"Ivy","indoor"],[4]]
  *

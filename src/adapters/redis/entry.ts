@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type EncodedEvent, type StoredEvent, UnreadableHistory } from '../../event-sourcing';
 
 /**
- * The format of an event in a Redis stream; docs/decisions/0003-storage-format.md explains it:
+ * The format of an event in a Redis stream; decision record 0003 explains it:
  *
  *     7-0  type PlantCreated  data {"id":9007199254740993,"name":"Fern"}  commit 1795209633123482913
  *
