@@ -144,8 +144,9 @@ export class PlantList {
   }
 
   /**
-   * Moves on to `version`, as if all events up to it had left no living plant. So a list follows from the creations of
-   * its {@link living} plants alone, each at its position. Throws {@link ImpossibleHistory} if the list is beyond it.
+   * Sets the version to `version` without applying the events between: none of their plants still lives. So a list can
+   * be restored from the creations of its {@link living} plants alone, each at its position. Throws
+   * {@link ImpossibleHistory} if the list has a later version.
    */
   skipTo(version: number): void {
     if (!(version >= this.#version)) throw this.#impossible(`is followed by event ${version + 1}`);

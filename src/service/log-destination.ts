@@ -4,7 +4,7 @@ const BATCH_MS = 5;
 const BATCH_BYTES = 64 * 1024;
 /** Bound on the bytes that wait for a slow reader. Further lines are dropped. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024;
-/** Between attempts while the reader accepts nothing; doubled up to the last. */
+/** Pause between two attempts while the reader accepts nothing, in ms. It doubles from `first` to `last`. */
 const RETRY_MS = { first: 1, last: 50 };
 
 const LINE_FEED = 0x0a;
@@ -75,7 +75,7 @@ export class LogDestination {
     else this.#flushAfter(BATCH_MS);
   }
 
-  /** The lines that `log` writes, in place of writing them. */
+  /** Returns the lines that `log` writes; they are not written. */
   capture(log: () => void): string {
     this.#captured = '';
     try {

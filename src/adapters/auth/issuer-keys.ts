@@ -25,9 +25,9 @@ interface IssuerKeysOptions {
   readonly observer: IssuerKeysObserver;
 }
 
-/** How often the keys are fetched. A key that the issuer has withdrawn is accepted until then. */
+/** The interval of fetches. A withdrawn key is accepted until the next successful fetch. */
 export const REFRESH_EVERY_MS = 300_000;
-/** How often a failed fetch is repeated. Until it succeeds, the known keys stay. */
+/** The interval of fetches after a failed one. The known keys stay valid until one succeeds. */
 export const RETRY_EVERY_MS = 30_000;
 /** Minimum interval between two fetches that tokens cause, and after a failed fetch. */
 export const COOL_DOWN_MS = 2_000;
@@ -53,11 +53,11 @@ export class IssuerKeys implements JwtKeys {
   #text: string | undefined;
   #known: ReturnType<typeof createLocalJWKSet> | undefined;
 
-  /** Fetches are numbered: the last one that was started, … */
+  /** Fetches are numbered. This is the number of the last fetch that was started. */
   #requested = 0;
-  /** … the last one that succeeded, … */
+  /** The number of the last fetch that succeeded. */
   #completed = 0;
-  /** … and the error of the last one, if it failed. */
+  /** The error of the last fetch that ended, if it failed. */
   #failure: Error | undefined;
   #coolAt = -Infinity;
   #fetching: Promise<void> | undefined;

@@ -56,7 +56,7 @@ export async function listen(app: Koa, options: HttpServerOptions = {}): Promise
   if (!closesOldest) server.maxConnections = maxConnections;
   // 0 is no limit: Node drops the fields beyond a limit silently. The app refuses a request with too many.
   server.maxHeadersCount = 0;
-  // Missing in Node's types. A client that has ended its side of the connection still gets its responses.
+  // `httpAllowHalfOpen` is missing in Node's types. With it, a client that has ended its side still gets its responses.
   Object.assign(server, { httpAllowHalfOpen: true });
   const connections = new Connections(server, app.callback(), requestTimeoutMs, report);
   if (closesOldest) server.on('connection', () => connections.closeBeyond(maxConnections));
