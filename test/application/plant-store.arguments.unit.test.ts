@@ -4,7 +4,7 @@ import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import { system } from '../../src/adapters/system';
 import { PlantStore, USER_RULE, type User, parseUser } from '../../src/application';
 import { NewPlant, type PlantId, canonicalInteger } from '../../src/domain';
-import { RUNS } from '../domain/arbitraries';
+import { RUNS, allMembers } from '../domain/arbitraries';
 import { newPlant, plantId } from '../support/given';
 import { SELECTIONS } from '../support/list-queries';
 
@@ -100,8 +100,9 @@ describe('A listing', () => {
 describe('A plant that create acknowledges', () => {
   const anyParts = fc.record({
     id: fc.oneof(fc.string(), fc.bigInt(-(2n ** 64n), 2n ** 64n).map(String)),
-    name: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', '\ud800', null, 7)),
-    tag: fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(undefined, null, '\udfff', '')),
+    ...allMembers(() =>
+      fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(undefined, null, '', '\ud800', '\udfff', 7)),
+    ),
   });
 
   it('can be replayed, for any accepted members', async () => {

@@ -9,7 +9,7 @@ import {
   type PlantEvent,
   type PlantId,
 } from '../../src/domain';
-import { create, deleted, plantId, remove } from '../support/given';
+import { deleted, newPlantOf, plantId, remove } from '../support/given';
 import { MAX_INT64, MIN_INT64 } from '../support/plant-events';
 
 export { MAX_INT64, MIN_INT64 };
@@ -28,7 +28,8 @@ export const anyPlant: fc.Arbitrary<Plant> = fc.record(
   { requiredKeys: MEMBER_NAMES.filter((name) => !MEMBERS[name].optional) },
 );
 
-function allMembers<Value>(valueOf: (name: MemberName) => Value): Readonly<Record<MemberName, Value>> {
+/** A value for each member of a plant, so that a new member cannot be left out. */
+export function allMembers<Value>(valueOf: (name: MemberName) => Value): Readonly<Record<MemberName, Value>> {
   return Object.fromEntries(MEMBER_NAMES.map((name) => [name, valueOf(name)])) as Record<MemberName, Value>;
 }
 
@@ -54,7 +55,9 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(...Object.values(anyCo
 function anyCommandOfType(): Readonly<Record<Command['type'], fc.Arbitrary<Command>>> {
   const anyId = fc.integer({ min: 1, max: 5 });
   return {
-    CreatePlant: fc.tuple(anyId, anyPlant).map(([id, { name, tag }]) => create(id, name, tag)),
+    CreatePlant: fc
+      .tuple(anyId, anyPlant)
+      .map(([id, plant]) => ({ type: 'CreatePlant' as const, plant: newPlantOf(id, plant) })),
     DeletePlant: anyId.map(remove),
   };
 }

@@ -12,7 +12,6 @@ import {
   type Command,
   NewPlant,
   type Plant,
-  type PlantCreated,
   type PlantEvent,
   type PlantId,
   type PlantList,
@@ -20,7 +19,7 @@ import {
   plantDecider,
 } from '../../src/domain';
 import { examplesOf } from '../../src/testing';
-import { plantId } from './plant-events';
+import { plant, plantId } from './plant-events';
 
 export { created, decoded, deleted, encoded, ferns, plant, plantEventOf, plantId } from './plant-events';
 
@@ -40,14 +39,14 @@ export function remove(id: number | PlantId): Command {
 }
 
 export function newPlant(id: number | string, name: string, tag?: string): NewPlant {
-  const { plant, invalid } = NewPlant.from({ id: String(id), name, tag });
-  if (invalid) throw new RangeError(`${invalid.member} must be ${invalid.rule}`);
-  return plant;
+  return newPlantOf(id, plant(name, tag));
 }
 
-/** The NewPlant whose creation records `event`. */
-export function newPlantOf({ id, plant: { name, tag } }: PlantCreated): NewPlant {
-  return newPlant(id, name, tag);
+/** A NewPlant with all members of `plant`. */
+export function newPlantOf(id: number | string, plant: Plant): NewPlant {
+  const { plant: made, invalid } = NewPlant.from({ ...plant, id: String(id) });
+  if (invalid) throw new RangeError(`${invalid.member} must be ${invalid.rule}`);
+  return made;
 }
 
 /** The stream of a user's plants. */

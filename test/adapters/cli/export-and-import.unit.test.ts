@@ -9,8 +9,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { HEADER, HEADER_2, newSeal, trailerLine } from '../../../src/adapters/cli/event-lines';
+import type { PlantCreated, PlantId } from '../../../src/domain';
 import { BEGINNING, StoreUnavailable, UnreadableHistory } from '../../../src/event-sourcing';
-import { MAX_INT64, RUNS } from '../../domain/arbitraries';
+import { MAX_INT64, RUNS, anyPlant, anyPlantId } from '../../domain/arbitraries';
 import { encoded, created, deleted, ferns, plantId, plantsOf } from '../../support/given';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { runCli } from './cli-fixture';
@@ -285,14 +286,7 @@ describe('events import', () => {
   it('restores any recorded histories exactly', async () => {
     const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 8 });
     const history = fc.array(
-      fc.array(
-        fc.record({
-          id: fc.bigInt({ min: -(2n ** 63n), max: MAX_INT64 }),
-          name: text,
-          tag: fc.option(text, { nil: undefined }),
-        }),
-        { minLength: 1, maxLength: 3 },
-      ),
+      fc.array(fc.record({ id: anyPlantId, plant: anyPlant }), { minLength: 1, maxLength: 3 }),
       { maxLength: 5 },
     );
     await fc.assert(
@@ -301,12 +295,12 @@ describe('events import', () => {
         async (users) => {
           const [source, target] = [new MemoryEventStore(2), new MemoryEventStore(3)];
           for (const [name, commits] of users) {
-            const seen = new Set<bigint>();
+            const seen = new Set<PlantId>();
             for (const commit of commits) {
-              const events = commit.flatMap(({ id, name, tag }) => {
+              const events = commit.flatMap(({ id, plant }): PlantCreated[] => {
                 if (seen.has(id)) return [];
                 seen.add(id);
-                return created(plantId(id), name, tag);
+                return [{ type: 'PlantCreated', id, plant }];
               });
               if (events.length > 0) await record(source, name, events);
             }

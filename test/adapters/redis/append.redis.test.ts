@@ -82,10 +82,10 @@ describeOwnRedis('An append to Redis', (startRedis) => {
   });
 
   it('is retried with the script after SCRIPT FLUSH', async () => {
-    await plants.create(ALICE, newPlantOf(fern));
+    await plants.create(ALICE, newPlantOf(fern.id, fern.plant));
     await redis.admin.script('FLUSH');
 
-    expect(await plants.create(ALICE, newPlantOf(moss))).to.deep.equal({ events: [moss] });
+    expect(await plants.create(ALICE, newPlantOf(moss.id, moss.plant))).to.deep.equal({ events: [moss] });
     expect(await stored()).to.have.lengthOf(2);
   });
 
@@ -117,8 +117,8 @@ describeOwnRedis('An append to Redis', (startRedis) => {
 
   describe('at a version whose entry was deleted', () => {
     it('is refused: no version is assigned twice', async () => {
-      await plants.create(ALICE, newPlantOf(fern));
-      await plants.create(ALICE, newPlantOf(moss));
+      await plants.create(ALICE, newPlantOf(fern.id, fern.plant));
+      await plants.create(ALICE, newPlantOf(moss.id, moss.plant));
       await redis.admin.xdel(KEY, '2-0');
       const known = await headOfStream();
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { allMembers } from '../../../domain/arbitraries';
 import { type HttpRequest, exchange } from '../../../support/client';
 import type { Subject } from './http-contract';
 
@@ -65,8 +66,7 @@ export function answering(service: Subject): void {
       const almost = fc.record(
         {
           id: fc.oneof(fc.integer(), fc.jsonValue()),
-          name: fc.oneof(fc.string(), fc.jsonValue()),
-          tag: fc.oneof(fc.string(), fc.jsonValue()),
+          ...allMembers(() => fc.oneof(fc.string(), fc.jsonValue())),
         },
         { requiredKeys: [] },
       );

@@ -1,6 +1,8 @@
 /** The input of the fuzzer: valid requests, damaged requests, and bytes that are not HTTP. */
 import fc from 'fast-check';
 import { QUERY_PARAMETERS } from '../../../../src/adapters/http/lists/list-query';
+import { MEMBER_NAMES } from '../../../../src/domain';
+import { allMembers, anyPlant } from '../../../domain/arbitraries';
 import { AUTH, END, HOST, JSON_TYPE } from '../../../support/requests';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
@@ -37,8 +39,8 @@ const anyJson = fc.oneof(
 );
 
 const body = fc.oneof(
-  fc.tuple(id, fc.string({ minLength: 1, maxLength: 8 })).map(([i, name]) => `{"id":${i},"name":${JSON.stringify(name)}}`),
-  fc.tuple(id, anyJson, anyJson).map(([i, name, tag]) => `{"id":${i},"name":${name},"tag":${tag}}`),
+  fc.tuple(id, anyPlant).map(([i, plant]) => `{"id":${i},${JSON.stringify(plant).slice(1)}`),
+  fc.tuple(id, fc.record(allMembers(() => anyJson))).map(([i, members]) => `{"id":${i},${MEMBER_NAMES.map((name) => `"${name}":${members[name]}`).join()}}`),
   anyJson,
   fc.string({ unit: 'binary-ascii', maxLength: 100 }),
 ); // prettier-ignore

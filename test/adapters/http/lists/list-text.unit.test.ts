@@ -10,8 +10,8 @@ import {
 import { Measurement } from '../../../../src/adapters/http/lists/measurement';
 import { PIECE_LENGTH, SegmentTexts } from '../../../../src/adapters/http/lists/segment-texts';
 import { type Page, type PlantCreated, PlantList } from '../../../../src/domain';
-import { created, deleted } from '../../../support/given';
-import { RUNS } from '../../../domain/arbitraries';
+import { created, deleted, plantId } from '../../../support/given';
+import { RUNS, anyPlant } from '../../../domain/arbitraries';
 
 const MANY = 20_000;
 
@@ -41,16 +41,15 @@ function measure({ ranges }: Page, segments = new SegmentTexts()): { length: num
 
 describe('The text of a list', () => {
   it('is the JSON of its plants, with any writes between two lists', () => {
-    const name = fc.string({ minLength: 1, unit: 'grapheme' });
-    const write = fc.record({ id: fc.nat(300), count: fc.nat(80), name, tag: fc.option(name) });
+    const write = fc.record({ id: fc.nat(300), count: fc.nat(80), plant: anyPlant });
     const look = fc.record({ limit: fc.nat(200), after: fc.nat(400) });
     fc.assert(
       fc.property(fc.array(fc.tuple(write, look)), (past) => {
         const [segments, list] = [new SegmentTexts(10_000), new PlantList()];
-        for (const [{ id, count, name, tag }, { limit, after }] of past) {
+        for (const [{ id, count, plant }, { limit, after }] of past) {
           for (let n = id; n < id + count; n++) {
-            const plant: PlantCreated = created(n, name, tag ?? undefined);
-            list.evolve(list.has(plant.id) ? deleted(n) : plant);
+            const creation: PlantCreated = { type: 'PlantCreated', id: plantId(n), plant };
+            list.evolve(list.has(creation.id) ? deleted(n) : creation);
           }
           const page = list.page(limit, after);
           const text = JSON.stringify(page.plants);

@@ -8,6 +8,7 @@ import type { FailureBody, NewPlantBody } from '../../../../src/adapters/http/op
 import { openApiDocument } from '../../../../src/adapters/http/openapi/document';
 import type { Response } from '../../../../src/adapters/http/openapi/parts';
 import { HttpProblem, PROBLEMS, statusOf } from '../../../../src/adapters/http/app/problems';
+import { allMembers } from '../../../domain/arbitraries';
 
 describe('the OpenAPI document', () => {
   let document: ReturnType<typeof openApiDocument>;
@@ -128,8 +129,7 @@ describe('the OpenAPI document', () => {
           fc.double(),
           fc.constantFrom(7, -0, 2 ** 63, -(2 ** 63), 1e30, -1e30, null, '7'),
         ),
-        name: fc.oneof(fc.string(), fc.constantFrom('', '🌿', null, 7, ['Fern'])),
-        tag: fc.oneof(fc.string(), fc.constantFrom('', null, 7)),
+        ...allMembers(() => fc.oneof(fc.string(), fc.constantFrom('', '🌿', null, 7, ['Fern']))),
         other: fc.jsonValue(),
       },
       { requiredKeys: [] },
