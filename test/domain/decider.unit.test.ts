@@ -147,6 +147,18 @@ describe('The footprint of plants', () => {
     expect(plantFootprint.bytes(list)).to.equal(plantBytes(plantId(2), plant('Moss', 'indoor')));
   });
 
+  it('grows by no more than a command may add, with any command', () => {
+    fc.assert(
+      fc.property(anyCommands, anyCommand, (earlier, command) => {
+        const list = listAfter(earlier);
+        const before = list.bytes;
+        decideAndEvolve(command, list);
+        expect(list.bytes - before).to.be.at.most(plantFootprint.bytesAddedBy(command));
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
   it('grows with a creation, and not with a deletion', () => {
     const { bytesAddedBy } = plantFootprint;
     expect(bytesAddedBy(create(2, 'Moss', 'indoor'))).to.equal(
