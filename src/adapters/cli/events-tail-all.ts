@@ -6,6 +6,7 @@ import {
   atLeastOnce,
   decodeEvent,
   kindOf,
+  partsOf,
   project,
 } from '../../event-sourcing';
 import type { CliContext, CliStore } from './command';
@@ -28,13 +29,21 @@ export async function followAll(
     const recorded = { ...stored, event: decodeEvent(kind.codec, stored) };
     return json ? eventLine(kind, stream, recorded) : `${shown(stream)}\t${plainLine(kind, recorded)}\n`;
   };
+  const unknown = new Set<string>();
+  const reportUnknown = (stream: StreamName) => {
+    const { category = 'none' } = partsOf(stream);
+    if (unknown.has(category)) return;
+    unknown.add(category);
+    report(`Events of the category ${category} are not printed: this version does not know it.`);
+  };
   const projection = project<EncodedEvent>(
     { store, feed, catalogue, snapshots },
     {
       ...atLeastOnce(newCheckpoint(), async (slices) => {
         for (const { stream, events } of slices) {
           const kind = kindOf(kinds, stream);
-          for (const event of kind ? events : []) await terminal.stdout.write(lineOf(stream, kind!, event));
+          if (kind === undefined) reportUnknown(stream);
+          else for (const event of events) await terminal.stdout.write(lineOf(stream, kind, event));
         }
       }),
       // Each stream has the codec of its kind.
