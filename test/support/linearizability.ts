@@ -1,4 +1,4 @@
-import { type PlantRequest, WRITES } from './plant-requests';
+import { type PlantRequest, WRITES, nameGiven } from './plant-requests';
 
 /**
  * The linearizability oracle: decides whether the responses to concurrent clients of
@@ -65,7 +65,7 @@ export function linearizationProblem(
     if (cause === undefined)
       return `after version ${version} nothing can have caused ${JSON.stringify(event)}; in flight: ${shown(inFlight)}`;
     inFlight.delete(cause);
-    const name = nameAfter(cause.request);
+    const name = nameGiven(cause.request);
     if (name === undefined) plants.delete(Number(event.id));
     else plants.set(Number(event.id), name);
     version++;
@@ -109,10 +109,6 @@ function causeOf(
       );
     })
     .sort((a, b) => endOf(a) - endOf(b))[0];
-}
-
-function nameAfter(request: PlantRequest): string | undefined {
-  return request.type === 'list' ? undefined : WRITES[request.type].nameAfter(request);
 }
 
 function endOf(operation: ClientOperation): number {

@@ -35,8 +35,16 @@ export function projectTags(store: ProjectedStore, database: DatabaseSync): Tags
         for (const { stream, restarts, events } of slices) {
           if (restarts) restart.run(stream);
           for (const { event } of events)
-            if (event.type === 'PlantCreated') create.run(stream, event.id, event.plant.tag ?? null);
-            else remove.run(stream, event.id);
+            switch (event.type) {
+              case 'PlantCreated':
+                create.run(stream, event.id, event.plant.tag ?? null);
+                break;
+              case 'PlantDeleted':
+                remove.run(stream, event.id);
+                break;
+              default:
+                event satisfies never;
+            }
         }
       });
     },

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type StreamEvent, linearizationProblem } from '../../support/linearizability';
 import { patient } from '../../support/patience';
+import { ACKNOWLEDGED, WRITES, nameGiven, nameRemoved } from '../../support/plant-requests';
 import type { Attempt, UserOperation } from '../workload/retrying-clients';
 import {
   type Probe,
@@ -28,6 +29,14 @@ const SETTLES_AFTER_MS = 1000;
 const READINESS_MS = 1000 + STORE_TIMEOUT_MS + SETTLES_AFTER_MS;
 /** Fewer requests or probes prove nothing. */
 const ENOUGH = 5;
+/** The answers to writes that took effect, or may have. */
+const CHANGES: readonly unknown[] = [...ACKNOWLEDGED, 'unknown'];
+
+/** The name that an acknowledged write gave a plant, and when it was answered. */
+interface Given {
+  readonly name: string;
+  readonly since: number;
+}
 
 /**
  * Compares the operations of one user with the events that are stored after the last fault. They must be linearizable.
@@ -45,14 +54,12 @@ export function historyProblem(
     const window = windows.find(({ from, to }) => operation.answered >= from && operation.asked <= to);
     if (window === undefined) return [operation];
     if (operation.acknowledged && operation.answered < (window.losesSince ?? Infinity)) return [operation];
-    const changes =
-      operation.answer === 'created' || operation.answer === 'deleted' || operation.answer === 'unknown';
-    return changes ? [{ ...operation, answer: 'unknown' }] : [];
+    return CHANGES.includes(operation.answer) ? [{ ...operation, answer: 'unknown' }] : [];
   });
   return linearizationProblem(relaxed, events);
 }
 
-/** The acknowledged writes of one user that are not stored. The name of a plant is in one creation only. */
+/** The acknowledged writes of one user that are not stored. Each name is given by one write only. */
 export function lostWrites(operations: readonly UserOperation[], events: readonly StreamEvent[]): number {
   const names = new Map<number, string>();
   const stored = new Set<string>();
@@ -62,15 +69,13 @@ export function lostWrites(operations: readonly UserOperation[], events: readonl
   }
   return operations.filter(({ acknowledged, request }) => {
     if (!acknowledged || request.type === 'list') return false;
-    return !stored.has(
-      `${request.type === 'create' ? 'PlantCreated' : 'PlantDeleted'} ${request.name ?? ''}`,
-    );
+    return !stored.has(`${WRITES[request.type].event} ${request.name ?? ''}`);
   }).length;
 }
 
-/** How many creations are stored again. */
+/** How many events that give a name are stored again. */
 export function writtenTwice(events: readonly StreamEvent[]): number {
-  const names = events.filter(({ type }) => type === 'PlantCreated').map(({ name }) => name);
+  const names = events.flatMap(({ name }) => name ?? []);
   return names.length - new Set(names).size;
 }
 
@@ -150,40 +155,40 @@ function isServed({ response }: Attempt): boolean {
 }
 
 /**
- * The lists that lack a creation that was acknowledged before they were requested, is still stored, and whose deletion
- * no client had requested before they were answered.
+ * The lists that lack a name whose write was acknowledged before they were requested and is still stored, and whose
+ * removal no client had requested before they were answered.
  */
 export function staleLists(
   attempts: readonly Attempt[],
   operations: readonly UserOperation[],
   streams: ReadonlyMap<string, readonly StreamEvent[]>,
 ): { readonly list: Attempt; readonly missing: string }[] {
-  const deletedAt = new Map<string, number>();
+  const removedAt = new Map<string, number>();
   for (const { request, asked } of attempts) {
-    if (request.type !== 'delete' || request.name === undefined) continue;
-    deletedAt.set(request.name, Math.min(asked, deletedAt.get(request.name) ?? Infinity));
+    const name = nameRemoved(request);
+    if (name !== undefined) removedAt.set(name, Math.min(asked, removedAt.get(name) ?? Infinity));
   }
   return [...streams].flatMap(([user, events]) => {
     const stored = new Set(events.map(({ name }) => name));
-    const created = operations
-      .filter((each) => each.user === user && each.acknowledged && each.request.type === 'create')
-      .map(({ request, answered }) => ({ name: (request as { name: string }).name, since: answered }))
-      .filter(({ name }) => stored.has(name))
+    const given = operations
+      .filter((each) => each.user === user && each.acknowledged)
+      .map(({ request, answered }) => ({ name: nameGiven(request), since: answered }))
+      .filter((each): each is Given => each.name !== undefined && stored.has(each.name))
       .sort((a, b) => a.since - b.since)
       .values();
     const lists = attempts
       .filter((each) => each.user === user && each.request.type === 'list')
       .sort((a, b) => a.asked - b.asked);
     const present = new Set<string>();
-    let next = created.next();
+    let next = given.next();
     return lists.flatMap((list) => {
-      for (; next.value !== undefined && next.value.since < list.asked; next = created.next())
+      for (; next.value !== undefined && next.value.since < list.asked; next = given.next())
         present.add(next.value.name);
-      for (const name of present) if ((deletedAt.get(name) ?? Infinity) < list.asked) present.delete(name);
+      for (const name of present) if ((removedAt.get(name) ?? Infinity) < list.asked) present.delete(name);
       if (typeof list.response === 'string' || list.response.status !== 200) return [];
       const names = new Set(list.response.names);
       const missing = [...present].find(
-        (name) => !names.has(name) && (deletedAt.get(name) ?? Infinity) > list.answered,
+        (name) => !names.has(name) && (removedAt.get(name) ?? Infinity) > list.answered,
       );
       return missing === undefined ? [] : [{ list, missing }];
     });

@@ -3,14 +3,13 @@ import { ImpossibleHistory, type PlantEvent, PlantList } from '../../../src/doma
 import { type RecordedEvent, partsOf } from '../../../src/event-sourcing';
 import type { RequestOutcome } from '../../support/pending-request';
 import { type ClientOperation, linearizationProblem } from '../../support/linearizability';
-import { WRITES, nameIn, requestOf } from '../../support/plant-requests';
+import { ACKNOWLEDGED, WRITES, nameIn, requestOf } from '../../support/plant-requests';
 import type { SimulatedRequest } from './simulated-request';
 import type { TakenEvents } from './simulated-subscriber';
 import type { SimulationResult } from './simulation';
 import type { Timeline } from './timeline';
 
 const REJECTIONS = Object.values(WRITES).map(({ rejected }): string => rejected);
-const ACKNOWLEDGED = Object.values(WRITES).map(({ acknowledged }) => acknowledged);
 /**
  * Errors after which nothing was written. The second one is a bug of the store that is passed on. The third one is the
  * answer if a failover loses a base between two reads of a load.

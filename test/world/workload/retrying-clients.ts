@@ -192,7 +192,7 @@ export class RetryingClients {
 
   #send(client: HttpClient, request: PlantRequest): Promise<HttpResponse> {
     if (request.type === 'list') return client.list();
-    return request.type === 'create' ? client.create(request.id, request.name) : client.delete(request.id);
+    return WRITES[request.type].sendOverHttp(client, request.id, request.name ?? '');
   }
 }
 
