@@ -41,6 +41,12 @@ describe('The verdict on an episode of chaos', () => {
     expect([lostWrites([created], STORED), lostWrites([created], [])]).to.deep.equal([0, 1]);
   });
 
+  it('takes an acknowledged deletion that is not stored for lost, although its creation is stored', () => {
+    const deleted = operation({ type: 'delete', id: 1, name: 'Fern' }, 'deleted', [30, 40]);
+    expect(lostWrites([created, deleted], STORED)).to.equal(1);
+    expect(lostWrites([created, deleted], [...STORED, { type: 'PlantDeleted', id: 1 }])).to.equal(0);
+  });
+
   it('refuses a write that got 50300 and is stored, and a write that is stored twice', () => {
     expect(historyProblem([], STORED, [])).to.be.a('string');
     expect(historyProblem([created], [...STORED, { type: 'PlantDeleted', id: 1 }, ...STORED], [])).to.be.a(
@@ -53,6 +59,11 @@ describe('The verdict on an episode of chaos', () => {
     expect(historyProblem([created], [], [lossFrom(30, 100, 30)])).to.be.a('string');
     expect(historyProblem([created], [], [lossFrom(0, 100, 25)])).to.be.a('string');
     expect(historyProblem([created], [], [lossFrom(0, 100, undefined)])).to.be.a('string');
+  });
+
+  it('accepts a loss beside a write of the same window that is stored', () => {
+    const lost = operation({ type: 'create', id: 2, name: 'Moss' }, 'created', [30, 40]);
+    expect(historyProblem([created, lost], STORED, [lossFrom(0, 100, 0)])).to.equal(undefined);
   });
 
   it('accepts reads of lost events only in a window whose loss was reported', () => {
