@@ -6,7 +6,7 @@ import { OneAggregate, settled } from './one-aggregate';
 import { type Labels, created, deleted, labelsCodec, stateAfter } from './labels';
 
 const FERN_TO_IVY = [created(1, 'Fern'), created(2, 'Moss'), deleted(1), created(3, 'Ivy')];
-const PLANTS = ['Moss', 'Ivy', 'Aloe'];
+const LABELS = ['Moss', 'Ivy', 'Aloe'];
 
 /** An aggregate over a history of six events, pages of two. */
 async function given(options: Partial<SnapshotOptions<Labels>> = {}) {
@@ -47,7 +47,7 @@ describe('An aggregate whose first events were archived', () => {
   it('loads from the base and the events after it', async () => {
     const { archive, list, faults } = await given();
     await archive(4);
-    expect(await list()).to.deep.equal({ outcome: PLANTS, reads: [0, 4] });
+    expect(await list()).to.deep.equal({ outcome: LABELS, reads: [0, 4] });
     expect(faults()).to.deep.equal(['ada snapshot restored']);
   });
 
@@ -65,7 +65,7 @@ describe('An aggregate whose first events were archived', () => {
     const { snapshots, at, archive, list } = await given();
     await archive(3);
     snapshots.keep('ada', await at(4));
-    expect(await list()).to.deep.equal({ outcome: PLANTS, reads: [0, 4] });
+    expect(await list()).to.deep.equal({ outcome: LABELS, reads: [0, 4] });
     expect(snapshots.calls).to.deep.equal(['load ada']);
   });
 
@@ -74,7 +74,7 @@ describe('An aggregate whose first events were archived', () => {
       const { snapshots, at, archive, list, faults } = await given();
       await archive(4);
       snapshots.keep('ada', { ...(await at(2)), ...change });
-      expect((await list()).outcome).to.deep.equal(PLANTS);
+      expect((await list()).outcome).to.deep.equal(LABELS);
       expect(faults()[0]).to.match(/^ada snapshot ignored/);
       expect(faults().join()).not.to.contain('lost');
     }
@@ -84,7 +84,7 @@ describe('An aggregate whose first events were archived', () => {
     const { snapshots, at, archive, list } = await given({ every: 0 });
     await archive(4);
     snapshots.keep('ada', await at(5));
-    expect((await list()).outcome).to.deep.equal(PLANTS);
+    expect((await list()).outcome).to.deep.equal(LABELS);
     expect(snapshots.calls).to.deep.equal(['load base of ada']);
   });
 
@@ -103,7 +103,7 @@ describe('An aggregate whose first events were archived', () => {
       const { archive, list, faults } = await given();
       await list();
       await archive(version);
-      expect(await list()).to.deep.equal({ outcome: PLANTS, reads: [5] });
+      expect(await list()).to.deep.equal({ outcome: LABELS, reads: [5] });
       expect(faults()).to.deep.equal([]);
     }
   });
@@ -138,7 +138,7 @@ describe('An aggregate whose first events were archived', () => {
     fixture.store.held = false;
     while (fixture.store.calls.length > 0) await fixture.store.calls[0]!.answer();
     await settled();
-    expect(listed.outcome).to.deep.equal(PLANTS);
+    expect(listed.outcome).to.deep.equal(LABELS);
     expect(faults()).to.deep.equal(['ada snapshot restored']);
   });
 
@@ -152,7 +152,7 @@ describe('An aggregate whose first events were archived', () => {
       await archive(5);
       return older;
     };
-    expect(await list()).to.deep.equal({ outcome: PLANTS, reads: [0, 3, 5] });
+    expect(await list()).to.deep.equal({ outcome: LABELS, reads: [0, 3, 5] });
   });
 
   it('leaves the outcome of an append unknown if its reply was lost and its events were archived', async () => {
@@ -169,7 +169,7 @@ describe('An aggregate whose first events were archived', () => {
       name: 'OutcomeUnknown',
       message: 'the events after the known head were archived before the write was confirmed',
     });
-    expect((await list()).outcome).to.deep.equal([...PLANTS, 'Rose', 'Yew']);
+    expect((await list()).outcome).to.deep.equal([...LABELS, 'Rose', 'Yew']);
   });
 
   describe('is not served, rather than as an empty list,', () => {
@@ -206,7 +206,7 @@ describe('An aggregate whose first events were archived', () => {
         expect(messages[0]).to.match(why);
 
         snapshots.bases.set('ada', base);
-        expect((await list()).outcome).to.deep.equal(PLANTS);
+        expect((await list()).outcome).to.deep.equal(LABELS);
       });
     }
 
@@ -240,7 +240,7 @@ describe('An aggregate whose first events were archived', () => {
       snapshots.fault = AWAY;
       expect((await list()).outcome).to.equal('StoreUnavailable');
       snapshots.fault = undefined;
-      expect((await list()).outcome).to.deep.equal(PLANTS);
+      expect((await list()).outcome).to.deep.equal(LABELS);
     });
   });
 });

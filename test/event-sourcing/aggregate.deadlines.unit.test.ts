@@ -235,7 +235,7 @@ describe('A bug in the store', () => {
     fixture.list();
     const [writer, reader] = [fixture.create(1, 'Fern'), fixture.list()];
     await fixture.store.sole.answer();
-    const bug = new TypeError('undefined is not a plant');
+    const bug = new TypeError('undefined is not a label');
     await fixture.store.sole.execute();
     await fixture.store.sole.fail(bug);
 
@@ -246,7 +246,7 @@ describe('A bug in the store', () => {
   it('is handled even if the store throws instead of rejecting', async () => {
     const fixture = new OneAggregate();
     const failWithBug = () => {
-      throw new TypeError('undefined is not a plant');
+      throw new TypeError('undefined is not a label');
     };
     fixture.store.append = failWithBug;
     fixture.store.read = failWithBug;

@@ -6,10 +6,10 @@ import { AWAY, type KeptSnapshot, MemorySnapshots } from '../support/memory-snap
 import { OneAggregate, settled } from './one-aggregate';
 import { type LabelEvent, type Labels, created, deleted, labelsCodec, stateAfter } from './labels';
 
-/** A history of which one plant lives: `plant 2`, then `plant 4`, and so on. */
+/** A history of which one label lives: `label 2`, then `label 4`, and so on. */
 function history(events: number): LabelEvent[] {
   return Array.from({ length: events }, (_, index) =>
-    index % 2 === 0 ? created(1, `plant ${index + 2}`) : deleted(1),
+    index % 2 === 0 ? created(1, `label ${index + 2}`) : deleted(1),
   );
 }
 
@@ -42,14 +42,14 @@ async function given(options: Partial<SnapshotOptions<Labels>> = {}, past = EVEN
   return { fixture, snapshots: store, headAt, list, observed };
 }
 
-const REPLAYED = { outcome: ['plant 10'], reads: [0, 2, 4, 6, 8] };
+const REPLAYED = { outcome: ['label 10'], reads: [0, 2, 4, 6, 8] };
 
 describe('An aggregate with snapshots', () => {
   it('loads from the newest one, and reads only the events after it', async () => {
     const { snapshots, headAt, list, observed } = await given();
     snapshots.keep('ada', snapshotOf(EVENTS.slice(0, 7), await headAt(7)));
 
-    expect(await list()).to.deep.equal({ outcome: ['plant 10'], reads: [0, 7] });
+    expect(await list()).to.deep.equal({ outcome: ['label 10'], reads: [0, 7] });
     expect(observed()).to.deep.equal(['ada snapshot restored']);
   });
 
@@ -57,7 +57,7 @@ describe('An aggregate with snapshots', () => {
     const { snapshots, headAt, list } = await given();
     snapshots.keep('ada', snapshotOf(EVENTS.slice(0, 4), await headAt(4)));
 
-    expect(await list()).to.deep.equal({ outcome: ['plant 10'], reads: [0, 4, 6, 8] });
+    expect(await list()).to.deep.equal({ outcome: ['label 10'], reads: [0, 4, 6, 8] });
   });
 
   it('does not use one that is behind the first page', async () => {
@@ -72,7 +72,7 @@ describe('An aggregate with snapshots', () => {
     const { snapshots, headAt, list } = await given();
     snapshots.keep('ada', snapshotOf(EVENTS, await headAt(9)));
 
-    expect(await list()).to.deep.equal({ outcome: ['plant 10'], reads: [0, 9] });
+    expect(await list()).to.deep.equal({ outcome: ['label 10'], reads: [0, 9] });
   });
 
   it('detects that the history was lost after it', async () => {
@@ -99,9 +99,9 @@ describe('An aggregate with snapshots', () => {
   });
 
   it('refuses requests if its state does not fit into memory', async () => {
-    const plants = Array.from({ length: 30 }, (_, id) => created(id, 'Fern'));
-    const { snapshots, headAt, list } = await given({}, plants, 1000);
-    snapshots.keep('ada', snapshotOf(plants, await headAt(30)));
+    const events = Array.from({ length: 30 }, (_, id) => created(id, 'Fern'));
+    const { snapshots, headAt, list } = await given({}, events, 1000);
+    snapshots.keep('ada', snapshotOf(events, await headAt(30)));
     expect(await list()).to.deep.equal({ outcome: 'StoreUnavailable', reads: [0] });
   });
 
@@ -118,7 +118,7 @@ describe('An aggregate with snapshots', () => {
     snapshots.calls.length = 0;
     await fixture.recordByOthers(...history(9).slice(1));
 
-    expect((await list()).outcome).to.deep.equal(['plant 10']);
+    expect((await list()).outcome).to.deep.equal(['label 10']);
     expect(snapshots.calls).to.deep.equal([]);
   });
 
@@ -141,7 +141,7 @@ describe('An aggregate with snapshots', () => {
       (usable) => ({ ...usable, head: { ...usable.head, version: 10 } }),
       [10],
     ],
-    'of another format': [(usable) => ({ ...usable, format: 'plants-0' }), []],
+    'of another format': [(usable) => ({ ...usable, format: 'labels-0' }), []],
     'that is torn': [({ chunks, ...usable }) => ({ ...usable, chunks: [chunks[0]!.slice(0, -9)] }), []],
     'that breaks a rule': [(usable) => ({ ...usable, chunks: ['[[1,"Fern"],[1,"Fern"]]'] }), []],
   };
@@ -232,7 +232,7 @@ describe('An aggregate with snapshots', () => {
     const later = fixture.list();
     await settled();
 
-    expect([listed.outcome, later.outcome]).to.deep.equal([['plant 8'], ['plant 8', 'Moss']]);
+    expect([listed.outcome, later.outcome]).to.deep.equal([['label 8'], ['label 8', 'Moss']]);
     expect(snapshots.newest('ada')!.head.version).to.be.within(15, 16);
     const { version } = snapshots.newest('ada')!.head;
     const events = (await fixture.store.history('ada')).slice(0, version).map(({ event }) => event);
@@ -275,8 +275,8 @@ describe('A snapshot is saved', () => {
   });
 
   it('after half as many events as items, if that is more', async () => {
-    const plants = Array.from({ length: 4 }, (_, id) => created(id, 'Fern'));
-    const { fixture, snapshots, list } = await given({ every: 1 }, plants);
+    const events = Array.from({ length: 4 }, (_, id) => created(id, 'Fern'));
+    const { fixture, snapshots, list } = await given({ every: 1 }, events);
     await list();
     const versions: (number | undefined)[] = [];
     for (let id = 4; id < 8; id++) {

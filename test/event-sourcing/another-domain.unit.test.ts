@@ -13,12 +13,12 @@ import {
 import { streamName } from '../../src/testing/a-stream';
 import { system } from '../../src/adapters/system';
 
-type Command =
+type CoinCommand =
   { readonly type: 'Add'; readonly amount: number } | { readonly type: 'Empty' } | { readonly type: 'Break' };
-type Event = { readonly type: 'Added'; readonly one: 1 } | { readonly type: 'Emptied' };
+type CoinEvent = { readonly type: 'Added'; readonly one: 1 } | { readonly type: 'Emptied' };
 
 /** A jar of coins, one event per coin; it holds five. */
-const jar: Decider<Command, Event, 'full', number> = {
+const jar: Decider<CoinCommand, CoinEvent, 'full', number> = {
   initialState: () => 0,
   decide(command, coins) {
     switch (command.type) {
@@ -37,9 +37,9 @@ const jar: Decider<Command, Event, 'full', number> = {
     return coins + event.one;
   },
 };
-const codec = jsonCodec<Event>({ Added: { one: (value) => value === 1 }, Emptied: {} });
+const codec = jsonCodec<CoinEvent>({ Added: { one: (value) => value === 1 }, Emptied: {} });
 /** What the codec refuses. */
-const JUNK = { type: 'Added', one: 2 } as unknown as Event;
+const JUNK = { type: 'Added', one: 2 } as unknown as CoinEvent;
 const JAR = streamName('jar');
 
 function given() {
@@ -103,7 +103,7 @@ describe('The engine over another domain', () => {
     const observer = { fault: (_: string, error: unknown) => void faults.push(error) };
     const broken = {
       ...codec,
-      encode: (event: Event) => codec.encode(event.type === 'Emptied' ? JUNK : event),
+      encode: (event: CoinEvent) => codec.encode(event.type === 'Emptied' ? JUNK : event),
     };
     const jars = new Aggregates(jar, { ...system(), store, codec: broken, observer });
     const add = () => jars.execute(JAR, { type: 'Add', amount: 1 });

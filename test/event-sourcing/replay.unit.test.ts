@@ -34,10 +34,10 @@ async function given(...events: LabelEvent[]) {
 }
 
 describe('A replay', () => {
-  const plants = [created(1, 'Fern'), created(2, 'Ivy'), created(3, 'Moss')];
+  const events = [created(1, 'Fern'), created(2, 'Ivy'), created(3, 'Moss')];
 
   it('yields the events after a head page by page, from the beginning by default', async () => {
-    const { store, history } = await given(...plants);
+    const { store, history } = await given(...events);
     expect(await replayed(store)).to.deep.equal({ pages: [[1, 2], [3]] });
     expect(await replayed(store, history[0])).to.deep.equal({ pages: [[2, 3]] });
     expect(await replayed(store, history[2])).to.deep.equal({ pages: [[]] });
@@ -45,7 +45,7 @@ describe('A replay', () => {
   });
 
   it('says which head was lost', async () => {
-    const { store, history } = await given(...plants);
+    const { store, history } = await given(...events);
     await store.loseTail('ada', 1);
     const { error } = await replayed(store, history[1]);
     expect(error).to.be.instanceOf(HistoryChanged);
@@ -57,7 +57,7 @@ describe('A replay', () => {
   });
 
   it('says after which head the events were archived', async () => {
-    const { store } = await given(...plants);
+    const { store } = await given(...events);
     store.archive('ada', 2);
     const { error } = await replayed(store);
     expect(error).to.be.instanceOf(ArchivedHistory);
@@ -69,7 +69,7 @@ describe('A replay', () => {
   });
 
   it('stops at a gap between two versions', async () => {
-    const { store, history } = await given(...plants);
+    const { store, history } = await given(...events);
     store.read = async () => ({ status: 'read', events: [history[0]!, history[2]!], more: false });
     const { pages, error } = await replayed(store);
     expect(pages).to.deep.equal([]);
