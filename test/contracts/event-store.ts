@@ -6,7 +6,7 @@ import {
   eventStoreContract,
 } from '../../src/testing';
 
-export interface Candidate extends ContractOptions {
+export interface StoreCandidate extends ContractOptions {
   readonly name: string;
   readonly open: () => OpenStore | Promise<OpenStore>;
   /** Only the cases with these names; all of them by default. */
@@ -23,7 +23,7 @@ export const CONTRACT_OPTIONS = {
   ...(SEED === undefined ? {} : { seed: Number(SEED) }),
 };
 
-export function describeEventStore(candidate: Candidate): void {
+export function describeEventStore(candidate: StoreCandidate): void {
   const { name, open, only = /(?:)/, ...options } = candidate;
   const cases = eventStoreContract(open, { effort: LONG ? 25 : 1, ...options, ...CONTRACT_OPTIONS });
   describeContract(

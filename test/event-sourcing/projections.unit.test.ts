@@ -19,7 +19,7 @@ const WRITERS = Array.from({ length: 64 }, (_, index) => streamName(`writer ${in
 /** What happens to a batch that an instance applies; `late`: after the instance died, and perhaps others went on. */
 type Fate = 'applied' | 'late' | 'dies before' | 'dies after' | 'fails before' | 'fails after';
 
-type Move =
+type ProjectionMove =
   | { readonly type: 'append'; readonly writer: number; readonly events: number }
   | { readonly type: 'start' | 'late' }
   | { readonly type: 'fate'; readonly fate: Fate }
@@ -30,7 +30,7 @@ type Move =
 
 const writer = fc.nat({ max: WRITERS.length - 1 });
 const append = fc.record({ type: fc.constant('append'), writer, events: fc.integer({ min: 1, max: 5 }) });
-const anyMove = fc.oneof<fc.WeightedArbitrary<Move>[]>(
+const anyMove = fc.oneof<fc.WeightedArbitrary<ProjectionMove>[]>(
   { weight: 24, arbitrary: append },
   { weight: 2, arbitrary: fc.record({ type: fc.constantFrom('start', 'late') }) },
   {
@@ -135,7 +135,7 @@ class Instances {
 }
 
 async function perform(
-  move: Move,
+  move: ProjectionMove,
   store: BucketedStore,
   instances: Instances,
   { unreported, erased }: { readonly unreported: Set<number>; readonly erased: Set<StreamName> },

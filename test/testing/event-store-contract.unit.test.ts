@@ -111,24 +111,24 @@ describe('The contract of an event store', () => {
   });
 });
 
-interface Candidate {
+interface TestedStore {
   readonly open: () => OpenStore | Promise<OpenStore>;
   readonly options?: Partial<ContractOptions>;
 }
 
-function casesOf({ open, options }: Candidate): ContractCase[] {
+function casesOf({ open, options }: TestedStore): ContractCase[] {
   return eventStoreContract(open, { pageSize: PAGE_SIZE, seed: SEED, ...options });
 }
 
 /** Whether a store fails any case; with `only`, any with such a name. */
-async function detects(candidate: Candidate, only = /(?:)/): Promise<boolean> {
+async function detects(candidate: TestedStore, only = /(?:)/): Promise<boolean> {
   for (const { name, run } of casesOf(candidate))
     if (only.test(name) && (await failureOf(run()))) return true;
   return false;
 }
 
 /** The cases that a store fails. */
-async function failures(candidate: Candidate): Promise<ContractCase[]> {
+async function failures(candidate: TestedStore): Promise<ContractCase[]> {
   const failed: ContractCase[] = [];
   for (const each of casesOf(candidate)) if (await failureOf(each.run())) failed.push(each);
   return failed;

@@ -1,7 +1,7 @@
 import { type Faults, ONE_REDIS_FAULTS, SENTINEL_FAULTS, only } from './faults/faults';
 import { partitions } from './faults/partition';
 import { powerLoss } from './faults/power-loss';
-import type { Parts } from './on-servers';
+import type { ScenarioParts } from './on-servers';
 import { cluster } from './topology/cluster';
 import { oneRedis } from './topology/one-redis';
 import { sentinel } from './topology/sentinel';
@@ -58,7 +58,7 @@ const COLUMNS: Readonly<Record<string, Column>> = {
 };
 
 /** One scenario for each cell of the matrix. */
-export const DURABILITY: Readonly<Record<string, Parts>> = Object.fromEntries(
+export const DURABILITY: Readonly<Record<string, ScenarioParts>> = Object.fromEntries(
   Object.entries(COLUMNS).flatMap(([fault, { topology, faults, waits, needs }]) =>
     FSYNCS.flatMap((fsync) =>
       waits.map((wait) => [

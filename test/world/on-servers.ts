@@ -29,7 +29,7 @@ import { FeedFollower } from './workload/feed-follower';
 import { keyOf } from '../support/keys';
 
 /** What a scenario is composed of. */
-export interface Parts {
+export interface ScenarioParts {
   readonly topology: TopologyKind;
   readonly instances: number;
   readonly workload: ClientWork;
@@ -96,7 +96,7 @@ export interface ServersReport {
 const EXCERPT = 1500;
 const SHOWN = 10;
 
-export function onServers(parts: Parts): Scenario {
+export function onServers(parts: ScenarioParts): Scenario {
   const { topology, needs, short, cell } = parts;
   return {
     short,
@@ -149,7 +149,7 @@ function describeStep({ fault, repairedMs, servedMs, outages, times }: DoneStep)
   return `${fault}: ${texts.join(', ')}`;
 }
 
-async function play(parts: Parts, { seed, continues, progress }: RunOptions): Promise<ServersReport> {
+async function play(parts: ScenarioParts, { seed, continues, progress }: RunOptions): Promise<ServersReport> {
   const random = randomFrom(seed);
   const topology = await parts.topology.start(random);
   const { network } = topology;

@@ -4,7 +4,7 @@ import { CLUSTER_FAULTS, ONE_REDIS_FAULTS, SENTINEL_FAULTS, only } from './fault
 import { lostSentinels } from './faults/lost-sentinels';
 import { partitions } from './faults/partition';
 import { RANDOM_REQUESTS } from './model/scenarios';
-import { type Parts, onServers } from './on-servers';
+import { type ScenarioParts, onServers } from './on-servers';
 import { READ_MODEL } from './read-model/scenario';
 import type { Scenario } from './scenario';
 import { SIMULATIONS } from './simulated/scenarios';
@@ -39,7 +39,7 @@ const partition = {
 };
 
 // prettier-ignore
-const ON_SERVERS: Readonly<Record<string, Parts>> = {
+const ON_SERVERS: Readonly<Record<string, ScenarioParts>> = {
   'chaos on one Redis': { ...chaos, topology: oneRedis(), environment: EVICTS, faults: ONE_REDIS_FAULTS, short: Object.keys(ONE_REDIS_FAULTS).length },
   'chaos with Sentinels': { ...chaos, topology: sentinel({ waitReplicas: (random) => random() < 0.7 ? 2 : 0 }), faults: SENTINEL_FAULTS },
   'chaos in a Cluster': { ...chaos, topology: cluster(), faults: CLUSTER_FAULTS },

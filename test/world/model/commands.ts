@@ -5,7 +5,7 @@ import { anyPlant } from '../../domain/arbitraries';
 import { type HttpClient, type HttpRequest, type HttpResponse, nextPage } from '../../support/client';
 import { PlantsOracle } from '../../support/plants-oracle';
 import * as specification from './specification';
-import type { Outcome, Reply } from './specification';
+import type { Outcome, ExpectedResponse } from './specification';
 
 export const USERS = ['ada', 'bob'] as const;
 export type User = (typeof USERS)[number];
@@ -102,7 +102,7 @@ const refusal = fc.tuple(anyUser, fc.constantFrom(...REFUSED)).map(([user, refus
   const request = { method, path, headers: { 'Content-Type': 'application/json', ...headers } };
   return command(`${user}: ${line} ${body ?? ''}`, async (_, service) => {
     const response = await service[user].client.send(body === undefined ? request : { ...request, body });
-    expectReply(response, { status: Math.floor(error / 100), error });
+    expectResponse(response, { status: Math.floor(error / 100), error });
   });
 });
 
@@ -148,9 +148,9 @@ async function compareList(model: Model, service: TestedService, listing: ListRe
 
   const { text, next: place } = specification.list(plants, Number(limit ?? Infinity), cursor?.place);
   const isKnown = known?.plants === plants;
-  if (ifChanged && isKnown) expectReply(response, { status: 304, text: '' });
+  if (ifChanged && isKnown) expectResponse(response, { status: 304, text: '' });
   else {
-    expectReply(response, { status: 200, text: method === 'HEAD' ? '' : text! });
+    expectResponse(response, { status: 200, text: method === 'HEAD' ? '' : text! });
     expect(response.headers['content-length']).to.equal(String(Buffer.byteLength(text!)));
   }
   const etag = response.headers.etag!;
@@ -218,12 +218,12 @@ function command(text: string, run: (model: Model, service: TestedService) => Pr
 }
 
 /** Compares the response, and changes the model. */
-function apply(model: Model, user: User, [reply, plants]: Outcome, response: HttpResponse): void {
-  expectReply(response, reply);
+function apply(model: Model, user: User, [expected, plants]: Outcome, response: HttpResponse): void {
+  expectResponse(response, expected);
   model[user] = plants;
 }
 
-function expectReply(response: HttpResponse, { status, error, text }: Reply): void {
+function expectResponse(response: HttpResponse, { status, error, text }: ExpectedResponse): void {
   expect(response.status).to.equal(status);
   expect(response.error).to.equal(error);
   if (error === undefined) expect(response.text).to.equal(text);

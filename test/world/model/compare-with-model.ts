@@ -20,7 +20,7 @@ export const ENVIRONMENT = {
 };
 
 /** The service under test. */
-export interface Subject extends Pick<TestedService, 'restart' | 'forgets'> {
+export interface ComparedService extends Pick<TestedService, 'restart' | 'forgets'> {
   /** Of all instances, before and after a restart. */
   readonly urls: readonly string[];
 }
@@ -35,7 +35,11 @@ export const KINDS: readonly string[] = [
  * Plays random commands to the service and to the model of its specification, `runs` times. Resolves with the kinds of
  * responses. Rejects with the shortest commands that differ.
  */
-export async function compareWithModel(subject: Subject, seed: number, runs: number): Promise<Set<string>> {
+export async function compareWithModel(
+  subject: ComparedService,
+  seed: number,
+  runs: number,
+): Promise<Set<string>> {
   const met = new Set<string>();
   await fc.assert(
     fc.asyncProperty(anyCommands, async (commands) => {
@@ -50,7 +54,10 @@ export async function compareWithModel(subject: Subject, seed: number, runs: num
 }
 
 /** @param met gets the kinds of responses. */
-async function serviceOf({ urls, restart, forgets }: Subject, met: Set<string>): Promise<TestedService> {
+async function serviceOf(
+  { urls, restart, forgets }: ComparedService,
+  met: Set<string>,
+): Promise<TestedService> {
   class NotingClient extends HttpClient {
     override async send(request: HttpRequest): Promise<HttpResponse> {
       const response = await super.send(request);

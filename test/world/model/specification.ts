@@ -2,7 +2,7 @@
 import { type Plant, type PlantId } from '../../../src/domain';
 import type { PlantsOracle } from '../../support/plants-oracle';
 
-export interface Reply {
+export interface ExpectedResponse {
   readonly status: number;
   readonly error?: number;
   readonly text?: string;
@@ -10,7 +10,7 @@ export interface Reply {
   readonly next?: number | undefined;
 }
 
-export type Outcome = readonly [reply: Reply, plants: PlantsOracle];
+export type Outcome = readonly [expected: ExpectedResponse, plants: PlantsOracle];
 
 export function create(plants: PlantsOracle, id: string, plant: Plant): Outcome {
   const after = plants.after({ type: 'PlantCreated', id: id as PlantId, plant });
@@ -24,7 +24,7 @@ export function remove(plants: PlantsOracle, id: string): Outcome {
   return after ? [{ status: 204, text: '' }, after] : [{ status: 404, error: 40401 }, plants];
 }
 
-export function list(plants: PlantsOracle, limit = Infinity, cursor = 0): Reply {
+export function list(plants: PlantsOracle, limit = Infinity, cursor = 0): ExpectedResponse {
   const { plants: page, next } = plants.page(limit, cursor);
   return { status: 200, text: JSON.stringify(page), next: page.length === 0 ? undefined : next };
 }

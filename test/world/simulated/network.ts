@@ -21,14 +21,14 @@ import { STREAMS } from './users';
 const PAGE_ENTRIES = 100;
 
 /** What the store answers, and how many writes the store had then. */
-interface Reply {
+interface CallResult {
   readonly result?: { readonly value: unknown };
   readonly error?: Error;
   readonly offset: number;
 }
 
 /** A subscriber of an instance that waits for a change of a stream or of the feed. */
-interface Waiter {
+interface WaitingSubscriber {
   readonly instance: number;
   readonly hasChanged: () => boolean;
   readonly changed: () => void;
@@ -42,7 +42,7 @@ interface Call {
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
   /** Set when the store has executed it. */
-  reply?: Reply;
+  reply?: CallResult;
 }
 
 type Action = (call: Call) => void;
@@ -68,7 +68,7 @@ export class SimulatedNetwork implements StoreNetwork {
   readonly calls: Call[] = [];
   /** Requests that may still reach the store, and have an outcome or will never get one. */
   readonly late: Call[] = [];
-  readonly #waiters = new Set<Waiter>();
+  readonly #waiters = new Set<WaitingSubscriber>();
   #frozen = false;
   readonly #partitioned = new Set<number>();
 
@@ -142,7 +142,7 @@ export class SimulatedNetwork implements StoreNetwork {
     };
   }
 
-  #wait(waiter: Waiter): () => void {
+  #wait(waiter: WaitingSubscriber): () => void {
     this.#waiters.add(waiter);
     this.#notify();
     return () => void this.#waiters.delete(waiter);
@@ -245,12 +245,12 @@ export class SimulatedNetwork implements StoreNetwork {
   };
 
   /** The request reaches the store. Returns the reply; `undefined` while the store cannot be reached. */
-  #execute(call: Call): Reply | undefined {
+  #execute(call: Call): CallResult | undefined {
     if (this.#frozen || this.#partitioned.has(call.instance)) return undefined;
     return (call.reply ??= this.#run(call));
   }
 
-  #run(call: Call): Reply {
+  #run(call: Call): CallResult {
     try {
       const result = { value: call.run() };
       if (call.isAppend) this.#notify();
