@@ -46,13 +46,13 @@ module.exports = {
     {
       name: 'testing-knows-ports-and-the-reference',
       comment:
-        'The published contract of a store knows the port, plants as samples, the memory store as reference, the commit ids of the service, and fast-check.',
+        'The published contract of a store knows the ports, the memory store as reference, the commit ids of the service, and fast-check.',
       severity: 'error',
       from: { path: '^src/testing/' },
       to: {
         path: '^src/|node_modules/',
         pathNot:
-          '^src/testing/|^src/(event-sourcing|domain|adapters/memory|adapters/system)/index[.]ts$|node_modules/(fast-check|@types)/',
+          '^src/testing/|^src/(event-sourcing|adapters/memory|adapters/system)/index[.]ts$|node_modules/(fast-check|@types)/',
       },
     },
     {
