@@ -41,7 +41,11 @@ export const BODY_LIMIT = 65_536;
 
 type Suite = (service: Subject) => void;
 
-/** The tests of each operation. What follows from the table of operations is in {@link operations}. */
+/**
+ * The tests of each operation of users. What follows from the table of operations is in {@link operations}. The operations
+ * of the service itself use no streams, so they have tests of their own, with one store: `docs.http.test.ts` for the
+ * documentation, `admin-port.http.test.ts` and the tests of readiness and of metrics for the others.
+ */
 const BY_OPERATION: Readonly<Record<UserOperationId, readonly [Suite, ...Suite[]]>> = {
   createPlant: [creating, bodies],
   listPlants: [listing, paging],
