@@ -3,8 +3,6 @@
  * one that a test started, is checked here against the rules for all
  * log lines. hooks.ts fails the run if a line breaks them.
  */
-import { type Logger, pino } from 'pino';
-
 /** The first characters of every token in the tests, also of signed ones. */
 const TOKEN = /alice-token|bob-token|token-of-|token-\d|other-\d|plants_[\w-]{20}|eyJ[\w-]{10}|bearer /i;
 
@@ -34,11 +32,6 @@ export function noteLine(line: string): void {
 export function noteOutput(output: string): void {
   const whole = output.slice(0, output.lastIndexOf('\n') + 1);
   for (const line of whole.split('\n').slice(0, -1)) if (line.startsWith('{')) noteLine(`${line}\n`);
-}
-
-/** For a service whose log is checked only here. */
-export function notedLog(): Logger {
-  return pino({ level: 'trace' }, { write: noteLine });
 }
 
 /** The number of lines, and the lines that break the rules. */

@@ -2,19 +2,18 @@ import axe from 'axe-core';
 import { expect } from 'chai';
 import type { Locator, Page } from 'playwright-core';
 import { OPERATIONS } from '../../../src/adapters/http/openapi/operations';
-import { type RunningService, bootstrap } from '../../../src/service/bootstrap';
-import { readConfig } from '../../../src/service/config';
 import { describeBrowser } from '../../support/browser';
 import { until } from '../../support/until';
+import { type WatchedService, startWatched } from '../../support/watched-service';
 
 describeBrowser('In a browser', (browser) => {
-  let service: RunningService;
+  let service: WatchedService;
   let page: Page;
   /** Requests to other origins, and complaints of the browser. */
   let strange: string[];
 
   before(async () => {
-    service = await bootstrap(readConfig({ PORT: '0', LOG_LEVEL: 'silent' }).config!);
+    service = await startWatched({ AUTH_TOKENS: '' });
     strange = [];
     page = await browser().newPage({ viewport: { width: 1280, height: 1000 } });
     page.on('request', (request) => {
@@ -28,7 +27,7 @@ describeBrowser('In a browser', (browser) => {
     await page.goto(`${service.url}/`);
   });
   // Absent if there is no browser.
-  after(() => (service as RunningService | undefined)?.stop());
+  after(() => (service as WatchedService | undefined)?.stop());
 
   const operation = (id: string) => page.locator(`#operations-Plants-${id}`);
 

@@ -10,9 +10,8 @@ import { openApiDocument } from '../../../src/adapters/http/openapi/document';
 import { OPERATIONS } from '../../../src/adapters/http/openapi/operations';
 import { HttpProblem, Overloaded, PROBLEMS, problemOf } from '../../../src/adapters/http/app/problems';
 import { Allowance, constant } from '../../../src/adapters/http/app/response';
-import { type RunningService, bootstrap } from '../../../src/service/bootstrap';
-import { readConfig } from '../../../src/service/config';
 import { type HttpRequest, exchange } from '../../support/client';
+import { type WatchedService, startWatched } from '../../support/watched-service';
 import { exampleOf } from './contract/operations';
 
 const KEPT: Readonly<Record<string, string>> = {
@@ -31,10 +30,10 @@ interface EncodedResponse {
 }
 
 describe('The description of the interface', () => {
-  let service: RunningService;
+  let service: WatchedService;
 
   before(async () => {
-    service = await bootstrap(readConfig({ PORT: '0', LOG_LEVEL: 'silent' }).config!);
+    service = await startWatched({ AUTH_TOKENS: '' });
   });
   after(() => service.stop());
 
