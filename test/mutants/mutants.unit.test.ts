@@ -23,6 +23,16 @@ describe('The mutants', () => {
     expect(new Set(MUTANTS.map(({ fault }) => fault)).size).to.equal(MUTANTS.length);
   });
 
+  it('that survive and were judged are in files that exist', () => {
+    const [, judged] = readFileSync('test/mutants/survivors.md', 'utf8').split('## Judged');
+    const files = [...judged!.matchAll(/^\| ((?:`[\w/-]+\.ts`(?:, )?)+) \|/gm)].flatMap(([, cell]) =>
+      cell!.replaceAll('`', '').split(', '),
+    );
+    expect(files).to.have.length.above(50);
+    const isThere = (file: string) => ['src', 'src/adapters'].some((at) => existsSync(`${at}/${file}`));
+    expect(files.filter((file) => !isThere(file))).to.deep.equal([]);
+  });
+
   it('are refused if the lines to replace are missing, or there twice', () => {
     const mutant = { fault: 'a', file: 'the file', before: ['a'], after: ['b'] };
     expect(mutated('c\n a\nc', mutant)).to.equal('c\nb\nc');
