@@ -12,6 +12,7 @@ import {
   plantFootprint,
 } from '../../src/domain';
 import { create, created, deleted, given, plant, plantId, remove } from '../support/given';
+import { RULES } from '../support/plant-requests';
 import { PlantsOracle } from '../support/plants-oracle';
 import { RUNS, anyCommand, anyCommands } from './arbitraries';
 
@@ -72,18 +73,11 @@ describe('Deleting a plant', () => {
   });
 });
 
-/** By type, so that the compiler requires each new type: the event that is due, and the rejection if it is not. */
-const RESULTS: {
-  readonly [Type in Command['type']]: (
-    command: Extract<Command, { type: Type }>,
-  ) => readonly [PlantEvent, Rejection];
-} = {
-  CreatePlant: ({ plant: { id, members } }) => [{ type: 'PlantCreated', id, plant: members }, 'id-taken'],
-  DeletePlant: ({ id }) => [deleted(id), 'no-such-plant'],
-};
-
+/** The event that is due, and the rejection if it is not. */
 function resultOf(command: Command): readonly [PlantEvent, Rejection] {
-  return (RESULTS[command.type] as (command: Command) => readonly [PlantEvent, Rejection])(command);
+  const { event, rejected } = RULES[command.type];
+  const { id, members } = 'plant' in command ? command.plant : { id: command.id, members: plant('') };
+  return [event(id, members), rejected];
 }
 
 describe('Any command', () => {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type StreamEvent, linearizationProblem } from '../../support/linearizability';
 import { patient } from '../../support/patience';
-import { ACKNOWLEDGED, WRITES, nameGiven, nameRemoved } from '../../support/plant-requests';
+import { ACKNOWLEDGED, eventOf, nameGiven, nameRemoved } from '../../support/plant-requests';
 import type { Attempt, UserOperation } from '../workload/retrying-clients';
 import {
   type Probe,
@@ -69,7 +69,7 @@ export function lostWrites(operations: readonly UserOperation[], events: readonl
   }
   return operations.filter(({ acknowledged, request }) => {
     if (!acknowledged || request.type === 'list') return false;
-    return !stored.has(`${WRITES[request.type].event} ${request.name ?? ''}`);
+    return !stored.has(`${eventOf(request).type} ${request.name ?? ''}`);
   }).length;
 }
 

@@ -41,6 +41,16 @@ describe('The verdict on an episode of chaos', () => {
     expect([lostWrites([created], STORED), lostWrites([created], [])]).to.deep.equal([0, 1]);
   });
 
+  it('refuses events that the rules cannot lead to, although each was acknowledged', () => {
+    const taken: PlantRequest = { type: 'create', id: 1, name: 'Moss' };
+    const events = [...STORED, { type: 'PlantCreated', id: 1, name: 'Moss' }];
+    expect(historyProblem([created, operation(taken, 'created', [10, 20])], events, [])).to.be.a('string');
+    expect(historyProblem([created, operation(taken, 'id-taken', [10, 20])], STORED, [])).to.equal(undefined);
+    const deleted = operation({ type: 'delete', id: 2 }, 'deleted', [10, 20]);
+    const missing = [...STORED, { type: 'PlantDeleted', id: 2 }];
+    expect(historyProblem([created, deleted], missing, [])).to.be.a('string');
+  });
+
   it('takes an acknowledged deletion that is not stored for lost, although its creation is stored', () => {
     const deleted = operation({ type: 'delete', id: 1, name: 'Fern' }, 'deleted', [30, 40]);
     expect(lostWrites([created, deleted], STORED)).to.equal(1);
