@@ -160,7 +160,8 @@ export class BucketProjection<Event, State> {
   async #recover(result: Exclude<FeedReadResult, { status: 'read' }>): Promise<void> {
     const shared = result.status === 'reset' ? result.shared : undefined;
     if (result.status === 'reset' && !(await this.#report(shared))) return;
-    await this.#compare(shared, this.#checkpoint.bound);
+    this.#checkpoint.set({ bound: undefined });
+    await this.#compare(shared);
   }
 
   /**
@@ -193,10 +194,9 @@ export class BucketProjection<Event, State> {
   /**
    * Replaces the streams of the checkpoint that differ from the store. Then continues after `shared`, a position of the
    * trail that the feed has. Without one, all streams are read. The checkpoint has `comparing` until all streams are
-   * compared, so an interrupted instance compares them again. The bound `lost` stays until another one replaces it,
-   * because it reveals the loss.
+   * compared, so an interrupted instance compares them again.
    */
-  async #compare(shared: FeedPosition | undefined, lost?: FeedPosition): Promise<void> {
+  async #compare(shared: FeedPosition | undefined): Promise<void> {
     const { catalogue } = this.context;
     this.#checkpoint.set({ comparing: true });
     for (const streams = await this.#checkpoint.streams(); streams.length > 0;) {
@@ -204,12 +204,12 @@ export class BucketProjection<Event, State> {
       const found = await this.#reader.read(() => Promise.all(some.map((stream) => catalogue.find(stream))));
       if (found === undefined) return;
       const versions = some.map((stream, index) => [stream, found[index]?.version ?? 0] as const);
-      if (!(await this.applyListed(new Map(versions), lost))) return;
+      if (!(await this.applyListed(new Map(versions)))) return;
     }
-    const { trail = [], bound } = this.#checkpoint;
+    const { trail = [] } = this.#checkpoint;
     const index = trail.findIndex(({ sequence }) => sequence === shared?.sequence);
     const [newest, ...older] = index < 0 ? [] : trail.slice(index);
-    this.#checkpoint.set({ comparing: undefined, bound: bound === lost ? undefined : bound });
+    this.#checkpoint.set({ comparing: undefined });
     this.#reported = undefined;
     if (newest === undefined) this.#checkpoint.set({ trail: undefined });
     else await this.moveTo([newest, ...older]);
@@ -218,14 +218,14 @@ export class BucketProjection<Event, State> {
   /**
    * Applies all events of `streams` up to versions that the catalogue has just returned. The end of the feed is read after
    * them, so it is a bound of what is applied. False, without effect, if the feed cannot be read, or does not have the
-   * earlier bound. That bound may be `lost`.
+   * earlier bound.
    */
-  async applyListed(streams: ReadonlyMap<StreamName, number>, lost?: FeedPosition): Promise<boolean> {
+  async applyListed(streams: ReadonlyMap<StreamName, number>): Promise<boolean> {
     const { feed } = this.context;
     const { bound } = this.#checkpoint;
     const end = await this.#reader.read(() => feed.end(this.bucket));
     if (end === undefined) return false;
-    if (bound !== undefined && bound !== lost) {
+    if (bound !== undefined) {
       const known = await this.#reader.read(() => feed.read(this.bucket, [bound], 1));
       if (known?.status !== 'read') return false;
     }
