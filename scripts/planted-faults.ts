@@ -1,19 +1,14 @@
-/** The column `fault` of docs/promises.md: the planted faults that each test finds. */
+/** The column `planted fault` of docs/promises.md: the planted faults that the tests of each row find. */
 import { MUTANTS } from '../test/mutants/mutants';
 
-/** A row of a table of promises: before its last column, the tests, and the faults. */
-const ROW = /^(\|.*\| (`.*) \|) (.*) \|$/gm;
-const PLANTED = /\*\*.*?\*\*(?:; )?/g;
+/** A row of a table of promises: the promise, the tests, the planted faults, and the faults that were tried by hand. */
+const ROW = /^(\|.*? \| (`.*?) \|) [^|]* (\| [^|]* \|)$/gm;
 
-/** The page with the faults that `npm run test:mutants` plants, in bold, before those that were tried by hand. */
+/** The page with the faults that `npm run test:mutants` plants. */
 export function withPlantedFaults(page: string): string {
-  return page.replace(ROW, (_, start: string, tests: string, faults: string) => {
-    const planted = MUTANTS.filter(({ test }) => test && finds(tests, test)).map(
-      ({ fault }) => `**${fault}**`,
-    );
-    const others = faults.replaceAll(PLANTED, '').replace(/; $/, '');
-    const all = others === '–' && planted.length > 0 ? planted : [...planted, others].filter(Boolean);
-    return `${start} ${all.join('; ') || '–'} |`;
+  return page.replace(ROW, (_, start: string, tests: string, triedByHand: string) => {
+    const planted = MUTANTS.filter(({ test }) => test && finds(tests, test)).map(({ fault }) => fault);
+    return `${start} ${planted.join('; ') || '–'} ${triedByHand}`;
   });
 }
 
