@@ -19,7 +19,7 @@ export type Cacheable = Pick<Aggregate<never, never, never, never>, 'bytes' | 'i
 
 type Open<Opened> = (stream: StreamName, memory: AggregateMemory) => Opened;
 
-interface Entry<Cached> {
+interface CacheEntry<Cached> {
   readonly aggregate: Cached;
   bytes: number;
   items: number;
@@ -32,9 +32,9 @@ interface Entry<Cached> {
  */
 export class AggregateCache<Cached extends Cacheable> {
   /** Least recently used first. */
-  readonly #entries = new Map<StreamName, Entry<Cached>>();
+  readonly #entries = new Map<StreamName, CacheEntry<Cached>>();
   /** The most recently used one. */
-  #latest: Entry<Cached> | undefined;
+  #latest: CacheEntry<Cached> | undefined;
   #bytes = 0;
   #items = 0;
   #hits = 0;
@@ -79,15 +79,15 @@ export class AggregateCache<Cached extends Cacheable> {
     return entry.aggregate as Opened;
   }
 
-  #add(stream: StreamName, open: Open<Cached>): Entry<Cached> {
+  #add(stream: StreamName, open: Open<Cached>): CacheEntry<Cached> {
     const memory: AggregateMemory = { makeRoom: () => this.#makeRoom(entry) };
-    const entry: Entry<Cached> = { aggregate: open(stream, memory), bytes: 0, items: 0 };
+    const entry: CacheEntry<Cached> = { aggregate: open(stream, memory), bytes: 0, items: 0 };
     this.#count(entry);
     return entry;
   }
 
   /** Updates the cost of the entry, and evicts others. False if the memory is still exceeded. */
-  #makeRoom(entry: Entry<Cached>): boolean {
+  #makeRoom(entry: CacheEntry<Cached>): boolean {
     this.#count(entry);
     this.#evict((other) => other !== this.#latest);
     // A load may evict even the most recently used aggregate, if that one is idle.
@@ -95,7 +95,7 @@ export class AggregateCache<Cached extends Cacheable> {
     return this.#bytes <= this.limits.maxBytes;
   }
 
-  #count(entry: Entry<Cached>): void {
+  #count(entry: CacheEntry<Cached>): void {
     const bytes = entry.aggregate.bytes + AGGREGATE_BYTES;
     const items = entry.aggregate.items + AGGREGATE_ITEMS;
     this.#bytes += bytes - entry.bytes;
@@ -109,7 +109,7 @@ export class AggregateCache<Cached extends Cacheable> {
   }
 
   /** Evicts the least recently used of these until the limits are kept. */
-  #evict(mayEvict: (entry: Entry<Cached>) => boolean): void {
+  #evict(mayEvict: (entry: CacheEntry<Cached>) => boolean): void {
     // An iterator first skips the places of all streams that were used since the table was last rehashed.
     if (!this.#exceeds()) return;
     for (const [stream, entry] of this.#entries) {
