@@ -77,8 +77,8 @@ export class PlantStore {
 
 /** What is wrong with the argument of a use case; `undefined` if it is valid. */
 function invalidArgument(command: Command): string | undefined {
-  if ('plant' in command)
-    return NewPlant.is(command.plant) ? undefined : 'a plant must come from NewPlant.from';
-  const isValid = typeof command.id === 'string' && parsePlantId(command.id) !== undefined;
-  return isValid ? undefined : 'the id of a plant must come from parsePlantId';
+  if ('plant' in command && !NewPlant.is(command.plant)) return 'a plant must come from NewPlant.from';
+  if ('id' in command && !(typeof command.id === 'string' && parsePlantId(command.id) !== undefined))
+    return 'the id of a plant must come from parsePlantId';
+  return undefined;
 }

@@ -97,6 +97,18 @@ describe('The text of a list', () => {
       });
     }
 
+  it('is tested with an empty text, and with one that a URL escapes, for each member of a query that is a text', () => {
+    for (const [member, { selects }] of Object.entries(SELECTIONS)) {
+      const texts = selects.map(([value]): unknown => value).filter((value) => typeof value === 'string');
+      if (texts.length === 0) continue;
+      expect(texts, member).to.include('');
+      expect(
+        texts.some((text) => encodeURIComponent(text) !== text),
+        member,
+      ).to.equal(true);
+    }
+  });
+
   it('has the same plants page by page as whole, with links until the last one', () => {
     for (const query of QUERIES.filter(({ limit }) => limit > 0)) {
       const list = SELECTED_FROM();
