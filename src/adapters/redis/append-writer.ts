@@ -1,7 +1,8 @@
 import { Cluster } from 'ioredis';
-import { OutcomeUnknown, StoreUnavailable } from '../../event-sourcing';
+import { StoreUnavailable } from '../../event-sourcing';
 import { isTimeout } from './client';
 import type { RedisConnection } from './connection';
+import { waitFault } from './faults';
 import { APPEND, type Call, type Doubt, type PackedPage, inOneExecution, isUnknownScript } from './scripts';
 
 export type AppendReply =
@@ -71,7 +72,7 @@ export class AppendWriter {
     return { appends: this.#appends, bytes: this.#bytes, refused: this.#refused };
   }
 
-  /** Rejects with {@link StoreUnavailable} if it was not sent; else with {@link OutcomeUnknown} or an ioredis error. */
+  /** Rejects with {@link StoreUnavailable} if it was not sent; else with `OutcomeUnknown` or an ioredis error. */
   execute(keys: readonly string[], args: readonly (string | number)[]): Promise<AppendReply> {
     const bytes = sizeOf(keys) + sizeOf(args);
     if (!fits({ appends: this.#appends, bytes: this.#bytes }, bytes, this.#bounds)) {
@@ -199,7 +200,7 @@ export class AppendWriter {
     append.reject(error);
   }
 
-  /** Rejects with {@link OutcomeUnknown} if too few replicas have confirmed the earlier writes. */
+  /** Rejects with `OutcomeUnknown` if too few replicas have confirmed the earlier writes. */
   #confirm(replicaCount: Promise<number>): Promise<void> {
     const { waitReplicas } = this.options;
     const confirmed = replicaCount
@@ -208,7 +209,7 @@ export class AppendWriter {
       .then((answer) => {
         if (typeof answer === 'number' && answer >= waitReplicas) return;
         if (typeof answer === 'number') this.connection.findings.tooFewReplicas();
-        throw new OutcomeUnknown(`WAIT for ${waitReplicas} replicas was answered: ${String(answer)}`);
+        throw waitFault(waitReplicas, answer);
       });
     // It is not awaited if no append was recorded.
     confirmed.catch(() => {});
