@@ -33,10 +33,7 @@ export function jsonReader(limit: number, bodies: ReceivedBodies): (ctx: Context
   const readBytes = async (ctx: Context): Promise<unknown> => {
     const { req } = ctx;
     // Of a complete body there is nothing to wait for.
-    const body = req.complete
-      ? undefined
-      : // The reader listens to it, stops, and frees what it has.
-        bodies.begin(ctx.state.user!, (error) => req.emit('error', error));
+    const body = req.complete ? undefined : bodies.begin(ctx.state.user!, (error) => stopReading(req, error));
     try {
       const parsed = parseBody(ctx, noNext) as Promise<unknown>;
       if (body) req.on('data', (bytes: Buffer) => body.received(bytes.length));
@@ -142,7 +139,7 @@ async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) =>
     const whole = read(ctx);
     // Answered without the app: no event reports the end of the body any more.
     whenClosed(res, () => {
-      if (reading && req.listenerCount('error') > 0) req.emit('error', ANSWERED);
+      if (reading) stopReading(req, ANSWERED);
     });
     const body = await whole;
     requireUnanswered(res);
@@ -155,6 +152,11 @@ async function readWhole<T>(ctx: Context, limit: number, read: (ctx: Context) =>
   } finally {
     reading = false;
   }
+}
+
+/** The reader of the body listens to the error, stops, and frees what it has. Has no effect once it has ended. */
+function stopReading(req: IncomingMessage, error: Error): void {
+  if (req.listenerCount('error') > 0) req.emit('error', error);
 }
 
 function requireUnanswered(res: ServerResponse): void {
