@@ -15,15 +15,15 @@ const profiledServers = () => ({
 });
 
 /** Parts, each with all functions whose file matches its pattern, and none before it; or their name if they have no file. */
-type Parts = Readonly<Record<string, RegExp>>;
+type FilePatterns = Readonly<Record<string, RegExp>>;
 
 /** What has no part of its own, in the order of the table. */
-export const OTHERS: Parts = {
+export const OTHERS: FilePatterns = {
   'garbage collector': /^\(garbage collector\)$/,
   'native code outside of functions': /^/,
 };
 
-const PARTS: Parts = {
+const PARTS: FilePatterns = {
   'domain and application': /plant-store\/\w+\/dist\/(domain|application)\//,
   'engine (`src/event-sourcing`)': /plant-store\/\w+\/dist\/event-sourcing\//,
   'HTTP adapter': /plant-store\/\w+\/dist\/adapters\/http\//,
@@ -63,7 +63,7 @@ export async function profile(given: Conditions, users = 256): Promise<Section> 
 /** A row for each part, and one for the whole. */
 export function partsTable(
   heads: readonly string[],
-  parts: Parts,
+  parts: FilePatterns,
   costs: readonly ReadonlyMap<string, number>[],
 ): string {
   const rows = [...Object.keys(parts), 'all'].map((part) => [

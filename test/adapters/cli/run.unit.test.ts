@@ -1,4 +1,8 @@
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
 import { expect } from 'chai';
+import type { CliCommand } from '../../../src/adapters/cli/command';
 import { COMMANDS } from '../../../src/adapters/cli/commands';
 import { EXIT, Refused } from '../../../src/adapters/cli/exit';
 import { expectFits80Columns, runCli } from './cli-fixture';
@@ -12,6 +16,17 @@ describe('plant-store', () => {
       expect(out).to.match(new RegExp(`^ +${code} +${description.slice(0, 10)}`, 'm'));
     expect(out.split('\n')).to.have.length.below(40);
     expectFits80Columns(out);
+  });
+
+  it('has every command that a file of its folder exports', () => {
+    const folder = resolve('src/adapters/cli');
+    const load = createRequire(__filename);
+    const exported = readdirSync(folder).flatMap((file) => Object.values(load(join(folder, file)) as object));
+    const commands = exported.filter(
+      (value): value is CliCommand => value instanceof Object && 'run' in value,
+    );
+    const listed = COMMANDS.filter((command) => 'run' in command);
+    expect(commands.map(({ name }) => name)).to.have.members(listed.map(({ name }) => name));
   });
 
   for (const command of COMMANDS) {
