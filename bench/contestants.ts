@@ -44,12 +44,6 @@ export function preloading(
   return { ...contestant, command };
 }
 
-/** The same server, whose append-only file is never rewritten. */
-export function unrewritten(contestant: Contestant): Contestant {
-  const title = `${contestant.title}, the file never rewritten`;
-  return { ...contestant, name: `${contestant.name}-unrewritten`, title, redis: 'unrewritten' };
-}
-
 /** The same server with this number of users, who take turns. */
 export function withUsers(contestant: Contestant, users: number): Contestant {
   const { args, env } = contestant.command;

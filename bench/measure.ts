@@ -9,11 +9,8 @@ export interface Contestant extends Target {
   readonly name: string;
   readonly title: string;
   readonly command: ServerCommand;
-  /**
-   * Whether it stores its events in a Redis that is started with it, and syncs each write to disk; `unrewritten` if its
-   * append-only file is never rewritten.
-   */
-  readonly redis?: boolean | 'unrewritten';
+  /** Whether it stores its events in a Redis that is started with it, and syncs each write to disk. */
+  readonly redis?: boolean;
   /** Not part of a quick run, which must end within two minutes. */
   readonly notInQuick?: boolean;
 }
@@ -35,9 +32,8 @@ export async function started<T>(
   work: (session: ServerSession) => Promise<T>,
 ): Promise<T> {
   const { placement } = conditions;
-  const more = contestant.redis === 'unrewritten' ? ['--auto-aof-rewrite-percentage', '0'] : [];
   const redis = contestant.redis
-    ? await startDurableRedis((command) => pinned(placement.redis, [...command, ...more]).flat())
+    ? await startDurableRedis((command) => pinned(placement.redis, command).flat())
     : undefined;
   try {
     const { args, env } = contestant.command;
@@ -55,14 +51,22 @@ export async function started<T>(
   }
 }
 
-/** Starts all of them, and stops them after `work`. */
+/** Measures the server with this index. */
+export type MeasureOne = (index: number, measure: (session: ServerSession) => Promise<void>) => Promise<void>;
+
+/**
+ * Starts all of them, and stops them after `work`. Only the one that is measured runs: V8 collects garbage in a server that
+ * became idle, on the core of the other one.
+ */
 export function allStarted(
   [first, ...others]: readonly Contestant[],
   conditions: Conditions,
-  work: (sessions: readonly ServerSession[]) => Promise<void>,
+  work: (one: MeasureOne) => Promise<void>,
+  sessions: readonly ServerSession[] = [],
 ): Promise<void> {
-  if (first === undefined) return work([]);
-  return started(first, conditions, (session) =>
-    allStarted(others, conditions, (rest) => work([session, ...rest])),
-  );
+  if (first === undefined) return work((index, measure) => sessions[index]!.resumed(measure));
+  return started(first, conditions, (session) => {
+    session.pause();
+    return allStarted(others, conditions, work, [...sessions, session]);
+  });
 }

@@ -76,6 +76,15 @@ export class RunningServer {
     return cpuSeconds(this.pid);
   }
 
+  /** It does nothing until {@link resume}, not even for its own housekeeping. */
+  pause(): void {
+    this.child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.child.kill('SIGCONT');
+  }
+
   async stop(): Promise<void> {
     if (isRunning(this.child)) {
       const ended = once(this.child, 'exit');

@@ -114,6 +114,21 @@ export class ServerSession {
     return this.server.profile();
   }
 
+  /** The server does nothing until {@link resumed}. */
+  pause(): void {
+    this.server.pause();
+  }
+
+  /** The server runs until `work` has ended. */
+  async resumed(work: (session: ServerSession) => Promise<void>): Promise<void> {
+    this.server.resume();
+    try {
+      await work(this);
+    } finally {
+      this.server.pause();
+    }
+  }
+
   /** Sends `rate` requests a second, however slow the responses are. */
   async atRate(method: LoadMethod, rate: number, seconds: number): Promise<MeasuredSlice> {
     return this.#load(method, seconds, rate);

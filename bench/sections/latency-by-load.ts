@@ -36,19 +36,19 @@ export async function latencyByLoad(conditions: Conditions, rounds = ROUNDS, sec
       points: SHARES.map((share) => ({ share, rates: [], slices: [] })),
     })),
   );
-  await allStarted(chosen, conditions, async (sessions) => {
+  await allStarted(chosen, conditions, async (one) => {
     for (let round = 1; round <= rounds; round++) {
-      for (const { name, method, points } of measured) {
-        const session = sessions[NAMES.indexOf(name)]!;
-        // In each round, because a server that was idle is slower at first.
-        await session.warmUp(method);
-        for (const { share, rates, slices } of points) {
-          // Shortly before, because the speed of the machine changes.
-          const rate = share * perSecond(await session.slice(method));
-          rates.push(rate);
-          if (rate <= MOST_A_SECOND) slices.push(await session.atRate(method, rate, seconds));
-        }
-      }
+      for (const { name, method, points } of measured)
+        await one(NAMES.indexOf(name), async (session) => {
+          // In each round, because a server that was idle is slower at first.
+          await session.warmUp(method);
+          for (const { share, rates, slices } of points) {
+            // Shortly before, because the speed of the machine changes.
+            const rate = share * perSecond(await session.slice(method));
+            rates.push(rate);
+            if (rate <= MOST_A_SECOND) slices.push(await session.atRate(method, rate, seconds));
+          }
+        });
       console.log(`latency by load, round ${round}`);
     }
   });

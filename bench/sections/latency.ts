@@ -1,6 +1,6 @@
 /** Measures latencies at half of each server's capacity, with requests that are due at a constant rate. */
 import { METHODS, perSecond } from '../compare';
-import { contestantOf, unrewritten } from '../contestants';
+import { contestantOf } from '../contestants';
 import type { LoadMethod } from '../../test/world/load/workload';
 import { allStarted } from '../measure';
 import { MAX_RATE } from '../../test/world/load/pacing';
@@ -34,24 +34,21 @@ interface Measured {
 
 /** @param seconds at the constant rate, for each server and method, in each round. */
 export async function latency(conditions: Conditions, rounds = ROUNDS, seconds = 3): Promise<Section> {
-  // While Redis rewrites its file, a process more uses its core and its disk.
-  const beside = [unrewritten(contestantOf('plant-store-redis')), ...OTHERS.map(contestantOf)];
-  const chosen = [...NAMES.map(contestantOf), ...beside];
+  const chosen = [...NAMES, ...OTHERS].map(contestantOf);
   const measured = chosen.map(({ title }): Measured => ({
     title,
     byMethod: { GET: [], POST: [], DELETE: [] },
   }));
-  await allStarted(chosen, conditions, async (sessions) => {
+  await allStarted(chosen, conditions, async (one) => {
     for (let round = 1; round <= rounds; round++) {
-      for (const method of METHODS) {
-        for (const [index, session] of sessions.entries()) {
-          if (round === 1) await session.warmUp(method);
-          // Shortly before, because the speed of the machine changes.
-          const rate = Math.min(MAX_RATE, SHARE * perSecond(await session.slice(method)));
-          const slice = await session.atRate(method, rate, seconds);
-          measured[index]!.byMethod[method].push({ rate, slice });
-        }
-      }
+      for (const method of METHODS)
+        for (const [index, { byMethod }] of measured.entries())
+          await one(index, async (session) => {
+            if (round === 1) await session.warmUp(method);
+            // Shortly before, because the speed of the machine changes.
+            const rate = Math.min(MAX_RATE, SHARE * perSecond(await session.slice(method)));
+            byMethod[method].push({ rate, slice: await session.atRate(method, rate, seconds) });
+          });
       console.log(
         `latency, round ${round}: GET p99 ${measured.map(({ byMethod }) => byMethod.GET.at(-1)!.slice.p99Ms.toFixed(1)).join(', ')} ms`,
       );
@@ -70,10 +67,17 @@ export function middle(slices: readonly MeasuredSlice[], percentile: Percentile)
   return median(slices.map((slice) => slice[PERCENTILES[percentile]]));
 }
 
+/** The share of its core that the server uses at the rate; `undefined` if the system does not report it. */
+function useOfCore({ rate, slice: { cpuSeconds, requests } }: AtRate): number | undefined {
+  return cpuSeconds && (cpuSeconds * rate) / requests;
+}
+
 const slicesOf = (all: readonly AtRate[]) => all.map(({ slice }) => slice);
 
 function figures(measured: readonly Measured[]): string {
-  const heads = METHODS.map((method) => `${method}: requests a second, p50, p99, p99.9 in ms`);
+  const heads = METHODS.map(
+    (method) => `${method}: requests a second, share of the core, p50, p99, p99.9 in ms`,
+  );
   const rows = measured.map(({ title, byMethod }) => [
     title,
     ...METHODS.map((method) => {
@@ -81,7 +85,8 @@ function figures(measured: readonly Measured[]): string {
       const times = (Object.keys(PERCENTILES) as Percentile[]).map((each) =>
         middle(slicesOf(all), each).toFixed(2),
       );
-      return [thousands(median(all.map(({ rate }) => rate))), ...times].join(', ');
+      const use = spread(all.map(useOfCore))?.median.toFixed(2) ?? '–';
+      return [thousands(median(all.map(({ rate }) => rate))), use, ...times].join(', ');
     }),
   ]);
   return markdown(['', ...heads], rows);

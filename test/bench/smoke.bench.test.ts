@@ -1,14 +1,15 @@
 /** `npm run test:bench`: tests that the benchmark works. Its figures, of a fraction of a second, mean nothing. */
 import { expect } from 'chai';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { compileServers, installPackages } from '../../bench/build';
-import { contestants } from '../../bench/contestants';
+import { contestantOf, contestants } from '../../bench/contestants';
 import type { Generator } from '../../bench/load';
 import { has, placement } from '../../bench/machine';
+import { allStarted } from '../../bench/measure';
 import { growth } from '../../bench/sections/growth';
 import { largeList } from '../../bench/sections/large-list';
 import { latency } from '../../bench/sections/latency';
@@ -134,11 +135,31 @@ describe('npm run bench', function () {
         );
     });
 
+    it('runs only the server that is measured', async function () {
+      if (process.platform !== 'linux') return this.skip();
+      const paused = () => {
+        const states = execFileSync('ps', ['-o', 'stat=', '--ppid', String(process.pid)], {
+          encoding: 'utf8',
+        });
+        return states.split('\n').filter((state) => state.startsWith('T')).length;
+      };
+      const chosen = ['bare', 'koa-fixed', 'fastify'].map(contestantOf);
+      await allStarted(chosen, conditions, async (one) => {
+        for (const index of chosen.keys())
+          await one(index, async (session) => {
+            expect((await session.slice('GET')).requests).to.be.above(0);
+            expect(paused()).to.equal(2);
+          });
+      });
+    });
+
     it('measures latencies at a constant rate, and plots them', async function () {
       if (!has('redis-server')) return this.skip();
       const { text, files } = await latency(conditions, 2, 0.2);
       expect(text)
-        .to.match(/\| plant-store on Redis[^|]*\| [\d,]+, [\d.]+, [\d.]+, [\d.]+ \|/)
+        .to.match(
+          /\| plant-store on Redis[^|]*\| [\d,]+, (0\.\d[1-9]|0\.[1-9]\d|1\.0\d), [\d.]+, [\d.]+, [\d.]+ \|/,
+        )
         .and.to.match(/\| plant-store on Redis[^|]*( \| [\d.]+ \([\d.]+–[\d.]+\)){6} \|/);
       expect(files!['benchmark-latency.svg']).to.match(/<polyline[^>]*points="[\d., ]+"/);
     });
