@@ -21,7 +21,9 @@ describe('plant-store', () => {
   it('has every command that a file of its folder exports', () => {
     const folder = resolve('src/adapters/cli');
     const load = createRequire(__filename);
-    const exported = readdirSync(folder).flatMap((file) => Object.values(load(join(folder, file)) as object));
+    const exported = readdirSync(folder).flatMap((file) =>
+      Object.values(load(join(folder, file)) as Record<string, unknown>),
+    );
     const commands = exported.filter(
       (value): value is CliCommand => value instanceof Object && 'run' in value,
     );
