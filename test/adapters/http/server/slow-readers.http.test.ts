@@ -104,6 +104,19 @@ describe('A client of a server with a read timeout', () => {
     expect(await bytes).to.be.above(20);
   });
 
+  it('has no timeout while nothing that was written is left to read', async () => {
+    const { client, response } = await request((response) => void response.write('first'));
+    const drained = () => once(response, 'drain').then(() => true);
+    // Until the system takes no more, and one chunk waits.
+    while (response.write(CHUNK) || (await Promise.race([drained(), pause(50, false)])));
+    const bytes = read(client);
+    await drained();
+    await pause(readTimeoutMs * 3);
+    expect(response.destroyed).to.equal(false);
+    response.end();
+    expect(await bytes).to.be.above(CHUNK.length);
+  });
+
   it('has as much time again after it has read everything', async () => {
     const { client, response } = await request((response) => void response.write(CHUNK));
     const bytes = read(client);
