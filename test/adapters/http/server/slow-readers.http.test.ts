@@ -100,6 +100,7 @@ describe('A client of a server with a read timeout', () => {
       await pause(readTimeoutMs / 2);
       response.write('next');
     }
+    expect(response.destroyed).to.equal(false);
     response.end();
     expect(await bytes).to.be.above(20);
   });
@@ -107,8 +108,9 @@ describe('A client of a server with a read timeout', () => {
   it('has no timeout while nothing that was written is left to read', async () => {
     const { client, response } = await request((response) => void response.write('first'));
     const drained = () => once(response, 'drain').then(() => true);
-    // Until the system takes no more, and one chunk waits.
+    // Until the system takes no more. Then two chunks wait.
     while (response.write(CHUNK) || (await Promise.race([drained(), pause(50, false)])));
+    response.write(CHUNK);
     const bytes = read(client);
     await drained();
     await pause(readTimeoutMs * 3);
