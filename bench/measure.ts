@@ -51,22 +51,18 @@ export async function started<T>(
   }
 }
 
-/** Measures the server with this index. */
-export type MeasureOne = (index: number, measure: (session: ServerSession) => Promise<void>) => Promise<void>;
-
 /**
- * Starts all of them, and stops them after `work`. Only the one that is measured runs: V8 collects garbage in a server that
- * became idle, on the core of the other one.
+ * Starts all of them, and stops them after `work`. Each runs only within `resumed` of its session: V8 collects garbage in a
+ * server that became idle, on the core of the measured one.
  */
 export function allStarted(
   [first, ...others]: readonly Contestant[],
   conditions: Conditions,
-  work: (one: MeasureOne) => Promise<void>,
-  sessions: readonly ServerSession[] = [],
+  work: (sessions: readonly ServerSession[]) => Promise<void>,
 ): Promise<void> {
-  if (first === undefined) return work((index, measure) => sessions[index]!.resumed(measure));
+  if (first === undefined) return work([]);
   return started(first, conditions, (session) => {
     session.pause();
-    return allStarted(others, conditions, work, [...sessions, session]);
+    return allStarted(others, conditions, (rest) => work([session, ...rest]));
   });
 }

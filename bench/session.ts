@@ -120,10 +120,10 @@ export class ServerSession {
   }
 
   /** The server runs until `work` has ended. */
-  async resumed(work: (session: ServerSession) => Promise<void>): Promise<void> {
+  async resumed(work: () => Promise<void>): Promise<void> {
     this.server.resume();
     try {
-      await work(this);
+      await work();
     } finally {
       this.server.pause();
     }

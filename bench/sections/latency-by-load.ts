@@ -36,10 +36,11 @@ export async function latencyByLoad(conditions: Conditions, rounds = ROUNDS, sec
       points: SHARES.map((share) => ({ share, rates: [], slices: [] })),
     })),
   );
-  await allStarted(chosen, conditions, async (one) => {
+  await allStarted(chosen, conditions, async (sessions) => {
     for (let round = 1; round <= rounds; round++) {
-      for (const { name, method, points } of measured)
-        await one(NAMES.indexOf(name), async (session) => {
+      for (const { name, method, points } of measured) {
+        const session = sessions[NAMES.indexOf(name)]!;
+        await session.resumed(async () => {
           // In each round, because a server that was idle is slower at first.
           await session.warmUp(method);
           for (const { share, rates, slices } of points) {
@@ -49,6 +50,7 @@ export async function latencyByLoad(conditions: Conditions, rounds = ROUNDS, sec
             if (rate <= MOST_A_SECOND) slices.push(await session.atRate(method, rate, seconds));
           }
         });
+      }
       console.log(`latency by load, round ${round}`);
     }
   });

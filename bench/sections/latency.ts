@@ -39,15 +39,16 @@ export async function latency(conditions: Conditions, rounds = ROUNDS, seconds =
     title,
     byMethod: { GET: [], POST: [], DELETE: [] },
   }));
-  await allStarted(chosen, conditions, async (one) => {
+  await allStarted(chosen, conditions, async (sessions) => {
     for (let round = 1; round <= rounds; round++) {
       for (const method of METHODS)
-        for (const [index, { byMethod }] of measured.entries())
-          await one(index, async (session) => {
+        for (const [index, session] of sessions.entries())
+          await session.resumed(async () => {
             if (round === 1) await session.warmUp(method);
             // Shortly before, because the speed of the machine changes.
             const rate = Math.min(MAX_RATE, SHARE * perSecond(await session.slice(method)));
-            byMethod[method].push({ rate, slice: await session.atRate(method, rate, seconds) });
+            const slice = await session.atRate(method, rate, seconds);
+            measured[index]!.byMethod[method].push({ rate, slice });
           });
       console.log(
         `latency, round ${round}: GET p99 ${measured.map(({ byMethod }) => byMethod.GET.at(-1)!.slice.p99Ms.toFixed(1)).join(', ')} ms`,

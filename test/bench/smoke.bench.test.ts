@@ -144,9 +144,9 @@ describe('npm run bench', function () {
         return states.split('\n').filter((state) => state.startsWith('T')).length;
       };
       const chosen = ['bare', 'koa-fixed', 'fastify'].map(contestantOf);
-      await allStarted(chosen, conditions, async (one) => {
-        for (const index of chosen.keys())
-          await one(index, async (session) => {
+      await allStarted(chosen, conditions, async (sessions) => {
+        for (const session of sessions)
+          await session.resumed(async () => {
             expect((await session.slice('GET')).requests).to.be.above(0);
             expect(paused()).to.equal(2);
           });
