@@ -1,6 +1,6 @@
 /** The public interface of the engine: event sourcing for any domain, on any store. */
 export type { Clock } from './ports/clock';
-export { type Codec, type RecordedEvent, type StateCodec, type StateReader, decodeEvent } from './codec';
+export { type Codec, type RecordedEvent, type StateCodec, type StateReader, recordedEvent } from './codec';
 export { type EventChecks, type MemberChecks, jsonCodec, parseJsonObject } from './json-codec';
 export { type Decider, type Decision, decideAll } from './decider';
 export { type AnyKind, type ExportedData, type Kind, kindOf } from './kind';

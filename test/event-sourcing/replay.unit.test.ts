@@ -7,9 +7,11 @@ import {
   HistoryChanged,
   UnreadableHistory,
   headOf,
+  recordedEvent,
   replay,
 } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
+import { oldGrowth } from '../support/heap';
 import { ScriptedStore } from '../support/scripted-store';
 import { type LabelEvent, codec, created } from './labels';
 
@@ -42,6 +44,16 @@ describe('A replay', () => {
     expect(await replayed(store, history[0])).to.deep.equal({ pages: [[2, 3]] });
     expect(await replayed(store, history[2])).to.deep.equal({ pages: [[]] });
     expect(store.requests.map(({ after }) => after.version)).to.deep.equal([0, 2, 1, 3]);
+  });
+
+  it('yields events that are garbage without a full collection', async () => {
+    const stored = { version: 1, commit: 'a', type: 'Created', data: '{}' };
+    const fern = created(1, 'Fern');
+    const decoding = { ...codec, decode: () => fern };
+    const grown = await oldGrowth(() => {
+      for (let count = 0; count < 100_000; count++) recordedEvent(decoding, stored);
+    });
+    expect(grown).to.be.below(1_000_000);
   });
 
   it('says which head was lost', async () => {

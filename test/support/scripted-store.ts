@@ -12,7 +12,7 @@ import {
   type RecordedEvent,
   StoreUnavailable,
   type StreamName,
-  decodeEvent,
+  recordedEvent,
 } from '../../src/event-sourcing';
 import { untilIdle } from './manual-clock';
 
@@ -178,7 +178,7 @@ export class ScriptedStore<Event> implements EventStore {
     for (let more = true; more;) {
       const page = await this.#store.read(streamName(stream), history.at(-1) ?? BEGINNING);
       if (page.status !== 'read') throw new Error('a history that was just read is lost');
-      for (const stored of page.events) history.push({ ...stored, event: decodeEvent(this.codec, stored) });
+      for (const stored of page.events) history.push(recordedEvent(this.codec, stored));
       more = page.more;
     }
     return history;

@@ -4,10 +4,10 @@ import {
   type StoredEvent,
   type StreamName,
   atLeastOnce,
-  decodeEvent,
   kindOf,
   partsOf,
   project,
+  recordedEvent,
 } from '../../event-sourcing';
 import type { CliContext, CliStore } from './command';
 import { eventLine } from './event-lines';
@@ -26,7 +26,7 @@ export async function followAll(
     void terminal.stderr.line(line).catch(() => {});
   };
   const lineOf = (stream: StreamName, kind: AnyKind, stored: StoredEvent) => {
-    const recorded = { ...stored, event: decodeEvent(kind.codec, stored) };
+    const recorded = recordedEvent(kind.codec, stored);
     return json ? eventLine(kind, stream, recorded) : `${shown(stream)}\t${plainLine(kind, recorded)}\n`;
   };
   const unknown = new Set<string>();

@@ -19,7 +19,8 @@ export class BatchedReads {
   /** Rejects with `StoreUnavailable` or an ioredis error. */
   execute(call: Call): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.#unsent.push({ ...call, resolve, reject }) === 1) process.nextTick(() => this.#sendAll());
+      // A spread must be last, see `recordedEvent`.
+      if (this.#unsent.push({ resolve, reject, ...call }) === 1) process.nextTick(() => this.#sendAll());
     });
   }
 

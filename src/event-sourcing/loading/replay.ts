@@ -1,4 +1,4 @@
-import { type Codec, decodeEvent, type RecordedEvent } from '../codec';
+import { type Codec, type RecordedEvent, recordedEvent } from '../codec';
 import {
   BEGINNING,
   type EventPage,
@@ -41,7 +41,7 @@ export async function* replay<Event>(
   after: Head = BEGINNING,
 ): AsyncGenerator<readonly RecordedEvent<Event>[]> {
   for await (const { events } of pagesAfter((head) => store.read(stream, head), headOf(after)))
-    yield events.map((stored) => ({ ...stored, event: decodeEvent(codec, stored) }));
+    yield events.map((stored) => recordedEvent(codec, stored));
 }
 
 /**

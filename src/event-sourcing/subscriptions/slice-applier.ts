@@ -1,4 +1,4 @@
-import { decodeEvent } from '../codec';
+import { recordedEvent } from '../codec';
 import { CheckpointConflict } from '../ports/checkpoint';
 import type { Head } from '../ports/event-store';
 import { isTransient } from '../ports/faults';
@@ -153,7 +153,7 @@ export class SliceApplier<Event, State> {
     const skipped = this.#skipped?.stream === stream ? this.#skipped.version : undefined;
     const decoded = events
       .filter(({ version }) => version !== skipped)
-      .map((stored) => ({ ...stored, event: decodeEvent(this.context.options.codec, stored) }));
+      .map((stored) => recordedEvent(this.context.options.codec, stored));
     return { stream, restarts, base, events: decoded };
   }
 }

@@ -1,4 +1,4 @@
-import { type Codec, decodeEvent, type RecordedEvent } from '../codec';
+import { type Codec, type RecordedEvent, recordedEvent } from '../codec';
 import { pageAfter } from '../loading/replay';
 import type { Clock } from '../ports/clock';
 import { type EventStore, type Head, headOf } from '../ports/event-store';
@@ -69,7 +69,7 @@ async function* follow<Event>(
     const page = pageAfter(head, result);
     for (const stored of page.events) {
       head = headOf(stored);
-      yield { ...stored, event: decodeEvent(codec, stored) };
+      yield recordedEvent(codec, stored);
       if (cancellation.isCancelled()) return;
     }
     if (page.more) continue;
