@@ -6,7 +6,7 @@ import { parseJson } from '../../../application';
 import { clientOf, whenClosed } from '../server/served-response';
 
 import { HttpProblem, Overloaded, PROBLEMS, bodyTooLarge, malformedHttp } from './problems';
-import type { ReceivedBodies } from './received-bodies';
+import type { ReceivedBodies, ReceivedBody } from './received-bodies';
 import type { Context } from './koa';
 
 // The type, then parameters: each is empty, a token or a quoted string (RFC 9110, 5.6.6 and 8.3.1).
@@ -32,11 +32,15 @@ export function jsonReader(limit: number, bodies: ReceivedBodies): (ctx: Context
 
   const readBytes = async (ctx: Context): Promise<unknown> => {
     const { req } = ctx;
-    // Of a complete body there is nothing to wait for.
-    const body = req.complete ? undefined : bodies.begin(ctx.state.user!, (error) => stopReading(req, error));
+    let body: ReceivedBody | undefined;
+    const count = (bytes: Buffer): void => {
+      // A body that arrived whole, as most do, waits for nothing.
+      if (!req.complete) body ??= bodies.begin(ctx.state.user!, (error) => stopReading(req, error));
+      body?.received(bytes.length);
+    };
     try {
       const parsed = parseBody(ctx, noNext) as Promise<unknown>;
-      if (body) req.on('data', (bytes: Buffer) => body.received(bytes.length));
+      req.on('data', count);
       await parsed;
     } catch (error) {
       const isTooLarge = (error as { status?: number }).status === 413;
@@ -47,6 +51,7 @@ export function jsonReader(limit: number, bodies: ReceivedBodies): (ctx: Context
       ctx.set('Connection', 'close');
       throw error;
     } finally {
+      req.off('data', count);
       body?.release();
     }
     // Absent if there was no body.

@@ -7,7 +7,7 @@ const MAX_BYTES = 32 * 2 ** 20;
 const PIECE_BYTES = 512;
 
 /** A body that is being received. */
-interface ReceivedBody {
+export interface ReceivedBody {
   /** Counts a piece of it. If the memory of all bodies is used up, one of them is refused: this one or another. */
   received(bytes: number): void;
   /** It is complete, or refused. */
