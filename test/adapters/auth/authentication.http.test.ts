@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { tokenDigest } from '../../../src/adapters/auth/token-digest';
@@ -111,7 +111,7 @@ describe('The authentication of the service', () => {
       .and.include('users[0].name must be 1 to 255 characters of well-formed Unicode');
   });
 
-  it('shows in the metrics whether each source could be read', async () => {
+  it('shows in the metrics whether each source could be read, and logs it', async () => {
     const values = async (name: string) => {
       const metric = await metricsOf(service.url);
       return ['token_file', 'key_set'].map((source) =>
@@ -127,6 +127,19 @@ describe('The authentication of the service', () => {
     expect(await values('failures_total')).to.deep.equal([1, 1]);
     writeFileSync(path('tokens.json'), content);
     await until(async () => (await values('up')).join() === '1,0');
+    const lines = service.log.map((line) => JSON.parse(line) as Readonly<Record<string, unknown>>);
+    const logged = (msg: string) => lines.filter((line) => line['msg'] === msg);
+    expect(logged('read AUTH_TOKENS_FILE').map(({ tokens }) => tokens)).to.deep.equal([3, 3]);
+    expect(logged('the keys of the JWT issuer are known').map(({ count }) => count)).to.deep.equal([1]);
+    expect(logged('AUTH_JWKS_URL cannot be read; the keys known so far stay in force')).to.have.length(1);
+  });
+
+  it('warns if others may read its token file', async () => {
+    chmodSync(path('tokens.json'), 0o644);
+    service.reload!();
+    expect(service.log.at(-1)).to.include(
+      'other users of this machine may read or change AUTH_TOKENS_FILE; give it mode 0600 or 0640',
+    );
   });
 
   it('answers 503, not 401, to a token whose key cannot be fetched', async () => {
