@@ -63,7 +63,12 @@ export class OutOfIds extends Error {
   override readonly name = 'OutOfIds';
 }
 
-/** Runs the load to its end. Throws if a response is missing or not a success, because the figure is void then. */
+/** A response was missing or not a success, so the figure says nothing. */
+export class VoidFigure extends Error {
+  override readonly name = 'VoidFigure';
+}
+
+/** Runs the load to its end. Throws {@link VoidFigure}. */
 export async function run(
   load: ServerLoad,
   generator: Generator,
@@ -87,7 +92,7 @@ function validated({ refused, unanswered, outOfIds, ...result }: LoadReport, wha
   if (outOfIds > 0) throw new OutOfIds(`${what}: there were too few ids`);
   if (refused + unanswered > 0) {
     const failures = `${refused} of ${result.requests} requests were refused, ${unanswered} not answered`;
-    throw new Error(`${what}: ${failures}, so the figure is void`);
+    throw new VoidFigure(`${what}: ${failures}, so the figure is void`);
   }
   if (result.requests === 0) throw new Error(`${what}: nothing was answered`);
   return result;

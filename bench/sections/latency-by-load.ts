@@ -1,5 +1,6 @@
 /** Measures how latencies grow with the load: at several shares of each server's capacity, at constant rates. */
 import { perSecond } from '../compare';
+import { VoidFigure } from '../load';
 import { contestantOf } from '../contestants';
 import { allStarted } from '../measure';
 import { type Panel, plot } from '../plot';
@@ -23,7 +24,7 @@ interface Measured {
   readonly name: string;
   readonly title: string;
   readonly method: (typeof METHODS)[number];
-  /** Of each share, in each round. Without slices where the generator could not send at its rate. */
+  /** Of each share, in each round. Without slices where the generator could not send at its rate, or the server refused. */
   readonly points: readonly { readonly share: number; readonly rates: number[]; slices: MeasuredSlice[] }[];
 }
 
@@ -47,7 +48,9 @@ export async function latencyByLoad(conditions: Conditions, rounds = ROUNDS, sec
             // Shortly before, because the speed of the machine changes.
             const rate = share * perSecond(await session.slice(method));
             rates.push(rate);
-            if (rate <= MOST_A_SECOND) slices.push(await session.atRate(method, rate, seconds));
+            if (rate > MOST_A_SECOND) continue;
+            const slice = await session.atRate(method, rate, seconds).catch(ifVoid);
+            if (slice) slices.push(slice);
           }
         });
       }
@@ -66,6 +69,12 @@ export async function latencyByLoad(conditions: Conditions, rounds = ROUNDS, sec
       [`${FILE}.csv`]: histograms(measured),
     },
   };
+}
+
+/** Close to its capacity a server refuses requests, as it should: that load has no figure. */
+function ifVoid(error: unknown): undefined {
+  if (!(error instanceof VoidFigure)) throw error;
+  console.log(error.message);
 }
 
 const percent = (share: number) => `${100 * share} %`;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Pairs, compare, rateRatio, poolRounds } from '../../bench/compare';
-import { OutOfIds, resultOf } from '../../bench/load';
+import { OutOfIds, VoidFigure, resultOf } from '../../bench/load';
 import { placement } from '../../bench/machine';
 import type { Contestant } from '../../bench/measure';
 import { reportText } from '../../bench/report';
@@ -146,6 +146,7 @@ describe("The benchmark's load", () => {
 
   it('is void with a single failure, and without any response', () => {
     expect(() => resultOf(said({ refused: 1 }), 'GET /plants')).to.throw(
+      VoidFigure,
       'GET /plants: 1 of 10 requests were refused',
     );
     expect(() => resultOf(said({ unanswered: 1 }), 'GET')).to.throw('1 not answered, so the figure is void');

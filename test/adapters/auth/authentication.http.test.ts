@@ -131,7 +131,9 @@ describe('The authentication of the service', () => {
     const logged = (msg: string) => lines.filter((line) => line['msg'] === msg);
     expect(logged('read AUTH_TOKENS_FILE').map(({ tokens }) => tokens)).to.deep.equal([3, 3]);
     expect(logged('the keys of the JWT issuer are known').map(({ count }) => count)).to.deep.equal([1]);
-    expect(logged('AUTH_JWKS_URL cannot be read; the keys known so far stay in force')).to.have.length(1);
+    const unavailable = logged('AUTH_JWKS_URL cannot be read; the keys known so far stay in force');
+    expect(unavailable).to.have.length(1);
+    expect(unavailable[0]).to.have.nested.property('err.message');
   });
 
   it('warns if others may read its token file', async () => {
