@@ -3,8 +3,13 @@ import { EventEmitter } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { expect } from 'chai';
+import { MemoryEventStore } from '../../src/adapters/memory';
+import type { OpenEventStore } from '../../src/event-sourcing';
 import { runCommandLine } from '../../src/service/command-line';
+import { alwaysAvailable } from '../../src/service/events';
+import { MemorySnapshots } from '../support/memory-snapshots';
 import { temporaryDirectory } from '../support/temporary-directory';
+import { until } from '../support/until';
 
 class TextStream extends Writable {
   text = '';
@@ -15,13 +20,20 @@ class TextStream extends Writable {
   }
 }
 
-/** Runs `plant-store` with these words and environment variables. */
-async function run(words: string, env: Readonly<Record<string, string>> = {}) {
+type Environment = Readonly<Record<string, string>>;
+
+/** Starts `plant-store` with these words and environment variables. */
+function start(words: string, env: Environment) {
   const [stdout, stderr] = [new TextStream(), new TextStream()];
   const argv = ['node', 'plant-store', ...words.split(' ')];
   const process = Object.assign(new EventEmitter(), { argv, env, stdout, stderr });
-  const code = await runCommandLine(process as unknown as NodeJS.Process);
-  return { code, out: stdout.text, error: stderr.text };
+  const code = runCommandLine(process as unknown as NodeJS.Process);
+  return { process, code };
+}
+
+async function run(words: string, env: Environment = {}) {
+  const { process, code } = start(words, env);
+  return { code: await code, out: process.stdout.text, error: process.stderr.text };
 }
 
 describe('The command line of the service', () => {
@@ -91,5 +103,42 @@ describe('The command line of the service', () => {
     expect(error)
       .to.include(path('empty.cjs'))
       .and.not.to.match(/\n +at /);
+  });
+
+  describe('with a store of a module', () => {
+    /** The variables that name a module with this store. */
+    function storedIn(opened: Partial<OpenEventStore>): Environment {
+      Object.assign(globalThis, { openedInTest: opened });
+      writeFileSync(path('store.cjs'), 'exports.openEventStore = () => globalThis.openedInTest;');
+      return { EVENT_STORE: path('store.cjs') };
+    }
+    const create = (id: number) => `create --user alice --id ${id} --name Fern-${id}`;
+
+    it('loads snapshots, unless they are turned off, and saves none', async () => {
+      const snapshots = new MemorySnapshots();
+      // A short history is read without its snapshot.
+      const environment = storedIn({ ...alwaysAvailable(new MemoryEventStore(1)), snapshots });
+      const list = (SNAPSHOT_EVERY: string) => run('list --user alice', { ...environment, SNAPSHOT_EVERY });
+      for (const id of [1, 2, 3]) await run(create(id), { ...environment, SNAPSHOT_EVERY: '0' });
+      expect((await list('0')).out).to.equal('Fern-1\nFern-2\nFern-3\n');
+      expect(snapshots.calls).to.deep.equal([]);
+      expect((await list('1')).out).to.equal('Fern-1\nFern-2\nFern-3\n');
+      expect(snapshots.calls).to.deep.equal(['load plants/alice']);
+    });
+
+    it('follows the events of all users until it is interrupted', async () => {
+      const store = new MemoryEventStore();
+      const environment = storedIn({ ...alwaysAvailable(store), catalogue: store, feed: store.feed });
+      const tail = start('events tail', environment);
+      let id = 0;
+      // It begins with the events that are recorded after its start.
+      await until(async () => {
+        await run(create(++id), environment);
+        return tail.process.stdout.text.includes('Fern');
+      });
+      tail.process.emit('SIGTERM');
+      expect(await tail.code).to.equal(0);
+      expect(tail.process.stdout.text).to.match(/^plants\/alice\t\d+\t\S+\tPlantCreated\t\d+\tFern-\d+\n/);
+    });
   });
 });
