@@ -10,10 +10,10 @@ const PER_TURN = 16;
 /** The same in a turn that accepted a connection: Node accepts one per turn, and more may wait in the backlog. */
 const PER_ACCEPTING_TURN = 4;
 
-/** The waiting requests of one lane, and an iterator that sees later ones, too. */
+/** The waiting requests of one lane, the first one first. */
 interface Lane {
-  readonly requests: Set<Startable>;
-  readonly order: Iterator<Startable, undefined>;
+  readonly name: Startable['lane'];
+  readonly requests: Startable[];
 }
 
 /**
@@ -24,8 +24,10 @@ interface Lane {
  * wait here until the poll phase has ended.
  */
 export class RequestScheduler {
-  /** The next lane first. No lane is empty. */
+  /** No lane is empty. */
   readonly #lanes = new Map<Startable['lane'], Lane>();
+  /** The next lane first. Arrays, because a table of a Map that became old keeps all later ones, and their requests. */
+  #turns: Lane[] = [];
   /** Requests that may still start in this turn. */
   #left: number;
   #accepted = false;
@@ -37,7 +39,7 @@ export class RequestScheduler {
 
   /** The number of waiting requests. */
   get waiting(): number {
-    return [...this.#lanes.values()].reduce((sum, { requests }) => sum + requests.size, 0);
+    return this.#turns.reduce((sum, { requests }) => sum + requests.length, 0);
   }
 
   /** Starts `request` at once or in one of the next turns. */
@@ -49,8 +51,13 @@ export class RequestScheduler {
   /** Removes `request` from its lane. False if it did not wait. */
   cancel(request: Startable): boolean {
     const lane = this.#lanes.get(request.lane);
-    if (!lane?.requests.delete(request)) return false;
-    if (lane.requests.size === 0) this.#lanes.delete(request.lane);
+    const place = lane?.requests.indexOf(request) ?? -1;
+    if (!lane || place < 0) return false;
+    lane.requests.splice(place, 1);
+    if (lane.requests.length === 0) {
+      this.#lanes.delete(lane.name);
+      this.#turns = this.#turns.filter((other) => other !== lane);
+    }
     return true;
   }
 
@@ -60,13 +67,14 @@ export class RequestScheduler {
   }
 
   #enqueue(request: Startable): void {
-    let lane = this.#lanes.get(request.lane);
-    if (lane === undefined) {
-      const requests = new Set<Startable>();
-      lane = { requests, order: requests.values() };
-      this.#lanes.set(request.lane, lane);
+    const lane = this.#lanes.get(request.lane);
+    if (lane) {
+      lane.requests.push(request);
+      return;
     }
-    lane.requests.add(request);
+    const added: Lane = { name: request.lane, requests: [request] };
+    this.#lanes.set(added.name, added);
+    this.#turns.push(added);
   }
 
   #start(request: Startable): void {
@@ -82,13 +90,12 @@ export class RequestScheduler {
     this.#turnScheduled = false;
     this.#left = this.#accepted ? PER_ACCEPTING_TURN : this.perTurn;
     this.#accepted = false;
-    for (const [name, lane] of this.#lanes) {
-      if (this.#left === 0) break;
-      const request = lane.order.next().value!;
-      lane.requests.delete(request);
-      this.#lanes.delete(name);
-      // Moves the lane to the end of the iteration.
-      if (lane.requests.size > 0) this.#lanes.set(name, lane);
+    while (this.#left > 0) {
+      const lane = this.#turns.shift();
+      if (lane === undefined) return;
+      const request = lane.requests.shift()!;
+      if (lane.requests.length > 0) this.#turns.push(lane);
+      else this.#lanes.delete(lane.name);
       this.#start(request);
     }
   };
