@@ -34,9 +34,11 @@ export function jsonReader(limit: number, bodies: ReceivedBodies): (ctx: Context
     const { req } = ctx;
     let body: ReceivedBody | undefined;
     const count = (bytes: Buffer): void => {
-      // A body that arrived whole, as most do, waits for nothing.
-      if (!req.complete) body ??= bodies.begin(ctx.state.user!, (error) => stopReading(req, error));
-      body?.received(bytes.length);
+      // A body that arrived in one piece, as most do, waits for nothing.
+      const isWhole = req.complete || bytes.length === Number(req.headers['content-length']);
+      if (!body && isWhole) return;
+      body ??= bodies.begin(ctx.state.user!, (error) => stopReading(req, error));
+      body.received(bytes.length);
     };
     try {
       const parsed = parseBody(ctx, noNext) as Promise<unknown>;
