@@ -45,7 +45,7 @@ const AREAS = {
       'service/*.processes.http',
       'adapters/tracing/flush.processes.http',
     ],
-    inProcesses: true,
+    runner: inProcesses,
   },
   'src/adapters/redis': {
     goal: 90,
@@ -57,17 +57,19 @@ const AREAS = {
 const REQUIRED = ['ts-node/register', './test/support/hooks.ts', './test/mutants/setup.ts'];
 
 /** Within the process of Stryker: for each mutant only the tests that reach it. */
-const together = (spec) => ({
-  testRunner: 'mocha',
-  plugins: ['@stryker-mutator/mocha-runner'],
-  mochaOptions: { 'no-config': true, require: REQUIRED, spec },
-  coverageAnalysis: 'perTest',
-  // A mutant that only runs while a file is loaded would need a new process, and all tests.
-  ignoreStatic: true,
-});
+function together(spec) {
+  return {
+    testRunner: 'mocha',
+    plugins: ['@stryker-mutator/mocha-runner'],
+    mochaOptions: { 'no-config': true, require: REQUIRED, spec },
+    coverageAnalysis: 'perTest',
+    // A mutant that only runs while a file is loaded would need a new process, and all tests.
+    ignoreStatic: true,
+  };
+}
 
 /** For each mutant a run of mocha, whose tests start processes with the mutant. */
-const inProcesses = (spec) => {
+function inProcesses(spec) {
   const options = [...REQUIRED.map((file) => `--require ${file}`), '--no-config', '--exit', '--bail'];
   return {
     testRunner: 'command',
@@ -76,13 +78,13 @@ const inProcesses = (spec) => {
     },
     coverageAnalysis: 'off',
   };
-};
+}
 
 async function mutate(area, wanted) {
-  const { goal, folder = area, files = ['*'], tests, inProcesses: each = false } = AREAS[area];
+  const { goal, folder = area, files = ['*'], tests, runner = together } = AREAS[area];
   const results = await new Stryker({
     mutate: wanted.length > 0 ? wanted : files.map((file) => `${folder}/${file}.ts`),
-    ...(each ? inProcesses : together)(tests.map((test) => `test/${test}.test.ts`)),
+    ...runner(tests.map((test) => `test/${test}.test.ts`)),
     // ts-node does not check types.
     disableTypeChecks: false,
     concurrency: 2,

@@ -111,7 +111,7 @@ function open(
   };
 }
 
-class Captured extends Writable {
+export class Captured extends Writable {
   text = '';
 
   override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
