@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import { letHeapTriple } from '../adapters/system/heap';
 import { flushSpans } from '../adapters/tracing';
 import { bootstrap } from './bootstrap';
 import type { Config, Setting } from './config';
@@ -15,6 +16,7 @@ export async function runService(
   settings: readonly Setting[],
   stopRequested: Promise<NodeJS.Signals>,
 ): Promise<number> {
+  letHeapTriple();
   const log = await openLog(config);
   const lifecycle = lifecycleLog(log);
   process.once('uncaughtExceptionMonitor', (err) => log.fatal({ err }, 'a fault ends the process'));
