@@ -10,6 +10,9 @@ import type { RunningServer } from './server';
 /** A list has the plants with the ids from 1 to this. */
 const LISTED = 100;
 
+/** Time for what a server does after its last response, such as saving a snapshot. */
+const QUIET_MS = 500;
+
 /** The properties of a server that its session must know. */
 export interface Target {
   /** The tokens for lists and for writes; with `users`, they are followed by the number of the user. */
@@ -119,11 +122,12 @@ export class ServerSession {
     this.server.pause();
   }
 
-  /** The server runs until `work` has ended. */
+  /** The server runs until `work` has ended. If it waited for Redis when it is paused, it would take its connection for lost. */
   async resumed(work: () => Promise<void>): Promise<void> {
     this.server.resume();
     try {
       await work();
+      await delay(QUIET_MS);
     } finally {
       this.server.pause();
     }
