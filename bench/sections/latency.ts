@@ -12,8 +12,9 @@ import { markdown, ratioText, thousands } from '../table';
 
 /** The measured servers. The first one is what the others are compared with. */
 export const NAMES = ['bare', 'plant-store', 'plant-store-redis'];
-/** What Redis, the disk and a shared core cost any service, and one that is written by hand. */
-const OTHERS = ['bare-redis', 'koa-redis'];
+/** It gets as many requests a second as the other one: what Redis, the disk and a shared core cost any service. */
+const CONTROL = { name: 'bare-redis', of: 'plant-store-redis' };
+const OTHERS = [CONTROL.name, 'koa-redis'];
 const ROUNDS = 5;
 /** Of the capacity. */
 const SHARE = 0.5;
@@ -35,21 +36,26 @@ interface Measured {
 /** @param seconds at the constant rate, for each server and method, in each round. */
 export async function latency(conditions: Conditions, rounds = ROUNDS, seconds = 3): Promise<Section> {
   const chosen = [...NAMES, ...OTHERS].map(contestantOf);
-  const measured = chosen.map(({ title }): Measured => ({
-    title,
+  const measured = chosen.map(({ name, title }): Measured => ({
+    title: name === CONTROL.name ? `${title}, at the same rate` : title,
     byMethod: { GET: [], POST: [], DELETE: [] },
   }));
   await allStarted(chosen, conditions, async (sessions) => {
     for (let round = 1; round <= rounds; round++) {
-      for (const method of METHODS)
+      for (const method of METHODS) {
+        const rates = new Map<string, number>();
         for (const [index, session] of sessions.entries())
           await session.resumed(async () => {
             if (round === 1) await session.warmUp(method);
             // Shortly before, because the speed of the machine changes.
-            const rate = Math.min(MAX_RATE, SHARE * perSecond(await session.slice(method)));
+            const half = Math.min(MAX_RATE, SHARE * perSecond(await session.slice(method)));
+            const { name } = chosen[index]!;
+            const rate = name === CONTROL.name ? rates.get(CONTROL.of)! : half;
+            rates.set(name, rate);
             const slice = await session.atRate(method, rate, seconds);
             measured[index]!.byMethod[method].push({ rate, slice });
           });
+      }
       console.log(
         `latency, round ${round}: GET p99 ${measured.map(({ byMethod }) => byMethod.GET.at(-1)!.slice.p99Ms.toFixed(1)).join(', ')} ms`,
       );

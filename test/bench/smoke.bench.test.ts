@@ -162,6 +162,9 @@ describe('npm run bench', function () {
         )
         .and.to.match(/\| plant-store on Redis[^|]*( \| [\d.]+ \([\d.]+–[\d.]+\)){6} \|/);
       expect(files!['benchmark-latency.svg']).to.match(/<polyline[^>]*points="[\d., ]+"/);
+      const row = (title: string) => text.split('\n').find((line) => line.startsWith(`| ${title}`))!;
+      const rates = (title: string) => [...row(title).matchAll(/\| ([\d,]+), /g)].map(([, rate]) => rate);
+      expect(rates('bare `node:http`, which waits')).to.deep.equal(rates('plant-store on Redis'));
     });
 
     it('measures latencies at several shares of the capacity, and writes their histograms', async function () {
