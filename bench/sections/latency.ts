@@ -42,20 +42,19 @@ export async function latency(conditions: Conditions, rounds = ROUNDS, seconds =
   }));
   await allStarted(chosen, conditions, async (sessions) => {
     for (let round = 1; round <= rounds; round++) {
-      for (const method of METHODS) {
-        const rates = new Map<string, number>();
+      for (const method of METHODS)
         for (const [index, session] of sessions.entries())
           await session.resumed(async () => {
             if (round === 1) await session.warmUp(method);
             // Shortly before, because the speed of the machine changes.
             const half = Math.min(MAX_RATE, SHARE * perSecond(await session.slice(method)));
-            const { name } = chosen[index]!;
-            const rate = name === CONTROL.name ? rates.get(CONTROL.of)! : half;
-            rates.set(name, rate);
+            const isControl = chosen[index]!.name === CONTROL.name;
+            const rate = isControl
+              ? measured[NAMES.indexOf(CONTROL.of)]!.byMethod[method].at(-1)!.rate
+              : half;
             const slice = await session.atRate(method, rate, seconds);
             measured[index]!.byMethod[method].push({ rate, slice });
           });
-      }
       console.log(
         `latency, round ${round}: GET p99 ${measured.map(({ byMethod }) => byMethod.GET.at(-1)!.slice.p99Ms.toFixed(1)).join(', ')} ms`,
       );
