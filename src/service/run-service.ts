@@ -16,6 +16,7 @@ export async function runService(
   settings: readonly Setting[],
   stopRequested: Promise<NodeJS.Signals>,
 ): Promise<number> {
+  // docs/decisions/0035-growth-of-the-heap.md
   letHeapTriple();
   const log = await openLog(config);
   const lifecycle = lifecycleLog(log);

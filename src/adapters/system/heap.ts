@@ -13,7 +13,7 @@ export const HEAP_GROWTH = '--heap-growing-percent=200';
 
 /**
  * Lets the heap of this process triple between two full garbage collections: the slower objects become old, the more often V8
- * collects by itself (docs/decisions/0035-growth-of-the-heap.md).
+ * collects by itself.
  */
 export function letHeapTriple(): void {
   setFlagsFromString(HEAP_GROWTH);
