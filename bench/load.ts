@@ -14,11 +14,6 @@ export const CONNECTIONS = 64;
 export type Generator = 'wrk' | 'node';
 /** Most open connections at a constant rate. */
 const MAX_OPEN = 512;
-/**
- * Responses of this time at a constant rate are not counted: the generator is compiled and opens its connections, and
- * the requests that came due meanwhile must be answered.
- */
-export const WARM_UP_MS = 3000;
 
 export interface ServerLoad {
   readonly method: LoadMethod;
@@ -32,6 +27,11 @@ export interface ServerLoad {
   readonly seconds: number;
   /** Requests a second, at equal intervals, however slow the responses are. Absent: full speed. */
   readonly rate?: number | undefined;
+  /**
+   * Responses of this time at a constant rate are not counted: the generator is compiled and opens its connections, and
+   * the requests that came due meanwhile must be answered.
+   */
+  readonly settleSeconds: number;
 }
 
 /** The token of the user who owns the plant with this id. */
@@ -99,8 +99,8 @@ function validated({ refused, unanswered, outOfIds, ...result }: LoadReport, wha
 }
 
 async function played(load: ServerLoad, core: string | undefined): Promise<LoadReport> {
-  const { method, url, token, users = 1, seconds, rate } = load;
-  const warmUpMs = rate === undefined ? 0 : WARM_UP_MS;
+  const { method, url, token, users = 1, seconds, rate, settleSeconds } = load;
+  const warmUpMs = rate === undefined ? 0 : settleSeconds * 1000;
   const { pathname, search } = new URL(url);
   // A list has no id: these give each user its turn.
   const ids = method === 'GET' ? [{ first: 0, count: 1e15 }] : load.ids;

@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   installPackages();
   compileServers();
 
-  const conditions: Conditions = { ...options, generator, placement: placement() };
+  const conditions: Conditions = { ...options, settleSeconds: 3, generator, placement: placement() };
   console.log(`${machineText()}\n${conditionsText(conditions, options)}`);
   const compared = await allCompared(chosen, options.rounds, conditions);
   const measured: [string, Section][] = [];

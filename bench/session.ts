@@ -1,7 +1,7 @@
 /** The measurement of one server: check, warm-up, and slices of load. */
 import type { Profiler } from 'node:inspector';
 import { setTimeout as delay } from 'node:timers/promises';
-import { CONNECTIONS, type Generator, OutOfIds, type LoadResult, WARM_UP_MS, run, tokenOf } from './load';
+import { CONNECTIONS, type Generator, OutOfIds, type LoadResult, run, tokenOf } from './load';
 import type { IdRange, LoadMethod } from '../test/world/load/workload';
 import type { Placement } from './machine';
 import { seed } from './seed';
@@ -37,6 +37,8 @@ export interface Conditions {
   readonly placement: Placement;
   /** Duration of the warm-up of each method. */
   readonly warmUpSeconds: number;
+  /** Duration of each load at a constant rate before it is measured; 3 for figures that are steady. */
+  readonly settleSeconds: number;
   /** Number of measured slices, in turns with the other server. */
   readonly slices: number;
   /** Duration of a slice. */
@@ -177,13 +179,14 @@ export class ServerSession {
   /** Creates the plants that can be deleted in `seconds`. */
   async #provide(seconds: number, rate?: number): Promise<void> {
     const { remembers, writer, users } = this.target;
+    const { settleSeconds } = this.conditions;
     if (!remembers) return;
     const there = this.#living.reduce((sum, { count }) => sum + count, 0);
     // The generators do not stop exactly on time.
     const needed =
       rate === undefined
         ? this.#deletionsPerSecond * (seconds + 1.2)
-        : rate * (seconds + WARM_UP_MS / 1000 + 0.2);
+        : rate * (seconds + settleSeconds + 0.2);
     const count = Math.ceil(needed + 10 * CONNECTIONS - there);
     if (count <= 0) return;
     const firstId = this.#nextId;
@@ -199,11 +202,12 @@ export class ServerSession {
     seconds: number,
     rate: number | undefined,
   ): Promise<MeasuredSlice> {
-    const { generator, placement } = this.conditions;
+    const { generator, placement, settleSeconds } = this.conditions;
     const { query = '', users } = this.target;
     const url = method === 'GET' ? this.#url + query : this.#url;
     const before = this.server.cpu();
-    const result = await run({ method, url, token, users, ids, seconds, rate }, generator, placement.load);
+    const load = { method, url, token, users, ids, seconds, rate, settleSeconds };
+    const result = await run(load, generator, placement.load);
     // Requests in flight at the end still get their responses.
     await delay(50);
     const after = this.server.cpu();
