@@ -56,7 +56,7 @@ export class ServerSession {
   /** Plants that can be deleted. */
   #living: IdRange[] = [];
   /** Estimated maximum number of deletions per second. */
-  #deletionsPerSecond = 0;
+  #deletionsPerSecond = 1000;
   #nextId: number;
 
   constructor(

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { HEAP_GROWTH } from '../../src/adapters/system/heap';
 import { compiled } from '../../test/support/compiled';
 import { RunningServer } from '../server';
 import type { FilledUsers, InitialData } from '../servers/status';
@@ -12,7 +13,10 @@ export function startFilled(
 ): Promise<RunningServer> {
   const initialData: InitialData = { service: compiled(), users, redis };
   const script = join(__dirname, '../dist/filled.js');
-  return RunningServer.start({ args: [...nodeOptions, script, JSON.stringify(initialData)] }, core);
+  return RunningServer.start(
+    { args: [HEAP_GROWTH, ...nodeOptions, script, JSON.stringify(initialData)] },
+    core,
+  );
 }
 
 /** Waits until the list of a long history is answered: until then the service says when to come back. */

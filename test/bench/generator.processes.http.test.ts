@@ -18,7 +18,7 @@ async function served<T>(answer: RequestListener, work: (url: string) => Promise
 
 describe("The benchmark's generator, at a constant rate,", function () {
   this.timeout(60_000).slow(10_000);
-  const load = { token: 'any', seconds: 1 };
+  const load = { token: 'any', seconds: 1, settleSeconds: 1 };
 
   it('sends each request once, and those of each user in turn', async () => {
     const tokens = new Map<string, number>();
@@ -37,13 +37,13 @@ describe("The benchmark's generator, at a constant rate,", function () {
           undefined,
         ),
     );
-    // Three seconds of warm-up, and the second that counts.
-    expect(requests).to.equal(1200);
-    expect(ids.size).to.equal(1200);
+    // In the second before the measurement, and in the one that counts.
+    expect(requests).to.equal(600);
+    expect(ids.size).to.equal(600);
     expect([...tokens].sort()).to.deep.equal([
-      ['Bearer any0', 400],
-      ['Bearer any1', 400],
-      ['Bearer any2', 400],
+      ['Bearer any0', 200],
+      ['Bearer any1', 200],
+      ['Bearer any2', 200],
     ]);
   });
 
@@ -54,8 +54,8 @@ describe("The benchmark's generator, at a constant rate,", function () {
     const { p50Ms, maxMs } = await served(
       (_, response) => {
         began ??= performance.now();
-        // Once, after the warm-up.
-        if (!stalled && performance.now() > began + 3300) {
+        // Once, and while it counts.
+        if (!stalled && performance.now() > began + 1300) {
           stalled = true;
           Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STALL_MS);
         }
