@@ -3,7 +3,10 @@ import { StoreUnavailable } from '../../event-sourcing';
 import { isTimeout } from './client';
 import type { RedisConnection } from './connection';
 import { waitFault } from './faults';
-import { APPEND, type Call, type Doubt, type PackedPage, inOneExecution, isUnknownScript } from './scripts';
+import { type Call, inOneExecution } from './many-calls';
+import { isUnknownScript } from './script';
+import type { Doubt } from './server-doubt';
+import { APPEND, type PackedPage } from './stream-scripts';
 
 export type AppendReply =
   readonly ['appended' | 'archived' | 'reset' | 'unreadable' | Doubt] | readonly ['conflict', PackedPage];

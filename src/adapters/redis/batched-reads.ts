@@ -1,6 +1,8 @@
 import { Cluster } from 'ioredis';
 import type { RedisConnection } from './connection';
-import { type Call, READ, executeScript, inOneExecution } from './scripts';
+import { type Call, inOneExecution } from './many-calls';
+import { executeScript } from './script';
+import { READ } from './stream-scripts';
 
 interface Read extends Call {
   readonly resolve: (reply: unknown) => void;

@@ -8,7 +8,8 @@ import {
 } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
 import { reading, writing } from './faults';
-import { CURRENT, IDENTITY, type Script, script } from './scripts';
+import { type Script, script } from './script';
+import { CURRENT, IDENTITY } from './server-doubt';
 import { addressOf, checkpointKeys, eventKeys, isProjectionName } from './stream-key';
 
 /**

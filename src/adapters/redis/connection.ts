@@ -4,9 +4,10 @@ import { type RedisClient, type ClientOptions, commandTimeout, connect, isTimeou
 import { type Examined, examine, primariesOf } from './examination';
 import { FailoverWatch } from './failover-watch';
 import { FindingLog, type ReportFinding, refusalText } from './finding-log';
-import { CHECK_PRIMARY, type Doubt, type Proof, type Script, doubtOf, executeScript } from './scripts';
+import { type Script, executeScript } from './script';
 import { type Address, Sentinels } from './sentinels';
 import { FINDINGS, type Finding, NO_LEASE } from './server-checks';
+import { CHECK_PRIMARY, type Doubt, type Proof, doubtOf } from './server-doubt';
 import type { StoreIdentity } from './store-identity';
 
 export interface RedisConnectionOptions extends ClientOptions {

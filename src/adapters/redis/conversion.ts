@@ -5,7 +5,7 @@ import { StoreUnavailable, partsOf, streamOf } from '../../event-sourcing';
 import type { RedisClient } from './client';
 import { FIRST_CONTACT_MS, RedisConnection, type RedisConnectionOptions } from './connection';
 import { appendFault, waitFault } from './faults';
-import { executeScript, script } from './scripts';
+import { executeScript, script } from './script';
 import {
   type IdentityFields,
   convertingFields,

@@ -17,7 +17,8 @@ import { REDIS_DEFAULTS } from './defaults';
 import { appendFault, readFault } from './faults';
 import { commitText } from './feed';
 import { PackedEntries, eventOf } from './entry';
-import { type PackedPage, doubtOf } from './scripts';
+import { doubtOf } from './server-doubt';
+import type { PackedPage } from './stream-scripts';
 import { BUCKETS, addressOf, eventKeys, feedKeys } from './stream-key';
 
 export interface RedisEventStoreOptions {

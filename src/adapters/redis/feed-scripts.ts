@@ -1,4 +1,6 @@
-import { CURRENT, LAST_ID, script } from './scripts';
+import { script } from './script';
+import { CURRENT } from './server-doubt';
+import { LAST_ID } from './stream-scripts';
 
 /** Lua: the newest sequence number of a feed, and whether a position is in it. */
 const POSITIONS = `${LAST_ID}

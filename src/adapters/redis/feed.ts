@@ -11,7 +11,7 @@ import type { ChangeNotifier } from './change-notifier';
 import type { RedisConnection } from './connection';
 import { reading } from './faults';
 import { FEED_END, READ_FEED } from './feed-scripts';
-import type { Script } from './scripts';
+import type { Script } from './script';
 import { BUCKETS, addressOf, decoded, feedKeys } from './stream-key';
 
 /** Default maximum number of entries of a page. */

@@ -1,7 +1,8 @@
 import type { LeaseStore } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
 import { reading, writing } from './faults';
-import { CURRENT, IDENTITY, type Script, script } from './scripts';
+import { type Script, script } from './script';
+import { CURRENT, IDENTITY } from './server-doubt';
 import { projectionsKey } from './stream-key';
 
 /**

@@ -14,7 +14,7 @@ import {
 } from '../../event-sourcing';
 import type { RedisConnection } from './connection';
 import { reading } from './faults';
-import { executeScript, script } from './scripts';
+import { executeScript, script } from './script';
 import { type SnapshotKeys, snapshotKeys, streamKey } from './stream-key';
 
 /** A draft expires this long after its last chunk, so that another instance can save one if its writer ended. */

@@ -2,7 +2,7 @@ import type { Base, Head, StoredBase, StreamArchive, StreamName } from '../../ev
 import type { RedisConnection } from './connection';
 import { ifForbidden } from './examination';
 import { reading, writing } from './faults';
-import { type Script, executeScript, script } from './scripts';
+import { type Script, executeScript, script } from './script';
 import { RedisSnapshotStore } from './snapshot-store';
 import { snapshotKeys, streamKey } from './stream-key';
 

@@ -1,6 +1,6 @@
 import { streamName } from '../../../src/testing/a-stream';
 import { expect } from 'chai';
-import { APPEND } from '../../../src/adapters/redis/scripts';
+import { APPEND } from '../../../src/adapters/redis/stream-scripts';
 import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
 import { encoded, created } from '../../support/given';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { APPEND } from '../../../src/adapters/redis/scripts';
+import { APPEND } from '../../../src/adapters/redis/stream-scripts';
 import { BEGINNING } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
 import { RedisCommands, type Session } from '../../world/simulated/redis/redis-commands';

@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { RedisEventStore } from '../../../src/adapters/redis/event-store';
-import { APPEND, executeScript, inOneExecution } from '../../../src/adapters/redis/scripts';
+import { inOneExecution } from '../../../src/adapters/redis/many-calls';
+import { executeScript } from '../../../src/adapters/redis/script';
+import { APPEND } from '../../../src/adapters/redis/stream-scripts';
 import { NO_LEASE } from '../../../src/adapters/redis/server-checks';
 import { type PlantStore, parseUser } from '../../../src/application';
 import { BEGINNING, type Head, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';

@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { APPEND } from '../../../src/adapters/redis/scripts';
+import { APPEND } from '../../../src/adapters/redis/stream-scripts';
 import { streamKey } from '../../../src/adapters/redis/stream-key';
 import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
 import {

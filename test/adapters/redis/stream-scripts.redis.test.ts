@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { PackedEntries } from '../../../src/adapters/redis/entry';
-import { type PackedPage, READ, executeScript, inOneExecution } from '../../../src/adapters/redis/scripts';
+import { inOneExecution } from '../../../src/adapters/redis/many-calls';
+import { executeScript } from '../../../src/adapters/redis/script';
+import { type PackedPage, READ } from '../../../src/adapters/redis/stream-scripts';
 import { NO_LEASE } from '../../../src/adapters/redis/server-checks';
 import { describeRedis } from '../../support/redis';
 

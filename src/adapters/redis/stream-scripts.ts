@@ -1,64 +1,6 @@
-import { createHash } from 'node:crypto';
-import type { RedisClient } from './client';
-
-/** A Lua script. Redis executes it atomically. */
-export interface Script {
-  readonly text: string;
-  readonly sha1: string;
-}
-
-export function script(text: string): Script {
-  return { text, sha1: createHash('sha1').update(text).digest('hex') };
-}
-
-/** Executes a script on keys of one slot. Redis gets its text only if it does not know its digest. */
-export async function executeScript(
-  client: RedisClient,
-  { text, sha1 }: Script,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-): Promise<unknown> {
-  try {
-    return await client.callBuffer('evalsha', sha1, keys.length, ...keys, ...args);
-  } catch (error) {
-    if (!isUnknownScript(error)) throw error;
-    return client.callBuffer('eval', text, keys.length, ...keys, ...args);
-  }
-}
-
-/** A call of a script that makes many; see `EACH`. */
-export interface Call {
-  readonly keys: readonly string[];
-  readonly args: readonly (string | number)[];
-}
-
-/** What a script needs to check the server. */
-export interface Proof {
-  /** The last keys: the id of the store, or none. */
-  readonly keys: readonly string[];
-  /** The first arguments. */
-  readonly args: readonly [replicas: number, lag: number, id: string];
-}
-
-/** The keys and the arguments of one execution that makes these calls. */
-export function inOneExecution(
-  calls: readonly Call[],
-  proof: Proof,
-): [keys: string[], args: (string | number)[]] {
-  const keys: string[] = [];
-  const args: (string | number)[] = [...proof.args];
-  for (const call of calls) {
-    for (const key of call.keys) keys.push(key);
-    args.push(call.args.length);
-    for (const arg of call.args) args.push(arg);
-  }
-  keys.push(...proof.keys);
-  return [keys, args];
-}
-
-export function isUnknownScript(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('NOSCRIPT');
-}
+import { EACH } from './many-calls';
+import { script } from './script';
+import { CURRENT, DOUBT, IDENTITY } from './server-doubt';
 
 /** The reply of a page: 1 if there are more entries, else 0, and the packed entries. */
 export type PackedPage = readonly [more: number, packed: Buffer];
@@ -96,58 +38,6 @@ local function page(stream, version, limit, bytes)
   end
 end
 `;
-
-/** Lua: whether the store does not have this id, in the stream that is the last of KEYS; if it is empty, any store will do. */
-export const IDENTITY = `
-local function isAnotherStore(id)
-  if id == '' then return false end
-  local entry = redis.call('XRANGE', KEYS[#KEYS], '1-0', '1-0')[1]
-  return not entry or entry[2][4] ~= id
-end
-`;
-
-/**
- * Lua: why the server must not answer: because another one may be the primary, so that what this one has may be stale,
- * or because it has another store; nil if it is certainly current.
- *
- * A primary that is cut off still calls itself master, and another one may acknowledge writes. With
- * `min-replicas-to-write`, it is current as long as `replicas` replicas have confirmed its writes within the last `lag`
- * seconds: none of them was promoted. The lags are computed at this moment, unlike `min_slaves_good_slaves`, which is
- * one second old, or older after the server was frozen. (A lag is -1 in the first milliseconds of a second: Redis
- * subtracts the times of two clocks, and one of them is coarse.) `replicas` is negative on a Cluster without
- * `min-replicas-to-write`, whose servers redirect reads by themselves once they are demoted.
- */
-const DOUBT = `
-local function doubt(replicas, lag, id)
-  replicas, lag = tonumber(replicas), tonumber(lag)
-  local info = replicas >= 0 and redis.call('INFO', 'replication')
-  if info and not string.find(info, 'role:master', 1, true) then return 'replica' end
-  if isAnotherStore(id) then return 'identity' end
-  if replicas <= 0 then return end
-  for behind in string.gmatch(info, 'state=online,offset=%d+,lag=(%-?%d+)') do
-    if tonumber(behind) <= lag then replicas = replicas - 1 end
-  end
-  if replicas > 0 then return 'unconfirmed' end
-end
-`;
-
-export const CURRENT = IDENTITY + DOUBT;
-
-/** What the scripts answer instead if the server may not be the primary, or has another store. */
-const DOUBTS = ['replica', 'identity', 'unconfirmed'] as const;
-
-export type Doubt = (typeof DOUBTS)[number];
-
-/** The doubt in the first part of a reply; `undefined` if there is none. */
-export function doubtOf(status: unknown): Doubt | undefined {
-  const text = String(status);
-  return DOUBTS.find((doubt) => doubt === text);
-}
-
-/** Checks the server alone. KEYS: the id of the store, or none. ARGV: as `doubt` of the other scripts. */
-export const CHECK_PRIMARY = script(`${CURRENT}
-return {doubt(ARGV[1], ARGV[2], ARGV[3]) or 'current'}
-`);
 
 /** Lua: the last id that a stream has ever had; 0-0 if there is no such stream. */
 export const LAST_ID = `
@@ -189,32 +79,6 @@ local function hasLostBase(stream, base)
   if not head[1] then return false end
   local entry = redis.call('XRANGE', stream, head[1] .. '-0', head[1] .. '-0')[1]
   return not entry or entry[2][6] ~= head[2]
-end
-`;
-
-/**
- * Lua: the replies of many calls of one execution. Every call has `keyCount` keys. An error of a call is its reply, and
- * the other calls are made.
- *
- * ARGV: three for `doubt`, then for each call the number of its arguments, and these. `one` gets the places of its first
- * key and of its first argument, and the number of its arguments.
- *
- * A replica refuses writes: as a reply of a single call, the client would not see that its server was demoted.
- */
-const EACH = `
-local function each(keyCount, one)
-  local replies, key, at = {}, 1, 4
-  while at <= #ARGV do
-    local length = tonumber(ARGV[at])
-    local made, reply = pcall(one, key, at + 1, length)
-    if not made then
-      local text = type(reply) == 'table' and reply.err or reply
-      reply = string.find(text, 'READONLY', 1, true) and {'replica'} or redis.error_reply(text)
-    end
-    replies[#replies + 1] = reply
-    key, at = key + keyCount, at + 1 + length
-  end
-  return replies
 end
 `;
 
