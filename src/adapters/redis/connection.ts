@@ -58,8 +58,6 @@ export class RedisConnection {
   #lease = NO_LEASE;
   /** Whether the Sentinels are replacing the primary. */
   #failingOver = false;
-  /** When it may ask the Sentinels again, by `performance.now()`. */
-  #askSentinelsAt = 0;
   /** Resolves after the first examination; stays pending while no server answers. */
   readonly examined = new Promise<void>((resolve) => (this.#examined = resolve));
 
@@ -79,7 +77,6 @@ export class RedisConnection {
     this.#failovers =
       this.#sentinels &&
       new FailoverWatch(this.#sentinels, {
-        connected: () => void this.#followPrimary(),
         begins: () => this.#suspend(),
         ended: () => this.#resume(),
       });
@@ -136,7 +133,7 @@ export class RedisConnection {
   doubted(doubt: Doubt): StoreUnavailable {
     if (doubt === 'unconfirmed') {
       this.findings.tooFewReplicas();
-      void this.#followPrimary();
+      void this.#failovers?.ask();
       return unavailable('too few replicas confirm that this Redis is still the primary');
     }
     if (doubt === 'identity') {
@@ -288,18 +285,6 @@ export class RedisConnection {
     if (this.#client.status === 'ready') reconnect();
     // Not while it connects: ioredis would then never reconnect. The address that it connects to may be the old one.
     else this.#client.once('ready', reconnect);
-  }
-
-  /** Reconnects if the Sentinels name another primary by now: their messages may have been missed. */
-  async #followPrimary(): Promise<void> {
-    const now = performance.now();
-    if (this.#sentinels === undefined || now < this.#askSentinelsAt) return;
-    this.#askSentinelsAt = Infinity;
-    const moved = await this.#sentinels.hasMoved();
-    this.#askSentinelsAt = performance.now() + RETRY_MS;
-    if (!moved || this.#failingOver) return;
-    this.#suspend();
-    this.#resume();
   }
 
   #later(action: () => void): void {

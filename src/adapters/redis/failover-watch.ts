@@ -8,12 +8,12 @@ const SWITCHED = '+switch-master';
 const ABORTED = '-failover-abort-slave-timeout';
 
 const RECONNECT_MS = 1000;
+/** Minimum time between two questions to the Sentinels, in ms. */
+const ASK_EVERY_MS = 250;
 /** Maximum duration of a failover; after it, the current primary is used. */
 const LONGEST_MS = 10_000;
 
 interface FailoverObserver {
-  /** A Sentinel is connected. It may have published messages before. */
-  connected(): void;
   /** A failover starts: the old primary may still acknowledge writes that the new one does not have. */
   begins(): void;
   /** The failover ended: a Sentinel knows the new primary, or it was aborted, or it took ten seconds. */
@@ -25,17 +25,20 @@ interface FailoverObserver {
  * and Sentinel demotes it only about ten seconds later; until then nothing else shows the failover.
  */
 export class FailoverWatch {
-  readonly #sentinels: readonly Redis[];
+  readonly #connections: readonly Redis[];
   #limit: NodeJS.Timeout | undefined;
   /** The message of the newest switch: with the old and the new address. */
   #newestSwitch: string | undefined;
+  /** When it may ask again, by `performance.now()`. */
+  #askAt = 0;
 
   constructor(
-    { nodes, primaryName }: Sentinels,
+    private readonly sentinels: Sentinels,
     private readonly observer: FailoverObserver,
     private readonly longestMs = LONGEST_MS,
   ) {
-    this.#sentinels = nodes.map(({ host, port }) => {
+    const { nodes, primaryName } = sentinels;
+    this.#connections = nodes.map(({ host, port }) => {
       const sentinel = new Redis({
         host,
         port,
@@ -52,7 +55,8 @@ export class FailoverWatch {
       });
       // An unreachable Sentinel does no harm while another one is reachable.
       sentinel.on('error', () => {});
-      sentinel.on('ready', () => observer.connected());
+      // It may have published messages before.
+      sentinel.on('ready', () => void this.ask());
       sentinel.on('message', (channel: string, message: string) => {
         if (message.split(' ').includes(primaryName)) this.#published(channel, message);
       });
@@ -61,9 +65,20 @@ export class FailoverWatch {
     });
   }
 
+  /** Asks the Sentinels whether they name another primary by now: then a failover was missed, which begins and ends now. */
+  async ask(): Promise<void> {
+    if (performance.now() < this.#askAt) return;
+    this.#askAt = Infinity;
+    const moved = await this.sentinels.hasMoved();
+    this.#askAt = performance.now() + ASK_EVERY_MS;
+    if (!moved || this.#limit !== undefined) return;
+    this.#begin();
+    this.#end();
+  }
+
   close(): void {
     clearTimeout(this.#limit);
-    for (const sentinel of this.#sentinels) sentinel.disconnect();
+    for (const sentinel of this.#connections) sentinel.disconnect();
   }
 
   #published(channel: string, message: string): void {

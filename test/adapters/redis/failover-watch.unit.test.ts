@@ -56,7 +56,6 @@ describe('The watch for failovers', () => {
   function watch(sentinels: readonly Address[], longestMs?: number): string[] {
     const observed: string[] = [];
     const observer = {
-      connected: () => {},
       begins: () => void observed.push('begins'),
       ended: () => void observed.push('ended'),
     };
