@@ -1,6 +1,6 @@
 /** The measured servers, in the order of the table. */
 import { dirname, join } from 'node:path';
-import { HEAP_GROWTH } from '../src/adapters/system/heap';
+import { HEAP_FLAGS } from '../src/adapters/system/heap';
 import { compiledMain } from '../test/support/compiled';
 import type { Contestant } from './measure';
 
@@ -57,8 +57,8 @@ export function withUsers(contestant: Contestant, users: number): Contestant {
 
 function peer(name: string, title: string, more: Partial<Contestant> = {}): Contestant {
   const [program] = name.split('-redis');
-  // The service sets it itself.
-  return server(name, title, [HEAP_GROWTH, join(__dirname, 'dist', `${program}.js`)], {}, more);
+  // The service sets them itself.
+  return server(name, title, [...HEAP_FLAGS, join(__dirname, 'dist', `${program}.js`)], {}, more);
 }
 
 function plantStore(

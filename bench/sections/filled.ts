@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { HEAP_GROWTH } from '../../src/adapters/system/heap';
+import { HEAP_FLAGS } from '../../src/adapters/system/heap';
 import { compiled } from '../../test/support/compiled';
 import { RunningServer } from '../server';
 import type { FilledUsers, InitialData } from '../servers/status';
@@ -14,7 +14,7 @@ export function startFilled(
   const initialData: InitialData = { service: compiled(), users, redis };
   const script = join(__dirname, '../dist/filled.js');
   return RunningServer.start(
-    { args: [HEAP_GROWTH, ...nodeOptions, script, JSON.stringify(initialData)] },
+    { args: [...HEAP_FLAGS, ...nodeOptions, script, JSON.stringify(initialData)] },
     core,
   );
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { letHeapTriple } from '../adapters/system/heap';
+import { tuneHeap } from '../adapters/system/heap';
 import { flushSpans } from '../adapters/tracing';
 import { bootstrap } from './bootstrap';
 import type { Config, Setting } from './config';
@@ -16,8 +16,8 @@ export async function runService(
   settings: readonly Setting[],
   stopRequested: Promise<NodeJS.Signals>,
 ): Promise<number> {
-  // docs/decisions/0035-growth-of-the-heap.md
-  letHeapTriple();
+  // docs/decisions/0035-growth-of-the-heap.md and 0036-every-object-begins-young.md
+  tuneHeap();
   const log = await openLog(config);
   const lifecycle = lifecycleLog(log);
   process.once('uncaughtExceptionMonitor', (err) => log.fatal({ err }, 'a fault ends the process'));
