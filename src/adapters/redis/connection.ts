@@ -56,8 +56,6 @@ export class RedisConnection {
   readonly #sentinels: Sentinels | undefined;
   readonly #failovers: FailoverWatch | undefined;
   #lease = NO_LEASE;
-  /** Whether the Sentinels are replacing the primary. */
-  #failingOver = false;
   /** Resolves after the first examination; stays pending while no server answers. */
   readonly examined = new Promise<void>((resolve) => (this.#examined = resolve));
 
@@ -263,7 +261,7 @@ export class RedisConnection {
     const known = this.#unavailableReason;
     this.#lastError = NO_REASON;
     this.findings.examined(this, findings);
-    if (this.#failingOver) return;
+    if (this.#failovers?.inProgress) return;
     const refusals = findings.filter(({ name }) => FINDINGS[name] === 'refuse all');
     this.#unavailableReason =
       refusals.length === 0 ? undefined : refusalText(refusals.map(({ text }) => text));
@@ -273,14 +271,12 @@ export class RedisConnection {
 
   /** Stops using the old primary, which would acknowledge writes that the new one does not have. */
   #suspend(): void {
-    this.#failingOver = true;
     if (this.#unavailableReason !== undefined) return;
     this.#unavailableReason = 'Redis fails over to another primary';
     this.options.report('warn', this.#unavailableReason);
   }
 
   #resume(): void {
-    this.#failingOver = false;
     const reconnect = () => this.#client.disconnect(true);
     if (this.#client.status === 'ready') reconnect();
     // Not while it connects: ioredis would then never reconnect. The address that it connects to may be the old one.

@@ -65,13 +65,18 @@ export class FailoverWatch {
     });
   }
 
+  /** Whether the Sentinels are replacing the primary. */
+  get inProgress(): boolean {
+    return this.#limit !== undefined;
+  }
+
   /** Asks the Sentinels whether they name another primary by now: then a failover was missed, which begins and ends now. */
   async ask(): Promise<void> {
     if (performance.now() < this.#askAt) return;
     this.#askAt = Infinity;
     const moved = await this.sentinels.hasMoved();
     this.#askAt = performance.now() + ASK_EVERY_MS;
-    if (!moved || this.#limit !== undefined) return;
+    if (!moved || this.inProgress) return;
     this.#begin();
     this.#end();
   }
@@ -86,7 +91,7 @@ export class FailoverWatch {
       // Each Sentinel reports the switch, and the first report of it ends the failover.
       const isKnown = message === this.#newestSwitch;
       this.#newestSwitch = message;
-      if (isKnown && this.#limit === undefined) return;
+      if (isKnown && !this.inProgress) return;
     }
     // If no reachable Sentinel announced the failover, it is known by its end.
     if (channel !== ABORTED) this.#begin();
@@ -94,13 +99,13 @@ export class FailoverWatch {
   }
 
   #begin(): void {
-    if (this.#limit !== undefined) return;
+    if (this.inProgress) return;
     this.#limit = setTimeout(() => this.#end(), this.longestMs).unref();
     this.observer.begins();
   }
 
   #end(): void {
-    if (this.#limit === undefined) return;
+    if (!this.inProgress) return;
     clearTimeout(this.#limit);
     this.#limit = undefined;
     this.observer.ended();
