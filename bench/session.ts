@@ -37,7 +37,7 @@ export interface Conditions {
   readonly placement: Placement;
   /** Duration of the warm-up of each method. */
   readonly warmUpSeconds: number;
-  /** Duration of each load at a constant rate before it is measured; 3 for figures that are steady. */
+  /** Duration of each load at a constant rate before it is measured. */
   readonly settleSeconds: number;
   /** Number of measured slices, in turns with the other server. */
   readonly slices: number;

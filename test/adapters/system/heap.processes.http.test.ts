@@ -30,14 +30,15 @@ const SPACES = /created: (-?\d+) (-?\d+)/;
 describe('The heap of the service', function () {
   this.slow(5000);
 
-  /** Runs the service in a process that also runs `script`; returns its output once it has the pattern. */
+  /** Runs `script` in the process of a service that listens; returns the output once it has the pattern. */
   async function outputOf(script: string, pattern: RegExp, flags: readonly string[] = []): Promise<string> {
-    const program = `${script}; require(${JSON.stringify(compiledMain())})`;
+    const program = `process.once('SIGUSR2', () => { ${script} }); require(${JSON.stringify(compiledMain())})`;
     const service = ServiceProcess.spawn({}, { command: [process.execPath, ...flags, '-e', program] });
     try {
       await service.listens();
       const before = service.output.length;
       const output = () => service.output.slice(before);
+      service.signal('SIGUSR2');
       await until(() => pattern.test(output()));
       return output();
     } finally {
@@ -53,8 +54,7 @@ describe('The heap of the service', function () {
   });
 
   it('has no object that begins among the old ones', async () => {
-    const later = `setTimeout(() => { ${CREATED} }, 1500)`;
-    const [, young, old] = SPACES.exec(await outputOf(later, SPACES))!.map(Number);
+    const [, young, old] = SPACES.exec(await outputOf(CREATED, SPACES))!.map(Number);
     expect(old).to.be.below(young! / 4);
   });
 });
