@@ -15,21 +15,24 @@ export type Pairs = Readonly<Record<LoadMethod, readonly Pair[]>>;
 /**
  * Measures in turns, slice by slice: the speed of a shared machine changes
  * from minute to minute, but seldom from one second to the next.
+ *
+ * The warm-up consists of turns, too. A server that waited while the other one was warmed up would be slower at first.
  */
 export async function compare(
   own: ServerSession,
   other: ServerSession,
-  { slices }: Conditions,
+  { warmUpSeconds, slices, seconds }: Conditions,
 ): Promise<Pairs> {
   const pairs = { GET: [], POST: [], DELETE: [] } as Record<LoadMethod, Pair[]>;
   for (const method of METHODS) {
-    await own.warmUp(method);
-    await other.warmUp(method);
-    for (let turn = 0; turn < slices; turn++) {
+    await own.provide(method);
+    await other.provide(method);
+    const warmUps = Math.ceil(warmUpSeconds / seconds);
+    for (let turn = -warmUps; turn < slices; turn++) {
       // The server that is second this time is first the next time.
       const [first, second] = turn % 2 === 0 ? [own, other] : [other, own];
       const [one, two] = [await first.slice(method), await second.slice(method)];
-      pairs[method].push(first === own ? { own: one, other: two } : { own: two, other: one });
+      if (turn >= 0) pairs[method].push(first === own ? { own: one, other: two } : { own: two, other: one });
     }
   }
   return pairs;

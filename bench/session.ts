@@ -99,11 +99,16 @@ export class ServerSession {
     return text === '' ? undefined : JSON.parse(text);
   }
 
-  /** Warms up a method, and creates the plants that all slices will delete. */
-  async warmUp(method: LoadMethod): Promise<void> {
+  /** Creates the plants that the warm-up and all slices will delete. */
+  async provide(method: LoadMethod): Promise<void> {
     const { warmUpSeconds, slices, seconds } = this.conditions;
+    if (method === 'DELETE') await this.#provide(warmUpSeconds + slices * seconds);
+  }
+
+  async warmUp(method: LoadMethod): Promise<void> {
+    await this.provide(method);
+    const { warmUpSeconds } = this.conditions;
     if (warmUpSeconds > 0) await this.#load(method, warmUpSeconds);
-    if (method === 'DELETE') await this.#provide(slices * seconds);
   }
 
   slice(method: LoadMethod): Promise<MeasuredSlice> {
