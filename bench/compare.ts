@@ -24,10 +24,10 @@ export async function compare(
   { warmUpSeconds, slices, seconds }: Conditions,
 ): Promise<Pairs> {
   const pairs = { GET: [], POST: [], DELETE: [] } as Record<LoadMethod, Pair[]>;
+  const warmUps = Math.ceil(warmUpSeconds / seconds);
   for (const method of METHODS) {
     await own.provide(method);
     await other.provide(method);
-    const warmUps = Math.ceil(warmUpSeconds / seconds);
     for (let turn = -warmUps; turn < slices; turn++) {
       // The server that is second this time is first the next time.
       const [first, second] = turn % 2 === 0 ? [own, other] : [other, own];

@@ -93,7 +93,7 @@ describe("The benchmark's profile", () => {
 });
 
 describe("The benchmark's comparison", () => {
-  const conditions = { warmUpSeconds: 1, slices: 2, seconds: 0.5 } as Conditions;
+  const conditions = { warmUpSeconds: 1, slices: 3, seconds: 0.5 } as Conditions;
 
   /** Two sessions that record the order of their calls. */
   function sessions(): { calls: string[]; own: ServerSession; other: ServerSession } {
@@ -115,7 +115,7 @@ describe("The benchmark's comparison", () => {
   it('alternates the servers, and which one is first, from the warm-up on', async () => {
     const { calls, own, other } = sessions();
     const { GET } = await compare(own, other, conditions);
-    const [warmUp, slices] = [2, 2];
+    const [warmUp, slices] = [2, 3];
     expect(GET).to.have.length(slices);
     expect(calls.slice(0, 2 + 2 * (warmUp + slices))).to.deep.equal([
       'own gets plants for GET',
@@ -128,13 +128,15 @@ describe("The benchmark's comparison", () => {
       'other GET',
       'other GET',
       'own GET',
+      'own GET',
+      'other GET',
     ]);
   });
 
   it('assigns each slice to its server', async () => {
     const { own, other } = sessions();
     const { DELETE } = await compare(own, other, conditions);
-    expect(DELETE.map(rateRatio)).to.deep.equal([0.5, 0.5]);
+    expect(DELETE.map(rateRatio)).to.deep.equal([0.5, 0.5, 0.5]);
   });
 });
 
