@@ -1,0 +1,286 @@
+import { expect } from 'chai';
+import {
+  BEGINNING,
+  type EncodedEvent,
+  OutcomeUnknown,
+  StoreUnavailable,
+  UnreadableHistory,
+} from '../../../src/event-sourcing';
+import { describeOwnRedis, describeRedis } from '../../support/redis';
+import type { RedisServer } from '../../support/redis';
+import { rejection } from '../../support/rejection';
+import { until } from '../../support/until';
+import { type Opened, openedPerTest } from './opened';
+
+const event = (data = '{}', type = 'Noted'): EncodedEvent => ({ type, data });
+const [a, b] = [event('a'), event('b')];
+
+describeRedis('An append to Redis', (redis) => {
+  const open = openedPerTest();
+  const prefix = () => `${redis.prefix}-${tests}`;
+  const key = (user = 'alice') =>
+    `${prefix()}:{${opened.index.bucketOf(opened.stream(user).name)}}:plants/${user}:events`;
+  let tests = 0;
+  let opened: Opened;
+  beforeEach(async () => {
+    tests++;
+    opened = await open({ url: redis.url, keyPrefix: prefix() });
+  });
+
+  /** Id and data of all entries. */
+  const stored = async (user?: string) =>
+    (await redis.admin.xrange(key(user), '-', '+')).map(([id, fields]) => `${id} ${fields[3]!}`);
+
+  for (const [what, theirs] of Object.entries({
+    'other data': [a, event('c')],
+    'another type': [a, event('b', 'Moved')],
+    'fewer events': [a],
+    'another order': [b, a],
+  }))
+    it(`conflicts with a recorded one of the same commit id that has ${what}`, async () => {
+      const stream = opened.stream();
+      await stream.append(BEGINNING, 'same', theirs);
+      expect((await stream.append(BEGINNING, 'same', [a, b])).status).to.equal('conflict');
+      expect(await stored()).to.have.length(theirs.length);
+    });
+
+  it('conflicts with the same events of two commits', async () => {
+    const stream = opened.stream();
+    await stream.append(BEGINNING, 'same', [a]);
+    await stream.append({ version: 1, commit: 'same' }, 'other', [b]);
+    expect((await stream.append(BEGINNING, 'same', [a, b])).status).to.equal('conflict');
+  });
+
+  it('is idempotent however many events followed it, after a restart too', async () => {
+    const stream = opened.stream();
+    const first = await stream.append(BEGINNING, 'same', [a, b]);
+    await stream.add({ version: 2, commit: 'same' }, ...Array.from({ length: 2000 }, () => a));
+    const other = await open({ url: redis.url, keyPrefix: prefix() });
+    expect(await other.stream().append(BEGINNING, 'same', [a, b])).to.deep.equal(first);
+    expect(await stored()).to.have.length(2002);
+  });
+
+  it('has exact versions above 1e14, which Lua prints as floating-point numbers', async () => {
+    const version = 99_999_999_999_999;
+    await redis.admin.xadd(key(), `${version}-0`, 'type', 'Noted', 'data', '', 'commit', 'c');
+    const head = await opened.stream().add({ version, commit: 'c' }, a, b);
+    expect(head.version).to.equal(100_000_000_000_001);
+    expect((await stored()).slice(1)).to.deep.equal(['100000000000000-0 a', '100000000000001-0 b']);
+  });
+
+  it('may have more events than Lua can unpack, and larger ones than a page', async () => {
+    const many = Array.from({ length: 10_000 }, (_, index) => event(String(index)));
+    const head = await opened.stream('many').add(BEGINNING, ...many);
+    expect(await opened.index.head(opened.stream('many').name)).to.deep.equal(head);
+    const large = ['x', 'y', 'z'].map((text) => event(text.repeat(1_500_000)));
+    await opened.stream('large').add(BEGINNING, ...large);
+    expect((await opened.stream('large').history()).map(({ data }) => data[0])).to.deep.equal([
+      'x',
+      'y',
+      'z',
+    ]);
+  });
+
+  it('assigns no version of a deleted entry again, and writes nothing', async () => {
+    const stream = opened.stream();
+    const first = await stream.add(BEGINNING, a);
+    await stream.add(first, b);
+    await redis.admin.xdel(key(), '2-0');
+    const failure = await rejection(stream.append(first, 'ours', [b]));
+    expect(failure).to.be.instanceOf(StoreUnavailable).and.to.have.property('reason', 'store_refused');
+    expect(await stored()).to.deep.equal(['1-0 a']);
+  });
+
+  it('fails alone of the calls of one turn, and so does a read', async () => {
+    await redis.admin.set(key('bob'), 'no stream');
+    const [alice, bob, carol] = ['alice', 'bob', 'carol'].map((user) => opened.stream(user));
+    const calls = [
+      [alice, bob, carol].map((each) => each!.append(BEGINNING, 'c', [a])),
+      [alice, bob, carol].map((each) => each!.read(BEGINNING)),
+    ];
+    for (const each of calls) {
+      const settled = await Promise.allSettled<unknown>(each);
+      expect(settled.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
+      expect(settled[1]).to.have.property('reason').that.is.instanceOf(StoreUnavailable);
+    }
+  });
+
+  it('is repeated with the text of its script when Redis has forgotten it', async () => {
+    const first = await opened.stream().add(BEGINNING, a);
+    await redis.admin.script('FLUSH');
+    await opened.stream().add(first, b);
+    expect(await stored()).to.deep.equal(['1-0 a', '2-0 b']);
+  });
+
+  describe('A read', () => {
+    /** Sizes of the pages. */
+    async function pages(): Promise<number[]> {
+      const sizes: number[] = [];
+      for (let head = BEGINNING, more = true; more;) {
+        const page = await opened.stream().read(head);
+        if (page.status !== 'read') throw new Error(page.status);
+        sizes.push(page.events.length);
+        more = page.more;
+        head = page.events.at(-1)!;
+      }
+      return sizes;
+    }
+
+    for (const [what, lengths, expected] of [
+      ['64 events at first, and then 512', Array<number>(700).fill(1), [64, 512, 124]],
+      ['as many events as fit into 512 KiB', Array<number>(30).fill(60_000), [8, 7, 7, 7, 1]],
+      ['at least one event after the head, however large', [600_000, 1_200_000, 1], [2, 1]],
+      ['a large event after small ones in the next page', [1, 1, 1, 600_000, 1], [3, 1, 1]],
+    ] as const)
+      it(`returns ${what}`, async () => {
+        await opened.stream().add(BEGINNING, ...lengths.map((length) => event('x'.repeat(length))));
+        expect(await pages()).to.deep.equal(expected);
+      });
+
+    it('returns at most 16 events with a conflict', async () => {
+      await opened.stream().add(BEGINNING, ...Array.from({ length: 30 }, () => a));
+      const result = await opened.stream().append(BEGINNING, 'other', [a]);
+      expect(result).to.include({ status: 'conflict', more: true });
+      expect(result).to.have.property('events').with.length(16);
+    });
+
+    const [notUtf8, ...fields] = [Buffer.from('F\xc3', 'latin1'), 'type', 'Noted', 'data', '{}', 'commit'];
+    const FOREIGN: Readonly<
+      Record<string, readonly [id: string, message: string, ...fields: (string | Buffer)[]]>
+    > = {
+      'a gap before it': ['4-0', 'entry 4-0 found, expected version 3', ...fields, 'c'],
+      'a number behind its version': ['3-1', 'entry 3-1 found', ...fields, 'c'],
+      'other fields': ['3-0', 'entry 3-0 does not have the fields type, data and commit', 'field', 'value'],
+      'fields in another order': [
+        '3-0',
+        'entry 3-0 does not have',
+        'data',
+        '{}',
+        'type',
+        'Noted',
+        'commit',
+        'c',
+      ],
+      'one more field': ['3-0', 'entry 3-0 does not have', ...fields, 'c', 'more', ''],
+      'a type that is not UTF-8': ['3-0', 'entry 3-0 is not UTF-8', 'type', notUtf8, ...fields.slice(2), 'c'],
+      'a commit that is not UTF-8': ['3-0', 'entry 3-0 is not UTF-8', ...fields, notUtf8],
+    };
+    for (const [what, [id, message, ...entry]] of Object.entries(FOREIGN))
+      it(`refuses a history with an entry that has ${what}, and so does a conflict`, async () => {
+        const stream = opened.stream();
+        const head = await stream.add(await stream.add(BEGINNING, a), b);
+        await redis.admin.xadd(key(), id, ...entry);
+        const calls = [
+          () => stream.read(BEGINNING),
+          () => stream.read(head),
+          () => stream.append(head, 'ours', [a]),
+        ];
+        for (const call of calls) {
+          const failure = (await rejection(call())) as Error;
+          expect(failure).to.be.instanceOf(UnreadableHistory);
+          expect(failure.message).to.include(message);
+        }
+        expect(await redis.admin.xlen(key())).to.equal(3);
+        expect((await opened.stream('bob').read(BEGINNING)).status).to.equal('read');
+        // Once it is removed, the stream is served again.
+        await redis.admin.xdel(key(), id);
+        expect(await stream.read(head)).to.deep.equal({ status: 'read', events: [], more: false });
+      });
+
+    it('refuses a history with an entry missing in the middle', async () => {
+      const stream = opened.stream();
+      await stream.add(BEGINNING, a, b, a);
+      await redis.admin.xdel(key(), '2-0');
+      expect(String(await rejection(stream.read(BEGINNING)))).to.include(
+        'entry 3-0 found, expected version 2',
+      );
+    });
+  });
+});
+
+describeOwnRedis('A Redis of a running store', (startRedis) => {
+  const open = openedPerTest();
+  let redis: RedisServer;
+  let opened: Opened;
+  const first = { version: 1, commit: 'first' };
+
+  beforeEach(async () => {
+    redis = await startRedis();
+    opened = await open({ url: redis.url });
+    await opened.stream().append(BEGINNING, 'first', [a]);
+    await opened.stream().append(first, 'second', [b]);
+  });
+
+  for (const [what, call] of Object.entries({
+    'an append': () => opened.stream().append({ version: 2, commit: 'second' }, 'ours', [a]),
+    'a conflict': () => opened.stream().append(first, 'ours', [b]),
+    'a repeated append': () => opened.stream().append(first, 'second', [b]),
+    'a lost history': () => opened.stream().append({ version: 1, commit: 'other' }, 'ours', [b]),
+    'a read': () => opened.stream().read(first),
+    'a head': () => opened.index.head(opened.stream().name),
+    'the list of streams': () => opened.index.changed(39, { epoch: '', sequence: 0 }, 10),
+    'an erasure': () => opened.index.erase(opened.stream().name),
+    'a snapshot': () => opened.snapshots.load(opened.stream().name),
+    'a checkpoint': () => opened.checkpoints('tags').load(['39']),
+  }))
+    it(`that was demoted to a replica, and may be stale, is not believed: ${what}`, async () => {
+      // Of an unreachable primary, so that it keeps its data.
+      await redis.admin.replicaof('127.0.0.1', 1);
+      const failure = await rejection(Promise.resolve().then<unknown>(call));
+      expect(failure)
+        .to.be.instanceOf(StoreUnavailable)
+        .and.to.have.property('message', 'Redis was made a replica');
+      await redis.admin.replicaof('NO', 'ONE');
+      await until(() => opened.status().reads);
+      expect((await opened.stream().history()).map(({ data }) => data)).to.deep.equal(['a', 'b']);
+    });
+
+  for (const [what, lose] of Object.entries({
+    'that lost the last events': () =>
+      redis.admin.eval(
+        "redis.call('XDEL', KEYS[1], '2-0'); redis.call('XSETID', KEYS[1], '1-0')",
+        1,
+        'plant-store:{39}:plants/alice:events',
+      ),
+    'that lost a stream': () => redis.admin.del('plant-store:{39}:plants/alice:events'),
+  }))
+    it(`${what} is noticed by a read and by an append, which writes nothing`, async () => {
+      const keys = await redis.admin.keys('*');
+      await lose();
+      const known = { version: 2, commit: 'second' };
+      expect(await opened.stream().read(known)).to.deep.equal({ status: 'reset' });
+      expect(await opened.stream().append(known, 'third', [a])).to.deep.equal({ status: 'reset' });
+      expect(keys).to.include.members(await redis.admin.keys('*'));
+    });
+
+  it('executes the appends of one turn at once, and its reads too', async () => {
+    const users = Array.from({ length: 100 }, (_, index) => `user ${index}`);
+    await opened.stream().read(BEGINNING);
+    await redis.admin.config('RESETSTAT');
+    await Promise.all(users.map((user) => opened.stream(user).append(BEGINNING, 'c', [a])));
+    await Promise.all(users.map((user) => opened.stream(user).read(BEGINNING)));
+    const stats = await redis.admin.info('commandstats');
+    expect(stats)
+      .to.match(/cmdstat_evalsha:calls=2,/)
+      .and.to.match(/cmdstat_xadd:calls=100,/);
+  });
+
+  it('serves lists while an operator has paused writes, also beside a write that waits for the end', async () => {
+    await redis.admin.client('PAUSE', 60_000, 'WRITE');
+    const written = opened.stream().add({ version: 2, commit: 'second' }, a);
+    await until(async () => (await redis.admin.info('clients')).includes('blocked_clients:1'));
+    expect(await opened.stream().history()).to.have.length(2);
+    expect(await opened.check()).to.deep.equal({ writes: true });
+    await redis.admin.client('UNPAUSE');
+    expect((await written).version).to.equal(3);
+  });
+
+  it('that refuses WAIT leaves the outcome of an append unknown', async () => {
+    await redis.admin.call('ACL', 'SETUSER', 'u', 'on', '>p', '~*', '+@all', '-wait');
+    const waiting = await open({ url: redis.url.replace('//', '//u:p@'), waitReplicas: 1 });
+    expect(await rejection(waiting.stream('bob').append(BEGINNING, 'c', [a]))).to.be.instanceOf(
+      OutcomeUnknown,
+    );
+    expect(await opened.index.head(opened.stream('bob').name)).to.deep.equal({ version: 1, commit: 'c' });
+  });
+});

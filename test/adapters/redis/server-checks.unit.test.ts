@@ -1,0 +1,123 @@
+import { expect } from 'chai';
+import { type Redis, ReplyError } from 'ioredis';
+import { CHECKS, examine } from '../../../src/adapters/redis/server-checks';
+
+/** The replies of a primary that evicts nothing and syncs every write, and what a store requires of it. */
+const NORMAL = {
+  info: `redis_version:7.0.15 role:master connected_slaves:0 maxmemory_policy:noeviction maxmemory:0 used_memory:1000
+    mem_not_counted_for_evict:0 aof_enabled:1 aof_last_write_status:ok rdb_last_bgsave_status:ok`,
+  config: `appendfsync:always databases:16 min-replicas-max-lag:10 min-replicas-to-write:0 save:
+    stop-writes-on-bgsave-error:yes`,
+};
+
+/**
+ * What of them differs; a value may be missing, and `error` is the code of an error reply to INFO or CONFIG. Then the
+ * findings with their effects, and a part of the text of the first one.
+ */
+const FOUND = `
+                                                                     |
+role:slave                                                           | refuse all: replica | REDIS_URL.*REDIS_SENTINELS
+maxmemory_policy:volatile-ttl                                        | refuse all: evicts | volatile-ttl.*SET maxmemory-policy noeviction, then CONFIG REWRITE, or maxmemory-policy noeviction in
+maxmemory_policy                                                     | warn: unknown_eviction | maxmemory_policy
+redis_version:6.2.14                                                 | refuse all: too_old | 6.2.14.* 7.0 or later
+redis_version:10.0.1                                                 |
+redis_version                                                        |
+database:3                                                           |
+database:99                                                          | refuse all: missing_database | no database 99, only 0 to 15: name another one in REDIS_URL
+database:99 databases                                                | refuse all: missing_database | no database 99: name another one
+info:NOPERM                                                          | warn: info_forbidden | INFO is refused: grant .info
+info:DENIED config:DENIED                                            | warn: info_forbidden | INFO is refused
+config:DENIED                                                        | warn: unknown_fsync | appendfsync could not be read
+aof_enabled:0                                                        | warn: no_append_only_file | SET appendonly yes, then CONFIG REWRITE
+appendfsync:everysec                                                 | warn: late_fsync | SET appendfsync always, then CONFIG REWRITE
+role:slave maxmemory_policy:allkeys-lru aof_enabled:0                | refuse all: replica, refuse all: evicts, warn: no_append_only_file
+maxmemory:999                                                        | no writes: out_of_memory
+maxmemory:1000                                                       |
+maxmemory:999 mem_not_counted_for_evict:1                            |
+aof_last_write_status:err                                            | no writes: disk_error
+rdb_last_bgsave_status:err                                           |
+rdb_last_bgsave_status:err save:3600                                 | no writes: disk_error
+rdb_last_bgsave_status:err save:3600 stop-writes-on-bgsave-error:no  |
+min-replicas-to-write:1 min_slaves_good_slaves:0                     | no writes: replicas_missing
+min-replicas-to-write:1 min_slaves_good_slaves:1                     |
+waitReplicas:1                                                       | no writes: replicas_missing
+waitReplicas:1 slave10:state=online                                  |
+waitReplicas:1 slave0:state=wait_bgsave                              | no writes: replicas_missing
+waitReplicas:1 xslave0:state=online slave0x:state=online             | no writes: replicas_missing
+connected_slaves:2                                                   | warn: stale_reads | SET min-replicas-to-write 1
+connected_slaves:3 min-replicas-to-write:1 min-replicas-max-lag:1    | warn: stale_reads | SET min-replicas-to-write 2
+connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:0    | warn: stale_reads | SET min-replicas-to-write 1
+connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:4 downAfterMs:5999 | warn: stale_reads | SET min-replicas-max-lag 1
+connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:4 cluster-node-timeout:5999 | warn: stale_reads | is 4 s, and a replica may take over after 5999
+connected_slaves:2 min-replicas-to-write:1 min-replicas-max-lag:3 downAfterMs:5000 |
+connected_slaves:1 min-replicas-to-write:1                           |
+connected_slaves:1 config:NOPERM                                     | warn: unknown_fsync, warn: stale_reads
+role:slave connected_slaves:1                                        | refuse all: replica
+`;
+
+/** Names with their values; `undefined` where there is none. */
+const pairs = (text: string) =>
+  Object.fromEntries(text.split(/\s+/).map((pair) => pair.split(/:(.*)/))) as Record<
+    string,
+    string | undefined
+  >;
+const replyError = (message: string) =>
+  new (ReplyError as unknown as new (message: string) => Error)(`${message} in words of its own`);
+
+function examined(changes: string) {
+  const { info: infoError, config: configError, ...changed } = pairs(changes.trim());
+  const isSetting = (name: string) => name.includes('-') || NORMAL.config.includes(`${name}:`);
+  const facts = (normal: string, isOf: (name: string) => boolean): [string, string][] => {
+    const own = Object.entries(changed).filter(([name]) => isOf(name));
+    const all = Object.entries({ ...pairs(normal), ...Object.fromEntries(own) });
+    return all.filter((entry): entry is [string, string] => entry[1] !== undefined);
+  };
+  const client = {
+    options: { db: Number(changed['database'] ?? 0) },
+    info: async () => {
+      if (infoError) throw replyError(infoError);
+      const lines = facts(NORMAL.info, (name) => !isSetting(name));
+      return ['# Server', ...lines.map(([name, value]) => `${name}:${value}`), ''].join('\r\n');
+    },
+    config: async () => {
+      if (configError) throw replyError(configError);
+      return facts(NORMAL.config, isSetting).flat();
+    },
+    select: async (number: number) => {
+      if (number > 15) throw replyError('ERR DB index is out of range');
+    },
+  };
+  const { waitReplicas = 0, downAfterMs } = changed;
+  return examine(client as unknown as Redis, {
+    waitReplicas: Number(waitReplicas),
+    downAfterMs: downAfterMs === undefined ? undefined : Number(downAfterMs),
+  });
+}
+
+describe('The examination of a Redis finds', () => {
+  for (const row of FOUND.slice(1, -1).split('\n')) {
+    const [changes, found, text = ''] = row.split('|').map((part) => part.trim()) as [
+      string,
+      string,
+      string?,
+    ];
+    it(`${found || 'nothing'} with ${changes || 'all as it should be'}`, async () => {
+      const { findings } = await examined(changes);
+      expect(findings.map(({ name }) => `${CHECKS[name][0]}: ${name}`).join(', ')).to.equal(found);
+      expect(findings[0]?.text ?? '').to.match(new RegExp(text));
+    });
+  }
+
+  for (const code of ['LOADING', 'NOAUTH', 'BUSY', 'MASTERDOWN'])
+    it(`nothing of a server that answers ${code}: it rejects`, async () => {
+      for (const command of ['info', 'config'])
+        expect(await examined(`${command}:${code}`).catch(String)).to.include(code);
+    });
+
+  it('how many replicas must have confirmed within which time, with a second more of lag', async () => {
+    const leaseOf = async (changes: string) => (await examined(changes)).lease;
+    expect(await leaseOf('min-replicas-to-write:1 min-replicas-max-lag:3')).to.deep.equal([1, 4]);
+    for (const off of ['min-replicas-to-write:1 min-replicas-max-lag:0', 'config:NOPERM', ''])
+      expect(await leaseOf(off)).to.deep.equal([0, 0]);
+  });
+});
