@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { GenericContainer, type StartedTestContainer } from 'testcontainers';
+import { HttpClient } from '../support/client';
+import { pendingIf } from '../support/programs';
+import { dockerAnswers, dockerHost } from '../support/redis/docker-daemon';
+import { ServiceProcess } from '../support/service-process';
+import { tokenOf } from '../support/token';
+import { until } from '../support/until';
+
+const { NODE_IMAGE, REDIS_IMAGE = 'redis:7-alpine' } = process.env;
+const BUILT_WITHIN_MS = 900_000;
+const AUTH_TOKENS = `alice:${tokenOf('alice')}`;
+/** In bytes. It differs by a few megabytes between versions of Node. */
+const IMAGE_AT_MOST = 145e6;
+
+/** A suite that needs a Docker daemon. */
+function describeDocker(title: string, body: () => void): void {
+  describe(title, function () {
+    this.timeout(BUILT_WITHIN_MS);
+    pendingIf(async () => {
+      const host = dockerHost();
+      return host !== undefined && (await dockerAnswers(host)) ? undefined : 'no Docker daemon answers';
+    });
+    body();
+  });
+}
+
+async function docker(...args: readonly string[]): Promise<string> {
+  // The builder that every installation has: BuildKit is a plugin.
+  const env = { ...process.env, DOCKER_BUILDKIT: '0' };
+  const { stdout } = await promisify(execFile)('docker', args, { env, maxBuffer: 2 ** 26 });
+  return stdout.trim();
+}
+
+describeDocker('The service on a Redis in a container, started by testcontainers', () => {
+  let redis: StartedTestContainer | undefined;
+  let service: ServiceProcess | undefined;
+
+  before(async () => void (redis = await new GenericContainer(REDIS_IMAGE).withExposedPorts(6379).start()));
+  after(async () => {
+    await service?.kill();
+    await redis?.stop();
+  });
+
+  it('creates a plant, and another process lists it', async () => {
+    const REDIS_URL = `redis://${redis!.getHost()}:${redis!.getMappedPort(6379)}`;
+    const start = () => ServiceProcess.start({ EVENT_STORE: 'redis', REDIS_URL, AUTH_TOKENS });
+    service = await start();
+    expect(await new HttpClient(service.url).create(1, 'Fern')).to.include({ status: 200 });
+    service.signal('SIGTERM');
+    expect(await service.exitCode()).to.equal(0);
+    service = await start();
+    expect((await new HttpClient(service.url).list()).names).to.deep.equal(['Fern']);
+  });
+});
+
+describeDocker('The image', () => {
+  const NAME = 'plant-store:test';
+  const containers: string[] = [];
+  const inspect = (what: string, name: string) => docker('inspect', '--format', `{{${what}}}`, name);
+  /** Starts a container, and waits until its own health check succeeds. */
+  async function start(...options: string[]): Promise<{ id: string; url: string }> {
+    const published = ['--publish', '127.0.0.1::3000', '--env', `AUTH_TOKENS=${AUTH_TOKENS}`];
+    const id = await docker('run', '--detach', '--env', 'EVENT_STORE=memory', ...published, ...options, NAME);
+    containers.push(id);
+    await until(async () => (await inspect('.State.Health.Status', id)) === 'healthy');
+    return { id, url: `http://${await docker('port', id, '3000')}` };
+  }
+
+  before(async () => {
+    // The base image of this machine reaches its package registry through the network of the host.
+    const local = NODE_IMAGE ? ['--network', 'host', '--build-arg', `NODE_IMAGE=${NODE_IMAGE}`] : [];
+    await docker('build', ...local, '--tag', NAME, '.');
+  });
+  after(() => Promise.all(containers.map((id) => docker('rm', '--force', '--volumes', id))));
+
+  it('is small, and has no shell', async () => {
+    expect(Number(await inspect('.Size', NAME))).to.be.below(IMAGE_AT_MOST);
+    const shell = docker('run', '--rm', '--entrypoint', 'sh', NAME).catch(String);
+    expect(await shell).to.contain('executable file not found');
+  });
+
+  it('serves without root on a read-only file system, and ends with 0 after SIGTERM', async () => {
+    const { id, url } = await start('--read-only', '--cap-drop', 'ALL');
+    expect(await inspect('.Config.User', id)).to.equal('65532:65532');
+    expect(await new HttpClient(url).create(1, 'Fern')).to.include({ status: 200 });
+    await docker('stop', '--time', '30', id);
+    expect(await inspect('.State.ExitCode', id)).to.equal('0');
+  });
+
+  for (const [where, options] of Object.entries({
+    'an address of IPv6': ['--env', 'HOST=::1'],
+    'a port that it chooses itself': ['--env', 'PORT=0'],
+    'a host without IPv6': ['--sysctl', 'net.ipv6.conf.all.disable_ipv6=1'],
+    'a network behind a proxy': ['--env', 'HTTP_PROXY=http://127.0.0.1:1', '--env', 'NODE_USE_ENV_PROXY=1'],
+    'a process with NODE_OPTIONS': ['--env', 'NODE_OPTIONS=--max-old-space-size=100'],
+  }))
+    it(`is healthy on ${where}`, async () => {
+      await start(...options);
+    });
+
+  it('is the command line, and reports a wrong configuration', async () => {
+    expect(await docker('run', '--rm', NAME, '--help')).to.contain('events verify');
+    const wrong = docker('run', '--rm', '--env', 'PORT=many', '--env', 'EVENT_STORE=memory', NAME);
+    expect(await wrong.catch(String)).to.contain('PORT');
+  });
+});

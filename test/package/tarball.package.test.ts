@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { ServiceProcess } from '../support/service-process';
+
+const INSTALLED_WITHIN_MS = 300_000;
+const MANIFEST = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  readonly files: readonly string[];
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+};
+
+const TSC = resolve('node_modules/typescript/bin/tsc');
+const COMPILER = [TSC, '--strict', '--target', 'es2023', '--outDir', 'out', '--types', 'node'];
+/** By name: the options of the compiler. */
+const RESOLUTIONS = {
+  nodenext: ['--module', 'nodenext'],
+  bundler: ['--module', 'esnext', '--moduleResolution', 'bundler'],
+};
+
+describe('The tarball of npm pack, installed into an empty project', function () {
+  this.timeout(INSTALLED_WITHIN_MS);
+  let folder: string;
+  const at = (...path: string[]) => join(folder, ...path);
+  const run = async (program: string, args: readonly string[], cwd: string) =>
+    (await promisify(execFile)(program, args, { cwd, maxBuffer: 2 ** 24 })).stdout;
+  const compile = (file: string, options: readonly string[]) =>
+    run(process.execPath, [...COMPILER, ...options, file], at('project'));
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'plant-store-package-'));
+    // Packed in a copy, because packing compiles again what other runs use.
+    const sources = ['src', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json', '.npmrc'];
+    for (const name of new Set([...sources, ...MANIFEST.files, 'README.md', 'LICENSE']))
+      if (name !== 'dist') cpSync(name, at('copy', name), { recursive: true });
+    symlinkSync(resolve('node_modules'), at('copy/node_modules'));
+    await run('npm', ['pack', '--pack-destination', folder], at('copy'));
+    const [tarball] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+    mkdirSync(at('project'));
+    writeFileSync(at('project/package.json'), '{ "private": true, "type": "module" }');
+    const { devDependencies, peerDependencies } = MANIFEST;
+    const peers = ['@types/node', ...Object.keys(peerDependencies)].map(
+      (name) => `${name}@${devDependencies[name]}`,
+    );
+    const options = ['--prefer-offline', '--no-audit', '--ignore-scripts'];
+    await run('npm', ['install', ...options, at(tarball!), ...peers], at('project'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  for (const [name, options] of Object.entries(RESOLUTIONS))
+    it(`compiles and runs the lines of README, resolved as by ${name}`, async () => {
+      const [, lines] = /```ts\n([^]*?)```/.exec(readFileSync('README.md', 'utf8'))!;
+      writeFileSync(at('project', `${name}.ts`), lines!);
+      await compile(`${name}.ts`, options);
+      expect(await run(process.execPath, [`out/${name}.js`], at('project'))).to.equal(
+        "[ { name: 'Fern' } ]\n",
+      );
+    });
+
+  it('has types and code for every entry point', async () => {
+    const entries = Object.keys(MANIFEST.exports).filter((entry) => entry !== './package.json');
+    const imports = entries.map(
+      (entry, index) => `import * as e${index} from 'plant-store${entry.slice(1)}';`,
+    );
+    const counts = entries.map((_, index) => `Object.keys(e${index}).length > 0`);
+    writeFileSync(at('project/entries.ts'), [...imports, `console.log(${counts.join(' && ')});`].join('\n'));
+    await compile('entries.ts', RESOLUTIONS.nodenext);
+    expect(await run(process.execPath, ['out/entries.js'], at('project'))).to.equal('true\n');
+  });
+
+  it('starts the service as `npx plant-store serve`', async () => {
+    const command = [at('project/node_modules/.bin/plant-store'), 'serve'];
+    const service = await ServiceProcess.spawn({}, { command }).listens();
+    expect((await fetch(`${service.url}/docs`)).status).to.equal(200);
+    service.signal('SIGTERM');
+    expect(await service.exitCode()).to.equal(0);
+  });
+});
