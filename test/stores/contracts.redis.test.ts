@@ -1,0 +1,97 @@
+import { Keys, type RedisOptions, openRedisEventStore } from '../../src/adapters/redis';
+import {
+  type ContractCase,
+  type ContractOptions,
+  checkpointStoreContract,
+  eventStoreContract,
+  snapshotStoreContract,
+  streamIndexContract,
+} from '../../src/testing';
+import {
+  type RedisServer,
+  type SharedRedis,
+  describeOwnRedis,
+  describeRedis,
+  needsLocalServers,
+} from '../support/redis';
+import { formCluster } from '../support/redis/form-cluster';
+import { TcpProxy } from '../support/tcp-proxy';
+import { until } from '../support/until';
+
+interface StoreOptions extends Omit<ContractOptions, 'pageSize'> {
+  readonly pageSize: number;
+  /** Of the servers, which are known in a test only. */
+  readonly redis: () => RedisOptions;
+  /** A plain client, to damage a snapshot. */
+  readonly admin?: () => SharedRedis['admin'];
+}
+
+const SHARED = { durable: true, shared: true, erases: true, timeoutMs: 40_000 };
+
+function casesOf({ redis, admin, pageSize, ...options }: StoreOptions): Record<string, ContractCase[]> {
+  const open = () => openRedisEventStore({ timeoutMs: 20_000, ...redis(), pageSize });
+  const damage = async (stream: Parameters<Keys['of']>[0]) => {
+    await admin!().hset(new Keys(redis().keyPrefix ?? 'plant-store').of(stream).snapshot, '1', 'damaged');
+  };
+  return {
+    'an event store': eventStoreContract(open, { ...SHARED, ...options, pageSize }),
+    'a stream index': streamIndexContract(open, { ...SHARED, ...options }),
+    'a snapshot store': snapshotStoreContract(open, { ...SHARED, ...options, ...(admin && { damage }) }),
+    'a checkpoint store': checkpointStoreContract(open, { ...SHARED, ...options }),
+  };
+}
+
+function satisfies(contracts: Record<string, ContractCase[]>): void {
+  for (const [port, cases] of Object.entries(contracts))
+    describe(`satisfies the contract of ${port}:`, () => {
+      for (const { name, run } of cases) it(name, run);
+    });
+}
+
+describeRedis('One Redis', (redis) => {
+  for (const pageSize of [1, 1000])
+    describe(`with pages of ${pageSize}`, () => {
+      const options = () => ({ url: redis.url, keyPrefix: redis.prefix });
+      satisfies(casesOf({ pageSize, redis: options, admin: () => redis.admin }));
+    });
+});
+
+describeOwnRedis('A Redis with a replica that confirms writes', (startRedis) => {
+  let url: string;
+  before(async () => {
+    const primary = await startRedis();
+    await startRedis('--replicaof', ...primary.peer);
+    await until(async () => (await primary.admin.info('replication')).includes('state=online'));
+    ({ url } = primary);
+  });
+  satisfies(casesOf({ pageSize: 3, effort: 0.1, redis: () => ({ url, waitReplicas: 1 }) }));
+});
+
+describeOwnRedis('A Cluster of three primaries', (startRedis) => {
+  let options: RedisOptions;
+  before(async function () {
+    const nodes = await Promise.all([1, 2, 3].map(() => startRedis('--cluster-enabled', 'yes')));
+    needsLocalServers(this, nodes[0]!, 'a Cluster');
+    await formCluster(nodes);
+    options = { url: nodes[0]!.url, clusterNodes: nodes.map(({ host, port }) => ({ host, port })) };
+  });
+  satisfies(casesOf({ pageSize: 3, effort: 0.1, redis: () => options }));
+});
+
+describeOwnRedis('A Redis behind a network that loses replies', (startRedis) => {
+  let server: RedisServer;
+  before(async () => (server = await startRedis()));
+  for (const connection of ['cut', 'left open'] as const)
+    describe(`, the connection ${connection},`, () => {
+      let proxy: TcpProxy;
+      before(async () => (proxy = await TcpProxy.to(server)));
+      after(() => proxy.close());
+      const { 'an event store': cases } = casesOf({
+        pageSize: 3,
+        redis: () => ({ url: `redis://127.0.0.1:${proxy.port}`, timeoutMs: 1000 }),
+        loseReply: () =>
+          void proxy.loseReply((request) => /evalsha/i.test(request.toString('latin1')), connection),
+      });
+      satisfies({ 'an event store': cases!.filter(({ name }) => name.startsWith('a lost reply')) });
+    });
+});
