@@ -1,7 +1,7 @@
 #!/bin/sh
-# Starts a Redis that keeps every acknowledged write, with the users that docs/operations.md and docs/command-line.md
-# describe. Arguments are further settings. REDIS_PASSWORD is the password of the service, REDIS_OPERATOR_PASSWORD that of
-# the users for operators, who do not exist without it.
+# Starts a Redis that keeps every acknowledged write, with the users of docs/operations.md and docs/runbook.md. Arguments
+# are further settings. REDIS_PASSWORD is the password of the service, REDIS_OPERATOR_PASSWORD that of the users for
+# operators, who do not exist without it.
 set -eu
 
 # The passwords are parts of URLs.
@@ -17,20 +17,24 @@ for name in REDIS_PASSWORD REDIS_OPERATOR_PASSWORD; do
   exit 1
 done
 
+# What docs/operations.md grants the service, and operators in addition.
+service='~plant-store:* -@all +info +config|get +client|setname +get +set +evalsha +eval +xrange +xadd +zadd +zrange +wait'
+snapshots='(~plant-store:*:snapshot* +hmget +hset +pexpire +persist +rename +unlink)'
+in_addition='+zrem +zscore +xlen +exists +xinfo|stream +hkeys +hdel +unlink'
+
 operators() {
   [ -n "${REDIS_OPERATOR_PASSWORD:-}" ] || return 0
-  cat <<END
+  cat <<USERS
+user plant-store-operator on >$REDIS_OPERATOR_PASSWORD $service $in_addition $snapshots
 user plant-store-backup on >$REDIS_OPERATOR_PASSWORD -@all +ping +psync +sync +replconf
-user plant-store-admin on >$REDIS_OPERATOR_PASSWORD -@all +ping +info +config|get +shutdown +bgrewriteaof +failover
-user plant-store-operator on >$REDIS_OPERATOR_PASSWORD ~plant-store:* -@all +info +config|get +client|setname +xrange +evalsha +eval +xadd +xinfo|stream +xsetid +wait +time +xread +scan +xlen +unlink +set +xtrim +memory|usage (~plant-store:*:feed +xdel) (~plant-store:*:feed:* +hmget +hset +hkeys +hdel) (~plant-store:*:snapshot* +hmget +hset +pexpire +persist +rename +unlink) (%R~plant-store:*:base +hmget) (%R~plant-store:*:feed:* +time +hkeys +hmget) (~plant-store:*:base* +hmget +hset +pexpire +persist +rename +unlink)
-END
+user plant-store-admin on >$REDIS_OPERATOR_PASSWORD -@all +ping +info +bgrewriteaof +failover
+USERS
 }
 
 # From the standard input, so that no password is in a file or in the list of processes. The entry point of Redis' image,
-# if there is one, makes the user `redis` of root. The default
-# user cannot log in, but has all rights: Redis applies its rights when it loads the transactions of the append-only file,
-# and would drop them without a word.
-exec $(command -v docker-entrypoint.sh) redis-server - "$@" <<END
+# if there is one, runs Redis as the user `redis`. The default user cannot log in, but has all rights: Redis applies its
+# rights when it loads the append-only file.
+exec $(command -v docker-entrypoint.sh) redis-server - "$@" <<CONF
 bind * -::*
 protected-mode no
 appendonly yes
@@ -38,6 +42,6 @@ appendfsync always
 maxmemory-policy noeviction
 user default off resetpass ~* &* +@all
 user probe on nopass -@all +ping
-user plant-store on >$REDIS_PASSWORD ~plant-store:* -@all +info +config|get +client|setname +xrange +evalsha +eval +xadd +xinfo|stream +xsetid +wait (~plant-store:*:snapshot* +hmget +hset +pexpire +persist +rename +unlink) (%R~plant-store:*:base +hmget) (%R~plant-store:*:feed:* +time +hkeys +hmget)
+user plant-store on >$REDIS_PASSWORD $service $snapshots
 $(operators)
-END
+CONF

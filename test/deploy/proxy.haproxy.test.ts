@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import { type IncomingMessage, type Server, createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect } from 'chai';
+import { PROBLEMS } from '../../src/adapters/http/problems';
+import { HttpClient } from '../support/client';
+import { describePrograms } from '../support/programs';
+import { endWithProcess } from '../support/redis/end-with-process';
+import { freePort } from '../support/redis/free-port';
+import { temporaryDirectory } from '../support/temporary-directory';
+import { tokenOf } from '../support/token';
+import { until } from '../support/until';
+import { startWatched } from '../support/watched-service';
+
+const bodyOf = ({ error, message }: { error: number; message: string }) => JSON.stringify({ error, message });
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+
+describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () => {
+  const path = temporaryDirectory();
+  let url: string;
+  let proxy: ChildProcess;
+  let log = '';
+  /** `method port` of each request that a fake instance received. */
+  let received: string[] = [];
+  /** What the fake instances answer; 0 to break off. */
+  let status = 200;
+  const servers: Server[] = [];
+
+  /** Starts the proxy in front of instances at these ports. */
+  async function start(...ports: readonly number[]): Promise<void> {
+    const port = await freePort();
+    const configuration = fs
+      .readFileSync('deploy/haproxy.cfg', 'utf8')
+      .replace(/^resolvers docker\n(?: .*\n)+/m, '')
+      .replace(/(?<=^ *errorfile \d+ )/gm, `${resolve('deploy')}/`)
+      .replace('bind :8080', `bind 127.0.0.1:${port}`)
+      .replace(/slowstart \w+|init-addr none resolvers docker/g, '')
+      .replace(/server-template .*/, ports.map((each) => `server s${each} 127.0.0.1:${each}`).join('\n  '));
+    fs.writeFileSync(path('haproxy.cfg'), configuration);
+    proxy = spawn('haproxy', ['-db', '-f', path('haproxy.cfg')], { stdio: ['ignore', 'pipe', 'ignore'] });
+    proxy.once(
+      'exit',
+      endWithProcess(() => proxy.kill('SIGKILL')),
+    );
+    proxy.stdout!.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    url = `http://127.0.0.1:${port}/plants`;
+    await until(async () => (await send().catch(() => undefined))?.statusCode !== undefined);
+    received = [];
+  }
+
+  /** A ready instance that answers with `status`. */
+  async function fake(): Promise<number> {
+    const server = createServer(({ method, url, socket }, response) => {
+      if (url === '/health/ready') return response.end();
+      received.push(`${method} ${portOf(server)}`);
+      if (status === 0) return socket.destroy();
+      return response.writeHead(status).end();
+    });
+    servers.push(server.listen(0, '127.0.0.1'));
+    await once(server, 'listening');
+    return portOf(server);
+  }
+
+  /** On a connection of its own: HAProxy closes one that it has used if an instance breaks off, for the client to repeat. */
+  async function send(method = 'GET', token = 'any'): Promise<IncomingMessage> {
+    const sent = request(url, { method, agent: false, headers: { Authorization: `Bearer ${token}` } }).end();
+    return ((await once(sent, 'response')) as [IncomingMessage])[0];
+  }
+
+  afterEach(async () => {
+    status = 200;
+    proxy.kill('SIGKILL');
+    if (proxy.exitCode === null && proxy.signalCode === null) await once(proxy, 'exit');
+    for (const server of servers.splice(0)) server.close().closeAllConnections();
+  });
+
+  it('serves the service, answers for it if none is ready, and logs the id of each request', async () => {
+    const port = await freePort();
+    const service = await startWatched({ PORT: String(port), AUTH_TOKENS: `alice:${tokenOf('alice')}` });
+    await start(port);
+    // The client checks each response against the OpenAPI document.
+    const alice = new HttpClient(new URL(url).origin);
+    expect((await alice.create(1, 'Fern')).status).to.equal(200);
+    const { names, headers } = await alice.get('/plants', { 'X-Request-Id': 'mine' });
+    expect([names, headers['x-request-id']]).to.deep.equal([['Fern'], 'mine']);
+    expect(service.log.join('')).to.contain('"requestId":"mine"');
+    await service.stop();
+    await until(async () => (await alice.list()).error === 50300);
+    await until(() => log.includes('"requestId":"mine","method":"GET","status":200'));
+  });
+
+  it('repeats a list at another instance, and no write', async () => {
+    await start(await fake(), await fake());
+    for (status of [503, 0])
+      for (const [method, calls] of Object.entries({ POST: 1, DELETE: 1, GET: 3 })) {
+        received = [];
+        const answer = await send(method);
+        expect(answer.statusCode).to.equal(503);
+        if (status === 0) expect(await text(answer)).to.equal(bodyOf(PROBLEMS.outcomeUnknown));
+        expect(received, method).to.have.length(calls);
+      }
+  });
+
+  it('sends all requests of a user to one instance, by the subject of a JWT or by the token', async () => {
+    await start(await fake(), await fake());
+    const part = (json: object) => Buffer.from(JSON.stringify(json)).toString('base64url');
+    const used = new Set<string>();
+    for (let user = 0; user < 16; user++) {
+      const jwts = [1, 2, 3].map(
+        (jti) => `${part({ alg: 'HS256' })}.${part({ sub: `user${user}`, jti })}.c2ln`,
+      );
+      for (const tokens of [jwts, [`token-${user}`, `token-${user}`]]) {
+        received = [];
+        for (const token of tokens) await send('GET', token);
+        expect(new Set(received)).to.have.length(1);
+        used.add(received[0]!);
+      }
+    }
+    expect(used).to.have.length(2);
+  });
+
+  it('has the bodies of the service', () => {
+    const errors = fs.readdirSync('deploy/haproxy-errors').map((name) => `deploy/haproxy-errors/${name}`);
+    const texts = ['deploy/haproxy.cfg', ...errors].map((file) => fs.readFileSync(file, 'utf8')).join('\n');
+    expect(Object.values(PROBLEMS).map(bodyOf)).to.include.members(
+      [...texts.matchAll(/\{"error".*?\}/g)].flat(),
+    );
+  });
+});
