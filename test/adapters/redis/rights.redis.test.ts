@@ -1,0 +1,165 @@
+import { expect } from 'chai';
+import type { Redis } from 'ioredis';
+import { BEGINNING, OutcomeUnknown, START } from '../../../src/event-sourcing';
+import { HttpClient } from '../../support/client';
+import { encoded, ferns } from '../../support/given';
+import { instancesPerTest } from '../../support/instance';
+import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { SERVICE_RULES, additionalRules } from '../../support/redis/acl';
+import { formCluster } from '../../support/redis/form-cluster';
+import { rejection } from '../../support/rejection';
+import { until } from '../../support/until';
+import { type Opened, openedPerTest } from './opened';
+
+const [fern] = encoded(...ferns(1));
+const [ofDatabase, ofCluster] = additionalRules('a database other than 0') as [string, string];
+const without = (right: string) => SERVICE_RULES.replace(new RegExp(` \\+${right}(?= |\\))`), '');
+
+async function useAsService({ store, snapshots, stream }: Opened): Promise<void> {
+  const { name } = stream();
+  const head = await stream().add(BEGINNING, fern!);
+  expect((await store.read(name, head)).status).to.equal('read');
+  expect(await snapshots.save(name, { format: 'f', head, chunks: ['a', 'b'] })).to.equal(true);
+  expect(await snapshots.load(name)).to.include({ format: 'f' });
+}
+
+async function useAsProjection({ index, checkpoints }: Opened): Promise<void> {
+  expect((await index.changed(39, START, 10)).status).to.equal('read');
+  const [saved, removed] = [new Map([['39', 'one']]), new Map([['39', undefined]])];
+  await checkpoints('tags').save({ key: '39', expected: undefined, values: saved });
+  expect(await checkpoints('tags').load(['39'])).to.deep.equal(['one']);
+  for await (const key of checkpoints('tags').keys('39/')) throw new Error(key);
+  await checkpoints('tags').save({ key: '39', expected: 'one', values: removed });
+}
+
+async function useAsOperator({ index, stream }: Opened): Promise<void> {
+  expect(await index.head(stream().name)).to.include({ version: 1 });
+  expect(await index.erase(stream().name)).to.equal(1);
+}
+
+describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRedis) => {
+  const open = openedPerTest();
+  const startInstances = instancesPerTest();
+  let redis: RedisServer;
+  let url: string;
+  beforeEach(async () => {
+    redis = await startRedis();
+    url = redis.url.replace('//', '//plant-store:secret@');
+    await grant(SERVICE_RULES);
+  });
+
+  const grant = (rules: string, admin: Redis = redis.admin) =>
+    admin.call('ACL', 'SETUSER', 'plant-store', 'reset', ...rules.split(' '));
+  const denied = async ({ admin }: RedisServer = redis) => (await admin.acl('LOG')) as unknown[];
+  /** The commands of these rules that were not executed. */
+  async function unused(rules: string): Promise<string[]> {
+    const stats = await redis.admin.info('commandstats');
+    const run = [...stats.matchAll(/^cmdstat_(\S+):calls=[1-9]/gm)].map(([, command]) => command);
+    return [...rules.matchAll(/\+([a-z|]+)/g)].map(([, name]) => name!).filter((name) => !run.includes(name));
+  }
+
+  it('can do all that a service does, and uses every right', async () => {
+    await redis.admin.config('RESETSTAT');
+    await useAsService(await open({ url }));
+    const waiting = await open({ url, waitReplicas: 1, timeoutMs: 100 });
+    expect(await rejection(waiting.stream('bob').add(BEGINNING, fern!))).to.be.instanceOf(OutcomeUnknown);
+    expect([await unused(SERVICE_RULES), await denied()]).to.deep.equal([[], []]);
+  });
+
+  for (const [row, use] of [
+    ['a program with a', useAsProjection],
+    ['operators', useAsOperator],
+  ] as const)
+    it(`can do all of the row "${row}" with its additional rights, and uses them`, async () => {
+      const rules = additionalRules(row).join(' ');
+      await grant(`${SERVICE_RULES} ${rules}`);
+      await redis.admin.config('RESETSTAT');
+      const opened = await open({ url });
+      await useAsService(opened);
+      await use(opened);
+      // The command line removes the checkpoints of an erased stream, as a projection does.
+      const elsewhere = row === 'operators' ? ['zscore', 'hkeys', 'hdel'] : [];
+      expect([await unused(rules), await denied()]).to.deep.equal([elsewhere, []]);
+    });
+
+  it('can use another database, or a Cluster, with the additional right, which is named without it', async () => {
+    const node = await startRedis('--cluster-enabled', 'yes');
+    await formCluster([node]);
+    for (const [server, rules, options] of [
+      [redis, ofDatabase, { url: `${url}/1` }],
+      [node, ofCluster, { url, clusterNodes: [{ host: node.host, port: node.port }] }],
+    ] as const) {
+      await grant(SERVICE_RULES, server.admin);
+      const refused = await open(options);
+      expect(refused.log.join()).to.match(/Redis cannot be reached: .*NOPERM.*(?:select|cluster)/);
+      await grant(`${SERVICE_RULES} ${rules}`, server.admin);
+      await server.admin.acl('LOG', 'RESET');
+      await useAsService(await open(options));
+      expect(await denied(server)).to.deep.equal([]);
+    }
+  });
+
+  it('needs each of them: one that is taken away is found by name and key, and found again when it is granted', async () => {
+    // An id is created only where writes can reach the replicas.
+    await open({ url });
+    const opened = await open({ url, examineEveryMs: 50, waitReplicas: 1 });
+    const named = {
+      info: /to INFO in scripts/,
+      get: /to GET( and SET)? on the key plant-store:id/,
+      eval: /to call scripts .*eval/,
+      evalsha: /to call scripts .*evalsha/,
+      wait: /to call scripts or WAIT .*wait/,
+      ...Object.fromEntries(['xrange', 'xadd'].map((name) => [name, /\}:rights\/probe:events/])),
+      ...Object.fromEntries(['zadd', 'zrange'].map((name) => [name, /\}:index/])),
+      ...Object.fromEntries(['hmget', 'unlink'].map((name) => [name, /\}:rights\/probe:snapshot:/])),
+      ...Object.fromEntries(
+        ['hset', 'pexpire', 'persist', 'rename'].map((name) => [name, /:snapshot:draft:/]),
+      ),
+    };
+    for (const [right, words] of Object.entries(named)) {
+      opened.log.length = 0;
+      await grant(without(right));
+      await until(() => opened.log.some((line) => line.includes('its user lacks the right')));
+      const line = opened.log.find((each) => each.includes('its user lacks the right'));
+      expect(line, right)
+        .to.match(words)
+        .and.to.match(new RegExp(`\\b${right}\\b`, 'i'));
+      expect(opened.status().writes, right).to.equal(false);
+      await grant(SERVICE_RULES);
+      await until(() => !opened.status().findings.missing_right);
+      expect(opened.log.join()).not.to.match(/restore|emptied/);
+    }
+  });
+
+  const READS = { ready: '503 reads_refused, missing_right', list: 503, create: 503 };
+  const WRITES = { ready: '200 writes_refused,missing_right', list: 200, create: 503 };
+  for (const [what, rules, words, expected] of [
+    ['XRANGE', without('xrange'), 'XRANGE on the key plant-store:{', READS],
+    // Appends do not need it.
+    ['INFO', without('info'), 'INFO', { ...READS, create: 200 }],
+    ['its keys', SERVICE_RULES.replace('~plant-store:*', '~other:*'), 'on the key plant-store:', READS],
+    ['XADD', without('xadd'), 'XADD on the key plant-store:{', WRITES],
+    ['ZADD', without('zadd'), 'ZADD on the key plant-store:{', WRITES],
+    ['HSET', without('hset'), 'HSET on the key plant-store:{', { ...WRITES, create: 200 }],
+  ] as const)
+    it(`that loses the right to ${what} with its connections is not ready, or without writes, and why is named`, async () => {
+      const [instance] = await startInstances(1, { REDIS_URL: url });
+      const client = new HttpClient(instance!.url);
+      await client.plants([1, 'Fern']);
+      await grant(rules);
+      await redis.admin.client('KILL', 'USER', 'plant-store');
+      const found = () => instance!.log.filter(({ msg }) => msg.includes('lacks the right to'));
+      await until(() => found().length > 0);
+      expect(found()[0]!.msg).to.include(`lacks the right to`).and.to.include(words);
+      const probe = async () => {
+        const response = await fetch(`${instance!.url}/health/ready`);
+        const body = (await response.json()) as { reasons?: string[]; message?: string };
+        return `${response.status} ${String(body.reasons ?? body.message?.replace(/.*: /, ''))}`;
+      };
+      // A probe is answered by what was found within the last second.
+      await until(async () => (await probe()) === expected.ready);
+      expect((await client.list()).status).to.equal(expected.list);
+      expect((await client.create(2, 'Moss')).status).to.equal(expected.create);
+      expect(JSON.stringify(instance!.log)).not.to.match(/restore the data|emptied/);
+    });
+});
