@@ -1,0 +1,300 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import {
+  type AppendResult,
+  BEGINNING,
+  type EncodedEvent,
+  type EventStore,
+  type Head,
+  OutcomeUnknown,
+  type ReadResult,
+  StoreUnavailable,
+  type StoredEvent,
+  type StreamName,
+  headOf,
+} from '../../src/event-sourcing';
+import { nextCommit } from '../../src/testing/a-stream';
+import { type Fault, PAGE_SIZE, Place } from './place';
+
+/** By a part of the names of the cases that must find them. */
+export type Faults = Readonly<Record<string, Readonly<Record<string, Fault>>>>;
+
+type Append = Parameters<EventStore['append']>;
+type Read = Extract<ReadResult, { readonly status: 'read' }>;
+
+const storing =
+  (change: (place: Place, events: EventStore) => Partial<EventStore>): Fault =>
+  (place) => ({ store: change(place, place.events) });
+
+/** Changes the texts of events before they are appended. */
+const recording = (change: (data: string) => string): Fault =>
+  storing((_, store) => ({
+    append: async (stream, expected, commit, events) => {
+      const changed = events.map(({ type, data }) => ({ type, data: change(data) }));
+      return store.append(stream, expected, commit, changed);
+    },
+  }));
+
+const committing = (change: (commit: string) => string): Fault =>
+  storing((_, store) => ({
+    append: async (stream, expected, commit, events) =>
+      store.append(stream, expected, change(commit), events),
+  }));
+
+/** Changes the result of each append. */
+const answering = (change: (result: AppendResult, append: Append, place: Place) => unknown): Fault =>
+  storing((place, store) => ({
+    append: async (...append) => (await change(await store.append(...append), append, place)) as AppendResult,
+  }));
+
+/** Changes each page. */
+const reading = (change: (page: Read, stream: StreamName, after: Head, place: Place) => unknown): Fault =>
+  storing((place, store) => ({
+    async read(stream, after) {
+      const page = await store.read(stream, after);
+      return page.status === 'read' ? ((await change(page, stream, after, place)) as Read) : page;
+    },
+  }));
+
+const naming = (change: (stream: string) => string): Fault =>
+  storing((_, store) => ({
+    read: (stream, after) => store.read(change(stream) as StreamName, after),
+    append: (stream, ...rest) => store.append(change(stream) as StreamName, ...rest),
+  }));
+
+/** Takes commit ids for equal if `key` returns the same for them. */
+const comparing = (key: (commit: string) => string): Fault =>
+  storing((place, store) => ({
+    async read(stream, { version, commit }) {
+      const recorded = (await place.history(stream))[version - 1]?.commit;
+      const isEqual = recorded !== undefined && key(recorded) === key(commit);
+      return store.read(stream, { version, commit: isEqual ? recorded : commit });
+    },
+  }));
+
+/** Finds what another store has recorded changed, such as itself before it was opened again. */
+const reopened = (change: (event: StoredEvent) => StoredEvent): Fault =>
+  storing((place, store) => {
+    const own = new Set<string>();
+    const changed = reading((page) => ({
+      ...page,
+      events: page.events.map((event) => (own.has(event.commit) ? event : change(event))),
+    }));
+    return { ...changed(place).store, append: (...append) => (own.add(append[2]), store.append(...append)) };
+  });
+
+/** Recognizes an append as repeated only if it is known. */
+const recognizing = (isKnown: (append: Append, history: readonly Head[]) => boolean): Fault =>
+  storing((place, store) => ({
+    async append(...append) {
+      const [stream, expected, commit, events] = append;
+      const known = isKnown(append, (await place.history(stream)).slice(expected.version));
+      return store.append(stream, expected, known ? commit : `${commit} again`, events);
+    },
+  }));
+
+const pageOf = (events: readonly StoredEvent[]): Read => ({
+  status: 'read',
+  events: events.slice(0, PAGE_SIZE),
+  more: events.length > PAGE_SIZE,
+});
+
+const latin1 = (text: string) => Buffer.from(text, 'latin1').toString('latin1');
+
+function asJson(data: string): string {
+  try {
+    return JSON.stringify(JSON.parse(data));
+  } catch {
+    return data;
+  }
+}
+
+const checkingBefore = storing((place, store) => ({
+  async append(...append) {
+    const [stream, expected, commit, events] = append;
+    const page = await store.read(stream, expected);
+    await turn();
+    if (page.status !== 'read' || page.events.length > 0) return store.append(...append);
+    // By now another append may have been made.
+    await store.append(stream, headOf((await place.history(stream)).at(-1) ?? BEGINNING), commit, events);
+    return { status: 'appended', head: { version: expected.version + events.length, commit } };
+  },
+}));
+
+const writingOneByOne = storing((_, store) => ({
+  async append(stream, expected, commit, events) {
+    let result: AppendResult = { status: 'reset' };
+    for (const [index, event] of events.entries()) {
+      const head = index === 0 ? expected : { version: expected.version + index, commit };
+      result = await store.append(stream, head, commit, [event]);
+      await turn();
+    }
+    return result;
+  },
+}));
+
+const readingLate: Fault = (place) => {
+  const known = new Set<string>();
+  return reading((page, _, { version, commit }) => {
+    const isLate = version > 0 && !known.has(commit);
+    known.add(commit);
+    return isLate ? pageOf([]) : page;
+  })(place);
+};
+
+const apart: Fault = () => ({ store: new Place().events });
+
+/** Stores that violate a guarantee. Each bug of a store that was ever found belongs here. */
+export const BROKEN_EVENT_STORES: Faults = {
+  'an append is recorded as one commit, copied exactly': {
+    'keeps the objects of its caller': storing((place, store) => {
+      const kept = new Map<string, EncodedEvent>();
+      const keeping = reading((page) => ({
+        ...page,
+        events: page.events.map((event) => ({ ...event, ...kept.get(event.commit) })),
+      }));
+      return {
+        ...keeping(place).store,
+        append: (...append) => (kept.set(append[2], append[3][0]!), store.append(...append)),
+      };
+    }),
+  },
+  'an append of 1,024 events': {
+    'records only the first 50 events': storing((_, store) => ({
+      append: (stream, expected, commit, events) =>
+        store.append(stream, expected, commit, events.slice(0, 50)),
+    })),
+    'compares versions as text': reading(async (_page, stream, after, place) =>
+      pageOf((await place.history(stream)).filter(({ version }) => String(version) > String(after.version))),
+    ),
+  },
+  'an append without an event': {
+    'accepts an append without events': storing((_, store) => ({
+      append: async (...append) =>
+        append[3].length === 0 ? { status: 'appended', head: append[1] } : store.append(...append),
+    })),
+  },
+  'a conflict has all newer events': {
+    'returns no events with a conflict': answering((result) =>
+      'events' in result ? { ...result, events: [] } : result,
+    ),
+    'records an append that conflicts': answering(async (result, [stream, , commit, events], place) => {
+      if (result.status !== 'conflict') return result;
+      await place.events.append(stream, headOf((await place.history(stream)).at(-1)!), commit, events);
+      return result;
+    }),
+  },
+  'a repeated append has the same result': {
+    'recognizes an append only while it is the last': recognizing(([, , commit], newer) =>
+      newer.every((event) => event.commit === commit),
+    ),
+  },
+  'at an unknown head result in a reset': {
+    'does not compare commits when it reads': storing((place) => ({
+      read: async (stream, { version }) => pageOf((await place.history(stream)).slice(version)),
+    })),
+    'ignores the commit id of a head at the beginning': storing((_, store) => ({
+      read: (stream, after) => store.read(stream, after.version === 0 ? BEGINNING : after),
+    })),
+    'has a conflict at every unknown head': answering((result) =>
+      result.status === 'reset' ? { status: 'conflict', events: [], more: false } : result,
+    ),
+  },
+  'a commit id is read as it was appended': {
+    'cuts commit ids at 36 characters': committing((commit) => commit.slice(0, 36)),
+    'cuts commit ids at 200 characters': committing((commit) => commit.slice(0, 200)),
+    'writes commit ids in lower case': committing((commit) => commit.toLowerCase()),
+    'trims commit ids': committing((commit) => commit.trim() || commit),
+  },
+  'a commit id is no other one': {
+    'compares commit ids without their case': comparing((commit) => commit.toLowerCase()),
+    'compares commit ids without the blanks at their end': comparing((commit) => commit.trimEnd()),
+    'compares commit ids in a normal form': comparing((commit) => commit.normalize()),
+  },
+  'a read continues after any event': {
+    'never sets `more`': reading((page) => ({ ...page, more: false })),
+    'omits the first event of a page': reading((page) => ({
+      ...page,
+      events: page.events.slice(page.more ? 1 : 0),
+    })),
+    'returns more than a page': reading(async (page, stream, { version }, place) => ({
+      ...page,
+      events: (await place.history(stream)).slice(version),
+    })),
+  },
+  'a read has a result that later appends do not change': {
+    'sets `more` at the end': reading((page) => ({ ...page, more: page.events.length > 0 })),
+    'returns a result that changes later': storing((place) => {
+      const events: StoredEvent[] = [];
+      const read = async (stream: StreamName) => void events.splice(0, 99, ...(await place.history(stream)));
+      return { read: (stream) => read(stream).then(() => ({ status: 'read', events, more: false })) };
+    }),
+  },
+  'streams are empty, then independent': {
+    'ignores case in names': naming((stream) => stream.toLowerCase()),
+    'truncates long names': naming((stream) => stream.slice(0, 200)),
+    'fails its first read': storing((_, store) => {
+      let reads = 0;
+      const notYet = () => Promise.reject(new StoreUnavailable('the connection is not open yet'));
+      return { read: (...read) => (reads++ === 0 ? notYet() : store.read(...read)) };
+    }),
+  },
+  'events are read exactly as they were appended': {
+    'has no empty text': recording((data) => data || 'null'),
+    'parses JSON': recording(asJson),
+    'normalizes text': recording((data) => data.normalize('NFC')),
+    'writes text as latin1': recording(latin1),
+    'ends a text at its first NUL': recording((data) => data.replace(/\0[^]*/, '…')),
+    'writes surrogates as question marks': recording((data) =>
+      data.replaceAll(/[\u{10000}-\u{10ffff}]/gu, '?'),
+    ),
+  },
+  'each sees an append of the other at once': { 'shows what is newer at the second read': readingLate },
+  'that is repeated in flight': { 'checks and writes in separate steps': checkingBefore },
+  'an append is never partly visible': { 'writes event by event': writingOneByOne },
+  'several writers lose nothing': { 'checks and writes in separate steps': checkingBefore },
+  'for any calls': { 'shows what is newer at the second read': readingLate },
+  'for any calls to two stores on one place': {
+    'has a place of its own': apart,
+    'recognizes only the repeated appends of the same instance': (place) => {
+      const own = new Set<string>();
+      return recognizing(
+        ([, , commit], newer) => own.has(commit) || (newer.length === 0 && !!own.add(commit)),
+      )(place);
+    },
+  },
+  'a closed store is unavailable': {
+    'acknowledges appends after it was closed': () => ({ closed: (call) => call() }),
+    'throws the error of its driver after it was closed': () => ({
+      closed: () => Promise.reject(new TypeError('Cannot use a pool after calling end on the pool')),
+    }),
+  },
+  'a reopened store has the history': { 'is not durable': apart },
+  'a reopened store has any events and odd texts': {
+    'parses JSON when it is reopened': reopened((event) => ({ ...event, data: asJson(event.data) })),
+  },
+  'a reopened store has streams of any names and commits': {
+    'cuts commit ids when it is reopened': reopened((event) => ({
+      ...event,
+      commit: event.commit.slice(0, 36),
+    })),
+  },
+  'a reopened store has nothing of an append that it refused': {
+    'records appends after it was closed, and rejects': () => ({
+      async closed(call) {
+        await call();
+        throw new StoreUnavailable('it was closed');
+      },
+    }),
+  },
+  'a lost reply to an append is an OutcomeUnknown': {
+    'reports a lost reply as unavailable': () => ({ lost: () => Promise.reject(new StoreUnavailable()) }),
+    'repeats an append whose reply was lost, with another commit id': () => ({
+      lost: (_, repeat, [stream, expected, , events]) => repeat(stream, expected, nextCommit(), events),
+    }),
+  },
+  'a lost reply to a read is a StoreUnavailable': {
+    'reports a lost reply as an unknown outcome': () => ({
+      lost: () => Promise.reject(new OutcomeUnknown()),
+    }),
+  },
+};

@@ -1,0 +1,106 @@
+/** Each contract accepts a store without a fault, and each of its cases finds those that violate its guarantee. */
+import { expect } from 'chai';
+import type { StreamName } from '../../src/event-sourcing';
+import {
+  checkpointStoreContract,
+  eventStoreContract,
+  snapshotStoreContract,
+  streamIndexContract,
+} from '../../src/testing';
+import { BROKEN_EVENT_STORES } from './broken-event-stores';
+import { BROKEN_CHECKPOINTS, BROKEN_INDEXES, BROKEN_SNAPSHOTS } from './broken-other-stores';
+import { type Fault, PAGE_SIZE, Place } from './place';
+
+const PORTS = {
+  'an event store': [eventStoreContract, BROKEN_EVENT_STORES],
+  'a stream index': [streamIndexContract, BROKEN_INDEXES],
+  'a snapshot store': [snapshotStoreContract, BROKEN_SNAPSHOTS],
+  'a checkpoint store': [checkpointStoreContract, BROKEN_CHECKPOINTS],
+} as const;
+
+/** The cases of a contract with all options, for stores on one place. */
+function casesOf(contract: (typeof PORTS)[keyof typeof PORTS][0], fault?: Fault) {
+  const { open, loseReply, snapshots } = new Place(fault);
+  const damage = (stream: StreamName) => void snapshots.damaged.add(stream);
+  const options = {
+    pageSize: PAGE_SIZE,
+    seed: 42,
+    durable: true,
+    shared: true,
+    loseReply,
+    damage,
+    erases: true,
+  };
+  return contract(open, options);
+}
+
+/** Rows as some databases return them. */
+function withoutPrototype(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPrototype);
+  if (typeof value !== 'object' || Object.getPrototypeOf(value ?? []) !== Object.prototype) return value;
+  const members = Object.entries(value!).map(([name, member]) => [name, withoutPrototype(member)]);
+  return Object.assign(Object.create(null), Object.fromEntries(members)) as unknown;
+}
+
+for (const [port, [contract, broken]] of Object.entries(PORTS))
+  describe(`The contract of ${port}`, () => {
+    it('accepts one without a fault', async () => {
+      for (const { run } of casesOf(contract)) await run();
+    });
+
+    it('accepts rows without a prototype', async () => {
+      for (const { run } of casesOf(contract, () => ({ result: withoutPrototype }))) await run();
+    });
+
+    const guarantees = Object.keys(broken);
+    for (const guarantee of guarantees)
+      for (const [what, fault] of Object.entries(broken[guarantee]!))
+        it(`finds one that ${what}: ${guarantee}`, async () => {
+          for (const { name, run } of casesOf(contract, fault))
+            if (name.includes(guarantee))
+              expect(await run().catch((error: unknown) => error), name).to.be.an('error');
+        });
+
+    it('has no guarantee without such a store', () => {
+      const names = casesOf(contract).map(({ name }) => name);
+      expect(names.filter((name) => !guarantees.some((part) => name.includes(part)))).to.deep.equal([]);
+      expect(guarantees.filter((part) => !names.some((name) => name.includes(part)))).to.deep.equal([]);
+    });
+  });
+
+describe('A contract', () => {
+  const silent = () => new Promise<never>(() => {});
+
+  it('fails for a store that does not answer, also once it is closed, within its time limit', async () => {
+    for (const fault of [() => ({ store: { read: silent, append: silent } }), () => ({ closed: silent })]) {
+      const cases = eventStoreContract(new Place(fault).open, { pageSize: PAGE_SIZE, timeoutMs: 50 });
+      const { run } = cases.find(({ name }) => name.startsWith('a closed store'))!;
+      expect(await run().catch(String)).to.include('took longer than 50 ms');
+    }
+  });
+
+  it('closes each store that it opens, also if the case fails', async () => {
+    let open = 0;
+    const close = () => void (open -= 1);
+    const openBroken = () => {
+      open++;
+      return { ...new Place(() => ({ store: { append: silent } })).open(), close };
+    };
+    for (const { run } of streamIndexContract(openBroken, { timeoutMs: 1 })) await run().catch(() => {});
+    expect(open).to.equal(0);
+  });
+
+  it('repeats a failed random case with its seed', async () => {
+    const messageOf = (seed?: number) => {
+      const fault = BROKEN_EVENT_STORES['for any calls']!['shows what is newer at the second read'];
+      const cases = eventStoreContract(new Place(fault).open, { pageSize: PAGE_SIZE, ...(seed && { seed }) });
+      return cases
+        .find(({ name }) => name.startsWith('for any calls,'))!
+        .run()
+        .catch(String);
+    };
+    const seedOf = (message: unknown) => Number(/seed: (-?\d+)/.exec(String(message))?.[1]);
+    const seed = seedOf(await messageOf());
+    expect(seedOf(await messageOf(seed))).to.equal(seed);
+  });
+});

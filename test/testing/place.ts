@@ -1,0 +1,146 @@
+/** Places in memory that stores with all ports share, with or without a fault. */
+import { MemoryCheckpoints, MemoryEventStore } from '../../src/adapters/memory';
+import {
+  BEGINNING,
+  BrokenSnapshot,
+  type CheckpointStore,
+  type EventStore,
+  OutcomeUnknown,
+  type Snapshot,
+  type SnapshotStore,
+  StoreUnavailable,
+  type StoredEvent,
+  type StreamIndex,
+  type StreamName,
+  headOf,
+} from '../../src/event-sourcing';
+import { MemorySnapshots } from '../support/memory-snapshots';
+
+/** Maximum number of events of a page. */
+export const PAGE_SIZE = 3;
+
+/** What is wrong with a store. Called for each that is opened. */
+export type Fault = (place: Place) => {
+  readonly store?: Partial<EventStore>;
+  readonly index?: Partial<StreamIndex>;
+  readonly snapshots?: Partial<SnapshotStore>;
+  readonly checkpoints?: (projection: string) => Partial<CheckpointStore>;
+  /** A call to a closed store. */
+  readonly closed?: (call: () => unknown) => unknown;
+  /** A call whose reply was lost. */
+  readonly lost?: (fault: Error, repeat: Method, args: readonly unknown[]) => unknown;
+  /** Every result. */
+  readonly result?: (result: unknown) => unknown;
+};
+
+type Method = (...args: unknown[]) => unknown;
+
+/** What outlives the stores on it. Without a fault they keep all contracts, with all options. */
+export class Place {
+  readonly events = new MemoryEventStore(PAGE_SIZE);
+  readonly snapshots = new PlaceSnapshots(this.events);
+  readonly #checkpoints = new Map<string, MemoryCheckpoints>();
+  #losesReply = false;
+
+  constructor(private readonly fault: Fault = () => ({})) {}
+
+  readonly loseReply = (): void => void (this.#losesReply = true);
+
+  checkpoints(projection: string): MemoryCheckpoints {
+    const store = this.#checkpoints.get(projection) ?? new MemoryCheckpoints();
+    this.#checkpoints.set(projection, store);
+    return store;
+  }
+
+  async history(stream: StreamName): Promise<StoredEvent[]> {
+    const history: StoredEvent[] = [];
+    for (let more = true; more;) {
+      const page = await this.events.read(stream, headOf(history.at(-1) ?? BEGINNING));
+      if (page.status !== 'read') break;
+      history.push(...page.events);
+      more = page.more;
+    }
+    return history;
+  }
+
+  erase(stream: StreamName): Promise<number> {
+    this.snapshots.kept.delete(stream);
+    return this.events.erase(stream);
+  }
+
+  readonly open = () => {
+    const { events, snapshots, fault } = this;
+    const { closed = refused, lost = rejected, result = (value: unknown) => value, ...own } = fault(this);
+    let isClosed = false;
+    const call = (method: Method, isWrite: boolean, args: readonly unknown[]): unknown => {
+      if (isClosed) return closed(() => method(...args));
+      const value = method(...args);
+      if (!(value instanceof Promise)) return result(value);
+      if (!this.#losesReply) return value.then(result);
+      this.#losesReply = false;
+      return value.then(() => lost(isWrite ? new OutcomeUnknown() : new StoreUnavailable(), method, args));
+    };
+    /** The port with the first method of each name. The outcome of `write` is unknown without a reply. */
+    const portOf = <Port extends object>(write: keyof Port | '', ...owners: (Partial<Port> | undefined)[]) =>
+      new Proxy({} as Port, {
+        get(_, name) {
+          const owner = owners.find((each) => each && name in each)!;
+          const member: unknown = Reflect.get(owner, name);
+          if (typeof member !== 'function') return member;
+          const method = member.bind(owner) as Method;
+          const isFree = name === 'bucketOf' || name === 'notify';
+          return isFree ? method : (...args: unknown[]) => call(method, name === write, args);
+        },
+      });
+    const erasing = { erase: (stream: StreamName) => this.erase(stream) };
+    return {
+      store: portOf<EventStore>('append', own.store, events),
+      index: portOf<StreamIndex>('erase', own.index, erasing, events),
+      snapshots: portOf<SnapshotStore>('', own.snapshots, snapshots),
+      checkpoints: (projection: string) =>
+        portOf<CheckpointStore>('save', own.checkpoints?.(projection), this.checkpoints(projection)),
+      close: () => void (isClosed = true),
+    };
+  };
+}
+
+function refused(): never {
+  throw new StoreUnavailable('it was closed');
+}
+
+function rejected(fault: Error): never {
+  throw fault;
+}
+
+/** Saves one snapshot of a stream at a time, if the stream has its head at the end. */
+export class PlaceSnapshots extends MemorySnapshots {
+  readonly damaged = new Set<string>();
+  readonly #saving = new Set<string>();
+
+  constructor(private readonly events: EventStore) {
+    super();
+  }
+
+  protected override chosen(stream: string) {
+    if (this.damaged.has(stream)) throw new BrokenSnapshot('its checksum differs');
+    return super.chosen(stream);
+  }
+
+  override async save(stream: StreamName, { format, head, chunks }: Snapshot): Promise<boolean> {
+    if (this.#saving.has(stream)) return false;
+    this.#saving.add(stream);
+    this.damaged.delete(stream);
+    try {
+      const taken: string[] = [];
+      for (const chunk of chunks) {
+        await this.step();
+        taken.push(chunk);
+      }
+      if ((await this.events.read(stream, head)).status !== 'read') return false;
+      this.keep(stream, { format, head, chunks: taken });
+      return true;
+    } finally {
+      this.#saving.delete(stream);
+    }
+  }
+}
