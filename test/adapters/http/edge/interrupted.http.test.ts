@@ -125,7 +125,7 @@ describe('A request that its client interrupts', () => {
     client.send(bytes);
     await until(isServed);
     how(client);
-    const { answers } = await client.answers(bytes.split(' ', 1)[0]!).catch(() => ({ answers: [] }));
+    const { answers } = await client.answers().catch(() => ({ answers: [] }));
     if (status !== undefined) expect(answers.map((answer) => answer.status)).to.deep.equal([status]);
     interrupt();
     store.delayMs = 0;
