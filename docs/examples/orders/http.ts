@@ -1,74 +1,62 @@
-/** Orders over HTTP, by Fastify. Every request may be sent again: it says what shall be the case. */
-import fastify from 'fastify';
+/** Orders over HTTP. Every request may be sent again. */
+import Router from '@koa/router';
+import Koa from 'koa';
+import bodyParser from 'koa-bodyparser';
 import { system } from 'plant-store/adapters/system';
-import {
-  Aggregates,
-  OutcomeUnknown,
-  STREAM_NAME_RULE,
-  StoreUnavailable,
-  parseStreamName,
-} from 'plant-store/event-sourcing';
-import { type Line, type OrderCommand, orderDecider } from './order.js';
-import { codec, openStore, orderCodec } from './store.js';
+import { Aggregates, type OpenEventStore, isStoreFault } from 'plant-store/event-sourcing';
+import { type Order, type OrderCommand, linesOf, orderKind } from './order.js';
+import { countOrders } from './read-model.js';
 
-const whole = { type: 'integer', minimum: 1 };
-const line = {
-  type: 'object',
-  properties: { article: { type: 'string' }, quantity: whole, price: whole },
-  required: ['article', 'quantity', 'price'],
-  additionalProperties: false,
-};
-const lines = { type: 'array', items: line, minItems: 1 };
-const payment = { type: 'object', properties: { amount: whole }, required: ['amount'] };
+type Store = Pick<OpenEventStore, 'store' | 'index' | 'snapshots' | 'mintCommit'>;
 
-type WithId<Body = unknown> = { Params: { id: string }; Body: Body };
-
-export async function openApp(keyPrefix: string) {
-  const { store, snapshots, close } = await openStore(keyPrefix);
-  const orders = new Aggregates(orderDecider, {
+export function ordersApp(opened: Store) {
+  const { store, snapshots, mintCommit = system().mintCommit } = opened;
+  const orders = new Aggregates({
     ...system(),
-    store,
-    codec,
-    snapshots: snapshots && { store: snapshots, codec: orderCodec },
+    ...{ store, mintCommit, snapshots: snapshots && { store: snapshots } },
   });
-  // Without coercion, "1" is not a number, and an unknown member is refused.
-  const app = fastify({ ajv: { customOptions: { coerceTypes: false, removeAdditional: false } } });
-  app.addHook('onClose', async () => close?.());
+  const { projection, count } = countOrders(opened);
 
-  const find = (id: string) => orders.query(streamOf(id), (order) => order);
-  /** The order after the command. */
-  async function execute(id: string, command: OrderCommand) {
-    const { rejection } = await orders.execute(streamOf(id), command);
-    if (rejection) throw httpError(rejection.startsWith('order-') ? 409 : 422, rejection);
-    return find(id);
+  /** Answers the order after the command, or why it was rejected. */
+  async function execute(ctx: Koa.Context, id: string, command: OrderCommand): Promise<void> {
+    const { rejection, value } = await orders.execute(orderKind, id, command, viewOf);
+    if (rejection) ctx.status = rejection.startsWith('order-') ? 409 : 422;
+    ctx.body = rejection ? { error: rejection } : value;
   }
 
-  app.get<WithId>('/orders/:id', ({ params }) => find(params.id));
-  app.put<WithId<Line[]>>('/orders/:id', { schema: { body: lines } }, ({ params, body }) =>
-    execute(params.id, { type: 'PlaceOrder', lines: body }),
-  );
-  app.put<WithId<{ amount: number }>>(
-    '/orders/:id/payment',
-    { schema: { body: payment } },
-    ({ params, body }) => execute(params.id, { type: 'PayOrder', amount: body.amount }),
-  );
-  app.delete<WithId>('/orders/:id', ({ params }) => execute(params.id, { type: 'CancelOrder' }));
+  const router = new Router()
+    .get('/orders', async (ctx) => {
+      await projection.caughtUp();
+      ctx.body = { placed: count('placed'), paid: count('paid'), cancelled: count('cancelled') };
+    })
+    .get('/orders/:id', async (ctx) => {
+      ctx.body = await orders.query(orderKind, ctx.params.id!, viewOf);
+    })
+    .put('/orders/:id', (ctx) => {
+      const lines = linesOf(ctx.request.body);
+      if (!lines) return ctx.throw(400, 'the body must be a list of lines');
+      return execute(ctx, ctx.params.id!, { type: 'PlaceOrder', lines });
+    })
+    .put('/orders/:id/payment', (ctx) => {
+      const { amount } = ctx.request.body as { amount: number };
+      return execute(ctx, ctx.params.id!, { type: 'PayOrder', amount });
+    })
+    .delete('/orders/:id', (ctx) => execute(ctx, ctx.params.id!, { type: 'CancelOrder' }));
 
-  app.setErrorHandler<Error & { statusCode?: number }>((error, _, reply) => {
-    const isFault = error instanceof StoreUnavailable || error instanceof OutcomeUnknown;
-    const status = isFault ? 503 : (error.statusCode ?? 500);
-    if (isFault) void reply.header('Retry-After', 1);
-    return reply.code(status).send({ error: status === 500 ? 'internal error' : error.message });
+  const app = new Koa();
+  app.use(async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      if (!isStoreFault(error)) throw error;
+      // Nothing was written, or that is unknown: the client repeats the request.
+      ctx.status = 503;
+      ctx.set('Retry-After', '1');
+    }
   });
-  return app;
+  app.use(bodyParser()).use(router.routes());
+  return { app, close: () => projection.close() };
 }
 
-function streamOf(id: string) {
-  const stream = parseStreamName(id);
-  if (stream === undefined) throw httpError(400, `the id must be ${STREAM_NAME_RULE}`);
-  return stream;
-}
-
-function httpError(statusCode: number, message: string) {
-  return Object.assign(new Error(message), { statusCode });
-}
+/** A copy: the state itself belongs to the engine, and nothing may change it. */
+const viewOf = ({ status, lines }: Order) => ({ status, lines: lines.map((line) => ({ ...line })) });

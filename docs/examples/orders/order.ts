@@ -1,6 +1,6 @@
-/** The rules of an order. Money is exact: all prices and amounts are integers of cents. */
+/** The rules of an order, and its events as JSON. Money is exact: all prices and amounts are integers of cents. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Decider, Decision } from 'plant-store/event-sourcing';
+import { type Decider, type Decision, type Kind, jsonCodec } from 'plant-store/event-sourcing';
 
 export type Line = Readonly<{ article: string; quantity: number; price: number }>;
 
@@ -20,7 +20,8 @@ export type Order = Readonly<{ status: OrderStatus; lines: readonly Line[] }>;
 
 export type OrderRejection = `order-${OrderStatus}` | 'lines-invalid' | 'amount-wrong';
 
-export const orderDecider: Decider<OrderCommand, OrderEvent, OrderRejection, Order> = {
+/** Every command may be repeated: it says what shall be the case. */
+const decider: Decider<OrderCommand, OrderEvent, OrderRejection, Order> = {
   initialState: () => ({ status: 'unplaced', lines: [] }),
 
   decide(command, { status, lines }) {
@@ -57,6 +58,31 @@ function place(lines: readonly Line[]): Decision<OrderEvent, OrderRejection> {
 }
 
 /** Whether it is an integer, 1 or more, that a JavaScript number holds exactly. */
-export const isWhole = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
+const isWhole = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
+const isText = (value: unknown) => typeof value === 'string' && value.isWellFormed();
 
 const totalOf = (lines: readonly Line[]) => lines.reduce((sum, line) => sum + line.quantity * line.price, 0);
+
+export const orderKind: Kind<OrderCommand, OrderEvent, OrderRejection, Order> = {
+  category: 'orders',
+  decider,
+  codec: jsonCodec<OrderEvent>({
+    LineAdded: { article: isText, quantity: isWhole, price: isWhole },
+    OrderPlaced: { total: isWhole },
+    OrderPaid: { amount: isWhole },
+    OrderCancelled: {},
+  }),
+  // For snapshots: how the state is written, and read back.
+  stateCodec: {
+    format: 'order-1',
+    encode: (order) => [JSON.stringify(order)],
+    decode: (_, chunk) => JSON.parse(chunk) as Order,
+  },
+};
+
+/** The lines in a body; `undefined` if it is anything else. The rules check their numbers. */
+export function linesOf(body: unknown): readonly Line[] | undefined {
+  if (!Array.isArray(body)) return undefined;
+  const lines = body.map(({ article, quantity, price } = {} as Line) => ({ article, quantity, price }));
+  return lines.every(({ article }) => isText(article)) ? lines : undefined;
+}

@@ -1,21 +1,25 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import fc from 'fast-check';
-import { ODD_TEXTS, examplesOf } from 'plant-store/testing';
-import { type OrderEvent, orderDecider } from './order.js';
-import { codec, orderCodec } from './store.js';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { streamOf } from 'plant-store/event-sourcing';
+import { examplesOf } from 'plant-store/testing';
+import { ordersApp } from './http.js';
+import { openStore } from './open-store.js';
+import { type OrderEvent, orderKind } from './order.js';
+import { countOrders } from './read-model.js';
 
-const place = (price: number) =>
-  ({ type: 'PlaceOrder', lines: [{ article: 'pen', quantity: 3, price }] }) as const;
+const lines = [{ article: 'pen', quantity: 3, price: 10 }];
+const place = (price: number) => ({ type: 'PlaceOrder', lines: [{ ...lines[0]!, price }] }) as const;
 const pay = (amount: number) => ({ type: 'PayOrder', amount }) as const;
-
-const added: OrderEvent = { type: 'LineAdded', article: 'pen', quantity: 3, price: 10 };
+const added: OrderEvent = { type: 'LineAdded', ...lines[0]! };
 const placed: OrderEvent = { type: 'OrderPlaced', total: 30 };
 const paid: OrderEvent = { type: 'OrderPaid', amount: 30 };
 const cancelled: OrderEvent = { type: 'OrderCancelled' };
 
 describe('An order', () => {
-  const { given } = examplesOf(orderDecider);
+  const { given } = examplesOf(orderKind.decider);
   it('records its lines and their total', () => given().when(place(10)).then(added, placed));
   it('is placed once', () => given(added, placed).when(place(10)).then());
   it('keeps its lines', () => given(added, placed).when(place(11)).thenRejected('order-placed'));
@@ -25,22 +29,65 @@ describe('An order', () => {
   it('is cancelled', () => given(added, placed).when({ type: 'CancelOrder' }).then(cancelled));
   it('is not paid once it is cancelled', () =>
     given(added, placed, cancelled).when(pay(30)).thenRejected('order-cancelled'));
+  it('is read from its events and its snapshot as it was written', () => {
+    const { codec, decider, stateCodec } = orderKind;
+    const events = [added, added, placed, paid];
+    assert.deepEqual(
+      events.map((event) => codec.decode(codec.encode(event))),
+      events,
+    );
+    const order = events.reduce(decider.evolve, decider.initialState());
+    const [chunk] = stateCodec!.encode(order);
+    assert.deepEqual(stateCodec!.decode(decider.initialState(), chunk!), order);
+  });
 });
 
-const anyPrice = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
-const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...ODD_TEXTS));
-const anyAdded = fc.tuple(anyText, anyPrice).map(([article, price]) => ({ ...added, article, price }));
-const any = fc.oneof(anyAdded, fc.constantFrom(placed, paid, cancelled));
+describe('Orders over HTTP', () => {
+  const id = randomUUID();
+  let opened: Awaited<ReturnType<typeof openStore>>;
+  let stop: () => Promise<void>;
+  let url: string;
+  before(async () => {
+    opened = await openStore(`orders-${randomUUID()}`);
+    const { app, close } = ordersApp(opened);
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders`;
+    stop = async () => {
+      server.close();
+      await close();
+      await opened.close();
+    };
+  });
+  after(() => stop());
 
-it('Every event is read as it was written', () =>
-  fc.assert(fc.property(any, (event) => assert.deepEqual(codec.decode(codec.encode(event)), event))));
+  async function send(method: string, path: string, body?: object) {
+    const init = body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+    const answer = await fetch(`${url}${path}`, { method, ...init });
+    const text = await answer.text();
+    return [answer.status, answer.ok || answer.status !== 400 ? JSON.parse(text) : text];
+  }
 
-it('Every order is restored from its snapshot', () =>
-  fc.assert(
-    fc.property(fc.array(any), (events) => {
-      const { initialState, evolve } = orderDecider;
-      const order = events.reduce(evolve, initialState());
-      const read = orderCodec.readers[orderCodec.format]!;
-      assert.deepEqual([...orderCodec.encode(order)].reduce(read, initialState()), order);
-    }),
-  ));
+  it('are placed and paid, and a repeated request has the same answer', async () => {
+    for (const _ of [1, 2])
+      assert.deepEqual(await send('PUT', `/${id}`, lines), [200, { status: 'placed', lines }]);
+    assert.deepEqual(await send('PUT', `/${id}/payment`, { amount: 29 }), [422, { error: 'amount-wrong' }]);
+    for (const _ of [1, 2])
+      assert.deepEqual(await send('PUT', `/${id}/payment`, { amount: 30 }), [200, { status: 'paid', lines }]);
+    assert.deepEqual(await send('DELETE', `/${id}`), [409, { error: 'order-paid' }]);
+    assert.deepEqual(await send('GET', `/${id}`), [200, { status: 'paid', lines }]);
+    assert.equal((await send('PUT', '/2', [{ article: 7 }]))[0], 400);
+  });
+
+  it('are counted by their status, also by a read model that begins later, and not once they are erased', async () => {
+    await send('PUT', '/other', lines);
+    assert.deepEqual(await send('GET', ''), [200, { placed: 1, paid: 1, cancelled: 0 }]);
+    const { projection, count } = countOrders(opened);
+    const stream = streamOf('orders', id);
+    assert.equal(await projection.waitFor(stream, (await opened.index!.head(stream))!, 10_000), true);
+    await opened.index!.erase(stream);
+    await projection.caughtUp();
+    assert.equal(count('paid'), 0);
+    await projection.close();
+  });
+});

@@ -1,161 +1,180 @@
 /**
- * An event store in a SQLite database. Several processes of one machine may use
- * it at a time. Each call blocks its process until SQLite has answered.
+ * An event store in a SQLite database, with the index of its streams. Several processes of one machine may use it at a
+ * time. Each call blocks its process until SQLite has answered.
  */
-import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
-import {
-  type AppendResult,
-  BEGINNING,
-  type EncodedEvent,
-  type EventStore,
-  type Head,
-  OutcomeUnknown,
-  type ReadResult,
-  StoreUnavailable,
-  type StoredEvent,
-  type StreamName,
-  UnreadableHistory,
-} from 'plant-store/event-sourcing';
+import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
+import { system, systemClock } from 'plant-store/adapters/system';
+import type * as port from 'plant-store/event-sourcing';
+import { BEGINNING, ChangePoller, OutcomeUnknown, START, StoreUnavailable } from 'plant-store/event-sourcing';
 
 const SCHEMA = `
   PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
   CREATE TABLE IF NOT EXISTS events (
     stream TEXT, version INTEGER, commit_id TEXT, type TEXT, data TEXT, PRIMARY KEY (stream, version)
   ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS bases (
-    id INTEGER PRIMARY KEY AUTOINCREMENT, stream TEXT, draft INTEGER,
-    format TEXT, version INTEGER, commit_id TEXT, archive TEXT, chunks TEXT, UNIQUE (stream, draft)
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS feed (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT, commit_id TEXT, stream TEXT, version INTEGER
-  ) STRICT;
-  CREATE VIEW IF NOT EXISTS lost_bases AS SELECT * FROM bases WHERE NOT EXISTS (
-    SELECT * FROM events WHERE (stream, version, commit_id) = (bases.stream, bases.version, bases.commit_id)
-  )`;
+  CREATE TABLE IF NOT EXISTS streams (stream TEXT PRIMARY KEY, sequence INTEGER UNIQUE) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS last (id INTEGER PRIMARY KEY CHECK (id = 1), sequence INTEGER, epoch TEXT) STRICT;
+  INSERT OR IGNORE INTO last VALUES (1, 0, hex(randomblob(8)))`;
 
-/** The event at a version, and those after it. Texts as bytes: Node 22 reads a text only up to its first NUL. */
-const SELECT = `
+/** The event at a version, and those after it. Texts as bytes: Node reads a text only up to its first NUL. */
+const NEWER = `
   SELECT version, CAST(commit_id AS BLOB) AS "commit", CAST(type AS BLOB) AS type, CAST(data AS BLOB) AS data
   FROM events WHERE stream = ? AND version >= ? ORDER BY version LIMIT ?`;
+const HEAD = `
+  SELECT version, CAST(commit_id AS BLOB) AS "commit" FROM events WHERE stream = ? ORDER BY version DESC LIMIT 1`;
+const INSERT = 'INSERT INTO events VALUES (?, ?, ?, ?, ?)';
+const COUNT = 'UPDATE last SET sequence = sequence + 1';
+const LIST = 'INSERT OR REPLACE INTO streams SELECT ?, sequence FROM last';
+const NEW_EPOCH = 'UPDATE last SET epoch = hex(randomblob(8))';
+/** With the epoch, also if there is no change. */
+const CHANGED = `
+  SELECT epoch, CAST(stream AS BLOB) AS stream, streams.sequence AS sequence FROM last
+  LEFT JOIN streams ON streams.sequence > ? ORDER BY streams.sequence LIMIT ?`;
+const NEWEST = `
+  SELECT CAST(stream AS BLOB) AS stream, sequence FROM streams WHERE sequence > ? ORDER BY sequence DESC LIMIT 10`;
 
-const INSERT = 'INSERT INTO events (stream, version, commit_id, type, data) VALUES (?, ?, ?, ?, ?)';
+type Row = Readonly<Record<string, SQLOutputValue>>;
 
-/** The entry of the feed, and those that are trimmed. */
-const PUBLISH = 'INSERT INTO feed (commit_id, stream, version) VALUES (?, ?, ?)';
-const TRIM = 'DELETE FROM feed WHERE sequence <= (SELECT max(sequence) FROM feed) - ?';
+export class SqliteEventStore implements port.EventStore, port.StreamIndex {
+  /** All streams are in one bucket, because a transaction changes all tables. */
+  readonly buckets = 1;
+  readonly #poller = new ChangePoller(this, systemClock);
 
-const LOST_BASE = 'SELECT id FROM lost_bases WHERE stream = ? AND NOT draft';
-
-export class SqliteEventStore implements EventStore {
-  readonly #select: StatementSync;
-  readonly #insert: StatementSync;
-  readonly #publish: StatementSync;
-  readonly #trim: StatementSync;
-  readonly #lostBase: StatementSync;
-
-  /**
-   * @param pageSize maximum number of events of a read or a conflict, 1 or more.
-   * @param feedLength number of entries that the feed keeps.
-   */
+  /** @param pageSize maximum number of events of a read or a conflict, 1 or more. */
   constructor(
     private readonly database: DatabaseSync,
     private readonly pageSize = 500,
-    private readonly feedLength = 100_000,
   ) {
     database.exec(SCHEMA);
-    this.#select = database.prepare(SELECT);
-    this.#insert = database.prepare(INSERT);
-    this.#publish = database.prepare(PUBLISH);
-    this.#trim = database.prepare(TRIM);
-    this.#lostBase = database.prepare(LOST_BASE);
   }
 
-  async read(stream: StreamName, after: Head): Promise<ReadResult> {
-    return execute(() => this.#newer(stream, after));
+  async read(stream: port.StreamName, after: port.Head): Promise<port.ReadResult> {
+    return this.#newer(stream, after);
   }
 
   async append(
-    stream: StreamName,
-    expected: Head,
+    stream: port.StreamName,
+    expected: port.Head,
     commit: string,
-    events: readonly EncodedEvent[],
-  ): Promise<AppendResult> {
+    events: readonly port.EncodedEvent[],
+  ): Promise<port.AppendResult> {
     if (events.length === 0 || commit === '') throw new RangeError('an event or the commit id is missing');
-    return transaction(this.database, () => {
+    return this.#transaction(() => {
       const newer = this.#newer(stream, expected);
       if (newer.status !== 'read') return newer;
       const next = newer.events[0];
       if (next !== undefined && next.commit !== commit) return { ...newer, status: 'conflict' };
-      const head = { version: expected.version + events.length, commit };
       // If the next event has this commit, the append is a repetition and has the same result.
-      if (next !== undefined) return { status: 'appended', head };
-      for (const [index, { type, data }] of events.entries())
-        this.#insert.run(stream, expected.version + index + 1, commit, type, data);
-      this.#publish.run(commit, stream, head.version);
-      this.#trim.run(this.feedLength);
-      return { status: 'appended', head };
+      for (const [index, { type, data }] of next === undefined ? events.entries() : [])
+        this.#run(INSERT, stream, expected.version + index + 1, commit, type, data);
+      if (next === undefined) {
+        this.#run(COUNT);
+        this.#run(LIST, stream);
+      }
+      return { status: 'appended', head: { version: expected.version + events.length, commit } };
     });
   }
 
+  bucketOf(): number {
+    return 0;
+  }
+
+  async changed(_bucket: number, after: port.Position, limit: number): Promise<port.ChangesResult> {
+    const rows = this.#all(CHANGED, after.sequence, limit + 1);
+    const epoch = String(rows[0]!['epoch']);
+    const isStart = after.epoch === START.epoch && after.sequence === START.sequence;
+    if (!isStart && after.epoch !== epoch) return { status: 'reset', epoch };
+    const found = rows.filter((row) => row['sequence'] !== null).map(changeOf);
+    const changed = found.slice(0, limit);
+    const { sequence } = changed.at(-1) ?? after;
+    const more = found.length > limit;
+    const newest = more ? this.#all(NEWEST, sequence).map(changeOf).reverse() : [];
+    return { status: 'read', changed, newest, next: { epoch, sequence }, more };
+  }
+
+  async head(stream: port.StreamName): Promise<port.Head | undefined> {
+    return this.#all(HEAD, stream).map(headOf)[0];
+  }
+
+  async erase(stream: port.StreamName): Promise<number> {
+    return this.#transaction(() => {
+      const erased = this.#run('DELETE FROM events WHERE stream = ?', stream);
+      this.#run('DELETE FROM streams WHERE stream = ?', stream);
+      if (erased > 0) this.#run(NEW_EPOCH);
+      return erased;
+    });
+  }
+
+  notify(listener: port.ChangeListener): () => void {
+    return this.#poller.notify(listener);
+  }
+
   /** Compares the head with the history. Returns the events after it. */
-  #newer(stream: StreamName, { version, commit }: Head): ReadResult {
-    if (version === 0 && this.#lostBase.get(stream) !== undefined)
-      throw new UnreadableHistory('the event of its base snapshot is missing');
-    const rows = this.#select.all(stream, version, this.pageSize + 2).map(rowOf);
-    if (rows.length > 0 && rows[0]!.version > Math.max(1, version)) return { status: 'archived' };
+  #newer(stream: port.StreamName, { version, commit }: port.Head): port.ReadResult {
+    const events = this.#all(NEWER, stream, version, this.pageSize + 2).map((row) => {
+      return { ...headOf(row), type: textOf(row, 'type'), data: textOf(row, 'data') };
+    });
     // The first row is the event at the head, unless that is the beginning.
-    const known = version === 0 ? BEGINNING : rows.shift();
+    const known = version === 0 ? BEGINNING : events.shift();
     if (known?.version !== version || known.commit !== commit) return { status: 'reset' };
-    return { status: 'read', events: rows.slice(0, this.pageSize), more: rows.length > this.pageSize };
+    return { status: 'read', events: events.slice(0, this.pageSize), more: events.length > this.pageSize };
   }
-}
 
-/** All changes of `work`, or none. */
-export function transaction<T>(database: DatabaseSync, work: () => T): T {
-  let committing = false;
-  try {
+  #all(sql: string, ...values: (string | number)[]): Row[] {
+    return refused(() => this.database.prepare(sql).all(...values));
+  }
+
+  #run(sql: string, ...values: (string | number)[]): number {
+    return refused(() => Number(this.database.prepare(sql).run(...values).changes));
+  }
+
+  /** All changes of `work`, or none. */
+  #transaction<T>(work: () => T): T {
     // IMMEDIATE: no other process can write between what `work` reads and the commit.
-    database.exec('BEGIN IMMEDIATE');
-    const result = work();
-    committing = true;
-    database.exec('COMMIT');
-    return result;
-  } catch (error) {
+    refused(() => this.database.exec('BEGIN IMMEDIATE'));
+    let committing = false;
     try {
-      database.exec('ROLLBACK');
-    } catch {
-      // There is no transaction: SQLite has not begun it, or has ended it already.
+      const result = work();
+      committing = true;
+      this.database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      if (this.database.isTransaction) this.database.exec('ROLLBACK');
+      throw committing ? new OutcomeUnknown('COMMIT failed', { cause: error }) : error;
     }
-    throw committing ? new OutcomeUnknown('COMMIT failed', { cause: error }) : unavailable(error);
-  }
-}
-
-function rowOf(row: Row): StoredEvent {
-  return {
-    version: Number(row['version']),
-    commit: textOf(row, 'commit'),
-    type: textOf(row, 'type'),
-    data: textOf(row, 'data'),
-  };
-}
-
-export type Row = Readonly<Record<string, SQLOutputValue>>;
-
-/** The text of a column that was selected as bytes. */
-export function textOf(row: Row, column: string): string {
-  return Buffer.from(row[column] as Uint8Array).toString();
-}
-
-/** A statement outside of a transaction, which has no COMMIT of its own: if it fails, nothing was written. */
-export function execute<T>(statement: () => T): T {
-  try {
-    return statement();
-  } catch (error) {
-    throw unavailable(error);
   }
 }
 
 /** Any error of SQLite but that of a COMMIT: nothing was written. */
-function unavailable(error: unknown): StoreUnavailable {
-  return error instanceof StoreUnavailable ? error : new StoreUnavailable('SQLite refused', { cause: error });
+function refused<T>(statement: () => T): T {
+  try {
+    return statement();
+  } catch (cause) {
+    throw new StoreUnavailable('SQLite refused', { cause });
+  }
+}
+
+function headOf(row: Row): port.Head {
+  return { version: Number(row['version']), commit: textOf(row, 'commit') };
+}
+
+function changeOf(row: Row) {
+  return { stream: textOf(row, 'stream') as port.StreamName, sequence: Number(row['sequence']) };
+}
+
+function textOf(row: Row, column: string): string {
+  return Buffer.from(row[column] as Uint8Array).toString();
+}
+
+/** For the service and its command line: `EVENT_STORE` names the compiled file. */
+export function openEventStore(): port.OpenEventStore {
+  const database = new DatabaseSync(process.env['SQLITE_FILE'] ?? 'plants.db');
+  const store = new SqliteEventStore(database);
+  return {
+    ...{ store, index: store, mintCommit: system().mintCommit },
+    check: async () => ({
+      writes: (await store.read('check' as port.StreamName, BEGINNING)).status === 'read',
+    }),
+    close: () => database.close(),
+  };
 }

@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { after, describe, it } from 'node:test';
+import { eventStoreContract, streamIndexContract } from 'plant-store/testing';
+import { SqliteEventStore } from './store.js';
+
+describe('A store in SQLite', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'sqlite-store-'));
+  after(() => rmSync(directory, { recursive: true }));
+
+  /** Whether the next COMMIT is executed and its reply lost, as if the connection to a server broke then. */
+  let losesReply = false;
+  const loseReply = () => void (losesReply = true);
+  class Database extends DatabaseSync {
+    override exec(sql: string): void {
+      super.exec(sql);
+      if (sql !== 'COMMIT' || !losesReply) return;
+      losesReply = false;
+      throw new Error('the reply was lost');
+    }
+  }
+
+  function open() {
+    losesReply = false;
+    const database = new Database(join(directory, 'plants.db'));
+    const store = new SqliteEventStore(database, 3);
+    return { store, index: store, close: () => database.close() };
+  }
+
+  const options = { durable: true, shared: true, pageSize: 3, loseReply };
+  for (const { name, run } of [...eventStoreContract(open, options), ...streamIndexContract(open, options)])
+    it(name, run);
+});
