@@ -131,6 +131,15 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
     }
   });
 
+  it('finds the missing right by the first call that is refused', async () => {
+    const opened = await open({ url, examineEveryMs: 600_000 });
+    await useAsService(opened);
+    await grant(without('xadd'));
+    const failure = await rejection(opened.stream('bob').add(BEGINNING, fern!));
+    expect(failure).to.include({ name: 'StoreUnavailable', reason: 'store_refused' });
+    await until(() => opened.status().findings.missing_right);
+  });
+
   const READS = { ready: '503 reads_refused, missing_right', list: 503, create: 503 };
   const WRITES = { ready: '200 writes_refused,missing_right', list: 200, create: 503 };
   for (const [what, rules, words, expected] of [

@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process';
+import { expect } from 'chai';
+import { HttpClient } from '../../support/client';
+import { describePrograms } from '../../support/programs';
+import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
+import { formCluster } from '../../support/redis/form-cluster';
+import { freePort } from '../../support/redis/free-port';
+import { ServiceProcess } from '../../support/service-process';
+import { temporaryDirectory } from '../../support/temporary-directory';
+import { until } from '../../support/until';
+import { TOKENS } from '../../support/watched-service';
+
+describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TLS', () => {
+  describeOwnRedis('with certificates for the name localhost', (startRedis) => {
+    const path = temporaryDirectory();
+    let tlsPort: number;
+    let redis: RedisServer;
+    let service: ServiceProcess | undefined;
+
+    /** A certificate, signed by that of `by`, or by itself. */
+    function certify(name: string, by?: string): void {
+      const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+      const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`, '-days', '1'];
+      const issuer = by ? ['-CA', path(`${by}.crt`), '-CAkey', path(`${by}.key`)] : [];
+      const files = ['-keyout', path(`${name}.key`), '-out', path(`${name}.crt`)];
+      execFileSync('openssl', ['req', '-x509', ...key, ...subject, ...issuer, ...files], { stdio: 'ignore' });
+    }
+
+    async function startTls(...args: string[]): Promise<[RedisServer, number]> {
+      const port = await freePort();
+      const files = [
+        'cert-file',
+        path('localhost.crt'),
+        'key-file',
+        path('localhost.key'),
+        'ca-cert-file',
+        path('ours.crt'),
+      ];
+      const tls = files.map((each, index) => (index % 2 === 0 ? `--tls-${each}` : each));
+      return [
+        await startRedis('--tls-port', String(port), ...tls, '--tls-auth-clients', 'no', ...args),
+        port,
+      ];
+    }
+
+    beforeEach(async function () {
+      certify('ours');
+      certify('theirs');
+      certify('localhost', 'ours');
+      [redis, tlsPort] = await startTls();
+      needsLocalServers(this, redis, 'TLS');
+    });
+    afterEach(() => service?.kill());
+
+    async function start(url: string, ca: string, environment: Record<string, string> = {}) {
+      const store = { EVENT_STORE: 'redis', REDIS_URL: url, NODE_EXTRA_CA_CERTS: path(ca) };
+      service = await ServiceProcess.start({ ...store, ...environment });
+      return new HttpClient(service.url, 'alice', TOKENS.alice);
+    }
+
+    it('serves with the certificate of their authority', async () => {
+      const client = await start(`rediss://localhost:${tlsPort}`, 'ours.crt');
+      await client.plants([1, 'Fern']);
+      expect(await client.names()).to.deep.equal(['Fern']);
+      expect(await redis.admin.client('LIST')).to.match(new RegExp(`laddr=127.0.0.1:${tlsPort}`));
+    });
+
+    for (const [what, urlOf, ca, reason] of [
+      ['another authority', () => `rediss://localhost:${tlsPort}`, 'theirs.crt', /self-signed certificate/],
+      [
+        'another name of the server',
+        () => `rediss://127.0.0.1:${tlsPort}`,
+        'ours.crt',
+        /ERR_TLS_CERT_ALTNAME_INVALID.*127\.0\.0\.1/,
+      ],
+      ['a port without TLS', () => `rediss://localhost:${redis.port}`, 'ours.crt', /ETIMEDOUT/],
+      [
+        'TLS where it was not asked for',
+        () => `redis://localhost:${tlsPort}`,
+        'ours.crt',
+        /Redis cannot be reached: .*(closed|ECONNRESET)/i,
+      ],
+    ] as const)
+      it(`is unavailable with ${what}, and names the reason`, async () => {
+        const client = await start(urlOf(), ca);
+        expect(await client.list()).to.include({ status: 503, error: 50300 });
+        await until(() => service!.events.some(({ msg }) => reason.test(String(msg))), 5000).catch(() =>
+          console.log(service!.output),
+        );
+        expect(await redis.admin.dbsize()).to.equal(0);
+      });
+
+    it('serves on a Cluster whose nodes are announced by name', async () => {
+      const named = [
+        '--cluster-announce-hostname',
+        'localhost',
+        '--cluster-preferred-endpoint-type',
+        'hostname',
+      ];
+      const [node, port] = await startTls('--cluster-enabled', 'yes', '--tls-cluster', 'yes', ...named);
+      await formCluster([node]);
+      const client = await start('rediss://localhost', 'ours.crt', {
+        REDIS_CLUSTER_NODES: `localhost:${port}`,
+      });
+      await client.plants([1, 'Fern']);
+      expect(await client.names()).to.deep.equal(['Fern']);
+    });
+  });
+});
