@@ -1,0 +1,102 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { MemoryEventStore } from '../../src/adapters/memory/event-store';
+import { system } from '../../src/adapters/system';
+import { PlantStore, parseUser, plantsOf } from '../../src/application';
+import { newPlant as validPlant } from '../../src/domain';
+import { BEGINNING } from '../../src/event-sourcing';
+import { RUNS, allMembers } from '../domain/arbitraries';
+import { newPlant, plantId } from '../support/given';
+import { SELECTIONS } from '../support/list-queries';
+
+const ADA = parseUser('ada')!;
+
+describe('The plant store', () => {
+  let store: MemoryEventStore;
+  let plants: PlantStore;
+  beforeEach(() => {
+    store = new MemoryEventStore();
+    plants = new PlantStore({ ...system(), store });
+  });
+
+  const fern = newPlant(1, 'Fern');
+  for (const [what, message, call] of [
+    ['an empty name', 'name must be', () => plants.create(ADA, { ...fern, plant: { name: '' } })],
+    ['ill-formed Unicode', 'name must be', () => plants.create(ADA, { ...fern, plant: { name: '\ud800' } })],
+    [
+      'a tag that is null',
+      'tag must be',
+      () => plants.create(ADA, { ...fern, plant: { name: 'a', tag: null } } as never),
+    ],
+    ['an id to create of 01', 'id must be', () => plants.create(ADA, { ...fern, id: '01' as never })],
+    ['an id to delete of +1', 'id must be', () => plants.delete(ADA, '+1' as never)],
+    ['an empty user', 'the id of a stream must be', () => plants.list('' as never)],
+    ['no user', 'the id of a stream must be', () => plants.create(undefined as never, fern)],
+    ...Object.entries(SELECTIONS).flatMap(([member, { invalid }]) =>
+      invalid.map(
+        (value) =>
+          [
+            `a ${member} of ${String(value)}`,
+            `${member} must be`,
+            () => plants.list(ADA, { [member]: value }),
+          ] as const,
+      ),
+    ),
+  ] as const)
+    it(`rejects ${what} with a TypeError, records nothing, and fails no other call of the round`, async () => {
+      const neighbours = [plants.create(ADA, newPlant(2, 'Moss')), plants.list(ADA)];
+      const error = await call().catch((reason: unknown) => reason);
+      expect(error).to.be.instanceOf(TypeError).with.property('message').that.contains(message);
+      await Promise.all(neighbours);
+      expect(await store.read(plantsOf(ADA), BEGINNING))
+        .to.have.property('events')
+        .with.length(1);
+    });
+
+  it('rejects with the error of a function that derives a result, and fails no other call', async () => {
+    const boom = new RangeError('boom');
+    const failed = plants.list(ADA, {}, () => {
+      throw boom;
+    });
+    const listed = plants.list(ADA);
+    expect(await failed.catch((error: unknown) => error)).to.equal(boom);
+    expect((await listed).plants).to.deep.equal([]);
+  });
+
+  it('lists all plants by default, or what a query selects, at a head', async () => {
+    for (const id of [1, 2, 3]) await plants.create(ADA, newPlant(id, `Fern ${id}`));
+    const { head, ...listing } = await plants.list(ADA, { limit: 2 });
+    expect(listing).to.deep.equal({ plants: [{ name: 'Fern 1' }, { name: 'Fern 2' }], next: 2 });
+    expect(head.version).to.equal(3);
+    expect((await plants.list(ADA)).plants).to.have.length(3);
+    expect(await plants.list(ADA, { limit: 0, after: 1 })).to.deep.include({ plants: [], next: 1 });
+    expect((await plants.delete(ADA, plantId(4))).rejection).to.equal('no-such-plant');
+  });
+
+  it('can replay every plant that it acknowledges, and records a copy', async () => {
+    const odd = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(undefined, null, '', '\ud800', '\udfff', 7),
+    );
+    const id = fc.oneof(fc.string(), fc.bigInt(-(2n ** 64n), 2n ** 64n).map(String));
+    const anyParts = fc.record({ id, ...allMembers(() => odd) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyParts, { maxLength: 10 }), async (several) => {
+        store = new MemoryEventStore();
+        plants = new PlantStore({ ...system(), store });
+        let living = 0;
+        for (const { id, ...plant } of several) {
+          const created = await plants.create(ADA, { id, plant } as never).catch((error: unknown) => error);
+          const isValid = 'plant' in validPlant({ id, ...plant });
+          expect(created instanceof TypeError).to.equal(!isValid);
+          if ((created as { events?: unknown }).events) living++;
+          Object.assign(plant, { name: '' });
+        }
+        const replayed = await new PlantStore({ ...system(), store }).list(ADA);
+        expect(replayed.plants).to.have.length(living);
+        for (const { name } of replayed.plants) expect(name).not.to.equal('');
+      }),
+      { numRuns: RUNS },
+    );
+  });
+});
