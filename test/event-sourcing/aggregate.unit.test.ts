@@ -1,0 +1,284 @@
+/** Scripts with one aggregate; script.ts explains the steps. A row is what it promises, and the script that shows it. */
+import { type ScriptOptions, Script } from './script';
+
+type Row = string | readonly [options: ScriptOptions, script: string];
+
+const suites: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
+  'A round of an aggregate': {
+    'is one store call for all requests that arrived while its start was postponed, in order': [
+      { postponed: true },
+      `a: +1; b: -1; c: -2; q: sum; calls -> none; begin -> 1; calls -> append 0/ as mine-1 +1 -1; answer
+       a b c q -> ok, ok, too-low, 0; recorded -> +1 -1; observed -> appended 2, round 4/1
+       d: sum; begin -> 1; e: sum; answer; answer; d e -> 0, 0; begin -> 0; observed -> round 1/1, round 1/1`,
+    ],
+    'makes no store call for requests that expired while it was postponed': [
+      { postponed: true },
+      'a: sum; begin; answer; sent; b: +1; pass 1000; b -> StoreUnavailable; begin; sent -> none',
+    ],
+    'is one store call for all requests that arrived while the last round was in flight': `
+      a: +1; b: +2; q: sum; c: -1; d: +3; calls -> append 0/ as mine-1 +1; answer; a b q -> ok, pending, pending
+      calls -> append 1/mine-1 as mine-2 +2 -1 +3; answer; b q c d -> ok, 5, ok, ok; calls -> none`,
+    'is not joined while it is in flight: a later query sees the events recorded meanwhile': `
+      p: sum; execute; others +1; q: sum; answer; p q -> 0, pending; answer; q -> 1`,
+    'is not joined while it repeats an append': `
+      a: +1; lose; b: +2; pass 100; calls -> append 0/ as mine-1 +1; answer; a b -> ok, pending`,
+    'decides its commands in order of arrival, each after the events of the earlier ones': `
+      q: sum; a: +1; b: -2; c: -1; d: -1; e: +3; answer; calls -> append 0/ as mine-1 +1 -1 +3
+      answer; a b c d e -> ok, too-low, ok, too-low, ok; recorded -> +1 -1 +3`,
+    'reads before it answers when there are only queries, rejections and commands without events': `
+      others +1; load; a: -2; q: sum; b: 0; calls -> read 1/other-writer-1; answer; a -> too-low
+      calls -> read 1/other-writer-1; q b -> pending, pending; answer; q b -> 1, ok; recorded -> +1`,
+    'never answers from memory alone':
+      'others +1; load -> 1; others +1; q: sum; q -> pending; answer; q -> 2',
+    'appends at the known head, with a new commit id, and resolves with the head after it': `
+      others +1; load; a: +1; calls -> append 1/other-writer-1 as mine-1 +1; q: sum; answer; answer
+      head a -> 2/mine-1; head q -> 2/mine-1; b: +1; calls -> append 2/mine-1 as mine-2 +1`,
+  },
+
+  'A rejection': {
+    'is decided again when the command became possible after the round started': `
+      others +1; load; a: -2; others +1; answer; a -> pending; calls -> append 2/other-writer-2 as mine-1 -2
+      answer; a -> ok; recorded -> +1 +1 -2`,
+    'is the result when the command became impossible after the round started, without another call': `
+      others +1; load; q: sum; a: -1; r: sum; answer; others -1; answer; a r -> too-low, 0; calls -> none
+      recorded -> +1 -1`,
+  },
+
+  'After a conflict, an aggregate': {
+    'applies the newer events, decides again and appends after them, with a new commit id': `
+      a: +1; q: sum; calls -> append 0/ as mine-1 +1; others +2; answer; a -> pending
+      calls -> append 1/other-writer-1 as mine-2 +1; answer; a q -> ok, pending; answer; q -> 3; recorded -> +2 +1`,
+    'records each command once, after any number of conflicts': `
+      a: +1; others +2; answer; others +3; answer; others +4; answer; answer; a -> ok; recorded -> +2 +3 +4 +1`,
+    'records the commands that are still accepted, and rejects the others': `
+      others +2; load; q: sum; a: +1; b: -3; c: +5; answer; others -2; answer
+      calls -> append 2/other-writer-2 as mine-2 +1 +5; answer; a b c -> ok, too-low, ok; recorded -> +2 -2 +1 +5`,
+    'reads all pages of newer events before it decides again': [
+      { page: 2 },
+      `others +9; load; q: sum; a: -9; answer; others +1 -1 +1 -1 -9; answer; calls -> read 3/other-writer-3
+       answer; calls -> read 5/other-writer-5; answer; a -> too-low; calls -> none`,
+    ],
+  },
+
+  'When the store has lost the tail of the history, an aggregate': {
+    'reloads the stream and serves the events that are left': `
+      others +1 +2; load; observed; lose-tail 1; load -> 1; observed -> lost 2, round 1/2`,
+    'serves nothing if all events were lost': 'others +1; load -> 1; lose-tail 0; load -> 0',
+    'detects it even if another history has reached the same version': `
+      others +1 +2; load; lose-tail 1; others +5; load -> 6`,
+    'detects it by an append, too, and decides against the current history': `
+      others +1 +2; load; q: sum; a: -3; b: +5; answer; lose-tail 1; serve; a b -> too-low, ok; recorded -> +1 +5`,
+    'leaves the outcome of an unconfirmed commit unknown, because a late attempt may still be recorded': `
+      others +1 +2; load; a: +4; keep late; lose; lose-tail 1; pass 100; answer; a -> OutcomeUnknown
+      error a message -> the history was lost before the write was confirmed
+      others other-writer-2 +2; execute late; recorded -> +1 +2 +4; load -> 7`,
+    'answers the other requests of a round with an unconfirmed commit': `
+      others +1 +2; load; p: sum; a: +4; q: sum; answer; execute; lose; lose-tail 1; pass 100; serve
+      p a q -> 3, OutcomeUnknown, 1; recorded -> +1`,
+    'does not treat events applied before the loss as current': `
+      others +1; load; a: -1; others +2; answer; lose-tail 1; serve; a -> ok; recorded -> +1 -1`,
+    'detects it between two pages of a load': [
+      { page: 1 },
+      'others +1 +2 +3; q: sum; answer; answer; lose-tail 1; others +5; serve; q -> 6; observed -> lost 2, round 1/5',
+    ],
+  },
+
+  'When the history is invalid, an aggregate': {
+    'fails the round with a history that the rules could not have produced, and records nothing': `
+      others -1; a: +2; answer; a -> UnreadableHistory; error a message -> the sum is negative; recorded -> -1`,
+    'recovers when the history is valid again': `
+      others +1; load; others +2 -9; load -> UnreadableHistory; lose-tail 2; load -> 3`,
+    'handles the rejection of a prefetched page: an unhandled one fails the test': [
+      { page: 1 },
+      'others -1 +2; q: sum; answer; q -> UnreadableHistory; lose',
+    ],
+    'fails the round if the store cannot read the history, and keeps its state': `
+      others +1; load; q: sum; unreadable; q -> UnreadableHistory; bytes -> 100; load -> 1`,
+  },
+
+  'A long history': {
+    'is loaded page by page, then the request is answered': [
+      { page: 2 },
+      'others +1 +2 +3 +4 +5; load -> 15; sent -> read 0, read 2, read 4',
+    ],
+    'is loaded across expired requests: pages that were read are kept, and not requested again': [
+      { page: 2 },
+      `others +1 +2 +3 +4 +5; p: sum; answer; answer; pass 1000; error p name reason retryAfterMs -> StoreUnavailable,loading,1000
+       keep page; q: sum; pass 500; calls -> read 4/other-writer-4; answer page; q -> pending
+       calls -> read 5/other-writer-5; answer; q -> 15`,
+    ],
+    'continues to load while no request waits, for the next one': [
+      { page: 2 },
+      `others +1 +2 +3 +4 +5; p: sum; answer; pass 1000; p -> StoreUnavailable; answer; pass 0; answer
+       q: sum; calls -> read 5/other-writer-5; answer; q -> 15`,
+    ],
+    'is loaded by commands, too, and each is decided against all of it': [
+      { page: 2 },
+      `others +1 +2 +3 +4 +5; a: -16; b: -15; c: +1; serve; pass 0; settle; a b c -> too-low, ok, ok; hold; load -> 1`,
+    ],
+    'is not evicted while it is loaded, nor during a round': [
+      { page: 1 },
+      `others +1 +1; evictable -> true; q: sum; answer; evictable -> false; pass 1000; evictable -> false
+       answer; evictable -> true; r: sum; evictable -> false; answer; evictable -> true`,
+    ],
+  },
+
+  'When the reply to an append is lost, an aggregate': {
+    'repeats the same append, and acknowledges what the first attempt recorded': `
+      a: +1; execute; lose; a -> pending; pass 100; calls -> append 0/ as mine-1 +1; answer; a -> ok
+      recorded -> +1; observed -> appended 1, round 1/2`,
+    'recognizes its append even if others have appended after it': `
+      a: +1; execute; lose; others -1 +2; pass 100; answer; a -> ok; recorded -> +1 -1 +2; load -> 2`,
+    'records a commit once when the first attempt arrives after the repeated one': `
+      a: +1; keep late; lose; pass 100; answer; execute late; a -> ok; recorded -> +1`,
+    'decides again after a conflict, and the late append is fenced': `
+      a: +1; keep late; lose; others +2; pass 100; answer; answer; execute late; a -> ok; recorded -> +2 +1`,
+    'keeps repeating it while the store is unavailable': `
+      a: +1; execute; lose; pass 200; refuse; pass 200; refuse; a -> pending; pass 200; answer; a -> ok; recorded -> +1`,
+    'pauses from 10 to 200 ms between the attempts': `
+      a: +1; lose; pass 9; calls -> none; pass 1; lose; pass 19; calls -> none; pass 1; lose; pass 40; lose; pass 80; lose
+      pass 160; lose; pass 199; calls -> none; pass 1; lose; pass 200; a -> pending; answer; a -> ok`,
+    'fails commands with events as unknown and the others as unavailable at the deadline': `
+      others +1; load; p: sum; a: +2; b: -1; q: sum; c: -9; answer; execute; lose; pass 10; refuse; pass 990
+      a b -> OutcomeUnknown, OutcomeUnknown; q c -> StoreUnavailable, StoreUnavailable`,
+    'does not repeat it when no request waits for it any more': `
+      a: +1; pass 995; lose; q: sum; pass 5; a -> OutcomeUnknown; calls -> read 0/; answer; q -> 0; pass 100; calls -> none`,
+    'serves the next round from the recorded events after an unknown outcome': `
+      a: +1; execute; lose; pass 100; hang; pass 1000; a -> OutcomeUnknown; b: -1; answer; b -> pending; answer; b -> ok`,
+    'applies a late append like the events of others': `
+      a: +1; keep late; hang; pass 1000; a -> OutcomeUnknown; b: +2; execute late; answer; answer; b -> ok
+      recorded -> +1 +2`,
+    'does not decide a command again after it expired': `
+      p: sum; a: +1; pass 500; b: +2; answer; keep both; pass 500; a b -> OutcomeUnknown, pending; others +4
+      answer both; answer; b -> ok; recorded -> +4 +2`,
+  },
+
+  'A command whose outcome is unknown': {
+    'may still be recorded after a query without it': `
+      a: +1; keep late; hang; pass 1000; load -> 0; execute late; load -> 1`,
+    'is never recorded after its repetition was acknowledged': `
+      a: +1; keep late; hang; pass 1000; b: +1; answer; execute late; b -> ok; recorded -> +1`,
+    'is never recorded after its repetition conflicted': `
+      a: +1; keep late; hang; pass 1000; others +2; b: +1; answer; answer; execute late; recorded -> +2 +1`,
+    'may have been recorded before its repetition, which is then a second command': `
+      others +1; load; a: -1; keep late; hang; pass 1000; execute late; others +1; b: -1; answer; answer
+      b -> ok; recorded -> +1 -1 +1 -1`,
+  },
+
+  'A command that failed as unavailable': {
+    'fails at once when the store refuses its first attempt, and is not recorded': `
+      a: +1; refuse; a -> StoreUnavailable; pass 1000; calls -> none; recorded -> none`,
+    'is not recorded when it becomes possible after it expired': `
+      others +1; load; p: sum; keep early; pass 500; a: -2; pass 250; q: sum; answer early; keep read; others +1
+      pass 750; a q -> StoreUnavailable, pending; answer read; q -> 2; recorded -> +1 +1`,
+    'is not unknown when its append conflicted and then the store became unavailable': [
+      { page: 1 },
+      'a: +1; others +2 +3; answer; hang; pass 1000; a -> StoreUnavailable; recorded -> +2 +3',
+    ],
+    'is not unknown when the repeated append conflicted and then the read failed': [
+      { page: 1 },
+      `a: +1; keep late; lose; others +2 +3; pass 100; answer; refuse; execute late; a -> StoreUnavailable
+       recorded -> +2 +3`,
+    ],
+  },
+
+  'While the store does not respond, an aggregate': {
+    'fails each request of the round at its deadline, and not earlier': `
+      a: +1; hang; pass 999; a -> pending; pass 1; a -> OutcomeUnknown
+      error a message -> the event store did not confirm the write in time`,
+    'fails each waiting request at its own deadline': `
+      p: sum; pass 100; a: +1; pass 100; b: +2; pass 800; hang; pass 99; a b -> pending, pending; pass 1
+      a b -> StoreUnavailable, pending; pass 99; b -> pending; pass 1; b -> StoreUnavailable`,
+    'watches the deadlines of a round in flight while others wait': `
+      load; pass 500; a: +1; hang; pass 200; b: +2; pass 799; a -> pending; pass 1; a -> OutcomeUnknown`,
+    'fails an expired waiting request as unavailable, and never sends it': `
+      a: +1; b: +2; pass 1000; answer; pass 1000; a b -> OutcomeUnknown, StoreUnavailable; recorded -> +1
+      error b message reason -> the event store did not answer in time,store; sent -> append 0`,
+    'starts the next round when all requests of this one have expired': `
+      load; p: sum; hang; pass 500; q: sum; pass 500; answer; q -> 0`,
+    'ignores the result of an abandoned call': `
+      load; p: sum; keep old; pass 1000; others +1; a: +2; answer old; a -> pending; answer; answer; a -> ok; load -> 3`,
+    'enforces the deadlines of requests that arrive after an idle time': `
+      load; pass 10000; q: sum; pass 1000; q -> StoreUnavailable`,
+    'refuses requests beyond the queue limit at once, and answers those in the queue': [
+      { maxWaiting: 2 },
+      `a: +1; b: +2; q: sum; c: +3; r: sum; c r -> StoreUnavailable, StoreUnavailable; error c reason -> waiting_requests
+       answer; answer; a b q -> ok, ok, 3; recorded -> +1 +2`,
+    ],
+    'accepts requests again after the waiting ones were sent or expired': [
+      { maxWaiting: 1 },
+      'load; p: sum; hang; q: sum; pass 1000; r: sum; s: sum; answer; answer; q s -> StoreUnavailable, 0',
+    ],
+    'abandons a page of a history without a reply, and reads it again': `
+      p: sum; hang; pass 1999; q: sum; calls -> none; pass 1; q -> StoreUnavailable
+      error q message -> the event store did not answer in time; r: sum; pass 0; answer; r -> 0`,
+  },
+
+  'An aggregate with a bound of memory': {
+    'drops a state that exceeds it, reports it once, and does not load it again for ten seconds': [
+      { maxBytes: 1000 },
+      `others +11; load -> StoreUnavailable; error loaded reason retryAfterMs -> state_size,10000; bytes -> 0
+       observed -> too large, fault StoreUnavailable, round 1/1; sent; load -> StoreUnavailable; sent -> none; observed -> none
+       pass 10000; load -> StoreUnavailable; sent -> read 0`,
+    ],
+    'refuses a command that would take more than seven eighths of it, and no other request': [
+      { maxBytes: 1000 },
+      `others +8; load -> 8; a: +1; a -> StoreUnavailable; error a reason -> state_size; b: -1; q: sum; answer; answer
+       b q -> ok, 7; pass 10000; c: +1; c -> pending; answer; c -> ok; recorded -> +8 -1 +1`,
+    ],
+    'counts the commands that wait, until they expire': [
+      { maxBytes: 1000 },
+      'a: +1; hang; b: +7; pass 1000; b -> StoreUnavailable; c: +7; c -> pending; answer; c -> ok',
+    ],
+    'refuses commands that take more than the bound of all that wait, until others are settled': [
+      { commandBytes: { used: 0, max: 1000 } },
+      `a: +6; b: +5; b -> StoreUnavailable; error b reason -> waiting_commands; q: sum; q -> pending; answer; a -> ok
+       c: +10; answer; answer; q c -> 6, ok`,
+    ],
+    'records large commands in several appends, and one that is larger than a round in its own': [
+      { kind: { sizes: { ofState: () => 0, ofCommand: (by) => by * 2 ** 20 } } },
+      `p: +1; a: +1; b: +3; c: +1; d: 0; answer; calls -> append 1/mine-1 as mine-2 +1; answer
+       calls -> append 2/mine-2 as mine-3 +3; answer; calls -> append 3/mine-3 as mine-4 +1; answer; a b c d -> ok, ok, ok, ok`,
+    ],
+  },
+
+  'A failed round': {
+    'fails no request of the next round': 'p: sum; a: +1; refuse; answer; p a -> StoreUnavailable, ok',
+    'fails each of its requests as unavailable if nothing was written': `
+      others +1; load; p: sum; a: +2; b: -9; q: sum; answer; refuse; a b q -> StoreUnavailable, StoreUnavailable, StoreUnavailable
+      recorded -> +1`,
+    'fails a read whose reply was lost as unavailable: a read changes nothing': `
+      p: sum; a: -1; lose; lose; p a -> StoreUnavailable, StoreUnavailable; error p message -> the round failed`,
+  },
+
+  'A bug of the store': {
+    'is passed on to requests without events': 'p: sum; a: -1; bug; bug; p a -> TypeError, TypeError',
+    'makes the outcome of an append unknown, with the bug as its cause': `
+      p: sum; a: +1; q: sum; answer; execute; bug; a q -> OutcomeUnknown, TypeError
+      error a message cause -> the write may have been recorded,TypeError: a bug of the store`,
+    'makes the aggregate reload the stream': 'others +1; load; q: sum; bug; bytes -> 0; load -> 1',
+  },
+
+  'The observer of an aggregate': {
+    'is notified of each round with its requests and store calls': `
+      p: sum; q: sum; a: -1; answer; answer; observed -> round 1/1, round 2/1`,
+    'is notified of a conflict, and its store calls are counted': [
+      { page: 1 },
+      'others +1; load; observed; a: +2; others +3 +4; answer; serve; observed -> conflict, appended 1, round 1/3',
+    ],
+    'is not notified of a conflict when a command is the first to load the history': `
+      others +1; a: +2; serve; pass 0; observed -> appended 1, round 1/2`,
+    'is notified of the error of a failed round': `
+      p: sum; refuse; q: sum; bug; observed -> fault StoreUnavailable, round 1/1, fault TypeError, round 1/1
+      load; observed; r: sum; hang; pass 1000; a: +1; hang; pass 1000
+      observed -> fault StoreUnavailable, round 1/1, fault OutcomeUnknown, round 1/1`,
+  },
+};
+
+for (const [suite, rows] of Object.entries(suites))
+  describe(suite, () => {
+    for (const [promise, row] of Object.entries(rows)) {
+      const [options, script] = typeof row === 'string' ? [{}, row] : row;
+      it(promise, () => new Script(options).play(script));
+    }
+  });

@@ -1,0 +1,30 @@
+/** The domain of the engine's tests: a sum that is never negative. A command is the number to add; 0 records nothing. */
+import { type Decider, type EncodedEvent, type Kind, jsonCodec } from '../../src/event-sourcing';
+
+export type Changed = { readonly type: 'Changed'; readonly by: number };
+export const changed = (by: number): Changed => ({ type: 'Changed', by });
+
+export const counter: Decider<number, Changed, 'too-low', number> = {
+  initialState: () => 0,
+  decide: (by, sum) => (sum + by < 0 ? { rejection: 'too-low' } : { events: by === 0 ? [] : [changed(by)] }),
+  evolve(sum, { by }) {
+    if (sum + by < 0) throw new RangeError('the sum is negative');
+    return sum + by;
+  },
+};
+
+export const codec = jsonCodec<Changed>({ Changed: { by: Number.isSafeInteger } });
+export const encoded = (by: number): EncodedEvent => codec.encode(changed(by));
+
+export const counterKind: Kind<number, Changed, 'too-low', number> = {
+  category: 'counters',
+  decider: counter,
+  codec,
+  // Two chunks: the sum is that of both.
+  stateCodec: {
+    format: 'sum-1',
+    encode: (sum) => [`${Math.floor(sum / 2)}`, `${Math.ceil(sum / 2)}`],
+    decode: (sum, chunk) => counter.evolve(sum, changed(JSON.parse(chunk) as number)),
+  },
+  sizes: { ofState: (sum) => 100 * sum, ofCommand: (by) => Math.max(0, 100 * by) },
+};

@@ -1,0 +1,211 @@
+/**
+ * Scripts with one aggregate that has snapshots, with pages of two events and a snapshot every six. Further steps:
+ *
+ *     past 9           another instance appends nine events, each of which adds 1
+ *     snapshot 7       the store has a snapshot of the first seven; `snapshot 7 torn`: one that cannot be used
+ *     saved            the newest one: its version, and its chunks
+ *     asked            the calls to the store of snapshots since the step before
+ *     stall|go         its calls wait from now on; they continue
+ *     away|back        its calls fail from now on; they succeed again
+ */
+import { expect } from 'chai';
+import { BrokenSnapshot } from '../../src/event-sourcing';
+import { AWAY, type KeptSnapshot, MemorySnapshots } from '../support/memory-snapshots';
+import { counterKind } from './counter';
+import { Script, type ScriptOptions } from './script';
+
+const { stateCodec } = counterKind;
+
+class Snapshots extends MemorySnapshots {
+  #stalled = Promise.resolve();
+  go = (): void => {};
+
+  stall(): void {
+    this.#stalled = new Promise((resolve) => (this.go = resolve));
+  }
+
+  protected override async step(): Promise<void> {
+    await this.#stalled;
+    await super.step();
+  }
+
+  override async *read(snapshot: KeptSnapshot): AsyncGenerator<string> {
+    for await (const chunk of super.read(snapshot)) {
+      if (chunk === 'broken') throw new BrokenSnapshot('its checksum differs');
+      yield chunk;
+    }
+  }
+}
+
+/** How a snapshot of the first events is changed so that it cannot be used. */
+const CHANGES: Readonly<Record<string, (usable: KeptSnapshot) => KeptSnapshot>> = {
+  foreign: (usable) => ({ ...usable, head: { ...usable.head, commit: 'lost' } }),
+  beyond: (usable) => ({ ...usable, head: { ...usable.head, version: 10 } }),
+  old: (usable) => ({ ...usable, format: 'sum-0' }),
+  torn: ({ chunks, ...usable }) => ({ ...usable, chunks: [chunks[0]!, '['] }),
+  wrong: (usable) => ({ ...usable, chunks: ['1', '-7'] }),
+  broken: ({ chunks, ...usable }) => ({ ...usable, chunks: [...chunks, 'broken'] }),
+};
+
+interface Options extends ScriptOptions {
+  readonly every?: number;
+  /** Shared with another script. */
+  readonly all?: { readonly store: Snapshots; readonly every: number; saving: boolean };
+}
+
+function scriptOf({
+  every = 6,
+  all = { store: new Snapshots(), every, saving: false },
+  ...options
+}: Options = {}) {
+  const snapshots = all.store;
+  const script: Script = new Script(
+    { page: 2, ...options, snapshots: all },
+    {
+      past: ([count]) => script.play(`others ${'+1 '.repeat(Number(count)).trim()}`),
+      async snapshot([count, change]) {
+        const version = Number(count);
+        const { commit } = (await script.store.history(script.name))[version - 1]!;
+        const chunks = [...stateCodec!.encode(version)];
+        const usable = { format: stateCodec!.format, head: { version, commit }, chunks };
+        snapshots.keep(script.name, change ? CHANGES[change]!(usable) : usable);
+      },
+      saved() {
+        const { head, chunks } = snapshots.newest(script.name) ?? {};
+        return head ? `${head.version}/${chunks!.join('+')}` : 'none';
+      },
+      asked: () => snapshots.calls.splice(0).join(', ') || 'none',
+      stall: () => snapshots.stall(),
+      go: () => snapshots.go(),
+      away: () => (snapshots.fault = AWAY),
+      back: () => (snapshots.fault = undefined),
+    },
+  );
+  return script;
+}
+
+const REPLAYED = 'read 0, read 2, read 4, read 6, read 8';
+/** After the first page a snapshot was tried, and its head was not in the history. */
+const replayedAfter = (head: number) => `read 0, read ${head}, read 2, read 4, read 6, read 8`;
+
+type Row = string | readonly [options: Options, script: string];
+
+const suites: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
+  'An aggregate with snapshots': {
+    'loads from the newest one, and reads only the events after it':
+      'past 9; snapshot 7; load -> 9; sent -> read 0, read 7; observed -> snapshot restored, round 1/2',
+    'loads from an old one, and replays the rest':
+      'past 9; snapshot 4; load -> 9; sent -> read 0, read 4, read 6, read 8',
+    'loads from one at the end of the history': 'past 9; snapshot 9; load -> 9; sent -> read 0, read 9',
+    'does not use one that is behind the first page': [
+      { every: Infinity },
+      `past 9; snapshot 2; load -> 9; sent -> ${REPLAYED}; observed -> round 1/5`,
+    ],
+    'detects that the history was lost after it': `
+      past 9; snapshot 7; load -> 9; lose-tail 6; observed; load -> 6
+      observed -> lost 9, snapshot ignored, round 1/5, snapshot saved; saved -> 6/3+3`,
+    'does not look for it if the stream was erased':
+      'past 9; snapshot 9; lose-tail 0; load -> 0; sent -> read 0; asked -> none',
+    'refuses requests if its state does not fit into memory': [
+      { maxBytes: 800 },
+      'past 9; snapshot 9; load -> StoreUnavailable; sent -> read 0; bytes -> 0',
+    ],
+    'looks for none if the history fits into the first page':
+      'past 2; load -> 2; sent -> read 0; asked -> none',
+    'looks for none to catch up': [
+      { every: Infinity },
+      'past 9; load; asked; past 8; load -> 17; asked -> none',
+    ],
+    'looks for none with an interval of 0': [{ every: 0 }, `past 9; snapshot 9; load -> 9; asked -> none`],
+    'uses it when its first request is a command, too': `
+      past 9; snapshot 9; a: -10; b: -9; serve; settle; a b -> too-low, ok; sent -> read 0, read 9, append 9`,
+    'replays the whole history if one breaks in a load that continues after a failed one': [
+      { every: Infinity },
+      `past 9; q: sum; answer; settle; refuse; settle; q -> StoreUnavailable; sent; snapshot 9 torn; load -> 9
+       sent -> read 2, ${REPLAYED}; observed -> fault StoreUnavailable, round 1/2, snapshot ignored, round 1/6`,
+    ],
+    'replays the history while snapshots cannot be loaded, and saves one when they can': `
+      away; past 9; load -> 9; observed -> snapshot failed, round 1/5, snapshot failed; saved -> none
+      back; past 6; load -> 15; saved -> 15/7+8`,
+  },
+
+  'An aggregate replays the history, and replaces a snapshot': {
+    'of another history': `past 9; snapshot 7 foreign; load -> 9; sent -> ${replayedAfter(7)}`,
+    'beyond the end of the history': `past 9; snapshot 7 beyond; load -> 9; sent -> ${replayedAfter(10)}`,
+    'of another format': `past 9; snapshot 9 old; load -> 9; sent -> ${REPLAYED}`,
+    'that is torn': `past 9; snapshot 9 torn; load -> 9; sent -> ${REPLAYED}`,
+    'that breaks a rule': `past 9; snapshot 9 wrong; load -> 9; sent -> ${REPLAYED}`,
+    'that breaks at its last chunk': `past 9; snapshot 9 broken; load -> 9; sent -> ${REPLAYED}`,
+  },
+
+  'A snapshot is saved': {
+    'after every so many events, and not before': `
+      past 5; load; saved -> none; past 1; load; saved -> 6/3+3; past 5; load; saved -> 6/3+3; past 1; load; saved -> 12/6+6`,
+    'after an event for so many bytes of the state, if that is more': [
+      { every: 1 },
+      'past 4; load; saved -> 4/2+2; past 1; load; saved -> 4/2+2; past 1; load; saved -> 6/3+3; past 1; load; saved -> 6/3+3',
+    ],
+    'in the background: the state of that moment at its head, and it is not evicted meanwhile': [
+      { page: 1000 },
+      `past 9; stall; load -> 9; evictable -> false; a: +1; answer; a -> ok; go; settle; saved -> 10/5+5
+       evictable -> true; asked -> load ada, save ada at 10`,
+    ],
+    'not if another instance has saved one meanwhile':
+      'past 5; load; past 1; snapshot 6; asked; load; asked -> load ada',
+    'not if another instance has saved one since this one replaced an unusable one': `
+      past 9; snapshot 9 torn; load; saved -> 9/4+5; past 6; snapshot 15; asked; load; asked -> load ada`,
+    'not if the history was lost meanwhile, and is being loaded again': `
+      past 5; load; past 1; stall; load; lose-tail 1; q: sum; answer; go; settle; saved -> none; asked -> load ada, load ada`,
+    'not if the aggregate has started over meanwhile': `
+      past 5; load; past 1; stall; load; q: sum; bug; q -> TypeError; go; settle; saved -> none`,
+    'not again until it is due again, if the save failed': `
+      past 2; load; past 7; away; load; observed; past 1; load; observed -> round 1/1`,
+  },
+};
+
+for (const [suite, rows] of Object.entries(suites))
+  describe(suite, () => {
+    for (const [promise, row] of Object.entries(rows)) {
+      const [options, script] = typeof row === 'string' ? [{}, row] : row;
+      const replaces = suite.includes('replaces')
+        ? '; observed -> snapshot ignored, round 1/N, snapshot saved; saved -> 9/4+5'
+        : '';
+      it(promise, () =>
+        scriptOf(options).play(script + replaces.replace('N', String(script.split('read ').length - 1))),
+      );
+    }
+  });
+
+describe('Snapshots', () => {
+  it('are saved one stream at a time; that of another one after its next round', async () => {
+    const all = { store: new Snapshots(), every: 1, saving: false };
+    const [one, other] = ['ada', 'bob'].map((name) => scriptOf({ name, all, page: 1000 })) as [
+      Script,
+      Script,
+    ];
+    await one.play('stall; a: +1; serve; settle; q: sum; settle; q -> 1');
+    await other.play('a: +1; serve; settle; a -> ok; saved -> none');
+    await one.play('go; settle; saved -> 1/0+1');
+    await other.play('saved -> none; q: sum; settle; saved -> 1/0+1');
+  });
+
+  it('are not read further if a chunk cannot be decoded', async () => {
+    let ended = 0;
+    const chunks = async function* () {
+      try {
+        yield '[';
+        yield 'another one';
+      } finally {
+        ended++;
+      }
+    };
+    const store = new Snapshots();
+    store.load = async () => ({
+      format: 'sum-1',
+      head: { version: 7, commit: 'other-writer-7' },
+      chunks: chunks(),
+    });
+    await scriptOf({ all: { store, every: 6, saving: false } }).play('past 9; load -> 9');
+    expect(ended).to.equal(1);
+  });
+});
