@@ -95,11 +95,11 @@ describeRedis('An append to Redis', (redis) => {
     await redis.admin.set(key('bob'), 'no stream');
     const [alice, bob, carol] = ['alice', 'bob', 'carol'].map((user) => opened.stream(user));
     const calls = [
-      [alice, bob, carol].map((each) => each!.append(BEGINNING, 'c', [a])),
-      [alice, bob, carol].map((each) => each!.read(BEGINNING)),
+      () => [alice, bob, carol].map((each) => each!.append(BEGINNING, 'c', [a])),
+      () => [alice, bob, carol].map((each) => each!.read(BEGINNING)),
     ];
-    for (const each of calls) {
-      const settled = await Promise.allSettled<unknown>(each);
+    for (const begin of calls) {
+      const settled = await Promise.allSettled<unknown>(begin());
       expect(settled.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
       expect(settled[1]).to.have.property('reason').that.is.instanceOf(StoreUnavailable);
     }
