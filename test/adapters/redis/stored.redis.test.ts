@@ -1,0 +1,293 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { getHeapStatistics } from 'node:v8';
+import { expect } from 'chai';
+import { bucketOf } from '../../../src/adapters/redis/keys';
+import {
+  BEGINNING,
+  BrokenSnapshot,
+  type Head,
+  OutcomeUnknown,
+  START,
+  StoreUnavailable,
+  headKeyOf,
+  textOfHead,
+} from '../../../src/event-sourcing';
+import { streamName } from '../../../src/testing/a-stream';
+import { created, deleted, encoded, plantId, plantsOf } from '../../support/given';
+import { type RedisServer, describeOwnRedis, describeRedis } from '../../support/redis';
+import { rejection } from '../../support/rejection';
+import { until } from '../../support/until';
+import { type Opened, openedPerTest } from './opened';
+
+const [fern] = encoded(created(1, 'Fern'));
+
+describeRedis('What a store keeps in Redis', (redis) => {
+  const open = openedPerTest();
+  let opened: Opened;
+  let prefix: string;
+  beforeEach(async () => {
+    prefix = `${redis.prefix}-${randomUUID()}`;
+    opened = await open({ url: redis.url, keyPrefix: prefix });
+  });
+
+  /** All keys, without their prefix, with what they have. */
+  async function content(): Promise<Record<string, unknown>> {
+    const { admin } = redis;
+    const read: Record<string, (key: string) => Promise<unknown>> = {
+      string: (key) => admin.get(key),
+      zset: (key) => admin.zrange(key, '0', '-1', 'WITHSCORES'),
+      hash: (key) => admin.hgetall(key),
+      stream: (key) => admin.xrange(key, '-', '+'),
+    };
+    const found: Record<string, unknown> = {};
+    for (const key of await admin.keys(`${prefix}:*`)) {
+      expect(await admin.ttl(key), `time to live of ${key}`).to.equal(-1);
+      found[key.slice(prefix.length + 1)] = await read[await admin.type(key)]!(key);
+    }
+    return found;
+  }
+
+  it('is exactly what decision record 0003 and the comment of the keys say, and nothing of an erased stream', async () => {
+    const { name } = opened.stream();
+    const [first, ...others] = encoded(
+      created(plantId('9007199254740993'), 'Büschelfarn', 'indoor'),
+      created(-7, '"Moss"'),
+      deleted(-7),
+    );
+    await opened.store.append(name, BEGINNING, '1795209633123482913', [first!]);
+    const head = { version: 3, commit: 'ü 2' };
+    await opened.store.append(name, { version: 1, commit: '1795209633123482913' }, head.commit, others);
+    await opened.snapshots.save(name, { format: 'f-1', head, chunks: ['a', 'b'] });
+    const values = new Map([
+      ['39', 'value'],
+      [headKeyOf(39, name), textOfHead(head)],
+    ]);
+    await opened.checkpoints('tags').save({ key: '39', expected: undefined, values });
+    const { id, '{39}:plants/alice:snapshot': snapshot, ...rest } = await content();
+    expect(id).to.equal(`buckets-64 ${opened.status().id}`);
+    expect(snapshot).to.include({ format: 'f-1', version: '3', commit: 'ü 2', chunks: '2', 0: 'a', 1: 'b' });
+    expect(snapshot)
+      .to.have.property('checksum')
+      .that.matches(/^[0-9a-f]{64}$/);
+    const fields = (type: string, data: string, commit: string) => [
+      'type',
+      type,
+      'data',
+      data,
+      'commit',
+      commit,
+    ];
+    expect(rest).to.deep.equal({
+      '{39}:index': ['plants/alice', '2'],
+      '{39}:index:checkpoint:tags': { '': 'value', 'plants%2Falice': textOfHead(head) },
+      '{39}:plants/alice:events': [
+        [
+          '1-0',
+          fields(
+            'PlantCreated',
+            '{"id":9007199254740993,"name":"Büschelfarn","tag":"indoor"}',
+            '1795209633123482913',
+          ),
+        ],
+        ['2-0', fields('PlantCreated', '{"id":-7,"name":"\\"Moss\\""}', 'ü 2')],
+        ['3-0', fields('PlantDeleted', '{"id":-7}', 'ü 2')],
+      ],
+    });
+    await opened.index.erase(name);
+    // The consumer needs the name to drop its data, and removes it.
+    const checkpoint = rest['{39}:index:checkpoint:tags'];
+    const left = { id, '{39}:index': ['', '3'], '{39}:index:checkpoint:tags': checkpoint };
+    expect(await content()).to.deep.equal(left);
+  });
+
+  for (const [name, key] of Object.entries({
+    'plants/alice': '{39}:plants/alice',
+    'plants/auth0|5f7c {ö}': '{26}:plants/auth0%7C5f7c%20%7B%C3%B6%7D',
+    'plants/urn:user/7': '{24}:plants/urn%3Auser%2F7',
+    'gardens/alice': '{39}:gardens/alice',
+    'order 1': '{31}:order%201',
+  }))
+    it(`has the stream ${name} at ${key}`, async () => {
+      await opened.store.append(streamName(name), BEGINNING, 'c', [fern!]);
+      expect(Object.keys(await content())).to.include(`${key}:events`);
+    });
+
+  it('is in the bucket of the FNV-1a hash of the encoded id, modulo 64, for ever', () => {
+    // The first two are published vectors: 0xe40c292c and 0xbf9cf968.
+    const ids = ['a', 'foobar', 'alice', '🌱'];
+    expect(ids.map((id) => bucketOf(streamName(`plants/${id}`)))).to.deep.equal([44, 40, 39, 30]);
+  });
+
+  it('has commit ids of the time in milliseconds and six random digits, as 64-bit integers', () => {
+    const before = Date.now();
+    const ids = Array.from({ length: 1000 }, () => opened.mintCommit());
+    for (const id of ids) {
+      expect(Number(id.slice(0, 13))).to.be.within(before, Date.now());
+      expect(BigInt.asIntN(64, BigInt(id)).toString())
+        .to.equal(id)
+        .and.to.have.length(19);
+    }
+    expect(new Set(ids.map((id) => id.slice(13))).size).to.be.above(900);
+  });
+
+  for (const [first, bytes] of [
+    [1n, 100],
+    [9_000_000_000_000_000_000n, 115],
+  ] as const)
+    it(`takes at most ${bytes} bytes for an event with an id such as ${first}, a name of 12 and a tag of 5 characters`, async () => {
+      const [COUNT, stream] = [5000, opened.stream()];
+      let head = BEGINNING;
+      const appends = Array.from({ length: COUNT }, (_, index) => {
+        const event = created(plantId(first + BigInt(index)), `Fern ${1_000_000 + index}`, 'shady');
+        const expected = head;
+        head = { version: index + 1, commit: opened.mintCommit() };
+        return stream.append(expected, head.commit, encoded(event));
+      });
+      await Promise.all(appends);
+      const key = `${prefix}:{39}:plants/alice:events`;
+      expect(await redis.admin.xlen(key)).to.equal(COUNT);
+      expect((await redis.admin.memory('USAGE', key, 'SAMPLES', 0))! / COUNT).to.be.at.most(bytes);
+    });
+
+  it('may have foreign members in an index: each is reported once, and none stops its bucket', async () => {
+    await opened.stream().add(BEGINNING, fern!);
+    const foreign = ['%61lice', 'plants%2Falice', 'a b', '%zz', 'bob', 'plants/'];
+    for (const member of foreign) await redis.admin.zadd(`${prefix}:{39}:index`, 1, member);
+    for (let time = 0; time < 2; time++) {
+      const page = await opened.index.changed(39, START, 10);
+      expect(page).to.have.deep.property('changed', [{ stream: 'plants/alice', sequence: 1 }]);
+      expect(page).to.include({ more: false });
+    }
+    const reported = opened.log.flatMap((line) => /has ("[^"]*"), which is no stream/.exec(line)?.[1] ?? []);
+    expect(reported.sort()).to.deep.equal(foreign.map((member) => JSON.stringify(member)).sort());
+  });
+
+  describe('of a snapshot', () => {
+    const MAX_BYTES = Math.floor(getHeapStatistics().heap_size_limit / 64);
+    const TOO_LONG = Buffer.alloc(MAX_BYTES + 1, 'x');
+    let head: Head;
+    const key = (kind: string, user = 'alice') =>
+      `${prefix}:{${bucketOf(plantsOf(user))}}:plants/${user}:${kind}`;
+    beforeEach(async () => (head = await opened.stream().add(BEGINNING, fern!)));
+
+    const save = (chunks: Iterable<string>) =>
+      opened.snapshots.save(plantsOf('alice'), { format: 'f', head, chunks });
+    async function load(user = 'alice') {
+      const chunks: string[] = [];
+      const stored = (await opened.snapshots.load(plantsOf(user)))!;
+      for await (const chunk of stored.chunks) chunks.push(chunk);
+      return chunks;
+    }
+
+    for (const [what, damage] of Object.entries<(at: string) => Promise<unknown>>({
+      'a byte of a chunk differs': (at) => redis.admin.hset(at, '1', 'B'),
+      'a chunk is not UTF-8': (at) => redis.admin.hset(at, '1', Buffer.from([0xff])),
+      'a chunk is missing': (at) => redis.admin.hdel(at, '1'),
+      'its last chunks are missing': (at) => redis.admin.hset(at, 'chunks', '1'),
+      'its number of chunks is missing': (at) => redis.admin.hdel(at, 'chunks'),
+      'its version differs': (at) => redis.admin.hset(at, 'version', '2'),
+      'its commit differs': (at) => redis.admin.hset(at, 'commit', 'other'),
+      'its format differs': (at) => redis.admin.hset(at, 'format', 'f-2'),
+      'its checksum is missing': (at) => redis.admin.hdel(at, 'checksum'),
+      'its chunks are divided in another way': (at) => redis.admin.hset(at, { 0: 'a', 1: 'bb' }),
+      'a chunk is longer than the heap allows': (at) => redis.admin.hset(at, '1', TOO_LONG),
+      'its format is longer than the heap allows': (at) => redis.admin.hset(at, 'format', TOO_LONG),
+    }))
+      it(`is broken if ${what}, and is not kept in memory`, async () => {
+        await save(['ab', 'b']);
+        await damage(key('snapshot'));
+        const before = process.memoryUsage().arrayBuffers;
+        expect(await rejection(load())).to.be.instanceOf(BrokenSnapshot);
+        expect(process.memoryUsage().arrayBuffers - before).to.be.below(MAX_BYTES / 2);
+      });
+
+    it('is broken if it is that of another stream', async () => {
+      await save(['a']);
+      await redis.admin.rename(key('snapshot'), key('snapshot', 'bob'));
+      expect(await rejection(load('bob'))).to.be.instanceOf(BrokenSnapshot);
+    });
+
+    it('is unavailable, not broken, if it is replaced while it is read', async () => {
+      await save(['a', 'b']);
+      const { chunks } = (await opened.snapshots.load(plantsOf('alice')))!;
+      const reading = chunks[Symbol.asyncIterator]();
+      await reading.next();
+      await save(['c', 'd']);
+      expect(await rejection(reading.next())).to.be.instanceOf(StoreUnavailable);
+    });
+
+    it('has a draft that expires after its writer ended, and none is saved meanwhile', async () => {
+      const failing = function* () {
+        yield 'in part';
+        throw new Error('the writer ends');
+      };
+      expect(await rejection(save(failing()))).to.have.property('message', 'the writer ends');
+      expect(await save(['b'])).to.equal(false);
+      expect(await redis.admin.pttl(key('snapshot:draft'))).to.be.within(1, 30_000);
+      await redis.admin.pexpire(key('snapshot:draft'), 1);
+      while (await redis.admin.exists(key('snapshot:draft'))) await pause(1);
+      expect(await save(['b'])).to.equal(true);
+      expect(await load()).to.deep.equal(['b']);
+    });
+
+    it('is not saved by a writer whose draft has expired', async () => {
+      let others: Promise<unknown> | undefined;
+      const chunks = function* () {
+        yield 'ours';
+        // On the connection of both, so that it is executed before the next step.
+        others = Promise.all([opened.index.erase(plantsOf('bob')), opened.index.erase(plantsOf('alice'))]);
+        yield 'ours, too';
+      };
+      expect(await save(chunks())).to.equal(false);
+      await others;
+      expect(Object.keys(await content()).filter((each) => each.includes('alice'))).to.deep.equal([]);
+    });
+  });
+});
+
+describeOwnRedis('The index of a store in Redis', (startRedis) => {
+  const open = openedPerTest();
+  let redis: RedisServer;
+  const epochOf = async ({ index }: Opened) => {
+    const page = await index.changed(39, START, 10);
+    return page.status === 'read' ? page.next : expect.fail(page.status);
+  };
+
+  for (const [what, change] of Object.entries<(replica: RedisServer) => Promise<RedisServer>>({
+    'a restart': async () => {
+      await redis.kill9();
+      await redis.start();
+      return redis;
+    },
+    'a failover': async (replica) => {
+      await replica.admin.replicaof('NO', 'ONE');
+      return replica;
+    },
+  }))
+    it(`has another epoch after ${what}, which may have lost its end`, async () => {
+      redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
+      const replica = await startRedis('--replicaof', ...redis.peer);
+      const opened = await open({ url: redis.url });
+      await opened.stream().add(BEGINNING, fern!);
+      const position = await epochOf(opened);
+      expect((await opened.index.changed(39, position, 10)).status).to.equal('read');
+      await until(async () => (await replica.admin.exists('plant-store:{39}:index')) === 1);
+      const other = await open({ url: (await change(replica)).url });
+      expect((await other.index.changed(39, position, 10)).status).to.equal('reset');
+      expect((await epochOf(other)).sequence).to.equal(position.sequence);
+    });
+
+  it('confirms an erasure, and its repetition, only when the replicas have it', async () => {
+    redis = await startRedis();
+    const alone = await open({ url: redis.url });
+    await alone.stream().add(BEGINNING, fern!);
+    const waiting = await open({ url: redis.url, waitReplicas: 1, timeoutMs: 300 });
+    const erase = () => waiting.index.erase(plantsOf('alice'));
+    for (let time = 0; time < 2; time++) expect(await rejection(erase())).to.be.instanceOf(OutcomeUnknown);
+    expect(await alone.index.head(plantsOf('alice'))).to.equal(undefined);
+    const replica = await startRedis('--replicaof', ...redis.peer);
+    await until(async () => (await erase().catch(() => -1)) === 0);
+    expect(await replica.admin.keys('*alice*')).to.deep.equal([]);
+  });
+});
