@@ -186,15 +186,6 @@ describeRedis('An append to Redis', (redis) => {
         await redis.admin.xdel(key(), id);
         expect(await stream.read(head)).to.deep.equal({ status: 'read', events: [], more: false });
       });
-
-    it('refuses a history with an entry missing in the middle', async () => {
-      const stream = opened.stream();
-      await stream.add(BEGINNING, a, b, a);
-      await redis.admin.xdel(key(), '2-0');
-      expect(String(await rejection(stream.read(BEGINNING)))).to.include(
-        'entry 3-0 found, expected version 2',
-      );
-    });
   });
 });
 
@@ -233,24 +224,6 @@ describeOwnRedis('A Redis of a running store', (startRedis) => {
       await redis.admin.replicaof('NO', 'ONE');
       await until(() => opened.status().reads);
       expect((await opened.stream().history()).map(({ data }) => data)).to.deep.equal(['a', 'b']);
-    });
-
-  for (const [what, lose] of Object.entries({
-    'that lost the last events': () =>
-      redis.admin.eval(
-        "redis.call('XDEL', KEYS[1], '2-0'); redis.call('XSETID', KEYS[1], '1-0')",
-        1,
-        'plant-store:{39}:plants/alice:events',
-      ),
-    'that lost a stream': () => redis.admin.del('plant-store:{39}:plants/alice:events'),
-  }))
-    it(`${what} is noticed by a read and by an append, which writes nothing`, async () => {
-      const keys = await redis.admin.keys('*');
-      await lose();
-      const known = { version: 2, commit: 'second' };
-      expect(await opened.stream().read(known)).to.deep.equal({ status: 'reset' });
-      expect(await opened.stream().append(known, 'third', [a])).to.deep.equal({ status: 'reset' });
-      expect(keys).to.include.members(await redis.admin.keys('*'));
     });
 
   it('executes the appends of one turn at once, and its reads too', async () => {

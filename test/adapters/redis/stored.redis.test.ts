@@ -230,19 +230,6 @@ describeRedis('What a store keeps in Redis', (redis) => {
       expect(await save(['b'])).to.equal(true);
       expect(await load()).to.deep.equal(['b']);
     });
-
-    it('is not saved by a writer whose draft has expired', async () => {
-      let others: Promise<unknown> | undefined;
-      const chunks = function* () {
-        yield 'ours';
-        // On the connection of both, so that it is executed before the next step.
-        others = Promise.all([opened.index.erase(plantsOf('bob')), opened.index.erase(plantsOf('alice'))]);
-        yield 'ours, too';
-      };
-      expect(await save(chunks())).to.equal(false);
-      await others;
-      expect(Object.keys(await content()).filter((each) => each.includes('alice'))).to.deep.equal([]);
-    });
   });
 });
 

@@ -73,7 +73,6 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
         'ours.crt',
         /ERR_TLS_CERT_ALTNAME_INVALID.*127\.0\.0\.1/,
       ],
-      ['a port without TLS', () => `rediss://localhost:${redis.port}`, 'ours.crt', /ETIMEDOUT/],
       [
         'TLS where it was not asked for',
         () => `redis://localhost:${tlsPort}`,
