@@ -81,7 +81,7 @@ describeOwnRedis('The id of a store', (startRedis) => {
     const id = await idOf();
     expect(id).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     for (const { log, status } of all) {
-      await until(() => status().id === id);
+      expect(status().id).to.equal(id);
       expect(log).to.include(`info the store has the id ${id}`);
     }
     const warnings = all.flatMap(({ log }) => log.filter((line) => line.startsWith('warn')));
