@@ -8,6 +8,8 @@ import { freePort } from '../../support/redis/free-port';
 import { ServiceProcess } from '../../support/service-process';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
+import { THIS_MACHINE } from '../../world/network';
+import { RedisProgram } from '../../world/processes';
 import { TOKENS } from '../../support/watched-service';
 
 describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TLS', () => {
@@ -83,19 +85,14 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
       it(`is unavailable with ${what}, and names the reason`, async () => {
         const client = await start(urlOf(), ca);
         expect(await client.list()).to.include({ status: 503, error: 50300 });
-        await until(() => service!.events.some(({ msg }) => reason.test(String(msg))), 5000).catch(() =>
-          console.log(service!.output),
-        );
+        await until(() => service!.events.some(({ msg }) => reason.test(String(msg))));
         expect(await redis.admin.dbsize()).to.equal(0);
       });
 
     it('serves on a Cluster whose nodes are announced by name', async () => {
-      const named = [
-        '--cluster-announce-hostname',
-        'localhost',
-        '--cluster-preferred-endpoint-type',
-        'hostname',
-      ];
+      const named = '--cluster-announce-hostname localhost --cluster-preferred-endpoint-type hostname'.split(
+        ' ',
+      );
       const [node, port] = await startTls('--cluster-enabled', 'yes', '--tls-cluster', 'yes', ...named);
       await formCluster([node]);
       const client = await start('rediss://localhost', 'ours.crt', {
@@ -103,6 +100,21 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
       });
       await client.plants([1, 'Fern']);
       expect(await client.names()).to.deep.equal(['Fern']);
+    });
+
+    it('serves on a primary that Sentinel names by its host', async () => {
+      const lines = [
+        ...['resolve-hostnames', 'announce-hostnames'].map((each) => `sentinel ${each} yes`),
+        ...['tls-replication yes', `tls-ca-cert-file ${path('ours.crt')}`],
+        ...[`tls-cert-file ${path('localhost.crt')}`, `tls-key-file ${path('localhost.key')}`],
+        `sentinel monitor plants localhost ${tlsPort} 1`,
+      ];
+      const sentinel = await RedisProgram.start(path('sentinel'), THIS_MACHINE, () => lines, true);
+      const sentinels = { REDIS_SENTINELS: `127.0.0.1:${sentinel.port}`, REDIS_SENTINEL_MASTER: 'plants' };
+      const client = await start('rediss://x', 'ours.crt', sentinels);
+      await client.plants([1, 'Fern']);
+      expect(await redis.admin.exists('plant-store:{39}:plants/alice:events')).to.equal(1);
+      await sentinel.stop();
     });
   });
 });
