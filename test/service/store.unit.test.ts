@@ -54,11 +54,20 @@ describe('The module of EVENT_STORE', () => {
     await loadStoreModule(file);
   });
 
-  it('may be a CommonJS module whose exports Node cannot name', async () => {
+  it('may be a CommonJS module whose exports Node cannot name, and its store an object of a class', async () => {
     file = file.replace('.mjs', '.cjs');
-    const least = 'store: { read() {}, append() {} }, check() {}, close() {}';
-    const exported = `const exported = { openEventStore: () => ({ ${least} }) };`;
-    expect((await open(`${exported} module.exports = { ...exported };`)).index).to.equal(undefined);
+    const { check, status, index } = await open(`class Opened {
+        #writes = false;
+        store = { read() {}, append() {} };
+        async check() { return { writes: this.#writes }; }
+        status() { return { reads: true, writes: this.#writes }; }
+        close() {}
+      }
+      const exported = { openEventStore: () => new Opened() };
+      module.exports = { ...exported };`);
+    expect(await check()).to.deep.equal({ writes: false });
+    expect(status!()).to.deep.equal({ reads: true, writes: false });
+    expect(index).to.equal(undefined);
   });
 
   it('has its faults recognized by their names: it may have another copy of this package, or none', async () => {
