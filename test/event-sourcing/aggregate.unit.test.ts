@@ -1,9 +1,8 @@
 /** Scripts with one aggregate; script.ts explains the steps. A row is what it promises, and the script that shows it. */
-import { type ScriptOptions, Script } from './script';
+import { Script, type ScriptOptions } from './script';
+import { type Suites, describeAll } from './steps';
 
-type Row = string | readonly [options: ScriptOptions, script: string];
-
-const suites: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
+const suites: Suites<ScriptOptions> = {
   'A round of an aggregate': {
     'is one store call for all requests that arrived while its start was postponed, in order': [
       { postponed: true },
@@ -275,10 +274,4 @@ const suites: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   },
 };
 
-for (const [suite, rows] of Object.entries(suites))
-  describe(suite, () => {
-    for (const [promise, row] of Object.entries(rows)) {
-      const [options, script] = typeof row === 'string' ? [{}, row] : row;
-      it(promise, () => new Script(options).play(script));
-    }
-  });
+describeAll(suites, (script, options) => new Script(options).play(script));

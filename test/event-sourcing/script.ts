@@ -1,6 +1,5 @@
 /**
- * Plays a script with one aggregate of counters, a store whose calls the script controls, and a clock. A step is a word
- * with arguments; `step -> text` also checks the text that it results in. Steps are separated by `;` or a line break.
+ * Plays a script with one aggregate of counters, a store whose calls the script controls, and a clock.
  *
  *     a: +3            executes a command, or queries with `a: sum`; the request is `a` from then on
  *     a b              the outcomes of these requests: pending, ok, a rejection, a sum, or the name of an error
@@ -18,7 +17,6 @@
  *     begin            starts the rounds whose start was postponed: how many
  *     recorded|observed|bytes|evictable|pass <ms>|settle
  */
-import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory';
 import {
   type AggregateEvent,
@@ -33,6 +31,7 @@ import { streamName } from '../../src/testing/a-stream';
 import { ManualClock, untilIdle } from '../support/manual-clock';
 import { PendingRequest } from '../support/pending-request';
 import { ScriptedStore, type StoreCall } from '../support/scripted-store';
+import { type Steps, listed, play } from './steps';
 import { type Changed, changed, codec, counterKind } from './counter';
 
 export const TIMEOUT_MS = 1000;
@@ -47,10 +46,6 @@ export interface ScriptOptions extends Partial<Shared> {
 }
 
 const signed = (by: number) => (by > 0 ? `+${by}` : `${by}`);
-const listed = (texts: readonly string[], separator: string) => texts.join(separator) || 'none';
-
-/** By its word: does it, and returns what it results in. */
-export type Steps = Readonly<Record<string, (args: [string, ...string[]]) => unknown>>;
 
 export class Script {
   readonly clock = new ManualClock();
@@ -92,32 +87,8 @@ export class Script {
     );
   }
 
-  async play(script: string): Promise<void> {
-    for (const step of script.split(/[;\n]/).map((text) => text.trim())) {
-      if (step === '') continue;
-      const [words, expected] = step.split(/ *-> */) as [string, string?];
-      const result = await this.#step(words.split(' '));
-      await untilIdle();
-      const text = await this.#text(result);
-      if (expected !== undefined) expect(text, step).to.equal(expected);
-    }
-  }
-
-  /** Some steps result in what is known only after them. */
-  async #text(result: unknown): Promise<string> {
-    return String(typeof result === 'function' ? await (result as () => unknown)() : result);
-  }
-
-  async #step([word = '', ...args]: string[]): Promise<unknown> {
-    if (word.endsWith(':')) {
-      this.#ask(word.slice(0, -1), args[0]!);
-      return;
-    }
-    if (this.#requests.has(word))
-      return () => [word, ...args].map((name) => String(this.#requests.get(name)!.outcome)).join(', ');
-    const step = this.moreSteps[word] ?? this.#steps[word];
-    if (step === undefined) throw new Error(`there is no step ${word}`);
-    return step(args as [string, ...string[]]);
+  play(script: string): Promise<void> {
+    return play({ ...this.#steps, ...this.moreSteps }, script);
   }
 
   #ask(name: string, what: string): void {
@@ -139,6 +110,10 @@ export class Script {
   }
 
   readonly #steps: Steps = {
+    '': ([word, ...more]) => {
+      if (word.endsWith(':')) this.#ask(word.slice(0, -1), more[0]!);
+      else return () => [word, ...more].map((name) => String(this.#requests.get(name)!.outcome)).join(', ');
+    },
     head: ([name]) => {
       const { version, commit } = (
         this.#requests.get(name)!.answer as { head: { version: number; commit: string } }

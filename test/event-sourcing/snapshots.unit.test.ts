@@ -13,6 +13,7 @@ import { BrokenSnapshot } from '../../src/event-sourcing';
 import { AWAY, type KeptSnapshot, MemorySnapshots } from '../support/memory-snapshots';
 import { counterKind } from './counter';
 import { Script, type ScriptOptions } from './script';
+import { type Suites, describeAll } from './steps';
 
 const { stateCodec } = counterKind;
 
@@ -85,12 +86,11 @@ function scriptOf({
 }
 
 const REPLAYED = 'read 0, read 2, read 4, read 6, read 8';
-/** After the first page a snapshot was tried, and its head was not in the history. */
-const replayedAfter = (head: number) => `read 0, read ${head}, read 2, read 4, read 6, read 8`;
+/** The history is replayed, with this number of reads, and the snapshot of it is saved. */
+const replaced = (reads: string, count: number) =>
+  `load -> 9; sent -> ${reads}; observed -> snapshot ignored, round 1/${count}, snapshot saved; saved -> 9/4+5`;
 
-type Row = string | readonly [options: Options, script: string];
-
-const suites: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
+const suites: Suites<Options> = {
   'An aggregate with snapshots': {
     'loads from the newest one, and reads only the events after it':
       'past 9; snapshot 7; load -> 9; sent -> read 0, read 7; observed -> snapshot restored, round 1/2',
@@ -130,12 +130,12 @@ const suites: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   },
 
   'An aggregate replays the history, and replaces a snapshot': {
-    'of another history': `past 9; snapshot 7 foreign; load -> 9; sent -> ${replayedAfter(7)}`,
-    'beyond the end of the history': `past 9; snapshot 7 beyond; load -> 9; sent -> ${replayedAfter(10)}`,
-    'of another format': `past 9; snapshot 9 old; load -> 9; sent -> ${REPLAYED}`,
-    'that is torn': `past 9; snapshot 9 torn; load -> 9; sent -> ${REPLAYED}`,
-    'that breaks a rule': `past 9; snapshot 9 wrong; load -> 9; sent -> ${REPLAYED}`,
-    'that breaks at its last chunk': `past 9; snapshot 9 broken; load -> 9; sent -> ${REPLAYED}`,
+    'of another history': `past 9; snapshot 7 foreign; ${replaced('read 0, read 7, read 2, read 4, read 6, read 8', 6)}`,
+    'beyond the end of the history': `past 9; snapshot 7 beyond; ${replaced('read 0, read 10, read 2, read 4, read 6, read 8', 6)}`,
+    'of another format': `past 9; snapshot 9 old; ${replaced(REPLAYED, 5)}`,
+    'that is torn': `past 9; snapshot 9 torn; ${replaced(REPLAYED, 5)}`,
+    'that breaks a rule': `past 9; snapshot 9 wrong; ${replaced(REPLAYED, 5)}`,
+    'that breaks at its last chunk': `past 9; snapshot 9 broken; ${replaced(REPLAYED, 5)}`,
   },
 
   'A snapshot is saved': {
@@ -163,18 +163,7 @@ const suites: Readonly<Record<string, Readonly<Record<string, Row>>>> = {
   },
 };
 
-for (const [suite, rows] of Object.entries(suites))
-  describe(suite, () => {
-    for (const [promise, row] of Object.entries(rows)) {
-      const [options, script] = typeof row === 'string' ? [{}, row] : row;
-      const replaces = suite.includes('replaces')
-        ? '; observed -> snapshot ignored, round 1/N, snapshot saved; saved -> 9/4+5'
-        : '';
-      it(promise, () =>
-        scriptOf(options).play(script + replaces.replace('N', String(script.split('read ').length - 1))),
-      );
-    }
-  });
+describeAll(suites, (script, options) => scriptOf(options).play(script));
 
 describe('Snapshots', () => {
   it('are saved one stream at a time; that of another one after its next round', async () => {
