@@ -43,6 +43,18 @@ describe('The app under a server of Node', () => {
     client.reset();
   });
 
+  it('ends a short response without the step of Koa that watches it by on-finished', async () => {
+    const watched: boolean[] = [];
+    const app = appWith();
+    app.use(({ path, res }, next) => {
+      res.once('close', () => watched.push('__onFinished' in res));
+      return path === '/other' ? Object.assign(res, { statusCode: 200 }) : next();
+    });
+    await request(app.callback()).get('/nothing').expect(404);
+    await request(app.callback()).get('/other').expect(200, 'OK');
+    expect(watched).to.deep.equal([false, true]);
+  });
+
   it('emits a fault of the service as an error of the app if there is no report', async () => {
     const store = new MemoryEventStore();
     store.read = () => Promise.reject(new TypeError('a bug'));
