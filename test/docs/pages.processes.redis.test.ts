@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { expect } from 'chai';
+import { describeOwnRedis } from '../support/redis';
+import { freePort } from '../support/redis/free-port';
+import { ServiceProcess } from '../support/service-process';
+import { blocks, theBlock } from './blocks';
+import { type Project, newProject } from './project';
+
+const SEPARATOR = '\u0001';
+
+/** A console block: its commands, and the output that the page shows after each. */
+function sessionOf(kind: string): readonly { readonly command: string; readonly output: string }[] {
+  const steps = theBlock(kind).split(/^\$ /m).slice(1);
+  return steps.map((step) => {
+    const [command = '', ...output] = step.split('\n');
+    return { command, output: output.join('\n') };
+  });
+}
+
+/** Runs the session in one shell, and checks its outputs. `replace` adapts addresses. */
+function play(
+  kind: string,
+  replace: (text: string) => string,
+  run: (script: string) => string,
+  afterStart = '',
+): void {
+  const session = sessionOf(kind);
+  const lines = session.map(({ command }) => {
+    // A command in the background is awaited, and must not keep the shell's output open.
+    const started = command.endsWith(' &')
+      ? `${command.slice(0, -2)} >server.log 2>&1 & ${afterStart}`
+      : command;
+    return `printf '\\1'; ${replace(started)}`;
+  });
+  const outputs = run(lines.join('\n')).split(SEPARATOR).slice(1);
+  for (const [index, { command, output }] of session.entries())
+    if (output.trim() !== '') expect(outputs[index]!.trim(), command).to.equal(output.trim());
+}
+
+describe("The README's first minute", () => {
+  let service: ServiceProcess;
+  before(async function () {
+    this.timeout(120_000);
+    const [install, start] = theBlock('sh start').trim().split(' && ');
+    expect(install).to.equal('npm ci');
+    const environment = { LOG_LEVEL: '', LOG_FORMAT: 'pretty' };
+    service = await ServiceProcess.spawn(environment, { command: start!.split(' ') }).listens();
+  });
+  after(async () => {
+    // npm passes it on.
+    service.signal('SIGINT');
+    await service.exitCode();
+  });
+
+  it('is a tour whose commands have the output that it shows', () => {
+    const url = (text: string) => text.replaceAll('http://127.0.0.1:3000', service.url);
+    const env = { ...process.env, TOKEN: service.developmentToken };
+    play('console tour', url, (script) => execFileSync('bash', ['-c', script], { env, encoding: 'utf8' }));
+  });
+
+  it('prints a curl to paste, which works', () => {
+    const [curl = ''] = /curl .*/.exec(service.output) ?? [];
+    expect(execFileSync('bash', ['-c', curl], { encoding: 'utf8', stdio: 'pipe' })).to.match(
+      /^(\{"name"|\[)/,
+    );
+  });
+});
+
+describe('The code of README and docs/library.md', function () {
+  this.timeout(120_000);
+  let project: Project;
+  const programs: string[] = [];
+
+  before(() => {
+    project = newProject('library');
+    project.write({ 'package.json': '{ "type": "module" }' });
+    for (const { kind, text } of blocks(['README.md', 'docs/library.md'])) {
+      const [language, name] = kind.split(' ') as [string, string?];
+      if (name?.includes('.')) project.write({ [name]: text });
+      else if (language === 'ts') {
+        programs.push(`${name ?? 'program'}${programs.length}`);
+        project.write({ [`${programs.at(-1)!}.ts`]: text });
+      }
+    }
+    project.run('tsc');
+  });
+
+  it('runs', () => {
+    expect(programs).to.have.length(3);
+    for (const program of programs)
+      project.run(`${program.startsWith('mocha') ? 'mocha --no-config' : 'node'} dist/${program}.js`);
+  });
+
+  describeOwnRedis('and the bank of docs/library.md', (startRedis) => {
+    it('has the answers that the page shows', async () => {
+      const { url } = await startRedis();
+      const port = await freePort();
+      project.run(`sed -i 's/listen(3001)/listen(${port})/' server.ts`);
+      const here = (text: string) =>
+        text.replaceAll('127.0.0.1:3001', `127.0.0.1:${port}`).replace('redis://127.0.0.1:6379', url);
+      const listens = `until curl -s http://127.0.0.1:3001/total >/dev/null; do sleep 0.1; done`;
+      play('console bank', here, (script) => project.run(`trap 'kill $(jobs -p)' EXIT\n${script}`), listens);
+    });
+  });
+});
