@@ -1,0 +1,205 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect } from 'chai';
+import type { RedisOptions } from '../../../src/adapters/redis';
+import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
+import { encoded, ferns } from '../../support/given';
+import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { rejection } from '../../support/rejection';
+import { TcpProxy } from '../../support/tcp-proxy';
+import { until } from '../../support/until';
+import { openedPerTest } from './opened';
+
+const [fern, other] = encoded(...ferns(2));
+const users = (count: number) => Array.from({ length: count }, (_, index) => `user-${index + 10}`);
+/** Replies do not come before this test lets them. */
+const BOUNDS = { calls: 5, bytes: 1_000_000 };
+
+describeOwnRedis('A write to Redis', (startRedis) => {
+  const opened = openedPerTest();
+  let primary: RedisServer;
+  let replica: RedisServer;
+
+  beforeEach(async () => {
+    primary = await startRedis('--repl-ping-replica-period', '3600');
+    replica = await startRedis('--replicaof', ...primary.peer);
+    await until(async () => (await primary.admin.info('replication')).includes('state=online'));
+  });
+
+  async function open(options: Partial<RedisOptions> = {}) {
+    const store = await opened({ url: primary.url, waitReplicas: 1, ...options });
+    await until(() => store.status().id !== undefined);
+    const append = (user: string, commit = 'ours') =>
+      store
+        .stream(user)
+        .append(BEGINNING, commit, [fern!])
+        .then(
+          ({ status }) => status,
+          (error: unknown) => error as Error,
+        );
+    return { ...store, append };
+  }
+  const recorded = async ({ admin }: RedisServer) =>
+    (await admin.keys('*:events')).map((key) => /\/(.+):events$/.exec(key)![1]!).sort();
+  const isWaiting = async () => (await primary.admin.info('clients')).includes('blocked_clients:1');
+
+  it('is acknowledged when the replica has confirmed it, and a conflict without', async () => {
+    const { append } = await open();
+    await append('bob');
+    await replica.freeze();
+    const written = append('alice');
+    await until(isWaiting);
+    expect(await Promise.race([written, pause(50)])).to.equal(undefined);
+    await replica.thaw();
+    expect(await written).to.equal('appended');
+    expect(await recorded(replica)).to.deep.equal(['alice', 'bob']);
+    await replica.freeze();
+    expect(await append('alice', 'another')).to.equal('conflict');
+    await replica.thaw();
+  });
+
+  it('shares one WAIT with those of its turn', async () => {
+    const { append } = await open();
+    await append('bob');
+    await primary.admin.config('RESETSTAT');
+    const answers = await Promise.all(users(50).map((user) => append(user)));
+    expect(new Set(answers)).to.deep.equal(new Set(['appended']));
+    expect(await primary.admin.info('commandstats'))
+      .to.match(/cmdstat_wait:calls=1,/)
+      .and.match(/cmdstat_evalsha:calls=1,/);
+  });
+
+  it('has an unknown outcome if fewer replicas confirm it, which WAIT says before the call times out', async () => {
+    const { append } = await open({ timeoutMs: 1000 });
+    await replica.freeze();
+    expect(await append('alice'))
+      .to.be.instanceOf(OutcomeUnknown)
+      .and.have.property('message', '1 replicas must confirm the write: 0');
+    await replica.thaw();
+  });
+
+  it('has an unknown outcome if its primary is demoted while it waits', async () => {
+    const { append } = await open();
+    await replica.freeze();
+    const written = append('alice');
+    await until(isWaiting);
+    await primary.admin.replicaof(...replica.peer);
+    expect(await written).to.be.instanceOf(OutcomeUnknown);
+    await replica.thaw();
+  });
+
+  it('is not acknowledged by a repetition on a new connection that finds it on the primary only', async () => {
+    const proxy = await TcpProxy.to(primary);
+    const { append, status } = await open({ url: `redis://127.0.0.1:${proxy.port}`, timeoutMs: 1000 });
+    await replica.freeze();
+    const written = append('alice');
+    await until(isWaiting);
+    proxy.cut();
+    expect(await written).to.be.instanceOf(OutcomeUnknown);
+    await until(() => status().reads);
+    let repeated: unknown;
+    do repeated = await append('alice');
+    while (repeated instanceof StoreUnavailable);
+    expect(repeated).to.be.instanceOf(OutcomeUnknown);
+    await replica.thaw();
+    await until(async () => (await append('alice')) === 'appended');
+    expect(await recorded(replica)).to.deep.equal(['alice']);
+    await proxy.close();
+  });
+
+  // WAIT is about the last write of its connection, so a repetition that wrote nothing would be confirmed at once.
+  it('writes something when it is repeated, before WAIT', async () => {
+    const { append } = await open({ waitReplicas: 0 });
+    const offset = async () =>
+      Number(/master_repl_offset:(\d+)/.exec(await primary.admin.info('replication'))![1]);
+    await append('alice');
+    const before = await offset();
+    expect(await append('alice')).to.equal('appended');
+    expect(await offset()).to.be.above(before);
+  });
+
+  it('waits in a bounded queue while another one waits for replicas, and those beyond are refused', async () => {
+    const { append, status } = await open({ timeoutMs: 1000, bounds: BOUNDS });
+    await replica.freeze();
+    const first = append('first');
+    await until(isWaiting);
+    const answers = users(20).map((user) => append(user));
+    for (const answer of answers.slice(4))
+      expect(await answer)
+        .to.be.instanceOf(StoreUnavailable)
+        .and.have.property('reason', 'waiting_calls');
+    expect(status().calls).to.include({ calls: 5, refused: 16 });
+    expect(await first).to.be.instanceOf(OutcomeUnknown);
+    await Promise.all(answers);
+    await until(() => status().calls.calls === 0);
+    expect(status().calls.bytes).to.equal(0);
+    await replica.thaw();
+  });
+
+  it('is bounded by its size, too, unless it is alone', async () => {
+    const { append, status } = await open({ waitReplicas: 0, bounds: { calls: 1000, bytes: 10 } });
+    const answers = await Promise.all(users(3).map((user) => append(user)));
+    expect(answers[0]).to.equal('appended');
+    for (const answer of answers.slice(1)) expect(answer).to.be.instanceOf(StoreUnavailable);
+    expect(status().calls).to.deep.equal({ calls: 0, bytes: 0, refused: 2 });
+  });
+
+  it('is unavailable if it cannot be sent in time, and is never sent after', async () => {
+    const { append, status } = await open({ timeoutMs: 600 });
+    await append('bob');
+    await primary.freeze();
+    const sent = append('sent');
+    await new Promise(process.nextTick);
+    const unsent = append('unsent');
+    expect(await sent).to.be.instanceOf(OutcomeUnknown);
+    expect(await unsent).to.include({ message: 'the call could not be sent to Redis in time' });
+    // Redis may still execute the other one.
+    expect(status().calls.calls).to.equal(1);
+    await primary.thaw();
+    await until(async () => (await append('later')) === 'appended');
+    expect(await recorded(primary)).not.to.include('unsent');
+  });
+});
+
+describeOwnRedis('A primary that replicas must confirm (min-replicas-to-write)', (startRedis) => {
+  const open = openedPerTest();
+
+  it('is not believed once they have not for two seconds more than the lag, and again when they do', async () => {
+    const primary = await startRedis('--min-replicas-to-write', '1', '--min-replicas-max-lag', '1');
+    const replica = await startRedis('--replicaof', ...primary.peer);
+    const opened = await open({ url: primary.url });
+    const stream = opened.stream();
+    await until(() =>
+      stream.append(BEGINNING, 'ours', [fern!]).then(
+        () => true,
+        () => false,
+      ),
+    );
+    await replica.freeze();
+    await until(() =>
+      stream.read(BEGINNING).then(
+        () => false,
+        () => true,
+      ),
+    );
+    for (const [what, call] of Object.entries({
+      'a read': () => stream.read(BEGINNING),
+      'a conflict': () => stream.append(BEGINNING, 'another', [other!]),
+      'a lost history': () => stream.append({ version: 1, commit: 'lost' }, 'another', [other!]),
+      'a write': () => stream.append({ version: 1, commit: 'ours' }, 'another', [other!]),
+      'a head': () => opened.index.head(stream.name),
+      'a snapshot': () => opened.snapshots.load(stream.name),
+    }))
+      expect(await rejection(Promise.resolve().then<unknown>(call)), what)
+        .to.be.instanceOf(StoreUnavailable)
+        .and.have.property('reason', 'store_refused');
+    expect(opened.status()).to.deep.include({ writes: false, refusals: ['replicas_missing'] });
+    await replica.thaw();
+    await until(() =>
+      stream.read(BEGINNING).then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(await stream.history()).to.have.length(1);
+  });
+});
