@@ -1,0 +1,229 @@
+import { inspect } from 'node:util';
+import { expect } from 'chai';
+import { type ListPage, Lists, canonical, parseQuery } from '../../../src/adapters/http/lists';
+import { HttpProblem } from '../../../src/adapters/http/problems';
+import { Selection, type User, WHOLE_LIST } from '../../../src/application';
+import { PlantList } from '../../../src/domain';
+import { created } from '../../support/given';
+import { QUERIES, SELECTED_FROM, SELECTIONS } from '../../support/list-queries';
+
+const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
+const ALL = WHOLE_LIST;
+const PARAMETERS = ['limit', 'cursor'];
+const made = (text: string) => Buffer.from(text).toString('base64url');
+const fern = () => PlantList.from([created(1, 'Fern')]);
+
+/** The page that a query selects from a list. */
+function pageOf(lists: Lists, user: User, list: PlantList, query = ALL, commit = 'c'): ListPage {
+  return lists.page(user, new Selection(list, query, { version: list.version, commit }));
+}
+
+/** The text of that page. It is short. */
+function textOf(lists: Lists, user: User, list: PlantList, query = ALL, commit = 'c'): Buffer {
+  return pageOf(lists, user, list, query, commit).text as Buffer;
+}
+
+const namesIn = (text: Buffer) => (JSON.parse(text.toString()) as { name: string }[]).map(({ name }) => name);
+
+describe('The query of a list', () => {
+  const LIMIT = 'limit must be a number of plants in decimal digits, 0 or more';
+  const CURSOR = 'cursor must come from the Link of an earlier response';
+  const digits = ['', '-1', '+1', '1.0', '1e3', '0x10', ' 1', '1 ', '1\n', 'ten', '١', '²'];
+  const cursors = ['', 'v1.3', '3', `${made('v1.3')}=`, `${made('v1.3')}A`].concat(
+    [
+      'v1.0',
+      'v1.-1',
+      'v1.03',
+      'v1.3.0',
+      'v1.1e3',
+      'v1.',
+      'v1.x',
+      'v2.3',
+      'v1.9007199254740992',
+      'v1.Infinity',
+    ].map(made),
+  );
+  /** By query: the message of the refusal, or the canonical text. */
+  const ROWS: readonly (readonly [sent: string, message: string | undefined, canonical?: string])[] = [
+    ...['', '&', '&&', 'lim=3', 'Limit=3', 'limits[]=3', 'a[limit]=3', '=3', '%zz=%zz', '__proto__=3'].map(
+      (sent) => [sent, undefined, ''] as const,
+    ),
+    ['limit=002', undefined, 'limit=2'],
+    ['limit=%32&other=1', undefined, 'limit=2'],
+    ['cursor=djEuNQ&limit=2', undefined, 'limit=2&cursor=djEuNQ'],
+    ['cursor=djEuNQ', undefined, 'cursor=djEuNQ'],
+    // A plus in a query is a space.
+    ...['limit', 'limit=+1', ...digits.map((limit) => `limit=${encodeURIComponent(limit)}`)].map(
+      (sent) => [sent, LIMIT] as const,
+    ),
+    ...cursors.map((cursor) => [`cursor=${cursor}`, CURSOR] as const),
+    ...PARAMETERS.flatMap((name) => [
+      ...['[]', '[0]', '%5B%5D', '['].map(
+        (end) => [`other=1&${name}${end}=1`, `${name} takes one value`] as const,
+      ),
+      [`${canonical(QUERIES.at(-1)!)}&${name}=1`, `${name} takes one value`] as const,
+      // Ill-formed, and longer than Link may become.
+      ...['%FF', '%', '%zz', '%ED%A0%80', 'x'.repeat(5000), '%F0%9F%8C%BF'.repeat(600)].map(
+        (value) => [`${name}=${value}`, name === 'limit' ? LIMIT : CURSOR] as const,
+      ),
+    ]),
+  ];
+
+  for (const [sent, message, text] of ROWS)
+    it(`?${sent.slice(0, 40)} is ${message === undefined ? `canonically ?${text!}` : `refused: ${message}`}`, () => {
+      try {
+        const query = parseQuery(sent);
+        expect(canonical(query)).to.equal(text);
+        expect(parseQuery(text!)).to.deep.equal(query);
+        if (text === '') expect(query).to.deep.equal(WHOLE_LIST);
+      } catch (error) {
+        if (!(error instanceof HttpProblem)) throw error;
+        expect([error.problem.error, error.message]).to.deep.equal([40004, message]);
+      }
+    });
+
+  it('has a canonical text that no other query has, that is read as the same, and that may stand in Link', () => {
+    expect(new Set(QUERIES.map(canonical))).to.have.property('size', QUERIES.length);
+    for (const query of QUERIES) {
+      expect(parseQuery(canonical(query))).to.deep.equal(query);
+      expect(canonical(query)).to.match(/^[\w.~!$&'()*+,;=:@/?%-]*$/);
+    }
+  });
+});
+
+describe('The text of a list', () => {
+  it('is rendered once while nothing is written, in memory of its own', () => {
+    const [lists, list] = [new Lists(), fern()];
+    const first = textOf(lists, ADA, list);
+    expect(textOf(lists, ADA, list)).to.equal(first);
+    // Not a slice of a larger Buffer, which a cached text would keep as a whole.
+    expect(first.buffer.byteLength).to.equal(first.length);
+    expect(lists.bytes).to.equal(1024 + first.length);
+
+    list.evolve(created(2, 'Moss'));
+    const second = textOf(lists, ADA, list);
+    expect(namesIn(second)).to.deep.equal(['Fern', 'Moss']);
+    expect(textOf(lists, ADA, list)).to.equal(second);
+  });
+
+  it('differs for another user, another page, and another history of the same length', () => {
+    const lists = new Lists();
+    const list = PlantList.from([created(1, 'Fern'), created(2, 'Moss')]);
+    const other = PlantList.from([created(1, 'Aloe'), created(2, 'Palm')]);
+    const texts = [ALL, { ...ALL, limit: 1 }, { ...ALL, limit: 1, after: 1 }].flatMap((query) => [
+      namesIn(textOf(lists, ADA, list, query)).join(),
+      namesIn(textOf(lists, BOB, other, query)).join(),
+    ]);
+    texts.push(namesIn(textOf(lists, ADA, other, ALL, 'd')).join());
+    expect(texts).to.deep.equal(['Fern,Moss', 'Aloe,Palm', 'Fern', 'Aloe', 'Moss', 'Palm', 'Aloe,Palm']);
+  });
+
+  for (const [member, { selects }] of Object.entries(SELECTIONS))
+    for (const [value, names] of selects)
+      it(`has only the plants that the query selects by ${member}: ${inspect(value)}`, () => {
+        const [lists, list] = [new Lists(), SELECTED_FROM()];
+        textOf(lists, ADA, list);
+        expect(namesIn(textOf(lists, ADA, list, { ...ALL, [member]: value }))).to.deep.equal(names);
+      });
+
+  it('has the same plants page by page as whole, with links until the last one', () => {
+    const list = SELECTED_FROM();
+    for (const query of QUERIES.filter(({ limit }) => limit > 0)) {
+      const met: string[] = [];
+      let next: string | undefined = canonical({ ...query, limit: 1 });
+      while (next !== undefined) {
+        const page = pageOf(new Lists(), ADA, list, parseQuery(next));
+        met.push(...namesIn(page.text as Buffer));
+        next = page.next;
+      }
+      expect(met).to.deep.equal(namesIn(textOf(new Lists(), ADA, list, { ...query, limit: Infinity })));
+    }
+  });
+
+  it('is the same for every limit at or beyond the end, and differs for a limit before it', () => {
+    const [lists, list] = [new Lists(), PlantList.from([created(1, 'Fern'), created(2, 'Moss')])];
+    const all = pageOf(lists, ADA, list);
+    for (const limit of [2, 3, 1e9]) expect(pageOf(lists, ADA, list, { ...ALL, limit })).to.equal(all);
+    expect(all.next).to.equal(undefined);
+    const cut = pageOf(lists, ADA, list, { ...ALL, limit: 1 });
+    expect([namesIn(cut.text as Buffer), cut.etag, cut.next]).to.deep.equal([
+      ['Fern'],
+      all.etag,
+      'limit=1&cursor=djEuMQ',
+    ]);
+  });
+
+  it('has a different entity tag for each commit, valid in a header', () => {
+    const odd = [
+      '☃',
+      '⛄',
+      'a b',
+      'a"b',
+      'é',
+      '\n',
+      '\x7f',
+      '\ud800',
+      '\udbff',
+      'x'.repeat(129),
+      'x'.repeat(130),
+    ];
+    const commits = ['c', 'C', ...odd];
+    const tags = new Set(commits.map((commit) => pageOf(new Lists(), ADA, fern(), ALL, commit).etag));
+    for (const tag of tags) expect(tag).to.match(/^"1-[!#-~]{1,128}"$/);
+    expect(tags).to.have.property('size', commits.length);
+    expect(tags).to.include('"1-c"');
+  });
+
+  it('is dropped beyond a bound, the oldest first, and not more than necessary', () => {
+    // Enough for three of these texts, each with its overhead.
+    const lists = new Lists(3300);
+    const ask = (user: string) => textOf(lists, user as User, fern());
+    const [first, second, ...kept] = ['1', '2', '3', '4', '5'].map(ask);
+    for (const [i, text] of kept.entries()) expect(ask(`${i + 3}`)).to.equal(text);
+    expect(ask('1')).not.to.equal(first);
+    expect(ask('2')).not.to.equal(second);
+  });
+
+  it('replaces the earlier text of its page, so that writes of one user do not evict the texts of others', () => {
+    const [lists, list] = [new Lists(3300), fern()];
+    const bobs = textOf(lists, BOB, fern());
+    for (let i = 0; i < 10; i++) {
+      list.evolve(created(i + 2, ''));
+      textOf(lists, ADA, list);
+    }
+    expect(textOf(lists, BOB, fern())).to.equal(bobs);
+  });
+
+  it('is cached while it is the newest, however long it is', () => {
+    const [lists, long] = [new Lists(3300), PlantList.from([created(1, 'x'.repeat(30_000))])];
+    const first = textOf(lists, ADA, long);
+    expect(textOf(lists, ADA, long)).to.equal(first);
+    textOf(lists, BOB, fern());
+    expect(textOf(lists, ADA, long)).not.to.equal(first);
+  });
+
+  it('is a sequence of chunks if it is long, which later changes of the list do not show', () => {
+    const list = PlantList.from(Array.from({ length: 12_000 }, (_, id) => created(id, `Fern ${id}`)));
+    const page = pageOf(new Lists(), ADA, list);
+    list.evolve(created(12_000, 'Moss'));
+    const chunks = [...(page.text as Iterable<string>)];
+    for (const chunk of chunks) expect(chunk.length).to.be.below(65 * 1024);
+    const names = namesIn(Buffer.from(chunks.join('')));
+    expect(names).to.deep.equal(Array.from({ length: 12_000 }, (_, id) => `Fern ${id}`));
+  });
+
+  it('is sent at most 32 times at once to one user, and 512 times to all, if it is long; each user has one', () => {
+    const lists = new Lists();
+    const fill = (user: string) => {
+      for (let count = 0; ; count++)
+        try {
+          lists.enter(user as User);
+        } catch {
+          return count;
+        }
+    };
+    for (let user = 0; user < 16; user++) expect(fill(`user ${user}`)).to.equal(32);
+    expect(fill('another')).to.equal(1);
+    expect(lists.sent).to.equal(513);
+  });
+});
