@@ -1,4 +1,5 @@
 /** Failures of the event store and of parts of another author, and how clients learn of them. */
+import { writeFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
 import { type AppOptions, type HttpServer, type RequestReport, listen } from '../../../src/adapters/http';
@@ -9,6 +10,7 @@ import { streamName } from '../../../src/testing/a-stream';
 import { HttpClient, type HttpResponse } from '../../support/client';
 import { created, encoded } from '../../support/given';
 import { LongHistory } from '../../support/long-history';
+import { temporaryDirectory } from '../../support/temporary-directory';
 import { TOKENS, startWatched } from '../../support/watched-service';
 import { appWith } from './app-with';
 
@@ -108,6 +110,8 @@ describe('Retry-After', () => {
 });
 
 describe('A part of another author', () => {
+  const pathOf = temporaryDirectory();
+
   it('may have commit ids that cannot occur in a header', async () => {
     const store = new MemoryEventStore();
     await store.append(streamName('plants/alice'), BEGINNING, '☃ "\n', encoded(created(1, 'Fern')));
@@ -126,6 +130,16 @@ describe('A part of another author', () => {
     expect((await client.get('/metrics')).error).to.equal(50000);
     expect(faults).to.have.length(1);
     expect((await client.list()).status).to.equal(200);
+    await server.close({ noticeMs: 0, timeoutMs: 1000 });
+  });
+
+  it('that cannot be read now is read by the next request: a file of the docs', async () => {
+    const { server, faults, client } = await serve({ swaggerUi: pathOf('') });
+    const file = () => client.get('/docs/swagger-ui.css');
+    expect((await file()).error).to.equal(50000);
+    writeFileSync(pathOf('swagger-ui.css'), 'a {}');
+    expect(await file()).to.include({ status: 200, text: 'a {}' });
+    expect(faults).to.have.length(1);
     await server.close({ noticeMs: 0, timeoutMs: 1000 });
   });
 

@@ -5,6 +5,7 @@ import { HttpProblem } from '../../../src/adapters/http/problems';
 import { Selection, type User, WHOLE_LIST } from '../../../src/application';
 import { PlantList } from '../../../src/domain';
 import { created } from '../../support/given';
+import { heapAfterGc } from '../../support/heap';
 import { QUERIES, SELECTED_FROM, SELECTIONS } from '../../support/list-queries';
 
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
@@ -225,5 +226,14 @@ describe('The text of a list', () => {
     for (let user = 0; user < 16; user++) expect(fill(`user ${user}`)).to.equal(32);
     expect(fill('another')).to.equal(1);
     expect(lists.sent).to.equal(513);
+  });
+
+  it('leaves nothing of users who have read a long one', () => {
+    const lists = new Lists();
+    const before = heapAfterGc();
+    for (let user = 0; user < 100_000; user++) lists.enter(`user ${user}` as User).left();
+    // Ten megabytes, if each left an entry.
+    expect(heapAfterGc() - before).to.be.below(2 ** 20);
+    expect(lists.sent).to.equal(0);
   });
 });
