@@ -1,0 +1,175 @@
+import {
+  type Clock,
+  type Head,
+  OutcomeUnknown,
+  StoreUnavailable,
+  type StoredEvent,
+  UnreadableHistory,
+} from '../../src/event-sourcing';
+import { check } from '../world/checker';
+import { type Answer, type Loss, type Operation, type Request, shown } from '../world/history';
+import type { Plants } from '../world/plants';
+import type { Instance } from './instance';
+import { nameOf, plantKind } from './plant-kind';
+import { type Schedule, UNLIMITED } from './schedule';
+
+/** The deadline of each request, in ms on the clock of its process. */
+export const TIMEOUT_MS = 200;
+const MAX_PENDING = 5;
+
+interface Sent extends Operation {
+  answered: number;
+  answer: Answer;
+  /** Empty while it is pending. */
+  response: string;
+}
+
+/** The requests of all clients, and what is known of the store when they are checked. */
+export class Requests {
+  readonly sent: Sent[] = [];
+  /** By user, what failovers and erasures may have lost. */
+  readonly losses = new Map<string, Loss[]>();
+  /** Users of whom an erasure met a request, or was undone by a failover: their responses do not come from one copy. */
+  readonly #unordered = new Set<string>();
+  /** When each commit was recorded. */
+  readonly #recordedAt = new Map<string, number>();
+  /** By user, head and list: each head identifies one list. */
+  readonly #lists = new Map<string, string>();
+  /** Logical, unique times. */
+  #moment = 0;
+  #names = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly schedule: Schedule,
+    private readonly report: (problem: string) => void,
+    private readonly note: (line: string) => void,
+  ) {}
+
+  recorded(commit: string): void {
+    this.#recordedAt.set(commit, this.#moment + 0.5);
+  }
+
+  /** A stream was erased, or a failover lost its end. @param kept what certainly remains: writes that were acknowledged. */
+  lost(
+    user: string,
+    events: readonly Head[],
+    kept: 'none' | 'older' | 'acknowledged',
+    isBack: boolean,
+  ): void {
+    const isPending = this.sent.some((sent) => sent.user === user && sent.response === '');
+    if (isBack || (kept === 'none' && isPending)) this.#unordered.add(user);
+    const recorded = Math.min(...events.map(({ commit }) => this.#recordedAt.get(commit)!));
+    const keeps = kept === 'acknowledged' ? Infinity : recorded;
+    const loss: Loss = { asked: this.#moment + 0.5, keeps, isCertain: true };
+    this.losses.set(user, [...(this.losses.get(user) ?? []), loss]);
+  }
+
+  /** Sends a request, with a unique name, so that a list shows which requests took effect. */
+  send(instance: Instance, nth: number, user: string, nameless: Request): Sent | undefined {
+    const stream = nameOf(user);
+    const pending = instance.pending.get(stream) ?? 0;
+    if (pending === MAX_PENDING) return undefined;
+    const request = nameless.type === 'create' ? { ...nameless, name: `plant-${++this.#names}` } : nameless;
+    const times = { asked: ++this.#moment, answered: Infinity };
+    const sent: Sent = {
+      user,
+      client: user,
+      instance: nth,
+      request,
+      ...times,
+      answer: 'unknown',
+      response: '',
+    };
+    this.sent.push(sent);
+    this.note(`request ${sent.asked}: ${JSON.stringify(request)} of ${user} to instance ${nth}`);
+    const arrived = this.clock.now();
+    const answered = (answer: Answer, response: string, error?: Error) => {
+      if (!instance.alive) return;
+      instance.pending.set(stream, instance.pending.get(stream)! - 1);
+      this.#answer(sent, answer, response);
+      const wrong = this.#wrongAnswer(request, instance, arrived, pending, error);
+      if (wrong !== undefined) this.report(`${request.type} of ${user} was answered ${response} ${wrong}`);
+    };
+    const failed = (error: Error) =>
+      answered(error instanceof OutcomeUnknown ? 'unknown' : 'failed', error.name, error);
+    const { aggregates } = instance;
+    instance
+      .send(stream, async (): Promise<Answer> => {
+        if (request.type === 'list')
+          return aggregates.query(plantKind, user, (plants, head) => this.#listed(user, plants, head));
+        return (await aggregates.execute(plantKind, user, request)).rejection ?? 'ok';
+      })
+      .then(
+        (answer) => answered(answer, 'served'),
+        (error: unknown) => failed(error as Error),
+      );
+    return sent;
+  }
+
+  /** No request to this instance gets an answer any more. */
+  instanceDied(nth: number): void {
+    for (const sent of this.sent)
+      if (sent.instance === nth && sent.response === '')
+        this.#answer(sent, sent.request.type === 'list' ? 'failed' : 'unknown', 'died');
+  }
+
+  /** Checks the history of a user, the last lists, and that all responses are linearizable. */
+  check(user: string, history: readonly StoredEvent[]): void {
+    const writes = history.map((stored) => plantKind.codec.decode(stored)!);
+    const names = writes.flatMap((write) => (write.type === 'create' ? write.name : []));
+    if (new Set(names).size < names.length) this.report(`${user}: a plant was recorded twice`);
+    const own = this.sent.filter((sent) => sent.user === user);
+    const { initialState, evolve } = plantKind.decider;
+    const plants = writes.reduce(evolve, initialState()).map(({ name }) => name);
+    for (const { request, response, answer } of own.slice(-this.schedule.clockRates.length))
+      if (request.type === 'list' && response === 'served' && String(answer) !== plants.join())
+        this.report(`${user}: the last list is ${String(answer)}, not ${plants.join()}`);
+    if (this.#unordered.has(user)) return;
+    for (const { operations } of check(own, this.losses.get(user)).contradictions)
+      this.report(['these responses contradict each other:', ...shown(operations)].join('\n    '));
+  }
+
+  #answer(sent: Sent, answer: Answer, response: string): void {
+    Object.assign(sent, { answered: ++this.#moment, answer, response });
+    this.note(`request ${sent.asked}: ${JSON.stringify(answer)} (${response})`);
+  }
+
+  /** The names of a list. Its head must identify it, as an entity tag. */
+  #listed(user: string, plants: Plants, { version, commit }: Head): readonly string[] {
+    const names = plants.map(({ name }) => name);
+    const key = `${user} ${version} ${commit}`;
+    const known = this.#lists.get(key) ?? names.join();
+    this.#lists.set(key, known);
+    if (known !== names.join()) this.report(`two different lists of ${user} with one head`);
+    return names;
+  }
+
+  /** What is wrong with an answer if that alone tells; the checker compares it with the others. */
+  #wrongAnswer(
+    request: Request,
+    instance: Instance,
+    arrived: number,
+    pending: number,
+    error: Error | undefined,
+  ): string | undefined {
+    const { maxWaiting, maxPlants, gathers } = this.schedule;
+    const tookMs = this.clock.now() - arrived;
+    const timeoutMs = TIMEOUT_MS / instance.clockRate;
+    if (tookMs > timeoutMs) return `after ${tookMs} ms`;
+    // A TypeError is a bug of the store.
+    if (error === undefined || error instanceof TypeError)
+      return pending < 2 * maxWaiting ? undefined : `although ${pending} were pending`;
+    if (error instanceof OutcomeUnknown)
+      return instance.mayBeRecorded(JSON.stringify(request)) ? undefined : 'without an append in doubt';
+    if (!(error instanceof StoreUnavailable) || error instanceof UnreadableHistory) return String(error);
+    const isWaiting = pending - (gathers ? 0 : 1) >= maxWaiting;
+    if (error.reason === 'waiting_requests')
+      return isWaiting ? undefined : `although only ${pending} were pending`;
+    if (error.reason !== 'store')
+      return maxPlants < UNLIMITED || tookMs === timeoutMs ? undefined : 'for a limit that does not exist';
+    // Also just before it arrived: a load between two of its pages may have the fault of the next one.
+    const hasFailed = instance.failedAt >= arrived || instance.unsettled > 0 || tookMs === timeoutMs;
+    return hasFailed ? undefined : 'although no call to the store failed';
+  }
+}
