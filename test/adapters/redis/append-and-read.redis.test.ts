@@ -226,6 +226,33 @@ describeOwnRedis('A Redis of a running store', (startRedis) => {
       expect((await opened.stream().history()).map(({ data }) => data)).to.deep.equal(['a', 'b']);
     });
 
+  it('whose replica does not confirm in time is not believed, because another one may be the primary', async () => {
+    const replica = await startRedis('--replicaof', ...redis.peer);
+    await until(async () => (await redis.admin.info('replication')).includes('state=online'));
+    await redis.admin.config('SET', 'min-replicas-to-write', '1', 'min-replicas-max-lag', '1');
+    const leased = await open({ url: redis.url });
+    const isServed = () =>
+      leased
+        .check()
+        .then(() => true)
+        .catch(() => false);
+    await until(isServed);
+    await replica.freeze();
+    await until(async () => !(await isServed()));
+    const calls = [
+      () => leased.stream().read(first),
+      () => leased.stream().append(first, 'ours', [b]),
+      () => leased.stream().append({ version: 1, commit: 'other' }, 'ours', [b]),
+      () => leased.index.changed(39, { epoch: '', sequence: 0 }, 10),
+    ];
+    for (const call of calls)
+      expect(await rejection(call()))
+        .to.have.property('message')
+        .that.includes('too few replicas confirm');
+    await replica.thaw();
+    await until(isServed);
+  });
+
   it('executes the appends of one turn at once, and its reads too', async () => {
     const users = Array.from({ length: 100 }, (_, index) => `user ${index}`);
     await opened.stream().read(BEGINNING);
@@ -248,12 +275,14 @@ describeOwnRedis('A Redis of a running store', (startRedis) => {
     expect((await written).version).to.equal(3);
   });
 
-  it('that refuses WAIT leaves the outcome of an append unknown', async () => {
+  it('that refuses WAIT leaves the outcome of an append unknown, and not that of a conflict', async () => {
     await redis.admin.call('ACL', 'SETUSER', 'u', 'on', '>p', '~*', '+@all', '-wait');
     const waiting = await open({ url: redis.url.replace('//', '//u:p@'), waitReplicas: 1 });
     expect(await rejection(waiting.stream('bob').append(BEGINNING, 'c', [a]))).to.be.instanceOf(
       OutcomeUnknown,
     );
+    // A conflict wrote nothing.
+    expect((await waiting.stream().append(BEGINNING, 'c', [a])).status).to.equal('conflict');
     expect(await opened.index.head(opened.stream('bob').name)).to.deep.equal({ version: 1, commit: 'c' });
   });
 });

@@ -85,10 +85,11 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
   it('can use another database, or a Cluster, with the additional right, which is named without it', async () => {
     const node = await startRedis('--cluster-enabled', 'yes');
     await formCluster([node]);
-    for (const [server, rules, options] of [
+    const uses = [
       [redis, ofDatabase, { url: `${url}/1` }],
       [node, ofCluster, { url, clusterNodes: [{ host: node.host, port: node.port }] }],
-    ] as const) {
+    ] as const;
+    const use = async ([server, rules, options]: (typeof uses)[number]) => {
       await grant(SERVICE_RULES, server.admin);
       const refused = await open(options);
       expect(refused.log.join()).to.match(/Redis cannot be reached: .*NOPERM.*(?:select|cluster)/);
@@ -96,7 +97,8 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
       await server.admin.acl('LOG', 'RESET');
       await useAsService(await open(options));
       expect(await denied(server)).to.deep.equal([]);
-    }
+    };
+    await Promise.all(uses.map(use));
   });
 
   it('needs each of them: one that is taken away is found by name and key, and found again when it is granted', async () => {
