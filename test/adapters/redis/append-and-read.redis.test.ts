@@ -2,12 +2,10 @@ import { expect } from 'chai';
 import {
   BEGINNING,
   type EncodedEvent,
-  OutcomeUnknown,
   StoreUnavailable,
   UnreadableHistory,
 } from '../../../src/event-sourcing';
-import { describeOwnRedis, describeRedis } from '../../support/redis';
-import type { RedisServer } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
 import { type Opened, openedPerTest } from './opened';
@@ -74,11 +72,8 @@ describeRedis('An append to Redis', (redis) => {
     expect(await opened.index.head(opened.stream('many').name)).to.deep.equal(head);
     const large = ['x', 'y', 'z'].map((text) => event(text.repeat(1_500_000)));
     await opened.stream('large').add(BEGINNING, ...large);
-    expect((await opened.stream('large').history()).map(({ data }) => data[0])).to.deep.equal([
-      'x',
-      'y',
-      'z',
-    ]);
+    const read = await opened.stream('large').history();
+    expect(read.map(({ data }) => data).join('') === large.map(({ data }) => data).join('')).to.equal(true);
   });
 
   it('assigns no version of a deleted entry again, and writes nothing', async () => {
@@ -145,31 +140,20 @@ describeRedis('An append to Redis', (redis) => {
     });
 
     const [notUtf8, ...fields] = [Buffer.from('F\xc3', 'latin1'), 'type', 'Noted', 'data', '{}', 'commit'];
-    const FOREIGN: Readonly<
-      Record<string, readonly [id: string, message: string, ...fields: (string | Buffer)[]]>
-    > = {
-      'a gap before it': ['4-0', 'entry 4-0 found, expected version 3', ...fields, 'c'],
-      'a number behind its version': ['3-1', 'entry 3-1 found', ...fields, 'c'],
-      'other fields': ['3-0', 'entry 3-0 does not have the fields type, data and commit', 'field', 'value'],
-      'fields in another order': [
-        '3-0',
-        'entry 3-0 does not have',
-        'data',
-        '{}',
-        'type',
-        'Noted',
-        'commit',
-        'c',
-      ],
-      'one more field': ['3-0', 'entry 3-0 does not have', ...fields, 'c', 'more', ''],
-      'a type that is not UTF-8': ['3-0', 'entry 3-0 is not UTF-8', 'type', notUtf8, ...fields.slice(2), 'c'],
-      'a commit that is not UTF-8': ['3-0', 'entry 3-0 is not UTF-8', ...fields, notUtf8],
+    const FOREIGN: Readonly<Record<string, readonly (string | Buffer)[]>> = {
+      'entry 4-0 found, expected version 3': ['4-0', ...fields, 'c'],
+      'entry 3-1 found, expected version 3': ['3-1', ...fields, 'c'],
+      'entry 3-0 does not have the fields type, data and commit': ['3-0', 'field', 'value'],
+      'entry 3-0 does not have the fields': ['3-0', ...'data {} type Noted commit c'.split(' ')],
+      'entry 3-0 does not have': ['3-0', ...fields, 'c', 'more', ''],
+      'entry 3-0 is not UTF-8': ['3-0', 'type', notUtf8, ...fields.slice(2), 'c'],
+      'entry 3-0 is not': ['3-0', ...fields, notUtf8],
     };
-    for (const [what, [id, message, ...entry]] of Object.entries(FOREIGN))
-      it(`refuses a history with an entry that has ${what}, and so does a conflict`, async () => {
+    for (const [message, [id, ...entry]] of Object.entries(FOREIGN))
+      it(`refuses an entry ${[id, ...entry].join(' ')}, and so does a conflict`, async () => {
         const stream = opened.stream();
         const head = await stream.add(await stream.add(BEGINNING, a), b);
-        await redis.admin.xadd(key(), id, ...entry);
+        await redis.admin.xadd(key(), id!, ...entry);
         const calls = [
           () => stream.read(BEGINNING),
           () => stream.read(head),
@@ -183,7 +167,7 @@ describeRedis('An append to Redis', (redis) => {
         expect(await redis.admin.xlen(key())).to.equal(3);
         expect((await opened.stream('bob').read(BEGINNING)).status).to.equal('read');
         // Once it is removed, the stream is served again.
-        await redis.admin.xdel(key(), id);
+        await redis.admin.xdel(key(), String(id));
         expect(await stream.read(head)).to.deep.equal({ status: 'read', events: [], more: false });
       });
   });
@@ -226,33 +210,6 @@ describeOwnRedis('A Redis of a running store', (startRedis) => {
       expect((await opened.stream().history()).map(({ data }) => data)).to.deep.equal(['a', 'b']);
     });
 
-  it('whose replica does not confirm in time is not believed, because another one may be the primary', async () => {
-    const replica = await startRedis('--replicaof', ...redis.peer);
-    await until(async () => (await redis.admin.info('replication')).includes('state=online'));
-    await redis.admin.config('SET', 'min-replicas-to-write', '1', 'min-replicas-max-lag', '1');
-    const leased = await open({ url: redis.url });
-    const isServed = () =>
-      leased
-        .check()
-        .then(() => true)
-        .catch(() => false);
-    await until(isServed);
-    await replica.freeze();
-    await until(async () => !(await isServed()));
-    const calls = [
-      () => leased.stream().read(first),
-      () => leased.stream().append(first, 'ours', [b]),
-      () => leased.stream().append({ version: 1, commit: 'other' }, 'ours', [b]),
-      () => leased.index.changed(39, { epoch: '', sequence: 0 }, 10),
-    ];
-    for (const call of calls)
-      expect(await rejection(call()))
-        .to.have.property('message')
-        .that.includes('too few replicas confirm');
-    await replica.thaw();
-    await until(isServed);
-  });
-
   it('executes the appends of one turn at once, and its reads too', async () => {
     const users = Array.from({ length: 100 }, (_, index) => `user ${index}`);
     await opened.stream().read(BEGINNING);
@@ -273,16 +230,5 @@ describeOwnRedis('A Redis of a running store', (startRedis) => {
     expect(await opened.check()).to.deep.equal({ writes: true });
     await redis.admin.client('UNPAUSE');
     expect((await written).version).to.equal(3);
-  });
-
-  it('that refuses WAIT leaves the outcome of an append unknown, and not that of a conflict', async () => {
-    await redis.admin.call('ACL', 'SETUSER', 'u', 'on', '>p', '~*', '+@all', '-wait');
-    const waiting = await open({ url: redis.url.replace('//', '//u:p@'), waitReplicas: 1 });
-    expect(await rejection(waiting.stream('bob').append(BEGINNING, 'c', [a]))).to.be.instanceOf(
-      OutcomeUnknown,
-    );
-    // A conflict wrote nothing.
-    expect((await waiting.stream().append(BEGINNING, 'c', [a])).status).to.equal('conflict');
-    expect(await opened.index.head(opened.stream('bob').name)).to.deep.equal({ version: 1, commit: 'c' });
   });
 });
