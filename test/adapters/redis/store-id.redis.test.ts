@@ -148,7 +148,7 @@ describeOwnRedis('The id of a store', (startRedis) => {
     await until(() =>
       append(opened, 'bob').then(
         () => false,
-        (error) => error instanceof StoreUnavailable,
+        (error: unknown) => error instanceof StoreUnavailable,
       ),
     );
     expect(opened.status().findings.another_store).to.equal(true);
