@@ -18,10 +18,10 @@ import {
 } from '../../src/event-sourcing';
 import { LoadQueue } from '../../src/event-sourcing/load-queue';
 import { examplesOf, freezing } from '../../src/testing';
-import { ManualClock } from '../support/manual-clock';
+import { ManualClock, untilIdle } from '../support/manual-clock';
 import { MemorySnapshots } from '../support/memory-snapshots';
 import { rejection } from '../support/rejection';
-import { changed, codec, counter, counterKind } from './counter';
+import { type Changed, changed, codec, counter, counterKind } from './counter';
 import { Script, TIMEOUT_MS } from './script';
 
 const ADA = streamOf('counters', 'ada');
@@ -85,27 +85,22 @@ describe('The aggregates of a kind', () => {
     expect(streamOf('counters', name)).to.equal('counters/others/a');
   });
 
-  it(`save a snapshot after ${SNAPSHOT_EVERY} events, unless the options say otherwise`, async () => {
-    for (const [every, saves] of [
-      [undefined, 1],
-      [2 * SNAPSHOT_EVERY, 0],
+  it(`save a snapshot after ${SNAPSHOT_EVERY} events by default`, async () => {
+    const store = new MemorySnapshots();
+    const { add } = given({ snapshots: { store } });
+    const decide = (count: number) => ({ events: Array<Changed>(count).fill(changed(1)) });
+    const kind = {
+      ...counterKind,
+      decider: { ...counter, decide },
+      sizes: { ofState: () => 0, ofCommand: () => 0 },
+    };
+    for (const [count, calls] of [
+      [SNAPSHOT_EVERY - 1, []],
+      [1, ['load counters/ada', `save counters/ada at ${SNAPSHOT_EVERY}`]],
     ] as const) {
-      const snapshots = new MemorySnapshots();
-      const { aggregates } = given({ snapshots: { store: snapshots, every } });
-      const decide = (count: number) => ({
-        events: Array<ReturnType<typeof changed>>(count).fill(changed(1)),
-      });
-      const kind = {
-        ...counterKind,
-        decider: { ...counter, decide },
-        sizes: { ofState: () => 0, ofCommand: () => 0 },
-      };
-      await aggregates.execute(kind, 'ada', SNAPSHOT_EVERY - 1);
-      for (let more = 0; more < 2; more++) {
-        expect(snapshots.calls).to.have.length(more === 0 ? 0 : 2 * saves);
-        await aggregates.execute(kind, 'ada', 1);
-        for (let turn = 0; turn < 10; turn++) await new Promise(setImmediate);
-      }
+      await add(count, kind);
+      for (let turn = 0; turn < 10; turn++) await untilIdle();
+      expect(store.calls).to.deep.equal(calls);
     }
   });
 });
@@ -134,7 +129,7 @@ describe('An executed command', () => {
 
   it('records all its events as one commit, also more than a call of JavaScript takes arguments', async () => {
     const { store, add, sum } = given();
-    const decide = (count: number) => ({ events: Array<ReturnType<typeof changed>>(count).fill(changed(1)) });
+    const decide = (count: number) => ({ events: Array<Changed>(count).fill(changed(1)) });
     await add(200_000, { ...counterKind, decider: { ...counter, decide } });
     const commits = new Set((await eventsOf(store)).map(({ commit }) => commit));
     expect(commits.size).to.equal(1);
@@ -164,7 +159,7 @@ describe('An executed command', () => {
     const faults: unknown[] = [];
     const observe = (event: AggregateEvent) => event.type === 'fault' && faults.push(event.error);
     const { add } = given({ observe });
-    const encode = (event: ReturnType<typeof changed>) => codec.encode(event.by === 2 ? changed(0.5) : event);
+    const encode = (event: Changed) => codec.encode(event.by === 2 ? changed(0.5) : event);
     const kind = { ...counterKind, codec: { ...codec, encode } };
     const [first, failed, last] = await Promise.allSettled([1, 2, 4].map((by) => add(by, kind)));
     expect(failed).to.have.nested.property('reason.message', 'a member of Changed could not be read again');
