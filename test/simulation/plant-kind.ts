@@ -5,9 +5,6 @@ import { type Plants, after } from '../world/plants';
 
 export type Write = Exclude<Request, { readonly type: 'list' }>;
 
-/** Memory of a plant. */
-export const PLANT_BYTES = 1000;
-
 export const plantKind: Kind<Write, Write, 'taken' | 'none', Plants> = {
   category: 'plants',
   decider: {
@@ -31,10 +28,6 @@ export const plantKind: Kind<Write, Write, 'taken' | 'none', Plants> = {
     format: 'plants',
     encode: (plants) => plants.map((plant) => JSON.stringify(plant)),
     decode: (plants, chunk) => [...plants, JSON.parse(chunk) as Plants[number]],
-  },
-  sizes: {
-    ofState: (plants) => plants.length * PLANT_BYTES,
-    ofCommand: ({ type }) => (type === 'create' ? PLANT_BYTES : 0),
   },
 };
 

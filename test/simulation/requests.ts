@@ -11,7 +11,7 @@ import { type Answer, type Loss, type Operation, type Request, shown } from '../
 import type { Plants } from '../world/plants';
 import type { Instance } from './instance';
 import { nameOf, plantKind } from './plant-kind';
-import { type Schedule, UNLIMITED } from './schedule';
+import type { Schedule } from './schedule';
 
 /** The deadline of each request, in ms on the clock of its process. */
 export const TIMEOUT_MS = 200;
@@ -122,7 +122,7 @@ export class Requests {
     const own = this.sent.filter((sent) => sent.user === user);
     const { initialState, evolve } = plantKind.decider;
     const plants = writes.reduce(evolve, initialState()).map(({ name }) => name);
-    for (const { request, response, answer } of own.slice(-this.schedule.clockRates.length))
+    for (const { request, response, answer } of own.slice(-this.schedule.instances))
       if (request.type === 'list' && response === 'served' && String(answer) !== plants.join())
         this.report(`${user}: the last list is ${String(answer)}, not ${plants.join()}`);
     if (this.#unordered.has(user)) return;
@@ -153,23 +153,19 @@ export class Requests {
     pending: number,
     error: Error | undefined,
   ): string | undefined {
-    const { maxWaiting, maxPlants, gathers } = this.schedule;
+    const { maxWaiting } = this.schedule;
     const tookMs = this.clock.now() - arrived;
-    const timeoutMs = TIMEOUT_MS / instance.clockRate;
-    if (tookMs > timeoutMs) return `after ${tookMs} ms`;
+    if (tookMs > TIMEOUT_MS) return `after ${tookMs} ms`;
     // A TypeError is a bug of the store.
     if (error === undefined || error instanceof TypeError)
       return pending < 2 * maxWaiting ? undefined : `although ${pending} were pending`;
     if (error instanceof OutcomeUnknown)
-      return instance.mayBeRecorded(JSON.stringify(request)) ? undefined : 'without an append in doubt';
+      return instance.doubts.has(JSON.stringify(request)) ? undefined : 'without an append in doubt';
     if (!(error instanceof StoreUnavailable) || error instanceof UnreadableHistory) return String(error);
-    const isWaiting = pending - (gathers ? 0 : 1) >= maxWaiting;
     if (error.reason === 'waiting_requests')
-      return isWaiting ? undefined : `although only ${pending} were pending`;
-    if (error.reason !== 'store')
-      return maxPlants < UNLIMITED || tookMs === timeoutMs ? undefined : 'for a limit that does not exist';
+      return pending > maxWaiting ? undefined : `although only ${pending} were pending`;
     // Also just before it arrived: a load between two of its pages may have the fault of the next one.
-    const hasFailed = instance.failedAt >= arrived || instance.unsettled > 0 || tookMs === timeoutMs;
+    const hasFailed = instance.failedAt >= arrived || instance.unsettled > 0 || tookMs === TIMEOUT_MS;
     return hasFailed ? undefined : 'although no call to the store failed';
   }
 }

@@ -1,89 +1,9 @@
-/** What follows streams: subscribers, and projections into a read model. */
+/** Projections into a read model. */
 import { MemoryCheckpoints } from '../../src/adapters/memory';
-import {
-  BEGINNING,
-  type Batch,
-  type EventStore,
-  HistoryChanged,
-  type Projection,
-  type RecordedEvent,
-  type StreamName,
-  headOf,
-  isSameHead,
-  project,
-  subscribe,
-} from '../../src/event-sourcing';
+import { type Batch, type Projection, project } from '../../src/event-sourcing';
 import type { Instance } from './instance';
 import { type Write, plantKind } from './plant-kind';
 import type { RedisModel } from './redis-model';
-
-type Subscription = AsyncIterableIterator<RecordedEvent<Write>>;
-
-/** A client that follows a stream through one instance after the other. */
-export class Subscriber {
-  #head = BEGINNING;
-  #subscription: Subscription | undefined;
-  instance: Instance | undefined;
-  /** Subscriptions of living instances that were ended, and have not ended. */
-  unended = 0;
-
-  /** @param hasLost whether the stream has ever lost events. */
-  constructor(
-    private readonly stream: StreamName,
-    private readonly redis: RedisModel,
-    private readonly hasLost: (stream: string) => boolean,
-    private readonly report: (problem: string) => void,
-  ) {}
-
-  get isCurrent(): boolean {
-    return isSameHead(this.#head, this.redis.history(this.stream).at(-1) ?? BEGINNING);
-  }
-
-  /** Goes on after its last event through this instance. */
-  follow(instance: Instance): void {
-    this.end();
-    const { clock, ports } = instance;
-    const store: EventStore = {
-      ...ports.store,
-      read: (stream, after) => {
-        const isNext = isSameHead(after, this.#head);
-        if (!isNext) this.report('a subscription reads before it has passed on its page');
-        return ports.store.read(stream, after);
-      },
-    };
-    const options = { codec: plantKind.codec, clock };
-    this.instance = instance;
-    this.#subscription = subscribe({ store, index: ports.index }, this.stream, this.#head, options);
-    void this.#take(this.#subscription, instance);
-  }
-
-  end(): void {
-    const ended = this.#subscription;
-    this.#subscription = undefined;
-    // Nothing ends in a process that died.
-    if (!ended || !this.instance!.alive) return;
-    this.unended++;
-    void ended.return!().then(() => this.unended--);
-  }
-
-  async #take(subscription: Subscription, instance: Instance): Promise<void> {
-    try {
-      for await (const event of subscription) {
-        if (subscription !== this.#subscription) return;
-        if (event.version !== this.#head.version + 1)
-          this.report(`a subscriber takes event ${event.version} after ${this.#head.version}`);
-        this.#head = headOf(event);
-      }
-    } catch (error) {
-      if (subscription !== this.#subscription) return;
-      this.#subscription = undefined;
-      // A TypeError is a bug of the store.
-      if (error instanceof HistoryChanged && this.hasLost(this.stream)) this.#head = BEGINNING;
-      else if (!(error instanceof TypeError)) this.report(`a subscription failed: ${String(error)}`);
-      this.follow(instance);
-    }
-  }
-}
 
 /** A database with the commits that were applied. It has transactions, and survives the processes. */
 export class ReadModel extends MemoryCheckpoints {
