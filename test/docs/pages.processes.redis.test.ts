@@ -5,37 +5,7 @@ import { freePort } from '../support/redis/free-port';
 import { ServiceProcess } from '../support/service-process';
 import { blocks, theBlock } from './blocks';
 import { type Project, newProject } from './project';
-
-const SEPARATOR = '\u0001';
-
-/** A console block: its commands, and the output that the page shows after each. */
-function sessionOf(kind: string): readonly { readonly command: string; readonly output: string }[] {
-  const steps = theBlock(kind).split(/^\$ /m).slice(1);
-  return steps.map((step) => {
-    const [command = '', ...output] = step.split('\n');
-    return { command, output: output.join('\n') };
-  });
-}
-
-/** Runs the session in one shell, and checks its outputs. `replace` adapts addresses. */
-function play(
-  kind: string,
-  replace: (text: string) => string,
-  run: (script: string) => string,
-  afterStart = '',
-): void {
-  const session = sessionOf(kind);
-  const lines = session.map(({ command }) => {
-    // A command in the background is awaited, and must not keep the shell's output open.
-    const started = command.endsWith(' &')
-      ? `${command.slice(0, -2)} >server.log 2>&1 & ${afterStart}`
-      : command;
-    return `printf '\\1'; ${replace(started)}`;
-  });
-  const outputs = run(lines.join('\n')).split(SEPARATOR).slice(1);
-  for (const [index, { command, output }] of session.entries())
-    if (output.trim() !== '') expect(outputs[index]!.trim(), command).to.equal(output.trim());
-}
+import { play } from './session';
 
 describe("The README's first minute", () => {
   let service: ServiceProcess;
@@ -55,7 +25,7 @@ describe("The README's first minute", () => {
   it('is a tour whose commands have the output that it shows', () => {
     const url = (text: string) => text.replaceAll('http://127.0.0.1:3000', service.url);
     const env = { ...process.env, TOKEN: service.developmentToken };
-    play('console tour', url, (script) => execFileSync('bash', ['-c', script], { env, encoding: 'utf8' }));
+    play('console tour', (script) => execFileSync('bash', ['-c', script], { env, encoding: 'utf8' }), url);
   });
 
   it('prints a curl to paste, which works', () => {
@@ -99,7 +69,7 @@ describe('The code of README and docs/library.md', function () {
       const here = (text: string) =>
         text.replaceAll('127.0.0.1:3001', `127.0.0.1:${port}`).replace('redis://127.0.0.1:6379', url);
       const listens = `until curl -s http://127.0.0.1:3001/total >/dev/null; do sleep 0.1; done`;
-      play('console bank', here, (script) => project.run(`trap 'kill $(jobs -p)' EXIT\n${script}`), listens);
+      play('console bank', (script) => project.run(`trap 'kill $(jobs -p)' EXIT\n${script}`), here, listens);
     });
   });
 });
