@@ -16,11 +16,14 @@ const END_OF_HEADER = '\r\n\r\n';
 /** One connection, with at most one request in flight. */
 class Connection {
   #received: Buffer = Buffer.alloc(0);
-  #answered: (status: number) => void = () => {};
+  #answered: ((status: number) => void) | undefined;
 
   constructor(private readonly socket: Socket) {
     socket.setNoDelay(true);
     socket.on('data', (chunk) => this.#receive(chunk));
+    socket.on('close', () => {
+      if (this.#answered) throw new Error('the server has closed a connection with a request');
+    });
   }
 
   send(bytes: string, answered: (status: number) => void): void {
@@ -41,7 +44,10 @@ class Connection {
     if (end >= 0 && Number.isNaN(length)) throw new Error(`a response without a length:\n${header}`);
     const isWhole = end >= 0 && received.length >= end + END_OF_HEADER.length + length;
     this.#received = isWhole ? Buffer.alloc(0) : received;
-    if (isWhole) this.#answered(status);
+    if (!isWhole) return;
+    const answered = this.#answered!;
+    this.#answered = undefined;
+    answered(status);
   }
 }
 
@@ -49,14 +55,14 @@ class Connection {
 export class Load {
   private constructor(private readonly connections: readonly Connection[]) {}
 
-  static async open(port: number, connections: number): Promise<Load> {
+  /** Connects for `work` alone: a server may close connections that are idle while another one is measured. */
+  static async on<T>(port: number, connections: number, work: (load: Load) => Promise<T>): Promise<T> {
     const sockets = Array.from({ length: connections }, () => connect(port, '127.0.0.1'));
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-    return new Load(sockets.map((socket) => new Connection(socket)));
-  }
-
-  close(): void {
-    for (const connection of this.connections) connection.close();
+    const load = new Load(sockets.map((socket) => new Connection(socket)));
+    const result = await work(load);
+    for (const connection of load.connections) connection.close();
+    return result;
   }
 
   /**

@@ -25,7 +25,7 @@ export function tableOf(rows: readonly Row[]): string {
   return [...head, ...lines].map((columns) => `| ${columns.join(' | ')} |`).join('\n');
 }
 
-const [WIDTH, LEFT, BAR, TOP, LARGEST] = [860, 330, 14, 46, 3];
+const [WIDTH, LEFT, BAR, TOP, LARGEST] = [900, 370, 14, 34, 3];
 const COLORS: Readonly<Record<Operation, string>> = { GET: '#2f6f4f', POST: '#c07f2b', DELETE: '#4b6ea8' };
 
 /** The ratios as bars, on any background. */
@@ -42,14 +42,14 @@ export function pictureOf(rows: readonly Row[]): string {
       const width = (x(ratio) - LEFT).toFixed(1);
       return [
         `<rect x="${LEFT}" y="${top}" width="${width}" height="${BAR - 2}" fill="${COLORS[operation]}"/>`,
-        text(x(ratio) + 5, top + BAR - 3, `${operation} ${ratio.toFixed(2)}`),
+        text(Math.round(x(ratio)) + 5, top + BAR - 3, `${operation} ${ratio.toFixed(2)}`),
       ];
     }),
   ]);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,
     '<style>text{fill:#1b1f23}line{stroke:#1b1f23}@media(prefers-color-scheme:dark){text{fill:#e6edf3}line{stroke:#e6edf3}}</style>',
-    text(x(1), 16, 'as fast as the other; a longer bar is better', 'middle'),
+    text(Math.round(x(1)), 16, '1: as much processor time as the other. A longer bar is better', 'middle'),
     ...bars,
     `<line x1="${x(1)}" x2="${x(1)}" y1="24" y2="${height - 8}" stroke-dasharray="4 3"/>`,
     '</svg>',

@@ -4,7 +4,7 @@
  *
  *     --write          puts the table and the picture into docs/benchmark.md
  *     --earlier FILE   compares only with another version, by its compiled main.js
- *     --only TEXT      measures only the comparisons whose title has it
+ *     --only TEXT      measures only the comparisons whose title has it, or p99
  *     --pairs N        pairs of slices for each figure; 7 by default
  *     --seconds N      length of a slice; 1 by default
  */
@@ -39,8 +39,8 @@ interface Contestant {
 
 const directory = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
 
-const inMemory: Contestant = { name: 'plant-store in memory', command: 'dist/main.js' };
-const onRedis: Contestant = { name: 'plant-store on Redis', command: 'dist/main.js', database: 0 };
+const inMemory: Contestant = { name: 'in memory', command: 'dist/main.js' };
+const onRedis: Contestant = { name: 'on Redis', command: 'dist/main.js', database: 0 };
 const bare: Contestant = { name: 'node:http with fixed answers', command: 'bench/servers/bare.mjs' };
 const koa: Contestant = { name: 'Koa with fixed answers', command: 'bench/servers/koa.mjs' };
 const crud: Contestant = { name: 'CRUD on Redis by hand', command: 'bench/servers/crud.mjs', database: 1 };
@@ -111,7 +111,7 @@ async function compareLatency(contestants: readonly Contestant[], users: number)
         const text = `${(ours / theirs).toFixed(2)} (${ours.toFixed(1)} ms)`;
         cells[each] = { ratio: theirs / ours, text };
       }
-      return { title: `p99 of ${contestants[0]!.name}, as a multiple of ${name}, ${users} users`, cells };
+      return { title: `p99 ${contestants[0]!.name}, as a multiple of ${name}, ${users} users`, cells };
     });
   });
 }
@@ -146,14 +146,11 @@ async function main(): Promise<void> {
   const rows: Row[] = [];
   for (const [one, another] of pairs)
     for (const users of [1, 256]) rows.push(...(await compare(one, another, users)));
-  if (earlier || options.only) {
-    console.log(tableOf(rows));
-    return;
-  }
-  const latency = await compareLatency([onRedis, bare, crud], 256);
+  const hasLatency = !earlier && 'p99'.includes(options.only);
+  const latency = hasLatency ? await compareLatency([onRedis, bare, crud], 256) : [];
   const report = `${tableOf([...rows, ...latency])}\n\nMeasured on ${machine()}.`;
   console.log(report);
-  if (!options.write) return;
+  if (!options.write || earlier || options.only) return;
   writeFileSync(PICTURE, pictureOf(rows));
   const section = `$1\n${report}\n\n![The ratios of the table as bars](benchmark.svg)\n$2`;
   const page = readFileSync(PAGE, 'utf8');

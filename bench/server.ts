@@ -6,7 +6,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Load, type Request } from './load';
+import { Load, type Next, type Request } from './load';
 
 export type Operation = 'GET' | 'POST' | 'DELETE';
 
@@ -98,7 +98,7 @@ export interface Slice {
 
 /** A server with users that have 100 plants each. */
 export class Server {
-  readonly #requests: Readonly<Record<Operation, () => Request | undefined>>;
+  readonly #requests: Readonly<Record<Operation, Next>>;
   /** What was created and is not deleted yet. */
   #created: (readonly [user: number, id: number])[] = [];
   #ids = 0;
@@ -106,7 +106,7 @@ export class Server {
 
   private constructor(
     private readonly child: ChildProcess,
-    private readonly load: Load,
+    private readonly port: number,
     private readonly users: number,
   ) {
     const lists = Array.from({ length: users }, (_, user) => ({
@@ -142,35 +142,44 @@ export class Server {
       },
       ...env,
     });
-    const server = new Server(child, await Load.open(port, CONNECTIONS), users);
-    await server.load.saturate(() => (server.#ids < PLANTS * users ? server.#create() : undefined), 600);
+    const server = new Server(child, port, users);
+    await server.#send(() => (server.#ids < PLANTS * users ? server.#create() : undefined));
     server.#created = [];
     for (const operation of ['GET', 'POST', 'DELETE'] as const) {
       let left = WARM_UP;
-      await server.load.saturate(() => (left-- > 0 ? server.#requests[operation]() : undefined), Infinity);
+      await server.#send(() => (left-- > 0 ? server.#requests[operation]() : undefined));
     }
     return server;
   }
 
   async stop(): Promise<void> {
-    this.load.close();
     this.child.kill('SIGKILL');
     await once(this.child, 'exit');
   }
 
   /** As many requests as it answers in `seconds`. A slice of DELETE deletes what the slices of POST before have created. */
-  async slice(operation: Operation, seconds: number): Promise<Slice> {
-    const [start, before] = [performance.now(), this.#processorSeconds()];
-    const next = this.#requests[operation];
-    const count = await this.load.saturate(next, operation === 'DELETE' ? Infinity : seconds);
-    const [elapsed, used] = [performance.now() - start, this.#processorSeconds() - before];
-    return { microseconds: (used / count) * 1e6, perSecond: (count / elapsed) * 1000 };
+  slice(operation: Operation, seconds: number): Promise<Slice> {
+    return Load.on(this.port, CONNECTIONS, async (load) => {
+      const [start, before] = [performance.now(), this.#processorSeconds()];
+      const count = await load.saturate(
+        this.#requests[operation],
+        operation === 'DELETE' ? Infinity : seconds,
+      );
+      const [elapsed, used] = [performance.now() - start, this.#processorSeconds() - before];
+      return { microseconds: (used / count) * 1e6, perSecond: (count / elapsed) * 1000 };
+    });
   }
 
   /** The 99th percentile in ms of the time to a response, at a constant rate. */
   async p99(operation: Operation, perSecond: number, seconds: number): Promise<number> {
-    const times = await this.load.pace(this.#requests[operation], perSecond, seconds);
+    const next = this.#requests[operation];
+    const times = await Load.on(this.port, CONNECTIONS, (load) => load.pace(next, perSecond, seconds));
     return times[Math.floor(times.length * 0.99)]!;
+  }
+
+  /** Sends all of these requests. */
+  async #send(next: Next): Promise<void> {
+    await Load.on(this.port, CONNECTIONS, (load) => load.saturate(next, Infinity));
   }
 
   #user(): number {

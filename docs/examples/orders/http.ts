@@ -7,14 +7,9 @@ import { Aggregates, type OpenEventStore, isStoreFault } from 'plant-store/event
 import { type Order, type OrderCommand, linesOf, orderKind } from './order.js';
 import { countOrders } from './read-model.js';
 
-type Store = Pick<OpenEventStore, 'store' | 'index' | 'snapshots' | 'mintCommit'>;
-
-export function ordersApp(opened: Store) {
-  const { store, snapshots, mintCommit = system().mintCommit } = opened;
-  const orders = new Aggregates({
-    ...system(),
-    ...{ store, mintCommit, snapshots: snapshots && { store: snapshots } },
-  });
+export function ordersApp(opened: OpenEventStore) {
+  const { store, mintCommit = system().mintCommit } = opened;
+  const orders = new Aggregates({ ...system(), store, mintCommit });
   const { projection, count } = countOrders(opened);
 
   /** Answers the order after the command, or why it was rejected. */

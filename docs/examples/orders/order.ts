@@ -72,12 +72,6 @@ export const orderKind: Kind<OrderCommand, OrderEvent, OrderRejection, Order> = 
     OrderPaid: { amount: isWhole },
     OrderCancelled: {},
   }),
-  // For snapshots: how the state is written, and read back.
-  stateCodec: {
-    format: 'order-1',
-    encode: (order) => [JSON.stringify(order)],
-    decode: (_, chunk) => JSON.parse(chunk) as Order,
-  },
 };
 
 /** The lines in a body; `undefined` if it is anything else. The rules check their numbers. */
