@@ -159,8 +159,9 @@ export class Requests {
     // A TypeError is a bug of the store.
     if (error === undefined || error instanceof TypeError)
       return pending < 2 * maxWaiting ? undefined : `although ${pending} were pending`;
-    if (error instanceof OutcomeUnknown)
-      return instance.doubts.has(JSON.stringify(request)) ? undefined : 'without an append in doubt';
+    // Of a deletion, another one may be in doubt, or not any more.
+    const isInDoubt = request.type === 'delete' || instance.doubts.has(JSON.stringify(request));
+    if (error instanceof OutcomeUnknown) return isInDoubt ? undefined : 'without an append in doubt';
     if (!(error instanceof StoreUnavailable) || error instanceof UnreadableHistory) return String(error);
     if (error.reason === 'waiting_requests')
       return pending > maxWaiting ? undefined : `although only ${pending} were pending`;
