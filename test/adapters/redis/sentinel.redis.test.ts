@@ -1,5 +1,3 @@
-import { once } from 'node:events';
-import { type AddressInfo, type Server, type Socket, createServer } from 'node:net';
 import { expect } from 'chai';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
 import { encoded, ferns } from '../../support/given';
@@ -61,14 +59,6 @@ class Scripted {
   }
 }
 
-/** Accepts connections and never answers, like a frozen server. */
-async function silentServer(): Promise<{ server: Server; sockets: Socket[] }> {
-  const sockets: Socket[] = [];
-  const server = createServer((socket) => void sockets.push(socket.on('error', () => {})));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  return { server, sockets };
-}
-
 describeOwnRedis('The Sentinels', (startRedis) => {
   const opened = openedPerTest();
   let first: RedisServer;
@@ -104,12 +94,11 @@ describeOwnRedis('The Sentinels', (startRedis) => {
     });
 
   it('name it while others are frozen or gone', async () => {
-    const { server, sockets } = await silentServer();
-    const frozen = { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
-    await append(await open(frozen, { host: '127.0.0.1', port: 1 }, one.address), 'alice');
+    const frozen = await startRedis();
+    await frozen.freeze();
+    const gone = { host: '127.0.0.1', port: 1 };
+    await append(await open({ host: frozen.host, port: frozen.port }, gone, one.address), 'alice');
     expect(await events(first)).to.equal(1);
-    server.close();
-    for (const socket of sockets) socket.destroy();
   });
 
   it('name it although the slower one has learned of a switch before the others', async () => {

@@ -35,7 +35,16 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
   let full: RedisServer;
   let shard: RedisServer;
   let isProtected: RedisServer;
-  let closing: Awaited<ReturnType<typeof closingServer>>;
+  const servers: Server[] = [];
+  let closing: Server;
+  const close = async () => {
+    const server = await closingServer();
+    servers.push(server);
+    return server;
+  };
+  after(() => {
+    for (const server of servers) server.close();
+  });
 
   before(async function () {
     secret = await startRedis();
@@ -47,9 +56,8 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
     // The client of the test is connected already.
     full = await startRedis();
     await full.admin.config('SET', 'maxclients', '1');
-    closing = await closingServer();
+    closing = await close();
   });
-  after(() => closing.close());
 
   const outside = () =>
     Object.values(networkInterfaces())
@@ -143,11 +151,10 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
     'a Sentinel': (port: number) => sentinel(port),
   }))
     it(`is reported once for each reason while it closes each connection: ${what}`, async () => {
-      const server = await closingServer();
+      const server = await close();
       const { log } = await open(optionsOf(portOf(server)));
       const before = server.accepted;
       await until(() => server.accepted > before + 1);
-      server.close();
       const reasons = log.filter((line) => line.includes('cannot be reached:'));
       expect(reasons).to.have.length.within(1, 3);
       expect(new Set(reasons).size).to.equal(reasons.length);

@@ -18,8 +18,11 @@ describeOwnRedis('A write to Redis', (startRedis) => {
   const opened = openedPerTest();
   let primary: RedisServer;
   let replica: RedisServer;
+  let proxy: TcpProxy | undefined;
+  afterEach(() => proxy?.close());
 
   beforeEach(async () => {
+    proxy = undefined;
     primary = await startRedis('--repl-ping-replica-period', '3600');
     replica = await startRedis('--replicaof', ...primary.peer);
     await until(async () => (await primary.admin.info('replication')).includes('state=online'));
@@ -88,7 +91,7 @@ describeOwnRedis('A write to Redis', (startRedis) => {
   });
 
   it('is not acknowledged by a repetition on a new connection that finds it on the primary only', async () => {
-    const proxy = await TcpProxy.to(primary);
+    proxy = await TcpProxy.to(primary);
     const { append, status } = await open({ url: `redis://127.0.0.1:${proxy.port}`, timeoutMs: 1000 });
     await replica.freeze();
     const written = append('alice');
@@ -103,7 +106,6 @@ describeOwnRedis('A write to Redis', (startRedis) => {
     await replica.thaw();
     await until(async () => (await append('alice')) === 'appended');
     expect(await recorded(replica)).to.deep.equal(['alice']);
-    await proxy.close();
   });
 
   // WAIT is about the last write of its connection, so a repetition that wrote nothing would be confirmed at once.
