@@ -128,6 +128,13 @@ describe('A connection', () => {
       expect(ending).to.equal('end');
     });
 
+  it('sends no 100 Continue in HTTP/1.0', async () => {
+    const [head, body] = create(1, 'Fern', 'Expect: 100-continue\r\n').split('\r\n\r\n') as [string, string];
+    const client = await send(`${head.replace('HTTP/1.1', 'HTTP/1.0')}\r\n\r\n`);
+    await delay(A_MOMENT_MS);
+    expect((await client.send(body).answers()).answers.map(({ status }) => status)).to.deep.equal([200]);
+  });
+
   it('is closed although the client sends without end', async () => {
     const client = await send(`${POST}Content-Length: 9000000000\r\n\r\n`);
     const sending = setInterval(() => client.send('x'.repeat(100_000)), 5);

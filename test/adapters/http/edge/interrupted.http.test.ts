@@ -7,9 +7,9 @@ import type Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { type HttpServer, type RequestReport, createApp, listen } from '../../../../src/adapters/http';
 import { system } from '../../../../src/adapters/system';
-import { PlantStore, parseUser } from '../../../../src/application';
+import { PlantStore, type User, parseUser } from '../../../../src/application';
 import { RawSocket } from '../../../support/raw-socket';
-import { JSON_TYPE, request } from '../../../support/requests';
+import { JSON_TYPE, create, request } from '../../../support/requests';
 import { SlowStore } from '../../../support/slow-store';
 import { until } from '../../../support/until';
 
@@ -90,14 +90,20 @@ describe('A request that its client interrupts', () => {
   const store = new SlowStore();
   const reports: RequestReport[] = [];
   const errors: unknown[] = [];
+  let user: User | Promise<User> = ALICE;
+  let openAtReport = 0;
   let middleware: Middleware | undefined;
   let started = 0;
   let interrupt = () => {};
 
   before(async () => {
     const plants = new PlantStore({ ...system(), store });
-    const authenticator = { authenticate: () => ALICE };
-    const app = createApp({ plants, authenticator, report: (each) => reports.push(each) });
+    const report = (each: RequestReport) => {
+      reports.push(each);
+      openAtReport = server.connections();
+    };
+    const authenticator = { authenticate: () => user };
+    const app = createApp({ plants, authenticator, report });
     // As Koa's own listener does.
     app.on('error', (error: { expose?: boolean }) => error.expose || errors.push(error));
     app.use((ctx, next) => {
@@ -154,4 +160,25 @@ describe('A request that its client interrupts', () => {
         expect(errors).to.deep.equal([]);
       });
   }
+
+  it('is reported before its connection is closed', async () => {
+    const client = await RawSocket.open(`http://127.0.0.1:${server.port}`);
+    client.send(request('POST', '/plants', CHUNKED), 'zz\r\n');
+    await until(() => reports.length > 0);
+    expect(openAtReport).to.equal(1);
+    await client.ended();
+  });
+
+  it('is not executed if the rest of its body arrives after the refusal, and its user is known only then', async () => {
+    let know!: (known: User) => void;
+    user = new Promise((resolve) => (know = resolve));
+    const client = await RawSocket.open(`http://127.0.0.1:${server.port}`);
+    const whole = create(1);
+    expect((await client.send(whole.slice(0, -1)).answer()).status).to.equal(408);
+    await client.send(whole.slice(-1)).ended();
+    know(ALICE);
+    await until(() => reports.length > 0);
+    user = ALICE;
+    expect([reports[0]!.status, reports[0]!.error, store.trips]).to.deep.equal([408, undefined, 0]);
+  });
 });
