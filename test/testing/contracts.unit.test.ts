@@ -79,17 +79,6 @@ describe('A contract', () => {
     }
   });
 
-  it('closes each store that it opens, also if the case fails', async () => {
-    let open = 0;
-    const close = () => void (open -= 1);
-    const openBroken = () => {
-      open++;
-      return { ...new Place(() => ({ store: { append: silent } })).open(), close };
-    };
-    for (const { run } of streamIndexContract(openBroken, { timeoutMs: 1 })) await run().catch(() => {});
-    expect(open).to.equal(0);
-  });
-
   it('repeats a failed random case with its seed', async () => {
     const messageOf = (seed?: number) => {
       const fault = BROKEN_EVENT_STORES['for any calls']!['shows what is newer at the second read'];
