@@ -163,7 +163,10 @@ describe('A request that its client interrupts', () => {
 
   it('is reported before its connection is closed', async () => {
     const client = await RawSocket.open(`http://127.0.0.1:${server.port}`);
-    client.send(request('POST', '/plants', CHUNKED), 'zz\r\n');
+    client.send(request('POST', '/plants', `${CHUNKED}Expect: 100-continue\r\n`));
+    // Its body is being read.
+    await client.answer();
+    client.send('zz\r\n');
     await until(() => reports.length > 0);
     expect(openAtReport).to.equal(1);
     await client.ended();
