@@ -97,7 +97,7 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     const slot = Number(await source.call('CLUSTER', 'KEYSLOT', key!));
     await target.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(await source.call('CLUSTER', 'MYID')));
     await source.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(await target.call('CLUSTER', 'MYID')));
-    await source.del(key!);
+    await source.del(...(await source.keys(`${key!.slice(0, key!.indexOf('}') + 1)}*`)));
     const unhandled: unknown[] = [];
     const listen = (error: unknown) => void unhandled.push(error);
     process.on('unhandledRejection', listen);
