@@ -50,8 +50,10 @@ class Scripted {
     return this;
   }
 
-  publish(channel: string, message: string) {
-    return this.redis.admin.publish(channel, message);
+  /** Once the store listens. */
+  async publish(channel: string, message: string): Promise<void> {
+    await until(async () => Number(await this.redis.admin.pubsub('NUMPAT')) > 0);
+    await this.redis.admin.publish(channel, message);
   }
 
   async end(): Promise<void> {
