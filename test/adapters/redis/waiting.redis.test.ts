@@ -157,6 +157,7 @@ describeOwnRedis('A write to Redis', (startRedis) => {
     // Redis may still execute the other one.
     expect(status().calls.calls).to.equal(1);
     await primary.thaw();
+    await until(() => status().calls.calls === 0);
     await until(async () => (await append('later')) === 'appended');
     expect(await recorded(primary)).not.to.include('unsent');
   });
