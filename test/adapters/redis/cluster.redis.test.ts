@@ -14,7 +14,7 @@ const users = Array.from({ length: 20 }, (_, index) => `user ${index}`);
 describeOwnRedis('A Cluster of two primaries', (startRedis) => {
   const open = openedPerTest();
   let nodes: readonly RedisServer[];
-  let proxies: readonly TcpProxy[];
+  let proxies: readonly TcpProxy[] = [];
   let store: Opened;
 
   beforeEach(async function () {

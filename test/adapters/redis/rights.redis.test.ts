@@ -4,7 +4,7 @@ import { BEGINNING, OutcomeUnknown, START } from '../../../src/event-sourcing';
 import { HttpClient } from '../../support/client';
 import { encoded, ferns } from '../../support/given';
 import { instancesPerTest } from '../../support/instance';
-import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
 import { SERVICE_RULES, additionalRules } from '../../support/redis/acl';
 import { formCluster } from '../../support/redis/form-cluster';
 import { rejection } from '../../support/rejection';
@@ -82,8 +82,9 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
       expect([await unused(rules), await denied()]).to.deep.equal([elsewhere, []]);
     });
 
-  it('can use another database, or a Cluster, with the additional right, which is named without it', async () => {
+  it('can use another database, or a Cluster, with the additional right, which is named without it', async function () {
     const node = await startRedis('--cluster-enabled', 'yes');
+    needsLocalServers(this, node, 'a Cluster');
     await formCluster([node]);
     const uses = [
       [redis, ofDatabase, { url: `${url}/1` }],

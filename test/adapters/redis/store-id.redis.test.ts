@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { RedisOptions } from '../../../src/adapters/redis';
 import { BEGINNING, START, StoreUnavailable } from '../../../src/event-sourcing';
 import { encoded, ferns } from '../../support/given';
-import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
 import { formCluster } from '../../support/redis/form-cluster';
 import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
@@ -136,8 +136,9 @@ describeOwnRedis('The id of a store', (startRedis) => {
     expect([await idOf(), await idOf(replica)]).to.deep.equal([opened.status().id, opened.status().id]);
   });
 
-  it('of a Cluster is created and checked by the examination', async () => {
+  it('of a Cluster is created and checked by the examination', async function () {
     const node = await startRedis('--cluster-enabled', 'yes');
+    needsLocalServers(this, node, 'a Cluster');
     await formCluster([node]);
     const clusterNodes = [{ host: node.host, port: node.port }];
     const opened = await open({ url: node.url, clusterNodes, examineEveryMs: 50 });

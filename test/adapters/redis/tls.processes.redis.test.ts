@@ -46,11 +46,11 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
     }
 
     beforeEach(async function () {
+      needsLocalServers(this, await startRedis(), 'TLS');
       certify('ours');
       certify('theirs');
       certify('localhost', 'ours');
       [redis, tlsPort] = await startTls();
-      needsLocalServers(this, redis, 'TLS');
     });
     afterEach(() => service?.kill());
 
