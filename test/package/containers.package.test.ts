@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { GenericContainer, type StartedTestContainer } from 'testcontainers';
+import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
 import { HttpClient } from '../support/client';
 import { pendingIf } from '../support/programs';
 import { dockerAnswers, dockerHost } from '../support/redis/docker-daemon';
@@ -38,7 +38,10 @@ describeDocker('The service on a Redis in a container, started by testcontainers
   let redis: StartedTestContainer | undefined;
   let service: ServiceProcess | undefined;
 
-  before(async () => void (redis = await new GenericContainer(REDIS_IMAGE).withExposedPorts(6379).start()));
+  before(async () => {
+    const container = new GenericContainer(REDIS_IMAGE).withExposedPorts(6379);
+    redis = await container.withWaitStrategy(Wait.forLogMessage('Ready to accept connections')).start();
+  });
   after(async () => {
     await service?.kill();
     await redis?.stop();
@@ -91,7 +94,8 @@ describeDocker('The image', () => {
   });
 
   for (const [where, options] of Object.entries({
-    'an address of IPv6': ['--env', 'HOST=::1'],
+    // Docker switches IPv6 off in a network without it, also on the loopback interface.
+    'an address of IPv6': ['--env', 'HOST=::1', '--sysctl', 'net.ipv6.conf.all.disable_ipv6=0'],
     'a port that it chooses itself': ['--env', 'PORT=0'],
     'a host without IPv6': ['--sysctl', 'net.ipv6.conf.all.disable_ipv6=1'],
     'a network behind a proxy': ['--env', 'HTTP_PROXY=http://127.0.0.1:1', '--env', 'NODE_USE_ENV_PROXY=1'],
@@ -102,7 +106,7 @@ describeDocker('The image', () => {
     });
 
   it('is the command line, and reports a wrong configuration', async () => {
-    expect(await docker('run', '--rm', NAME, '--help')).to.contain('events verify');
+    expect(await docker('run', '--rm', NAME, 'events', '--help')).to.contain('verify');
     const wrong = docker('run', '--rm', '--env', 'PORT=many', '--env', 'EVENT_STORE=memory', NAME);
     expect(await wrong.catch(String)).to.contain('PORT');
   });
