@@ -2,8 +2,7 @@
  * Faults of the source, and the test that must find each; see faults.txt:
  *
  *     === <what is wrong, as a sentence>
- *     <file of the source>
- *     @ <test file>: <a part of the title>
+ *     <file of the source> @ <test file>: <a part of the title>
  *     -<a line of the file>
  *     +<what replaces it>
  *
@@ -25,8 +24,8 @@ export const FAULTS: readonly Fault[] = readFileSync('test/mutants/faults.txt', 
   .split(/^=== /m)
   .slice(1)
   .map((entry) => {
-    const [what, file, place, ...lines] = entry.trimEnd().split('\n');
-    const [, test, title] = /^@ (\S+): (.*)$/.exec(place!)!;
+    const [what, place, ...lines] = entry.trimEnd().split('\n');
+    const [, file, test, title] = /^(\S+) @ (\S+): (.*)$/.exec(place!)!;
     const marked = (mark: string) =>
       lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(1));
     return { what: what!, file: file!, test: test!, title: title!, before: marked('-'), after: marked('+') };
