@@ -100,8 +100,7 @@ describeOwnRedis('A write to Redis', (startRedis) => {
     expect(await written).to.be.instanceOf(OutcomeUnknown);
     await until(() => status().reads);
     let repeated: unknown;
-    do repeated = await append('alice');
-    while (repeated instanceof StoreUnavailable);
+    await until(async () => !((repeated = await append('alice')) instanceof StoreUnavailable));
     expect(repeated).to.be.instanceOf(OutcomeUnknown);
     await replica.thaw();
     await until(async () => (await append('alice')) === 'appended');
