@@ -1,18 +1,287 @@
+/** The response to each kind of request. The client checks each of them against the OpenAPI document. */
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { type HttpRequest, exchange } from '../../../support/client';
 import { startWatched } from '../../../support/watched-service';
-import { answers } from './answers';
-import { behaviour } from './behaviour';
-import { bodies } from './bodies';
-import { httpContract } from './contract';
+import { behaviour, tested } from './behaviour';
 
-httpContract(
-  {
-    name: 'The service in memory',
-    async start(environment) {
-      const service = await startWatched(environment);
-      return { urls: [service.url], stop: () => service.stop() };
-    },
-  },
-  behaviour,
-  bodies,
-  answers,
-);
+const FERN = '{"id":1,"name":"Fern"}';
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+const BODY_LIMIT = 65_536;
+const bytes = (...parts: (string | number[])[]) =>
+  Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+const nested = (depth: number) => `{"id":1,"name":"Fern","x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+const padded = (length: number) => FERN.padEnd(length, ' ');
+
+/** The error, and what its message contains; without it, the body is accepted. */
+const BODIES: readonly (readonly [
+  string,
+  NonNullable<HttpRequest['body']>,
+  error?: number,
+  told?: string,
+])[] = [
+  ['arrays nested 999 deep in its object', nested(999)],
+  ['an object with white space around it', ` \t\r\n${FERN}\n`],
+  ['exactly the limit', padded(BODY_LIMIT)],
+  [
+    'chunks that cut a character',
+    ['{"id":1,"na', bytes('me":"Fern","x":"', [0xf0, 0x9f]), bytes([0x8c, 0xbf], '"}')],
+  ],
+  ['nothing', '', 40001, 'JSON'],
+  ['half an object', '{"id":1,"name":"Fern"', 40001, 'JSON'],
+  ['white space that JSON does not allow', `\u00a0${FERN}`, 40001, 'JSON'],
+  ['two byte order marks', `\ufeff\ufeff${FERN}`, 40001, 'JSON'],
+  ['invalid UTF-8', bytes('{"id":1,"name":"', [0xff], '"}'), 40001, 'UTF-8'],
+  ['an overlong encoding', bytes('{"id":1,"name":"', [0xc0, 0xaf], '"}'), 40001, 'UTF-8'],
+  ['a surrogate in UTF-8', bytes('{"id":1,"name":"', [0xed, 0xa0, 0x80], '"}'), 40001, 'UTF-8'],
+  ['a truncated character', bytes(FERN, [0xe2, 0x82]), 40001, 'UTF-8'],
+  ['arrays nested 1,000 deep in its object', nested(1000), 40001, 'deep'],
+  ['an id twice', '{"id":9007199254740993,"id":9007199254740992,"name":"Fern"}', 40001, 'twice'],
+  ['an ignored member twice, further down', '{"id":1,"name":"Fern","x":[{"y":1,"y":2}]}', 40001, 'twice'],
+  ['no id', '{"name":"Fern"}', 40002, 'id is required'],
+  ['an id that is a string', '{"id":"7","name":"Fern"}', 40002, 'id must be'],
+  ['an id that is a fraction', '{"id":7.5,"name":"Fern"}', 40002, 'id must be'],
+  ['an id that is too large', '{"id":9223372036854775808,"name":"Fern"}', 40002, 'id must be'],
+  ['no name', '{"id":1}', 40002, 'name is required'],
+  ['an empty name', '{"id":1,"name":""}', 40002, 'name must be'],
+  ['a name that is null', '{"id":1,"name":null}', 40002, 'name must be'],
+  ['a name in the prototype only', '{"id":1,"__proto__":{"name":"Fern"}}', 40002, 'name is required'],
+  ['a lone surrogate in the name', '{"id":1,"name":"a\\ud800"}', 40002, 'name must be'],
+  ['a tag that is null', '{"id":1,"name":"Fern","tag":null}', 40002, 'tag, where given, must be'],
+  [
+    'a lone surrogate in the tag',
+    '{"id":1,"name":"Fern","tag":"\\udc00"}',
+    40002,
+    'tag, where given, must be',
+  ],
+  ['an array', '[]', 40002, 'object'],
+  ['a null', 'null', 40002, 'object'],
+  ['a number', '7', 40002, 'object'],
+  ['one byte over the limit', padded(BODY_LIMIT + 1), 41300, String(BODY_LIMIT)],
+  ['3 MB in chunks', Array<string>(30).fill(' '.repeat(100_000)), 41300, String(BODY_LIMIT)],
+];
+
+/** By status: values of Content-Type and Content-Encoding. */
+const TYPES = {
+  200: [
+    ...['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8'],
+    ...['application/json; charset="utf-8"', 'application/json; profile=x', 'application/json;'],
+  ],
+  415: [
+    ...[
+      '',
+      'text/plain',
+      'application/json-patch+json',
+      'application/vnd.api+json',
+      'application/jsonx',
+      'json',
+    ],
+    ...['application/json; charset=latin1', 'application/json; charset=utf-8; charset=latin1'],
+  ],
+};
+const ENCODINGS = {
+  200: ['identity', 'IDENTITY', ''],
+  415: ['gzip', 'GZIP', 'deflate', 'br', 'rot13', 'identity, gzip'],
+};
+
+/** RFC 9110, 13: of a user with the plant 1. `TAG` is that of its list, and two others differ in length. */
+const CONDITIONS: readonly (readonly [string, Readonly<Record<string, string>>, number])[] = [
+  ['GET /plants', { 'If-Match': '*' }, 200],
+  ['GET /plants', { 'If-Match': '"other", TAG' }, 200],
+  ['GET /plants', { 'If-Match': 'W/TAG' }, 412],
+  ['HEAD /plants', { 'If-Match': '"other"' }, 412],
+  ['GET /plants', { 'If-None-Match': '*' }, 304],
+  ['HEAD /plants', { 'If-None-Match': 'TAG' }, 304],
+  ['GET /plants', { 'If-None-Match': '"other", W/TAG' }, 304],
+  // As `fetch` sends it, which adds Cache-Control by itself.
+  ['GET /plants', { 'If-None-Match': 'TAG', 'Cache-Control': 'no-cache' }, 304],
+  ['GET /plants', { 'If-None-Match': '"other", "and another"' }, 200],
+  ['GET /plants', { 'If-None-Match': 'LONGER' }, 200],
+  ['GET /plants', { 'If-None-Match': 'SHORTER' }, 200],
+  ['DELETE /plants/1', { 'If-Match': '*' }, 204],
+  ['DELETE /plants/2', { 'If-Match': '*' }, 404],
+  ['DELETE /plants/1', { 'If-Match': 'TAG' }, 412],
+  ['DELETE /plants/1', { 'If-Match': 'nonsense' }, 412],
+  ['DELETE /plants/1', { 'If-None-Match': '*' }, 412],
+  ['DELETE /plants/1', { 'If-None-Match': '"other"' }, 412],
+  ['POST /plants', { 'If-None-Match': '*' }, 412],
+  ['POST /plants', { 'If-Match': 'TAG' }, 412],
+  ['POST /plants', { 'If-None-Match': '"other"' }, 412],
+  ['POST /plants', { 'If-Match': '*' }, 400],
+  ['PUT /plants', { 'If-Match': '"other"' }, 405],
+];
+
+const CHALLENGE = 'Bearer realm="plants"';
+const INVALID = `${CHALLENGE}, error="invalid_token"`;
+/** By `Authorization`: the challenge, or `undefined` if it is accepted. `TOKEN` is a valid one. */
+const CREDENTIALS: Readonly<Record<string, string | undefined>> = {
+  ...{ '': CHALLENGE, 'Basic dXNlcjpwYXNz': CHALLENGE, 'BearerX TOKEN': CHALLENGE },
+  ...{ Bearer: INVALID, 'bearer unknown': INVALID, 'Bearer TOKEN TOKEN': INVALID, 'Bearer tok"en': INVALID },
+  ...{ 'Bearer ===': INVALID, 'Bearer TOKEN-0': INVALID, [`Bearer ${'x'.repeat(10_000)}`]: INVALID },
+  ...{ 'Bearer TOKEN': undefined, 'bearer TOKEN': undefined, 'BEARER  TOKEN': undefined },
+};
+
+/** Requests that are refused, each for its own reason, once their token is known. */
+const FAULTY: readonly HttpRequest[] = [
+  ...['/plants?limit=x', '/plants/', '/plants/1/leaves'].map((path) => ({ path })),
+  ...['PUT', 'OPTIONS'].map((method) => ({ method, path: '/plants' })),
+  { method: 'DELETE', path: '/plants/01' },
+  { method: 'POST', path: '/plants', headers: { 'Content-Type': 'text/plain' }, body: 'x' },
+  { method: 'POST', path: '/plants', headers: JSON_TYPE, body: '{' },
+];
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'PURGE', 'LOCK'];
+const UNKNOWN_PATHS = [
+  ...['/nothing', '/PLANTS', '//plants', '/plants%2F1', '/%70lants', '/plantsx', '/./plants', '/x/../plants'],
+  ...['/health', '/health/live/', '/Health/live', '/docs/', '/docs/index.html', '/docs/../package.json'],
+];
+
+describe('The service in memory', () => {
+  const service = tested(async (environment) => [await startWatched(environment)]);
+  behaviour(service);
+
+  describe('POST /plants', () => {
+    for (const [what, body, error, told = ''] of BODIES)
+      it(`${error ? `answers ${error} to` : 'accepts'} a body of ${what}`, async () => {
+        const user = service.user();
+        const answer = await user.post(body);
+        expect(answer).to.include(error ? { status: Math.floor(error / 100), error } : { status: 200 });
+        expect(answer.message ?? '').to.contain(told);
+        expect(await user.names()).to.deep.equal(error ? [] : ['Fern']);
+      });
+
+    it('accepts only JSON in UTF-8, and no content encoding', async () => {
+      for (const [status, types] of Object.entries(TYPES))
+        for (const type of types) {
+          const answer = await service.user().post(FERN, { 'Content-Type': type });
+          expect(String(answer.status), type).to.equal(status);
+        }
+      expect((await service.user().post(FERN, {})).error).to.equal(41500);
+      for (const [status, encodings] of Object.entries(ENCODINGS))
+        for (const encoding of encodings) {
+          const body = /gzip/i.test(encoding) ? gzipSync(FERN) : FERN;
+          const answer = await service.user().post(body, { ...JSON_TYPE, 'Content-Encoding': encoding });
+          expect(String(answer.status), encoding).to.equal(status);
+        }
+    });
+  });
+
+  describe('DELETE /plants/{id}', () => {
+    for (const id of ['01', '-0', '%31', '%zz', '1%2F..', '1;2', '__proto__', '9223372036854775808'])
+      it(`answers 40005 to the id ${id}, and deletes nothing`, async () => {
+        const user = service.user();
+        await user.plants([1, 'Fern'], [0, 'Moss']);
+        expect(await user.delete(id)).to.include({ status: 400, error: 40005 });
+        expect(await user.names()).to.have.length(2);
+      });
+  });
+
+  describe('GET /plants', () => {
+    it('selects plants by limit and cursor, and answers 40004 with the name of a malformed one', async () => {
+      const user = service.user();
+      await user.plants([1, 'Fern'], [2, 'Moss'], [3, 'Palm']);
+      expect(await user.names('/plants?limit=%32&page=2&%zz=%zz')).to.deep.equal(['Fern', 'Moss']);
+      expect(await user.names('/plants?cursor=djEuMQ&limit=1')).to.deep.equal(['Moss']);
+      for (const [query, name] of Object.entries({ 'limit=1&limit=1': 'limit', 'cursor=1': 'cursor' })) {
+        const { error, message } = await user.get(`/plants?${query}`);
+        expect(error).to.equal(40004);
+        expect(message).to.contain(name);
+      }
+    });
+
+    it('may be cached by its user only, who has to revalidate; HEAD answers alike, without the body', async () => {
+      const user = service.user();
+      const [get, head] = [await user.list(), await user.send({ method: 'HEAD', path: '/plants' })];
+      expect(get.headers).to.include({ 'cache-control': 'private, no-cache', vary: 'Authorization' });
+      expect(head).to.include({ status: 200, text: '' });
+      for (const name of ['content-type', 'content-length', 'etag', 'cache-control', 'vary'])
+        expect(head.headers[name], name).to.equal(get.headers[name]).and.not.equal(undefined);
+    });
+  });
+
+  describe('The condition', () => {
+    for (const [target, headers, status] of CONDITIONS)
+      it(`${JSON.stringify(headers)} of ${target} is answered ${status}`, async () => {
+        const user = service.user();
+        await user.plants([1, 'Fern']);
+        const tag = (await user.list()).headers.etag!;
+        const others = { TAG: tag, LONGER: `"0${tag.slice(1)}`, SHORTER: `"${tag.slice(2)}` };
+        const filled = Object.entries(others).reduce(
+          (text, [name, value]) => text.replace(name, JSON.stringify(value).slice(1, -1)),
+          JSON.stringify(headers),
+        );
+        const [method = '', path = ''] = target.split(' ');
+        const sent = { ...JSON_TYPE, ...(JSON.parse(filled) as typeof headers) };
+        const answer = await user.send({
+          method,
+          path,
+          headers: sent,
+          ...(method === 'POST' && { body: FERN }),
+        });
+        expect(answer.status).to.equal(status);
+        expect(await user.names()).to.deep.equal(status === 204 ? [] : ['Fern']);
+      });
+
+    it('If-None-Match: * lets a plant be created that does not exist', async () => {
+      expect(await service.user().post(FERN, { ...JSON_TYPE, 'If-None-Match': '*' })).to.include({
+        status: 200,
+      });
+    });
+  });
+
+  describe('Authentication', () => {
+    for (const [authorization, challenge] of Object.entries(CREDENTIALS))
+      it(`answers ${challenge ?? 200} to "${authorization.slice(0, 30)}"`, async () => {
+        const headers = { Authorization: authorization.replaceAll(/TOKEN(?!-)/g, service.user().token) };
+        const answer = await exchange(service.url, { path: '/plants', headers });
+        expect(answer.headers['www-authenticate']).to.equal(challenge);
+        expect(answer.error).to.equal(challenge && (challenge === CHALLENGE ? 40100 : 40101));
+      });
+
+    it('comes before any other check of a request', async () => {
+      for (const sent of FAULTY)
+        expect((await exchange(service.url, sent)).error, JSON.stringify(sent)).to.equal(40100);
+    });
+  });
+
+  for (const [path, allowed] of Object.entries({
+    '/plants': 'GET, HEAD, POST, OPTIONS',
+    '/plants/1': 'DELETE, OPTIONS',
+  }))
+    it(`answers 405 with Allow to other methods of ${path}, whatever field names another one, and 204 to OPTIONS`, async () => {
+      const user = service.user();
+      await user.plants([1, 'Fern']);
+      const headers = { 'X-HTTP-Method-Override': 'DELETE' };
+      const others = METHODS.filter((method) => !allowed.split(', ').includes(method));
+      for (const method of [...others, 'OPTIONS']) {
+        const answer = await user.send({ method, path, headers });
+        expect([answer.status, answer.headers.allow], method).to.deep.equal([
+          method === 'OPTIONS' ? 204 : 405,
+          allowed,
+        ]);
+      }
+      expect(await user.names()).to.deep.equal(['Fern']);
+    });
+
+  it('answers 40400 to an unknown path, to any method, and without a token unless it is below /plants', async () => {
+    for (const path of UNKNOWN_PATHS)
+      for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS'])
+        expect((await exchange(service.url, { method, path })).error, `${method} ${path}`).to.equal(40400);
+    for (const path of ['/plants/', '/plants/1/', '/plants/1/leaves', '/plants//1'])
+      expect((await service.user().get(path)).error, path).to.equal(40400);
+  });
+
+  it('returns the request id of the request if it is well-formed, and a new one with a failure without one', async () => {
+    const user = service.user();
+    const idOf = async (id: string, path: string) =>
+      (await user.get(path, { 'X-Request-Id': id })).headers['x-request-id'] as string;
+    for (const id of ['abc-123_x.y', 'x'.repeat(64)]) expect(await idOf(id, '/plants')).to.equal(id);
+    const made = new Set<string>();
+    for (const id of ['x'.repeat(65), 'a b', 'a;b', '', 'ü']) {
+      expect(await idOf(id, '/plants')).to.equal(undefined);
+      made.add(await idOf(id, '/nothing'));
+    }
+    expect(made).to.have.property('size', 5);
+    for (const id of made) expect(id).to.match(/^[0-9a-f-]{36}$/);
+  });
+});

@@ -1,22 +1,13 @@
-import { startInstance } from '../../../support/instance';
 import { describeRedis } from '../../../support/redis';
-import { behaviour } from './behaviour';
-import { httpContract } from './contract';
+import { startWatched } from '../../../support/watched-service';
+import { behaviour, tested } from './behaviour';
 
 // The requests of a user alternate between the instances.
 describeRedis('Two instances of the service on Redis', (redis) => {
-  httpContract(
-    {
-      name: 'Together, the service',
-      async start(environment) {
-        const onRedis = { REDIS_URL: redis.url, REDIS_KEY_PREFIX: redis.prefix, ...environment };
-        const instances = await Promise.all([startInstance(onRedis), startInstance(onRedis)]);
-        return {
-          urls: instances.map(({ url }) => url),
-          stop: () => Promise.all(instances.map((instance) => instance.stop())),
-        };
-      },
-    },
-    behaviour,
-  );
+  const start = (environment: Readonly<Record<string, string>>) =>
+    startWatched({
+      ...environment,
+      ...{ EVENT_STORE: 'redis', REDIS_URL: redis.url, REDIS_KEY_PREFIX: redis.prefix },
+    });
+  behaviour(tested((environment) => Promise.all([start(environment), start(environment)])));
 });
