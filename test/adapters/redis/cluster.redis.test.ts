@@ -75,7 +75,7 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     for (const { admin } of nodes) await admin.call('CLUSTER', 'DELSLOTS', 0);
     await until(() => fails(store.check()));
     expect(await rejection(store.check())).to.be.instanceOf(StoreUnavailable);
-    await until(() => store.status().refusals.includes('cluster_down'));
+    await until(() => store.status().refusals!.includes('cluster_down'));
     await nodes[0]!.admin.call('CLUSTER', 'ADDSLOTS', 0);
     await until(async () => !(await fails(store.check())));
     await until(() => store.log.includes('info Redis problem resolved: cluster down'));
