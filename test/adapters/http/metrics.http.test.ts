@@ -1,3 +1,4 @@
+/** What operators see: /metrics, and the admin port. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { METHODS } from '../../../src/adapters/http';
@@ -10,40 +11,45 @@ import { RawSocket } from '../../support/raw-socket';
 import { END, HOST, LIST } from '../../support/requests';
 import { ScriptedStore } from '../../support/scripted-store';
 import { until } from '../../support/until';
-import { TOKENS, type WatchedService, startWatched } from '../../support/watched-service';
+import { type WatchedService, startWatched } from '../../support/watched-service';
 
-const USERS = ['a', 'b', 'c', 'd', 'e', 'f'];
+const LIVE = `GET /health/live HTTP/1.1\r\n${HOST}${END}`;
+const METRICS = `GET /metrics HTTP/1.1\r\n${HOST}${END}`;
+const DURATIONS = 'http_request_duration_seconds_count';
+const CALLS = 'plant_store_event_store_duration_seconds_count';
+
+/** A service for each test of a suite, on a store that serves at once unless it is held. */
+function startedPerTest(environment: Readonly<Record<string, string>>) {
+  const test = {} as { service: WatchedService; store: ScriptedStore<PlantEvent> };
+  beforeEach(async () => {
+    test.store = new ScriptedStore(plantCodec);
+    test.store.held = false;
+    test.service = await startWatched(environment, { eventStore: test.store });
+  });
+  afterEach(() => test.service.stop());
+  return test;
+}
 
 describe('/metrics', () => {
-  let service: WatchedService;
-  let store: ScriptedStore<PlantEvent>;
-  const environment = {
-    AUTH_TOKENS: USERS.map((user) => `${user}:token-of-${user}`).join(),
-  };
+  const users = ['alice', 'bob', 'carol', 'dave', 'eve', 'frank'];
+  const test = startedPerTest({ AUTH_TOKENS: users.map((user) => `${user}:token-of-${user}`).join() });
 
-  beforeEach(async () => {
-    store = new ScriptedStore(plantCodec);
-    store.held = false;
-    service = await startWatched(environment, { eventStore: store });
-  });
-  afterEach(() => service.stop());
-
-  const text = async () => (await fetch(`${service.url}/metrics`)).text();
-  const valueOf = (series: string) => metricOf(service.url, series);
-  async function ask(path: string, method = 'GET', body?: object, user = 'a'): Promise<number> {
+  async function ask(path: string, method = 'GET', body?: object, user = 'alice'): Promise<number> {
     const headers = { Authorization: `Bearer token-of-${user}`, 'Content-Type': 'application/json' };
-    const answer = await fetch(service.url + path, {
-      method,
-      headers,
-      ...(body && { body: JSON.stringify(body) }),
-    });
+    const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    const answer = await fetch(test.service.url + path, sent);
     await answer.text();
     return answer.status;
   }
   const create = (id: number) => ask('/plants', 'POST', { id, name: 'Fern' });
+  const text = async () => (await fetch(`${test.service.url}/metrics`)).text();
+  async function expectMetrics(expected: Readonly<Record<string, number>>): Promise<void> {
+    const value = await metricsOf(test.service.url);
+    for (const [series, number] of Object.entries(expected)) expect(value(series), series).to.equal(number);
+  }
 
   it('needs no token, has Prometheus’ text format, and is documented, each metric but those of the process', async () => {
-    const answer = await fetch(`${service.url}/metrics`);
+    const answer = await fetch(`${test.service.url}/metrics`);
     expect(answer.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
     const all = await answer.text();
     for (const line of all.split('\n'))
@@ -55,22 +61,9 @@ describe('/metrics', () => {
       if (!/^(?:process|nodejs)_/.test(name)) expect(page).to.contain(`| \`${name}\` |`);
   });
 
-  it('counts requests and their durations by method, route and status', async () => {
-    await create(1);
-    const since = performance.now();
-    for (const id of [7, 8]) await ask(`/plants/${id}`, 'DELETE');
-    const seconds = (performance.now() - since) / 1000;
-    const series = (suffix: string, method: string, route: string, status: number, le = '') =>
-      `http_request_duration_seconds_${suffix}{${le}method="${method}",route="${route}",status="${status}"}`;
-    expect(await valueOf(series('count', 'POST', '/plants', 200))).to.equal(1);
-    expect(await valueOf(series('count', 'DELETE', '/plants/:id', 404))).to.equal(2);
-    expect(await valueOf(series('bucket', 'DELETE', '/plants/:id', 404, 'le="+Inf",'))).to.equal(2);
-    expect(await valueOf(series('sum', 'DELETE', '/plants/:id', 404))).to.be.within(0, seconds);
-  });
-
   it('has a bounded number of series, and no data of users: unknown methods and paths have one label', async () => {
     for (const method of [...METHODS, 'PUT']) await ask('/nowhere', method);
-    const client = await RawSocket.open(service.url);
+    const client = await RawSocket.open(test.service.url);
     for (const method of ['PROPFIND', 'LINK', 'PURGE'])
       await client.send(`${method} /Canary7 HTTP/1.1\r\n${HOST}${END}`).answer();
     client.reset();
@@ -81,82 +74,50 @@ describe('/metrics', () => {
     for (const secret of ['Canary7', 'PROPFIND', 'token-of-a']) expect(all).not.to.contain(secret);
   });
 
-  it('reports rounds, appends, the memory in use and the durations of store calls', async () => {
+  it('counts requests, rounds, events, connections, and how often and how long the store was called', async () => {
     await create(1);
     await create(2);
-    await ask('/plants/1', 'DELETE');
-    await ask('/plants');
-    const value = await metricsOf(service.url);
-    const store = 'plant_store_event_store_duration_seconds_count';
-    for (const [series, expected] of Object.entries({
+    const since = performance.now();
+    for (const id of [7, 8]) await ask(`/plants/${id}`, 'DELETE');
+    const seconds = (performance.now() - since) / 1000;
+    const deletes = '{method="DELETE",route="/plants/:id",status="404"}';
+    expect(await metricOf(test.service.url, DURATIONS.replace('count', 'sum') + deletes)).to.be.within(
+      0,
+      seconds,
+    );
+    await expectMetrics({
+      [`${DURATIONS}{method="POST",route="/plants",status="200"}`]: 2,
+      [`${DURATIONS}${deletes}`]: 2,
       plant_store_round_requests_count: 4,
       plant_store_round_requests_sum: 4,
       plant_store_round_trips_total: 4,
-      plant_store_appended_events_total: 3,
+      plant_store_appended_events_total: 2,
       plant_store_cache_streams: 1,
-      [`${store}{operation="append",outcome="appended"}`]: 3,
-      [`${store}{operation="read",outcome="read"}`]: 1,
-    }))
-      expect(value(series), series).to.equal(expected);
-  });
-
-  it('shows that simultaneous requests shared a round', async () => {
-    const clients = await Promise.all(Array.from({ length: 20 }, () => RawSocket.open(service.url)));
-    const list = LIST.replace(TOKENS.alice, 'token-of-a');
-    const askAll = () => Promise.all(clients.map((client) => client.send(list).answer()));
-    // Node accepts one connection per turn.
-    await askAll();
-    const before = await valueOf('plant_store_round_requests_count');
-    for (const { status } of await askAll()) expect(status).to.equal(200);
-    // A turn of the event loop starts 16 requests at most.
-    expect((await valueOf('plant_store_round_requests_count')) - before).to.be.within(1, 3);
-    for (const client of clients) client.reset();
-  });
-
-  it('reports open connections, their limit, and whether the service is ready', async () => {
-    await text();
-    const clients = await Promise.all(Array.from({ length: 10 }, () => RawSocket.open(service.url)));
-    await until(async () => (await valueOf('http_connections')) > 10);
-    for (const client of clients) client.reset();
-    await until(async () => (await valueOf('http_connections')) <= 10);
-    expect(await valueOf('http_connections_limit')).to.equal(4096);
-    expect(await valueOf('plant_store_ready')).to.equal(1);
-    const stopped = service.stop(500);
-    expect(await valueOf('plant_store_ready')).to.equal(0);
-    await stopped;
-  });
-
-  it('counts the connections that are refused, beyond their number or that of their requests', async () => {
-    store.held = true;
-    await service.stop();
-    service = await startWatched({ MAX_CONNECTIONS: '2' }, { eventStore: store });
-    const refused = () => valueOf('http_refused_connections_total');
-    // The connection of fetch is kept open.
-    expect(await refused()).to.equal(0);
-    const client = await RawSocket.open(service.url);
-    await (await RawSocket.open(service.url)).ended();
-    // They wait for the list.
-    await client.send(LIST.repeat(1100)).ended();
-    expect(await refused()).to.equal(2);
+      [`${CALLS}{operation="append",outcome="appended"}`]: 2,
+      [`${CALLS}{operation="read",outcome="read"}`]: 2,
+      http_connections_limit: 4096,
+      plant_store_ready: 1,
+    });
   });
 
   it('has the loads that wait', async () => {
-    store.held = true;
-    const lists = USERS.map((user) => ask('/plants', 'GET', undefined, user));
+    test.store.held = true;
+    const lists = users.map((user) => ask('/plants', 'GET', undefined, user));
     const loads = async () =>
       [...(await text()).matchAll(/^plant_store_loads_\w+ (\d+)$/gm)].map(([, count]) => Number(count));
     await until(async () => (await loads()).join() === '2');
-    store.held = false;
-    for (const call of [...store.calls]) await call.answer();
+    test.store.held = false;
+    for (const call of [...test.store.calls]) await call.answer();
     for (const list of lists) expect(await list).to.equal(200);
     expect(await loads()).to.deep.equal([0]);
   });
 
-  it('reports the kind of each fault, conflicts and lost histories', async () => {
+  it('counts the faults of each kind, conflicts and lost histories', async () => {
+    const { store } = test;
     await create(1);
-    await store.record('plants/a', created(7, 'Ivy'));
+    await store.record('plants/alice', created(7, 'Ivy'));
     await create(3);
-    await store.loseTail('plants/a', 0);
+    await store.loseTail('plants/alice', 0);
     await create(1);
     store.held = true;
     const failing = create(2);
@@ -164,16 +125,92 @@ describe('/metrics', () => {
     await store.sole.fail(new StoreUnavailable('away'));
     expect(await failing).to.equal(503);
     store.held = false;
-    const value = await metricsOf(service.url);
-    for (const [series, expected] of Object.entries({
+    await expectMetrics({
       plant_store_lost_histories_total: 1,
       'http_request_failures_total{reason="store"}': 1,
       'http_request_failures_total{reason="bug"}': 0,
       plant_store_conflicts_total: 1,
       'plant_store_faults_total{kind="unavailable"}': 1,
       'plant_store_faults_total{kind="bug"}': 0,
-      'plant_store_event_store_duration_seconds_count{operation="append",outcome="unavailable"}': 1,
-    }))
-      expect(value(series), series).to.equal(expected);
+      [`${CALLS}{operation="append",outcome="unavailable"}`]: 1,
+    });
+  });
+});
+
+describe('The admin port', () => {
+  const test = startedPerTest({ ADMIN_PORT: '0', MAX_CONNECTIONS: '2' });
+
+  const statusOf = async (url: string) => (await fetch(url, { headers: { Connection: 'close' } })).status;
+  const statuses = async (url: string) => {
+    const found = [];
+    for (const path of ['/health/live', '/health/ready', '/metrics', '/', '/plants', '/openapi.json'])
+      found.push(await statusOf(url + path));
+    return found;
+  };
+
+  it('has health and metrics and nothing else; the public port keeps health, for its proxy', async () => {
+    const { url, adminUrl } = test.service;
+    expect(await statuses(adminUrl!)).to.deep.equal([200, 200, 200, 404, 404, 404]);
+    expect(await statuses(url)).to.deep.equal([200, 200, 404, 200, 401, 200]);
+    const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
+    expect(document.paths).to.include.keys('/health/ready').and.not.to.have.any.keys('/metrics');
+  });
+
+  it('answers if clients have all connections of the public port; its requests are counted and logged alike', async () => {
+    const { url, adminUrl, log } = test.service;
+    const clients = [await RawSocket.open(url), await RawSocket.open(url)];
+    for (const client of clients) await client.send(LIST).answer();
+    expect(await statusOf(`${adminUrl}/health/live`)).to.equal(200);
+    const value = await metricsOf(adminUrl!);
+    expect(value('http_connections')).to.equal(2);
+    expect(value(`${DURATIONS}{method="GET",route="/health/live",status="200"}`)).to.equal(1);
+    expect(log.join('')).to.match(/"level":20.*"route":"\/health\/live"/);
+
+    // Refused are connections beyond their number, and one with too many requests.
+    await (await RawSocket.open(url)).ended();
+    test.store.held = true;
+    await clients[0]!.send(LIST.repeat(1100)).ended();
+    expect(await metricOf(adminUrl!, 'http_refused_connections_total')).to.equal(2);
+    clients[1]!.reset();
+  });
+
+  for (const [what, bytes, rest] of [
+    ['idle after a response', LIVE, LIVE],
+    ['idle without a request', '', LIVE],
+    ['sending a request slowly', LIVE.slice(0, -2), END],
+    ['waiting for a response that they do not read', METRICS.repeat(500), ''],
+  ] as const)
+    it(`answers although its 32 connections are taken, the oldest idle one of which it closes: ${what}`, async () => {
+      const admin = test.service.adminUrl!;
+      const taken: RawSocket[] = [];
+      while (taken.length < 32) {
+        const client = await RawSocket.open(admin);
+        if (rest === '') client.socket.pause();
+        taken.push(client.send(bytes));
+        if (bytes === LIVE) await client.answer();
+      }
+      for (let times = 0; times < 3; times++) expect(await statusOf(`${admin}/health/live`)).to.equal(200);
+      if (rest !== '') {
+        await taken[0]!.ended();
+        expect((await taken.at(-1)!.send(rest).answer()).status).to.equal(200);
+      }
+      for (const client of taken) client.reset();
+    });
+
+  it('fails readiness on both ports during the drain, and closes after the last response', async () => {
+    const { service, store } = test;
+    const client = await RawSocket.open(service.url);
+    store.held = true;
+    client.send(LIST);
+    await until(() => store.calls.length > 0);
+    const probe = await RawSocket.open(service.url);
+    const stopped = service.stop(300);
+    expect((await probe.send(LIVE.replace('live', 'ready')).answer()).status).to.equal(503);
+    expect((await statuses(service.adminUrl!)).slice(0, 3)).to.deep.equal([200, 503, 200]);
+    expect(await metricOf(service.adminUrl!, 'plant_store_ready')).to.equal(0);
+    await store.sole.answer();
+    expect((await client.answer()).status).to.equal(200);
+    expect(await stopped).to.equal(true);
+    expect(await statusOf(service.adminUrl!).catch(() => 'closed')).to.equal('closed');
   });
 });

@@ -1,0 +1,330 @@
+/** The app beside other middleware, under a server of Node, and for pages of other origins; other applications under `listen`. */
+import { once } from 'node:events';
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import Koa from 'koa';
+import bodyParser from 'koa-bodyparser';
+import mount from 'koa-mount';
+import { MemoryEventStore } from '../../../src/adapters/memory';
+import { RawSocket } from '../../support/raw-socket';
+import { rejection } from '../../support/rejection';
+import { JSON_TYPE, LIST, request as bytesOf } from '../../support/requests';
+import { startWatched } from '../../support/watched-service';
+import { appWith, ask, create, servedPerTest } from './app-with';
+
+const GARDEN = 'https://garden.example';
+const errorOf = ({ text }: { readonly text: string }) => (JSON.parse(text) as { error: number }).error;
+
+describe('The app, mounted with koa-mount,', () => {
+  const serve = servedPerTest();
+
+  it('has relative links, documents and files, which hold under any path, and passes other paths on', async () => {
+    const app = new Koa().use(mount('/v1', appWith())).use((ctx) => void (ctx.body = 'mine'));
+    const url = `${await serve(app)}/v1`;
+    expect((await ask(`${url}/`)).text).to.contain('"docs":"docs","openapi":"openapi.json"');
+    const { servers, paths } = JSON.parse((await ask(`${url}/openapi.json`)).text) as {
+      servers: { url: string }[];
+      paths: object;
+    };
+    expect(servers[0]!.url).to.equal('.');
+    // The app has no metrics.
+    expect(paths).to.include.keys('/plants', '/docs').and.not.to.have.any.keys('/metrics');
+    expect((await ask(`${url}/metrics`)).text).to.equal('mine');
+    for (const id of [1, 2]) await create(url, id, 'Fern');
+    expect((await ask(`${url}/plants?limit=1`)).headers['link']).to.match(/^<\?limit=1&cursor=/);
+    const page = await ask(`${url}/docs`);
+    const files = [...page.text.matchAll(/(?:href|src)="(?!data:)([^"]+)"/g)].map(([, file]) => file!);
+    expect(files).to.have.length(4);
+    for (const file of files)
+      expect(await ask(new URL(file, `${url}/docs`).href)).to.include({ status: 200 });
+    expect((await ask(`${url}0/plants`)).text).to.equal('mine');
+  });
+});
+
+describe('Middleware in front of the app', () => {
+  const serve = servedPerTest();
+  /** Serves an application that runs `middleware` in front of the app. */
+  const front = (middleware: Koa.Middleware, app: Koa = appWith()) =>
+    serve(new Koa().use(middleware).use(mount(app)));
+
+  it('may set fields before the app, which adds its own, and answer requests itself', async () => {
+    const app = appWith();
+    const url = await front(async (ctx, next) => {
+      ctx.set({
+        'Strict-Transport-Security': 'max-age=1',
+        'Content-Security-Policy': 'none',
+        Vary: 'Origin',
+      });
+      if (ctx.path === '/closed') ctx.body = 'closed';
+      else await next();
+    }, app);
+    expect((await ask(`${url}/closed`)).text).to.equal('closed');
+    expect(app.reports).to.deep.equal([]);
+    for (const [path, expected] of Object.entries({
+      '/plants': { vary: 'Origin, Authorization', 'cache-control': 'private, no-cache' },
+      '/plants?limit=x': { vary: 'Origin', 'cache-control': 'no-store' },
+      '/docs': { 'x-content-type-options': 'nosniff' },
+    })) {
+      const { headers } = await ask(url + path);
+      expect(headers).to.include({ ...expected, 'strict-transport-security': 'max-age=1' });
+      expect(headers['content-security-policy'] === 'none').to.equal(path !== '/docs');
+    }
+  });
+
+  it('may read and change every response after the app: here it compresses them', async () => {
+    const seen: [number, string | undefined][] = [];
+    const url = await front(async (ctx, next) => {
+      await next();
+      const body = ctx.body === undefined ? undefined : String(ctx.body);
+      seen.push([ctx.status, body]);
+      ctx.vary('Accept-Encoding');
+      if (body === undefined) return;
+      ctx.set('Content-Encoding', 'gzip');
+      ctx.body = ctx.path === '/plants' ? Readable.from([gzipSync(body)]) : gzipSync(body);
+    });
+    expect((await create(url, 1, 'Fern')).text).to.equal('{"name":"Fern"}');
+    const list = await ask(`${url}/plants`);
+    expect(list.headers).to.include({ 'content-encoding': 'gzip', vary: 'Authorization, Accept-Encoding' });
+    expect(list.headers).not.to.have.property('content-length');
+    const known = { 'If-None-Match': list.headers['etag']! };
+    expect(await ask(`${url}/plants`, { headers: known })).to.include({ status: 304, text: '' });
+    expect(await ask(`${url}/plants/1`, { method: 'DELETE' })).to.include({ status: 204, text: '' });
+    expect(errorOf(await ask(`${url}/nothing`))).to.equal(40400);
+    expect(seen).to.deep.equal([
+      [200, '{"name":"Fern"}'],
+      [200, '[{"name":"Fern"}]'],
+      [304, undefined],
+      [204, undefined],
+      [404, '{"error":40400,"message":"there is nothing at this path"}'],
+    ]);
+  });
+
+  it('may be a body parser, whose text the app uses', async () => {
+    const url = await front(bodyParser());
+    const post = (body: string) => ask(`${url}/plants`, { method: 'POST', body });
+    for (const id of ['9007199254740992', '9007199254740993'])
+      expect((await post(`{"id":${id},"name":"Fern"}`)).status).to.equal(200);
+    expect(errorOf(await post('{"id":9007199254740993,"name":"Fern"}'))).to.equal(40003);
+  });
+
+  it('must not read the body without passing it on: the request is then reported as a fault', async () => {
+    const app = appWith();
+    const url = await front(async (ctx, next) => {
+      ctx.req.resume();
+      await once(ctx.req, 'end');
+      await next();
+    }, app);
+    expect(errorOf(await create(url, 1, 'Fern'))).to.equal(50000);
+    expect(app.reports[0]?.error).to.have.property('message', 'middleware in front has read the body');
+    expect(app.reports[0]?.error).to.have.property('cause').that.is.instanceOf(Error);
+  });
+});
+
+describe('Middleware after the app', () => {
+  const serve = servedPerTest();
+  /** Serves the app, with middleware after it that gets the requests that the app does not know. */
+  async function followedBy(middleware: Koa.Middleware) {
+    const app = appWith();
+    app.use(middleware as never);
+    app.on('error', () => {});
+    return { url: await serve(app), reports: app.reports };
+  }
+
+  it('gets the requests that the app does not know, and may throw an error of Koa, which Koa answers, or another', async () => {
+    const { url, reports } = await followedBy((ctx, next) => {
+      if (ctx.path === '/bug') throw new TypeError('a bug');
+      if (ctx.path === '/nothing') return next();
+      return ctx.throw(ctx.path === '/mine' ? 500 : 403, 'not yours');
+    });
+    expect((await ask(`${url}/other`)).text).to.equal('not yours');
+    expect((await ask(`${url}/mine`)).text).to.equal('Internal Server Error');
+    expect(errorOf(await ask(`${url}/bug`))).to.equal(50000);
+    expect(errorOf(await ask(`${url}/nothing`))).to.equal(40400);
+    expect((await ask(`${url}/plants`, { method: 'PUT' })).status).to.equal(405);
+    const told = reports.map(({ status, error }) => [status, (error as Error | undefined)?.message]);
+    expect(told).to.deep.equal([
+      [403, undefined],
+      [500, 'not yours'],
+      [500, 'a bug'],
+      [404, undefined],
+      [405, undefined],
+    ]);
+  });
+
+  for (const [what, body, sent] of [
+    ['an object', () => ({ a: 1 }), '{"a":1}'],
+    ['a stream', () => Readable.from(['one ', 'two']), 'one two'],
+    ['a text', () => 'text', 'text'],
+    ['a Buffer', () => Buffer.from('bytes'), 'bytes'],
+    ['a status without a body', undefined, 'OK'],
+    ['null', () => null, ''],
+  ] as const)
+    it(`may answer with ${what}`, async () => {
+      const { url } = await followedBy((ctx) => {
+        ctx.status = 200;
+        if (body) ctx.body = body();
+      });
+      const status = what === 'null' ? 204 : 200;
+      expect(await ask(`${url}/other`)).to.include({ status, text: sent });
+      expect(await ask(`${url}/other`, { method: 'HEAD' })).to.include({ status, text: '' });
+    });
+
+  it('may answer with a stream, which is not read for a HEAD, or without Koa', async () => {
+    let read = false;
+    const { url } = await followedBy((ctx) => {
+      if (ctx.method === 'HEAD') ctx.body = new Readable({ read: () => (read = true) });
+      else ctx.respond = false;
+      if (ctx.method === 'GET') ctx.res.end('by hand');
+    });
+    expect((await ask(`${url}/other`, { method: 'HEAD' })).status).to.equal(200);
+    expect(read).to.equal(false);
+    expect((await ask(`${url}/other`)).text).to.equal('by hand');
+  });
+
+  it('resets its response if the stream has failed before', async () => {
+    const { url } = await followedBy(async (ctx) => {
+      const body = Readable.from(['one']);
+      ctx.body = body;
+      body.destroy();
+      await once(body, 'close');
+    });
+    expect(await rejection(ask(`${url}/other`))).to.be.instanceOf(TypeError);
+  });
+});
+
+describe('The app under a server of Node', () => {
+  let server: Server | undefined;
+  afterEach(() => server?.close().closeAllConnections());
+  async function serve(app: Koa): Promise<string> {
+    const handle = app.callback();
+    server = createServer((asked, answer) => void handle(asked, answer)).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  it('answers HEAD for a long list without a length', async () => {
+    const url = await serve(appWith());
+    for (let id = 1; id <= 12; id++) await create(url, id, 'x'.repeat(10_000));
+    const { status, headers } = await ask(`${url}/plants`, { method: 'HEAD' });
+    expect([status, headers['content-type'], headers['content-length']]).to.deep.equal([
+      200,
+      'application/json',
+      undefined,
+    ]);
+  });
+
+  it('lets Node send 100 Continue, once, and counts requests of a user until they are answered', async () => {
+    const client = await RawSocket.open(await serve(appWith({ maxUserRequests: 1 })));
+    client.send(bytesOf('POST', '/plants', `${JSON_TYPE}Expect: 100-continue\r\nContent-Length: 22\r\n`));
+    expect((await client.answer()).status).to.equal(100);
+    expect((await client.send('{"id":1,"name":"Fern"}').answer()).status).to.equal(200);
+    for (let i = 0; i < 5; i++) expect((await client.send(LIST).answer()).status).to.equal(200);
+    client.reset();
+  });
+
+  it('emits a fault of the service as an error of the app if there is no report', async () => {
+    const store = new MemoryEventStore();
+    store.read = () => Promise.reject(new TypeError('a bug'));
+    const app = appWith({ report: undefined as never }, store);
+    const errors: unknown[] = [];
+    app.on('error', (error) => errors.push(error));
+    const url = await serve(app);
+    for (const query of ['', '?limit=x']) await ask(`${url}/plants${query}`);
+    expect(errors.map(String)).to.deep.equal(['TypeError: a bug']);
+  });
+});
+
+describe('An application under listen', () => {
+  const serve = servedPerTest();
+
+  it('treats an undefined option as absent', async () => {
+    // As a caller in JavaScript passes it: `{ maxConnections: process.env.LIMIT }`.
+    const unset = { bodyLimit: undefined, maxUserRequests: undefined, storeTimeoutMs: undefined };
+    const unsetToo = { host: undefined, maxConnections: undefined, requestTimeoutMs: undefined };
+    const url = await serve(appWith(unset as never), unsetToo as never);
+    expect((await create(url, 1, 'x'.repeat(70_000))).status).to.equal(413);
+    expect((await ask(`${url}/plants`)).text).to.equal('[]');
+  });
+
+  it('is refused a late body with its request id, and with none of the other fields that it has set', async () => {
+    const app = new Koa();
+    app.use(async (context) => {
+      context.set({ 'X-Other': 'value', 'X-Request-Id': 'of-the-application' });
+      await text(context.req);
+    });
+    app.silent = true;
+    const client = await RawSocket.open(await serve(app, { requestTimeoutMs: 300 }));
+    const { status, fields } = await client
+      .send('POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{')
+      .answer();
+    expect([status, fields.get('x-request-id')]).to.deep.equal([408, 'of-the-application']);
+    expect(fields.has('x-other')).to.equal(false);
+  });
+});
+
+describe('A page of another origin', () => {
+  const serve = servedPerTest();
+
+  /** Status, and the fields of CORS: never one that lets a browser send its credentials. */
+  async function asked(url: string, method: string, headers: Readonly<Record<string, string>>) {
+    const answer = await ask(url, { method, headers });
+    const fields = Object.entries(answer.headers).filter(([name]) => /^(?:vary|access-control-)/.test(name));
+    return { status: answer.status, ...Object.fromEntries(fields) };
+  }
+
+  it('has its preflight answered, without a token, if it is one of the allowed ones', async () => {
+    const preflight = {
+      'Access-Control-Request-Method': 'DELETE',
+      'Access-Control-Request-Headers': 'authorization',
+    };
+    const allowed = {
+      ...{ status: 204, vary: 'Origin', 'access-control-allow-methods': 'GET,HEAD,POST,DELETE,OPTIONS' },
+      'access-control-allow-headers':
+        'Authorization,Content-Type,If-Match,If-None-Match,X-Request-Id,baggage,sentry-trace,traceparent,tracestate',
+      'access-control-max-age': '86400',
+    };
+    const refused = { status: 401, vary: 'Origin' };
+    const to = (origin: string) => ({ ...allowed, 'access-control-allow-origin': origin });
+    for (const [corsOrigins, origin, expected] of [
+      [['https://other.example', GARDEN], GARDEN, to(GARDEN)],
+      [[GARDEN], `${GARDEN}.evil.example`, refused],
+      [[GARDEN], 'http://garden.example', refused],
+      [[GARDEN], 'null', refused],
+      [[GARDEN], '', refused],
+      [[], GARDEN, { status: 401 }],
+      [['*'], GARDEN, to('*')],
+      [['*'], 'null', to('*')],
+    ] as const) {
+      const url = await serve(appWith({ corsOrigins }));
+      const headers = { Origin: origin, Authorization: '', ...preflight };
+      for (const path of ['/plants', '/plants/1'])
+        expect(await asked(url + path, 'OPTIONS', headers), `${origin} ${path}`).to.deep.equal(expected);
+    }
+  });
+
+  it('may read every response, also a failure, with the fields that a client needs', async () => {
+    const shared = {
+      'access-control-allow-origin': GARDEN,
+      'access-control-expose-headers': 'ETag,Link,Retry-After,WWW-Authenticate,X-Request-Id',
+    };
+    const { url, stop } = await startWatched({ CORS_ORIGINS: `https://other.example, ${GARDEN}` });
+    const list = await asked(`${url}/plants`, 'GET', { Origin: GARDEN });
+    expect(list).to.deep.equal({ status: 200, vary: 'Origin, Authorization', ...shared });
+    for (const [status, method, path, headers] of [
+      [404, 'DELETE', '/plants/1', {}],
+      [401, 'GET', '/plants', { Authorization: '' }],
+      [404, 'GET', '/none', {}],
+    ] as const) {
+      const failure = await asked(url + path, method, { Origin: GARDEN, ...headers });
+      expect(failure).to.include({ status, ...shared });
+    }
+    // A failure that requests share has kept nothing of the one before.
+    const other = await asked(`${url}/plants/1`, 'DELETE', { Origin: 'https://evil.example' });
+    expect(other).to.deep.equal({ status: 404, vary: 'Origin' });
+    await stop();
+  });
+});
