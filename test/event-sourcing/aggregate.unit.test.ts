@@ -1,6 +1,5 @@
 /** Scripts with one aggregate; script.ts explains the steps. A row is what it promises, and the script that shows it. */
-import { Script, type ScriptOptions } from './script';
-import { type Suites, describeAll } from './steps';
+import { Script, type ScriptOptions, type Suites, describeAll } from './script';
 
 const suites: Suites<ScriptOptions> = {
   'A round of an aggregate': {
@@ -47,8 +46,6 @@ const suites: Suites<ScriptOptions> = {
     'applies the newer events, decides again and appends after them, with a new commit id': `
       a: +1; q: sum; calls -> append 0/ as mine-1 +1; others +2; answer; a -> pending
       calls -> append 1/other-writer-1 as mine-2 +1; answer; a q -> ok, pending; answer; q -> 3; recorded -> +2 +1`,
-    'records each command once, after any number of conflicts': `
-      a: +1; others +2; answer; others +3; answer; others +4; answer; answer; a -> ok; recorded -> +2 +3 +4 +1`,
     'records the commands that are still accepted, and rejects the others': `
       others +2; load; q: sum; a: +1; b: -3; c: +5; answer; others -2; answer
       calls -> append 2/other-writer-2 as mine-2 +1 +5; answer; a b c -> ok, too-low, ok; recorded -> +2 -2 +1 +5`,
@@ -62,7 +59,6 @@ const suites: Suites<ScriptOptions> = {
   'When the store has lost the tail of the history, an aggregate': {
     'reloads the stream and serves the events that are left': `
       others +1 +2; load; observed; lose-tail 1; load -> 1; observed -> lost 2, round 1/2`,
-    'serves nothing if all events were lost': 'others +1; load -> 1; lose-tail 0; load -> 0',
     'detects it even if another history has reached the same version': `
       others +1 +2; load; lose-tail 1; others +5; load -> 6`,
     'detects it by an append, too, and decides against the current history': `
@@ -142,11 +138,6 @@ const suites: Suites<ScriptOptions> = {
       a b -> OutcomeUnknown, OutcomeUnknown; q c -> StoreUnavailable, StoreUnavailable`,
     'does not repeat it when no request waits for it any more': `
       a: +1; pass 995; lose; q: sum; pass 5; a -> OutcomeUnknown; calls -> read 0/; answer; q -> 0; pass 100; calls -> none`,
-    'serves the next round from the recorded events after an unknown outcome': `
-      a: +1; execute; lose; pass 100; hang; pass 1000; a -> OutcomeUnknown; b: -1; answer; b -> pending; answer; b -> ok`,
-    'applies a late append like the events of others': `
-      a: +1; keep late; hang; pass 1000; a -> OutcomeUnknown; b: +2; execute late; answer; answer; b -> ok
-      recorded -> +1 +2`,
     'does not decide a command again after it expired': `
       p: sum; a: +1; pass 500; b: +2; answer; keep both; pass 500; a b -> OutcomeUnknown, pending; others +4
       answer both; answer; b -> ok; recorded -> +4 +2`,
@@ -217,7 +208,7 @@ const suites: Suites<ScriptOptions> = {
     'drops a state that exceeds it, reports it once, and does not load it again for ten seconds': [
       { maxBytes: 1000 },
       `others +11; load -> StoreUnavailable; error loaded reason retryAfterMs -> state_size,10000; bytes -> 0
-       observed -> too large, fault StoreUnavailable, round 1/1; sent; load -> StoreUnavailable; sent -> none; observed -> none
+       observed -> too-large, fault StoreUnavailable, round 1/1; sent; load -> StoreUnavailable; sent -> none; observed -> none
        pass 10000; load -> StoreUnavailable; sent -> read 0`,
     ],
     'refuses a command that would take more than seven eighths of it, and no other request': [

@@ -1,4 +1,4 @@
-/** All streams of all kinds: what a caller gets, and what a kind does with its events. */
+/** All streams of all kinds: what a caller gets, what a kind does with its events, and the memory that they share. */
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory';
 import { mintCommit, system } from '../../src/adapters/system';
@@ -9,22 +9,18 @@ import {
   BEGINNING,
   type EncodedEvent,
   type EventStore,
-  OutcomeUnknown,
   SNAPSHOT_EVERY,
-  decideAll,
   replay,
   streamOf,
   timeOf,
 } from '../../src/event-sourcing';
 import { LoadQueue } from '../../src/event-sourcing/load-queue';
-import { examplesOf, freezing } from '../../src/testing';
 import { ManualClock, untilIdle } from '../support/manual-clock';
 import { MemorySnapshots } from '../support/memory-snapshots';
 import { rejection } from '../support/rejection';
+import { ScriptedStore } from '../support/scripted-store';
 import { type Changed, changed, codec, counter, counterKind } from './counter';
-import { Script, TIMEOUT_MS } from './script';
-
-const ADA = streamOf('counters', 'ada');
+import { Pending, Script, TIMEOUT_MS } from './script';
 
 function given(options: Partial<AggregatesOptions> = {}, store: EventStore = new MemoryEventStore()) {
   const aggregates = new Aggregates({ ...system(), store, ...options });
@@ -35,70 +31,61 @@ function given(options: Partial<AggregatesOptions> = {}, store: EventStore = new
 
 async function eventsOf(store: EventStore) {
   const events = [];
-  for await (const page of replay(store, ADA, codec)) events.push(...page);
+  for await (const page of replay(store, streamOf('counters', 'ada'), codec)) events.push(...page);
   return events;
 }
 
-describe('The aggregates of a kind', () => {
-  const other = { ...counterKind, category: 'others' };
+/** A kind whose commands record so many events. */
+const many = {
+  ...counterKind,
+  decider: { ...counter, decide: (count: number) => ({ events: Array<Changed>(count).fill(changed(1)) }) },
+  sizes: { ofState: () => 0, ofCommand: () => 0 },
+};
 
+describe('The aggregates of a kind', () => {
   it('have a stream of their own for each id, whatever is in it', async () => {
     const { store, aggregates, sum } = given();
     const ids = ['a', 'A', 'a/b', 'a%2Fb', 'others/a', 'counters/a', '../a', ' ', '\0', 'é', 'e\u0301', '🌵'];
-    for (const kind of [counterKind, other])
+    for (const kind of [counterKind, { ...counterKind, category: 'others' }])
       for (const [index, id] of ids.entries()) await aggregates.execute(kind, id, index + 1);
     for (const [index, id] of ids.entries()) {
       expect([id, await sum(id)]).to.deep.equal([id, index + 1]);
-      expect(await store.read(streamOf('counters', id), BEGINNING))
-        .to.have.property('events')
-        .length(1);
+      expect(await store.read(streamOf('counters', id), BEGINNING)).to.have.nested.property(
+        'events.length',
+        1,
+      );
     }
   });
 
-  const tooLong = '🌵'.repeat(256);
-  for (const id of ['', tooLong, '\ud800', 'a\udc00b', null as never])
-    it(`have no stream for ${id === tooLong ? 'an id of 256 characters' : JSON.stringify(id)}`, async () => {
-      expect(await rejection(given().sum(id))).to.be.instanceOf(TypeError);
-    });
-
-  for (const category of ['', 'counters/a', 'Counters', '7', 'a'.repeat(33)])
-    it(`have a category, which is not ${JSON.stringify(category)}`, async () => {
-      const call = given().aggregates.query({ ...counterKind, category }, 'a', (sum) => sum);
-      expect(await rejection(call)).to.be.instanceOf(TypeError);
-    });
-
-  it('share no stream with a second kind of the same category', async () => {
+  it('have no stream for an invalid id or category, nor for a second kind of a category', async () => {
     const { aggregates, sum } = given();
     await sum('a');
-    const call = aggregates.query({ ...counterKind }, 'a', (state) => state);
-    expect(await rejection(call)).to.have.property('message', 'two kinds have the category counters');
+    for (const [category, id, message] of [
+      ['counters', '', 'the id of a stream must be'],
+      ['Counters', 'a', 'a category must be'],
+      ['counters', 'a', 'two kinds have the category counters'],
+    ] as const) {
+      const error = await rejection(aggregates.query({ ...counterKind, category }, id, (state) => state));
+      expect(error).to.be.instanceOf(TypeError).with.property('message').that.contains(message);
+    }
   });
 
   it('cannot be called with the name of a stream: that does not compile', async () => {
-    const { aggregates } = given();
     const name = streamOf('others', 'a');
     // @ts-expect-error: an id, not the name of a stream
-    await aggregates.execute(counterKind, name, 1);
+    await given().aggregates.execute(counterKind, name, 1);
     // @ts-expect-error: an id, not the name of a stream
-    await aggregates.query(counterKind, name, (sum) => sum);
-    // @ts-expect-error: a category and an id
-    expect(streamOf('counters', name)).to.equal('counters/others/a');
+    await given().aggregates.query(counterKind, name, (sum) => sum);
   });
 
   it(`save a snapshot after ${SNAPSHOT_EVERY} events by default`, async () => {
     const store = new MemorySnapshots();
     const { add } = given({ snapshots: { store } });
-    const decide = (count: number) => ({ events: Array<Changed>(count).fill(changed(1)) });
-    const kind = {
-      ...counterKind,
-      decider: { ...counter, decide },
-      sizes: { ofState: () => 0, ofCommand: () => 0 },
-    };
     for (const [count, calls] of [
       [SNAPSHOT_EVERY - 1, []],
       [1, ['load counters/ada', `save counters/ada at ${SNAPSHOT_EVERY}`]],
     ] as const) {
-      await add(count, kind);
+      await add(count, many);
       for (let turn = 0; turn < 10; turn++) await untilIdle();
       expect(store.calls).to.deep.equal(calls);
     }
@@ -118,33 +105,28 @@ describe('An executed command', () => {
     const { store, add } = given();
     const before = Date.now();
     const { head } = await add(1);
-    const [event] = await eventsOf(store);
-    expect(event!.time).to.equal(timeOf(head.commit)).and.within(before, Date.now());
-    expect([timeOf('a commit'), timeOf('123'), timeOf(mintCommit())].map(Number.isFinite)).to.deep.equal([
-      false,
-      false,
-      true,
-    ]);
+    expect((await eventsOf(store))[0]!.time)
+      .to.equal(timeOf(head.commit))
+      .and.within(before, Date.now());
+    const isTime = (commit: string) => timeOf(commit) !== undefined;
+    expect(['a commit', '123', mintCommit()].map(isTime)).to.deep.equal([false, false, true]);
   });
 
   it('records all its events as one commit, also more than a call of JavaScript takes arguments', async () => {
-    const { store, add, sum } = given();
-    const decide = (count: number) => ({ events: Array<Changed>(count).fill(changed(1)) });
-    await add(200_000, { ...counterKind, decider: { ...counter, decide } });
-    const commits = new Set((await eventsOf(store)).map(({ commit }) => commit));
-    expect(commits.size).to.equal(1);
-    expect(await sum().catch((error: unknown) => error)).to.be.instanceOf(TypeError);
+    const { store, add } = given();
+    await add(200_000, many);
+    expect(new Set((await eventsOf(store)).map(({ commit }) => commit)).size).to.equal(1);
     expect(await given({}, store).sum()).to.equal(200_000);
   });
 
   it('fails with the error of a decider that throws: nothing is written, and the next one is served', async () => {
-    const decide = () => {
-      throw new TypeError('a fault of the domain');
-    };
+    const decide = (by: number, sum: number) =>
+      by === 1 ? expect.fail('a fault of the domain') : counter.decide(by, sum);
+    const kind = { ...counterKind, decider: { ...counter, decide } };
     const { store, add } = given();
-    const error = await rejection(add(1, { ...counterKind, decider: { ...counter, decide } }));
-    expect(error).to.include({ name: 'TypeError', message: 'a fault of the domain' });
-    expect(await given({}, store).sum()).to.equal(0);
+    expect(await rejection(add(1, kind))).to.have.property('message', 'a fault of the domain');
+    await add(2, kind);
+    expect(await given({}, store).sum()).to.equal(2);
   });
 
   it('fails with the error of its view, although its events are recorded, and no other request does', async () => {
@@ -166,42 +148,6 @@ describe('An executed command', () => {
     expect(faults).to.deep.equal([(failed as PromiseRejectedResult).reason]);
     expect([first!.status, last!.status]).to.deep.equal(['fulfilled', 'fulfilled']);
     expect((await add(0, kind)).head.version).to.equal(2);
-  });
-
-  it('changes nothing when it is repeated after an unknown outcome, where its repetition changes nothing', async () => {
-    const store = new MemoryEventStore();
-    let repliesAreLost = true;
-    const losing: EventStore = {
-      read: (...args) => store.read(...args),
-      async append(...args) {
-        const result = await store.append(...args);
-        if (repliesAreLost) throw new OutcomeUnknown('the reply was lost');
-        return result;
-      },
-    };
-    const atMostOne = {
-      ...counter,
-      decide: (by: number, sum: number) => ({ events: sum > 0 ? [] : [changed(by)] }),
-    };
-    const { add } = given({ timeoutMs: 50 }, losing);
-    const kind = { ...counterKind, decider: atMostOne };
-    expect(await rejection(add(1, kind))).to.be.instanceOf(OutcomeUnknown);
-    repliesAreLost = false;
-    expect(await add(1, kind)).to.deep.include({ events: [] });
-    expect(await eventsOf(store)).to.have.length(1);
-  });
-});
-
-describe('Decisions in order', () => {
-  it('are made against the events of those before, and apply nothing for a command that records none', () => {
-    const states: number[] = [];
-    const decide = (by: number, sum: number) => {
-      states.push(sum);
-      return counter.decide(by, sum);
-    };
-    const decisions = decideAll({ ...counter, decide }, [1, 0, -9, 2, 3], 0);
-    expect(decisions.map(({ events = [] }) => events.length)).to.deep.equal([1, 0, 0, 1, 1]);
-    expect(states).to.deep.equal([0, 1, 1, 1, 3]);
   });
 });
 
@@ -234,42 +180,78 @@ describe('An aggregate', () => {
   });
 
   it('reports each page that it loads, and serves although its observer throws', async () => {
-    const loaded: (readonly [number, number])[] = [];
+    const loaded: string[] = [];
     const store = new MemoryEventStore(2);
-    await given({}, store).add(1);
-    for (let more = 0; more < 4; more++) await given({}, store).add(1);
+    for (let more = 0; more < 5; more++) await given({}, store).add(1);
     const observe = (event: AggregateEvent) => {
-      if (event.type === 'loaded') loaded.push([event.events, event.version]);
+      if (event.type === 'loaded') loaded.push(`${event.events} to ${event.version}`);
       throw new Error('a fault of the observer');
     };
     expect(await given({ observe }, store).sum()).to.equal(5);
-    expect(loaded).to.deep.equal([
-      [2, 2],
-      [2, 4],
-      [1, 5],
-    ]);
+    expect(loaded).to.deep.equal(['2 to 2', '2 to 4', '1 to 5']);
   });
 });
 
-describe('A frozen state', () => {
-  type Sums = Map<string, number>;
-  const sums = {
-    initialState: (): Sums => new Map(),
-    decide: (by: number) => ({ events: [changed(by)] }),
-    evolve: (state: Sums, { by }: { by: number }) => new Map([...state, ['sum', by]]),
-  };
-  const changing = { ...sums, evolve: (state: Sums, { by }: { by: number }) => state.set('sum', by) };
+describe('The memory of aggregates', () => {
+  /** Room for two streams with a sum of 100, which take 10,000 bytes and 2,048 each, and not for three. */
+  const MAX_BYTES = 25_000;
 
-  it('shows a domain whose `evolve` changes its argument', () => {
-    expect(() => examplesOf(sums).given(changed(1), changed(2))).not.to.throw();
-    expect(() => examplesOf(changing).given(changed(1))).to.throw('a state must not be changed');
+  /** @param sums of each stream, by its id: the events, one to a page. */
+  async function memory(sums: Readonly<Record<string, readonly number[]>>) {
+    const clock = new ManualClock();
+    const store = new ScriptedStore(codec, 1);
+    for (const [id, each] of Object.entries(sums)) await store.record(`counters/${id}`, ...each.map(changed));
+    store.held = false;
+    const { aggregates, sum } = given(
+      { clock, gather: undefined, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES },
+      store,
+    );
+    const query = (id: string) => new Pending(sum(id));
+    /** Queries streams, each after the one before it; resolves with the outcomes. */
+    const inTurn = async (...ids: string[]) => {
+      const outcomes = [];
+      for (const id of ids) {
+        const pending = query(id);
+        await clock.pass(0);
+        outcomes.push(pending.outcome);
+      }
+      return outcomes.join(' ');
+    };
+    return { clock, store, aggregates, query, inTurn };
+  }
+
+  it('is bounded in bytes: the least recently used ones are evicted, and loaded again', async () => {
+    const { aggregates, inTurn } = await memory({ a: [100], b: [100], c: [100] });
+    expect(await inTurn('a', 'b', 'a', 'c')).to.equal('100 100 100 100');
+    expect(aggregates.usage).to.include({ streams: 2, bytes: 24_096, hits: 1, misses: 3, evictions: 1 });
+    expect(await inTurn('a', 'b')).to.equal('100 100');
+    expect(aggregates.usage).to.include({ streams: 2, bytes: 24_096, hits: 2, misses: 4, evictions: 2 });
   });
 
-  it('shows a caller who changes what a query returned', async () => {
-    const kind = { category: 'sums', codec, decider: freezing(sums) };
-    const { aggregates } = given();
-    await aggregates.execute(kind, 'a', 1);
-    const state = await aggregates.query(kind, 'a', (all) => all);
-    expect(() => state.clear()).to.throw(TypeError);
+  it('serves one of two large states that are loaded at a time, and both one after the other', async () => {
+    const { clock, aggregates, query, inTurn } = await memory({ a: [100, 100], b: [100, 100] });
+    const both = [query('a'), query('b')];
+    await clock.pass(0);
+    expect(both.map(({ outcome }) => outcome).sort()).to.deep.equal(['200', 'StoreUnavailable']);
+    expect(both.find(({ error }) => error)!.error).to.have.property('reason', 'loading');
+    expect(await inTurn('a', 'b', 'a', 'b')).to.equal('200 200 200 200');
+    expect(aggregates.usage).to.include({ streams: 1, bytes: 22_048 });
+  });
+
+  it('keeps a history that is loading while no request waits for it, until it is loaded', async () => {
+    const { clock, store, aggregates, query, inTurn } = await memory({ a: [60, 60], b: [100], c: [100] });
+    store.held = true;
+    const early = query('a');
+    await store.sole.answer();
+    await clock.pass(TIMEOUT_MS);
+    expect(early.outcome).to.equal('StoreUnavailable');
+    const secondPage = store.sole;
+    store.held = false;
+    await inTurn('b', 'c');
+    expect(aggregates.usage).to.include({ streams: 2, evictions: 1 });
+    await secondPage.answer();
+    store.requests.length = 0;
+    expect(await inTurn('a')).to.equal('120');
+    expect(store.requests.map(({ after }) => after.version)).to.deep.equal([2]);
   });
 });

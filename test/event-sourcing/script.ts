@@ -1,5 +1,6 @@
 /**
- * Plays a script with one aggregate of counters, a store whose calls the script controls, and a clock.
+ * Plays scripts: steps such as `a: +3`, separated by `;` or a line break; `step -> text` checks its result. These are the
+ * steps with one aggregate of counters, a store whose calls the script controls, and a clock:
  *
  *     a: +3            executes a command, or queries with `a: sum`; the request is `a` from then on
  *     a b              the outcomes of these requests: pending, ok, a rejection, a sum, or the name of an error
@@ -17,9 +18,10 @@
  *     begin            starts the rounds whose start was postponed: how many
  *     recorded|observed|bytes|evictable|pass <ms>|settle
  */
-import { MemoryEventStore } from '../../src/adapters/memory';
+import { expect } from 'chai';
 import {
   type AggregateEvent,
+  type Head,
   OutcomeUnknown,
   StoreUnavailable,
   UnreadableHistory,
@@ -29,10 +31,60 @@ import { LoadQueue } from '../../src/event-sourcing/load-queue';
 import { safely } from '../../src/event-sourcing/observe';
 import { streamName } from '../../src/testing/a-stream';
 import { ManualClock, untilIdle } from '../support/manual-clock';
-import { PendingRequest } from '../support/pending-request';
 import { ScriptedStore, type StoreCall } from '../support/scripted-store';
-import { type Steps, listed, play } from './steps';
 import { type Changed, changed, codec, counterKind } from './counter';
+
+/**
+ * By its first word, what a step does with the others; `''`: any other word. A function that it returns is called for the
+ * result once nothing more can happen.
+ */
+export type Steps = Readonly<Record<string, (args: [string, ...string[]]) => unknown>>;
+
+export async function play(steps: Steps, script: string): Promise<void> {
+  for (const step of script.split(/[;\n]/).map((text) => text.trim())) {
+    if (step === '') continue;
+    const [words, expected] = step.split(/ *-> */) as [string, string?];
+    const [word, ...args] = words.split(' ') as [string, string, ...string[]];
+    const result = await (word in steps ? steps[word]!(args) : steps['']!([word, ...args]));
+    await untilIdle();
+    const text = typeof result === 'function' ? await (result as () => unknown)() : result;
+    if (expected !== undefined) expect(String(text), step).to.equal(expected);
+  }
+}
+
+/** Test suites: by what they promise, the scripts that show it, some with options for what plays them. */
+export type Suites<Options> = Readonly<
+  Record<string, Readonly<Record<string, string | readonly [options: Options, script: string]>>>
+>;
+
+export function describeAll<Options extends object>(
+  suites: Suites<Options>,
+  run: (script: string, options: Options) => Promise<void>,
+): void {
+  for (const [suite, rows] of Object.entries(suites))
+    describe(suite, () => {
+      for (const [promise, row] of Object.entries(rows)) {
+        const [options, script] = typeof row === 'string' ? [{} as Options, row] : row;
+        it(promise, () => run(script, options));
+      }
+    });
+}
+
+export const listed = (texts: readonly unknown[], separator = ' '): string => texts.join(separator) || 'none';
+
+/** A promise whose outcome a script shows: `pending`, its value as text, or the name of its error. */
+export class Pending<Value> {
+  outcome = 'pending';
+  value: Value | undefined;
+  error: unknown;
+
+  constructor(promise: Promise<Value>, textOf: (value: Value) => string = String) {
+    promise.then(
+      (value) => Object.assign(this, { outcome: textOf(value), value }),
+      (error: unknown) => Object.assign(this, { outcome: (error as Error).name, error }),
+    );
+  }
+}
 
 export const TIMEOUT_MS = 1000;
 
@@ -45,27 +97,29 @@ export interface ScriptOptions extends Partial<Shared> {
   readonly postponed?: boolean;
 }
 
-const signed = (by: number) => (by > 0 ? `+${by}` : `${by}`);
+interface Answer {
+  readonly head: Head;
+  readonly sum?: number;
+  readonly rejection?: string | undefined;
+}
 
 export class Script {
+  readonly name: string;
   readonly clock = new ManualClock();
   readonly store: ScriptedStore<Changed>;
   readonly aggregate: Aggregate<number, Changed, 'too-low', number>;
-  readonly #requests = new Map<string, PendingRequest<unknown>>();
+  readonly #requests = new Map<string, Pending<Answer>>();
   readonly #kept = new Map<string, StoreCall>();
-  #observed: string[] = [];
+  readonly #observed: string[] = [];
   readonly #postponed: (() => void)[] = [];
   #commits = 0;
 
-  readonly name: string;
-
-  /** @param moreSteps by their word. */
   constructor(
     { name = 'ada', page = 1000, kind, postponed = false, ...shared }: ScriptOptions = {},
     private readonly moreSteps: Steps = {},
   ) {
     this.name = name;
-    this.store = new ScriptedStore(codec, () => new MemoryEventStore(page));
+    this.store = new ScriptedStore(codec, page);
     this.aggregate = new Aggregate(
       streamName(name),
       { ...counterKind, ...kind },
@@ -81,7 +135,7 @@ export class Script {
         loads: new LoadQueue(this.clock, 2 * TIMEOUT_MS),
         makeRoom: () => true,
         snapshots: undefined,
-        report: safely((event) => void this.#observed.push(...textOf(event))),
+        report: safely((event) => void this.#observed.push(...shown(event))),
         ...shared,
       },
     );
@@ -91,69 +145,38 @@ export class Script {
     return play({ ...this.#steps, ...this.moreSteps }, script);
   }
 
-  #ask(name: string, what: string): void {
-    const answered =
-      what === 'sum'
-        ? this.aggregate.query((sum, head) => ({ sum, head }))
-        : this.aggregate.execute(Number(what));
-    this.#requests.set(
-      name,
-      new PendingRequest<unknown>(answered, (given) => {
-        const { sum, rejection } = given as { sum?: number; rejection?: string };
-        return rejection ?? (sum === undefined ? 'ok' : `${sum}`);
-      }),
-    );
-  }
-
-  #call(name?: string): StoreCall {
-    return name === undefined ? this.store.sole : this.#kept.get(name)!;
-  }
-
   readonly #steps: Steps = {
     '': ([word, ...more]) => {
       if (word.endsWith(':')) this.#ask(word.slice(0, -1), more[0]!);
-      else return () => [word, ...more].map((name) => String(this.#requests.get(name)!.outcome)).join(', ');
+      else return () => [word, ...more].map((name) => this.#requests.get(name)!.outcome).join(', ');
     },
-    head: ([name]) => {
-      const { version, commit } = (
-        this.#requests.get(name)!.answer as { head: { version: number; commit: string } }
-      ).head;
-      return `${version}/${commit}`;
-    },
+    head: ([name]) => Object.values(this.#requests.get(name)!.value!.head).join('/'),
     error: ([name, ...of]) =>
       of.map((member) => String((this.#requests.get(name)!.error as Record<string, unknown>)[member])),
-    calls: () =>
-      listed(
-        this.store.calls.map(({ request }) => describeCall(request)),
-        ', ',
-      ),
-    sent: () =>
-      listed(
-        this.store.requests.splice(0).map(({ kind, after }) => `${kind} ${after.version}`),
-        ', ',
-      ),
+    calls: () => listed(this.store.calls.map(describeCall), ', '),
+    sent: () => {
+      const sent = this.store.requests.splice(0).map(({ kind, after }) => `${kind} ${after.version}`);
+      return listed(sent, ', ');
+    },
     keep: ([name]) => this.#kept.set(name, this.store.sole),
     execute: ([name]) => this.#call(name).execute(),
     answer: ([name]) => this.#call(name).answer(),
     lose: ([name]) => this.#call(name).fail(new OutcomeUnknown('the connection broke')),
-    refuse: () => this.#call().fail(new StoreUnavailable('the store refuses')),
-    bug: () => this.#call().fail(new TypeError('a bug of the store')),
-    unreadable: () => this.#call().fail(new UnreadableHistory('of a later version')),
-    hang: () => this.#call().hang(),
+    refuse: () => this.store.sole.fail(new StoreUnavailable('the store refuses')),
+    bug: () => this.store.sole.fail(new TypeError('a bug of the store')),
+    unreadable: () => this.store.sole.fail(new UnreadableHistory('of a later version')),
+    hang: () => this.store.sole.hang(),
     hold: () => void (this.store.held = true),
     serve: () => this.#serve(),
-    others: ([first, ...more]) =>
-      Number.isNaN(Number(first))
-        ? this.store.recordCommit(this.name, first, ...more.map((by) => changed(Number(by))))
-        : this.store.record(this.name, ...[first, ...more].map((by) => changed(Number(by)))),
+    others: ([first, ...more]) => {
+      const events = (texts: string[]) => texts.map((by) => changed(Number(by)));
+      if (Number.isNaN(Number(first))) return this.store.recordCommit(this.name, first, ...events(more));
+      return this.store.record(this.name, ...events([first, ...more]));
+    },
     'lose-tail': ([version]) => this.store.loseTail(this.name, Number(version)),
     load: () => this.#load(),
     begin: () => this.#postponed.splice(0).map((start) => start()).length,
-    recorded: async () =>
-      listed(
-        (await this.store.history(this.name)).map(({ event }) => signed(event.by)),
-        ' ',
-      ),
+    recorded: async () => listed((await this.store.history(this.name)).map(({ event }) => signed(event.by))),
     observed: () => () => listed(this.#observed.splice(0), ', '),
     bytes: () => this.aggregate.bytes,
     evictable: () => this.aggregate.evictable,
@@ -162,6 +185,18 @@ export class Script {
       for (let turn = 0; turn < 50; turn++) await untilIdle();
     },
   };
+
+  #ask(name: string, what: string): void {
+    const answer: Promise<Answer> =
+      what === 'sum'
+        ? this.aggregate.query((sum, head) => ({ sum, head }))
+        : this.aggregate.execute(Number(what));
+    this.#requests.set(name, new Pending(answer, ({ sum, rejection }) => String(rejection ?? sum ?? 'ok')));
+  }
+
+  #call(name?: string): StoreCall {
+    return name === undefined ? this.store.sole : this.#kept.get(name)!;
+  }
 
   async #serve(): Promise<void> {
     this.store.held = false;
@@ -172,34 +207,35 @@ export class Script {
     await this.#serve();
     this.#ask('loaded', 'sum');
     await this.clock.pass(0);
-    await this.#steps['settle']!(['']);
+    await this.play('settle');
     this.store.held = true;
-    return String(this.#requests.get('loaded')!.outcome);
+    return this.#requests.get('loaded')!.outcome;
   }
 }
 
-function describeCall({ kind, after, commit, events = [] }: StoreCall['request']): string {
+const signed = (by: number) => (by > 0 ? `+${by}` : `${by}`);
+
+function describeCall({ request: { kind, after, commit, events = [] } }: StoreCall): string {
   const changes = events.map((event) => signed(codec.decode(event)!.by));
   return [kind, `${after.version}/${after.commit}`, ...(commit ? ['as', commit] : []), ...changes].join(' ');
 }
 
-function textOf(event: AggregateEvent): string[] {
+/** An event of the observer; those of loads are not shown. */
+function shown(event: AggregateEvent): string[] {
   switch (event.type) {
     case 'round':
       return [`round ${event.requests}/${event.calls}`];
     case 'appended':
       return [`appended ${event.events}`];
-    case 'conflict':
-      return ['conflict'];
     case 'lost':
       return [`lost ${event.known.version}`];
     case 'snapshot':
       return [`snapshot ${event.outcome}`];
-    case 'too-large':
-      return ['too large'];
     case 'fault':
       return [`fault ${(event.error as Error).name}`];
-    default:
+    case 'loaded':
       return [];
+    default:
+      return [event.type];
   }
 }

@@ -119,7 +119,7 @@ const keeping =
 const saving = (change: (chunks: string[], before: readonly string[]) => string[]): Fault =>
   keeping((snapshots) => ({
     save: (stream, { chunks, ...rest }) => {
-      const changed = change([...chunks], snapshots.newest(stream)?.chunks ?? []);
+      const changed = change([...chunks], snapshots.kept.get(stream)?.chunks ?? []);
       return snapshots.save(stream, { ...rest, chunks: changed });
     },
   }));
@@ -154,7 +154,7 @@ export const BROKEN_SNAPSHOTS: Faults = {
       async load(stream) {
         const stored = await snapshots.load(stream);
         const chunks = (async function* () {
-          for (const index of stored ? [0, 1] : []) yield snapshots.newest(stream)!.chunks[index]!;
+          for (const index of stored ? [0, 1] : []) yield snapshots.kept.get(stream)!.chunks[index]!;
         })();
         return stored && { ...stored, chunks };
       },

@@ -121,9 +121,9 @@ export class PlaceSnapshots extends MemorySnapshots {
     super();
   }
 
-  protected override chosen(stream: string) {
+  override async load(stream: string) {
     if (this.damaged.has(stream)) throw new BrokenSnapshot('its checksum differs');
-    return super.chosen(stream);
+    return super.load(stream);
   }
 
   override async save(stream: StreamName, { format, head, chunks }: Snapshot): Promise<boolean> {

@@ -1,0 +1,120 @@
+/** Values of the engine and of its ports: events as JSON, names of streams, and faults. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import {
+  BrokenSnapshot,
+  OutcomeUnknown,
+  StoreUnavailable,
+  UnreadableHistory,
+  isStoreFault,
+  jsonCodec,
+  parseStreamName,
+  partsOf,
+  streamOf,
+} from '../../src/event-sourcing';
+
+type Event =
+  { readonly type: 'Moved'; readonly to: string; readonly by?: number } | { readonly type: 'Stopped' };
+
+describe('The JSON of an event', () => {
+  const isText = (value: unknown) => typeof value === 'string';
+  const isCount = (value: unknown) => value === undefined || Number.isSafeInteger(value);
+  const { encode, decode } = jsonCodec<Event>({ Moved: { to: isText, by: isCount }, Stopped: {} });
+
+  it('has its members in the order of their checks, without those that are undefined', () => {
+    const moved = encode({ by: 3, to: 'the left', type: 'Moved' });
+    expect(moved).to.deep.equal({ type: 'Moved', data: '{"to":"the left","by":3}' });
+    const by = undefined as unknown as number;
+    expect(encode({ type: 'Moved', to: '', by }).data).to.equal('{"to":""}');
+  });
+
+  it('is read as the event that was written', () => {
+    const moved = fc.record(
+      { type: fc.constant('Moved' as const), to: fc.string({ unit: 'binary' }), by: fc.maxSafeInteger() },
+      { requiredKeys: ['type', 'to'], noNullPrototype: true },
+    );
+    fc.assert(fc.property(moved, (event) => void expect(decode(encode(event))).to.deep.equal(event)));
+    expect(decode({ type: 'Stopped', data: '{}' })).to.deep.equal({ type: 'Stopped' });
+  });
+
+  for (const [what, event] of [
+    ['a member that is missing', { type: 'Moved' }],
+    ['a member that breaks its check', { type: 'Moved', to: 'here', by: 0.5 }],
+    ['an unknown type', { type: 'Jumped' }],
+    ['a type named as a method of objects', { type: 'constructor' }],
+  ] as const)
+    it(`is not written with ${what}`, () => {
+      expect(() => encode(event as Event)).to.throw(TypeError, /^a member of .+ could not be read again$/);
+    });
+
+  it('is not read if it would not be written so', () => {
+    for (const text of [
+      ...['Moved ', 'Moved null', 'Moved "to"', 'Moved {"to":7}', 'Moved {"to":"here","by":"3"}'],
+      ...['Moved {"to": "here"}', 'Moved {"by":3,"to":"here"}', 'Moved {"to":"there","to":"here"}'],
+      ...['Moved {"to":"here","more":1}', 'Moved {"to":"here","by":3.0}', 'Stopped ', 'Stopped []'],
+      ...['Stopped null', 'Jumped {}', 'toString {}'],
+    ]) {
+      const [, type, data] = /^(\w+) (.*)$/.exec(text)!;
+      expect(decode({ type: type!, data: data! }), text).to.equal(undefined);
+    }
+  });
+});
+
+describe('A stream name', () => {
+  const longest = `c${'-'.repeat(31)}`;
+  const shown = (text: string) => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
+
+  it('has an id of 1 to 255 characters, and may have a category', () => {
+    const ids = ['a', 'ada lovelace', 'a\nb', '{}%:', 'x'.repeat(255), '🌱'.repeat(255)];
+    for (const text of [...ids, `${longest}/${'x'.repeat(255)}`, `plants/${'🌱'.repeat(255)}`])
+      expect(parseStreamName(text), shown(text)).to.equal(text);
+    const tooLong = ['x', '🌱'].flatMap((each) => [each.repeat(256), `plants/${each.repeat(256)}`]);
+    for (const text of ['', ...tooLong, `Plants/${'x'.repeat(250)}`, '\ud800', 'a/\udc00b'])
+      expect(parseStreamName(text), shown(text)).to.equal(undefined);
+  });
+
+  it('is made of a category and an id, and has these parts', () => {
+    for (const category of ['plants', 'log-2', longest])
+      for (const id of ['alice', '/', 'gardens/alice', '\n', '🌱'.repeat(255)]) {
+        expect(parseStreamName(streamOf(category, id))).to.equal(`${category}/${id}`);
+        expect(partsOf(streamOf(category, id))).to.deep.equal({ category, id });
+      }
+    for (const id of [
+      'alice',
+      'plants/',
+      '/alice',
+      'Plants/alice',
+      '2/alice',
+      'a b/c',
+      'é/b',
+      `c${longest}/x`,
+    ])
+      expect(partsOf(parseStreamName(id)!), id).to.deep.equal({ category: undefined, id });
+  });
+
+  it('is not made of an invalid category or id', () => {
+    for (const category of ['', 'counters/a', 'Counters', '7', 'a'.repeat(33)])
+      expect(() => streamOf(category, 'a'), category).to.throw(TypeError, 'a category must be');
+    for (const id of ['', '🌵'.repeat(256), '\ud800', 'a\udc00b', null as never])
+      expect(() => streamOf('counters', id), id).to.throw(TypeError, 'the id of a stream must be');
+  });
+});
+
+describe('A fault', () => {
+  for (const [error, isFault, shows] of [
+    [new StoreUnavailable('away'), true, { reason: 'store', retryAfterMs: undefined }],
+    [
+      new StoreUnavailable('later', { reason: 'loading', retryAfterMs: 7 }),
+      true,
+      { reason: 'loading', retryAfterMs: 7 },
+    ],
+    [new UnreadableHistory(), true, { name: 'UnreadableHistory', reason: 'unreadable' }],
+    [new OutcomeUnknown(), true, { name: 'OutcomeUnknown' }],
+    [new BrokenSnapshot(), false, { name: 'BrokenSnapshot' }],
+    [new TypeError('a bug'), false, {}],
+  ] as const)
+    it(`${isFault ? 'is' : 'is not'} ${String(error)}`, () => {
+      expect(isStoreFault(error)).to.equal(isFault);
+      expect(error).to.include(shows);
+    });
+});
