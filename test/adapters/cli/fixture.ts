@@ -8,7 +8,7 @@ import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { systemClock } from '../../../src/adapters/system';
 import { PlantStore, plantKind } from '../../../src/application';
 import * as engine from '../../../src/event-sourcing';
-import { created, deleted } from '../../support/given';
+import { created, deleted, plantsOf } from '../../support/given';
 
 /** Members that have the names of those of a line, and an event without members. */
 type JarEvent =
@@ -21,9 +21,8 @@ const jarKind: engine.Kind<never, JarEvent, never, number> = {
     initialState: () => 0,
     decide: (command) => command,
     evolve(coins, event) {
-      if (event.type === 'Added') return coins + event.version;
-      if (coins === 0) throw new RangeError('the jar is empty');
-      return 0;
+      if (event.type === 'Emptied' && coins === 0) throw new RangeError('the jar is empty');
+      return event.type === 'Added' ? coins + event.version : 0;
     },
   },
   codec: engine.jsonCodec<JarEvent>({
@@ -37,9 +36,8 @@ const kinds: readonly engine.AnyKind[] = [plantKind, jarKind];
 export const ADDED: JarEvent = { type: 'Added', version: 3, stream: '"x"' };
 export const EMPTIED: JarEvent = { type: 'Emptied' };
 
-export function nameOf(stream: string): engine.StreamName {
-  return engine.parseStreamName(stream)!;
-}
+export const ALICE = plantsOf('alice');
+export const nameOf = (stream: string) => engine.parseStreamName(stream)!;
 
 /** Appends each of `commits` as one, with the id `<stream>-<first version>`. */
 export async function record(store: MemoryEventStore, stream: string, ...commits: object[][]): Promise<void> {
@@ -63,9 +61,8 @@ export async function aStore(): Promise<MemoryEventStore> {
   return store;
 }
 
-export async function exported(store: MemoryEventStore, ...typed: string[]): Promise<string> {
-  return (await runCli({ store }, 'events export --quiet', ...typed)).out;
-}
+export const exported = async (store: MemoryEventStore, ...typed: string[]) =>
+  (await runCli({ store }, 'events export --quiet', ...typed)).out;
 
 export interface CliSetup extends Partial<CliContext> {
   readonly store?: MemoryEventStore;
@@ -77,10 +74,10 @@ export interface CliSetup extends Partial<CliContext> {
   readonly stdout?: Writable;
 }
 
-/** Starts a command; `texts` are its output so far. @param command words with a space between them. */
+/** Starts a command; `texts` are its output so far. @param command words with spaces between them. */
 export function startCli(setup: CliSetup, command = '', ...words: string[]) {
   const { store = new MemoryEventStore(), clock = systemClock, isTerminal: isTTY = false, stdin } = setup;
-  const [out, error] = [new Captured(), new Captured()];
+  const [out, error] = [captured(), captured()];
   const input = stdin instanceof Readable ? stdin : new PassThrough().end(stdin ?? '');
   const context: CliContext = {
     terminal: {
@@ -102,29 +99,21 @@ export function startCli(setup: CliSetup, command = '', ...words: string[]) {
     ...setup,
   };
   const texts = () => ({ out: out.text, error: error.text });
-  const typed = [...(command === '' ? [] : command.split(' ')), ...words];
+  const typed = [...command.split(' ').filter(Boolean), ...words];
   return { outcome: run(typed, context).then((code) => ({ code, ...texts() })), texts };
 }
 
-export function runCli(...typed: Parameters<typeof startCli>) {
-  return startCli(...typed).outcome;
-}
+export const runCli = (...typed: Parameters<typeof startCli>) => startCli(...typed).outcome;
 
-export class Captured extends Writable {
-  text = '';
-
-  override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
-    this.text += chunk.toString();
-    done();
-  }
+/** A stream with the `text` that was written to it. */
+export function captured() {
+  const stream = Object.assign(new PassThrough(), { text: '' });
+  return stream.on('data', (chunk: Buffer) => (stream.text += chunk.toString()));
 }
 
 /** The rows of a table: a line each, with ` | ` between its cells. */
 export function rowsOf(table: string): string[][] {
-  return table
-    .trim()
-    .split('\n')
-    .map((row) =>
-      row.split('|').map((cell) => JSON.parse(`"${cell.trim().replaceAll('"', '\\"')}"`) as string),
-    );
+  const textOf = (cell: string) => JSON.parse(`"${cell.trim().replaceAll('"', '\\"')}"`) as string;
+  const rows = table.trim().split('\n');
+  return rows.map((row) => row.split('|').map(textOf));
 }

@@ -1,0 +1,254 @@
+/** The commands for plants, and what all commands share: help, arguments, exit codes, interruption, texts. */
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { PassThrough, Writable } from 'node:stream';
+import { expect } from 'chai';
+import { escapeForTerminal, progressOn } from '../../../src/adapters/cli/terminal';
+import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
+import { OutcomeUnknown, StoreUnavailable, UnreadableHistory } from '../../../src/event-sourcing';
+import { created } from '../../support/given';
+import { ManualClock, untilIdle } from '../../support/manual-clock';
+import { temporaryDirectory } from '../../support/temporary-directory';
+import { type CliSetup, captured, exported, record, rowsOf, runCli, startCli } from './fixture';
+
+describe('The commands create, list and delete', () => {
+  let store: MemoryEventStore;
+  beforeEach(async () => {
+    store = new MemoryEventStore();
+    await record(store, 'plants/alice', [created(1, 'Moss')]);
+  });
+  const cli = (...typed: string[]) => runCli({ store }, ...typed);
+  const FERN = 'create --user alice --id 9007199254740993 --name Fern --tag indoor';
+
+  for (const [typed = '', out = '', error = ''] of rowsOf(`
+    ${FERN}                                     | Fern\\tindoor\\n
+    ${FERN} --json                              | {"name":"Fern","tag":"indoor"}\\n
+    create --user=--x --id -7 --name=-          | -\\n
+    create --user a --id 2 --name Fern --tag=   | Fern\\t""\\n
+    list --user alice                           | Moss\\nFern\\tindoor\\n
+    list --user alice --limit 1                 | Moss\\n | There are more.\\n
+    list --user alice --limit 0 --json          | []\\n
+    list --user alice --json                    | [{"name":"Moss"},{"name":"Fern","tag":"indoor"}]\\n
+    list --user alice --ids                     | 1\\tMoss\\n9007199254740993\\tFern\\tindoor\\n
+    list --user alice --ids --limit=1 --json    | [{"id":"1","name":"Moss"}]\\n
+    list --user bob                             |
+    delete --user alice --id=1 --json           |`))
+    it(`exit with 0 and print the result: ${typed}`, async () => {
+      if (typed.startsWith('list')) await cli(FERN);
+      expect(await cli(typed)).to.deep.equal({ code: 0, out, error });
+    });
+
+  it('record plants exactly, and nothing if a rule refuses', async () => {
+    await cli(FERN);
+    await cli('create --user alice --id -9223372036854775808 --name', 'two  words');
+    await cli('delete --user alice --id 9007199254740993');
+    for (const [typed, error] of rowsOf(`
+      create --user alice --id 1 --name Fern | plant-store: a living plant of alice has the id 1\\n
+      delete --user alice --id 9007199254740992 --json | {"error":"refused","message":"alice has no plant with the id 9007199254740992"}\\n`))
+      expect(await cli(typed!)).to.deep.equal({ code: 1, out: '', error });
+    expect((await exported(store)).match(/"type".*(?=\})/g)).to.deep.equal([
+      '"type":"PlantCreated","id":"1","name":"Moss"',
+      '"type":"PlantCreated","id":"9007199254740993","name":"Fern","tag":"indoor"',
+      '"type":"PlantCreated","id":"-9223372036854775808","name":"two  words"',
+      '"type":"PlantDeleted","id":"9007199254740993"',
+    ]);
+  });
+
+  it('print odd texts of plants in JSON, each plant on a line of its own', async () => {
+    const odd = [
+      ...[
+        '',
+        ' ',
+        'a ',
+        ' a',
+        'a  b',
+        '"a"',
+        'a\n',
+        'a\tb',
+        '\u001b[31m',
+        '\u009b',
+        '\u200e',
+        '\u202e',
+        '\ufeff',
+      ],
+      ...['\u00a0', '\u00ad', '\u{e0001}', '\ue000'],
+    ];
+    const plain = ['Fern', 'Büschelfarn', '観葉植物', '🌵', "d'Or", 'a-b (c)'];
+    for (const [id, text] of [...odd, ...plain].entries())
+      await cli(`create --user bob --id ${id} --name`, `x${text}`, '--tag', text);
+    const columns = (await cli('list --user bob')).out
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split('\t'));
+    expect(columns.slice(0, odd.length).map((each) => JSON.parse(each[1]!) as string)).to.deep.equal(odd);
+    expect(columns.slice(odd.length)).to.deep.equal(plain.map((text) => [`x${text}`, text]));
+    for (const text of odd) expect(escapeForTerminal(text)).to.match(/^"[ -~]*"$/);
+  });
+});
+
+describe('plant-store', () => {
+  for (const [typed = '', has] of rowsOf(`
+    --help        | 1                       refused by a rule, or a problem was found; the message\\n                          says which
+    serve --help  | port to listen on (0 to 65535); default: 3000
+    create --help | the owner, as in a token (required)
+    help events   | Usage: plant-store events [options] [command]
+    events import --help | Usage: plant-store events import [options] [file]
+    --version     | 1.2.3`))
+    it(`answers ${typed} on one screen of 80 columns`, async () => {
+      const { code, out, error } = await runCli({}, typed);
+      expect({ code, error }).to.deep.equal({ code: 0, error: '' });
+      expect(out).to.contain(has);
+      expect(out.split('\n')).to.have.length.below(40);
+    });
+
+  for (const [typed = '', message] of rowsOf(`
+    grow                      | unknown command 'grow'
+    events exprot             | unknown command 'exprot'\\n(Did you mean export?)
+    list --usr alice          | unknown option '--usr'\\n(Did you mean --user?)
+    list --\\u001b[2J         | "unknown option '--\\\\u001b[2J'"
+    list alice                | too many arguments for 'list'. Expected 0 arguments but got 1.
+    create --name Fern --id 7 | --user <name> is required
+    create --user --id 7      | --user needs a value; one that begins with - is written as --user=-…
+    events export --user --user a | --user needs a value; one that begins with - is written as --user=-…
+    events erase --yes --user a --user b | --user is given twice
+    list --user=              | --user must be 1 to 255 characters of well-formed Unicode
+    events verify --user a --user \ufffd | --user must be UTF-8
+    create --name F\ufffdrn   | --name must be UTF-8
+    create --user a --id 1 --name= | --name must be a string of at least one character, in well-formed Unicode
+    delete --id 01            | --id must be a whole number from -2^63 to 2^63-1, without leading zeros
+    list --user a --limit 1e2 | --limit must be a whole number from 0
+    events tail --from=0      | --from must be a version from 1, start, or now
+    events tail --from 3      | --from needs --user
+    events erase --user alice | without a terminal, --yes is required as confirmation
+    token new --user alice    | name the token file: --file, or AUTH_TOKENS_FILE`))
+    it(`exits with 2 and says why, before it opens a store: ${JSON.stringify(typed)}`, async () => {
+      const openStore = () => Promise.reject(new Error('it opens a store'));
+      const error = `plant-store: ${message}\n`;
+      expect(await runCli({ openStore }, typed)).to.deep.equal({ code: 2, out: '', error });
+      const json = await runCli({ openStore }, `${typed} --json`);
+      if (typed.startsWith('delete'))
+        expect(JSON.parse(json.error)).to.deep.equal({ error: 'usage', message });
+    });
+
+  for (const typed of ['', 'events', 'token'])
+    it(`prints the help where a command is missing: "${typed}"`, async () =>
+      expect((await runCli({}, typed)).error).to.match(/^Usage: plant-store/));
+
+  it('passes options to serve, and the parts of a token to the token file', async () => {
+    const calls: unknown[] = [];
+    const setup: CliSetup = {
+      tokenFile: 'a.json',
+      serve: async (options) => void calls.push(options),
+      newToken: async (path, user, note, show) => (calls.push([path, user, note]), show('plants_secret')),
+    };
+    expect(await runCli(setup, 'serve --check-config')).to.include({ code: 0 });
+    const outcome = await runCli(setup, 'token new --user alice --note laptop');
+    expect(outcome).to.deep.equal({ code: 0, out: 'plants_secret\n', error: '' });
+    await runCli(setup, 'token new --user bob --file b.json');
+    const tokens = [
+      ['a.json', 'alice', 'laptop'],
+      ['b.json', 'bob', undefined],
+    ];
+    expect(calls).to.deep.equal([{ checkConfig: true }, ...tokens]);
+  });
+
+  for (const [typed = '', effect] of rowsOf(`
+    create --user a --id 1 --name b | ; the plant was created
+    list --user alice               |
+    token new --user a --file b     | ; no token was made
+    events erase --user alice --yes | ; the events were erased
+    --help                          |`))
+    it(`names a standard output that is full, and says what was done: ${typed}`, async () => {
+      const store = new MemoryEventStore();
+      await record(store, 'plants/alice', [created(1, 'Moss')]);
+      const stdout = new Writable({ write: (_chunk, _encoding, done) => done(new Error('ENOSPC: full')) });
+      const error = `plant-store: standard output: ENOSPC: full${effect}\n`;
+      expect(await runCli({ store, stdout }, typed)).to.deep.equal({ code: 1, out: '', error });
+    });
+
+  it('has an exit code for each failure of a store, and prints the stack of a bug', async () => {
+    const away = new StoreUnavailable('no answer', {
+      cause: new Error('LOADING', { cause: new Error('::1') }),
+    });
+    for (const [failure, expected, message] of [
+      [away, 3, /^plant-store: the event store is unavailable: no answer \(LOADING \(::1\)\)\n$/],
+      [new OutcomeUnknown('no reply'), 4, /^plant-store: the outcome is unknown: no reply\n$/],
+      [new UnreadableHistory('event 8 is wrong'), 1, /^plant-store: event 8 is wrong\n$/],
+      [new TypeError('undefined is no plant'), 70, /^plant-store: TypeError: undefined is no plant\n +at /],
+    ] as const) {
+      const { code, error } = await runCli({ openStore: () => Promise.reject(failure) }, 'list --user a');
+      expect(code).to.equal(expected);
+      expect(error).to.match(message);
+    }
+  });
+
+  it('prints its progress every five seconds as a plain line, if it is not quiet', async () => {
+    for (const [total, line] of [
+      [2000, '1,000 of 2,000 events (50 %)'],
+      [800, '1,000 of 800 events (100 %)'],
+      [0, '1,000 events'],
+    ] as const) {
+      const [stderr, clock] = [captured(), new ManualClock()];
+      const both = [false, true].map((quiet) =>
+        progressOn({ stderr } as never, clock, 'events', total, quiet),
+      );
+      for (let second = 1; second <= 12; second++) {
+        await clock.pass(1000);
+        for (const advance of both) advance(second * 100);
+      }
+      expect(stderr.text.split('\n').slice(1)).to.deep.equal([line, '']);
+    }
+  });
+});
+
+describe('A command that is interrupted', () => {
+  const path = temporaryDirectory();
+  const never = () => new Promise<never>(() => {});
+  const without = (...calls: string[]) =>
+    Object.assign(new MemoryEventStore(), Object.fromEntries(calls.map((call) => [call, never])));
+  const SETUPS: Readonly<Record<string, () => CliSetup>> = {
+    'the store does not open': () => ({ openStore: never }),
+    'no call of the store ends': () => ({ store: without('read', 'append', 'head', 'changed') }),
+    'only the index answers': () => ({ store: without('read', 'append', 'erase'), stdin: new PassThrough() }),
+    'the file does not answer': () => ({ newToken: never }),
+  };
+  const check = 'check, or repeat the command';
+
+  for (const [typed = '', when = '', text = ''] of rowsOf(`
+    events verify               | the store does not open   | interrupted
+    events tail                 | the store does not open   | interrupted
+    list --user a               | no call of the store ends | interrupted
+    create --user a --id 1 --name b | no call of the store ends | interrupted; it is unknown whether the plant was created: ${check}
+    delete --user a --id 1      | no call of the store ends | interrupted; it is unknown whether the plant was deleted: ${check}
+    events export               | no call of the store ends | interrupted
+    events tail                 | no call of the store ends |
+    events tail --user a        | no call of the store ends |
+    events erase --user a --yes | no call of the store ends | interrupted; nothing was erased
+    events erase --user a --yes | only the index answers    | interrupted; repeat the command, which erases what is left
+    events import               | only the index answers    | interrupted; repeat the command, which imports what is missing
+    token new --user a --file b | the file does not answer  | interrupted; a token that was printed may be valid`))
+    it(`ends at SIGINT with 130, at SIGTERM with 143: ${typed} (${when})`, async () => {
+      for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
+        const interrupted = new AbortController();
+        const { outcome } = startCli({ ...SETUPS[when]!(), interrupted: interrupted.signal }, typed);
+        await untilIdle();
+        interrupted.abort(signal);
+        const error = text === '' ? '' : `plant-store: ${text}\n`;
+        expect(await outcome).to.deep.equal({ code, out: '', error });
+      }
+    });
+
+  it('leaves the file of an export as it was, and no draft', async () => {
+    const store = without('read');
+    await record(store, 'plants/alice', [created(1, 'Moss')]);
+    writeFileSync(path('out'), 'an earlier export');
+    const interrupted = new AbortController();
+    const setup = { store, interrupted: interrupted.signal };
+    const { outcome } = startCli(setup, 'events export --quiet -o', path('out'));
+    while (readdirSync(path('')).length < 2) await untilIdle();
+    interrupted.abort('SIGTERM');
+    const error = `plant-store: interrupted; ${path('out')} is unchanged\n`;
+    expect(await outcome).to.deep.equal({ code: 143, out: '', error });
+    expect(readdirSync(path(''))).to.deep.equal(['out']);
+    expect(readFileSync(path('out'), 'utf8')).to.equal('an earlier export');
+  });
+});
