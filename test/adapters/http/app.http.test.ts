@@ -19,20 +19,29 @@ import { appWith, ask, create, servedPerTest } from './app-with';
 const GARDEN = 'https://garden.example';
 const errorOf = ({ text }: { readonly text: string }) => (JSON.parse(text) as { error: number }).error;
 
-describe('The app, mounted with koa-mount,', () => {
+describe('The app beside other middleware', () => {
   const serve = servedPerTest();
+  /** Serves an application that runs `middleware` in front of the app. */
+  const front = (middleware: Koa.Middleware, app: Koa = appWith()) =>
+    serve(new Koa().use(middleware).use(mount(app)));
+  /** Serves the app, with middleware after it that gets the requests that the app does not know. */
+  async function followedBy(middleware: Koa.Middleware) {
+    const app = appWith();
+    app.use(middleware as never);
+    app.on('error', () => {});
+    return { url: await serve(app), reports: app.reports };
+  }
 
-  it('has relative links, documents and files, which hold under any path, and passes other paths on', async () => {
+  it('may be mounted: its links, documents and files are relative, and other paths are passed on', async () => {
     const app = new Koa().use(mount('/v1', appWith())).use((ctx) => void (ctx.body = 'mine'));
     const url = `${await serve(app)}/v1`;
     expect((await ask(`${url}/`)).text).to.contain('"docs":"docs","openapi":"openapi.json"');
-    const { servers, paths } = JSON.parse((await ask(`${url}/openapi.json`)).text) as {
-      servers: { url: string }[];
-      paths: object;
-    };
-    expect(servers[0]!.url).to.equal('.');
+    const { text } = await ask(`${url}/openapi.json`);
     // The app has no metrics.
-    expect(paths).to.include.keys('/plants', '/docs').and.not.to.have.any.keys('/metrics');
+    expect(text)
+      .to.contain('"servers":[{"url":"."}]')
+      .and.to.contain('"/docs"')
+      .and.not.to.contain('"/metrics"');
     expect((await ask(`${url}/metrics`)).text).to.equal('mine');
     for (const id of [1, 2]) await create(url, id, 'Fern');
     expect((await ask(`${url}/plants?limit=1`)).headers['link']).to.match(/^<\?limit=1&cursor=/);
@@ -43,22 +52,11 @@ describe('The app, mounted with koa-mount,', () => {
       expect(await ask(new URL(file, `${url}/docs`).href)).to.include({ status: 200 });
     expect((await ask(`${url}0/plants`)).text).to.equal('mine');
   });
-});
 
-describe('Middleware in front of the app', () => {
-  const serve = servedPerTest();
-  /** Serves an application that runs `middleware` in front of the app. */
-  const front = (middleware: Koa.Middleware, app: Koa = appWith()) =>
-    serve(new Koa().use(middleware).use(mount(app)));
-
-  it('may set fields before the app, which adds its own, and answer requests itself', async () => {
+  it('keeps the fields that middleware in front has set, and adds its own; that may answer requests itself', async () => {
     const app = appWith();
     const url = await front(async (ctx, next) => {
-      ctx.set({
-        'Strict-Transport-Security': 'max-age=1',
-        'Content-Security-Policy': 'none',
-        Vary: 'Origin',
-      });
+      ctx.set({ 'X-Other': 'value', 'Content-Security-Policy': 'none', Vary: 'Origin' });
       if (ctx.path === '/closed') ctx.body = 'closed';
       else await next();
     }, app);
@@ -70,12 +68,12 @@ describe('Middleware in front of the app', () => {
       '/docs': { 'x-content-type-options': 'nosniff' },
     })) {
       const { headers } = await ask(url + path);
-      expect(headers).to.include({ ...expected, 'strict-transport-security': 'max-age=1' });
+      expect(headers).to.include({ ...expected, 'x-other': 'value' });
       expect(headers['content-security-policy'] === 'none').to.equal(path !== '/docs');
     }
   });
 
-  it('may read and change every response after the app: here it compresses them', async () => {
+  it('lets middleware in front read and change every response: here it compresses them', async () => {
     const seen: [number, string | undefined][] = [];
     const url = await front(async (ctx, next) => {
       await next();
@@ -103,7 +101,7 @@ describe('Middleware in front of the app', () => {
     ]);
   });
 
-  it('may be a body parser, whose text the app uses', async () => {
+  it('uses the text of a body parser in front', async () => {
     const url = await front(bodyParser());
     const post = (body: string) => ask(`${url}/plants`, { method: 'POST', body });
     for (const id of ['9007199254740992', '9007199254740993'])
@@ -111,7 +109,7 @@ describe('Middleware in front of the app', () => {
     expect(errorOf(await post('{"id":9007199254740993,"name":"Fern"}'))).to.equal(40003);
   });
 
-  it('must not read the body without passing it on: the request is then reported as a fault', async () => {
+  it('reports a fault if middleware in front has read the body without passing it on', async () => {
     const app = appWith();
     const url = await front(async (ctx, next) => {
       ctx.req.resume();
@@ -122,19 +120,8 @@ describe('Middleware in front of the app', () => {
     expect(app.reports[0]?.error).to.have.property('message', 'middleware in front has read the body');
     expect(app.reports[0]?.error).to.have.property('cause').that.is.instanceOf(Error);
   });
-});
 
-describe('Middleware after the app', () => {
-  const serve = servedPerTest();
-  /** Serves the app, with middleware after it that gets the requests that the app does not know. */
-  async function followedBy(middleware: Koa.Middleware) {
-    const app = appWith();
-    app.use(middleware as never);
-    app.on('error', () => {});
-    return { url: await serve(app), reports: app.reports };
-  }
-
-  it('gets the requests that the app does not know, and may throw an error of Koa, which Koa answers, or another', async () => {
+  it('passes unknown requests on to middleware, which may throw an error of Koa, that Koa answers, or another', async () => {
     const { url, reports } = await followedBy((ctx, next) => {
       if (ctx.path === '/bug') throw new TypeError('a bug');
       if (ctx.path === '/nothing') return next();
@@ -155,25 +142,25 @@ describe('Middleware after the app', () => {
     ]);
   });
 
-  for (const [what, body, sent] of [
-    ['an object', () => ({ a: 1 }), '{"a":1}'],
-    ['a stream', () => Readable.from(['one ', 'two']), 'one two'],
-    ['a text', () => 'text', 'text'],
-    ['a Buffer', () => Buffer.from('bytes'), 'bytes'],
-    ['a status without a body', undefined, 'OK'],
-    ['null', () => null, ''],
-  ] as const)
-    it(`may answer with ${what}`, async () => {
+  it('lets middleware after it answer with anything that Koa can send', async () => {
+    for (const [body, text, status] of [
+      [() => ({ a: 1 }), '{"a":1}', 200],
+      [() => Readable.from(['one ', 'two']), 'one two', 200],
+      [() => 'text', 'text', 200],
+      [() => Buffer.from('bytes'), 'bytes', 200],
+      [() => undefined, 'OK', 200],
+      [() => null, '', 204],
+    ] as const) {
       const { url } = await followedBy((ctx) => {
         ctx.status = 200;
-        if (body) ctx.body = body();
+        if (body() !== undefined) ctx.body = body();
       });
-      const status = what === 'null' ? 204 : 200;
-      expect(await ask(`${url}/other`)).to.include({ status, text: sent });
+      expect(await ask(`${url}/other`)).to.include({ status, text });
       expect(await ask(`${url}/other`, { method: 'HEAD' })).to.include({ status, text: '' });
-    });
+    }
+  });
 
-  it('may answer with a stream, which is not read for a HEAD, or without Koa', async () => {
+  it('lets middleware answer with a stream, which is not read for a HEAD, or without Koa', async () => {
     let read = false;
     const { url } = await followedBy((ctx) => {
       if (ctx.method === 'HEAD') ctx.body = new Readable({ read: () => (read = true) });
@@ -185,7 +172,7 @@ describe('Middleware after the app', () => {
     expect((await ask(`${url}/other`)).text).to.equal('by hand');
   });
 
-  it('resets its response if the stream has failed before', async () => {
+  it('resets a response whose stream has failed before', async () => {
     const { url } = await followedBy(async (ctx) => {
       const body = Readable.from(['one']);
       ctx.body = body;
@@ -196,7 +183,8 @@ describe('Middleware after the app', () => {
   });
 });
 
-describe('The app under a server of Node', () => {
+describe('A server', () => {
+  const listen = servedPerTest();
   let server: Server | undefined;
   afterEach(() => server?.close().closeAllConnections());
   async function serve(app: Koa): Promise<string> {
@@ -206,18 +194,16 @@ describe('The app under a server of Node', () => {
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  it('answers HEAD for a long list without a length', async () => {
+  it('of Node answers HEAD for a long list without a length', async () => {
     const url = await serve(appWith());
     for (let id = 1; id <= 12; id++) await create(url, id, 'x'.repeat(10_000));
     const { status, headers } = await ask(`${url}/plants`, { method: 'HEAD' });
-    expect([status, headers['content-type'], headers['content-length']]).to.deep.equal([
-      200,
-      'application/json',
-      undefined,
-    ]);
+    expect(status).to.equal(200);
+    expect(headers).to.have.property('content-type', 'application/json');
+    expect(headers).not.to.have.property('content-length');
   });
 
-  it('lets Node send 100 Continue, once, and counts requests of a user until they are answered', async () => {
+  it('of Node sends 100 Continue, once, and counts requests of a user until they are answered', async () => {
     const client = await RawSocket.open(await serve(appWith({ maxUserRequests: 1 })));
     client.send(bytesOf('POST', '/plants', `${JSON_TYPE}Expect: 100-continue\r\nContent-Length: 22\r\n`));
     expect((await client.answer()).status).to.equal(100);
@@ -226,7 +212,7 @@ describe('The app under a server of Node', () => {
     client.reset();
   });
 
-  it('emits a fault of the service as an error of the app if there is no report', async () => {
+  it('of Node has faults of the service as errors of the app if there is no report', async () => {
     const store = new MemoryEventStore();
     store.read = () => Promise.reject(new TypeError('a bug'));
     const app = appWith({ report: undefined as never }, store);
@@ -236,31 +222,17 @@ describe('The app under a server of Node', () => {
     for (const query of ['', '?limit=x']) await ask(`${url}/plants${query}`);
     expect(errors.map(String)).to.deep.equal(['TypeError: a bug']);
   });
-});
 
-describe('An application under listen', () => {
-  const serve = servedPerTest();
-
-  it('treats an undefined option as absent', async () => {
-    // As a caller in JavaScript passes it: `{ maxConnections: process.env.LIMIT }`.
-    const unset = { bodyLimit: undefined, maxUserRequests: undefined, storeTimeoutMs: undefined };
-    const unsetToo = { host: undefined, maxConnections: undefined, requestTimeoutMs: undefined };
-    const url = await serve(appWith(unset as never), unsetToo as never);
-    expect((await create(url, 1, 'x'.repeat(70_000))).status).to.equal(413);
-    expect((await ask(`${url}/plants`)).text).to.equal('[]');
-  });
-
-  it('is refused a late body with its request id, and with none of the other fields that it has set', async () => {
+  it('of another application refuses a late body with the request id, and no other field, that was set', async () => {
     const app = new Koa();
     app.use(async (context) => {
       context.set({ 'X-Other': 'value', 'X-Request-Id': 'of-the-application' });
       await text(context.req);
     });
     app.silent = true;
-    const client = await RawSocket.open(await serve(app, { requestTimeoutMs: 300 }));
-    const { status, fields } = await client
-      .send('POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{')
-      .answer();
+    const client = await RawSocket.open(await listen(app, { requestTimeoutMs: 300 }));
+    client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{');
+    const { status, fields } = await client.answer();
     expect([status, fields.get('x-request-id')]).to.deep.equal([408, 'of-the-application']);
     expect(fields.has('x-other')).to.equal(false);
   });
@@ -277,10 +249,6 @@ describe('A page of another origin', () => {
   }
 
   it('has its preflight answered, without a token, if it is one of the allowed ones', async () => {
-    const preflight = {
-      'Access-Control-Request-Method': 'DELETE',
-      'Access-Control-Request-Headers': 'authorization',
-    };
     const allowed = {
       ...{ status: 204, vary: 'Origin', 'access-control-allow-methods': 'GET,HEAD,POST,DELETE,OPTIONS' },
       'access-control-allow-headers':
@@ -300,7 +268,7 @@ describe('A page of another origin', () => {
       [['*'], 'null', to('*')],
     ] as const) {
       const url = await serve(appWith({ corsOrigins }));
-      const headers = { Origin: origin, Authorization: '', ...preflight };
+      const headers = { Origin: origin, Authorization: '', 'Access-Control-Request-Method': 'DELETE' };
       for (const path of ['/plants', '/plants/1'])
         expect(await asked(url + path, 'OPTIONS', headers), `${origin} ${path}`).to.deep.equal(expected);
     }
@@ -314,14 +282,11 @@ describe('A page of another origin', () => {
     const { url, stop } = await startWatched({ CORS_ORIGINS: `https://other.example, ${GARDEN}` });
     const list = await asked(`${url}/plants`, 'GET', { Origin: GARDEN });
     expect(list).to.deep.equal({ status: 200, vary: 'Origin, Authorization', ...shared });
-    for (const [status, method, path, headers] of [
-      [404, 'DELETE', '/plants/1', {}],
-      [401, 'GET', '/plants', { Authorization: '' }],
-      [404, 'GET', '/none', {}],
-    ] as const) {
-      const failure = await asked(url + path, method, { Origin: GARDEN, ...headers });
-      expect(failure).to.include({ status, ...shared });
-    }
+    const unknown = { Origin: GARDEN, Authorization: '' };
+    expect(await asked(`${url}/plants`, 'GET', unknown)).to.include({ status: 401, ...shared });
+    expect(await asked(`${url}/none`, 'GET', unknown)).to.include({ status: 404, ...shared });
+    const missing = await asked(`${url}/plants/1`, 'DELETE', { Origin: GARDEN });
+    expect(missing).to.include({ status: 404, ...shared });
     // A failure that requests share has kept nothing of the one before.
     const other = await asked(`${url}/plants/1`, 'DELETE', { Origin: 'https://evil.example' });
     expect(other).to.deep.equal({ status: 404, vary: 'Origin' });
