@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
 import { HttpClient } from '../support/client';
 import { pendingIf } from '../support/programs';
-import { dockerAnswers, dockerHost } from '../support/redis/docker-daemon';
+import { dockerAnswers, dockerHost } from '../support/redis/docker';
 import { ServiceProcess } from '../support/service-process';
 import { tokenOf } from '../support/token';
 import { until } from '../support/until';

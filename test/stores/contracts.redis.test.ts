@@ -12,9 +12,9 @@ import {
   type SharedRedis,
   describeOwnRedis,
   describeRedis,
+  formCluster,
   needsLocalServers,
 } from '../support/redis';
-import { formCluster } from '../support/redis/form-cluster';
 import { TcpProxy } from '../support/tcp-proxy';
 import { until } from '../support/until';
 

@@ -5,10 +5,10 @@ import {
   StoreUnavailable,
   UnreadableHistory,
 } from '../../../src/event-sourcing';
-import { type RedisServer, describeOwnRedis, describeRedis } from '../../support/redis';
+import { describeOwnRedis, describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
-import { type Opened, openedPerTest } from './opened';
+import { CALLS, FERN, type Opened, openedPerTest, OTHER } from './opened';
 
 const event = (data = '{}', type = 'Noted'): EncodedEvent => ({ type, data });
 const [a, b] = [event('a'), event('b')];
@@ -29,21 +29,19 @@ describeRedis('An append to Redis', (redis) => {
   const stored = async (user?: string) =>
     (await redis.admin.xrange(key(user), '-', '+')).map(([id, fields]) => `${id} ${fields[3]!}`);
 
-  for (const [what, theirs] of Object.entries({
-    'other data': [a, event('c')],
-    'another type': [a, event('b', 'Moved')],
-    'fewer events': [a],
-    'another order': [b, a],
-  }))
-    it(`conflicts with a recorded one of the same commit id that has ${what}`, async () => {
-      const stream = opened.stream();
+  it('conflicts with a recorded one of the same commit id that has other events', async () => {
+    for (const [what, theirs] of Object.entries({
+      'other data': [a, event('c')],
+      'another type': [a, event('b', 'Moved')],
+      'fewer events': [a],
+      'another order': [b, a],
+    })) {
+      const stream = opened.stream(what);
       await stream.append(BEGINNING, 'same', theirs);
-      expect((await stream.append(BEGINNING, 'same', [a, b])).status).to.equal('conflict');
-      expect(await stored()).to.have.length(theirs.length);
-    });
-
-  it('conflicts with the same events of two commits', async () => {
-    const stream = opened.stream();
+      expect((await stream.append(BEGINNING, 'same', [a, b])).status, what).to.equal('conflict');
+      expect(await stream.history(), what).to.have.length(theirs.length);
+    }
+    const stream = opened.stream('two commits');
     await stream.append(BEGINNING, 'same', [a]);
     await stream.append({ version: 1, commit: 'same' }, 'other', [b]);
     expect((await stream.append(BEGINNING, 'same', [a, b])).status).to.equal('conflict');
@@ -175,60 +173,52 @@ describeRedis('An append to Redis', (redis) => {
 
 describeOwnRedis('A Redis of a running store', (startRedis) => {
   const open = openedPerTest();
-  let redis: RedisServer;
-  let opened: Opened;
-  const first = { version: 1, commit: 'first' };
+  const users = Array.from({ length: 100 }, (_, index) => `user ${index}`);
+  const second = { version: 2, commit: 'second' };
 
-  beforeEach(async () => {
-    redis = await startRedis();
-    opened = await open({ url: redis.url });
-    await opened.stream().append(BEGINNING, 'first', [a]);
-    await opened.stream().append(first, 'second', [b]);
-  });
+  async function start() {
+    const redis = await startRedis();
+    const opened = await open({ url: redis.url });
+    await opened.append();
+    await opened.stream().append({ version: 1, commit: 'ours' }, second.commit, [OTHER]);
+    return { ...opened, admin: redis.admin, url: redis.url };
+  }
 
-  for (const [what, call] of Object.entries({
-    'an append': () => opened.stream().append({ version: 2, commit: 'second' }, 'ours', [a]),
-    'a conflict': () => opened.stream().append(first, 'ours', [b]),
-    'a repeated append': () => opened.stream().append(first, 'second', [b]),
-    'a lost history': () => opened.stream().append({ version: 1, commit: 'other' }, 'ours', [b]),
-    'a read': () => opened.stream().read(first),
-    'a head': () => opened.index.head(opened.stream().name),
-    'the list of streams': () => opened.index.changed(39, { epoch: '', sequence: 0 }, 10),
-    'an erasure': () => opened.index.erase(opened.stream().name),
-    'a snapshot': () => opened.snapshots.load(opened.stream().name),
-    'a checkpoint': () => opened.checkpoints('tags').load(['39']),
-  }))
-    it(`that was demoted to a replica, and may be stale, is not believed: ${what}`, async () => {
-      // Of an unreachable primary, so that it keeps its data.
-      await redis.admin.replicaof('127.0.0.1', 1);
-      const failure = await rejection(Promise.resolve().then<unknown>(call));
-      expect(failure)
+  it('that was demoted to a replica, and may be stale, is not believed: no call is answered', async () => {
+    const { admin, url } = await start();
+    const stores = await Promise.all(Object.keys(CALLS).map(() => open({ url, examineEveryMs: 600_000 })));
+    // Of an unreachable primary, so that it keeps its data.
+    await admin.replicaof('127.0.0.1', 1);
+    for (const [index, [what, call]] of Object.entries(CALLS).entries())
+      expect(await rejection(Promise.resolve(call(stores[index]!))), what)
         .to.be.instanceOf(StoreUnavailable)
         .and.to.have.property('message', 'Redis was made a replica');
-      await redis.admin.replicaof('NO', 'ONE');
-      await until(() => opened.status().reads);
-      expect((await opened.stream().history()).map(({ data }) => data)).to.deep.equal(['a', 'b']);
-    });
+    await admin.replicaof('NO', 'ONE');
+    for (const { status, stream } of stores) {
+      await until(() => status().reads);
+      expect((await stream().history()).map(({ data }) => data)).to.deep.equal([FERN.data, OTHER.data]);
+    }
+  });
 
   it('executes the appends of one turn at once, and its reads too', async () => {
-    const users = Array.from({ length: 100 }, (_, index) => `user ${index}`);
-    await opened.stream().read(BEGINNING);
-    await redis.admin.config('RESETSTAT');
-    await Promise.all(users.map((user) => opened.stream(user).append(BEGINNING, 'c', [a])));
-    await Promise.all(users.map((user) => opened.stream(user).read(BEGINNING)));
-    const stats = await redis.admin.info('commandstats');
-    expect(stats)
+    const { admin, append, stream } = await start();
+    await stream().read(BEGINNING);
+    await admin.config('RESETSTAT');
+    await Promise.all(users.map((user) => append(user)));
+    await Promise.all(users.map((user) => stream(user).read(BEGINNING)));
+    expect(await admin.info('commandstats'))
       .to.match(/cmdstat_evalsha:calls=2,/)
       .and.to.match(/cmdstat_xadd:calls=100,/);
   });
 
-  it('serves lists while an operator has paused writes, also beside a write that waits for the end', async () => {
-    await redis.admin.client('PAUSE', 60_000, 'WRITE');
-    const written = opened.stream().add({ version: 2, commit: 'second' }, a);
-    await until(async () => (await redis.admin.info('clients')).includes('blocked_clients:1'));
-    expect(await opened.stream().history()).to.have.length(2);
-    expect(await opened.check()).to.deep.equal({ writes: true });
-    await redis.admin.client('UNPAUSE');
+  it('serves lists, and is ready, beside a write that waits: an operator has paused writes', async () => {
+    const { admin, check, stream } = await start();
+    await admin.client('PAUSE', 60_000, 'WRITE');
+    const written = stream().add(second, a);
+    await until(async () => (await admin.info('clients')).includes('blocked_clients:1'));
+    expect(await stream().history()).to.have.length(2);
+    expect(await check()).to.deep.equal({ writes: true });
+    await admin.client('UNPAUSE');
     expect((await written).version).to.equal(3);
   });
 });

@@ -1,15 +1,13 @@
 import { expect } from 'chai';
 import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
-import { encoded, ferns } from '../../support/given';
-import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
-import { formCluster } from '../../support/redis/form-cluster';
+import { type RedisServer, describeOwnRedis, formCluster, needsLocalServers } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
-import { type Opened, openedPerTest } from './opened';
+import { fails, type Opened, openedPerTest, OTHER, succeeds } from './opened';
 
-const [fern] = encoded(...ferns(1));
 const users = Array.from({ length: 20 }, (_, index) => `user ${index}`);
+const FIRST = { version: 1, commit: 'ours' };
 
 describeOwnRedis('A Cluster of two primaries', (startRedis) => {
   const open = openedPerTest();
@@ -21,54 +19,44 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     nodes = await Promise.all([1, 2].map(() => startRedis('--cluster-enabled', 'yes')));
     needsLocalServers(this, nodes[0]!, 'a Cluster');
     proxies = await Promise.all(nodes.map((node) => TcpProxy.to(node)));
+    const clusterNodes = proxies.map(({ port }) => ({ host: '127.0.0.1', port }));
     await formCluster(
       nodes,
-      proxies.map(({ port }) => port),
+      clusterNodes.map(({ port }) => port),
     );
-    const clusterNodes = proxies.map(({ port }) => ({ host: '127.0.0.1', port }));
     store = await open({ url: 'redis://x', clusterNodes, examineEveryMs: 100, timeoutMs: 4000 });
   });
   afterEach(() => Promise.all(proxies.map((proxy) => proxy.close())));
 
-  const append = (user: string) => store.stream(user).append(BEGINNING, 'ours', [fern!]);
-  const fails = (call: Promise<unknown>) =>
-    call.then(
-      () => false,
-      () => true,
-    );
-  /** Where a user's stream is, and the other one. */
-  async function homeOf(user: string): Promise<[number, number]> {
-    await append(user);
-    const [key] = await nodes[0]!.admin.keys(`*${user}:events`);
-    return key === undefined ? [1, 0] : [0, 1];
+  const isRead = () => succeeds(store.stream().read(BEGINNING));
+  /** The numbers of the node with the stream, and of the other one. */
+  async function appended(): Promise<[number, number]> {
+    await store.append();
+    return (await nodes[0]!.admin.keys('*:events')).length > 0 ? [0, 1] : [1, 0];
   }
 
   it('gets the streams of both, and calls for each of them in one turn', async () => {
-    expect(await Promise.all(users.map(append))).to.have.length(20);
+    expect(await Promise.all(users.map((user) => store.append(user)))).to.have.length(20);
     for (const { admin } of nodes) expect(await admin.dbsize()).to.be.above(5);
     for (const user of users) expect(await store.stream(user).history()).to.have.length(1);
   });
 
   it('gets an append whose reply was lost once: the client does not send it again', async () => {
-    const [home] = await homeOf('alice');
-    const { head } = (await append('alice')) as { head: { version: number; commit: string } };
+    const [home] = await appended();
     const lost = proxies[home]!.loseReply((bytes) => /evalsha/i.test(bytes.toString('latin1')), 'cut');
-    expect(await rejection(store.stream('alice').append(head, 'second', [fern!]))).to.be.instanceOf(
-      OutcomeUnknown,
-    );
+    expect(await rejection(store.stream().append(FIRST, 'second', [OTHER]))).to.be.instanceOf(OutcomeUnknown);
     await lost;
-    await until(async () => !(await fails(store.stream('alice').read(head))));
-    expect(await store.stream('alice').history()).to.have.length(2);
+    await until(isRead);
+    expect(await store.stream().history()).to.have.length(2);
   });
 
   it('serves again after its connections were cut, and while another node is away', async () => {
-    const [home, other] = await homeOf('alice');
+    const [, other] = await appended();
     for (const proxy of proxies) proxy.cut();
-    await until(async () => !(await fails(store.stream('alice').read(BEGINNING))));
+    await until(isRead);
     await nodes[other]!.freeze();
-    await until(async () => !(await fails(store.stream('alice').read(BEGINNING))));
+    await until(isRead);
     await nodes[other]!.thaw();
-    expect(home).not.to.equal(other);
   });
 
   it('is not available while it is down', async () => {
@@ -77,23 +65,35 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     expect(await rejection(store.check())).to.be.instanceOf(StoreUnavailable);
     await until(() => store.status().refusals!.includes('cluster_down'));
     await nodes[0]!.admin.call('CLUSTER', 'ADDSLOTS', 0);
-    await until(async () => !(await fails(store.check())));
+    await until(() => succeeds(store.check()));
     await until(() => store.log.includes('info Redis problem resolved: cluster down'));
   });
 
   it('is examined on each primary', async () => {
     for (const { admin } of nodes) {
       await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
-      await until(() => fails(append('alice')));
+      await until(() => fails(store.append()));
       expect(store.status().findings.evicts).to.equal(true);
       await admin.config('SET', 'maxmemory-policy', 'noeviction');
       await until(() => store.status().writes);
     }
   });
 
+  it('has the id of its store on one of them, and is refused when it was emptied', async () => {
+    await store.append();
+    const ids = await Promise.all(nodes.map(({ admin }) => admin.get('plant-store:id').catch(() => null)));
+    expect(ids).to.include(`buckets-64 ${store.status().id}`);
+    for (const { admin } of nodes) await admin.flushall();
+    // Each connection finds it by itself.
+    await until(
+      async () => (await store.append('bob').catch((error: unknown) => error)) instanceof StoreUnavailable,
+    );
+    expect(store.status().findings.another_store).to.equal(true);
+  });
+
   // ioredis sends ASKING to the other node first, and leaves its rejection unhandled, which would end the process.
   it('fails calls for a slot that moves to a node which is away, and nothing else', async () => {
-    const [home, other] = await homeOf('alice');
+    const [home, other] = await appended();
     const [source, target] = [nodes[home]!.admin, nodes[other]!.admin];
     const [key] = await source.keys('*alice:events');
     const slot = Number(await source.call('CLUSTER', 'KEYSLOT', key!));
@@ -105,11 +105,11 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     process.on('unhandledRejection', listen);
     proxies[other]!.cut();
     await nodes[other]!.freeze();
-    expect(await rejection(append('alice'))).to.satisfy(
+    expect(await rejection(store.append())).to.satisfy(
       (error: unknown) => error instanceof StoreUnavailable || error instanceof OutcomeUnknown,
     );
     await nodes[other]!.thaw();
-    await until(async () => !(await fails(store.check())));
+    await until(() => succeeds(store.check()));
     process.off('unhandledRejection', listen);
     expect(unhandled).to.deep.equal([]);
   });

@@ -1,16 +1,16 @@
+import { type AddressInfo, createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import type { RedisOptions } from '../../../src/adapters/redis';
+import { type RedisOptions, openRedisEventStore } from '../../../src/adapters/redis';
+import { reasonOf } from '../../../src/adapters/redis/reason';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
-import { encoded, ferns } from '../../support/given';
-import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, needsLocalServers, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
-import { type Replace, oddServer } from './odd-server';
-import { type Opened, openedPerTest } from './opened';
+import { openedPerTest, succeeds } from './opened';
 
-const [fern] = encoded(...ferns(1));
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
 describeOwnRedis('A store on Redis', (startRedis) => {
@@ -22,24 +22,21 @@ describeOwnRedis('A store on Redis', (startRedis) => {
     expect(failure).to.be.instanceOf(StoreUnavailable);
     return failure.message;
   };
-  const append = ({ stream }: Opened, user?: string) => stream(user).append(BEGINNING, 'c', [fern!]);
 
   it('refuses a database that Redis does not have, and uses one that it has', async () => {
     await start('--databases', '4');
     expect(await refusal({ url: `${redis.url}/4` })).to.include('it has no database 4, only 0 to 3');
-    await append(await open({ url: `${redis.url}/3` }));
+    await (await open({ url: `${redis.url}/3` })).append();
     expect(await redis.admin.info('keyspace'))
       .to.match(/^db3:keys=3/m)
       .and.not.match(/^db[^3]/m);
   });
 
   it('refuses a replica, also if only the connection for reads leads to it', async () => {
-    await start();
-    const replica = await startRedis('--replicaof', ...redis.peer);
-    const ports = [redis.port];
+    const [primary, replica] = await startReplicated(startRedis);
+    const ports = [primary.port];
     // The proxy reads it for each connection; the store opens the one for writes first.
     const proxy = await TcpProxy.to({
-      host: redis.host,
       get port() {
         return ports.shift() ?? replica.port;
       },
@@ -49,51 +46,14 @@ describeOwnRedis('A store on Redis', (startRedis) => {
     await proxy.close();
   });
 
-  const error = ['EVAL', "return redis.error_reply('DENIED by the provider')", '0'];
-  const infoWith = (pattern: string, text: string) => [
-    'EVAL',
-    `return (string.gsub(redis.call('INFO'), '${pattern}', '${text}'))`,
-    '0',
-  ];
-  const only =
-    (name: string, other: readonly string[] | 'close'): Replace =>
-    (command) =>
-      command === name ? other : undefined;
-  for (const [what, replace, found] of [
-    ['refuses CONFIG in words of its own', only('CONFIG', error), ['unknown_fsync']],
-    ['refuses INFO in words of its own', only('INFO', error), ['info_forbidden']],
-    [
-      'hides maxmemory_policy',
-      only('INFO', infoWith('maxmemory_policy:[^\\r]*\\r\\n', '')),
-      ['unknown_eviction'],
-    ],
-    ['refuses HELLO in words of its own', only('HELLO', error), []],
-    ['closes the connection at HELLO', only('HELLO', 'close'), []],
-  ] as const)
-    it(`serves where Redis ${what}, and names what cannot be read`, async () => {
-      await start();
-      const odd = await oddServer(redis, replace);
-      const opened = await open({ url: odd.url, allowUnreachable: false });
-      expect((await append(opened)).status).to.equal('appended');
-      expect(await opened.stream().history()).to.have.length(1);
-      expect(await opened.check()).to.deep.equal({ writes: true });
-      const { findings } = opened.status();
-      expect(Object.entries(findings).flatMap(([name, isFound]) => (isFound ? [name] : []))).to.deep.equal(
-        found,
-      );
-      odd.close();
-    });
-
-  it('refuses Redis before 7 as too old', async () => {
-    await start();
-    const odd = await oddServer(
-      redis,
-      only('INFO', infoWith('redis_version:[^\\r]*', 'redis_version:6.2.14')),
-    );
-    expect(await refusal({ url: odd.url })).to.include(
-      'it is Redis 6.2.14, which is too old: use Redis 7.0 or later',
-    );
-    odd.close();
+  it('needs neither CONFIG nor HELLO, at which some servers close the connection', async () => {
+    await start('--rename-command', 'CONFIG', '');
+    const opened = await open({ url: redis.url, allowUnreachable: false });
+    expect((await opened.append()).status).to.equal('appended');
+    const found = Object.entries(opened.status().findings).filter(([, isFound]) => isFound);
+    expect(found).to.deep.equal([['unknown_fsync', true]]);
+    const clients = String(await redis.admin.client('LIST')).match(/name=plant-store .* resp=2\b/g);
+    expect(clients).to.have.length(2);
   });
 
   it('examines Redis again, refuses it while it evicts, and logs each change once with its correction', async () => {
@@ -102,16 +62,16 @@ describeOwnRedis('A store on Redis', (startRedis) => {
     opened.log.length = 0;
     await redis.admin.config('SET', 'appendfsync', 'everysec');
     await until(() => opened.status().findings.late_fsync);
-    expect((await append(opened)).status).to.equal('appended');
+    expect((await opened.append()).status).to.equal('appended');
     await redis.admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
-    for (const call of [() => append(opened, 'bob'), () => opened.check()])
+    for (const call of [() => opened.append('bob'), () => opened.check()])
       await until(async () => {
         const failure: unknown = await call().catch((error: unknown) => error);
         return failure instanceof StoreUnavailable && failure.reason === 'store_refused';
       });
     await redis.admin.config('SET', 'maxmemory-policy', 'noeviction', 'appendfsync', 'always');
     await until(() => opened.status().writes && !opened.status().findings.late_fsync);
-    expect((await append(opened, 'carol')).status).to.equal('appended');
+    expect((await opened.append('carol')).status).to.equal('appended');
     const texts = [
       /^warn .*fsync.*CONFIG SET/,
       /^error .*must not be used: .*lru.*CONFIG SET/,
@@ -145,11 +105,11 @@ describeOwnRedis('A store on Redis', (startRedis) => {
         redis = await startRedis('--save', '3600 1', '--enable-protected-configs', 'yes');
         [, home] = (await redis.admin.config('GET', 'dir')) as [string, string];
         const opened = await open({ url: redis.url, examineEveryMs });
-        await append(opened);
+        await opened.append();
         await begin();
         const keys = await redis.admin.dbsize();
         if (examineEveryMs > 50) {
-          const failure = await rejection(append(opened, 'bob'));
+          const failure = await rejection(opened.append('bob'));
           expect(failure).to.include({ name: 'StoreUnavailable', reason: 'store_refused' });
         } else await until(() => opened.status().findings[finding]);
         expect(opened.status().refusals).to.deep.equal([finding]);
@@ -157,29 +117,29 @@ describeOwnRedis('A store on Redis', (startRedis) => {
         if (finding !== 'replicas_missing') expect(await opened.check()).to.deep.equal({ writes: false });
         expect(await redis.admin.dbsize()).to.equal(keys);
         await end();
-        expect((await append(opened, 'bob')).status).to.equal('appended');
+        expect((await opened.append('bob')).status).to.equal('appended');
         if (examineEveryMs === 50) await until(() => opened.status().writes);
       });
 
   it('is unavailable during a long script (BUSY), and serves after it', async () => {
     await start('--busy-reply-threshold', '1');
     const opened = await open({ url: redis.url });
-    await append(opened);
+    await opened.append();
     const loop = redis.admin.duplicate();
     const killed = rejection(loop.eval('while true do end', 0));
     await until(async () => (await redis.admin.ping().catch(String)).includes('BUSY'));
-    for (const call of [() => opened.stream().read(BEGINNING), () => append(opened, 'bob')])
+    for (const call of [() => opened.stream().read(BEGINNING), () => opened.append('bob')])
       expect(await rejection(call())).to.include({ name: 'StoreUnavailable', reason: 'store_refused' });
     await redis.admin.script('KILL');
     expect(String(await killed)).to.include('killed');
     loop.disconnect();
-    expect((await append(opened, 'bob')).status).to.equal('appended');
+    expect((await opened.append('bob')).status).to.equal('appended');
   });
 
   it('names LOADING while Redis loads its data, with any estimate of the remaining time, and serves after it', async () => {
     await start('--key-load-delay', '300');
     const opened = await open({ url: redis.url });
-    await append(opened);
+    await opened.append();
     await redis.admin.eval("for i = 1, 60000 do redis.call('SET', i, i) end", 0);
     await redis.kill9();
     const loaded = redis.start();
@@ -205,16 +165,127 @@ describeOwnRedis('A store on Redis', (startRedis) => {
     expect(opened.log.join()).not.to.include(password);
     await redis.admin.config('SET', 'requirepass', password);
     await until(() => opened.status().writes);
-    expect((await append(opened)).status).to.equal('appended');
+    expect((await opened.append()).status).to.equal('appended');
+  });
+});
+
+describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
+  const open = openedPerTest();
+  const closing = Object.assign(createServer(), { accepted: 0 });
+  closing.on('connection', (socket) => {
+    closing.accepted++;
+    socket.destroy();
+  });
+  let ports: Readonly<Record<'secret' | 'full' | 'shard' | 'isProtected' | 'closing' | 'gone', number>>;
+
+  before(async function () {
+    const secret = await startRedis();
+    needsLocalServers(this, secret, 'a Cluster');
+    const shard = await startRedis('--cluster-enabled', 'yes');
+    for (const { admin } of [secret, shard]) await admin.config('SET', 'requirepass', 'right');
+    const isProtected = await startRedis('--bind', '*');
+    // The client of the test is connected already.
+    const full = await startRedis();
+    await full.admin.config('SET', 'maxclients', '1');
+    await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve));
+    ports = {
+      ...{ secret: secret.port, full: full.port, shard: shard.port, isProtected: isProtected.port },
+      ...{ closing: (closing.address() as AddressInfo).port, gone: 1 },
+    };
+  });
+  after(() => closing.close());
+
+  const at = (port: number, kind: string, url: string): RedisOptions => {
+    const nodes = [{ host: '127.0.0.1', port }];
+    if (kind === 'a Cluster') return { url: url.replace('HOST', 'x'), clusterNodes: nodes };
+    if (kind === 'a Sentinel') return { url: 'redis://x', sentinels: { nodes, master: 'plants' } };
+    return { url: url.replace('HOST', `127.0.0.1:${port}`) };
+  };
+  const outside = Object.values(networkInterfaces())
+    .flat()
+    .find((each) => each?.family === 'IPv4' && !each.internal)?.address;
+
+  // The server, how it is used, its URL, and the reason; HOST is its address.
+  const UNREACHABLE = [
+    ['gone', 'one Redis', 'redis://HOST', 'connect ECONNREFUSED HOST'],
+    ['gone', 'one Redis', 'redis://localhost:1', 'localhost:1: connect ECONNREFUSED'],
+    ['gone', 'one Redis', 'redis://no.invalid', 'no.invalid:6379: getaddrinfo '],
+    ['secret', 'one Redis', 'redis://:wrong@HOST', 'HOST: WRONGPASS '],
+    ['secret', 'one Redis', 'redis://HOST', 'HOST: NOAUTH Authentication required'],
+    ['secret', 'one Redis', 'rediss://HOST', 'HOST: connect ETIMEDOUT'],
+    ['full', 'one Redis', 'redis://HOST', 'HOST: ERR max number of clients reached'],
+    [
+      'isProtected',
+      'one Redis',
+      `redis://${outside}:PORT`,
+      `${outside}:PORT: DENIED Redis is running in protected mode`,
+    ],
+    ['closing', 'one Redis', 'redis://HOST', 'HOST: '],
+    ['shard', 'a Cluster', 'redis://:wrong@HOST', 'HOST: WRONGPASS '],
+    ['shard', 'a Cluster', 'rediss://:right@HOST', 'HOST: connect ETIMEDOUT'],
+    ['full', 'a Cluster', 'redis://HOST', 'HOST: ERR max number'],
+    ['gone', 'a Cluster', 'redis://HOST', 'connect ECONNREFUSED HOST'],
+    ['secret', 'a Cluster', 'redis://:right@HOST', 'HOST: ERR This '],
+    ['gone', 'a Sentinel', '', 'no Sentinel names the primary plants: connect ECONNREFUSED HOST'],
+    ['isProtected', 'a Sentinel', '', 'no Sentinel names the primary plants: HOST: ERR unknown command'],
+  ] as const;
+
+  it('is named with its address, the code and its own words', async () => {
+    // At the same time, because each takes until the start gives up.
+    const failures = UNREACHABLE.map(async ([server, kind, url, reason]) => {
+      const port = ports[server];
+      const options = at(port, kind, url.replace('PORT', String(port)));
+      const opened = openRedisEventStore({ ...options, allowUnreachable: false, timeoutMs: 500 });
+      const named = reason.replace('HOST', `127.0.0.1:${port}`).replace('PORT', String(port));
+      expect(await rejection(opened), `${server} as ${kind} at ${url}`)
+        .to.be.instanceOf(StoreUnavailable)
+        .and.to.have.property('message')
+        .that.includes(`Redis cannot be reached: ${named}`)
+        .and.not.match(/wrong@|right/);
+    });
+    await Promise.all(failures);
   });
 
-  it('checks its health while a write waits for replicas', async () => {
-    await start();
-    const opened = await open({ url: redis.url, waitReplicas: 1 });
-    const written = rejection(append(opened)).then(() => 'write');
-    await until(async () => (await redis.admin.info('clients')).includes('blocked_clients:1'));
-    expect(await Promise.race([opened.check().then(() => 'check'), written])).to.equal('check');
-    opened.close();
-    await written;
+  it('is named at each address that its host has', () => {
+    const refused = (address: string) =>
+      Object.assign(new Error(`connect ECONNREFUSED ${address}`), { code: 'ECONNREFUSED' });
+    const error = new AggregateError([refused('::1:1'), refused('127.0.0.1:1')]);
+    expect(reasonOf(error, 'localhost:1')).to.equal(
+      'localhost:1: connect ECONNREFUSED ::1:1, localhost:1: connect ECONNREFUSED 127.0.0.1:1',
+    );
+  });
+
+  for (const kind of ['one Redis', 'a Cluster', 'a Sentinel'])
+    it(`is reported once for each reason while it closes each connection: ${kind}`, async () => {
+      const { log } = await open(at(ports.closing, kind, 'redis://HOST'));
+      const before = closing.accepted;
+      await until(() => closing.accepted > before + 1);
+      const reasons = log.filter((line) => line.includes('cannot be reached:'));
+      expect(reasons).to.have.length.within(1, 3);
+      expect(new Set(reasons).size).to.equal(reasons.length);
+    });
+
+  it('is reported once when it is connected, and once when it is lost', async () => {
+    const redis = await startRedis('--appendonly', 'yes');
+    const { log } = await open({ url: redis.url });
+    await redis.kill9();
+    await until(() => log.some((line) => line.includes('ECONNREFUSED')));
+    await redis.start();
+    await until(() => log.at(-1) === 'info Redis is connected');
+    expect(log.filter((line) => /cannot be reached|was lost|is connected/.test(line))).to.deep.equal([
+      'info Redis is connected',
+      `warn the connection to Redis was lost (127.0.0.1:${redis.port}: the connection was closed); reconnecting`,
+      `warn Redis cannot be reached: connect ECONNREFUSED 127.0.0.1:${redis.port}`,
+      'info Redis is connected',
+    ]);
+  });
+
+  it('fails calls in time while it is frozen, and serves them soon after', async () => {
+    const redis = await startRedis();
+    const store = await open({ url: redis.url, timeoutMs: 500 });
+    await redis.freeze();
+    expect(await rejection(store.check())).to.be.instanceOf(StoreUnavailable);
+    await redis.thaw();
+    await until(() => succeeds(store.check()));
   });
 });

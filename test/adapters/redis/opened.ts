@@ -3,14 +3,22 @@ import {
   type RedisOptions,
   openRedisEventStore,
 } from '../../../src/adapters/redis';
+import { type AppendResult, BEGINNING } from '../../../src/event-sourcing';
 import { Stream } from '../../../src/testing/a-stream';
-import { plantsOf } from '../../support/given';
+import { encoded, ferns, plantsOf } from '../../support/given';
+
+export const [FERN, OTHER] = encoded(...ferns(2)) as [
+  ReturnType<typeof encoded>[0],
+  ReturnType<typeof encoded>[0],
+];
 
 export interface Opened extends OpenRedisEventStore {
   /** The lines of its log, with their levels. */
   readonly log: string[];
   /** The stream of a user. */
   stream(user?: string): Stream;
+  /** Appends the first event of a user. */
+  append(user?: string, commit?: string): Promise<AppendResult>;
 }
 
 /** Stores that are open as long as the test. Called in the body of a suite. */
@@ -25,6 +33,30 @@ export function openedPerTest(): (options: RedisOptions) => Promise<Opened> {
     // The time limit of a call must not matter on a busy machine.
     const opened = await openRedisEventStore({ timeoutMs: 20_000, report, ...options });
     open.push(opened);
-    return { ...opened, log, stream: (user = 'alice') => new Stream(opened.store, plantsOf(user)) };
+    const stream = (user = 'alice') => new Stream(opened.store, plantsOf(user));
+    const append = (user?: string, commit = 'ours') => stream(user).append(BEGINNING, commit, [FERN]);
+    return { ...opened, log, stream, append };
   };
 }
+
+export const succeeds = (call: Promise<unknown>): Promise<boolean> =>
+  call.then(
+    () => true,
+    () => false,
+  );
+
+export const fails = async (call: Promise<unknown>): Promise<boolean> => !(await succeeds(call));
+
+/** The calls of a store that must not answer from a server that may be stale, or has another store. */
+export const CALLS: Readonly<Record<string, (opened: Opened) => unknown>> = {
+  'a read': ({ stream }) => stream().read({ version: 1, commit: 'ours' }),
+  'an append': ({ stream }) => stream().append({ version: 2, commit: 'second' }, 'third', [FERN]),
+  'a conflict': ({ stream }) => stream().append({ version: 1, commit: 'ours' }, 'third', [FERN]),
+  'a repeated append': ({ stream }) => stream().append({ version: 1, commit: 'ours' }, 'second', [OTHER]),
+  'a lost history': ({ stream }) => stream().append({ version: 1, commit: 'lost' }, 'third', [FERN]),
+  'a head': ({ index, stream }) => index.head(stream().name),
+  'the list of streams': ({ index }) => index.changed(39, { epoch: '', sequence: 0 }, 10),
+  'an erasure': ({ index, stream }) => index.erase(stream().name),
+  'a snapshot': ({ snapshots, stream }) => snapshots.load(stream().name),
+  'a checkpoint': ({ checkpoints }) => checkpoints('tags').load(['39']),
+};

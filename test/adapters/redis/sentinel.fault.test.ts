@@ -1,16 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { BEGINNING, type Head, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
-import { encoded, ferns } from '../../support/given';
-import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, needsLocalServers, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 import { THIS_MACHINE } from '../../world/network';
-import { RedisProgram } from '../../world/processes';
-import { type Opened, openedPerTest } from './opened';
+import { type RedisProgram, startSentinel } from '../../world/processes';
+import { FERN, type Opened, openedPerTest } from './opened';
 
-const EVENTS = encoded(...ferns(1));
+/** This process stands still meanwhile. */
+const redisCli = (port: number, ...command: string[]) =>
+  execFileSync('redis-cli', ['-p', String(port), ...command], { stdio: 'pipe', encoding: 'utf8' });
 
 /** The old primary goes on, and accepts writes that the new one never gets. */
 describeOwnRedis(
@@ -28,14 +29,9 @@ describeOwnRedis(
     });
 
     beforeEach(async () => {
-      primary = await startRedis();
-      replica = await startRedis('--replicaof', ...primary.peer);
-      await until(async () => (await primary.admin.info('replication')).includes('state=online'));
-      const lines = [
-        `sentinel monitor plants ${primary.host} ${primary.port} 1`,
-        'sentinel down-after-milliseconds plants 60000',
-      ];
-      sentinel = await RedisProgram.start(pathOf('sentinel'), THIS_MACHINE, () => lines, true);
+      [primary, replica] = await startReplicated(startRedis);
+      const options = { 'down-after-milliseconds': 60_000 };
+      sentinel = await startSentinel(pathOf('sentinel'), THIS_MACHINE, primary, options);
       await until(async () => {
         const [known] = (await sentinel.call('SENTINEL', 'REPLICAS', 'plants')) as string[][];
         return known?.join().includes('master-link-status,ok') === true;
@@ -48,12 +44,9 @@ describeOwnRedis(
     afterEach(() => sentinel.stop());
 
     const beginFailover = () => sentinel.call('SENTINEL', 'FAILOVER', 'plants');
-    /** This process stands still meanwhile. */
     const isPromoted = (): boolean => {
       try {
-        return String(
-          execFileSync('redis-cli', ['-p', String(replica.port), 'ROLE'], { stdio: 'pipe' }),
-        ).startsWith('master');
+        return redisCli(replica.port, 'ROLE').startsWith('master');
       } catch {
         // At its promotion it disconnects its clients.
         return false;
@@ -68,7 +61,7 @@ describeOwnRedis(
         const stream = store.stream(`user ${number}`);
         let head: Head = BEGINNING;
         while (!isOver) {
-          const next = await stream.add(head, ...EVENTS).catch((error: unknown) => void failures.push(error));
+          const next = await stream.add(head, FERN).catch((error: unknown) => void failures.push(error));
           // The rest of its writes is another test.
           if (next === undefined) break;
           head = next;
@@ -91,10 +84,10 @@ describeOwnRedis(
 
     it('does not acknowledge a write that the old primary executes after the promotion', async () => {
       const stream = store.stream();
-      const head = await stream.add(BEGINNING, ...EVENTS);
+      const head = await stream.add(BEGINNING, FERN);
       await isReplicated();
       await primary.freeze();
-      const append = rejection(stream.append(head, 'late', EVENTS));
+      const append = rejection(stream.append(head, 'late', [FERN]));
       await beginFailover();
       await until(isPromoted);
       await primary.thaw();
@@ -104,13 +97,13 @@ describeOwnRedis(
 
     it('does not acknowledge a write that was sent when its announcement had arrived and was not read yet', async () => {
       const stream = store.stream();
-      const first = await stream.add(BEGINNING, ...EVENTS);
+      const first = await stream.add(BEGINNING, FERN);
       await isReplicated();
       // This process reads nothing after the reply to this append.
-      const head = await stream.add(first, ...EVENTS);
-      execFileSync('redis-cli', ['-p', String(sentinel.port), 'SENTINEL', 'FAILOVER', 'plants']);
+      const head = await stream.add(first, FERN);
+      redisCli(sentinel.port, 'SENTINEL', 'FAILOVER', 'plants');
       while (!isPromoted()) continue;
-      expect(await rejection(stream.append(head, 'late', EVENTS))).to.be.instanceOf(OutcomeUnknown);
+      expect(await rejection(stream.append(head, 'late', [FERN]))).to.be.instanceOf(OutcomeUnknown);
     });
   },
 );

@@ -1,63 +1,84 @@
+import { once } from 'node:events';
+import { type AddressInfo, type Socket, createServer } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
-import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
-import { encoded, ferns } from '../../support/given';
+import { StoreUnavailable } from '../../../src/event-sourcing';
 import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
 import { rejection } from '../../support/rejection';
-import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
-import { oddServer } from './odd-server';
-import { openedPerTest } from './opened';
+import { type Opened, openedPerTest, succeeds } from './opened';
 
-const [fern] = encoded(...ferns(1));
 const FAILOVER = 'master plants 127.0.0.1 1';
+const array = (...texts: readonly string[]) =>
+  [`*${texts.length}`, ...texts.flatMap((text) => [`$${text.length}`, text]), ''].join('\r\n');
 
-/** A Redis that answers SENTINEL like a Sentinel, and publishes what a test lets it. */
-class Scripted {
-  readonly #ends: (() => unknown)[] = [];
-  #asked = 0;
-  #port = 0;
+/** A Sentinel that says, and publishes, what a test lets it. */
+class ScriptedSentinel {
+  /** The delay of its replies and messages, in ms. */
+  delayMs = 0;
+  readonly host = '127.0.0.1';
+  readonly #clients = new Set<Socket>();
+  readonly #subscribers = new Set<Socket>();
+  readonly #server = createServer((client) => {
+    this.#clients.add(client.on('error', () => {}));
+    // A client sends its commands in one piece; their lengths are left out.
+    client.on('data', (bytes) => {
+      const words = String(bytes)
+        .replace(/[*$]\d+\r\n/g, '')
+        .replaceAll('\r\n', ' ');
+      for (const [command] of words.matchAll(/hello|client setname|sentinel master|get-master|psubscribe/gi))
+        void this.#send(client, this.#replyTo(client, command.toLowerCase()));
+    });
+  });
 
   constructor(
-    readonly redis: RedisServer,
     public primary: RedisServer,
-    public epoch: number,
+    public epoch = 3,
   ) {}
 
   async start(): Promise<this> {
-    const { url, close } = await oddServer(this.redis, (command) => {
-      if (command !== 'SENTINEL') return undefined;
-      // First SENTINEL MASTER, then SENTINEL GET-MASTER-ADDR-BY-NAME.
-      const texts =
-        this.#asked++ % 2 === 0
-          ? ['config-epoch', String(this.epoch), 'down-after-milliseconds', '5000']
-          : this.primary.peer;
-      return ['EVAL', `return {${texts.map((text) => `'${text}'`).join()}}`, '0'];
-    });
-    this.#ends.push(close);
-    this.#port = Number(new URL(url).port);
+    await once(this.#server.listen(0, this.host), 'listening');
     return this;
   }
 
-  get address() {
-    return { host: '127.0.0.1', port: this.#port };
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
   }
 
-  async slowed(delayMs: number): Promise<this> {
-    const proxy = await TcpProxy.to({ port: this.#port });
-    proxy.delayMs = delayMs;
-    this.#ends.push(() => proxy.close());
-    this.#port = proxy.port;
-    return this;
+  /** Knows a failover that has ended. */
+  learn(primary: RedisServer): void {
+    Object.assign(this, { primary, epoch: this.epoch + 1 });
   }
 
   /** Once the store listens. */
   async publish(channel: string, message: string): Promise<void> {
-    await until(async () => Number(await this.redis.admin.pubsub('NUMPAT')) > 0);
-    await this.redis.admin.publish(channel, message);
+    await until(() => this.#subscribers.size > 0);
+    for (const client of this.#subscribers)
+      void this.#send(client, array('pmessage', channel, channel, message).replace('*', '>'));
   }
 
-  async end(): Promise<void> {
-    for (const end of this.#ends.reverse()) await end();
+  disconnect(): void {
+    for (const client of this.#clients) client.destroy();
+    this.#subscribers.clear();
+  }
+
+  close(): void {
+    this.#server.close();
+    this.disconnect();
+  }
+
+  #replyTo(client: Socket, command: string): string {
+    if (command === 'hello') return '%1\r\n$5\r\nproto\r\n:3\r\n';
+    if (command === 'client setname') return '+OK\r\n';
+    if (command === 'get-master') return array(...this.primary.peer);
+    if (command === 'psubscribe') this.#subscribers.add(client);
+    if (command === 'psubscribe') return '>3\r\n$10\r\npsubscribe\r\n$1\r\n*\r\n:1\r\n'.repeat(4);
+    return array('config-epoch', String(this.epoch), 'down-after-milliseconds', '5000');
+  }
+
+  async #send(client: Socket, text: string): Promise<void> {
+    if (this.delayMs > 0) await pause(this.delayMs, undefined, { ref: false });
+    client.write(text);
   }
 }
 
@@ -65,80 +86,63 @@ describeOwnRedis('The Sentinels', (startRedis) => {
   const opened = openedPerTest();
   let first: RedisServer;
   let second: RedisServer;
-  let one: Scripted;
-  let other: Scripted;
+  let one: ScriptedSentinel;
+  let other: ScriptedSentinel;
 
-  before(async function () {
-    needsLocalServers(this, await startRedis(), 'Sentinel');
+  beforeEach(async function () {
+    [first, second] = [await startRedis(), await startRedis()];
+    needsLocalServers(this, first, 'Sentinel');
+    for (const { admin } of [first, second]) await admin.set('plant-store:id', 'buckets-64 the-store');
+    [one, other] = [await new ScriptedSentinel(first).start(), await new ScriptedSentinel(first).start()];
   });
-  beforeEach(async () => {
-    const servers = await Promise.all([1, 2, 3, 4].map(() => startRedis()));
-    [first, second] = servers as [RedisServer, RedisServer];
-    await second.admin.set('plant-store:id', 'buckets-64 the-store');
-    await first.admin.set('plant-store:id', 'buckets-64 the-store');
-    one = await new Scripted(servers[2]!, first, 3).start();
-    other = await new Scripted(servers[3]!, first, 3).start();
+  afterEach(() => {
+    one.close();
+    other.close();
   });
-  afterEach(() => Promise.all([one.end(), other.end()]));
 
-  const open = (...nodes: { host: string; port: number }[]) =>
+  const open = (...all: { host: string; port: number }[]) =>
     opened({
       url: 'redis://x',
-      sentinels: { nodes, master: 'plants' },
+      sentinels: { nodes: all.map(({ host, port }) => ({ host, port })), master: 'plants' },
       allowUnreachable: false,
       examineEveryMs: 3_600_000,
     });
-  const events = async ({ admin }: RedisServer) => (await admin.keys('*:events')).length;
-  const append = ({ stream }: Awaited<ReturnType<typeof open>>, user: string) =>
-    stream(user).append(BEGINNING, 'ours', [fern!]);
+  const events = () =>
+    Promise.all([first, second].map(async ({ admin }) => (await admin.keys('*:events')).length));
+  const hears = ({ log }: Opened) => until(() => log.some((line) => line.includes('fails over')));
 
   for (const newest of ['the first', 'the last'])
     it(`name the primary of the newest configuration, which only ${newest} of them knows`, async () => {
-      const knows = newest === 'the first' ? one : other;
-      Object.assign(knows, { primary: second, epoch: 4 });
-      await append(await open(one.address, other.address), 'alice');
-      expect([await events(first), await events(second)]).to.deep.equal([0, 1]);
+      (newest === 'the first' ? one : other).learn(second);
+      await (await open(one, other)).append();
+      expect(await events()).to.deep.equal([0, 1]);
     });
 
   it('name it while others are frozen or gone', async () => {
-    const frozen = await startRedis();
-    await frozen.freeze();
-    const gone = { host: '127.0.0.1', port: 1 };
-    await append(await open({ host: frozen.host, port: frozen.port }, gone, one.address), 'alice');
-    expect(await events(first)).to.equal(1);
+    other.delayMs = 600_000;
+    await (await open(other, { host: '127.0.0.1', port: 1 }, one)).append();
+    expect(await events()).to.deep.equal([1, 0]);
   });
 
   it('name it although the slower one has learned of a switch before the others', async () => {
-    await other.slowed(300);
-    const store = await open(one.address, other.address);
-    Object.assign(other, { primary: second, epoch: 4 });
+    other.delayMs = 300;
+    const store = await open(one, other);
+    other.learn(second);
     await other.publish('+try-failover', FAILOVER);
     await other.publish('+switch-master', `plants ${first.peer.join(' ')} ${second.peer.join(' ')}`);
-    await until(() => store.log.some((line) => line.includes('fails over')));
-    await until(
-      () =>
-        append(store, 'alice').then(
-          () => true,
-          () => false,
-        ),
-      // Without the message of the switch it takes ten seconds.
-      8000,
-    );
-    expect([await events(first), await events(second)]).to.deep.equal([0, 1]);
+    await hears(store);
+    // Without the message of the switch it takes ten seconds.
+    await until(() => succeeds(store.append()), 8000);
+    expect(await events()).to.deep.equal([0, 1]);
   });
 
   it('name another one once a connection to one of them is back, which has missed the switch', async () => {
-    const store = await open(one.address);
-    Object.assign(one, { primary: second, epoch: 4 });
-    await one.redis.admin.client('KILL', 'TYPE', 'PUBSUB');
-    await until(() => store.log.some((line) => line.includes('fails over')));
-    await until(() =>
-      append(store, 'alice').then(
-        () => true,
-        () => false,
-      ),
-    );
-    expect(await events(second)).to.equal(1);
+    const store = await open(one);
+    one.learn(second);
+    one.disconnect();
+    await hears(store);
+    await until(() => succeeds(store.append()));
+    expect(await events()).to.deep.equal([0, 1]);
   });
 
   for (const [what, begins, ends] of [
@@ -147,15 +151,15 @@ describeOwnRedis('The Sentinels', (startRedis) => {
     ['takes too long', '+failover-state-send-slaveof-noone', '-failover-abort-slave-timeout'],
   ] as const)
     it(`use the same primary again after a failover that ${what}`, async () => {
-      const store = await open(one.address, other.address);
+      const store = await open(one, other);
       await one.publish(begins, 'master ferns 127.0.0.1 1');
-      for (const user of ['alice', 'carol', 'dave', 'erin']) await append(store, user);
+      for (const user of ['alice', 'carol', 'dave', 'erin']) await store.append(user);
       await one.publish(begins, FAILOVER);
       await until(() => !store.status().writes);
-      expect(await rejection(append(store, 'bob'))).to.be.instanceOf(StoreUnavailable);
+      expect(await rejection(store.append('bob'))).to.be.instanceOf(StoreUnavailable);
       await one.publish(ends, FAILOVER);
       await until(() => store.status().writes);
-      await append(store, 'bob');
-      expect(await events(first)).to.equal(5);
+      await store.append('bob');
+      expect(await events()).to.deep.equal([5, 0]);
     });
 });

@@ -15,12 +15,10 @@ import {
 } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
 import { created, deleted, encoded, plantId, plantsOf } from '../../support/given';
-import { type RedisServer, describeOwnRedis, describeRedis } from '../../support/redis';
+import { describeOwnRedis, describeRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
-import { type Opened, openedPerTest } from './opened';
-
-const [fern] = encoded(created(1, 'Fern'));
+import { FERN, type Opened, openedPerTest } from './opened';
 
 describeRedis('What a store keeps in Redis', (redis) => {
   const open = openedPerTest();
@@ -67,31 +65,19 @@ describeRedis('What a store keeps in Redis', (redis) => {
     const { id, '{39}:plants/alice:snapshot': snapshot, ...rest } = await content();
     expect(id).to.equal(`buckets-64 ${opened.status().id}`);
     expect(snapshot).to.include({ format: 'f-1', version: '3', commit: 'ü 2', chunks: '2', 0: 'a', 1: 'b' });
-    expect(snapshot)
-      .to.have.property('checksum')
-      .that.matches(/^[0-9a-f]{64}$/);
-    const fields = (type: string, data: string, commit: string) => [
-      'type',
-      type,
-      'data',
-      data,
-      'commit',
-      commit,
+    expect((snapshot as { checksum: string }).checksum).to.match(/^[0-9a-f]{64}$/);
+    const entry = (id: string, type: string, data: string, commit: string) => [
+      id,
+      ['type', type, 'data', data, 'commit', commit],
     ];
+    const first9 = '{"id":9007199254740993,"name":"Büschelfarn","tag":"indoor"}';
     expect(rest).to.deep.equal({
       '{39}:index': ['plants/alice', '2'],
       '{39}:index:checkpoint:tags': { '': 'value', 'plants%2Falice': textOfHead(head) },
       '{39}:plants/alice:events': [
-        [
-          '1-0',
-          fields(
-            'PlantCreated',
-            '{"id":9007199254740993,"name":"Büschelfarn","tag":"indoor"}',
-            '1795209633123482913',
-          ),
-        ],
-        ['2-0', fields('PlantCreated', '{"id":-7,"name":"\\"Moss\\""}', 'ü 2')],
-        ['3-0', fields('PlantDeleted', '{"id":-7}', 'ü 2')],
+        entry('1-0', 'PlantCreated', first9, '1795209633123482913'),
+        entry('2-0', 'PlantCreated', '{"id":-7,"name":"\\"Moss\\""}', 'ü 2'),
+        entry('3-0', 'PlantDeleted', '{"id":-7}', 'ü 2'),
       ],
     });
     await opened.index.erase(name);
@@ -101,20 +87,17 @@ describeRedis('What a store keeps in Redis', (redis) => {
     expect(await content()).to.deep.equal(left);
   });
 
-  for (const [name, key] of Object.entries({
-    'plants/alice': '{39}:plants/alice',
-    'plants/auth0|5f7c {ö}': '{26}:plants/auth0%7C5f7c%20%7B%C3%B6%7D',
-    'plants/urn:user/7': '{24}:plants/urn%3Auser%2F7',
-    'gardens/alice': '{39}:gardens/alice',
-    'order 1': '{31}:order%201',
-  }))
-    it(`has the stream ${name} at ${key}`, async () => {
-      await opened.store.append(streamName(name), BEGINNING, 'c', [fern!]);
-      expect(Object.keys(await content())).to.include(`${key}:events`);
-    });
-
-  it('is in the bucket of the FNV-1a hash of the encoded id, modulo 64, for ever', () => {
-    // The first two are published vectors: 0xe40c292c and 0xbf9cf968.
+  it('has each stream at the bucket of its id, percent-encoded', async () => {
+    for (const [name, key] of Object.entries({
+      'plants/auth0|5f7c {ö}': '{26}:plants/auth0%7C5f7c%20%7B%C3%B6%7D',
+      'plants/urn:user/7': '{24}:plants/urn%3Auser%2F7',
+      'gardens/alice': '{39}:gardens/alice',
+      'order 1': '{31}:order%201',
+    })) {
+      await opened.store.append(streamName(name), BEGINNING, 'c', [FERN]);
+      expect(Object.keys(await content()), name).to.include(`${key}:events`);
+    }
+    // The FNV-1a hash modulo 64, for ever. The first two are published vectors: 0xe40c292c and 0xbf9cf968.
     const ids = ['a', 'foobar', 'alice', '🌱'];
     expect(ids.map((id) => bucketOf(streamName(`plants/${id}`)))).to.deep.equal([44, 40, 39, 30]);
   });
@@ -124,34 +107,30 @@ describeRedis('What a store keeps in Redis', (redis) => {
     const ids = Array.from({ length: 1000 }, () => opened.mintCommit());
     for (const id of ids) {
       expect(Number(id.slice(0, 13))).to.be.within(before, Date.now());
-      expect(BigInt.asIntN(64, BigInt(id)).toString())
+      expect(String(BigInt.asIntN(64, BigInt(id))))
         .to.equal(id)
         .and.to.have.length(19);
     }
     expect(new Set(ids.map((id) => id.slice(13))).size).to.be.above(900);
   });
 
-  for (const [first, bytes] of [
-    [1n, 100],
-    [9_000_000_000_000_000_000n, 115],
-  ] as const)
-    it(`takes at most ${bytes} bytes for an event with an id such as ${first}, a name of 12 and a tag of 5 characters`, async () => {
-      const [COUNT, stream] = [5000, opened.stream()];
-      let head = BEGINNING;
-      const appends = Array.from({ length: COUNT }, (_, index) => {
-        const event = created(plantId(first + BigInt(index)), `Fern ${1_000_000 + index}`, 'shady');
-        const expected = head;
-        head = { version: index + 1, commit: opened.mintCommit() };
-        return stream.append(expected, head.commit, encoded(event));
-      });
-      await Promise.all(appends);
-      const key = `${prefix}:{39}:plants/alice:events`;
-      expect(await redis.admin.xlen(key)).to.equal(COUNT);
-      expect((await redis.admin.memory('USAGE', key, 'SAMPLES', 0))! / COUNT).to.be.at.most(bytes);
+  it('takes at most 115 bytes for an event with the longest id, a name of 12 and a tag of 5 characters', async () => {
+    const [COUNT, FIRST] = [5000, 9_000_000_000_000_000_000n];
+    let head = BEGINNING;
+    const appends = Array.from({ length: COUNT }, (_, index) => {
+      const event = created(plantId(FIRST + BigInt(index)), `Fern ${1_000_000 + index}`, 'shady');
+      const expected = head;
+      head = { version: index + 1, commit: opened.mintCommit() };
+      return opened.stream().append(expected, head.commit, encoded(event));
     });
+    await Promise.all(appends);
+    const key = `${prefix}:{39}:plants/alice:events`;
+    expect(await redis.admin.xlen(key)).to.equal(COUNT);
+    expect((await redis.admin.memory('USAGE', key, 'SAMPLES', 0))! / COUNT).to.be.at.most(115);
+  });
 
   it('may have foreign members in an index: each is reported once, and none stops its bucket', async () => {
-    await opened.stream().add(BEGINNING, fern!);
+    await opened.stream().add(BEGINNING, FERN);
     const foreign = ['%61lice', 'plants%2Falice', 'a b', '%zz', 'bob', 'plants/'];
     for (const member of foreign) await redis.admin.zadd(`${prefix}:{39}:index`, 1, member);
     for (let time = 0; time < 2; time++) {
@@ -169,18 +148,18 @@ describeRedis('What a store keeps in Redis', (redis) => {
     let head: Head;
     const key = (kind: string, user = 'alice') =>
       `${prefix}:{${bucketOf(plantsOf(user))}}:plants/${user}:${kind}`;
-    beforeEach(async () => (head = await opened.stream().add(BEGINNING, fern!)));
+    beforeEach(async () => (head = await opened.stream().add(BEGINNING, FERN)));
 
     const save = (chunks: Iterable<string>) =>
       opened.snapshots.save(plantsOf('alice'), { format: 'f', head, chunks });
-    async function load(user = 'alice') {
+    async function load() {
       const chunks: string[] = [];
-      const stored = (await opened.snapshots.load(plantsOf(user)))!;
+      const stored = (await opened.snapshots.load(plantsOf('alice')))!;
       for await (const chunk of stored.chunks) chunks.push(chunk);
       return chunks;
     }
 
-    for (const [what, damage] of Object.entries<(at: string) => Promise<unknown>>({
+    const DAMAGES: Readonly<Record<string, (at: string) => Promise<unknown>>> = {
       'a byte of a chunk differs': (at) => redis.admin.hset(at, '1', 'B'),
       'a chunk is not UTF-8': (at) => redis.admin.hset(at, '1', Buffer.from([0xff])),
       'a chunk is missing': (at) => redis.admin.hdel(at, '1'),
@@ -193,19 +172,18 @@ describeRedis('What a store keeps in Redis', (redis) => {
       'its chunks are divided in another way': (at) => redis.admin.hset(at, { 0: 'a', 1: 'bb' }),
       'a chunk is longer than the heap allows': (at) => redis.admin.hset(at, '1', TOO_LONG),
       'its format is longer than the heap allows': (at) => redis.admin.hset(at, 'format', TOO_LONG),
-    }))
-      it(`is broken if ${what}, and is not kept in memory`, async () => {
+      'it is that of another stream': (at) => redis.admin.rename(key('snapshot', 'bob'), at),
+    };
+    it('is broken if anything of it differs, and is not kept in memory', async () => {
+      const bobs = await opened.stream('bob').add(BEGINNING, FERN);
+      for (const [what, damage] of Object.entries(DAMAGES)) {
+        await opened.snapshots.save(plantsOf('bob'), { format: 'f', head: bobs, chunks: ['ab', 'b'] });
         await save(['ab', 'b']);
         await damage(key('snapshot'));
         const before = process.memoryUsage().arrayBuffers;
-        expect(await rejection(load())).to.be.instanceOf(BrokenSnapshot);
-        expect(process.memoryUsage().arrayBuffers - before).to.be.below(MAX_BYTES / 2);
-      });
-
-    it('is broken if it is that of another stream', async () => {
-      await save(['a']);
-      await redis.admin.rename(key('snapshot'), key('snapshot', 'bob'));
-      expect(await rejection(load('bob'))).to.be.instanceOf(BrokenSnapshot);
+        expect(await rejection(load()), what).to.be.instanceOf(BrokenSnapshot);
+        expect(process.memoryUsage().arrayBuffers - before, what).to.be.below(MAX_BYTES / 2);
+      }
     });
 
     it('is unavailable, not broken, if it is replaced while it is read', async () => {
@@ -235,40 +213,31 @@ describeRedis('What a store keeps in Redis', (redis) => {
 
 describeOwnRedis('The index of a store in Redis', (startRedis) => {
   const open = openedPerTest();
-  let redis: RedisServer;
   const epochOf = async ({ index }: Opened) => {
     const page = await index.changed(39, START, 10);
     return page.status === 'read' ? page.next : expect.fail(page.status);
   };
 
-  for (const [what, change] of Object.entries<(replica: RedisServer) => Promise<RedisServer>>({
-    'a restart': async () => {
-      await redis.kill9();
-      await redis.start();
-      return redis;
-    },
-    'a failover': async (replica) => {
-      await replica.admin.replicaof('NO', 'ONE');
-      return replica;
-    },
-  }))
+  for (const what of ['a restart', 'a failover'])
     it(`has another epoch after ${what}, which may have lost its end`, async () => {
-      redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
-      const replica = await startRedis('--replicaof', ...redis.peer);
+      const [redis, replica] = await startReplicated(startRedis, '--appendonly', 'yes');
       const opened = await open({ url: redis.url });
-      await opened.stream().add(BEGINNING, fern!);
+      await opened.append();
       const position = await epochOf(opened);
       expect((await opened.index.changed(39, position, 10)).status).to.equal('read');
       await until(async () => (await replica.admin.exists('plant-store:{39}:index')) === 1);
-      const other = await open({ url: (await change(replica)).url });
+      if (what === 'a failover') await replica.admin.replicaof('NO', 'ONE');
+      else await redis.kill9().then(() => redis.start());
+      const { url } = what === 'a failover' ? replica : redis;
+      const other = await open({ url });
       expect((await other.index.changed(39, position, 10)).status).to.equal('reset');
       expect((await epochOf(other)).sequence).to.equal(position.sequence);
     });
 
   it('confirms an erasure, and its repetition, only when the replicas have it', async () => {
-    redis = await startRedis();
+    const redis = await startRedis();
     const alone = await open({ url: redis.url });
-    await alone.stream().add(BEGINNING, fern!);
+    await alone.append();
     const waiting = await open({ url: redis.url, waitReplicas: 1, timeoutMs: 300 });
     const erase = () => waiting.index.erase(plantsOf('alice'));
     for (let time = 0; time < 2; time++) expect(await rejection(erase())).to.be.instanceOf(OutcomeUnknown);

@@ -2,14 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { HttpClient } from '../../support/client';
 import { describePrograms } from '../../support/programs';
-import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
-import { formCluster } from '../../support/redis/form-cluster';
+import { type RedisServer, describeOwnRedis, formCluster, needsLocalServers } from '../../support/redis';
 import { freePort } from '../../support/redis/free-port';
 import { ServiceProcess } from '../../support/service-process';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 import { THIS_MACHINE } from '../../world/network';
-import { RedisProgram } from '../../world/processes';
+import { startSentinel } from '../../world/processes';
 import { TOKENS } from '../../support/watched-service';
 
 describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TLS', () => {
@@ -28,21 +27,17 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
       execFileSync('openssl', ['req', '-x509', ...key, ...subject, ...issuer, ...files], { stdio: 'ignore' });
     }
 
+    /** Their settings, of a server and of a Sentinel. */
+    const certificates = () =>
+      Object.entries({ cert: 'localhost.crt', key: 'localhost.key', 'ca-cert': 'ours.crt' }).map(
+        ([what, file]) => [`tls-${what}-file`, path(file)] as const,
+      );
+
     async function startTls(...args: string[]): Promise<[RedisServer, number]> {
       const port = await freePort();
-      const files = [
-        'cert-file',
-        path('localhost.crt'),
-        'key-file',
-        path('localhost.key'),
-        'ca-cert-file',
-        path('ours.crt'),
-      ];
-      const tls = files.map((each, index) => (index % 2 === 0 ? `--tls-${each}` : each));
-      return [
-        await startRedis('--tls-port', String(port), ...tls, '--tls-auth-clients', 'no', ...args),
-        port,
-      ];
+      const files = certificates().flatMap(([name, file]) => [`--${name}`, file]);
+      const tls = ['--tls-port', String(port), ...files, '--tls-auth-clients', 'no'];
+      return [await startRedis(...tls, ...args), port];
     }
 
     beforeEach(async function () {
@@ -54,65 +49,57 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
     });
     afterEach(() => service?.kill());
 
-    async function start(url: string, ca: string, environment: Record<string, string> = {}) {
+    async function start(url: string, ca = 'ours.crt', more: Record<string, string> = {}) {
       const store = { EVENT_STORE: 'redis', REDIS_URL: url, NODE_EXTRA_CA_CERTS: path(ca) };
-      service = await ServiceProcess.start({ ...store, ...environment });
+      service = await ServiceProcess.start({ ...store, ...more });
       return new HttpClient(service.url, 'alice', TOKENS.alice);
     }
 
-    it('serves with the certificate of their authority', async () => {
-      const client = await start(`rediss://localhost:${tlsPort}`, 'ours.crt');
+    async function serves(client: HttpClient): Promise<void> {
       await client.plants([1, 'Fern']);
       expect(await client.names()).to.deep.equal(['Fern']);
+    }
+
+    it('serves with the certificate of their authority', async () => {
+      await serves(await start(`rediss://localhost:${tlsPort}`));
       expect(await redis.admin.client('LIST')).to.match(new RegExp(`laddr=127.0.0.1:${tlsPort}`));
     });
 
-    for (const [what, urlOf, ca, reason] of [
-      ['another authority', () => `rediss://localhost:${tlsPort}`, 'theirs.crt', /self-signed certificate/],
-      [
-        'another name of the server',
-        () => `rediss://127.0.0.1:${tlsPort}`,
-        'ours.crt',
-        /ERR_TLS_CERT_ALTNAME_INVALID.*127\.0\.0\.1/,
-      ],
-      [
-        'TLS where it was not asked for',
-        () => `redis://localhost:${tlsPort}`,
-        'ours.crt',
-        /Redis cannot be reached: .*(closed|ECONNRESET)/i,
-      ],
+    for (const [what, address, ca, reason] of [
+      ['another authority', 'rediss://localhost', 'theirs.crt', /self-signed certificate/],
+      ['another name', 'rediss://127.0.0.1', 'ours.crt', /ERR_TLS_CERT_ALTNAME_INVALID.*127\.0\.0\.1/],
+      ['no TLS', 'redis://localhost', 'ours.crt', /Redis cannot be reached: .*(closed|ECONNRESET)/i],
     ] as const)
       it(`is unavailable with ${what}, and names the reason`, async () => {
-        const client = await start(urlOf(), ca);
+        const client = await start(`${address}:${tlsPort}`, ca);
         expect(await client.list()).to.include({ status: 503, error: 50300 });
         await until(() => service!.events.some(({ msg }) => reason.test(String(msg))));
         expect(await redis.admin.dbsize()).to.equal(0);
       });
 
     it('serves on a Cluster whose nodes are announced by name', async () => {
-      const named = '--cluster-announce-hostname localhost --cluster-preferred-endpoint-type hostname'.split(
-        ' ',
-      );
+      const named = [
+        '--cluster-announce-hostname',
+        'localhost',
+        '--cluster-preferred-endpoint-type',
+        'hostname',
+      ];
       const [node, port] = await startTls('--cluster-enabled', 'yes', '--tls-cluster', 'yes', ...named);
       await formCluster([node]);
-      const client = await start('rediss://localhost', 'ours.crt', {
-        REDIS_CLUSTER_NODES: `localhost:${port}`,
-      });
-      await client.plants([1, 'Fern']);
-      expect(await client.names()).to.deep.equal(['Fern']);
+      await serves(
+        await start('rediss://localhost', 'ours.crt', { REDIS_CLUSTER_NODES: `localhost:${port}` }),
+      );
     });
 
     it('serves on a primary that Sentinel names by its host', async () => {
       const lines = [
         ...['resolve-hostnames', 'announce-hostnames'].map((each) => `sentinel ${each} yes`),
-        ...['tls-replication yes', `tls-ca-cert-file ${path('ours.crt')}`],
-        ...[`tls-cert-file ${path('localhost.crt')}`, `tls-key-file ${path('localhost.key')}`],
-        `sentinel monitor plants localhost ${tlsPort} 1`,
+        ...['tls-replication yes', ...certificates().map((each) => each.join(' '))],
       ];
-      const sentinel = await RedisProgram.start(path('sentinel'), THIS_MACHINE, () => lines, true);
+      const primary = { host: 'localhost', port: tlsPort };
+      const sentinel = await startSentinel(path('sentinel'), THIS_MACHINE, primary, { lines });
       const sentinels = { REDIS_SENTINELS: `127.0.0.1:${sentinel.port}`, REDIS_SENTINEL_MASTER: 'plants' };
-      const client = await start('rediss://x', 'ours.crt', sentinels);
-      await client.plants([1, 'Fern']);
+      await serves(await start('rediss://x', 'ours.crt', sentinels));
       expect(await redis.admin.exists('plant-store:{39}:plants/alice:events')).to.equal(1);
       await sentinel.stop();
     });
