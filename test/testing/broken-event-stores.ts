@@ -14,8 +14,8 @@ import {
 } from '../../src/event-sourcing';
 import { type Fault, PAGE_SIZE, Place } from './place';
 
-/** By a part of the names of the cases that must find them. */
-export type Faults = Readonly<Record<string, Readonly<Record<string, Fault>>>>;
+/** By a part of the names of the cases that must find it, and what such a store does. */
+export type Faults = Readonly<Record<`${string} / ${string}`, Fault>>;
 
 type Append = Parameters<EventStore['append']>;
 type Read = Extract<ReadResult, { readonly status: 'read' }>;
@@ -31,12 +31,6 @@ const recording = (change: (data: string) => string): Fault =>
       const changed = events.map(({ type, data }) => ({ type, data: change(data) }));
       return store.append(stream, expected, commit, changed);
     },
-  }));
-
-const committing = (change: (commit: string) => string): Fault =>
-  storing((_, store) => ({
-    append: async (stream, expected, commit, events) =>
-      store.append(stream, expected, change(commit), events),
   }));
 
 /** Changes the result of each append. */
@@ -60,52 +54,11 @@ const naming = (change: (stream: string) => string): Fault =>
     append: (stream, ...rest) => store.append(change(stream) as StreamName, ...rest),
   }));
 
-/** Takes commit ids for equal if `key` returns the same for them. */
-const comparing = (key: (commit: string) => string): Fault =>
-  storing((place, store) => ({
-    async read(stream, { version, commit }) {
-      const recorded = (await place.history(stream))[version - 1]?.commit;
-      const isEqual = recorded !== undefined && key(recorded) === key(commit);
-      return store.read(stream, { version, commit: isEqual ? recorded : commit });
-    },
-  }));
-
-/** Finds what another store has recorded changed, such as itself before it was opened again. */
-const reopened = (change: (event: StoredEvent) => StoredEvent): Fault =>
-  storing((place, store) => {
-    const own = new Set<string>();
-    const changed = reading((page) => ({
-      ...page,
-      events: page.events.map((event) => (own.has(event.commit) ? event : change(event))),
-    }));
-    return { ...changed(place).store, append: (...append) => (own.add(append[2]), store.append(...append)) };
-  });
-
-/** Recognizes an append as repeated only if it is known. */
-const recognizing = (isKnown: (append: Append, history: readonly Head[]) => boolean): Fault =>
-  storing((place, store) => ({
-    async append(...append) {
-      const [stream, expected, commit, events] = append;
-      const known = isKnown(append, (await place.history(stream)).slice(expected.version));
-      return store.append(stream, expected, known ? commit : `${commit} again`, events);
-    },
-  }));
-
 const pageOf = (events: readonly StoredEvent[]): Read => ({
   status: 'read',
   events: events.slice(0, PAGE_SIZE),
   more: events.length > PAGE_SIZE,
 });
-
-const latin1 = (text: string) => Buffer.from(text, 'latin1').toString('latin1');
-
-function asJson(data: string): string {
-  try {
-    return JSON.stringify(JSON.parse(data));
-  } catch {
-    return data;
-  }
-}
 
 const checkingBefore = storing((place, store) => ({
   async append(...append) {
@@ -140,12 +93,30 @@ const readingLate: Fault = (place) => {
   })(place);
 };
 
+const recognizingTheLast = storing((place, store) => ({
+  async append(stream, expected, commit, events) {
+    const newer = (await place.history(stream)).slice(expected.version);
+    const isLast = newer.every((event) => event.commit === commit);
+    return store.append(stream, expected, isLast ? commit : `${commit} again`, events);
+  },
+}));
+
+const comparingNormalForms = storing((place, store) => ({
+  async read(stream, { version, commit }) {
+    const recorded = (await place.history(stream))[version - 1]?.commit;
+    const isEqual = recorded?.normalize() === commit.normalize();
+    return store.read(stream, { version, commit: isEqual ? recorded : commit });
+  },
+}));
+
 const apart: Fault = () => ({ store: new Place().events });
+export const neverUnknown: Fault = () => ({ lost: new StoreUnavailable() });
+export const alwaysUnknown: Fault = () => ({ lost: new OutcomeUnknown() });
 
 /** Stores that violate a guarantee. Each bug of a store that was ever found belongs here. */
 export const BROKEN_EVENT_STORES: Faults = {
-  'an append is recorded as one commit, copied exactly': {
-    'keeps the objects of its caller': storing((place, store) => {
+  'an append is recorded as one commit, copied exactly / keeps the objects of its caller': storing(
+    (place, store) => {
       const kept = new Map<string, EncodedEvent>();
       const keeping = reading((page) => ({
         ...page,
@@ -155,106 +126,73 @@ export const BROKEN_EVENT_STORES: Faults = {
         ...keeping(place).store,
         append: (...append) => (kept.set(append[2], append[3][0]!), store.append(...append)),
       };
-    }),
-  },
-  'an append of 1,024 events': {
-    'records only the first 50 events': storing((_, store) => ({
-      append: (stream, expected, commit, events) =>
-        store.append(stream, expected, commit, events.slice(0, 50)),
-    })),
-  },
-  'an append without an event': {
-    'accepts an append without events': storing((_, store) => ({
-      append: async (...append) =>
-        append[3].length === 0 ? { status: 'appended', head: append[1] } : store.append(...append),
-    })),
-  },
-  'a conflict has all newer events': {
-    'records an append that conflicts': answering(async (result, [stream, , commit, events], place) => {
+    },
+  ),
+  'an append of 1,024 events / records only the first 50 events': storing((_, store) => ({
+    append: (stream, expected, commit, events) => store.append(stream, expected, commit, events.slice(0, 50)),
+  })),
+  'an append without an event / accepts an append without events': storing((_, store) => ({
+    append: async (...append) =>
+      append[3].length === 0 ? { status: 'appended', head: append[1] } : store.append(...append),
+  })),
+  'a conflict has all newer events / records an append that conflicts': answering(
+    async (result, [stream, , commit, events], place) => {
       if (result.status !== 'conflict') return result;
       await place.events.append(stream, headOf((await place.history(stream)).at(-1)!), commit, events);
       return result;
-    }),
-  },
-  'a repeated append has the same result': {
-    'recognizes an append only while it is the last': recognizing(([, , commit], newer) =>
-      newer.every((event) => event.commit === commit),
-    ),
-  },
-  'at an unknown head result in a reset': {
-    'does not compare commits when it reads': storing((place) => ({
-      read: async (stream, { version }) => pageOf((await place.history(stream)).slice(version)),
-    })),
-  },
-  'a commit id is read as it was appended': {
-    'cuts commit ids at 36 characters': committing((commit) => commit.slice(0, 36)),
-    'writes commit ids in lower case': committing((commit) => commit.toLowerCase()),
-  },
-  'a commit id is no other one': {
-    'compares commit ids without their case': comparing((commit) => commit.toLowerCase()),
-    'compares commit ids in a normal form': comparing((commit) => commit.normalize()),
-  },
-  'a read continues after any event': {
-    'never sets `more`': reading((page) => ({ ...page, more: false })),
-    'omits the first event of a page': reading((page) => ({
-      ...page,
-      events: page.events.slice(page.more ? 1 : 0),
-    })),
-  },
-  'a read has a result that later appends do not change': {
-    'returns a result that changes later': storing((place) => {
+    },
+  ),
+  'a repeated append has the same result / recognizes an append only while it is the last':
+    recognizingTheLast,
+  'at an unknown head result in a reset / does not compare commits when it reads': storing((place) => ({
+    read: async (stream, { version }) => pageOf((await place.history(stream)).slice(version)),
+  })),
+  'a commit id is read as it was appended / cuts commit ids at 36 characters': storing((_, store) => ({
+    append: (stream, expected, commit, events) => store.append(stream, expected, commit.slice(0, 36), events),
+  })),
+  'a commit id is no other one / compares commit ids in a normal form': comparingNormalForms,
+  'a read continues after any event / never sets `more`': reading((page) => ({ ...page, more: false })),
+  'a read continues after any event / omits the first event of a page': reading((page) => ({
+    ...page,
+    events: page.events.slice(page.more ? 1 : 0),
+  })),
+  'a read has a result that later appends do not change / returns a result that changes later': storing(
+    (place) => {
       const events: StoredEvent[] = [];
       const read = async (stream: StreamName) => void events.splice(0, 99, ...(await place.history(stream)));
       return { read: (stream) => read(stream).then(() => ({ status: 'read', events, more: false })) };
-    }),
-  },
-  'streams are empty, then independent': {
-    'ignores case in names': naming((stream) => stream.toLowerCase()),
-  },
-  'events are read exactly as they were appended': {
-    'has no empty text': recording((data) => data || 'null'),
-    'parses JSON': recording(asJson),
-    'normalizes text': recording((data) => data.normalize('NFC')),
-    'writes text as latin1': recording(latin1),
-    'ends a text at its first NUL': recording((data) => data.replace(/\0[^]*/, '…')),
-  },
-  'each sees an append of the other at once': { 'shows what is newer at the second read': readingLate },
-  'that is repeated in flight': { 'checks and writes in separate steps': checkingBefore },
-  'an append is never partly visible': { 'writes event by event': writingOneByOne },
-  'several writers lose nothing': { 'checks and writes in separate steps': checkingBefore },
-  'for any calls': { 'shows what is newer at the second read': readingLate },
-  'for any calls to two stores on one place': {
-    'has a place of its own': apart,
-  },
-  'a closed store is unavailable': {
-    'throws the error of its driver after it was closed': () => ({
-      closed: () => Promise.reject(new TypeError('Cannot use a pool after calling end on the pool')),
-    }),
-  },
-  'a reopened store has the history': { 'is not durable': apart },
-  'a reopened store has any events and odd texts': {
-    'parses JSON when it is reopened': reopened((event) => ({ ...event, data: asJson(event.data) })),
-  },
-  'a reopened store has streams of any names and commits': {
-    'cuts commit ids when it is reopened': reopened((event) => ({
-      ...event,
-      commit: event.commit.slice(0, 36),
-    })),
-  },
-  'a reopened store has nothing of an append that it refused': {
-    'records appends after it was closed, and rejects': () => ({
+    },
+  ),
+  'streams are empty, then independent / ignores case in names': naming((stream) => stream.toLowerCase()),
+  'events are read exactly as they were appended / has no empty text': recording((data) => data || 'null'),
+  'events are read exactly as they were appended / normalizes text': recording((data) =>
+    data.normalize('NFC'),
+  ),
+  'events are read exactly as they were appended / writes text as latin1': recording((data) =>
+    Buffer.from(data, 'latin1').toString('latin1'),
+  ),
+  'events are read exactly as they were appended / ends a text at its first NUL': recording((data) =>
+    data.replace(/\0[^]*/, '…'),
+  ),
+  'each sees an append of the other at once / shows what is newer at the second read': readingLate,
+  'that is repeated in flight / checks and writes in separate steps': checkingBefore,
+  'an append is never partly visible / writes event by event': writingOneByOne,
+  'several writers lose nothing / checks and writes in separate steps': checkingBefore,
+  'for any calls / shows what is newer at the second read': readingLate,
+  'for any calls to two stores on one place / has a place of its own': apart,
+  'a closed store is unavailable / throws the error of its driver after it was closed': () => ({
+    closed: () => Promise.reject(new TypeError('Cannot use a pool after calling end on the pool')),
+  }),
+  'a reopened store has the history / is not durable': apart,
+  'a reopened store has any events and odd texts / is not durable': apart,
+  'a reopened store has streams of any names and commits / is not durable': apart,
+  'a reopened store has nothing of an append that it refused / records appends after it was closed, and rejects':
+    () => ({
       async closed(call) {
         await call();
         throw new StoreUnavailable('it was closed');
       },
     }),
-  },
-  'a lost reply to an append is an OutcomeUnknown': {
-    'reports a lost reply as unavailable': () => ({ lost: () => Promise.reject(new StoreUnavailable()) }),
-  },
-  'a lost reply to a read is a StoreUnavailable': {
-    'reports a lost reply as an unknown outcome': () => ({
-      lost: () => Promise.reject(new OutcomeUnknown()),
-    }),
-  },
+  'a lost reply to an append is an OutcomeUnknown / reports a lost reply as unavailable': neverUnknown,
+  'a lost reply to a read is a StoreUnavailable / reports a lost reply as unknown': alwaysUnknown,
 };

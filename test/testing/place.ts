@@ -5,6 +5,7 @@ import {
   BrokenSnapshot,
   type CheckpointStore,
   type EventStore,
+  type Head,
   OutcomeUnknown,
   type Snapshot,
   type SnapshotStore,
@@ -27,8 +28,8 @@ export type Fault = (place: Place) => {
   readonly checkpoints?: (projection: string) => Partial<CheckpointStore>;
   /** A call to a closed store. */
   readonly closed?: (call: () => unknown) => unknown;
-  /** A call whose reply was lost. */
-  readonly lost?: (fault: Error, repeat: Method, args: readonly unknown[]) => unknown;
+  /** With what a call rejects whose reply was lost. */
+  readonly lost?: Error;
   /** Every result. */
   readonly result?: (result: unknown) => unknown;
 };
@@ -70,7 +71,10 @@ export class Place {
 
   readonly open = () => {
     const { events, snapshots, fault } = this;
-    const { closed = refused, lost = rejected, result = (value: unknown) => value, ...own } = fault(this);
+    const refused = (): never => {
+      throw new StoreUnavailable('it was closed');
+    };
+    const { closed = refused, lost, result = (value: unknown) => value, ...own } = fault(this);
     let isClosed = false;
     const call = (method: Method, isWrite: boolean, args: readonly unknown[]): unknown => {
       if (isClosed) return closed(() => method(...args));
@@ -78,7 +82,9 @@ export class Place {
       if (!(value instanceof Promise)) return result(value);
       if (!this.#losesReply) return value.then(result);
       this.#losesReply = false;
-      return value.then(() => lost(isWrite ? new OutcomeUnknown() : new StoreUnavailable(), method, args));
+      return value.then(() =>
+        Promise.reject(lost ?? (isWrite ? new OutcomeUnknown() : new StoreUnavailable())),
+      );
     };
     /** The port with the first method of each name. The outcome of `write` is unknown without a reply. */
     const portOf = <Port extends object>(write: keyof Port | '', ...owners: (Partial<Port> | undefined)[]) =>
@@ -104,14 +110,6 @@ export class Place {
   };
 }
 
-function refused(): never {
-  throw new StoreUnavailable('it was closed');
-}
-
-function rejected(fault: Error): never {
-  throw fault;
-}
-
 /** Saves one snapshot of a stream at a time, if the stream has its head at the end. */
 export class PlaceSnapshots extends MemorySnapshots {
   readonly damaged = new Set<string>();
@@ -126,21 +124,14 @@ export class PlaceSnapshots extends MemorySnapshots {
     return super.load(stream);
   }
 
-  override async save(stream: StreamName, { format, head, chunks }: Snapshot): Promise<boolean> {
+  override async save(stream: string, snapshot: Snapshot): Promise<boolean> {
     if (this.#saving.has(stream)) return false;
     this.#saving.add(stream);
     this.damaged.delete(stream);
-    try {
-      const taken: string[] = [];
-      for (const chunk of chunks) {
-        await this.step();
-        taken.push(chunk);
-      }
-      if ((await this.events.read(stream, head)).status !== 'read') return false;
-      this.keep(stream, { format, head, chunks: taken });
-      return true;
-    } finally {
-      this.#saving.delete(stream);
-    }
+    return super.save(stream, snapshot).finally(() => this.#saving.delete(stream));
+  }
+
+  protected override async accepts(stream: string, head: Head): Promise<boolean> {
+    return (await this.events.read(stream as StreamName, head)).status === 'read';
   }
 }
