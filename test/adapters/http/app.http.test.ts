@@ -74,11 +74,9 @@ describe('The app beside other middleware', () => {
   });
 
   it('lets middleware in front read and change every response: here it compresses them', async () => {
-    const seen: [number, string | undefined][] = [];
     const url = await front(async (ctx, next) => {
       await next();
       const body = ctx.body === undefined ? undefined : String(ctx.body);
-      seen.push([ctx.status, body]);
       ctx.vary('Accept-Encoding');
       if (body === undefined) return;
       ctx.set('Content-Encoding', 'gzip');
@@ -92,13 +90,6 @@ describe('The app beside other middleware', () => {
     expect(await ask(`${url}/plants`, { headers: known })).to.include({ status: 304, text: '' });
     expect(await ask(`${url}/plants/1`, { method: 'DELETE' })).to.include({ status: 204, text: '' });
     expect(errorOf(await ask(`${url}/nothing`))).to.equal(40400);
-    expect(seen).to.deep.equal([
-      [200, '{"name":"Fern"}'],
-      [200, '[{"name":"Fern"}]'],
-      [304, undefined],
-      [204, undefined],
-      [404, '{"error":40400,"message":"there is nothing at this path"}'],
-    ]);
   });
 
   it('uses the text of a body parser in front', async () => {

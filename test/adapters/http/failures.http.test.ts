@@ -40,19 +40,18 @@ describe('A failure of the event store', () => {
       }
     });
 
-  for (const [ms, ...seconds] of [
-    [undefined, 1, 2],
-    [0, 1, 2],
-    [1000, 1, 2],
-    [1001, 2, 3],
-    [3500, 4, 5],
-    [10_000, 10, 11, 12],
-  ] as const)
-    it(`of ${ms ?? 'an unknown number of'} ms has a Retry-After at random of ${seconds.join(' or ')} seconds`, () => {
+  it('has a Retry-After of its own time, or a second, and a jitter of up to a quarter', () => {
+    for (const [ms, ...seconds] of [
+      [undefined, 1, 2],
+      [1000, 1, 2],
+      [1001, 2, 3],
+      [10_000, 10, 11, 12],
+    ] as const) {
       const error = new StoreUnavailable('', { retryAfterMs: ms });
       const seen = Array.from({ length: 100 }, (_, i) => retryAfterSeconds(error, () => i / 100));
-      expect([...new Set(seen)]).to.have.members(seconds);
-    });
+      expect([...new Set(seen)], `${ms} ms`).to.have.members(seconds);
+    }
+  });
 });
 
 describe('A part of another author', () => {
