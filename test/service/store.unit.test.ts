@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { pino } from 'pino';
 import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing';
 import { readConfig } from '../../src/service/config';
-import { UnusableStoreModule, closeStore, loadStoreModule, openStore } from '../../src/service/store';
-import { untilIdle } from '../support/manual-clock';
+import { readiness } from '../../src/service/readiness';
+import { UnusableStoreModule, closeStore, openStore } from '../../src/service/store';
+import { ManualClock, untilIdle } from '../support/manual-clock';
 import { rejection } from '../support/rejection';
 import { temporaryDirectory } from '../support/temporary-directory';
 
@@ -20,39 +21,22 @@ describe('The module of EVENT_STORE', () => {
     return openStore(config!, pino({ enabled: false }));
   };
 
-  const problems: Readonly<Record<string, readonly [code: string, problem: string]>> = {
-    'has a syntax error': ['export function (', 'cannot be loaded: SyntaxError: Function statements'],
-    'imports a missing package': ["import 'no-such-package';", "Cannot find package 'no-such-package'"],
-    'exports another name': ['export const open = 1;', 'must export a function openEventStore'],
-    'returns nothing': ['export function openEventStore() {}', 'failed: TypeError'],
-    'returns an incomplete store': [
-      'export const openEventStore = () => ({ store: { read() {} }, check() {} });',
-      'it must return { store: { read, append }, check, close }',
-    ],
-    throws: [
-      "export const openEventStore = () => { throw new Error('no PGHOST'); }",
-      'failed: Error: no PGHOST',
-    ],
-  };
-  for (const [what, [code, problem]] of Object.entries(problems))
-    it(`is refused with its path and the problem if it ${what}`, async () => {
-      const error = await rejection(open(code));
-      expect(error).to.be.instanceOf(UnusableStoreModule);
-      expect((error as Error).message)
-        .to.include(file)
-        .and.include(problem);
+  const returned = 'it must return { store: { read, append }, check, close }';
+  for (const [code, problem] of [
+    ['export function (', 'cannot be loaded: SyntaxError: Function statements'],
+    ["import 'no-such-package';", "Cannot find package 'no-such-package'"],
+    ['export const open = 1;', 'must export a function openEventStore'],
+    ['export function openEventStore() {}', 'failed: TypeError'],
+    ['export const openEventStore = () => ({ store: { read() {} }, check() {}, close() {} });', returned],
+    ["export const openEventStore = () => { throw new Error('no PGHOST'); }", 'failed: Error: no PGHOST'],
+  ] as const)
+    it(`is refused with its path and the problem: ${code}`, async () => {
+      expect(await rejection(open(code)))
+        .to.be.instanceOf(UnusableStoreModule)
+        .with.property('message')
+        .that.includes(file)
+        .and.includes(problem);
     });
-
-  it('is refused if there is no such file', async () => {
-    expect(await rejection(loadStoreModule(file)))
-      .to.be.instanceOf(UnusableStoreModule)
-      .with.property('message', `there is no file ${file}`);
-  });
-
-  it('can be checked without opening its store', async () => {
-    writeFileSync(file, "export function openEventStore() { throw new Error('opened'); }");
-    await loadStoreModule(file);
-  });
 
   it('may be a CommonJS module whose exports Node cannot name, and its store an object of a class', async () => {
     file = file.replace('.mjs', '.cjs');
@@ -97,8 +81,6 @@ describe('Closing the event store', () => {
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
   beforeEach(() => (lines.length = 0));
-  const close = (how: () => void | Promise<void>, timeoutMs = 60_000) =>
-    closeStore({ close: how } as never, log, timeoutMs);
 
   it('waits until it is closed, logs nothing, and leaves no timer', async () => {
     const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
@@ -106,21 +88,65 @@ describe('Closing the event store', () => {
     await untilIdle();
     const before = timers();
     let closed = false;
-    await close(async () => {
+    const close = async () => {
       await untilIdle();
       closed = true;
-    });
+    };
+    await closeStore({ close } as never, log, 60_000);
     expect([closed, lines, timers()]).to.deep.equal([true, [], before]);
   });
 
-  for (const [how, failing, reason] of [
+  for (const [how, close, reason] of [
     ['throws', () => expect.fail('the pool is broken'), 'the pool is broken'],
     ['rejects', () => Promise.reject(new Error('the pool is broken')), 'the pool is broken'],
     ['does not end', () => new Promise<void>(() => {}), 'it has not closed within 20 ms'],
   ] as const)
     it(`logs why it failed if it ${how}`, async () => {
-      await close(failing, 20);
+      await closeStore({ close } as never, log, 20);
       const line = JSON.parse(lines[0]!) as { readonly msg: string; readonly err: Error };
       expect([line.msg, line.err.message]).to.deep.equal(['the event store could not be closed', reason]);
     });
+});
+
+describe('The readiness of the service', () => {
+  const TIMEOUT_MS = 2000;
+  const refused = new StoreUnavailable('a replica', { reason: 'store_refused' });
+  const rows: [what: string, check: () => Promise<{ writes: boolean }>, can: string, ...reasons: string[]][] =
+    [
+      ['works', async () => ({ writes: true }), 'reads and writes'],
+      ['refuses writes', async () => ({ writes: false }), 'reads', 'writes_refused', 'oom'],
+      ['refuses reads', () => Promise.reject(refused), '', 'reads_refused', 'oom'],
+      ['is away', () => Promise.reject(new StoreUnavailable('away')), '', 'store_unreachable'],
+      ['does not answer in time', () => new Promise(() => {}), '', 'store_timeout'],
+    ];
+  for (const [what, check, can, ...reasons] of rows)
+    it(`is reported of a store that ${what}`, async () => {
+      const clock = new ManualClock();
+      const status = () => ({ reads: true, writes: true, refusals: ['oom'] });
+      const [reads, writes] = [can.includes('reads'), can.includes('writes')];
+      const expected = { reads, writes, ...(reasons.length > 0 && { reasons }) };
+      const probe = readiness({ check, status }, clock, TIMEOUT_MS)();
+      await clock.pass(TIMEOUT_MS);
+      expect(await probe).to.deep.equal(expected);
+    });
+
+  it('is checked once for all probes during the check and within a second of its result', async () => {
+    const clock = new ManualClock();
+    const asked: ((value: { readonly writes: boolean }) => void)[] = [];
+    // A module need not tell its status.
+    const check = () => new Promise<{ readonly writes: boolean }>((resolve) => void asked.push(resolve));
+    const ready = readiness({ check }, clock, TIMEOUT_MS);
+    const probes = [ready(), ready()];
+    await clock.pass(1500);
+    probes.push(ready());
+    asked[0]!({ writes: false });
+    const expected = { reads: true, writes: false, reasons: ['writes_refused'] };
+    expect(await Promise.all(probes)).to.deep.equal([expected, expected, expected]);
+    await clock.pass(999);
+    await ready();
+    expect(asked).to.have.length(1);
+    await clock.pass(1);
+    void ready();
+    expect(asked).to.have.length(2);
+  });
 });
