@@ -4,7 +4,7 @@ import { HttpProblem } from '../../../src/adapters/http/problems';
 import { Selection, type User, WHOLE_LIST } from '../../../src/application';
 import { PlantList } from '../../../src/domain';
 import { created, ferns } from '../../support/given';
-import { heapAfterGc } from '../../support/heap';
+import { heapAfterGc } from '../../support/resources';
 
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
 const listOf = (...names: string[]) => PlantList.from(names.map((name, id) => created(id, name)));

@@ -1,9 +1,10 @@
-/** Bytes on one connection, and the responses to them. The raw client checks each response against the OpenAPI document. */
+/** Bytes on one connection, the responses to them, and the log of both. The raw client checks each response against the OpenAPI document. */
+import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { errorOf } from '../../../support/http-answer';
-import { RawSocket } from '../../../support/raw-socket';
+import { StoreUnavailable } from '../../../../src/event-sourcing';
+import { RawSocket, errorOf } from '../../../support/raw-socket';
 import { AUTH, END, HOST, JSON_TYPE, LIST, create, request } from '../../../support/requests';
-import { requireClean } from '../../../support/suite-log';
+import { served } from '../../../support/served';
 import { until } from '../../../support/until';
 import { TOKENS, type WatchedService, startWatched } from '../../../support/watched-service';
 
@@ -12,14 +13,16 @@ const BODY_LIMIT = 1000;
 const MARK = 'Canary7';
 const GET = 'GET /plants HTTP/1.1\r\n';
 const POST = `POST /plants HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}`;
-const OLD = LIST.replace('HTTP/1.1', 'HTTP/1.0').replace(HOST, '');
 const PLANT = '{"id":9,"name":"Fern"}';
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
+const IN_CHUNKS = `\r\n16\r\n${PLANT}\r\n0\r\n\r\n`;
 const LENGTH = 'Content-Length: 22\r\n';
 const CONTINUE = 'Expect: 100-continue\r\n';
 const field = (line: string) => request('GET', '/plants', `${line}\r\n`);
+const get = (target: string) => request('GET', target);
 const post = (body: string, fields = '') => request('POST', '/plants', fields, body);
-const expecting = request('POST', '/plants', CONTINUE, PLANT).slice(0, -PLANT.length);
+const old = (bytes: string) => bytes.replace('HTTP/1.1', 'HTTP/1.0');
+const expecting = post(PLANT, CONTINUE).slice(0, -PLANT.length);
 const remove = request('DELETE', '/plants/9');
 
 /** The bytes, perhaps in several packets. */
@@ -37,58 +40,39 @@ const CLOSED: Readonly<Record<string, Row>> = {
   'two equal Content-Lengths': [`${POST}${LENGTH}${LENGTH}\r\n${PLANT}`, 40000],
   'two different Content-Lengths': [`${POST}${LENGTH}Content-Length: 5\r\n\r\n${PLANT}`, 40000],
   'a list of Content-Lengths': [`${POST}Content-Length: 22, 22\r\n\r\n${PLANT}`, 40000],
-  'Content-Length with Transfer-Encoding': [
-    `${POST}${LENGTH}${CHUNKED}\r\n16\r\n${PLANT}\r\n0\r\n\r\n`,
-    40000,
-  ],
-  'Transfer-Encoding with Content-Length': [
-    `${POST}${CHUNKED}${LENGTH}\r\n16\r\n${PLANT}\r\n0\r\n\r\n`,
-    40000,
-  ],
-  'Content-Length: -1': [`${POST}Content-Length: -1\r\n\r\n`, 40000],
+  'Content-Length with Transfer-Encoding': [POST + LENGTH + CHUNKED + IN_CHUNKS, 40000],
+  'Transfer-Encoding with Content-Length': [POST + CHUNKED + LENGTH + IN_CHUNKS, 40000],
   'Content-Length: +5': [`${POST}Content-Length: +5\r\n\r\n12345`, 40000],
-  'Content-Length: 0x16': [`${POST}Content-Length: 0x16\r\n\r\n${PLANT}`, 40000],
-  'Content-Length without a value': [`${POST}Content-Length:\r\n\r\n`, 40000],
   'Content-Length of a word': [`${POST}Content-Length: ${MARK}\r\n\r\n`, 40000],
   'a Content-Length beyond 64 bits': [`${POST}Content-Length: 99999999999999999999\r\n\r\n`, 40000],
   'Transfer-Encoding: xchunked': [`${POST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`, 40000],
-  'Transfer-Encoding: identity': [`${POST}Transfer-Encoding: identity\r\n\r\n`, 40000],
   'Transfer-Encoding: gzip, chunked': [field(`Transfer-Encoding: ${MARK}, chunked`), 40000],
-  'Transfer-Encoding: chunked, gzip': [`${POST}Transfer-Encoding: chunked, gzip\r\n\r\n`, 40000],
-  'Transfer-Encoding: chunked, twice': [`${POST}${CHUNKED}${CHUNKED}\r\n16\r\n${PLANT}\r\n0\r\n\r\n`, 40000],
-  'Transfer-Encoding in HTTP/1.0': [
-    `${POST.replace('1.1', '1.0')}${CHUNKED}\r\n16\r\n${PLANT}\r\n0\r\n\r\n`,
-    40000,
-  ],
+  'Transfer-Encoding: chunked, twice': [POST + CHUNKED + CHUNKED + IN_CHUNKS, 40000],
+  'Transfer-Encoding in HTTP/1.0': [old(POST) + CHUNKED + IN_CHUNKS, 40000],
   'a folded header line': [field('X-Long: a\r\n b'), 40000],
   'a space before the colon': [field(`${MARK} : a`), 40000],
   'a header line without a colon': [field('nothing'), 40000],
-  'a header line without a name': [field(': nothing'), 40000],
   'NUL in a header field': [field('X-Nul: a\0b'), 40000],
-  'a bare LF after the request line': [`GET /plants HTTP/1.1\n${HOST}${AUTH}${END}`, 40000],
   'a bare LF after a header line': [`${GET}Host: a\n${AUTH}${END}`, 40000],
-  'a bare LF at the end': [`${GET}${HOST}${AUTH}\n`, 40000],
   'a bare CR in a header line': [`${GET}Host: a\rX-Smuggled: b\r\n${AUTH}${END}`, 40000],
   'a chunk size that is not a number': [`${POST}${CHUNKED}\r\n${MARK}\r\n`, 40000],
   'a chunk that is longer than its size': [`${POST}${CHUNKED}\r\n2\r\n${PLANT}\r\n0\r\n\r\n`, 40000],
   'a chunk size that ends in a bare LF': [`${POST}${CHUNKED}\r\n16\n${PLANT}\r\n0\r\n\r\n`, 40000],
-  'a malformed trailer': [`${POST}${CHUNKED}\r\n16\r\n${PLANT}\r\n0\r\nbad trailer: 1\r\n\r\n`, 40000],
+  'a malformed trailer': [POST + CHUNKED + IN_CHUNKS.replace(/\r\n$/, 'bad trailer: 1\r\n\r\n'), 40000],
   'a malformed chunk of a DELETE': [`${request('DELETE', '/plants/1', CHUNKED)}zz\r\n`, 40000],
   garbage: [`\0\x01\x02 ${MARK}\r\n\r\n`, 40000],
-  'words that are not a request line': ['hello there\r\n\r\n', 40000],
   'a TLS hello': [Buffer.from('160301005a0100005603036d7933c7', 'hex'), 40000],
   'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 40000],
   'HTTP/0.9': ['GET /plants\r\n\r\n', 40000],
   'HTTP/2.0 in the request line': [LIST.replace('HTTP/1.1', 'HTTP/2.0'), 40000],
   'HTTP/1.2': [LIST.replace('HTTP/1.1', 'HTTP/1.2'), 40000],
-  'HTTP/0.9 in the request line': [LIST.replace('HTTP/1.1', 'HTTP/0.9'), 40000],
   'RTSP/2.0': [`OPTIONS * RTSP/2.0\r\n${HOST}${AUTH}${END}`, 40000],
   'another protocol': [LIST.replace('HTTP/1.1', `${MARK}/1.1`), 40000],
-  'a target that is neither path nor URL': [request('GET', 'plants'), 40000],
-  'a target of another scheme': [request('GET', `ftp://${MARK}.example/plants`), 40000],
-  'a target with a malformed authority': [request('GET', 'http://[::1/plants'), 40000],
-  'a target with a fragment': [request('GET', '/plants#first'), 40000],
-  'a target in bytes beyond ASCII': [request('GET', '/plants\xa0'), 40000],
+  'a target that is neither path nor URL': [get('plants'), 40000],
+  'a target of another scheme': [get(`ftp://${MARK}.example/plants`), 40000],
+  'a target with a malformed authority': [get('http://[::1/plants'), 40000],
+  'a target with a fragment': [get('/plants#first'), 40000],
+  'a target in bytes beyond ASCII': [get('/plants\xa0'), 40000],
   'an expectation that cannot be met': [`${POST}Expect: ${MARK}\r\n${LENGTH}\r\n${PLANT}`, 40000],
   'a request behind answered ones': [
     create(9) + remove + GET + HOST + HOST + END + create(8),
@@ -108,19 +92,14 @@ const CLOSED: Readonly<Record<string, Row>> = {
   'an unknown method without a target': [[LIST, 'FLOURISH\r\n\r\n'], 200, 40000],
 
   'a header field of 17 KB': [field(`X-Large: ${'x'.repeat(17_000)}`), 43100],
-  'many fields of 17 KB': [request('GET', '/plants', `X-Large: ${'x'.repeat(150)}\r\n`.repeat(99)), 43100],
-  'a target of 17 KB': [request('GET', `/plants?${'x'.repeat(17_000)}`), 43100],
+  'a target of 17 KB': [get(`/plants?${'x'.repeat(17_000)}`), 43100],
   'more than 100 header fields': [request('GET', '/plants', 'X-Small: x\r\n'.repeat(99)), 43100],
   'a Content-Length over the limit': [`${POST}Content-Length: ${BODY_LIMIT + 1}\r\n\r\n`, 41300],
   'a Content-Length that is no safe integer': [`${POST}Content-Length: 9007199254740993\r\n\r\n`, 41300],
   'chunks over the limit': [`${POST}${CHUNKED}\r\n3e9\r\n${'x'.repeat(1001)}`, 41300],
   'chunks with long extensions': [`${POST}${CHUNKED}\r\n1;${'x'.repeat(20_000)}`, 41300],
-  'an ignored body over the limit': [
-    request('DELETE', '/plants/1', `Content-Length: ${BODY_LIMIT + 1}\r\n`),
-    41300,
-  ],
   'ignored chunks over the limit': [
-    request('DELETE', '/plants/1', CHUNKED) + `3e9\r\n${'x'.repeat(1001)}`,
+    `${request('DELETE', '/plants/1', CHUNKED)}3e9\r\n${'x'.repeat(1001)}`,
     41300,
   ],
 
@@ -131,52 +110,37 @@ const CLOSED: Readonly<Record<string, Row>> = {
     40100,
   ],
   'an upgrade to a WebSocket': [field('Connection: Upgrade\r\nUpgrade: websocket') + create(8) + LIST, 200],
-  'an upgrade to HTTP/2': [field('Connection: Upgrade\r\nUpgrade: h2c') + create(8), 200],
-  'an upgrade to TLS': [field('Connection: Upgrade\r\nUpgrade: TLS/1.0') + create(8), 200],
-  'HTTP/1.0': [OLD, 200],
-  'an expectation in HTTP/1.0, which is ignored': [
-    request('GET', '/plants', CONTINUE).replace('HTTP/1.1', 'HTTP/1.0'),
-    200,
-  ],
+  'HTTP/1.0': [old(LIST).replace(HOST, ''), 200],
+  'an expectation in HTTP/1.0, which is ignored': [old(request('GET', '/plants', CONTINUE)), 200],
   'an expectation without credentials': [expecting.replace(AUTH, ''), 40100],
   'an expectation of a large body': [expecting.replace(LENGTH, 'Content-Length: 100000\r\n'), 41300],
   'an expectation of another type': [expecting.replace('application/json', `application/${MARK}`), 41500],
-  'an expectation of a method without a body': [expecting.replace('POST', 'PUT'), 40500],
 };
 
 /** The connection stays open after the last response. */
 const KEPT: Readonly<Record<string, Row>> = {
   'several requests at once': [create(9) + LIST + remove + LIST, 200, 200, 204, 200],
-  'HTTP/1.0 with keep-alive': [OLD.replace(AUTH, `${AUTH}Connection: keep-alive\r\n`), 200],
-  'a URL': [request('GET', `http://${MARK}.example/plants`), 200],
-  'a URL in capitals, with a port': [request('GET', 'HTTPS://PLANTS.EXAMPLE:8443/plants'), 200],
-  'a URL with an address': [request('GET', 'http://[::1]:3000/plants?limit=0'), 200],
-  'a URL without a path': [request('GET', 'http://plants.example'), 200],
-  'a URL with a query only': [request('GET', 'http://plants.example?limit=1'), 200],
-  'a URL of nothing': [request('GET', 'http://plants.example/nothing?limit=1'), 40400],
-  'a malformed parameter that is unknown': [request('GET', `/plants?%zz${MARK}=%zz`), 200],
+  'HTTP/1.0 with keep-alive': [old(LIST).replace(AUTH, `${AUTH}Connection: keep-alive\r\n`), 200],
+  'a URL': [get(`http://${MARK}.example/plants`), 200],
+  'a URL in capitals, with a port': [get('HTTPS://PLANTS.EXAMPLE:8443/plants'), 200],
+  'a URL with an address': [get('http://[::1]:3000/plants?limit=0'), 200],
+  'a URL with a query only': [get('http://plants.example?limit=1'), 200],
+  'a malformed parameter that is unknown': [get(`/plants?%zz${MARK}=%zz`), 200],
   'a URL as a query of an id': [create(9) + request('DELETE', '/plants/9?x/y'), 200, 204],
-  'the target *': [request('GET', '*'), 40400],
-  'a path with a query': [request('GET', '/plants/?limit=1'), 40400],
-  'an escaped path': [request('GET', '/plants%2F'), 40400],
-  'a path with dots': [request('GET', '/plants/..'), 40500],
-  'a path with a parameter': [request('GET', '/plants;v=1'), 40400],
-  'a backslash': [request('GET', '/plants\\'), 40400],
-  'an unknown path': [request('GET', `/${MARK}`), 40400],
-  'a malformed path': [request('GET', `/%zz${MARK}`), 40400],
-  'a path below a plant': [request('GET', `/plants/1/${MARK}`), 40400],
+  'the target *': [get('*'), 40400],
+  'a path with a query': [get('/plants/?limit=1'), 40400],
+  'an escaped path': [get('/plants%2F'), 40400],
+  'a path with dots': [get('/plants/..'), 40500],
+  'an unknown path': [get(`/${MARK}`), 40400],
+  'a malformed path': [get(`/%zz${MARK}`), 40400],
+  'a path below a plant': [get(`/plants/1/${MARK}`), 40400],
   'a malformed id': [request('DELETE', `/plants/${MARK}`), 40005],
-  'a malformed limit': [request('GET', `/plants?limit=${MARK}`), 40004],
-  'a limit of NUL': [request('GET', '/plants?limit=%00'), 40004],
-  'a list of limits': [request('GET', `/plants?limit[${MARK}]=1`), 40004],
-  'a malformed cursor': [request('GET', `/plants?cursor=${MARK}`), 40004],
+  'a malformed limit': [get(`/plants?limit=${MARK}`), 40004],
+  'a list of limits': [get(`/plants?limit[${MARK}]=1`), 40004],
+  'a malformed cursor': [get(`/plants?cursor=${MARK}`), 40004],
   'the fields of a browser': [
-    field(`X-${MARK}: 1\r\nUser-Agent: ${MARK}\r\nReferer: ${MARK}\r\nCookie: ${MARK}=1`),
+    field(`X-${MARK}: 1\r\nOrigin: https://${MARK}.example\r\nCookie: ${MARK}=1`),
     200,
-  ],
-  'the preflight of a browser': [
-    `OPTIONS /plants HTTP/1.1\r\n${HOST}Origin: https://${MARK}.example\r\nAccess-Control-Request-Method: POST\r\n\r\n`,
-    40100,
   ],
   'a malformed request id': [field(`X-Request-Id: ${MARK} {}`), 200],
   'an entity tag': [field(`If-None-Match: "${MARK}"`), 200],
@@ -188,16 +152,12 @@ const KEPT: Readonly<Record<string, Row>> = {
   'the extension of a chunk': [`${POST}${CHUNKED}\r\n2;${MARK}=${MARK}\r\n{}\r\n0\r\n\r\n`, 40002],
   'a trailer': [`${POST}${CHUNKED}\r\n2\r\n{}\r\n0\r\n${MARK}: ${MARK}\r\n\r\n`, 40002],
   'a POST without a body': [`${POST}\r\n`, 40001],
-  'a body that is not JSON': [post(MARK), 40001],
   'malformed JSON': [post(`{"id":1,"name":"${MARK}`), 40001],
   'a member twice': [post(`{"${MARK}":1,"${MARK}":2}`), 40001],
   'bytes that are not UTF-8': [post(`{"id":2,"name":"${MARK}\xff"}`), 40001],
   'a body that is no object': [post(`["${MARK}"]`), 40002],
   'unknown members only': [post(`{"${MARK}":1,"__proto__":{"${MARK}":1}}`), 40002],
-  'an id that is no number': [post(`{"id":"${MARK}","name":"Fern"}`), 40002],
   'a name that is not a string': [post(`{"id":1,"name":["${MARK}"]}`), 40002],
-  'a tag that is not a string': [post(`{"id":2,"name":"Fern","tag":{"${MARK}":1}}`), 40002],
-  'a lone surrogate': [post(`{"id":2,"name":"${MARK}\\ud800"}`), 40002],
   'an id that is taken': [post(`{"id":1,"name":"${MARK}"}`), 40003],
   '100 header fields': [request('GET', '/plants', 'X-Small: x\r\n'.repeat(98)), 200],
   'a header field of 15 KiB': [field(`X-Large: ${'x'.repeat(15 * 1024)}`), 200],
@@ -216,76 +176,129 @@ const KEPT: Readonly<Record<string, Row>> = {
 
 describe('The responses to', () => {
   let service: WatchedService;
-
   before(async () => {
     service = await startWatched({ BODY_LIMIT: String(BODY_LIMIT) });
-    const client = await RawSocket.open(service.url);
-    await client.send(create(1)).answer();
-    client.reset();
-    await until(() => service.log.some((line) => line.includes('"/plants"')));
+    await exchange([create(1)], 1);
   });
   after(() => service.stop());
 
-  for (const [table, closes] of [
-    [CLOSED, true],
-    [KEPT, false],
+  /** Sends packets, each after a response to the one before it. Resolves once all responses are logged. */
+  async function exchange(packets: readonly (string | Buffer)[], count: number) {
+    const before = service.log.length;
+    const client = await RawSocket.open(service.url);
+    const answers = [];
+    for (const packet of packets.slice(0, -1)) answers.push(await client.send(packet).answer());
+    client.send(packets.at(-1)!);
+    while (answers.length < count) answers.push(await client.answer());
+    const { fields } = answers.at(-1)!;
+    if (fields.get('connection') === 'close')
+      expect(await client.answers()).to.deep.equal({ answers: [], ending: 'end' });
+    client.reset();
+    const all = answers.filter(({ status }) => status >= 200);
+    await until(() => service.log.length >= before + all.length);
+    const log = service.log.slice(before);
+    expect(log).to.have.length(all.length);
+    return { answers, fields, log };
+  }
+
+  for (const [table, connection] of [
+    [CLOSED, 'close'],
+    [KEPT, 'keep-alive'],
   ] as const)
     for (const [what, [sent, ...outcomes]] of Object.entries(table))
-      it(`${what} are ${outcomes.join()}${closes ? ', and the connection is closed' : ''}`, async () => {
-        const before = service.log.length;
-        const client = await RawSocket.open(service.url);
-        const answers = [];
-        const packets = [sent].flat();
-        for (const packet of packets.slice(0, -1)) answers.push(await client.send(packet).answer());
-        client.send(packets.at(-1)!);
-        while (answers.length < outcomes.length) answers.push(await client.answer());
-
-        expect(answers.map((each) => (each.status < 400 ? each.status : errorOf(each)))).to.deep.equal(
-          outcomes,
-        );
-        const { fields } = answers.at(-1)!;
-        if (closes) {
-          expect(fields.get('connection')).to.equal('close');
-          expect(await client.answers()).to.deep.equal({ answers: [], ending: 'end' });
-        }
-        client.reset();
-
-        // Nothing of the input comes back, but the path of a 404 in the log: it helps to find the client.
-        const all = answers.filter((each) => each.status >= 200);
-        await until(() => service.log.length >= before + all.length);
-        const log = service.log
-          .slice(before)
-          .map((line) => line.replace(/("status":404.*)?"path":"[^"]*",/, '$1'));
-        expect(log).to.have.length(all.length);
-        const said = all
-          .map((each) => [...each.fields].join() + each.body.toString())
-          .concat(log)
-          .join();
-        expect(said.toLowerCase()).not.to.contain(MARK.toLowerCase());
+      it(`${what} are ${outcomes.join()}, and the connection is ${connection}`, async () => {
+        const { answers, fields, log } = await exchange([sent].flat(), outcomes.length);
+        const found = answers.map((each) => (each.status < 400 ? each.status : errorOf(each)));
+        expect(found).to.deep.equal(outcomes);
+        expect(fields.get('connection')).to.equal(connection);
         for (const name of ['upgrade', 'access-control-allow-origin'])
           expect(fields.has(name)).to.equal(false);
-        expect(await names()).to.equal('[{"name":"Fern"}]');
-      });
 
-  async function names(): Promise<string> {
-    const client = await RawSocket.open(service.url);
-    const { length } = service.log;
-    const { body } = await client.send(LIST).answer();
-    client.reset();
-    await until(() => service.log.length > length);
-    return body.toString();
-  }
+        // Nothing of the input comes back, but the path of a 404 in the log: it helps to find the client.
+        const logged = log.map((line) => line.replace(/("status":404.*)?"path":"[^"]*",/, '$1'));
+        const said = [...answers.map((each) => [...each.fields].join() + each.body.toString()), ...logged];
+        expect(said.join().toLowerCase()).not.to.contain(MARK.toLowerCase());
+        const [list] = (await exchange([LIST], 1)).answers;
+        expect(list!.body.toString()).to.equal('[{"name":"Fern"}]');
+      });
 });
 
-describe('The check of the log', () => {
-  it('refuses tokens and lines that are not one JSON object', () => {
-    requireClean('{"msg":"request"}\n');
-    for (const line of [
-      `{"msg":"${TOKENS.bob}"}\n`,
-      '{"msg":"two\nlines"}\n',
-      '{"msg":"a\x1b[31m"}\n',
-      'plain\n',
-    ])
-      expect(() => requireClean(line), line).to.throw();
+describe('The log of requests', () => {
+  const edge = served();
+  const [DEBUG, INFO, WARN, ERROR] = [20, 30, 40, 50];
+  /** The lines of these requests. */
+  async function logOf(...requests: readonly string[]) {
+    const all = () => edge().service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = () => all().filter(({ msg }) => msg === 'request');
+    for (const [index, bytes] of requests.entries()) {
+      await edge().ask(bytes);
+      await until(() => lines().length > index);
+    }
+    return lines();
+  }
+
+  it('has one line for each: id, method, route, status, duration and a hash of the user', async () => {
+    const since = performance.now();
+    const [line] = await logOf(request('DELETE', '/plants/17', 'X-Request-Id: mine\r\n'));
+    const user = createHash('sha256').update('alice').digest('hex').slice(0, 12);
+    const ofRequest = {
+      requestId: 'mine',
+      method: 'DELETE',
+      route: '/plants/:id',
+      status: 404,
+      error: 40401,
+    };
+    expect(line).to.include({ level: INFO, ...ofRequest, user });
+    expect(line!.durationMs).to.be.within(0, performance.now() - since);
+  });
+
+  it('has level, route, status, error and reason of each kind of request, and the user if it is known', async () => {
+    const token = (value: string) => LIST.replace(/Bearer .*/, value);
+    const rows = [
+      [get('/plants?limit=1'), INFO, '/plants', 200, undefined, undefined, true],
+      [get('/'), INFO, '/', 200, undefined, undefined, false],
+      [get('/health/live'), DEBUG, '/health/live', 200, undefined, undefined, false],
+      [get('/health/ready'), DEBUG, '/health/ready', 200, undefined, undefined, false],
+      [get('/metrics'), DEBUG, '/metrics', 200, undefined, undefined, false],
+      [get('/nowhere?secret=1'), INFO, undefined, 404, 40400, undefined, false],
+      [get('/plants?limit=x'), INFO, '/plants', 400, 40004, undefined, true],
+      [token('Basic YTpi'), INFO, undefined, 401, 40100, 'no_token', false],
+      [token('Bearer  '), INFO, undefined, 401, 40101, 'token_malformed', false],
+      [token('Bearer another'), INFO, undefined, 401, 40101, 'token_unknown', false],
+      [request('PUT', '/plants'), INFO, undefined, 405, 40500, undefined, true],
+      ['no HTTP\r\n\r\n', INFO, undefined, 400, 40000, undefined, false],
+    ] as const;
+    const lines = await logOf(...rows.map(([bytes]) => bytes));
+    const found = lines.map(({ level, route, status, error, reason, user }) => [
+      ...[level, route, status, error, reason],
+      user !== undefined,
+    ]);
+    expect(found).to.deep.equal(rows.map(([, ...expected]) => expected));
+    expect(lines[5]).to.include({ path: '/nowhere' });
+    for (const secret of ['another', 'secret=1']) expect(JSON.stringify(lines)).not.to.contain(secret);
+  });
+
+  it('has the traceparent of a request if it is well-formed', async () => {
+    const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const zeros = TRACE.replace('4bf92f3577b34da6a3ce929d0e0e4736', '0'.repeat(32));
+    const others = [TRACE.toUpperCase(), `${TRACE}-01`, TRACE.slice(1), TRACE.replace('00-', 'ff-'), zeros];
+    const lines = await logOf(...[TRACE, ...others].map((value) => field(`traceparent: ${value}`)));
+    expect(lines.map(({ traceparent }) => traceparent)).to.deep.equal([
+      TRACE,
+      ...others.map(() => undefined),
+    ]);
+  });
+
+  it('has a bug at level error with its stack and causes, and a 503 of the store at level warn with its cause', async () => {
+    const cause = new Error('the cable is out');
+    const errors = [new TypeError('odd', { cause }), new StoreUnavailable('away', { cause })];
+    edge().store.read = () => Promise.reject(errors.shift()!);
+    const [bug, away] = await logOf(LIST, LIST);
+    expect(bug).to.include({ level: ERROR, status: 500, route: '/plants', error: 50000, reason: 'bug' });
+    expect(bug!.err).to.include({ type: 'TypeError', message: 'odd: the cable is out' });
+    expect(bug!.err).to.have.property('stack').that.contains('caused by: Error: the cable is out');
+    expect(away).to.include({ level: WARN, status: 503, route: '/plants', error: 50300, reason: 'store' });
+    expect(away!.cause).to.equal('StoreUnavailable: away: the cable is out');
+    expect(away).not.to.have.property('err');
   });
 });

@@ -1,0 +1,32 @@
+/** What work takes of this process. */
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+setFlagsFromString('--expose-gc');
+export const gc = runInNewContext('gc') as () => void;
+
+/** Bytes of reachable JavaScript objects. */
+export function heapAfterGc(): number {
+  gc();
+  return process.memoryUsage().heapUsed;
+}
+
+/** The processor time of `work`, in milliseconds: other work of the machine does not count. */
+export function cpuMilliseconds(work: () => void): number {
+  const before = process.cpuUsage();
+  work();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** Bytes by which `work` makes the old generation grow, where only a full collection frees them. The median of five runs. */
+export function oldGrowth(work: () => void): number {
+  const used = () =>
+    getHeapSpaceStatistics().find(({ space_name }) => space_name === 'old_space')!.space_used_size;
+  const grown = Array.from({ length: 5 }, () => {
+    const before = used();
+    work();
+    return used() - before;
+  });
+  return grown.sort((a, b) => a - b)[2]!;
+}

@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { MemoryEventStore } from '../../src/adapters/memory';
+import {
+  BEGINNING,
+  type EncodedEvent,
+  type EventStore,
+  type Head,
+  type StreamName,
+} from '../../src/event-sourcing';
+import { streamName } from '../../src/testing/a-stream';
+import { created, encoded } from './given';
+import { metricOf } from './metrics';
+import { type Answer, RawSocket } from './raw-socket';
+import { type WatchedService, startWatched } from './watched-service';
+
+/** The in-memory store behind a slow network: it executes calls at once, but delays the replies. */
+export class SlowStore implements EventStore {
+  /** Delay of every reply in ms, also of replies in flight. */
+  delayMs = 0;
+  /** The number of calls. */
+  trips = 0;
+  readonly #store = new MemoryEventStore();
+
+  async read(stream: StreamName, after: Head) {
+    return this.#late(this.#store.read(stream, after));
+  }
+
+  async append(stream: StreamName, expected: Head, commit: string, events: readonly EncodedEvent[]) {
+    return this.#late(this.#store.append(stream, expected, commit, events));
+  }
+
+  async #late<T>(reply: Promise<T>): Promise<T> {
+    this.trips++;
+    const since = performance.now();
+    while (performance.now() - since < this.delayMs) await delay(5);
+    return reply;
+  }
+}
+
+/** The service on a slow store, and its raw clients, which are reset at the end. */
+export class Served {
+  readonly store = new SlowStore();
+  service!: WatchedService;
+  readonly #clients: RawSocket[] = [];
+
+  async start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
+    this.service = await startWatched(environment, { eventStore: this.store });
+  }
+
+  async stop(): Promise<void> {
+    this.store.delayMs = 0;
+    for (const client of this.#clients.splice(0)) client.reset();
+    await this.service.stop();
+  }
+
+  async restart(environment: Readonly<Record<string, string>>): Promise<void> {
+    await this.stop();
+    await this.start(environment);
+  }
+
+  /** Sends bytes on a new connection. */
+  async send(...bytes: readonly (string | Buffer)[]): Promise<RawSocket> {
+    const client = await RawSocket.open(this.service.url);
+    this.#clients.push(client);
+    return client.send(...bytes);
+  }
+
+  async ask(bytes: string): Promise<Answer> {
+    return (await this.send(bytes)).answer();
+  }
+
+  /** Gives Alice plants of about 1 KB each. The buffers of a connection hold only some. */
+  async recordPlants(count: number): Promise<void> {
+    const plants = Array.from({ length: count }, (_, id) => created(id, `${id} ${'long name '.repeat(98)}`));
+    await this.store.append(streamName('plants/alice'), BEGINNING, 'a large list', encoded(...plants));
+  }
+
+  valueOf(metric: string): Promise<number> {
+    return metricOf(this.service.url, metric, { connection: 'close' });
+  }
+}
+
+/** A service for each test of a suite, in whose body this is called. */
+export function served(environment?: Readonly<Record<string, string>>): () => Served {
+  let current: Served;
+  beforeEach(() => (current = new Served()).start(environment));
+  afterEach(() => current.stop());
+  return () => current;
+}
