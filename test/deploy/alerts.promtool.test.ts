@@ -19,11 +19,15 @@ const FILE = 'deploy/prometheus/alerts.yaml';
 const { groups } = parse(readFileSync(FILE, 'utf8')) as { groups: readonly { rules: readonly Alert[] }[] };
 const rules = groups.flatMap((group) => group.rules);
 
+const REFUSED = 'http_request_duration_seconds_count route="/plants",status="503"';
+const FAST = 'http_request_duration_seconds_bucket route="/plants",le="0.5"';
+const WRITES = 'plant_store_event_store_available operation="append"';
+
 /** By series of one instance: its samples, one each minute. */
 const WELL: Readonly<Record<string, string>> = {
   up: '1x60',
   plant_store_ready: '1x60',
-  'plant_store_event_store_available operation="append"': '1x60',
+  [WRITES]: '1x60',
   plant_store_lost_histories_total: '0x60',
   process_start_time_seconds: '1000x60',
   'plant_store_faults_total kind="unreadable"': '0x60',
@@ -32,41 +36,30 @@ const WELL: Readonly<Record<string, string>> = {
   'http_request_failures_total reason="token_expired"': '0+9x60',
   http_refused_connections_total: '0x60',
   'http_request_duration_seconds_count route="/plants",status="200"': '0+1000x60',
-  'http_request_duration_seconds_count route="/plants",status="503"': '0+9x60',
+  [REFUSED]: '0+9x60',
   'http_request_duration_seconds_count route="/health/ready",status="503"': '0+1000x60',
-  'http_request_duration_seconds_bucket route="/plants",le="0.5"': '0+995x60',
+  [FAST]: '0+995x60',
   'http_request_duration_seconds_bucket route="/plants",le="1"': '0+1000x60',
   'http_request_duration_seconds_bucket route="/plants",le="+Inf"': '0+1000x60',
 };
 
 /** What begins at the minute 10, the alert that it fires alone, and the minute by which it does. */
 const FAILURES: readonly (readonly [alert: string, by: number, series: string, samples: string])[] = [
-  [
-    'PlantStoreErrors',
-    21,
-    'http_request_duration_seconds_count route="/plants",status="503"',
-    '0+9x9 100+20x50',
-  ],
-  [
-    'PlantStoreSlow',
-    21,
-    'http_request_duration_seconds_bucket route="/plants",le="0.5"',
-    '0+995x9 8965+900x50',
-  ],
+  ['PlantStoreErrors', 21, REFUSED, '0+9x9 100+20x50'],
+  ['PlantStoreSlow', 21, FAST, '0+995x9 8965+900x50'],
   ['PlantStoreNotReady', 13, 'plant_store_ready', '1x9 0x50'],
   ['PlantStoreNotReady', 13, 'up', '1x9 0x50'],
   ['PlantStoreNotReady', 13, 'up', '1x9 stale'],
-  ['PlantStoreWritesRefused', 12, 'plant_store_event_store_available operation="append"', '1x9 0x50'],
+  ['PlantStoreWritesRefused', 12, WRITES, '1x9 0x50'],
   ['PlantStoreLostHistory', 11, 'plant_store_lost_histories_total', '0x9 1x50'],
   ['PlantStoreRestarts', 13, 'process_start_time_seconds', '1000x9 1001+1x2 1003x50'],
   ['PlantStoreBug', 11, 'http_request_failures_total reason="bug"', '0x9 1x50'],
   ['PlantStoreUnreadableHistory', 11, 'plant_store_faults_total kind="unreadable"', '0x9 1x50'],
   ['PlantStoreFinding', 12, 'plant_store_redis_finding finding="evicts"', '0x9 1x50'],
   ['PlantStoreLimit', 16, 'http_refused_connections_total', '0x9 1+1x50'],
-  ...FAILURE_REASONS.filter((reason) => /^(?:waiting|state|responses|bodies|user)/.test(reason)).map(
-    (reason) =>
-      ['PlantStoreLimit', 16, `http_request_failures_total reason="${reason}"`, '0x9 1+1x50'] as const,
-  ),
+  ...FAILURE_REASONS.filter((reason) => /^(?:waiting|state|responses|bodies|user)/.test(reason))
+    .map((reason) => `http_request_failures_total reason="${reason}"`)
+    .map((series) => ['PlantStoreLimit', 16, series, '0x9 1+1x50'] as const),
 ];
 
 describePrograms({ promtool: 'prometheus' }, 'The alerts', () => {
@@ -74,19 +67,15 @@ describePrograms({ promtool: 'prometheus' }, 'The alerts', () => {
 
   it('fire in time, each at its failures alone, and none while all is well', async () => {
     const expr = 'count by (alertname) (ALERTS{alertstate="firing"})';
+    const firingOf = (alert?: string) =>
+      alert === undefined ? [] : [{ labels: `{alertname="${alert}"}`, value: 1 }];
     const firing = (series: typeof WELL, minute: number, alert?: string) => ({
       interval: '1m',
       input_series: Object.entries({ ...WELL, ...series }).map(([key, values]) => {
         const [name, labels] = key.split(' ');
         return { series: `${name}{job="plant-store",instance="a",${labels ?? ''}}`, values };
       }),
-      promql_expr_test: [
-        {
-          expr,
-          eval_time: `${minute}m`,
-          exp_samples: alert ? [{ labels: `{alertname="${alert}"}`, value: 1 }] : [],
-        },
-      ],
+      promql_expr_test: [{ expr, eval_time: `${minute}m`, exp_samples: firingOf(alert) }],
     });
     const tests = [
       ...Array.from({ length: 60 }, (_, minute) => firing({}, minute)),

@@ -23,6 +23,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
   const path = temporaryDirectory();
   let url: string;
   let proxy: ChildProcess;
+  let forgotten: () => void;
   let log = '';
   /** `method port` of each request that a fake instance received. */
   let received: string[] = [];
@@ -42,10 +43,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
       .replace(/server-template .*/, ports.map((each) => `server s${each} 127.0.0.1:${each}`).join('\n  '));
     fs.writeFileSync(path('haproxy.cfg'), configuration);
     proxy = spawn('haproxy', ['-db', '-f', path('haproxy.cfg')], { stdio: ['ignore', 'pipe', 'ignore'] });
-    proxy.once(
-      'exit',
-      endWithProcess(() => proxy.kill('SIGKILL')),
-    );
+    forgotten = endWithProcess(() => proxy.kill('SIGKILL'));
     proxy.stdout!.on('data', (chunk: Buffer) => (log += chunk.toString()));
     url = `http://127.0.0.1:${port}/plants`;
     await until(async () => (await send().catch(() => undefined))?.statusCode !== undefined);
@@ -75,6 +73,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     status = 200;
     proxy.kill('SIGKILL');
     if (proxy.exitCode === null && proxy.signalCode === null) await once(proxy, 'exit');
+    forgotten();
     for (const server of servers.splice(0)) server.close().closeAllConnections();
   });
 
@@ -110,9 +109,8 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     const part = (json: object) => Buffer.from(JSON.stringify(json)).toString('base64url');
     const used = new Set<string>();
     for (let user = 0; user < 16; user++) {
-      const jwts = [1, 2, 3].map(
-        (jti) => `${part({ alg: 'HS256' })}.${part({ sub: `user${user}`, jti })}.c2ln`,
-      );
+      const claims = [1, 2, 3].map((jti) => part({ sub: `user${user}`, jti }));
+      const jwts = claims.map((each) => `${part({ alg: 'HS256' })}.${each}.c2ln`);
       for (const tokens of [jwts, [`token-${user}`, `token-${user}`]]) {
         received = [];
         for (const token of tokens) await send('GET', token);
@@ -124,10 +122,9 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
   });
 
   it('has the bodies of the service', () => {
-    const errors = fs.readdirSync('deploy/haproxy-errors').map((name) => `deploy/haproxy-errors/${name}`);
-    const texts = ['deploy/haproxy.cfg', ...errors].map((file) => fs.readFileSync(file, 'utf8')).join('\n');
-    expect(Object.values(PROBLEMS).map(bodyOf)).to.include.members(
-      [...texts.matchAll(/\{"error".*?\}/g)].flat(),
-    );
+    const errors = fs.readdirSync('deploy/haproxy-errors').map((name) => `haproxy-errors/${name}`);
+    const texts = ['haproxy.cfg', ...errors].map((file) => fs.readFileSync(`deploy/${file}`, 'utf8'));
+    const bodies = texts.flatMap((each) => each.match(/\{"error".*?\}/g) ?? []);
+    expect(Object.values(PROBLEMS).map(bodyOf)).to.include.members(bodies);
   });
 });

@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describeOwnRedis } from '../support/redis';
 import { freePort } from '../support/redis/free-port';
 import { ServiceProcess } from '../support/service-process';
-import { blocks, theBlock } from './blocks';
-import { type Project, newProject } from './project';
-import { play } from './session';
+import { BLOCKS, type Project, newProject, play, theBlock } from './samples';
 
 describe("The README's first minute", () => {
   let service: ServiceProcess;
@@ -30,38 +29,30 @@ describe("The README's first minute", () => {
 
   it('prints a curl to paste, which works', () => {
     const [curl = ''] = /curl .*/.exec(service.output) ?? [];
-    expect(execFileSync('bash', ['-c', curl], { encoding: 'utf8', stdio: 'pipe' })).to.match(
-      /^(\{"name"|\[)/,
-    );
+    const answer = execFileSync('bash', ['-c', curl], { encoding: 'utf8', stdio: 'pipe' });
+    expect(answer).to.match(/^(\{"name"|\[)/);
   });
 });
 
-describe('The code of README and docs/library.md', function () {
+describe('The code of docs/library.md', function () {
   this.timeout(120_000);
   let project: Project;
-  const programs: string[] = [];
-
   before(() => {
     project = newProject('library');
-    project.write({ 'package.json': '{ "type": "module" }' });
-    for (const { kind, text } of blocks(['README.md', 'docs/library.md'])) {
-      const [language, name] = kind.split(' ') as [string, string?];
-      if (name?.includes('.')) project.write({ [name]: text });
-      else if (language === 'ts') {
-        programs.push(`${name ?? 'program'}${programs.length}`);
-        project.write({ [`${programs.at(-1)!}.ts`]: text });
-      }
+    const write = (file: string, text: string) => writeFileSync(project.path(file), text);
+    write('package.json', '{ "type": "module" }');
+    for (const { page, kind, text } of BLOCKS) {
+      const [language, name = 'program'] = kind.split(' ');
+      if (page !== 'docs/library.md') continue;
+      if (name.includes('.')) write(name, text);
+      else if (language === 'ts') write(`${name}.ts`, text);
     }
     project.run('tsc');
   });
 
-  it('runs', () => {
-    expect(programs).to.have.length(3);
-    for (const program of programs)
-      project.run(`${program.startsWith('mocha') ? 'mocha --no-config' : 'node'} dist/${program}.js`);
-  });
+  it('runs', () => void project.run('mocha --no-config dist/mocha.js && node dist/program.js'));
 
-  describeOwnRedis('and the bank of docs/library.md', (startRedis) => {
+  describeOwnRedis('and its bank', (startRedis) => {
     it('has the answers that the page shows', async () => {
       const { url } = await startRedis();
       const port = await freePort();
