@@ -1,18 +1,14 @@
 /** Scripts with one aggregate; script.ts explains the steps. A row is what it promises, and the script that shows it. */
 import { Script, type ScriptOptions, type Suites, describeAll } from './script';
 
-const suites: Suites<ScriptOptions> = {
+const suites: Suites = {
   'A round of an aggregate': {
-    'is one store call for all requests that arrived while its start was postponed, in order': [
-      { postponed: true },
-      `a: +1; b: -1; c: -2; q: sum; calls -> none; begin -> 1; calls -> append 0/ as mine-1 +1 -1; answer
-       a b c q -> ok, ok, too-low, 0; recorded -> +1 -1; observed -> appended 2, round 4/1
-       d: sum; begin -> 1; e: sum; answer; answer; d e -> 0, 0; begin -> 0; observed -> round 1/1, round 1/1`,
-    ],
-    'makes no store call for requests that expired while it was postponed': [
-      { postponed: true },
-      'a: sum; begin; answer; sent; b: +1; pass 1000; b -> StoreUnavailable; begin; sent -> none',
-    ],
+    'is one store call for all requests that arrived while its start was postponed, in order': `
+      postponed=1; a: +1; b: -1; c: -2; q: sum; calls -> none; begin -> 1; calls -> append 0/ as mine-1 +1 -1; answer
+      a b c q -> ok, ok, too-low, 0; recorded -> +1 -1; observed -> appended 2, round 4/1
+      d: sum; begin -> 1; e: sum; answer; answer; d e -> 0, 0; begin -> 0; observed -> round 1/1, round 1/1`,
+    'makes no store call for requests that expired while it was postponed':
+      'postponed=1; a: sum; begin; answer; sent; b: +1; pass 1000; b -> StoreUnavailable; begin; sent -> none',
     'is one store call for all requests that arrived while the last round was in flight': `
       a: +1; b: +2; q: sum; c: -1; d: +3; calls -> append 0/ as mine-1 +1; answer; a b q -> ok, pending, pending
       calls -> append 1/mine-1 as mine-2 +2 -1 +3; answer; b q c d -> ok, 5, ok, ok; calls -> none`,
@@ -49,11 +45,9 @@ const suites: Suites<ScriptOptions> = {
     'records the commands that are still accepted, and rejects the others': `
       others +2; load; q: sum; a: +1; b: -3; c: +5; answer; others -2; answer
       calls -> append 2/other-writer-2 as mine-2 +1 +5; answer; a b c -> ok, too-low, ok; recorded -> +2 -2 +1 +5`,
-    'reads all pages of newer events before it decides again': [
-      { page: 2 },
-      `others +9; load; q: sum; a: -9; answer; others +1 -1 +1 -1 -9; answer; calls -> read 3/other-writer-3
-       answer; calls -> read 5/other-writer-5; answer; a -> too-low; calls -> none`,
-    ],
+    'reads all pages of newer events before it decides again': `
+      page=2; others +9; load; q: sum; a: -9; answer; others +1 -1 +1 -1 -9; answer; calls -> read 3/other-writer-3
+      answer; calls -> read 5/other-writer-5; answer; a -> too-low; calls -> none`,
   },
 
   'When the store has lost the tail of the history, an aggregate': {
@@ -72,10 +66,8 @@ const suites: Suites<ScriptOptions> = {
       p a q -> 3, OutcomeUnknown, 1; recorded -> +1`,
     'does not treat events applied before the loss as current': `
       others +1; load; a: -1; others +2; answer; lose-tail 1; serve; a -> ok; recorded -> +1 -1`,
-    'detects it between two pages of a load': [
-      { page: 1 },
-      'others +1 +2 +3; q: sum; answer; answer; lose-tail 1; others +5; serve; q -> 6; observed -> lost 2, round 1/5',
-    ],
+    'detects it between two pages of a load':
+      'page=1; others +1 +2 +3; q: sum; answer; answer; lose-tail 1; others +5; serve; q -> 6; observed -> lost 2, round 1/5',
   },
 
   'When the history is invalid, an aggregate': {
@@ -83,39 +75,27 @@ const suites: Suites<ScriptOptions> = {
       others -1; a: +2; answer; a -> UnreadableHistory; error a message -> the sum is negative; recorded -> -1`,
     'recovers when the history is valid again': `
       others +1; load; others +2 -9; load -> UnreadableHistory; lose-tail 2; load -> 3`,
-    'handles the rejection of a prefetched page: an unhandled one fails the test': [
-      { page: 1 },
-      'others -1 +2; q: sum; answer; q -> UnreadableHistory; lose',
-    ],
+    'handles the rejection of a prefetched page: an unhandled one fails the test':
+      'page=1; others -1 +2; q: sum; answer; q -> UnreadableHistory; lose',
     'fails the round if the store cannot read the history, and keeps its state': `
       others +1; load; q: sum; unreadable; q -> UnreadableHistory; bytes -> 100; load -> 1`,
   },
 
   'A long history': {
-    'is loaded page by page, then the request is answered': [
-      { page: 2 },
-      'others +1 +2 +3 +4 +5; load -> 15; sent -> read 0, read 2, read 4',
-    ],
-    'is loaded across expired requests: pages that were read are kept, and not requested again': [
-      { page: 2 },
-      `others +1 +2 +3 +4 +5; p: sum; answer; answer; pass 1000; error p name reason retryAfterMs -> StoreUnavailable,loading,1000
-       keep page; q: sum; pass 500; calls -> read 4/other-writer-4; answer page; q -> pending
-       calls -> read 5/other-writer-5; answer; q -> 15`,
-    ],
-    'continues to load while no request waits, for the next one': [
-      { page: 2 },
-      `others +1 +2 +3 +4 +5; p: sum; answer; pass 1000; p -> StoreUnavailable; answer; pass 0; answer
-       q: sum; calls -> read 5/other-writer-5; answer; q -> 15`,
-    ],
-    'is loaded by commands, too, and each is decided against all of it': [
-      { page: 2 },
-      `others +1 +2 +3 +4 +5; a: -16; b: -15; c: +1; serve; pass 0; settle; a b c -> too-low, ok, ok; hold; load -> 1`,
-    ],
-    'is not evicted while it is loaded, nor during a round': [
-      { page: 1 },
-      `others +1 +1; evictable -> true; q: sum; answer; evictable -> false; pass 1000; evictable -> false
-       answer; evictable -> true; r: sum; evictable -> false; answer; evictable -> true`,
-    ],
+    'is loaded page by page, then the request is answered':
+      'page=2; others +1 +2 +3 +4 +5; load -> 15; sent -> read 0, read 2, read 4',
+    'is loaded across expired requests: pages that were read are kept, and not requested again': `
+      page=2; others +1 +2 +3 +4 +5; p: sum; answer; answer; pass 1000; error p name reason retryAfterMs -> StoreUnavailable,loading,1000
+      keep page; q: sum; pass 500; calls -> read 4/other-writer-4; answer page; q -> pending
+      calls -> read 5/other-writer-5; answer; q -> 15`,
+    'continues to load while no request waits, for the next one': `
+      page=2; others +1 +2 +3 +4 +5; p: sum; answer; pass 1000; p -> StoreUnavailable; answer; pass 0; answer
+      q: sum; calls -> read 5/other-writer-5; answer; q -> 15`,
+    'is loaded by commands, too, and each is decided against all of it': `
+      page=2; others +1 +2 +3 +4 +5; a: -16; b: -15; c: +1; serve; pass 0; settle; a b c -> too-low, ok, ok; hold; load -> 1`,
+    'is not evicted while it is loaded, nor during a round': `
+      page=1; others +1 +1; evictable -> true; q: sum; answer; evictable -> false; pass 1000; evictable -> false
+      answer; evictable -> true; r: sum; evictable -> false; answer; evictable -> true`,
   },
 
   'When the reply to an append is lost, an aggregate': {
@@ -161,15 +141,11 @@ const suites: Suites<ScriptOptions> = {
     'is not recorded when it becomes possible after it expired': `
       others +1; load; p: sum; keep early; pass 500; a: -2; pass 250; q: sum; answer early; keep read; others +1
       pass 750; a q -> StoreUnavailable, pending; answer read; q -> 2; recorded -> +1 +1`,
-    'is not unknown when its append conflicted and then the store became unavailable': [
-      { page: 1 },
-      'a: +1; others +2 +3; answer; hang; pass 1000; a -> StoreUnavailable; recorded -> +2 +3',
-    ],
-    'is not unknown when the repeated append conflicted and then the read failed': [
-      { page: 1 },
-      `a: +1; keep late; lose; others +2 +3; pass 100; answer; refuse; execute late; a -> StoreUnavailable
-       recorded -> +2 +3`,
-    ],
+    'is not unknown when its append conflicted and then the store became unavailable':
+      'page=1; a: +1; others +2 +3; answer; hang; pass 1000; a -> StoreUnavailable; recorded -> +2 +3',
+    'is not unknown when the repeated append conflicted and then the read failed': `
+      page=1; a: +1; keep late; lose; others +2 +3; pass 100; answer; refuse; execute late; a -> StoreUnavailable
+      recorded -> +2 +3`,
   },
 
   'While the store does not respond, an aggregate': {
@@ -186,50 +162,37 @@ const suites: Suites<ScriptOptions> = {
       error b message reason -> the event store did not answer in time,store; sent -> append 0`,
     'starts the next round when all requests of this one have expired': `
       load; p: sum; hang; pass 500; q: sum; pass 500; answer; q -> 0`,
-    'ignores the result of an abandoned call': `
-      load; p: sum; keep old; pass 1000; others +1; a: +2; answer old; a -> pending; answer; answer; a -> ok; load -> 3`,
+    'ignores the result of an abandoned read, also an error': `
+      load; p: sum; keep old; pass 1000; others +1; a: +2; answer old; a -> pending; answer; answer; a -> ok; load -> 3
+      q: sum; keep failed; pass 1000; observed; lose failed; observed -> none`,
+    'ignores the result of an abandoned append': `
+      a: +1; keep old; pass 1000; b: +2; answer old; answer; answer; b -> ok; recorded -> +1 +2`,
     'enforces the deadlines of requests that arrive after an idle time': `
       load; pass 10000; q: sum; pass 1000; q -> StoreUnavailable`,
-    'refuses requests beyond the queue limit at once, and answers those in the queue': [
-      { maxWaiting: 2 },
-      `a: +1; b: +2; q: sum; c: +3; r: sum; c r -> StoreUnavailable, StoreUnavailable; error c reason -> waiting_requests
-       answer; answer; a b q -> ok, ok, 3; recorded -> +1 +2`,
-    ],
-    'accepts requests again after the waiting ones were sent or expired': [
-      { maxWaiting: 1 },
-      'load; p: sum; hang; q: sum; pass 1000; r: sum; s: sum; answer; answer; q s -> StoreUnavailable, 0',
-    ],
+    'refuses requests beyond the queue limit at once, and answers those in the queue': `
+      maxWaiting=2; a: +1; b: +2; q: sum; c: +3; r: sum; c r -> StoreUnavailable, StoreUnavailable; error c reason -> waiting_requests
+      answer; answer; a b q -> ok, ok, 3; recorded -> +1 +2`,
+    'accepts requests again after the waiting ones were sent or expired':
+      'maxWaiting=1; load; p: sum; hang; q: sum; pass 1000; r: sum; s: sum; answer; answer; q s -> StoreUnavailable, 0',
     'abandons a page of a history without a reply, and reads it again': `
       p: sum; hang; pass 1999; q: sum; calls -> none; pass 1; q -> StoreUnavailable
       error q message -> the event store did not answer in time; r: sum; pass 0; answer; r -> 0`,
   },
 
   'An aggregate with a bound of memory': {
-    'drops a state that exceeds it, reports it once, and does not load it again for ten seconds': [
-      { maxBytes: 1000 },
-      `others +11; load -> StoreUnavailable; error loaded reason retryAfterMs -> state_size,10000; bytes -> 0
-       observed -> too-large, fault StoreUnavailable, round 1/1; sent; load -> StoreUnavailable; sent -> none; observed -> none
-       pass 10000; load -> StoreUnavailable; sent -> read 0`,
-    ],
-    'refuses a command that would take more than seven eighths of it, and no other request': [
-      { maxBytes: 1000 },
-      `others +8; load -> 8; a: +1; a -> StoreUnavailable; error a reason -> state_size; b: -1; q: sum; answer; answer
-       b q -> ok, 7; pass 10000; c: +1; c -> pending; answer; c -> ok; recorded -> +8 -1 +1`,
-    ],
-    'counts the commands that wait, until they expire': [
-      { maxBytes: 1000 },
-      'a: +1; hang; b: +7; pass 1000; b -> StoreUnavailable; c: +7; c -> pending; answer; c -> ok',
-    ],
-    'refuses commands that take more than the bound of all that wait, until others are settled': [
-      { commandBytes: { used: 0, max: 1000 } },
-      `a: +6; b: +5; b -> StoreUnavailable; error b reason -> waiting_commands; q: sum; q -> pending; answer; a -> ok
-       c: +10; answer; answer; q c -> 6, ok`,
-    ],
-    'records large commands in several appends, and one that is larger than a round in its own': [
-      { kind: { sizes: { ofState: () => 0, ofCommand: (by) => by * 2 ** 20 } } },
-      `p: +1; a: +1; b: +3; c: +1; d: 0; answer; calls -> append 1/mine-1 as mine-2 +1; answer
-       calls -> append 2/mine-2 as mine-3 +3; answer; calls -> append 3/mine-3 as mine-4 +1; answer; a b c d -> ok, ok, ok, ok`,
-    ],
+    'drops a state that exceeds it, reports it once, and does not load it again for ten seconds': `
+      maxBytes=1000; others +11; load -> StoreUnavailable; error loaded reason retryAfterMs -> state_size,10000; bytes -> 0
+      observed -> too-large, fault StoreUnavailable, round 1/1; sent; load -> StoreUnavailable; sent -> none; observed -> none
+      pass 10000; load -> StoreUnavailable; sent -> read 0`,
+    'refuses a command that would take more than seven eighths of it, and no other request': `
+      maxBytes=1000; others +8; load -> 8; a: +1; a -> StoreUnavailable; error a reason -> state_size; b: -1; q: sum; answer; answer
+      b q -> ok, 7; pass 10000; c: +1; c -> pending; answer; c -> ok; recorded -> +8 -1 +1`,
+    'counts the commands that wait, until they expire': `
+      maxBytes=1000; a: +1; hang; b: +7; d: +2; error d reason -> state_size; pass 1000; b -> StoreUnavailable
+      c: +7; pass 10000; d: +7; d -> pending; answer; d -> ok`,
+    'refuses commands that take more than the bound of all that wait, until others are settled': `
+      maxCommandBytes=1000; a: +6; b: +5; b -> StoreUnavailable; error b reason -> waiting_commands; q: sum; q -> pending; answer; a -> ok
+      c: +10; answer; answer; q c -> 6, ok`,
   },
 
   'A failed round': {
@@ -252,10 +215,8 @@ const suites: Suites<ScriptOptions> = {
   'The observer of an aggregate': {
     'is notified of each round with its requests and store calls': `
       p: sum; q: sum; a: -1; answer; answer; observed -> round 1/1, round 2/1`,
-    'is notified of a conflict, and its store calls are counted': [
-      { page: 1 },
-      'others +1; load; observed; a: +2; others +3 +4; answer; serve; observed -> conflict, appended 1, round 1/3',
-    ],
+    'is notified of a conflict, and its store calls are counted':
+      'page=1; others +1; load; observed; a: +2; others +3 +4; answer; serve; observed -> conflict, appended 1, round 1/3',
     'is not notified of a conflict when a command is the first to load the history': `
       others +1; a: +2; serve; pass 0; observed -> appended 1, round 1/2`,
     'is notified of the error of a failed round': `
@@ -265,4 +226,11 @@ const suites: Suites<ScriptOptions> = {
   },
 };
 
-describeAll(suites, (script, options) => new Script(options).play(script));
+describeAll<ScriptOptions>(suites, (script, options) => new Script(options).play(script));
+
+describe('A round of an aggregate', () => {
+  it('has 1 MiB of commands, or one that is larger: the others are recorded by further appends', () =>
+    new Script({ kind: { sizes: { ofState: () => 0, ofCommand: (by) => by * 2 ** 20 } } }).play(`
+      p: +1; a: +1; b: +3; c: +1; d: 0; answer; calls -> append 1/mine-1 as mine-2 +1; answer
+      calls -> append 2/mine-2 as mine-3 +3; answer; calls -> append 3/mine-3 as mine-4 +1; answer; a b c d -> ok, ok, ok, ok`));
+});

@@ -52,20 +52,20 @@ export async function play(steps: Steps, script: string): Promise<void> {
   }
 }
 
-/** Test suites: by what they promise, the scripts that show it, some with options for what plays them. */
-export type Suites<Options> = Readonly<
-  Record<string, Readonly<Record<string, string | readonly [options: Options, script: string]>>>
->;
+/** Test suites: by what they promise, the scripts that show it. The first step may be options, such as `page=2 every=6`. */
+export type Suites = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-export function describeAll<Options extends object>(
-  suites: Suites<Options>,
+export function describeAll<Options>(
+  suites: Suites,
   run: (script: string, options: Options) => Promise<void>,
 ): void {
   for (const [suite, rows] of Object.entries(suites))
     describe(suite, () => {
       for (const [promise, row] of Object.entries(rows)) {
-        const [options, script] = typeof row === 'string' ? [{} as Options, row] : row;
-        it(promise, () => run(script, options));
+        const [first] = /^[^;]*/.exec(row)!;
+        const options = [...first.matchAll(/(\w+)=(\w+)/g)].map(([, name, value]) => [name, Number(value)]);
+        const script = options.length > 0 ? row.slice(first.length) : row;
+        it(promise, () => run(script, Object.fromEntries(options) as Options));
       }
     });
 }
@@ -93,8 +93,9 @@ export interface ScriptOptions extends Partial<Shared> {
   /** Events in a page of the store. */
   readonly page?: number;
   readonly kind?: Partial<typeof counterKind>;
-  /** Whether rounds start only at the step `begin`. */
-  readonly postponed?: boolean;
+  /** 1 if rounds start only at the step `begin`. */
+  readonly postponed?: number;
+  readonly maxCommandBytes?: number;
 }
 
 interface Answer {
@@ -115,7 +116,7 @@ export class Script {
   #commits = 0;
 
   constructor(
-    { name = 'ada', page = 1000, kind, postponed = false, ...shared }: ScriptOptions = {},
+    { name = 'ada', page = 1000, kind, postponed, maxCommandBytes = Infinity, ...shared }: ScriptOptions = {},
     private readonly moreSteps: Steps = {},
   ) {
     this.name = name;
@@ -130,7 +131,7 @@ export class Script {
         timeoutMs: TIMEOUT_MS,
         maxWaiting: 100,
         maxBytes: Infinity,
-        commandBytes: { used: 0, max: Infinity },
+        commandBytes: { used: 0, max: maxCommandBytes },
         gather: (start) => (postponed ? this.#postponed.push(start) : start()),
         loads: new LoadQueue(this.clock, 2 * TIMEOUT_MS),
         makeRoom: () => true,
