@@ -59,43 +59,35 @@ describe('A store in this process that breaks a rule of the port', () => {
   before(() => (alive = setInterval(() => {}, 1000)));
   after(() => clearInterval(alive));
 
-  const withoutTexts = { version: 1, commit: '1' } as StoredEvent;
+  const empty = page([], true);
+  const withoutTexts = {
+    status: 'read',
+    events: [{ version: 1, commit: '1' } as StoredEvent],
+    more: false,
+  } as const;
   const conflict = { status: 'conflict', events: [], more: false } as const;
   const EMPTY = 'Error: the store returned a page with `more` that has no event after version';
-  for (const [what, results, message, ...calls] of [
+  const TEXTS = 'Error: the store returned event 1 without the texts `type` and `data`';
+  const CONFLICT = 'Error: the store returned a conflict without the events that are in conflict';
+  const GAP = 'UnreadableHistory: event 2 found, expected version 1';
+  const reads = ['query', 'replay', 'subscribe'] as const;
+  for (const [what, calls, results, message] of [
+    ['an empty page with `more`', reads, { read: () => empty }, `${EMPTY} 0`],
     [
-      'an empty page with `more`',
-      { read: () => page([], true) },
-      `${EMPTY} 0`,
-      'query',
-      'replay',
-      'subscribe',
-    ],
-    [
-      'an empty page with `more` behind the first page',
-      { read: ({ version }) => (version === 0 ? page([1], true) : page([], true)) },
+      'an empty second page',
+      ['query'],
+      { read: ({ version }) => (version ? empty : page([1], true)) },
       `${EMPTY} 1`,
-      'query',
     ],
-    [
-      'an event without `type` and `data`, as a store that keeps events as objects returns it',
-      { read: () => ({ status: 'read', events: [withoutTexts], more: false }) },
-      'Error: the store returned event 1 without the texts `type` and `data`',
-      'query',
-    ],
+    ['an event whose members are not texts', ['query'], { read: () => withoutTexts }, TEXTS],
     [
       'a conflict without events',
+      ['execute'],
       { read: () => page([], false), append: () => conflict },
-      'Error: the store returned a conflict without the events that are in conflict',
-      'execute',
+      CONFLICT,
     ],
-    [
-      'a gap between two versions',
-      { read: () => page([2], false) },
-      'UnreadableHistory: event 2 found, expected version 1',
-      ...(['query', 'replay', 'subscribe'] as const),
-    ],
-  ] satisfies [string, Results, string, ...('query' | 'execute' | 'replay' | 'subscribe')[]][])
+    ['a gap between two versions', reads, { read: () => page([2], false) }, GAP],
+  ] satisfies [string, readonly ((typeof reads)[number] | 'execute')[], Results, string][])
     for (const call of calls)
       it(`fails ${call}, and is not called without end: ${what}`, async () => {
         const one = given(results);
