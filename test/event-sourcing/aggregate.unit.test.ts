@@ -226,7 +226,7 @@ const suites: Suites = {
   },
 };
 
-describeAll<ScriptOptions>(suites, (script, options) => new Script(options).play(script));
+describeAll(suites, (script, options: ScriptOptions) => new Script(options).play(script));
 
 describe('A round of an aggregate', () => {
   it('has 1 MiB of commands, or one that is larger: the others are recorded by further appends', () =>

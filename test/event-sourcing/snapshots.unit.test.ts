@@ -143,7 +143,7 @@ const suites: Suites = {
   },
 };
 
-describeAll<Options>(suites, (script, options) => scriptOf(options).play(script));
+describeAll(suites, (script, options: Options) => scriptOf(options).play(script));
 
 describe('Snapshots', () => {
   it('are saved one stream at a time; that of another one after its next round', async () => {

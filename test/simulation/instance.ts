@@ -1,4 +1,3 @@
-import { MemoryCheckpoints } from '../../src/adapters/memory';
 import {
   type AggregateEvent,
   Aggregates,
@@ -8,8 +7,10 @@ import {
   type EventStore,
   type Projection,
   StoreUnavailable,
+  type StreamName,
   project,
 } from '../../src/event-sourcing';
+import { ReadModel } from '../event-sourcing/one-projection';
 import type { Ports } from './network';
 import type { RedisModel } from './redis-model';
 import { type Write, plantKind } from './requests';
@@ -157,36 +158,20 @@ export class Instance {
   }
 }
 
-/** A database with the commits that were applied. It has transactions, and survives the processes. */
-export class ReadModel extends MemoryCheckpoints {
-  readonly #applied = new Map<string, readonly string[]>();
+/** A database, which survives the processes. */
+export class Database extends ReadModel<Write> {
   /** Transactions that a process has begun before it died. */
-  readonly late: (() => Promise<void>)[] = [];
-
-  constructor(private readonly report: (problem: string) => void) {
-    super();
-  }
-
-  async commit({ slices, checkpoint }: Batch<Write>): Promise<void> {
-    await this.save(checkpoint);
-    for (const { stream, restarts, events } of slices) {
-      const applied = restarts ? [] : [...(this.#applied.get(stream) ?? [])];
-      for (const { version, commit } of events)
-        if (applied.push(commit) !== version)
-          this.report(`a read model applies event ${version} of ${stream} as number ${applied.length}`);
-      this.#applied.set(stream, applied);
-    }
-  }
+  readonly late: Batch<Write>[] = [];
 
   commitLate(): void {
     // Most are refused, because another worker has moved the checkpoint.
-    for (const commit of this.late.splice(0)) commit().catch(() => {});
+    for (const batch of this.late.splice(0)) this.transaction(batch).catch(() => {});
   }
 
   /** How it differs from what is recorded of a stream. */
-  difference(stream: string, redis: RedisModel): string | undefined {
+  difference(stream: StreamName, redis: RedisModel): string | undefined {
     const recorded = redis.history(stream).map(({ commit }) => commit);
-    const applied = this.#applied.get(stream) ?? [];
+    const applied = this.of(stream).map(({ commit }) => commit);
     if (recorded.join() !== applied.join())
       return `${stream} has ${recorded.join()}, a read model ${applied.join()}`;
     const isKnown = this.keys(`${redis.bucketOf(stream)}/`).some((key) =>
@@ -206,7 +191,7 @@ export class Projector {
 
   constructor(
     { ports, clock }: Instance,
-    private readonly model: ReadModel,
+    private readonly model: Database,
     private readonly die: () => void,
   ) {
     const apply = (batch: Batch<Write>) => this.#apply(batch);
@@ -221,9 +206,9 @@ export class Projector {
 
   async #apply(batch: Batch<Write>): Promise<void> {
     const { crash, model } = this;
-    if (crash === undefined || crash === 'after') await model.commit(batch);
+    if (crash === undefined || crash === 'after') await model.transaction(batch);
     if (crash === undefined) return;
-    if (crash === 'late') model.late.push(() => model.commit(batch));
+    if (crash === 'late') model.late.push(batch);
     this.die();
     // Of a process that died, nothing resolves.
     await new Promise<never>(() => {});
