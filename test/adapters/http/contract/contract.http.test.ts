@@ -185,9 +185,11 @@ describe('The service in memory', () => {
           expect(await user.names()).to.deep.equal(status === 204 ? [] : ['Fern']);
         });
 
-    it('If-None-Match: * lets a plant be created that does not exist', async () => {
-      const { status } = await service.user().post(FERN, { ...JSON_TYPE, 'If-None-Match': '*' });
-      expect(status).to.equal(200);
+    it('If-None-Match: * lets a plant be created that does not exist, and an entity tag does not', async () => {
+      const user = service.user();
+      const statusWith = async (tag: string) =>
+        (await user.post(FERN, { ...JSON_TYPE, 'If-None-Match': tag })).status;
+      expect([await statusWith('"other"'), await statusWith('*')]).to.deep.equal([412, 200]);
     });
   });
 
