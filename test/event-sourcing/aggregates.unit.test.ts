@@ -23,7 +23,8 @@ import { type Changed, changed, codec, counter, counterKind } from './counter';
 import { Pending, Script, TIMEOUT_MS } from './script';
 
 function given(options: Partial<AggregatesOptions> = {}, store: EventStore = new MemoryEventStore()) {
-  const aggregates = new Aggregates({ ...system(), store, ...options });
+  // No request expires because the machine is slow.
+  const aggregates = new Aggregates({ ...system(), store, timeoutMs: 60_000, ...options });
   const sum = (id = 'ada') => aggregates.query(counterKind, id, (state) => state);
   const add = (by: number, kind = counterKind) => aggregates.execute(kind, 'ada', by);
   return { store, aggregates, sum, add };
