@@ -8,12 +8,10 @@ const WITHIN_MS = 60_000;
 /** Resolves with the output of the test if it passed, or did not run: `undefined` if it failed, as it must. */
 async function missedBy(fault: Fault): Promise<string | undefined> {
   const command = ['node_modules/.bin/mocha', fault.test, '--fgrep', fault.title, '--no-fail-zero'];
-  const hooks = ['--file', 'test/mutants/plant.ts', '--bail', '--exit'];
-  const env = { ...process.env, PLANTED_FAULT: JSON.stringify(fault) };
+  const args = [...command, '--file', 'test/mutants/plant.ts', '--bail', '--exit'];
+  const options = { env: { ...process.env, PLANTED_FAULT: JSON.stringify(fault) }, timeout: WITHIN_MS };
   const output = await new Promise<string>((resolve) => {
-    execFile(process.execPath, [...command, ...hooks], { env, timeout: WITHIN_MS }, (_, out, errors) =>
-      resolve(out + errors),
-    );
+    execFile(process.execPath, args, options, (_, out, errors) => resolve(out + errors));
   });
   // An error while a file is loaded has no closing line.
   return /^\d+ passed, [1-9]\d* failed/m.test(output) ? undefined : output;

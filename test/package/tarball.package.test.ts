@@ -1,14 +1,5 @@
 import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,7 +7,7 @@ import { expect } from 'chai';
 import { ServiceProcess } from '../support/service-process';
 
 const INSTALLED_WITHIN_MS = 300_000;
-const MANIFEST = JSON.parse(readFileSync('package.json', 'utf8')) as {
+const MANIFEST = JSON.parse(fs.readFileSync('package.json', 'utf8')) as {
   readonly files: readonly string[];
   readonly exports: Readonly<Record<string, unknown>>;
   readonly devDependencies: Readonly<Record<string, string>>;
@@ -41,42 +32,39 @@ describe('The tarball of npm pack, installed into an empty project', function ()
     run(process.execPath, [...COMPILER, ...options, file], at('project'));
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'plant-store-package-'));
+    folder = fs.mkdtempSync(join(tmpdir(), 'plant-store-package-'));
     // Packed in a copy, because packing compiles again what other runs use.
     const sources = ['src', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json', '.npmrc'];
     for (const name of new Set([...sources, ...MANIFEST.files, 'README.md', 'LICENSE']))
-      if (name !== 'dist') cpSync(name, at('copy', name), { recursive: true });
-    symlinkSync(resolve('node_modules'), at('copy/node_modules'));
+      if (name !== 'dist') fs.cpSync(name, at('copy', name), { recursive: true });
+    fs.symlinkSync(resolve('node_modules'), at('copy/node_modules'));
     await run('npm', ['pack', '--pack-destination', folder], at('copy'));
-    const [tarball] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
-    mkdirSync(at('project'));
-    writeFileSync(at('project/package.json'), '{ "private": true, "type": "module" }');
+    const [tarball] = fs.readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+    fs.mkdirSync(at('project'));
+    fs.writeFileSync(at('project/package.json'), '{ "private": true, "type": "module" }');
     const { devDependencies, peerDependencies } = MANIFEST;
-    const peers = ['@types/node', ...Object.keys(peerDependencies)].map(
-      (name) => `${name}@${devDependencies[name]}`,
-    );
+    const packages = ['@types/node', ...Object.keys(peerDependencies)];
+    const peers = packages.map((name) => `${name}@${devDependencies[name]}`);
     const options = ['--prefer-offline', '--no-audit', '--ignore-scripts'];
     await run('npm', ['install', ...options, at(tarball!), ...peers], at('project'));
   });
-  after(() => rmSync(folder, { recursive: true }));
+  after(() => fs.rmSync(folder, { recursive: true }));
 
   for (const [name, options] of Object.entries(RESOLUTIONS))
     it(`compiles and runs the lines of README, resolved as by ${name}`, async () => {
-      const [, lines] = /```ts\n([^]*?)```/.exec(readFileSync('README.md', 'utf8'))!;
-      writeFileSync(at('project', `${name}.ts`), lines!);
+      const [, lines] = /```ts\n([^]*?)```/.exec(fs.readFileSync('README.md', 'utf8'))!;
+      fs.writeFileSync(at('project', `${name}.ts`), lines!);
       await compile(`${name}.ts`, options);
-      expect(await run(process.execPath, [`out/${name}.js`], at('project'))).to.equal(
-        "[ { name: 'Fern' } ]\n",
-      );
+      const out = await run(process.execPath, [`out/${name}.js`], at('project'));
+      expect(out).to.equal("[ { name: 'Fern' } ]\n");
     });
 
   it('has types and code for every entry point', async () => {
     const entries = Object.keys(MANIFEST.exports).filter((entry) => entry !== './package.json');
-    const imports = entries.map(
-      (entry, index) => `import * as e${index} from 'plant-store${entry.slice(1)}';`,
-    );
+    const lines = entries.map((entry, index) => `import * as e${index} from 'plant-store${entry.slice(1)}';`);
     const counts = entries.map((_, index) => `Object.keys(e${index}).length > 0`);
-    writeFileSync(at('project/entries.ts'), [...imports, `console.log(${counts.join(' && ')});`].join('\n'));
+    lines.push(`console.log(${counts.join(' && ')});`);
+    fs.writeFileSync(at('project/entries.ts'), lines.join('\n'));
     await compile('entries.ts', RESOLUTIONS.nodenext);
     expect(await run(process.execPath, ['out/entries.js'], at('project'))).to.equal('true\n');
   });
