@@ -54,15 +54,11 @@ describe('The app beside other middleware', () => {
     expect((await ask(`${url}0/plants`)).text).to.equal('mine');
   });
 
-  it('keeps the fields that middleware in front has set, and adds its own; that may answer requests itself', async () => {
-    const app = appWith();
-    const url = await front(async (ctx, next) => {
+  it('keeps the fields that middleware in front has set, and adds its own', async () => {
+    const url = await front((ctx, next) => {
       ctx.set({ 'X-Other': 'value', 'Content-Security-Policy': 'none', Vary: 'Origin' });
-      if (ctx.path === '/closed') ctx.body = 'closed';
-      else await next();
-    }, app);
-    expect((await ask(`${url}/closed`)).text).to.equal('closed');
-    expect(app.reports).to.deep.equal([]);
+      return next();
+    });
     for (const [path, expected] of Object.entries({
       '/plants': { vary: 'Origin, Authorization', 'cache-control': 'private, no-cache' },
       '/plants?limit=x': { vary: 'Origin', 'cache-control': 'no-store' },
