@@ -10,8 +10,15 @@ import {
   streamOf,
 } from '../../src/event-sourcing';
 import { check } from '../world/checker';
-import { type Answer, type Loss, type Operation, type Request, shown } from '../world/history';
-import { type Plants, after } from '../world/plants';
+import {
+  type Answer,
+  type Loss,
+  type Operation,
+  type Plants,
+  type Request,
+  after,
+  shown,
+} from '../world/history';
 import type { Instance } from './instance';
 import type { Schedule } from './schedule';
 

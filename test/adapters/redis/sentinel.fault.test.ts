@@ -30,8 +30,8 @@ describeOwnRedis(
 
     beforeEach(async () => {
       [primary, replica] = await startReplicated(startRedis);
-      const options = { 'down-after-milliseconds': 60_000 };
-      sentinel = await startSentinel(pathOf('sentinel'), THIS_MACHINE, primary, options);
+      const times = { 'down-after-milliseconds': 60_000 };
+      sentinel = await startSentinel(pathOf('sentinel'), THIS_MACHINE, primary, { times });
       await until(async () => {
         const [known] = (await sentinel.call('SENTINEL', 'REPLICAS', 'plants')) as string[][];
         return known?.join().includes('master-link-status,ok') === true;
