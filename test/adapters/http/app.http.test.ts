@@ -1,6 +1,6 @@
 /** The app beside other middleware, under a server of Node, and for pages of other origins; other applications under `listen`. */
 import { once } from 'node:events';
-import { type Server, createServer } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -176,8 +176,7 @@ describe('A server', () => {
   let server: Server | undefined;
   afterEach(() => server?.close().closeAllConnections());
   async function serve(app: Koa): Promise<string> {
-    const handle = app.callback();
-    server = createServer((asked, answer) => void handle(asked, answer)).listen(0, '127.0.0.1');
+    server = app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }

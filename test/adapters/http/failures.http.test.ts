@@ -62,14 +62,6 @@ describe('A part of another author', () => {
     return { client: new HttpClient(await serve(app)), reports: app.reports };
   }
 
-  it('whose value cannot be sent is a 500, which is reported', async () => {
-    const metrics = { contentType: 'text/☃', text: async () => 'none' };
-    const { client, reports } = await serveWith({ metrics });
-    expect((await client.get('/metrics')).error).to.equal(50000);
-    expect(reports[0]!.error).to.be.instanceOf(TypeError);
-    expect((await client.list()).status).to.equal(200);
-  });
-
   it('that cannot be read now is read by the next request: a file of the docs', async () => {
     const { client, reports } = await serveWith({ swaggerUi: pathOf('') });
     const file = () => client.get('/docs/swagger-ui.css');
