@@ -108,6 +108,9 @@ const suites: Suites = {
     'replays the whole history if one breaks in a load that continues after a failed one': `
       every=Infinity; past 9; q: sum; answer; settle; refuse; settle; q -> StoreUnavailable; sent; snapshot 9 torn; load -> 9
       sent -> read 2, ${REPLAYED}; observed -> fault StoreUnavailable, round 1/2, snapshot ignored, round 1/6`,
+    'drops what it has decoded if the load fails before the history has confirmed its head': `
+      every=Infinity; past 9; snapshot 9; q: sum; answer; settle; calls -> read 9/other-writer-9; refuse; settle
+      q -> StoreUnavailable; bytes -> 0; away; load -> 9`,
     'replays the history while snapshots cannot be loaded, and saves one when they can': `
       away; past 9; load -> 9; observed -> snapshot failed, round 1/5, snapshot failed; saved -> none
       back; past 6; load -> 15; saved -> 15/7+8`,
