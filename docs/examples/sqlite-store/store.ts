@@ -65,9 +65,9 @@ export class SqliteEventStore implements port.EventStore, port.StreamIndex {
       const next = newer.events[0];
       if (next !== undefined && next.commit !== commit) return { ...newer, status: 'conflict' };
       // If the next event has this commit, the append is a repetition and has the same result.
-      for (const [index, { type, data }] of next === undefined ? events.entries() : [])
-        this.#run(INSERT, stream, expected.version + index + 1, commit, type, data);
       if (next === undefined) {
+        for (const [index, { type, data }] of events.entries())
+          this.#run(INSERT, stream, expected.version + index + 1, commit, type, data);
         this.#run(COUNT);
         this.#run(LIST, stream);
       }
