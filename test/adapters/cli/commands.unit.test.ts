@@ -54,8 +54,11 @@ describe('The commands create, list and delete', () => {
   });
 
   it('print odd texts of plants in JSON, each plant on a line of its own', async () => {
-    const invisible = [...'\n\t\u001b\u009b\u200e\u202e\ufeff\u00a0\u00ad\u{e0001}\ue000'];
-    const odd = ['', ' ', 'a ', ' a', 'a  b', '"a"', ...invisible.map((character) => `a${character}b`)];
+    const invisible = Array.from(
+      '\n\t\u001b\u009b\u200e\u202e\ufeff\u00a0\u00ad\u{e0001}\ue000',
+      (character) => `a${character}b`,
+    );
+    const odd = ['', ' ', 'a ', ' a', 'a  b', '"a"', ...invisible];
     const plain = ['Fern', 'Büschelfarn', '観葉植物', '🌵', "d'Or", 'a-b (c)'];
     for (const [id, text] of [...odd, ...plain].entries())
       await cli(`create --user bob --id ${id} --name`, `x${text}`, '--tag', text);
