@@ -10,7 +10,6 @@ import { tokenOf } from '../support/token';
 import { until } from '../support/until';
 
 const { NODE_IMAGE, REDIS_IMAGE = 'redis:7-alpine' } = process.env;
-const BUILT_WITHIN_MS = 900_000;
 const AUTH_TOKENS = `alice:${tokenOf('alice')}`;
 /** In bytes. It differs by a few megabytes between versions of Node. */
 const IMAGE_AT_MOST = 145e6;
@@ -18,7 +17,7 @@ const IMAGE_AT_MOST = 145e6;
 /** A suite that needs a Docker daemon. */
 function describeDocker(title: string, body: () => void): void {
   describe(title, function () {
-    this.timeout(BUILT_WITHIN_MS);
+    this.timeout(900_000);
     pendingIf(async () => {
       const host = dockerHost();
       return host !== undefined && (await dockerAnswers(host)) ? undefined : 'no Docker daemon answers';

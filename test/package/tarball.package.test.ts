@@ -6,7 +6,6 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { ServiceProcess } from '../support/service-process';
 
-const INSTALLED_WITHIN_MS = 300_000;
 const MANIFEST = JSON.parse(fs.readFileSync('package.json', 'utf8')) as {
   readonly files: readonly string[];
   readonly exports: Readonly<Record<string, unknown>>;
@@ -23,7 +22,7 @@ const RESOLUTIONS = {
 };
 
 describe('The tarball of npm pack, installed into an empty project', function () {
-  this.timeout(INSTALLED_WITHIN_MS);
+  this.timeout(300_000);
   let folder: string;
   const at = (...path: string[]) => join(folder, ...path);
   const run = async (program: string, args: readonly string[], cwd: string) =>
