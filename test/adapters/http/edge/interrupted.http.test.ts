@@ -117,7 +117,9 @@ describe('A request that its client interrupts', () => {
         await interrupted(bytes, isServed, way);
       });
 
-    for (const [what, act] of Object.entries({ ...BEFORE, ...AFTERWARDS }))
+    // Silence takes two seconds, and ends as a malformed chunk does.
+    const middlewares = way === 'silence' ? BEFORE : { ...BEFORE, ...AFTERWARDS };
+    for (const [what, act] of Object.entries(middlewares))
       it(`by ${way} is no fault: middleware that ${what}`, async () => {
         middleware = async (ctx, over) => {
           if (!(what in BEFORE)) await over;
