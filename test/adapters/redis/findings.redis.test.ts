@@ -1,4 +1,4 @@
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, type Server, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
@@ -176,7 +176,10 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
     closing.accepted++;
     socket.destroy();
   });
-  let ports: Readonly<Record<'secret' | 'full' | 'shard' | 'isProtected' | 'closing' | 'gone', number>>;
+  const silent = createServer((socket) => socket.resume());
+  let ports: Readonly<
+    Record<'secret' | 'full' | 'shard' | 'isProtected' | 'closing' | 'silent' | 'gone', number>
+  >;
 
   before(async function () {
     const secret = await startRedis();
@@ -187,13 +190,18 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
     // The client of the test is connected already.
     const full = await startRedis();
     await full.admin.config('SET', 'maxclients', '1');
-    await new Promise<void>((resolve) => closing.listen(0, '127.0.0.1', resolve));
+    for (const server of [closing, silent])
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const portOf = (server: Server) => (server.address() as AddressInfo).port;
     ports = {
       ...{ secret: secret.port, full: full.port, shard: shard.port, isProtected: isProtected.port },
-      ...{ closing: (closing.address() as AddressInfo).port, gone: 1 },
+      ...{ closing: portOf(closing), silent: portOf(silent), gone: 1 },
     };
   });
-  after(() => closing.close());
+  after(() => {
+    closing.close();
+    silent.close();
+  });
 
   const at = (port: number, kind: string, url: string): RedisOptions => {
     const nodes = [{ host: '127.0.0.1', port }];
@@ -221,11 +229,15 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
       `${outside}:PORT: DENIED Redis is running in protected mode`,
     ],
     ['closing', 'one Redis', 'redis://HOST', 'HOST: '],
+    ['silent', 'one Redis', 'redis://HOST', 'HOST: Socket timeout.'],
+    ['silent', 'a Cluster', 'redis://HOST', 'HOST: '],
     ['shard', 'a Cluster', 'redis://:wrong@HOST', 'HOST: WRONGPASS '],
     ['shard', 'a Cluster', 'rediss://:right@HOST', 'HOST: connect ETIMEDOUT'],
+    ['shard', 'a Cluster', 'redis://:right@HOST', 'the Cluster: no node serves slots'],
     ['full', 'a Cluster', 'redis://HOST', 'HOST: ERR max number'],
     ['gone', 'a Cluster', 'redis://HOST', 'connect ECONNREFUSED HOST'],
     ['secret', 'a Cluster', 'redis://:right@HOST', 'HOST: ERR This '],
+    ['silent', 'a Sentinel', '', 'no Sentinel names the primary plants: HOST: Command timed out'],
     ['gone', 'a Sentinel', '', 'no Sentinel names the primary plants: connect ECONNREFUSED HOST'],
     ['isProtected', 'a Sentinel', '', 'no Sentinel names the primary plants: HOST: ERR unknown command'],
   ] as const;
@@ -235,7 +247,9 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
     const failures = UNREACHABLE.map(async ([server, kind, url, reason]) => {
       const port = ports[server];
       const options = at(port, kind, url.replace('PORT', String(port)));
-      const opened = openRedisEventStore({ ...options, allowUnreachable: false, timeoutMs: 500 });
+      // Silence is noticed after the timeout, which is longer than the least time of a start.
+      const timeoutMs = server === 'silent' ? 1600 : 500;
+      const opened = openRedisEventStore({ ...options, allowUnreachable: false, timeoutMs });
       const named = reason.replace('HOST', `127.0.0.1:${port}`).replace('PORT', String(port));
       expect(await rejection(opened), `${server} as ${kind} at ${url}`)
         .to.be.instanceOf(StoreUnavailable)
