@@ -66,15 +66,17 @@ describeOwnRedis(
           if (next === undefined) break;
           head = next;
         }
-        return { stream, head };
+        return head;
       });
       await isReplicated();
       await beginFailover();
       await until(isPromoted);
       await until(() => store.status().writes);
       isOver = true;
-      for (const { stream, head } of await Promise.all(writers))
-        expect(await stream.read(head)).to.include({ status: 'read' });
+      const heads = await Promise.all(writers);
+      const successor = await open({ url: replica.url });
+      for (const [number, head] of heads.entries())
+        expect(await successor.stream(`user ${number}`).read(head)).to.include({ status: 'read' });
       for (const failure of failures)
         expect(failure).to.satisfy(
           (it: unknown) => it instanceof OutcomeUnknown || it instanceof StoreUnavailable,
