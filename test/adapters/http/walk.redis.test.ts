@@ -1,6 +1,6 @@
 /** A client walks through the pages of a list, and Redis fails over between two of them. */
 import { expect } from 'chai';
-import { HttpClient } from '../../support/client';
+import { HttpClient, nextPage } from '../../support/client';
 import { instancesPerTest } from '../../support/instance';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
@@ -33,8 +33,7 @@ describeOwnRedis('A walk through the pages of a list', (startRedis) => {
     let response = await client.get(path);
     await until(async () => response.status !== 503 || ((response = await client.get(path)), false));
     expect(response.status).to.equal(200);
-    const [, next] = /^<(.*)>; rel="next"$/.exec(String(response.headers['link'])) ?? [];
-    return [response.names!, next && `/plants${next}`];
+    return [response.names!, nextPage(response)];
   }
 
   async function failOver(): Promise<void> {

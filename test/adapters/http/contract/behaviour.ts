@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyPlant } from '../../../domain/arbitraries';
-import { HttpClient, type HttpResponse } from '../../../support/client';
+import { HttpClient, nextPage } from '../../../support/client';
 import type { WatchedService } from '../../../support/watched-service';
 
 const USERS = Array.from({ length: 200 }, (_, index) => index);
@@ -20,11 +20,6 @@ export function tested(
   /** A user that no other test has. */
   const user = () => new HttpClient(urls(), `user ${users}`, `token-${users++}`);
   return { urls, user };
-}
-
-/** The path of the next page, from `Link: <?…>; rel="next"`. */
-function nextPage({ headers }: HttpResponse): string {
-  return `/plants${/^<(\?[^>]+)>; rel="next"$/.exec(headers['link'] as string)![1]}`;
 }
 
 export function behaviour(service: ReturnType<typeof tested>): void {
@@ -115,10 +110,10 @@ export function behaviour(service: ReturnType<typeof tested>): void {
       // Also the plant at the cursor.
       for (const id of [2, 3]) await user.delete(id);
       await user.plants([3, 'stays 2, anew'], [7, 'comes']);
-      const second = await user.get(nextPage(first));
+      const second = await user.get(nextPage(first)!);
       await user.delete(4);
       await user.plants([4, 'moved']);
-      const last = await user.get(nextPage(second));
+      const last = await user.get(nextPage(second)!);
       expect([first.names, second.names, last.names]).to.deep.equal([
         ['stays 1', 'goes', 'stays 2'],
         ['moves', 'stays 3', 'stays 4'],
