@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Redis } from 'ioredis';
 import { BEGINNING, OutcomeUnknown, START } from '../../../src/event-sourcing';
+import { HttpClient } from '../../support/client';
+import { instancesPerTest } from '../../support/instance';
 import { type RedisServer, describeOwnRedis, formCluster, needsLocalServers } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
@@ -43,6 +45,7 @@ async function useAsOperator({ index, stream }: Opened): Promise<void> {
 
 describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRedis) => {
   const open = openedPerTest();
+  const start = instancesPerTest();
   let redis: RedisServer;
   let url: string;
   beforeEach(async () => {
@@ -175,5 +178,21 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
       expect(await succeeds(opened.append('bob'))).to.equal(writes);
       expect(opened.status()).to.deep.include({ writes: false, refusals: ['missing_right'] });
       expect(opened.log.join()).not.to.match(/restore the data|emptied/);
+    });
+
+  for (const [right, status, list, refusal] of [
+    ['xrange', 503, 503, 'reads_refused'],
+    ['xadd', 200, 200, 'writes_refused'],
+  ] as const)
+    it(`that loses ${right} makes the service ${status === 200 ? 'ready without writes' : 'not ready'}, and why is said`, async () => {
+      const [service] = await start(1, { REDIS_URL: url });
+      const client = new HttpClient(service!.url);
+      await client.plants([1, 'fern']);
+      await grant(without(right));
+      expect((await client.create(2, 'palm')).status).to.equal(503);
+      const ready = () => client.get('/health/ready');
+      await until(async () => (await ready()).text.includes('missing_right'));
+      expect([(await ready()).status, (await client.list()).status]).to.deep.equal([status, list]);
+      expect((await ready()).text).to.include(refusal);
     });
 });
