@@ -52,6 +52,11 @@ export async function play(steps: Steps, script: string): Promise<void> {
   }
 }
 
+/** Resolves when calls that take a few turns of the event loop have ended. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 50; turn++) await untilIdle();
+}
+
 /** Test suites: by what they promise, the scripts that show it. The first step may be options, such as `page=2 every=6`. */
 export type Suites = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
@@ -180,9 +185,7 @@ export class Script {
     bytes: () => this.aggregate.bytes,
     evictable: () => this.aggregate.evictable,
     pass: ([ms]) => this.clock.pass(Number(ms)),
-    settle: async () => {
-      for (let turn = 0; turn < 50; turn++) await untilIdle();
-    },
+    settle: settled,
   };
 
   #ask(name: string, what: string): void {
@@ -206,7 +209,7 @@ export class Script {
     await this.#serve();
     this.#ask('loaded', 'sum');
     await this.clock.pass(0);
-    await this.play('settle');
+    await settled();
     this.store.held = true;
     return this.#requests.get('loaded')!.outcome;
   }
