@@ -1,7 +1,6 @@
 /** Bytes on one connection, the responses to them, and the log of both. The raw client checks each response against the OpenAPI document. */
-import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { StoreUnavailable } from '../../../../src/event-sourcing';
+import { userNames } from '../../../../src/service/log';
 import { RawSocket, errorOf } from '../../../support/raw-socket';
 import { AUTH, END, HOST, JSON_TYPE, LIST, create, request } from '../../../support/requests';
 import { served } from '../../../support/served';
@@ -24,81 +23,58 @@ const post = (body: string, fields = '') => request('POST', '/plants', fields, b
 const old = (bytes: string) => bytes.replace('HTTP/1.1', 'HTTP/1.0');
 const expecting = post(PLANT, CONTINUE).slice(0, -PLANT.length);
 const remove = request('DELETE', '/plants/9');
+const CHUNKED_DELETE = request('DELETE', '/plants/9', CHUNKED);
 
 /** The bytes, perhaps in several packets. */
 type Sent = string | readonly string[];
 /** In order, the errors of the responses, or the statuses of those that are none. */
 type Row = readonly [Sent, ...outcomes: number[]];
 
-/** After the last response the connection is closed, and later bytes are not executed. */
+/** After the last response the connection is closed, and a later request is not executed. */
 const CLOSED: Readonly<Record<string, Row>> = {
   'no Host': [GET + AUTH + END, 40000],
   'two Hosts': [GET + HOST + HOST + AUTH + END, 40000],
   'a Host that is not a host': [LIST.replace(HOST, `Host: ${MARK} b/c\r\n`), 40000],
   'two Authorizations': [GET + HOST + AUTH + AUTH + END, 40000],
   'two Content-Types': [`${POST}${JSON_TYPE}${LENGTH}\r\n${PLANT}`, 40000],
-  'two equal Content-Lengths': [`${POST}${LENGTH}${LENGTH}\r\n${PLANT}`, 40000],
   'two different Content-Lengths': [`${POST}${LENGTH}Content-Length: 5\r\n\r\n${PLANT}`, 40000],
   'Content-Length with Transfer-Encoding': [POST + LENGTH + CHUNKED + IN_CHUNKS, 40000],
   'Transfer-Encoding with Content-Length': [POST + CHUNKED + LENGTH + IN_CHUNKS, 40000],
   'Content-Length: +5': [`${POST}Content-Length: +5\r\n\r\n12345`, 40000],
-  'Content-Length of a word': [`${POST}Content-Length: ${MARK}\r\n\r\n`, 40000],
-  'Transfer-Encoding: xchunked': [`${POST}Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n`, 40000],
   'Transfer-Encoding: gzip, chunked': [field(`Transfer-Encoding: ${MARK}, chunked`), 40000],
   'Transfer-Encoding in HTTP/1.0': [old(POST) + CHUNKED + IN_CHUNKS, 40000],
-  'a folded header line': [field('X-Long: a\r\n b'), 40000],
   'a space before the colon': [field(`${MARK} : a`), 40000],
-  'NUL in a header field': [field('X-Nul: a\0b'), 40000],
   'a bare LF after a header line': [`${GET}Host: a\n${AUTH}${END}`, 40000],
-  'a bare CR in a header line': [`${GET}Host: a\rX-Smuggled: b\r\n${AUTH}${END}`, 40000],
-  'a chunk size that is not a number': [`${POST}${CHUNKED}\r\n${MARK}\r\n`, 40000],
   'a chunk size that ends in a bare LF': [`${POST}${CHUNKED}\r\n16\n${PLANT}\r\n0\r\n\r\n`, 40000],
   'a malformed trailer': [POST + CHUNKED + IN_CHUNKS.replace(/\r\n$/, 'bad trailer: 1\r\n\r\n'), 40000],
-  'a malformed chunk of a DELETE': [`${request('DELETE', '/plants/1', CHUNKED)}zz\r\n`, 40000],
+  'a malformed chunk of a DELETE': [`${CHUNKED_DELETE}zz\r\n`, 40000],
   garbage: [`\0\x01\x02 ${MARK}\r\n\r\n`, 40000],
   'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 40000],
   'HTTP/0.9': ['GET /plants\r\n\r\n', 40000],
   'HTTP/2.0 in the request line': [LIST.replace('HTTP/1.1', 'HTTP/2.0'), 40000],
-  'RTSP/2.0': [`OPTIONS * RTSP/2.0\r\n${HOST}${AUTH}${END}`, 40000],
-  'a target that is neither path nor URL': [get('plants'), 40000],
+  'a target in bytes beyond ASCII': [get('/plants\xa0'), 40000],
   'a target of another scheme': [get(`ftp://${MARK}.example/plants`), 40000],
   'a target with a malformed authority': [get('http://[::1/plants'), 40000],
   'a target with a fragment': [get('/plants#first'), 40000],
-  'a target in bytes beyond ASCII': [get('/plants\xa0'), 40000],
   'an expectation that cannot be met': [`${POST}Expect: ${MARK}\r\n${LENGTH}\r\n${PLANT}`, 40000],
-  'a request behind answered ones': [
-    create(9) + remove + GET + HOST + HOST + END + create(8),
-    200,
-    204,
-    40000,
-  ],
+  'a request behind answered ones': [create(9) + remove + GET + HOST + HOST + END, 200, 204, 40000],
   'garbage behind an answered request': [[LIST, `\0${MARK}`], 200, 40000],
 
   CONNECT: [request('CONNECT', 'plants.example:443'), 40500],
   'an unknown method': [request(MARK.toUpperCase(), '/plants'), 40500],
-  'a method that starts with a known one': [request('GETS', '/plants'), 40500],
   'a method of another protocol': [request('DESCRIBE', '/plants'), 40500],
   'an unknown method on a connection in use': [[LIST, request('FLOURISH', '/plants')], 200, 40500],
   'an unknown method without a target': [[LIST, 'FLOURISH\r\n\r\n'], 200, 40000],
 
   'a header field of 17 KB': [field(`X-Large: ${'x'.repeat(17_000)}`), 43100],
-  'a target of 17 KB': [get(`/plants?${'x'.repeat(17_000)}`), 43100],
   'more than 100 header fields': [request('GET', '/plants', 'X-Small: x\r\n'.repeat(99)), 43100],
   'a Content-Length over the limit': [`${POST}Content-Length: ${BODY_LIMIT + 1}\r\n\r\n`, 41300],
   'chunks over the limit': [`${POST}${CHUNKED}\r\n3e9\r\n${'x'.repeat(1001)}`, 41300],
   'chunks with long extensions': [`${POST}${CHUNKED}\r\n1;${'x'.repeat(20_000)}`, 41300],
-  'ignored chunks over the limit': [
-    `${request('DELETE', '/plants/1', CHUNKED)}3e9\r\n${'x'.repeat(1001)}`,
-    41300,
-  ],
+  'ignored chunks over the limit': [`${CHUNKED_DELETE}3e9\r\n${'x'.repeat(1001)}`, 41300],
 
   'Connection: close': [create(9) + remove.replace(END, `${END}Connection: close\r\n`) + create(8), 200, 204],
-  'a response that closes, behind another one': [
-    LIST + expecting.replace(AUTH, '') + PLANT + create(8),
-    200,
-    40100,
-  ],
-  'an upgrade to a WebSocket': [field('Connection: Upgrade\r\nUpgrade: websocket') + create(8) + LIST, 200],
+  'an upgrade to a WebSocket': [field('Connection: Upgrade\r\nUpgrade: websocket') + create(8), 200],
   'HTTP/1.0': [old(LIST).replace(HOST, ''), 200],
   'an expectation in HTTP/1.0, which is ignored': [old(request('GET', '/plants', CONTINUE)), 200],
   'an expectation without credentials': [expecting.replace(AUTH, ''), 40100],
@@ -110,50 +86,34 @@ const KEPT: Readonly<Record<string, Row>> = {
   'several requests at once': [create(9) + LIST + remove + LIST, 200, 200, 204, 200],
   'HTTP/1.0 with keep-alive': [old(LIST).replace(AUTH, `${AUTH}Connection: keep-alive\r\n`), 200],
   'a URL': [get(`http://${MARK}.example/plants`), 200],
-  'a URL in capitals, with a port': [get('HTTPS://PLANTS.EXAMPLE:8443/plants'), 200],
+  'a URL in capitals': [get('HTTPS://PLANTS.EXAMPLE/plants'), 200],
   'a URL with an address': [get('http://[::1]:3000/plants?limit=0'), 200],
   'a malformed parameter that is unknown': [get(`/plants?%zz${MARK}=%zz`), 200],
   'a URL as a query of an id': [create(9) + request('DELETE', '/plants/9?x/y'), 200, 204],
   'the target *': [get('*'), 40400],
-  'a path with a query': [get('/plants/?limit=1'), 40400],
-  'an escaped path': [get('/plants%2F'), 40400],
   'a path with dots': [get('/plants/..'), 40500],
   'an unknown path': [get(`/${MARK}`), 40400],
   'a malformed id': [request('DELETE', `/plants/${MARK}`), 40005],
   'a malformed limit': [get(`/plants?limit=${MARK}`), 40004],
-  'a malformed cursor': [get(`/plants?cursor=${MARK}`), 40004],
   'the fields of a browser': [
     field(`X-${MARK}: 1\r\nOrigin: https://${MARK}.example\r\nCookie: ${MARK}=1`),
     200,
   ],
   'a malformed request id': [field(`X-Request-Id: ${MARK} {}`), 200],
-  'an entity tag': [field(`If-None-Match: "${MARK}"`), 200],
   'another scheme of credentials': [LIST.replace('Bearer', MARK), 40100],
   'an unknown token': [LIST.replace(TOKENS.alice, MARK), 40101],
-  'a malformed token': [LIST.replace(TOKENS.alice, `${MARK} "`), 40101],
-  'another charset': [post('{}').replace('application/json', `application/json; charset=${MARK}`), 41500],
   'another encoding': [post('{}', `Content-Encoding: ${MARK}\r\n`), 41500],
   'the extension of a chunk': [`${POST}${CHUNKED}\r\n2;${MARK}=${MARK}\r\n{}\r\n0\r\n\r\n`, 40002],
   'a trailer': [`${POST}${CHUNKED}\r\n2\r\n{}\r\n0\r\n${MARK}: ${MARK}\r\n\r\n`, 40002],
   'malformed JSON': [post(`{"id":1,"name":"${MARK}`), 40001],
-  'bytes that are not UTF-8': [post(`{"id":2,"name":"${MARK}\xff"}`), 40001],
-  'a body that is no object': [post(`["${MARK}"]`), 40002],
   'unknown members only': [post(`{"${MARK}":1,"__proto__":{"${MARK}":1}}`), 40002],
   'a name that is not a string': [post(`{"id":1,"name":["${MARK}"]}`), 40002],
   'an id that is taken': [post(`{"id":1,"name":"${MARK}"}`), 40003],
   '100 header fields': [request('GET', '/plants', 'X-Small: x\r\n'.repeat(98)), 200],
   'a header field of 15 KiB': [field(`X-Large: ${'x'.repeat(15 * 1024)}`), 200],
-  'an ignored body of the limit': [
-    [create(9), `${request('DELETE', '/plants/9', CHUNKED)}3e8\r\n${'x'.repeat(BODY_LIMIT)}\r\n0\r\n\r\n`],
-    200,
-    204,
-  ],
+  'an ignored body of the limit': [`${CHUNKED_DELETE}3e8\r\n${'x'.repeat(BODY_LIMIT)}\r\n0\r\n\r\n`, 40401],
   'an expectation': [[expecting, PLANT, remove], 100, 200, 204],
-  'an expectation of a DELETE': [
-    [request('DELETE', '/plants/9', `${CONTINUE}Content-Length: 3\r\n`), 'xyz'],
-    100,
-    40401,
-  ],
+  'an expectation of a DELETE': [[CHUNKED_DELETE.replace(HOST, HOST + CONTINUE), '0\r\n\r\n'], 100, 40401],
 };
 
 describe('The responses to', () => {
@@ -174,7 +134,7 @@ describe('The responses to', () => {
     while (answers.length < count) answers.push(await client.answer());
     const { fields } = answers.at(-1)!;
     if (fields.get('connection') === 'close')
-      expect(await client.answers()).to.deep.equal({ answers: [], ending: 'end' });
+      expect(await client.send(create(8)).answers()).to.deep.equal({ answers: [], ending: 'end' });
     client.reset();
     const all = answers.filter(({ status }) => status >= 200);
     await until(() => service.log.length >= before + all.length);
@@ -207,7 +167,7 @@ describe('The responses to', () => {
 
 describe('The log of requests', () => {
   const edge = served();
-  const [DEBUG, INFO, WARN, ERROR] = [20, 30, 40, 50];
+  const [DEBUG, INFO] = [20, 30];
   /** The lines of these requests. */
   async function logOf(...requests: readonly string[]) {
     const all = () => edge().service.log.map((line) => JSON.parse(line) as Record<string, unknown>);
@@ -219,24 +179,19 @@ describe('The log of requests', () => {
     return lines();
   }
 
-  it('has one line for each: id, method, route, status, duration and a hash of the user', async () => {
+  it('has one line for each: level, route, status, error and reason, and the user if it is known', async () => {
     const since = performance.now();
-    const [line] = await logOf(request('DELETE', '/plants/17', 'X-Request-Id: mine\r\n'));
-    const user = createHash('sha256').update('alice').digest('hex').slice(0, 12);
-    const ofRequest = {
-      requestId: 'mine',
-      method: 'DELETE',
-      route: '/plants/:id',
-      status: 404,
-      error: 40401,
-    };
-    expect(line).to.include({ level: INFO, ...ofRequest, user });
-    expect(line!.durationMs).to.be.within(0, performance.now() - since);
-  });
-
-  it('has level, route, status, error and reason of each kind of request, and the user if it is known', async () => {
     const token = (value: string) => LIST.replace(/Bearer .*/, value);
     const rows = [
+      [
+        request('DELETE', '/plants/17', 'X-Request-Id: mine\r\n'),
+        INFO,
+        '/plants/:id',
+        404,
+        40401,
+        undefined,
+        true,
+      ],
       [get('/plants?limit=1'), INFO, '/plants', 200, undefined, undefined, true],
       [get('/'), INFO, '/', 200, undefined, undefined, false],
       [get('/health/live'), DEBUG, '/health/live', 200, undefined, undefined, false],
@@ -256,31 +211,24 @@ describe('The log of requests', () => {
       user !== undefined,
     ]);
     expect(found).to.deep.equal(rows.map(([, ...expected]) => expected));
-    expect(lines[5]).to.include({ path: '/nowhere' });
+    expect(lines[0]).to.include({ requestId: 'mine', method: 'DELETE', user: userNames()('alice') });
+    expect(lines[0]!.durationMs).to.be.within(0, performance.now() - since);
+    expect(lines[6]).to.include({ path: '/nowhere' });
     for (const secret of ['another', 'secret=1']) expect(JSON.stringify(lines)).not.to.contain(secret);
   });
 
   it('has the traceparent of a request if it is well-formed', async () => {
     const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const zeros = TRACE.replace('4bf92f3577b34da6a3ce929d0e0e4736', '0'.repeat(32));
-    const others = [TRACE.toUpperCase(), `${TRACE}-01`, TRACE.slice(1), TRACE.replace('00-', 'ff-'), zeros];
-    const lines = await logOf(...[TRACE, ...others].map((value) => field(`traceparent: ${value}`)));
-    expect(lines.map(({ traceparent }) => traceparent)).to.deep.equal([
-      TRACE,
-      ...others.map(() => undefined),
-    ]);
-  });
-
-  it('has a bug at level error with its stack and causes, and a 503 of the store at level warn with its cause', async () => {
-    const cause = new Error('the cable is out');
-    const errors = [new TypeError('odd', { cause }), new StoreUnavailable('away', { cause })];
-    edge().store.read = () => Promise.reject(errors.shift()!);
-    const [bug, away] = await logOf(LIST, LIST);
-    expect(bug).to.include({ level: ERROR, status: 500, route: '/plants', error: 50000, reason: 'bug' });
-    expect(bug!.err).to.include({ type: 'TypeError', message: 'odd: the cable is out' });
-    expect(bug!.err).to.have.property('stack').that.contains('caused by: Error: the cable is out');
-    expect(away).to.include({ level: WARN, status: 503, route: '/plants', error: 50300, reason: 'store' });
-    expect(away!.cause).to.equal('StoreUnavailable: away: the cable is out');
-    expect(away).not.to.have.property('err');
+    const malformed = [
+      TRACE.toUpperCase(),
+      `${TRACE}-01`,
+      TRACE.slice(1),
+      TRACE.replace('00-', 'ff-'),
+      zeros,
+    ];
+    const lines = await logOf(...malformed.concat(TRACE).map((value) => field(`traceparent: ${value}`)));
+    const found = lines.map(({ traceparent }) => traceparent);
+    expect(found).to.deep.equal([...malformed.map(() => undefined), TRACE]);
   });
 });

@@ -4,16 +4,19 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import type Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { type HttpServer, type RequestReport, createApp, listen } from '../../../../src/adapters/http';
-import { system } from '../../../../src/adapters/system';
-import { PlantStore, type User, parseUser } from '../../../../src/application';
+import { type HttpServer, listen } from '../../../../src/adapters/http';
+import { type User, parseUser } from '../../../../src/application';
 import { RawSocket } from '../../../support/raw-socket';
 import { JSON_TYPE, create, request } from '../../../support/requests';
 import { SlowStore } from '../../../support/served';
 import { until } from '../../../support/until';
+import { appWith } from '../app-with';
 
 const ALICE = parseUser('alice')!;
 const CHUNKED = `${JSON_TYPE}Transfer-Encoding: chunked\r\n`;
+/** A whole plant, but not the whole body. */
+const begun = (method: string, target: string) =>
+  `${request(method, target, `${CHUNKED}X-Request-Id: mine\r\n`)}16\r\n{"id":1,"name":"Fern"}\r\n`;
 
 /** What middleware behind the app does with a request to `/other` after it was interrupted. */
 const AFTERWARDS: Readonly<Record<string, (ctx: Koa.Context) => unknown>> = {
@@ -38,14 +41,7 @@ const BEFORE: typeof AFTERWARDS = {
   },
 };
 
-const REQUESTS: Readonly<Record<string, string>> = {
-  'a GET': request('GET', '/plants', CHUNKED),
-  'a HEAD': request('HEAD', '/plants?limit=1', CHUNKED),
-  'a POST': request('POST', '/plants', CHUNKED),
-  'a DELETE': request('DELETE', '/plants/1', CHUNKED),
-};
-
-/** How the client interrupts a request within its body, and the statuses that it gets and that are reported. */
+/** How the client interrupts a request within its body, and the status that it gets and that is reported. */
 const INTERRUPTIONS: Readonly<Record<string, readonly [(client: RawSocket) => unknown, number?]>> = {
   'a malformed chunk': [(client) => client.send('zz\r\n'), 400],
   'an end of its side': [(client) => client.finish(), 400],
@@ -54,41 +50,31 @@ const INTERRUPTIONS: Readonly<Record<string, readonly [(client: RawSocket) => un
 };
 
 describe('A request that its client interrupts', () => {
-  let server: HttpServer;
   const store = new SlowStore();
-  const reports: RequestReport[] = [];
-  const errors: unknown[] = [];
   let user: User | Promise<User> = ALICE;
-  let openAtReport = 0;
+  const app = appWith({ authenticator: { authenticate: () => user } }, store);
+  const { reports } = app;
+  const errors: unknown[] = [];
+  let server: HttpServer;
   let middleware: (ctx: Koa.Context, interrupted: Promise<void>) => unknown;
   let started = 0;
   let interrupt = () => {};
 
   before(async () => {
-    const report = (each: RequestReport) => {
-      reports.push(each);
-      openAtReport = server.connections();
-    };
-    const plants = new PlantStore({ ...system(), store });
-    const app = createApp({ plants, authenticator: { authenticate: () => user }, report });
     // As Koa's own listener does.
     app.on('error', (error: { expose?: boolean }) => error.expose || errors.push(error));
     app.use(async (ctx, next) => {
-      if (ctx.path !== '/other') {
-        await next();
-        return;
-      }
-      started++;
-      await middleware(ctx, new Promise<void>((resolve) => (interrupt = resolve)));
+      if (ctx.path === '/other') started++;
+      const over = new Promise<void>((resolve) => (interrupt = resolve));
+      await (ctx.path === '/other' ? middleware(ctx, over) : next());
     });
     server = await listen(app, { requestTimeoutMs: 1000 });
   });
   after(() => server.close({ noticeMs: 0, timeoutMs: 1000 }));
   beforeEach(() => {
     for (const list of [reports, errors]) list.length = 0;
-    started = store.trips = 0;
+    started = store.trips = store.delayMs = 0;
   });
-  afterEach(() => void (store.delayMs = 0));
   const open = () => RawSocket.open(`http://127.0.0.1:${server.port}`);
 
   /** Sends the start of a request, interrupts it once it `isServed`, and resolves when it is reported, not as a fault. */
@@ -105,39 +91,50 @@ describe('A request that its client interrupts', () => {
     expect(errors).to.deep.equal([]);
     if (status === undefined) return;
     expect(answers.map((answer) => answer.status)).to.deep.equal([status]);
-    expect(reports[0]).to.include({ status, requestId: answers[0]!.fields.get('x-request-id') });
+    expect(answers[0]!.fields.get('x-request-id')).to.equal('mine');
+    expect(reports[0]).to.include({ status, requestId: 'mine' });
   }
 
   for (const way of Object.keys(INTERRUPTIONS)) {
-    for (const [what, bytes] of Object.entries(REQUESTS))
-      it(`by ${way} is no fault: ${what}`, async () => {
+    for (const method of ['GET', 'HEAD'])
+      it(`by ${way} is no fault: a ${method}`, async () => {
         store.delayMs = 60_000;
-        const isServed = () =>
-          (what === 'a GET' || what === 'a HEAD' ? store.trips : server.connections()) > 0;
-        await interrupted(bytes, isServed, way);
+        await interrupted(begun(method, '/plants'), () => store.trips > 0, way);
+      });
+
+    for (const [method, target] of Object.entries({ POST: '/plants', DELETE: '/plants/1' }))
+      it(`by ${way} is no fault, and is not executed: a ${method}`, async () => {
+        await interrupted(begun(method, target), () => server.connections() > 0, way);
+        expect(store.trips).to.equal(0);
       });
 
     // Silence takes two seconds, and ends as a malformed chunk does.
-    const middlewares = way === 'silence' ? BEFORE : { ...BEFORE, ...AFTERWARDS };
-    for (const [what, act] of Object.entries(middlewares))
+    for (const [what, act] of Object.entries(way === 'silence' ? BEFORE : { ...BEFORE, ...AFTERWARDS }))
       it(`by ${way} is no fault: middleware that ${what}`, async () => {
         middleware = async (ctx, over) => {
           if (!(what in BEFORE)) await over;
           await act(ctx);
         };
-        await interrupted(request('POST', '/other', CHUNKED), () => started > 0, way);
+        await interrupted(begun('POST', '/other'), () => started > 0, way);
       });
   }
 
-  it('is reported before its connection is closed', async () => {
+  it('is reported with its refusal: no reader of its body waits until the connection closes', async () => {
     const client = await open();
     client.send(request('POST', '/plants', `${CHUNKED}Expect: 100-continue\r\n`));
     // Its body is being read.
     await client.answer();
-    client.send('zz\r\n');
-    await until(() => reports.length > 0);
-    expect(openAtReport).to.equal(1);
+    expect((await client.send('zz\r\n').answer()).status).to.equal(400);
+    expect(reports.map(({ status }) => status)).to.deep.equal([400]);
     await client.ended();
+  });
+
+  it('is reported although it waits for its turn when its connection closes', async () => {
+    const clients = await Promise.all(Array.from({ length: 100 }, open));
+    await until(() => server.connections() === clients.length);
+    for (const client of clients) client.send(`${begun('POST', '/plants')}zz\r\n`).socket.destroy();
+    await until(() => server.connections() === 0);
+    expect(reports).to.have.length(clients.length);
   });
 
   it('is not executed if the rest of its body arrives after the refusal, and its user is known only then', async () => {
