@@ -14,8 +14,6 @@ const suites: Suites = {
       calls -> append 1/mine-1 as mine-2 +2 -1 +3; answer; b q c d -> ok, 5, ok, ok; calls -> none`,
     'is not joined while it is in flight: a later query sees the events recorded meanwhile': `
       p: sum; execute; others +1; q: sum; answer; p q -> 0, pending; answer; q -> 1`,
-    'is not joined while it repeats an append': `
-      a: +1; lose; b: +2; pass 100; calls -> append 0/ as mine-1 +1; answer; a b -> ok, pending`,
     'decides its commands in order of arrival, each after the events of the earlier ones': `
       q: sum; a: +1; b: -2; c: -1; d: -1; e: +3; answer; calls -> append 0/ as mine-1 +1 -1 +3
       answer; a b c d e -> ok, too-low, ok, too-low, ok; recorded -> +1 -1 +3`,
@@ -42,9 +40,6 @@ const suites: Suites = {
     'applies the newer events, decides again and appends after them, with a new commit id': `
       a: +1; q: sum; calls -> append 0/ as mine-1 +1; others +2; answer; a -> pending
       calls -> append 1/other-writer-1 as mine-2 +1; answer; a q -> ok, pending; answer; q -> 3; recorded -> +2 +1`,
-    'records the commands that are still accepted, and rejects the others': `
-      others +2; load; q: sum; a: +1; b: -3; c: +5; answer; others -2; answer
-      calls -> append 2/other-writer-2 as mine-2 +1 +5; answer; a b c -> ok, too-low, ok; recorded -> +2 -2 +1 +5`,
     'reads all pages of newer events before it decides again': `
       page=2; others +9; load; q: sum; a: -9; answer; others +1 -1 +1 -1 -9; answer; calls -> read 3/other-writer-3
       answer; calls -> read 5/other-writer-5; answer; a -> too-low; calls -> none`,
@@ -88,9 +83,6 @@ const suites: Suites = {
       page=2; others +1 +2 +3 +4 +5; p: sum; answer; answer; pass 1000; error p name reason retryAfterMs -> StoreUnavailable,loading,1000
       keep page; q: sum; pass 500; calls -> read 4/other-writer-4; answer page; q -> pending
       calls -> read 5/other-writer-5; answer; q -> 15`,
-    'continues to load while no request waits, for the next one': `
-      page=2; others +1 +2 +3 +4 +5; p: sum; answer; pass 1000; p -> StoreUnavailable; answer; pass 0; answer
-      q: sum; calls -> read 5/other-writer-5; answer; q -> 15`,
     'is loaded by commands, too, and each is decided against all of it': `
       page=2; others +1 +2 +3 +4 +5; a: -16; b: -15; c: +1; serve; pass 0; settle; a b c -> too-low, ok, ok; hold; load -> 1`,
     'is not evicted while it is loaded, nor during a round': `
@@ -102,10 +94,6 @@ const suites: Suites = {
     'repeats the same append, and acknowledges what the first attempt recorded': `
       a: +1; execute; lose; a -> pending; pass 100; calls -> append 0/ as mine-1 +1; answer; a -> ok
       recorded -> +1; observed -> appended 1, round 1/2`,
-    'recognizes its append even if others have appended after it': `
-      a: +1; execute; lose; others -1 +2; pass 100; answer; a -> ok; recorded -> +1 -1 +2; load -> 2`,
-    'records a commit once when the first attempt arrives after the repeated one': `
-      a: +1; keep late; lose; pass 100; answer; execute late; a -> ok; recorded -> +1`,
     'decides again after a conflict, and the late append is fenced': `
       a: +1; keep late; lose; others +2; pass 100; answer; answer; execute late; a -> ok; recorded -> +2 +1`,
     'keeps repeating it while the store is unavailable': `
@@ -123,16 +111,9 @@ const suites: Suites = {
       answer both; answer; b -> ok; recorded -> +4 +2`,
   },
 
-  'A command whose outcome is unknown': {
-    'may still be recorded after a query without it': `
-      a: +1; keep late; hang; pass 1000; load -> 0; execute late; load -> 1`,
-    'is never recorded after its repetition was acknowledged': `
+  'A command whose outcome is unknown is never recorded': {
+    'after its repetition was acknowledged': `
       a: +1; keep late; hang; pass 1000; b: +1; answer; execute late; b -> ok; recorded -> +1`,
-    'is never recorded after its repetition conflicted': `
-      a: +1; keep late; hang; pass 1000; others +2; b: +1; answer; answer; execute late; recorded -> +2 +1`,
-    'may have been recorded before its repetition, which is then a second command': `
-      others +1; load; a: -1; keep late; hang; pass 1000; execute late; others +1; b: -1; answer; answer
-      b -> ok; recorded -> +1 -1 +1 -1`,
   },
 
   'A command that failed as unavailable': {
@@ -141,8 +122,6 @@ const suites: Suites = {
     'is not recorded when it becomes possible after it expired': `
       others +1; load; p: sum; keep early; pass 500; a: -2; pass 250; q: sum; answer early; keep read; others +1
       pass 750; a q -> StoreUnavailable, pending; answer read; q -> 2; recorded -> +1 +1`,
-    'is not unknown when its append conflicted and then the store became unavailable':
-      'page=1; a: +1; others +2 +3; answer; hang; pass 1000; a -> StoreUnavailable; recorded -> +2 +3',
     'is not unknown when the repeated append conflicted and then the read failed': `
       page=1; a: +1; keep late; lose; others +2 +3; pass 100; answer; refuse; execute late; a -> StoreUnavailable
       recorded -> +2 +3`,
@@ -213,8 +192,6 @@ const suites: Suites = {
   },
 
   'The observer of an aggregate': {
-    'is notified of each round with its requests and store calls': `
-      p: sum; q: sum; a: -1; answer; answer; observed -> round 1/1, round 2/1`,
     'is notified of a conflict, and its store calls are counted':
       'page=1; others +1; load; observed; a: +2; others +3 +4; answer; serve; observed -> conflict, appended 1, round 1/3',
     'is not notified of a conflict when a command is the first to load the history': `

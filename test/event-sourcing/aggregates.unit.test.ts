@@ -6,23 +6,20 @@ import {
   type AggregateEvent,
   Aggregates,
   type AggregatesOptions,
-  BEGINNING,
   type EncodedEvent,
-  type EventStore,
   SNAPSHOT_EVERY,
-  replay,
   streamOf,
   timeOf,
 } from '../../src/event-sourcing';
 import { LoadQueue } from '../../src/event-sourcing/load-queue';
-import { ManualClock, untilIdle } from '../support/manual-clock';
+import { ManualClock } from '../support/manual-clock';
 import { MemorySnapshots } from '../support/memory-snapshots';
 import { rejection } from '../support/rejection';
-import { ScriptedStore } from '../support/scripted-store';
+import { ScriptedStore, historyOf } from '../support/scripted-store';
 import { type Changed, changed, codec, counter, counterKind } from './counter';
-import { Pending, Script, TIMEOUT_MS } from './script';
+import { Pending, Script, TIMEOUT_MS, settled } from './script';
 
-function given(options: Partial<AggregatesOptions> = {}, store: EventStore = new MemoryEventStore()) {
+function given(options: Partial<AggregatesOptions> = {}, store = new MemoryEventStore()) {
   // No request expires because the machine is slow.
   const aggregates = new Aggregates({ ...system(), store, timeoutMs: 60_000, ...options });
   const sum = (id = 'ada') => aggregates.query(counterKind, id, (state) => state);
@@ -30,11 +27,7 @@ function given(options: Partial<AggregatesOptions> = {}, store: EventStore = new
   return { store, aggregates, sum, add };
 }
 
-async function eventsOf(store: EventStore) {
-  const events = [];
-  for await (const page of replay(store, streamOf('counters', 'ada'), codec)) events.push(...page);
-  return events;
-}
+const ADA = streamOf('counters', 'ada');
 
 /** A kind whose commands record so many events. */
 const many = {
@@ -51,22 +44,18 @@ describe('The aggregates of a kind', () => {
       for (const [index, id] of ids.entries()) await aggregates.execute(kind, id, index + 1);
     for (const [index, id] of ids.entries()) {
       expect([id, await sum(id)]).to.deep.equal([id, index + 1]);
-      expect(await store.read(streamOf('counters', id), BEGINNING)).to.have.nested.property(
-        'events.length',
-        1,
-      );
+      expect((await store.head(streamOf('counters', id)))?.version, id).to.equal(1);
     }
   });
 
-  it('have no stream for an invalid id or category, nor for a second kind of a category', async () => {
+  it('have no stream for an invalid category, nor for a second kind of a category', async () => {
     const { aggregates, sum } = given();
-    await sum('a');
-    for (const [category, id, message] of [
-      ['counters', '', 'the id of a stream must be'],
-      ['Counters', 'a', 'a category must be'],
-      ['counters', 'a', 'two kinds have the category counters'],
+    await sum();
+    for (const [category, message] of [
+      ['Counters', 'a category must be'],
+      ['counters', 'two kinds have the category counters'],
     ] as const) {
-      const error = await rejection(aggregates.query({ ...counterKind, category }, id, (state) => state));
+      const error = await rejection(aggregates.query({ ...counterKind, category }, 'ada', (state) => state));
       expect(error).to.be.instanceOf(TypeError).with.property('message').that.contains(message);
     }
   });
@@ -87,7 +76,7 @@ describe('The aggregates of a kind', () => {
       [1, ['load counters/ada', `save counters/ada at ${SNAPSHOT_EVERY}`]],
     ] as const) {
       await add(count, many);
-      for (let turn = 0; turn < 10; turn++) await untilIdle();
+      await settled();
       expect(store.calls).to.deep.equal(calls);
     }
   });
@@ -106,7 +95,7 @@ describe('An executed command', () => {
     const { store, add } = given();
     const before = Date.now();
     const { head } = await add(1);
-    expect((await eventsOf(store))[0]!.time)
+    expect((await historyOf(store, ADA, codec))[0]!.time)
       .to.equal(timeOf(head.commit))
       .and.within(before, Date.now());
     const isTime = (commit: string) => timeOf(commit) !== undefined;
@@ -116,7 +105,7 @@ describe('An executed command', () => {
   it('records all its events as one commit, also more than a call of JavaScript takes arguments', async () => {
     const { store, add } = given();
     await add(200_000, many);
-    expect(new Set((await eventsOf(store)).map(({ commit }) => commit)).size).to.equal(1);
+    expect(new Set((await historyOf(store, ADA, codec)).map(({ commit }) => commit)).size).to.equal(1);
     expect(await given({}, store).sum()).to.equal(200_000);
   });
 
@@ -203,10 +192,8 @@ describe('The memory of aggregates', () => {
     const store = new ScriptedStore(codec, 1);
     for (const [id, each] of Object.entries(sums)) await store.record(`counters/${id}`, ...each.map(changed));
     store.held = false;
-    const { aggregates, sum } = given(
-      { clock, gather: undefined, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES },
-      store,
-    );
+    const options = { store, clock, gather: undefined, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
+    const { aggregates, sum } = given(options);
     const query = (id: string) => new Pending(sum(id));
     /** Queries streams, each after the one before it; resolves with the outcomes. */
     const inTurn = async (...ids: string[]) => {

@@ -20,19 +20,19 @@ import { codec, counterKind, encoded } from './counter';
 const TIMEOUT_MS = patient(100);
 const MAX_CALLS = 10_000;
 
-interface Results {
-  read(after: Head): ReadResult;
-  append?(): AppendResult;
-}
-
-const page = (versions: number[], more: boolean): ReadResult => ({
-  status: 'read',
+const page = (versions: number[], more: boolean) => ({
+  status: 'read' as const,
   events: versions.map((version) => ({ version, commit: `${version}`, ...encoded(1) })),
   more,
 });
 
+interface Results {
+  read?(after: Head): ReadResult;
+  append?(): AppendResult;
+}
+
 /** Every way to read or write one stream of such a store, and the number of calls that the store got. */
-function given({ read, append }: Results) {
+function given({ read = () => page([], false), append }: Results) {
   let calls = 0;
   // After many calls it fails, so that a test that would never end does.
   const count = () => ++calls > MAX_CALLS && expect.fail('called without end');
@@ -59,35 +59,22 @@ describe('A store in this process that breaks a rule of the port', () => {
   before(() => (alive = setInterval(() => {}, 1000)));
   after(() => clearInterval(alive));
 
-  const empty = page([], true);
-  const withoutTexts = {
-    status: 'read',
-    events: [{ version: 1, commit: '1' } as StoredEvent],
-    more: false,
-  } as const;
-  const conflict = { status: 'conflict', events: [], more: false } as const;
-  const EMPTY = 'Error: the store returned a page with `more` that has no event after version';
+  const end = page([], false);
+  const withoutTexts = { read: () => ({ ...end, events: [{ version: 1, commit: '1' } as StoredEvent] }) };
+  const conflict = { append: () => ({ ...end, status: 'conflict' as const }) };
+  const READS = ['query', 'replay', 'subscribe'] as const;
+  const EMPTY = 'Error: the store returned a page with `more` that has no event after version 0';
   const TEXTS = 'Error: the store returned event 1 without the texts `type` and `data`';
   const CONFLICT = 'Error: the store returned a conflict without the events that are in conflict';
   const GAP = 'UnreadableHistory: event 2 found, expected version 1';
-  const reads = ['query', 'replay', 'subscribe'] as const;
-  for (const [what, calls, results, message] of [
-    ['an empty page with `more`', reads, { read: () => empty }, `${EMPTY} 0`],
-    [
-      'an empty second page',
-      ['query'],
-      { read: ({ version }) => (version ? empty : page([1], true)) },
-      `${EMPTY} 1`,
-    ],
-    ['an event whose members are not texts', ['query'], { read: () => withoutTexts }, TEXTS],
-    [
-      'a conflict without events',
-      ['execute'],
-      { read: () => page([], false), append: () => conflict },
-      CONFLICT,
-    ],
-    ['a gap between two versions', reads, { read: () => page([2], false) }, GAP],
-  ] satisfies [string, readonly ((typeof reads)[number] | 'execute')[], Results, string][])
+  const TWICE = 'UnreadableHistory: event 1 found, expected version 2';
+  for (const [what, calls, message, results] of [
+    ['an empty page with `more`', READS, EMPTY, { read: () => page([], true) }],
+    ['an event without texts', ['query'], TEXTS, withoutTexts],
+    ['a conflict without events', ['execute'], CONFLICT, conflict],
+    ['a gap between two versions', READS, GAP, { read: () => page([2], false) }],
+    ['a version twice', ['query'], TWICE, { read: () => page([1, 1], false) }],
+  ] satisfies [string, readonly ((typeof READS)[number] | 'execute')[], string, Results][])
     for (const call of calls)
       it(`fails ${call}, and is not called without end: ${what}`, async () => {
         const one = given(results);
@@ -95,15 +82,12 @@ describe('A store in this process that breaks a rule of the port', () => {
         expect(one.calls()).to.be.below(10);
       });
 
-  for (const [what, call, results] of [
-    ['each read is a reset', 'query', { read: () => ({ status: 'reset' }) }],
-    [
-      'each append is a reset',
-      'execute',
-      { read: () => page([], false), append: () => ({ status: 'reset' }) },
-    ],
-  ] satisfies [string, 'query' | 'execute', Results][])
-    it(`is called with pauses, until the deadline of the request: ${what}`, async () => {
+  const reset = () => ({ status: 'reset' }) as const;
+  for (const [call, results] of [
+    ['query', { read: reset }],
+    ['execute', { append: reset }],
+  ] satisfies ['query' | 'execute', Results][])
+    it(`is called with pauses, until the deadline of the request: each ${call} is a reset`, async () => {
       const one = given(results);
       expect(await rejection(one[call]())).to.have.property('name', 'StoreUnavailable');
       const calls = one.calls();
@@ -113,7 +97,7 @@ describe('A store in this process that breaks a rule of the port', () => {
     });
 
   it('fails each call with its error if it throws instead of rejecting', async () => {
-    const { store, query, execute } = given({ read: () => page([], false) });
+    const { store, query, execute } = given({});
     store.read = store.append = () => {
       throw new TypeError('not connected');
     };

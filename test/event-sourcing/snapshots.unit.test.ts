@@ -89,8 +89,6 @@ const suites: Suites = {
   'An aggregate with snapshots': {
     'loads from the newest one, and reads only the events after it':
       'past 9; snapshot 7; load -> 9; sent -> read 0, read 7; observed -> snapshot restored, round 1/2; asked -> load ada',
-    'loads from an old one, and replays the rest':
-      'past 9; snapshot 4; load -> 9; sent -> read 0, read 4, read 6, read 8',
     'does not use one that is behind the first page': `
       every=Infinity; past 9; snapshot 2; load -> 9; sent -> ${REPLAYED}; observed -> round 1/5`,
     'detects that the history was lost after it': `
@@ -103,8 +101,6 @@ const suites: Suites = {
     'looks for none to catch up': 'every=Infinity; past 9; load; asked; past 8; load -> 17; asked -> none',
     'looks for none with an interval of 0': `
       every=0; past 9; snapshot 9; load -> 9; asked -> none`,
-    'uses it when its first request is a command, too': `
-      past 9; snapshot 9; a: -10; b: -9; serve; settle; a b -> too-low, ok; sent -> read 0, read 9, append 9`,
     'replays the whole history if one breaks in a load that continues after a failed one': `
       every=Infinity; past 9; q: sum; answer; settle; refuse; settle; q -> StoreUnavailable; sent; snapshot 9 torn; load -> 9
       sent -> read 2, ${REPLAYED}; observed -> fault StoreUnavailable, round 1/2, snapshot ignored, round 1/6`,

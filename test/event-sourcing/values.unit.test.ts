@@ -79,16 +79,8 @@ describe('A stream name', () => {
         expect(parseStreamName(streamOf(category, id))).to.equal(`${category}/${id}`);
         expect(partsOf(streamOf(category, id))).to.deep.equal({ category, id });
       }
-    for (const id of [
-      'alice',
-      'plants/',
-      '/alice',
-      'Plants/alice',
-      '2/alice',
-      'a b/c',
-      'é/b',
-      `c${longest}/x`,
-    ])
+    const plain = ['alice', 'plants/', '/alice', 'Plants/alice', '2/alice', 'a b/c', 'é/b', `c${longest}/x`];
+    for (const id of plain)
       expect(partsOf(parseStreamName(id)!), id).to.deep.equal({ category: undefined, id });
   });
 
