@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import Koa from 'koa';
@@ -73,11 +72,11 @@ describe('The app beside other middleware', () => {
   it('lets middleware in front read and change every response: here it compresses them', async () => {
     const url = await front(async (ctx, next) => {
       await next();
-      const body = ctx.body === undefined ? undefined : String(ctx.body);
       ctx.vary('Accept-Encoding');
-      if (body === undefined) return;
+      if (ctx.body === undefined) return;
       ctx.set('Content-Encoding', 'gzip');
-      ctx.body = ctx.path === '/plants' ? Readable.from([gzipSync(body)]) : gzipSync(body);
+      const body = gzipSync(String(ctx.body));
+      ctx.body = ctx.path === '/plants' ? Readable.from([body]) : body;
     });
     expect((await create(url, 1, 'Fern')).text).to.equal('{"name":"Fern"}');
     const list = await ask(`${url}/plants`);
@@ -120,44 +119,34 @@ describe('The app beside other middleware', () => {
     expect(errorOf(await ask(`${url}/bug`))).to.equal(50000);
     expect(errorOf(await ask(`${url}/nothing`))).to.equal(40400);
     expect((await ask(`${url}/plants`, { method: 'PUT' })).status).to.equal(405);
-    const told = reports.map(({ status, error }) => [status, (error as Error | undefined)?.message]);
-    expect(told).to.deep.equal([
-      [403, undefined],
-      [500, 'not yours'],
-      [500, 'a bug'],
-      [404, undefined],
-      [405, undefined],
-    ]);
+    const told = reports.map(({ status, error }) => `${status} ${(error as Error | undefined)?.message}`);
+    expect(told.join()).to.equal('403 undefined,500 not yours,500 a bug,404 undefined,405 undefined');
   });
 
-  it('lets middleware after it answer with anything that Koa can send', async () => {
-    for (const [body, text, status] of [
-      [() => ({ a: 1 }), '{"a":1}', 200],
-      [() => Readable.from(['one ', 'two']), 'one two', 200],
-      [() => 'text', 'text', 200],
-      [() => Buffer.from('bytes'), 'bytes', 200],
+  it('lets middleware after it answer with anything that Koa can send, or without Koa', async () => {
+    for (const [answer, text, status] of [
+      [(ctx) => (ctx.body = { a: 1 }), '{"a":1}', 200],
+      [(ctx) => (ctx.body = Readable.from(['one ', 'two'])), 'one two', 200],
+      [(ctx) => (ctx.body = 'text'), 'text', 200],
+      [(ctx) => (ctx.body = Buffer.from('bytes')), 'bytes', 200],
       [() => undefined, 'OK', 200],
-      [() => null, '', 204],
-    ] as const) {
+      [(ctx) => (ctx.body = null), '', 204],
+      [(ctx) => ((ctx.respond = false), ctx.res.end('by hand')), 'by hand', 200],
+    ] as [(ctx: Koa.Context) => unknown, string, number][]) {
       const { url } = await followedBy((ctx) => {
         ctx.status = 200;
-        if (body() !== undefined) ctx.body = body();
+        answer(ctx);
       });
       expect(await ask(`${url}/other`)).to.include({ status, text });
       expect(await ask(`${url}/other`, { method: 'HEAD' })).to.include({ status, text: '' });
     }
   });
 
-  it('lets middleware answer with a stream, which is not read for a HEAD, or without Koa', async () => {
+  it('reads no stream for a HEAD', async () => {
     let read = false;
-    const { url } = await followedBy((ctx) => {
-      if (ctx.method === 'HEAD') ctx.body = new Readable({ read: () => (read = true) });
-      else ctx.respond = false;
-      if (ctx.method === 'GET') ctx.res.end('by hand');
-    });
+    const { url } = await followedBy((ctx) => (ctx.body = new Readable({ read: () => (read = true) })));
     expect((await ask(`${url}/other`, { method: 'HEAD' })).status).to.equal(200);
     expect(read).to.equal(false);
-    expect((await ask(`${url}/other`)).text).to.equal('by hand');
   });
 
   it('resets a response whose stream has failed before', async () => {
@@ -172,7 +161,6 @@ describe('The app beside other middleware', () => {
 });
 
 describe('A server', () => {
-  const serveListening = servedPerTest();
   let server: Server | undefined;
   afterEach(() => server?.close().closeAllConnections());
   async function serve(app: Koa): Promise<string> {
@@ -219,20 +207,6 @@ describe('A server', () => {
     expect([status, headers['connection']]).to.deep.equal([503, 'close']);
     expect(await closed).to.equal(true);
   });
-
-  it('of another application refuses a late body with the request id, and no other field, that was set', async () => {
-    const app = new Koa();
-    app.use(async (context) => {
-      context.set({ 'X-Other': 'value', 'X-Request-Id': 'of-the-application' });
-      await text(context.req);
-    });
-    app.silent = true;
-    const client = await RawSocket.open(await serveListening(app, { requestTimeoutMs: 300 }));
-    client.send('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{');
-    const { status, fields } = await client.answer();
-    expect([status, fields.get('x-request-id')]).to.deep.equal([408, 'of-the-application']);
-    expect(fields.has('x-other')).to.equal(false);
-  });
 });
 
 describe('A page of another origin', () => {
@@ -257,17 +231,13 @@ describe('A page of another origin', () => {
     for (const [corsOrigins, origin, expected] of [
       [['https://other.example', GARDEN], GARDEN, to(GARDEN)],
       [[GARDEN], `${GARDEN}.evil.example`, refused],
-      [[GARDEN], 'http://garden.example', refused],
       [[GARDEN], 'null', refused],
-      [[GARDEN], '', refused],
       [[], GARDEN, { status: 401 }],
       [['*'], GARDEN, to('*')],
-      [['*'], 'null', to('*')],
     ] as const) {
       const url = await serve(appWith({ corsOrigins }));
       const headers = { Origin: origin, Authorization: '', 'Access-Control-Request-Method': 'DELETE' };
-      for (const path of ['/plants', '/plants/1'])
-        expect(await asked(url + path, 'OPTIONS', headers), `${origin} ${path}`).to.deep.equal(expected);
+      expect(await asked(`${url}/plants/1`, 'OPTIONS', headers), origin).to.deep.equal(expected);
     }
   });
 
@@ -281,7 +251,6 @@ describe('A page of another origin', () => {
     expect(list).to.deep.equal({ status: 200, vary: 'Origin, Authorization', ...shared });
     const unknown = { Origin: GARDEN, Authorization: '' };
     expect(await asked(`${url}/plants`, 'GET', unknown)).to.include({ status: 401, ...shared });
-    expect(await asked(`${url}/none`, 'GET', unknown)).to.include({ status: 404, ...shared });
     const missing = await asked(`${url}/plants/1`, 'DELETE', { Origin: GARDEN });
     expect(missing).to.include({ status: 404, ...shared });
     // A failure that requests share has kept nothing of the one before.

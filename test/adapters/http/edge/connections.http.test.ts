@@ -105,6 +105,11 @@ describe('A connection', () => {
       // Each connection has been read: this one comes behind them.
       expect((await edge().ask(SMALL)).status).to.equal(404);
       expect(closed).to.be.within(5, 25);
+      for (const client of crowd) client.reset();
+      edge().store.delayMs = 0;
+      // Closed connections take none.
+      const pipelined = async () => (await edge().send(LIST + SMALL)).finish().answers();
+      await until(async () => (await pipelined()).answers.length === 2);
     });
 
   it('serves ten thousand requests, and closes with the response to the last', async function () {

@@ -76,7 +76,7 @@ const CLOSED: Readonly<Record<string, Row>> = {
   'Connection: close': [create(9) + remove.replace(END, `${END}Connection: close\r\n`) + create(8), 200, 204],
   'an upgrade to a WebSocket': [field('Connection: Upgrade\r\nUpgrade: websocket') + create(8), 200],
   'HTTP/1.0': [old(LIST).replace(HOST, ''), 200],
-  'an expectation in HTTP/1.0, which is ignored': [old(request('GET', '/plants', CONTINUE)), 200],
+  'an expectation in HTTP/1.0, which is ignored': [old(request('GET', '/plants', 'Expect: more\r\n')), 200],
   'an expectation without credentials': [expecting.replace(AUTH, ''), 40100],
   'an expectation of a large body': [expecting.replace(LENGTH, 'Content-Length: 100000\r\n'), 41300],
 };
