@@ -1,12 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { MemoryEventStore } from '../../src/adapters/memory';
-import {
-  BEGINNING,
-  type EncodedEvent,
-  type EventStore,
-  type Head,
-  type StreamName,
-} from '../../src/event-sourcing';
+import { BEGINNING } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
 import { created, encoded } from './given';
 import { metricOf } from './metrics';
@@ -14,19 +8,18 @@ import { type Answer, RawSocket } from './raw-socket';
 import { type WatchedService, startWatched } from './watched-service';
 
 /** The in-memory store behind a slow network: it executes calls at once, but delays the replies. */
-export class SlowStore implements EventStore {
+export class SlowStore extends MemoryEventStore {
   /** Delay of every reply in ms, also of replies in flight. */
   delayMs = 0;
   /** The number of calls. */
   trips = 0;
-  readonly #store = new MemoryEventStore();
 
-  async read(stream: StreamName, after: Head) {
-    return this.#late(this.#store.read(stream, after));
+  override read(...call: Parameters<MemoryEventStore['read']>) {
+    return this.#late(super.read(...call));
   }
 
-  async append(stream: StreamName, expected: Head, commit: string, events: readonly EncodedEvent[]) {
-    return this.#late(this.#store.append(stream, expected, commit, events));
+  override append(...call: Parameters<MemoryEventStore['append']>) {
+    return this.#late(super.append(...call));
   }
 
   async #late<T>(reply: Promise<T>): Promise<T> {

