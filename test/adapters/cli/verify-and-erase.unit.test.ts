@@ -56,22 +56,17 @@ plants/twice: event 2 of the history creates an id that is taken
 
   const end: ReadResult = { status: 'read', events: [], more: false };
   const moved = () => Promise.reject(new UnreadableHistory('event 3 is not a PlantMoved'));
-  const withoutSecond = (result: ReadResult) =>
-    result.status === 'read'
-      ? { ...result, events: result.events.filter(({ version }) => version !== 2) }
-      : result;
+  const withoutSecond = (result: ReadResult): ReadResult =>
+    result.status === 'reset'
+      ? result
+      : { ...result, events: result.events.filter((each) => each.version !== 2) };
+  const DELETED = 'ends at version 2, but its last version is 3: the last events were deleted';
   const LOST =
     'event 2 of commit plants/alice-2 is not in the history: it was erased or lost; verify it again';
   for (const [what, after, resultOf, code, problem] of [
     ['with an event that is wrong', 2, moved, 1, 'event 3 is not a PlantMoved'],
     ['with a gap', 0, withoutSecond, 1, 'event 3 found, expected version 2'],
-    [
-      'without its end',
-      2,
-      () => end,
-      1,
-      'ends at version 2, but its last version is 3: the last events were deleted',
-    ],
+    ['without its end', 2, () => end, 1, DELETED],
     ['that changes meanwhile', 2, () => ({ status: 'reset' }), 1, LOST],
     ['that is erased meanwhile', 0, () => store.erase(ALICE).then(() => end), 0],
     ['that becomes unavailable', 2, () => Promise.reject(new StoreUnavailable('away')), 3],
@@ -122,17 +117,16 @@ describe('events erase', () => {
     'To erase them, type the name of the user: ';
   const refused = `${asked}plant-store: the name does not match; nothing was erased\n`;
 
-  for (const answer of ['alice\n', '', 'Alice\n', 'alice ', 'bob\nalice\n'])
+  for (const [answer, outcome, left] of [
+    ['alice\n', { code: 0, out: 'Erased 6 events of alice.\n', error: asked }, '1 stream, 3 events'],
+    ...['', 'Alice\n', 'alice ', 'bob\nalice\n'].map(
+      (other) => [other, { code: 1, out: '', error: refused }, '3 streams, 9 events'] as const,
+    ),
+  ] as const)
     it(`shows what is stored, and erases it only if the name is typed: ${JSON.stringify(answer)}`, async () => {
-      const outcome = await runCli({ store, stdin: answer, isTerminal: true }, 'events erase --user alice');
-      expect(outcome).to.deep.equal(
-        answer === 'alice\n'
-          ? { code: 0, out: 'Erased 6 events of alice.\n', error: asked }
-          : { code: 1, out: '', error: refused },
-      );
-      expect((await verify()).out).to.contain(
-        answer === 'alice\n' ? '1 stream, 3 events' : '3 streams, 9 events',
-      );
+      const setup = { store, stdin: answer, isTerminal: true };
+      expect(await runCli(setup, 'events erase --user alice')).to.deep.equal(outcome);
+      expect((await verify()).out).to.contain(left);
     });
 
   it('does not ask with --yes, and prints a line for each stream with --json', async () => {
@@ -145,21 +139,18 @@ describe('events erase', () => {
 
   const UNKNOWN =
     'this version does not know all categories of the streams in the store (boxes): they may have events of the user, and were not erased';
+  const writeAgain = () => {
+    const erase = store.erase.bind(store);
+    store.erase = (stream) => {
+      if (stream === ALICE) setTimeout(() => void record(store, ALICE, [created(1, 'late')]), 5);
+      return erase(stream);
+    };
+  };
+  const WRITTEN = 'plants/alice was written to again: revoke the tokens, then repeat the command';
   for (const [user, message, left, prepare] of [
     ['alcie', 'nothing is stored for alcie', 3, () => {}],
     ['alice', UNKNOWN, 1, () => record(store, 'boxes/bob', [ADDED])],
-    [
-      'alice',
-      'plants/alice was written to again: revoke the tokens, then repeat the command',
-      2,
-      () => {
-        const erase = store.erase.bind(store);
-        store.erase = (stream) => {
-          if (stream === ALICE) setTimeout(() => void record(store, ALICE, [created(1, 'late')]), 5);
-          return erase(stream);
-        };
-      },
-    ],
+    ['alice', WRITTEN, 2, writeAgain],
   ] as const)
     it(`exits with 1 and says: ${message}`, async () => {
       await prepare();
