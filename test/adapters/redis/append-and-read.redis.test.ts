@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { Keys } from '../../../src/adapters/redis';
 import {
   BEGINNING,
   type EncodedEvent,
   StoreUnavailable,
   UnreadableHistory,
 } from '../../../src/event-sourcing';
+import type { Stream } from '../../../src/testing/a-stream';
 import { describeOwnRedis, describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
@@ -15,19 +18,17 @@ const [a, b] = [event('a'), event('b')];
 
 describeRedis('An append to Redis', (redis) => {
   const open = openedPerTest();
-  const prefix = () => `${redis.prefix}-${tests}`;
-  const key = (user = 'alice') =>
-    `${prefix()}:{${opened.index.bucketOf(opened.stream(user).name)}}:plants/${user}:events`;
-  let tests = 0;
   let opened: Opened;
+  let key: string;
   beforeEach(async () => {
-    tests++;
-    opened = await open({ url: redis.url, keyPrefix: prefix() });
+    const keyPrefix = `${redis.prefix}-${randomUUID()}`;
+    opened = await open({ url: redis.url, keyPrefix });
+    key = new Keys(keyPrefix).of(opened.stream().name).events;
   });
 
   /** Id and data of all entries. */
-  const stored = async (user?: string) =>
-    (await redis.admin.xrange(key(user), '-', '+')).map(([id, fields]) => `${id} ${fields[3]!}`);
+  const stored = async () =>
+    (await redis.admin.xrange(key, '-', '+')).map(([id, fields]) => `${id} ${fields[3]!}`);
 
   it('conflicts with a recorded one of the same commit id that has other events', async () => {
     for (const [what, theirs] of Object.entries({
@@ -47,52 +48,38 @@ describeRedis('An append to Redis', (redis) => {
     expect((await stream.append(BEGINNING, 'same', [a, b])).status).to.equal('conflict');
   });
 
-  it('is idempotent however many events followed it, after a restart too', async () => {
-    const stream = opened.stream();
-    const first = await stream.append(BEGINNING, 'same', [a, b]);
-    await stream.add({ version: 2, commit: 'same' }, ...Array.from({ length: 2000 }, () => a));
-    const other = await open({ url: redis.url, keyPrefix: prefix() });
-    expect(await other.stream().append(BEGINNING, 'same', [a, b])).to.deep.equal(first);
-    expect(await stored()).to.have.length(2002);
-  });
-
   it('has exact versions above 1e14, which Lua prints as floating-point numbers', async () => {
     const version = 99_999_999_999_999;
-    await redis.admin.xadd(key(), `${version}-0`, 'type', 'Noted', 'data', '', 'commit', 'c');
+    await redis.admin.xadd(key, `${version}-0`, 'type', 'Noted', 'data', '', 'commit', 'c');
     const head = await opened.stream().add({ version, commit: 'c' }, a, b);
     expect(head.version).to.equal(100_000_000_000_001);
     expect((await stored()).slice(1)).to.deep.equal(['100000000000000-0 a', '100000000000001-0 b']);
   });
 
-  it('may have more events than Lua can unpack, and larger ones than a page', async () => {
+  it('may have more events than Lua can unpack', async () => {
     const many = Array.from({ length: 10_000 }, (_, index) => event(String(index)));
-    const head = await opened.stream('many').add(BEGINNING, ...many);
-    expect(await opened.index.head(opened.stream('many').name)).to.deep.equal(head);
-    const large = ['x', 'y', 'z'].map((text) => event(text.repeat(1_500_000)));
-    await opened.stream('large').add(BEGINNING, ...large);
-    const read = await opened.stream('large').history();
-    expect(read.map(({ data }) => data).join('') === large.map(({ data }) => data).join('')).to.equal(true);
+    const head = await opened.stream().add(BEGINNING, ...many);
+    expect(await opened.index.head(opened.stream().name)).to.deep.equal(head);
   });
 
   it('assigns no version of a deleted entry again, and writes nothing', async () => {
     const stream = opened.stream();
     const first = await stream.add(BEGINNING, a);
     await stream.add(first, b);
-    await redis.admin.xdel(key(), '2-0');
+    await redis.admin.xdel(key, '2-0');
     const failure = await rejection(stream.append(first, 'ours', [b]));
     expect(failure).to.be.instanceOf(StoreUnavailable).and.to.have.property('reason', 'store_refused');
     expect(await stored()).to.deep.equal(['1-0 a']);
   });
 
   it('fails alone of the calls of one turn, and so does a read', async () => {
-    await redis.admin.set(key('bob'), 'no stream');
-    const [alice, bob, carol] = ['alice', 'bob', 'carol'].map((user) => opened.stream(user));
-    const calls = [
-      () => [alice, bob, carol].map((each) => each!.append(BEGINNING, 'c', [a])),
-      () => [alice, bob, carol].map((each) => each!.read(BEGINNING)),
-    ];
-    for (const begin of calls) {
-      const settled = await Promise.allSettled<unknown>(begin());
+    await redis.admin.set(key, 'no stream');
+    const streams = ['bob', 'alice', 'carol'].map((user) => opened.stream(user));
+    for (const call of [
+      (stream: Stream): Promise<unknown> => stream.append(BEGINNING, 'c', [a]),
+      (stream: Stream) => stream.read(BEGINNING),
+    ]) {
+      const settled = await Promise.allSettled(streams.map((stream) => call(stream)));
       expect(settled.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);
       expect(settled[1]).to.have.property('reason').that.is.instanceOf(StoreUnavailable);
     }
@@ -137,7 +124,8 @@ describeRedis('An append to Redis', (redis) => {
       expect(result).to.have.property('events').with.length(16);
     });
 
-    const [notUtf8, ...fields] = [Buffer.from('F\xc3', 'latin1'), 'type', 'Noted', 'data', '{}', 'commit'];
+    const notUtf8 = Buffer.from('F\xc3', 'latin1');
+    const fields = ['type', 'Noted', 'data', '{}', 'commit'];
     const FOREIGN: Readonly<Record<string, readonly (string | Buffer)[]>> = {
       'entry 4-0 found, expected version 3': ['4-0', ...fields, 'c'],
       'entry 3-1 found, expected version 3': ['3-1', ...fields, 'c'],
@@ -151,21 +139,20 @@ describeRedis('An append to Redis', (redis) => {
       it(`refuses an entry ${[id, ...entry].join(' ')}, and so does a conflict`, async () => {
         const stream = opened.stream();
         const head = await stream.add(await stream.add(BEGINNING, a), b);
-        await redis.admin.xadd(key(), id!, ...entry);
-        const calls = [
+        await redis.admin.xadd(key, id!, ...entry);
+        for (const call of [
           () => stream.read(BEGINNING),
           () => stream.read(head),
           () => stream.append(head, 'ours', [a]),
-        ];
-        for (const call of calls) {
-          const failure = (await rejection(call())) as Error;
-          expect(failure).to.be.instanceOf(UnreadableHistory);
-          expect(failure.message).to.include(message);
-        }
-        expect(await redis.admin.xlen(key())).to.equal(3);
+        ])
+          expect(await rejection(call()))
+            .to.be.instanceOf(UnreadableHistory)
+            .with.property('message')
+            .that.includes(message);
+        expect(await redis.admin.xlen(key)).to.equal(3);
         expect((await opened.stream('bob').read(BEGINNING)).status).to.equal('read');
         // Once it is removed, the stream is served again.
-        await redis.admin.xdel(key(), String(id));
+        await redis.admin.xdel(key, String(id));
         expect(await stream.read(head)).to.deep.equal({ status: 'read', events: [], more: false });
       });
   });

@@ -6,7 +6,6 @@ import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
 import { fails, type Opened, openedPerTest, OTHER, succeeds } from './opened';
 
-const users = Array.from({ length: 20 }, (_, index) => `user ${index}`);
 const FIRST = { version: 1, commit: 'ours' };
 
 describeOwnRedis('A Cluster of two primaries', (startRedis) => {
@@ -19,11 +18,9 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     nodes = await Promise.all([1, 2].map(() => startRedis('--cluster-enabled', 'yes')));
     needsLocalServers(this, nodes[0]!, 'a Cluster');
     proxies = await Promise.all(nodes.map((node) => TcpProxy.to(node)));
-    const clusterNodes = proxies.map(({ port }) => ({ host: '127.0.0.1', port }));
-    await formCluster(
-      nodes,
-      clusterNodes.map(({ port }) => port),
-    );
+    const ports = proxies.map(({ port }) => port);
+    await formCluster(nodes, ports);
+    const clusterNodes = ports.map((port) => ({ host: '127.0.0.1', port }));
     store = await open({ url: 'redis://x', clusterNodes, examineEveryMs: 100, timeoutMs: 4000 });
   });
   afterEach(() => Promise.all(proxies.map((proxy) => proxy.close())));
@@ -34,12 +31,6 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     await store.append();
     return (await nodes[0]!.admin.keys('*:events')).length > 0 ? [0, 1] : [1, 0];
   }
-
-  it('gets the streams of both, and calls for each of them in one turn', async () => {
-    expect(await Promise.all(users.map((user) => store.append(user)))).to.have.length(20);
-    for (const { admin } of nodes) expect(await admin.dbsize()).to.be.above(5);
-    for (const user of users) expect(await store.stream(user).history()).to.have.length(1);
-  });
 
   it('gets an append whose reply was lost once: the client does not send it again', async () => {
     const [home] = await appended();
@@ -90,9 +81,8 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     );
     expect(store.status().findings.another_store).to.equal(true);
   });
-
-  // ioredis sends ASKING to the other node first, and leaves its rejection unhandled, which would end the process.
-  it('fails calls for a slot that moves to a node which is away, and nothing else', async () => {
+  // ioredis sends ASKING first, and leaves its rejection unhandled, which would end the process.
+  it('fails calls for a slot that moves to a node whose connection breaks, and nothing else', async () => {
     const [home, other] = await appended();
     const [source, target] = [nodes[home]!.admin, nodes[other]!.admin];
     const [key] = await source.keys('*alice:events');
@@ -103,12 +93,8 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     const unhandled: unknown[] = [];
     const listen = (error: unknown) => void unhandled.push(error);
     process.on('unhandledRejection', listen);
-    proxies[other]!.cut();
-    await nodes[other]!.freeze();
-    expect(await rejection(store.append())).to.satisfy(
-      (error: unknown) => error instanceof StoreUnavailable || error instanceof OutcomeUnknown,
-    );
-    await nodes[other]!.thaw();
+    void proxies[other]!.loseReply((bytes) => /asking/i.test(bytes.toString('latin1')), 'cut');
+    expect(await rejection(store.append())).to.be.instanceOf(OutcomeUnknown);
     await until(() => succeeds(store.check()));
     process.off('unhandledRejection', listen);
     expect(unhandled).to.deep.equal([]);
