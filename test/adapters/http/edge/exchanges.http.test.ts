@@ -40,7 +40,6 @@ const CLOSED: Readonly<Record<string, Row>> = {
   'two different Content-Lengths': [`${POST}${LENGTH}Content-Length: 5\r\n\r\n${PLANT}`, 40000],
   'Content-Length with Transfer-Encoding': [POST + LENGTH + CHUNKED + IN_CHUNKS, 40000],
   'Transfer-Encoding with Content-Length': [POST + CHUNKED + LENGTH + IN_CHUNKS, 40000],
-  'Content-Length: +5': [`${POST}Content-Length: +5\r\n\r\n12345`, 40000],
   'Transfer-Encoding: gzip, chunked': [field(`Transfer-Encoding: ${MARK}, chunked`), 40000],
   'Transfer-Encoding in HTTP/1.0': [old(POST) + CHUNKED + IN_CHUNKS, 40000],
   'a space before the colon': [field(`${MARK} : a`), 40000],
@@ -58,13 +57,11 @@ const CLOSED: Readonly<Record<string, Row>> = {
   'a target with a fragment': [get('/plants#first'), 40000],
   'an expectation that cannot be met': [`${POST}Expect: ${MARK}\r\n${LENGTH}\r\n${PLANT}`, 40000],
   'a request behind answered ones': [create(9) + remove + GET + HOST + HOST + END, 200, 204, 40000],
-  'garbage behind an answered request': [[LIST, `\0${MARK}`], 200, 40000],
 
   CONNECT: [request('CONNECT', 'plants.example:443'), 40500],
   'an unknown method': [request(MARK.toUpperCase(), '/plants'), 40500],
   'a method of another protocol': [request('DESCRIBE', '/plants'), 40500],
   'an unknown method on a connection in use': [[LIST, request('FLOURISH', '/plants')], 200, 40500],
-  'an unknown method without a target': [[LIST, 'FLOURISH\r\n\r\n'], 200, 40000],
 
   'a header field of 17 KB': [field(`X-Large: ${'x'.repeat(17_000)}`), 43100],
   'more than 100 header fields': [request('GET', '/plants', 'X-Small: x\r\n'.repeat(99)), 43100],
@@ -91,22 +88,18 @@ const KEPT: Readonly<Record<string, Row>> = {
   'a malformed parameter that is unknown': [get(`/plants?%zz${MARK}=%zz`), 200],
   'a URL as a query of an id': [create(9) + request('DELETE', '/plants/9?x/y'), 200, 204],
   'the target *': [get('*'), 40400],
-  'a path with dots': [get('/plants/..'), 40500],
   'an unknown path': [get(`/${MARK}`), 40400],
   'a malformed id': [request('DELETE', `/plants/${MARK}`), 40005],
-  'a malformed limit': [get(`/plants?limit=${MARK}`), 40004],
   'the fields of a browser': [
     field(`X-${MARK}: 1\r\nOrigin: https://${MARK}.example\r\nCookie: ${MARK}=1`),
     200,
   ],
   'a malformed request id': [field(`X-Request-Id: ${MARK} {}`), 200],
-  'another scheme of credentials': [LIST.replace('Bearer', MARK), 40100],
   'an unknown token': [LIST.replace(TOKENS.alice, MARK), 40101],
   'another encoding': [post('{}', `Content-Encoding: ${MARK}\r\n`), 41500],
   'the extension of a chunk': [`${POST}${CHUNKED}\r\n2;${MARK}=${MARK}\r\n{}\r\n0\r\n\r\n`, 40002],
   'a trailer': [`${POST}${CHUNKED}\r\n2\r\n{}\r\n0\r\n${MARK}: ${MARK}\r\n\r\n`, 40002],
   'malformed JSON': [post(`{"id":1,"name":"${MARK}`), 40001],
-  'unknown members only': [post(`{"${MARK}":1,"__proto__":{"${MARK}":1}}`), 40002],
   'a name that is not a string': [post(`{"id":1,"name":["${MARK}"]}`), 40002],
   'an id that is taken': [post(`{"id":1,"name":"${MARK}"}`), 40003],
   '100 header fields': [request('GET', '/plants', 'X-Small: x\r\n'.repeat(98)), 200],
@@ -136,10 +129,10 @@ describe('The responses to', () => {
     if (fields.get('connection') === 'close')
       expect(await client.send(create(8)).answers()).to.deep.equal({ answers: [], ending: 'end' });
     client.reset();
-    const all = answers.filter(({ status }) => status >= 200);
-    await until(() => service.log.length >= before + all.length);
+    const final = answers.filter(({ status }) => status >= 200);
+    await until(() => service.log.length >= before + final.length);
     const log = service.log.slice(before);
-    expect(log).to.have.length(all.length);
+    expect(log).to.have.length(final.length);
     return { answers, fields, log };
   }
 
