@@ -14,9 +14,9 @@ import {
   describeRedis,
   formCluster,
   needsLocalServers,
+  startReplicated,
 } from '../support/redis';
 import { TcpProxy } from '../support/tcp-proxy';
-import { until } from '../support/until';
 
 interface StoreOptions extends Omit<ContractOptions, 'pageSize'> {
   readonly pageSize: number;
@@ -59,10 +59,7 @@ describeRedis('One Redis', (redis) => {
 describeOwnRedis('A Redis with a replica that confirms writes', (startRedis) => {
   let url: string;
   before(async () => {
-    const primary = await startRedis();
-    await startRedis('--replicaof', ...primary.peer);
-    await until(async () => (await primary.admin.info('replication')).includes('state=online'));
-    ({ url } = primary);
+    [{ url }] = await startReplicated(startRedis);
   });
   satisfies(casesOf({ pageSize: 3, redis: () => ({ url, waitReplicas: 1 }) }));
 });
