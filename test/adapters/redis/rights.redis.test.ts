@@ -151,6 +151,10 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
     const failure = await rejection(opened.append('bob'));
     expect(failure).to.include({ name: 'StoreUnavailable', reason: 'store_refused' });
     await until(() => opened.status().findings.missing_right);
+    // As a command prints it.
+    expect(await rejection(opened.append('carol')))
+      .to.have.property('message')
+      .that.includes('XADD on');
   });
 
   for (const [what, rules, words, reads, writes] of [
