@@ -18,16 +18,9 @@ async function start(
   args: string[],
   stdio: ('pipe' | 'ignore' | number)[],
 ): Promise<ChildProcess> {
-  const port = await freePort();
+  const port = String(await freePort());
   url = `http://127.0.0.1:${port}`;
-  const { PATH } = process.env;
-  const env = {
-    PATH,
-    PORT: String(port),
-    AUTH_TOKENS: 'alice:token-1',
-    SHUTDOWN_NOTICE_MS: '0',
-    TERM: 'dumb',
-  };
+  const env = { PATH: process.env['PATH'], PORT: port, SHUTDOWN_NOTICE_MS: '0', TERM: 'dumb' };
   const child = spawn(command, args, { env, stdio });
   await until(async () => (await statusOf('/health/live').catch(() => 0)) === 200);
   return child;
@@ -41,9 +34,10 @@ async function statusOf(path: string): Promise<number> {
 
 /** Sends requests that are answered with 404, 50 at a time: each is a line of the log. */
 async function request(count: number): Promise<void> {
-  for (let left = count; left > 0; left -= 50)
-    for (const status of await Promise.all(Array.from({ length: 50 }, () => statusOf('/nowhere'))))
-      expect(status).to.equal(404);
+  for (let left = count; left > 0; left -= 50) {
+    const statuses = await Promise.all(Array.from({ length: 50 }, () => statusOf('/nowhere')));
+    expect(new Set(statuses)).to.have.all.keys(404);
+  }
 }
 
 describe('The log of the service', function () {
@@ -53,7 +47,7 @@ describe('The log of the service', function () {
   afterEach(() => child.kill('SIGKILL'));
 
   async function startWith(stdout: 'pipe' | number, ...options: string[]): Promise<void> {
-    child = await start(process.execPath, [...options, compiledMain()], ['ignore', stdout, 'pipe']);
+    child = await start(process.execPath, [...options, compiledMain()], ['ignore', stdout, 'ignore']);
   }
   async function exitCode(signal: NodeJS.Signals = 'SIGTERM'): Promise<unknown> {
     const ended = once(child, 'exit');
@@ -69,14 +63,16 @@ describe('The log of the service', function () {
   }
   const requestsIn = (lines: readonly string[]) => lines.filter((line) => line.includes('"msg":"request"'));
 
-  it('counts the lines lost on a full disk, while every request is answered and SIGTERM ends it with 0', async () => {
-    const full = openSync('/dev/full', 'w');
-    await startWith(full);
-    closeSync(full);
-    await request(100);
-    await until(async () => (await metricOf(url, 'plant_store_log_lines_dropped_total')) > 100);
-    expect(await exitCode()).to.equal(0);
-  });
+  for (const output of ['a full disk', 'a closed pipe'])
+    it(`counts the lines lost on ${output}, while every request is answered and SIGTERM ends it with 0`, async () => {
+      const full = openSync('/dev/full', 'w');
+      await startWith(output === 'a full disk' ? full : 'pipe');
+      closeSync(full);
+      child.stdout?.destroy();
+      await request(100);
+      await until(async () => (await metricOf(url, 'plant_store_log_lines_dropped_total')) >= 100);
+      expect(await exitCode()).to.equal(0);
+    });
 
   it('loses no line to a reader that pauses, while every request is answered', async () => {
     await startWith('pipe');
@@ -87,17 +83,6 @@ describe('The log of the service', function () {
     await exitCode();
     expect(requestsIn(await lines)).to.have.length(2050);
   });
-
-  for (const [what, count] of [
-    ['is never read', 2000],
-    ['is closed', 100],
-  ] as const)
-    it(`goes to a pipe that ${what}, while every request is answered and SIGTERM ends it with 0`, async () => {
-      await startWith('pipe');
-      if (what === 'is closed') child.stdout!.destroy();
-      await request(count);
-      expect(await exitCode()).to.equal(0);
-    });
 
   it('has every line and the fault if a fault ends the process', async () => {
     writeFileSync(path('fault.js'), "process.on('SIGUSR2', () => { throw new Error('a bug'); });");
