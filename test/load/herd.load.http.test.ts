@@ -3,7 +3,7 @@ import { BEGINNING } from '../../src/event-sourcing';
 import { created, encoded, plantsOf } from '../support/given';
 import { request } from '../support/requests';
 import { Served } from '../support/served';
-import { TOKENS } from '../support/watched-service';
+import { tokenOf } from '../support/token';
 
 const USERS = 2000;
 const name = (user: number) => `user${user}`;
@@ -32,7 +32,7 @@ describe(`${USERS} users that come back at once after a restart`, function () {
     const { trips } = store;
     await Promise.all(
       clients.map(async (client, user) => {
-        const bytes = request('GET', '/plants').replace(TOKENS.alice, token(user));
+        const bytes = request('GET', '/plants').replace(tokenOf('alice'), token(user));
         const { status, body } = await client.send(bytes).answer();
         expect([status, body.toString()]).to.deep.equal([200, `[{"name":"${name(user)}"}]`]);
       }),

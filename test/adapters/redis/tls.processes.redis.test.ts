@@ -9,7 +9,7 @@ import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 import { THIS_MACHINE } from '../../world/network';
 import { startSentinel } from '../../world/processes';
-import { TOKENS } from '../../support/watched-service';
+import { tokenOf } from '../../support/token';
 
 describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TLS', () => {
   describeOwnRedis('with certificates for the name localhost', (startRedis) => {
@@ -52,7 +52,7 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
     async function start(url: string, ca = 'ours.crt', more: Record<string, string> = {}) {
       const store = { EVENT_STORE: 'redis', REDIS_URL: url, NODE_EXTRA_CA_CERTS: path(ca) };
       service = await ServiceProcess.start({ ...store, ...more });
-      return new HttpClient(service.url, 'alice', TOKENS.alice);
+      return new HttpClient(service.url, 'alice', tokenOf('alice'));
     }
 
     async function serves(client: HttpClient): Promise<void> {

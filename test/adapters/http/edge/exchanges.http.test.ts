@@ -5,7 +5,8 @@ import { RawSocket, errorOf } from '../../../support/raw-socket';
 import { AUTH, END, HOST, JSON_TYPE, LIST, create, request } from '../../../support/requests';
 import { served } from '../../../support/served';
 import { until } from '../../../support/until';
-import { TOKENS, type WatchedService, startWatched } from '../../../support/watched-service';
+import { tokenOf } from '../../../support/token';
+import { type WatchedService, startWatched } from '../../../support/watched-service';
 
 const BODY_LIMIT = 1000;
 /** Found in any text, escaped or not. */
@@ -95,7 +96,7 @@ const KEPT: Readonly<Record<string, Row>> = {
     200,
   ],
   'a malformed request id': [field(`X-Request-Id: ${MARK} {}`), 200],
-  'an unknown token': [LIST.replace(TOKENS.alice, MARK), 40101],
+  'an unknown token': [LIST.replace(tokenOf('alice'), MARK), 40101],
   'another encoding': [post('{}', `Content-Encoding: ${MARK}\r\n`), 41500],
   'the extension of a chunk': [`${POST}${CHUNKED}\r\n2;${MARK}=${MARK}\r\n{}\r\n0\r\n\r\n`, 40002],
   'a trailer': [`${POST}${CHUNKED}\r\n2\r\n{}\r\n0\r\n${MARK}: ${MARK}\r\n\r\n`, 40002],
