@@ -113,16 +113,8 @@ export class Requests {
     const pending = instance.pending.get(stream) ?? 0;
     if (pending === MAX_PENDING) return undefined;
     const request = nameless.type === 'create' ? { ...nameless, name: `plant-${++this.#names}` } : nameless;
-    const times = { asked: ++this.#moment, answered: Infinity };
-    const sent: Sent = {
-      user,
-      client: user,
-      instance: nth,
-      request,
-      ...times,
-      answer: 'unknown',
-      response: '',
-    };
+    const by = { user, client: user, instance: nth, request };
+    const sent: Sent = { ...by, asked: ++this.#moment, answered: Infinity, answer: 'unknown', response: '' };
     this.sent.push(sent);
     this.note(`request ${sent.asked}: ${JSON.stringify(request)} of ${user} to instance ${nth}`);
     const arrived = this.clock.now();
