@@ -1,14 +1,13 @@
 import { expect } from 'chai';
 import type { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { plantListCodec } from '../../../src/application';
-import { PlantList } from '../../../src/domain';
 import {
   BrokenSnapshot,
   type ReadResult,
   StoreUnavailable,
   UnreadableHistory,
 } from '../../../src/event-sourcing';
-import { created, deleted } from '../../support/given';
+import { created, deleted, listAfter } from '../../support/given';
 import { AWAY, type KeptSnapshot, MemorySnapshots } from '../../support/memory-snapshots';
 import { ADDED, ALICE, EMPTIED, aStore, record, rowsOf, runCli } from './fixture';
 
@@ -80,7 +79,7 @@ plants/twice: event 2 of the history creates an id that is taken
 
   const plants = [created(1, 'Fern', 'indoor'), created(2, '\u0000"\ud83c\udf35" \u2028', '')];
   const head = { version: 2, commit: 'plants/alice-2' };
-  const chunks = [...plantListCodec.encode(PlantList.from(plants))];
+  const chunks = [...plantListCodec.encode(listAfter(plants))];
   const right = { format: plantListCodec.format, head, chunks };
   const DIFFERS = 'its snapshot differs from the replay at version 2';
   const OTHER = 'its snapshot is of another history';

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { type ListPage, Lists, canonical, parseQuery } from '../../../src/adapters/http/lists';
 import { HttpProblem } from '../../../src/adapters/http/problems';
 import { Selection, type User, WHOLE_LIST } from '../../../src/application';
-import { PlantList } from '../../../src/domain';
-import { created, ferns } from '../../support/given';
+import type { PlantList } from '../../../src/domain';
+import { created, ferns, listAfter } from '../../support/given';
 import { heapAfterGc } from '../../support/resources';
 
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
-const listOf = (...names: string[]) => PlantList.from(names.map((name, id) => created(id, name)));
+const listOf = (...names: string[]) => listAfter(names.map((name, id) => created(id, name)));
 /** Enough for three texts of a list of one plant, each with its overhead. */
 const THREE = 3300;
 
@@ -138,7 +138,7 @@ describe('The text of a list', () => {
   });
 
   it('is a sequence of chunks if it is long, which later changes of the list do not show', () => {
-    const list = PlantList.from(ferns(12_000));
+    const list = listAfter(ferns(12_000));
     const page = pageOf(new Lists(), ADA, list);
     list.evolve(created(12_000, 'Moss'));
     const chunks = [...(page.text as Iterable<string>)];
