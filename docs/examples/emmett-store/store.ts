@@ -29,13 +29,12 @@ export function emmettStore(
 
   /** Repeats an append whose reply was lost: with the same commit id nothing is recorded twice. */
   async function append(...call: Parameters<EventStore['append']>): ReturnType<EventStore['append']> {
-    for (let left = 3; left > 0; left--)
+    for (let left = 3; ; left--)
       try {
         return await store.append(...call);
       } catch (error) {
-        if (!(error instanceof OutcomeUnknown)) throw error;
+        if (left === 0 || !(error instanceof OutcomeUnknown)) throw error;
       }
-    return store.append(...call);
   }
 
   return {

@@ -6,18 +6,15 @@ export type Line = Readonly<{ article: string; quantity: number; price: number }
 
 export type OrderCommand =
   | { readonly type: 'PlaceOrder'; readonly lines: readonly Line[] }
-  | { readonly type: 'PayOrder'; readonly amount: number }
-  | { readonly type: 'CancelOrder' };
+  | { readonly type: 'PayOrder'; readonly amount: number };
 
 export type OrderEvent =
   | ({ readonly type: 'LineAdded' } & Line)
   | { readonly type: 'OrderPlaced'; readonly total: number }
-  | { readonly type: 'OrderPaid'; readonly amount: number }
-  | { readonly type: 'OrderCancelled' };
+  | { readonly type: 'OrderPaid'; readonly amount: number };
 
-export type OrderStatus = 'unplaced' | 'placed' | 'paid' | 'cancelled';
+export type OrderStatus = 'unplaced' | 'placed' | 'paid';
 export type Order = Readonly<{ status: OrderStatus; lines: readonly Line[] }>;
-
 export type OrderRejection = `order-${OrderStatus}` | 'lines-invalid' | 'amount-wrong';
 
 /** Every command may be repeated: it says what shall be the case. */
@@ -28,15 +25,11 @@ const decider: Decider<OrderCommand, OrderEvent, OrderRejection, Order> = {
     switch (command.type) {
       case 'PlaceOrder':
         if (status === 'unplaced') return place(command.lines);
-        if (status === 'cancelled') return { rejection: 'order-cancelled' };
         return isDeepStrictEqual(command.lines, lines) ? { events: [] } : { rejection: `order-${status}` };
       case 'PayOrder':
-        if (status === 'unplaced' || status === 'cancelled') return { rejection: `order-${status}` };
+        if (status === 'unplaced') return { rejection: 'order-unplaced' };
         if (command.amount !== totalOf(lines)) return { rejection: 'amount-wrong' };
         return { events: status === 'paid' ? [] : [{ type: 'OrderPaid', amount: command.amount }] };
-      case 'CancelOrder':
-        if (status === 'unplaced' || status === 'paid') return { rejection: `order-${status}` };
-        return { events: status === 'cancelled' ? [] : [{ type: 'OrderCancelled' }] };
     }
   },
 
@@ -47,7 +40,7 @@ const decider: Decider<OrderCommand, OrderEvent, OrderRejection, Order> = {
   },
 };
 
-const STATUS_AFTER = { OrderPlaced: 'placed', OrderPaid: 'paid', OrderCancelled: 'cancelled' } as const;
+const STATUS_AFTER = { OrderPlaced: 'placed', OrderPaid: 'paid' } as const;
 
 function place(lines: readonly Line[]): Decision<OrderEvent, OrderRejection> {
   const total = totalOf(lines);
@@ -70,7 +63,6 @@ export const orderKind: Kind<OrderCommand, OrderEvent, OrderRejection, Order> = 
     LineAdded: { article: isText, quantity: isWhole, price: isWhole },
     OrderPlaced: { total: isWhole },
     OrderPaid: { amount: isWhole },
-    OrderCancelled: {},
   }),
 };
 

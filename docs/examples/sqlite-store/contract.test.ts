@@ -12,7 +12,6 @@ describe('A store in SQLite', () => {
 
   /** Whether the next COMMIT is executed and its reply lost, as if the connection to a server broke then. */
   let losesReply = false;
-  const loseReply = () => void (losesReply = true);
   class Database extends DatabaseSync {
     override exec(sql: string): void {
       super.exec(sql);
@@ -29,7 +28,7 @@ describe('A store in SQLite', () => {
     return { store, index: store, close: () => database.close() };
   }
 
-  const options = { durable: true, shared: true, pageSize: 3, loseReply };
+  const options = { durable: true, shared: true, pageSize: 3, loseReply: () => void (losesReply = true) };
   for (const { name, run } of [...eventStoreContract(open, options), ...streamIndexContract(open, options)])
     it(name, run);
 });
