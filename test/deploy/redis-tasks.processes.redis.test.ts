@@ -7,7 +7,7 @@ import { BEGINNING, type Head } from '../../src/event-sourcing';
 import { theBlock } from '../docs/samples';
 import { compiledCli } from '../support/compiled-cli';
 import { created, encoded, plantsOf } from '../support/given';
-import { type RedisServer, describeOwnRedis, needsLocalServers } from '../support/redis';
+import { type RedisServer, describeOwnRedis } from '../support/redis';
 import { freePort } from '../support/redis/free-port';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
@@ -23,9 +23,8 @@ describeOwnRedis('The tasks of docs/runbook.md on Redis, as its users', (startRe
 
   const dataOf = async () => ((await redis.admin.config('GET', 'dir')) as [string, string])[1];
 
-  beforeEach(async function () {
+  beforeEach(async () => {
     redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
-    needsLocalServers(this, redis, 'a data directory');
     for (const line of theBlock('redis tasks').trim().split('\n'))
       await redis.admin.call('ACL', ...line.replace('>…', '>secret').split(' ').slice(1));
     for (const name of ['backups', 'shims']) fs.mkdirSync(path(name));

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
 import { HttpClient } from '../support/client';
 import { pendingIf } from '../support/programs';
-import { dockerAnswers, dockerHost } from '../support/redis/docker';
+import { dockerAnswers } from '../support/redis/docker';
 import { ServiceProcess } from '../support/service-process';
 import { tokenOf } from '../support/token';
 import { until } from '../support/until';
@@ -18,10 +18,7 @@ const IMAGE_AT_MOST = 145e6;
 function describeDocker(title: string, body: () => void): void {
   describe(title, function () {
     this.timeout(900_000);
-    pendingIf(async () => {
-      const host = dockerHost();
-      return host !== undefined && (await dockerAnswers(host)) ? undefined : 'no Docker daemon answers';
-    });
+    pendingIf(() => (dockerAnswers() ? undefined : 'no Docker daemon answers'));
     body();
   });
 }

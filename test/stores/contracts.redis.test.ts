@@ -13,7 +13,6 @@ import {
   describeOwnRedis,
   describeRedis,
   formCluster,
-  needsLocalServers,
   startReplicated,
 } from '../support/redis';
 import { TcpProxy } from '../support/tcp-proxy';
@@ -66,9 +65,8 @@ describeOwnRedis('A Redis with a replica that confirms writes', (startRedis) => 
 
 describeOwnRedis('A Cluster of three primaries', (startRedis) => {
   let options: RedisOptions;
-  before(async function () {
+  before(async () => {
     const nodes = await Promise.all([1, 2, 3].map(() => startRedis('--cluster-enabled', 'yes')));
-    needsLocalServers(this, nodes[0]!, 'a Cluster');
     await formCluster(nodes);
     options = { url: nodes[0]!.url, clusterNodes: nodes.map(({ host, port }) => ({ host, port })) };
   });

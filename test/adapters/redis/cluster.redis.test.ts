@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
-import { type RedisServer, describeOwnRedis, formCluster, needsLocalServers } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, formCluster } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
@@ -14,9 +14,8 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
   let proxies: readonly TcpProxy[] = [];
   let store: Opened;
 
-  beforeEach(async function () {
+  beforeEach(async () => {
     nodes = await Promise.all([1, 2].map(() => startRedis('--cluster-enabled', 'yes')));
-    needsLocalServers(this, nodes[0]!, 'a Cluster');
     proxies = await Promise.all(nodes.map((node) => TcpProxy.to(node)));
     const ports = proxies.map(({ port }) => port);
     await formCluster(nodes, ports);

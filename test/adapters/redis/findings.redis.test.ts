@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import type { RedisOptions } from '../../../src/adapters/redis';
 import { reasonOf } from '../../../src/adapters/redis/reason';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
-import { type RedisServer, describeOwnRedis, needsLocalServers, startReplicated } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
@@ -171,7 +171,7 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
   const silent = createServer((socket) => socket.resume());
   const ports = { secret: 0, full: 0, shard: 0, isProtected: 0, closing: 0, silent: 0, gone: 1 };
 
-  before(async function () {
+  before(async () => {
     const servers = {
       secret: await startRedis(),
       // Its only client is that of the test.
@@ -179,7 +179,6 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
       shard: await startRedis('--cluster-enabled', 'yes'),
       isProtected: await startRedis('--bind', '*'),
     };
-    needsLocalServers(this, servers.secret, 'a Cluster');
     for (const { admin } of [servers.secret, servers.shard])
       await admin.config('SET', 'requirepass', 'right');
     for (const [name, { port }] of Object.entries(servers)) Object.assign(ports, { [name]: port });

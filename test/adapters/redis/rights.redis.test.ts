@@ -4,7 +4,7 @@ import type { Redis } from 'ioredis';
 import { BEGINNING, OutcomeUnknown, START } from '../../../src/event-sourcing';
 import { HttpClient } from '../../support/client';
 import { instancesPerTest } from '../../support/instance';
-import { type RedisServer, describeOwnRedis, formCluster, needsLocalServers } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, formCluster } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
 import { type Opened, openedPerTest, succeeds } from './opened';
@@ -88,9 +88,8 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
       expect([await unused(rules), await denied()]).to.deep.equal([elsewhere, []]);
     });
 
-  it('can use another database, or a Cluster, with the additional right, which is named without it', async function () {
+  it('can use another database, or a Cluster, with the additional right, which is named without it', async () => {
     const node = await startRedis('--cluster-enabled', 'yes');
-    needsLocalServers(this, node, 'a Cluster');
     await formCluster([node]);
     const uses = [
       [redis, ofDatabase, { url: `${url}/1` }],

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { BEGINNING, type Head, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
-import { type RedisServer, describeOwnRedis, needsLocalServers, startReplicated } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
@@ -23,10 +23,6 @@ describeOwnRedis(
     let replica: RedisServer;
     let sentinel: RedisProgram;
     let store: Opened;
-
-    before(async function () {
-      needsLocalServers(this, await startRedis(), 'Sentinel');
-    });
 
     beforeEach(async () => {
       [primary, replica] = await startReplicated(startRedis);

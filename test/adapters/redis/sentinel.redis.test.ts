@@ -3,7 +3,7 @@ import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { StoreUnavailable } from '../../../src/event-sourcing';
-import { type RedisServer, describeOwnRedis, needsLocalServers } from '../../support/redis';
+import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
 import { type Opened, openedPerTest, succeeds } from './opened';
@@ -89,9 +89,8 @@ describeOwnRedis('The Sentinels', (startRedis) => {
   let one: ScriptedSentinel;
   let other: ScriptedSentinel;
 
-  beforeEach(async function () {
+  beforeEach(async () => {
     [first, second] = [await startRedis(), await startRedis()];
-    needsLocalServers(this, first, 'Sentinel');
     for (const { admin } of [first, second]) await admin.set('plant-store:id', 'buckets-64 the-store');
     [one, other] = [await new ScriptedSentinel(first).start(), await new ScriptedSentinel(first).start()];
   });

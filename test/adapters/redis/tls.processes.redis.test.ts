@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { HttpClient } from '../../support/client';
 import { describePrograms } from '../../support/programs';
-import { type RedisServer, describeOwnRedis, formCluster, needsLocalServers } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, formCluster } from '../../support/redis';
 import { freePort } from '../../support/redis/free-port';
 import { ServiceProcess } from '../../support/service-process';
 import { temporaryDirectory } from '../../support/temporary-directory';
@@ -40,8 +40,7 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
       return [await startRedis(...tls, ...args), port];
     }
 
-    beforeEach(async function () {
-      needsLocalServers(this, await startRedis(), 'TLS');
+    beforeEach(async () => {
       certify('ours');
       certify('theirs');
       certify('localhost', 'ours');
