@@ -1,11 +1,8 @@
 import { expect } from 'chai';
-import fc from 'fast-check';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import { system } from '../../src/adapters/system';
 import { PlantStore, parseUser, plantsOf } from '../../src/application';
-import { newPlant as validPlant } from '../../src/domain';
 import { BEGINNING } from '../../src/event-sourcing';
-import { RUNS, allMembers } from '../domain/arbitraries';
 import { newPlant, plantId } from '../support/given';
 
 const ADA = parseUser('ada')!;
@@ -24,8 +21,6 @@ describe('The plant store', () => {
     ['an id to create of 01', 'id must be', () => plants.create(ADA, { ...fern, id: '01' as never })],
     ['an id to delete of +1', 'id must be', () => plants.delete(ADA, '+1' as never)],
     ['an empty user', 'the id of a stream must be', () => plants.list('' as never)],
-    ['no user', 'the id of a stream must be', () => plants.create(undefined as never, fern)],
-    ['a limit of -1', 'limit must be', () => plants.list(ADA, { limit: -1 })],
     ['a limit of NaN', 'limit must be', () => plants.list(ADA, { limit: NaN })],
     ['an end of the page before at -1', 'after must be', () => plants.list(ADA, { after: -1 })],
   ] as const)
@@ -49,30 +44,11 @@ describe('The plant store', () => {
     expect((await plants.delete(ADA, plantId(4))).rejection).to.equal('no-such-plant');
   });
 
-  it('can replay every plant that it acknowledges, and records a copy', async () => {
-    const odd = fc.oneof(
-      fc.string({ unit: 'binary' }),
-      fc.constantFrom(undefined, null, '', '\ud800', '\udfff', 7),
-    );
-    const id = fc.oneof(fc.string(), fc.bigInt(-(2n ** 64n), 2n ** 64n).map(String));
-    const anyParts = fc.record({ id, ...allMembers(() => odd) });
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyParts, { maxLength: 10 }), async (several) => {
-        store = new MemoryEventStore();
-        plants = new PlantStore({ ...system(), store });
-        let living = 0;
-        for (const { id, ...plant } of several) {
-          const created = await plants.create(ADA, { id, plant } as never).catch((error: unknown) => error);
-          const isValid = 'plant' in validPlant(id, plant);
-          expect(created instanceof TypeError).to.equal(!isValid);
-          if ((created as { events?: unknown }).events) living++;
-          Object.assign(plant, { name: '' });
-        }
-        const replayed = await new PlantStore({ ...system(), store }).list(ADA);
-        expect(replayed.plants).to.have.length(living);
-        expect((await plants.list(ADA)).plants).to.deep.equal(replayed.plants);
-      }),
-      { numRuns: RUNS },
-    );
+  it('records a copy of a plant', async () => {
+    const plant = { name: 'Fern', owner: 'eve' };
+    const created = plants.create(ADA, { ...fern, plant });
+    plant.name = '';
+    await created;
+    expect((await plants.list(ADA)).plants).to.deep.equal([{ name: 'Fern' }]);
   });
 });
