@@ -89,6 +89,42 @@ export class Pending<Value> {
   }
 }
 
+async function serve(store: ScriptedStore<Changed>): Promise<void> {
+  store.held = false;
+  for (const call of [...store.calls]) await call.answer();
+}
+
+/** The steps with the calls of a store, with other writers of a stream, and with the time. */
+export function storeSteps(store: ScriptedStore<Changed>, stream: string, clock: ManualClock): Steps {
+  const kept = new Map<string, StoreCall>();
+  const call = (name?: string) => (name === undefined ? store.sole : kept.get(name)!);
+  return {
+    calls: () => listed(store.calls.map(describeCall), ', '),
+    sent: () => {
+      const sent = store.requests.splice(0).map(({ kind, after }) => `${kind} ${after.version}`);
+      return listed(sent, ', ');
+    },
+    keep: ([name]) => kept.set(name, store.sole),
+    execute: ([name]) => call(name).execute(),
+    answer: ([name]) => call(name).answer(),
+    lose: ([name]) => call(name).fail(new OutcomeUnknown('the connection broke')),
+    refuse: () => store.sole.fail(new StoreUnavailable('the store refuses')),
+    bug: () => store.sole.fail(new TypeError('a bug of the store')),
+    unreadable: () => store.sole.fail(new UnreadableHistory('of a later version')),
+    hang: () => store.sole.hang(),
+    hold: () => void (store.held = true),
+    serve: () => serve(store),
+    others: ([first, ...more]) => {
+      const events = (texts: string[]) => texts.map((by) => changed(Number(by)));
+      if (Number.isNaN(Number(first))) return store.recordCommit(stream, first, ...events(more));
+      return store.record(stream, ...events([first, ...more]));
+    },
+    'lose-tail': ([version]) => store.loseTail(stream, Number(version)),
+    pass: ([ms]) => clock.pass(Number(ms)),
+    settle: settled,
+  };
+}
+
 export const TIMEOUT_MS = 1000;
 
 export interface ScriptOptions extends Partial<Shared> {
@@ -113,7 +149,6 @@ export class Script {
   readonly store: ScriptedStore<Changed>;
   readonly aggregate: Aggregate<number, Changed, 'too-low', number>;
   readonly #requests = new Map<string, Pending<Answer>>();
-  readonly #kept = new Map<string, StoreCall>();
   readonly #observed: string[] = [];
   readonly #postponed: (() => void)[] = [];
   #commits = 0;
@@ -146,7 +181,8 @@ export class Script {
   }
 
   play(script: string): Promise<void> {
-    return play({ ...this.#steps, ...this.moreSteps }, script);
+    const { store, name, clock } = this;
+    return play({ ...storeSteps(store, name, clock), ...this.#steps, ...this.moreSteps }, script);
   }
 
   readonly #steps: Steps = {
@@ -157,35 +193,12 @@ export class Script {
     head: ([name]) => Object.values(this.#requests.get(name)!.value!.head).join('/'),
     error: ([name, ...of]) =>
       of.map((member) => String((this.#requests.get(name)!.error as Record<string, unknown>)[member])),
-    calls: () => listed(this.store.calls.map(describeCall), ', '),
-    sent: () => {
-      const sent = this.store.requests.splice(0).map(({ kind, after }) => `${kind} ${after.version}`);
-      return listed(sent, ', ');
-    },
-    keep: ([name]) => this.#kept.set(name, this.store.sole),
-    execute: ([name]) => this.#call(name).execute(),
-    answer: ([name]) => this.#call(name).answer(),
-    lose: ([name]) => this.#call(name).fail(new OutcomeUnknown('the connection broke')),
-    refuse: () => this.store.sole.fail(new StoreUnavailable('the store refuses')),
-    bug: () => this.store.sole.fail(new TypeError('a bug of the store')),
-    unreadable: () => this.store.sole.fail(new UnreadableHistory('of a later version')),
-    hang: () => this.store.sole.hang(),
-    hold: () => void (this.store.held = true),
-    serve: () => this.#serve(),
-    others: ([first, ...more]) => {
-      const events = (texts: string[]) => texts.map((by) => changed(Number(by)));
-      if (Number.isNaN(Number(first))) return this.store.recordCommit(this.name, first, ...events(more));
-      return this.store.record(this.name, ...events([first, ...more]));
-    },
-    'lose-tail': ([version]) => this.store.loseTail(this.name, Number(version)),
     load: () => this.#load(),
     begin: () => this.#postponed.splice(0).map((start) => start()).length,
     recorded: async () => listed((await this.store.history(this.name)).map(({ event }) => signed(event.by))),
     observed: () => () => listed(this.#observed.splice(0), ', '),
     bytes: () => this.aggregate.bytes,
     evictable: () => this.aggregate.evictable,
-    pass: ([ms]) => this.clock.pass(Number(ms)),
-    settle: settled,
   };
 
   #ask(name: string, what: string): void {
@@ -196,17 +209,8 @@ export class Script {
     this.#requests.set(name, new Pending(answer, ({ sum, rejection }) => String(rejection ?? sum ?? 'ok')));
   }
 
-  #call(name?: string): StoreCall {
-    return name === undefined ? this.store.sole : this.#kept.get(name)!;
-  }
-
-  async #serve(): Promise<void> {
-    this.store.held = false;
-    for (const call of [...this.store.calls]) await call.answer();
-  }
-
   async #load(): Promise<string> {
-    await this.#serve();
+    await serve(this.store);
     this.#ask('loaded', 'sum');
     await this.clock.pass(0);
     await settled();
@@ -224,20 +228,11 @@ function describeCall({ request: { kind, after, commit, events = [] } }: StoreCa
 
 /** An event of the observer; those of loads are not shown. */
 function shown(event: AggregateEvent): string[] {
-  switch (event.type) {
-    case 'round':
-      return [`round ${event.requests}/${event.calls}`];
-    case 'appended':
-      return [`appended ${event.events}`];
-    case 'lost':
-      return [`lost ${event.known.version}`];
-    case 'snapshot':
-      return [`snapshot ${event.outcome}`];
-    case 'fault':
-      return [`fault ${(event.error as Error).name}`];
-    case 'loaded':
-      return [];
-    default:
-      return [event.type];
-  }
+  if (event.type === 'loaded') return [];
+  if (event.type === 'round') return [`round ${event.requests}/${event.calls}`];
+  if (event.type === 'appended') return [`appended ${event.events}`];
+  if (event.type === 'lost') return [`lost ${event.known.version}`];
+  if (event.type === 'snapshot') return [`snapshot ${event.outcome}`];
+  if (event.type === 'fault') return [`fault ${(event.error as Error).name}`];
+  return [event.type];
 }
