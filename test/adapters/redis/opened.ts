@@ -5,11 +5,11 @@ import {
 } from '../../../src/adapters/redis';
 import { type AppendResult, BEGINNING } from '../../../src/event-sourcing';
 import { Stream } from '../../../src/testing/a-stream';
-import { encoded, ferns, plantsOf } from '../../support/given';
+import { plantsOf } from '../../support/given';
 
-export const [FERN, OTHER] = encoded(...ferns(2)) as [
-  ReturnType<typeof encoded>[0],
-  ReturnType<typeof encoded>[0],
+export const [FERN, OTHER] = [
+  { type: 'Planted', data: 'fern' },
+  { type: 'Planted', data: 'other' },
 ];
 
 export interface Opened extends OpenRedisEventStore {
@@ -24,9 +24,7 @@ export interface Opened extends OpenRedisEventStore {
 /** Stores that are open as long as the test. Called in the body of a suite. */
 export function openedPerTest(): (options: RedisOptions) => Promise<Opened> {
   const open: OpenRedisEventStore[] = [];
-  afterEach(() => {
-    for (const { close } of open.splice(0)) close();
-  });
+  afterEach(() => open.splice(0).forEach(({ close }) => close()));
   return async (options) => {
     const log: string[] = [];
     const report = (level: string, message: string) => void log.push(`${level} ${message}`);
@@ -45,10 +43,14 @@ export const succeeds = (call: Promise<unknown>): Promise<boolean> =>
     () => false,
   );
 
-export const fails = async (call: Promise<unknown>): Promise<boolean> => !(await succeeds(call));
+/** Two events of alice, which the calls are about. May be repeated. */
+export async function fill({ append, stream }: Opened): Promise<void> {
+  await append();
+  await stream().append({ version: 1, commit: 'ours' }, 'second', [OTHER]);
+}
 
 /** The calls of a store that must not answer from a server that may be stale, or has another store. */
-export const CALLS: Readonly<Record<string, (opened: Opened) => unknown>> = {
+export const CALLS: Readonly<Record<string, (opened: Opened) => Promise<unknown>>> = {
   'a read': ({ stream }) => stream().read({ version: 1, commit: 'ours' }),
   'an append': ({ stream }) => stream().append({ version: 2, commit: 'second' }, 'third', [FERN]),
   'a conflict': ({ stream }) => stream().append({ version: 1, commit: 'ours' }, 'third', [FERN]),
@@ -57,6 +59,6 @@ export const CALLS: Readonly<Record<string, (opened: Opened) => unknown>> = {
   'a head': ({ index, stream }) => index.head(stream().name),
   'the list of streams': ({ index }) => index.changed(39, { epoch: '', sequence: 0 }, 10),
   'an erasure': ({ index, stream }) => index.erase(stream().name),
-  'a snapshot': ({ snapshots, stream }) => snapshots.load(stream().name),
-  'a checkpoint': ({ checkpoints }) => checkpoints('tags').load(['39']),
+  'a snapshot': async ({ snapshots, stream }) => snapshots.load(stream().name),
+  'a checkpoint': async ({ checkpoints }) => checkpoints('tags').load(['39']),
 };

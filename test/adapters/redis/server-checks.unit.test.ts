@@ -2,16 +2,13 @@ import { expect } from 'chai';
 import { type Redis, ReplyError } from 'ioredis';
 import { CHECKS, examine } from '../../../src/adapters/redis/server-checks';
 
-/** The replies of a primary that evicts nothing and syncs every write, and what a store requires of it. */
-const NORMAL = {
-  info: `redis_version:7.0.15 role:master connected_slaves:0 maxmemory_policy:noeviction maxmemory:0 used_memory:1000
-    mem_not_counted_for_evict:0 aof_enabled:1 aof_last_write_status:ok rdb_last_bgsave_status:ok`,
-  config: `appendfsync:always databases:16 min-replicas-max-lag:10 min-replicas-to-write:0 save:
-    stop-writes-on-bgsave-error:yes`,
-};
+/** What INFO and CONFIG say of a primary that evicts nothing and syncs every write. */
+const NORMAL = `redis_version:7.0.15 role:master connected_slaves:0 maxmemory_policy:noeviction maxmemory:0
+  used_memory:1000 mem_not_counted_for_evict:0 aof_enabled:1 aof_last_write_status:ok rdb_last_bgsave_status:ok
+  appendfsync:always databases:16 min-replicas-max-lag:10 min-replicas-to-write:0 save: stop-writes-on-bgsave-error:yes`;
 
 /**
- * What of them differs; a value may be missing, and `error` is the code of an error reply to INFO or CONFIG. Then the
+ * What differs; a value may be missing, and `error` is the code of an error reply to INFO or CONFIG. Then the
  * findings with their effects, and a part of the text of the first one.
  */
 const FOUND = `
@@ -56,51 +53,33 @@ role:slave connected_slaves:1                                        | refuse al
 `;
 
 /** Names with their values; `undefined` where there is none. */
-const pairs = (text: string) =>
-  Object.fromEntries(text.split(/\s+/).map((pair) => pair.split(/:(.*)/))) as Record<
-    string,
-    string | undefined
-  >;
-const replyError = (message: string) =>
-  new (ReplyError as unknown as new (message: string) => Error)(`${message} in words of its own`);
+const pairs = (text: string) => {
+  const found = [...text.matchAll(/([\w-]+)(?::(\S*))?/g)].map(([, name, value]) => [name, value]);
+  return Object.fromEntries(found) as Record<string, string | undefined>;
+};
 
-function examined(changes: string) {
-  const { info: infoError, config: configError, ...changed } = pairs(changes.trim());
-  const isSetting = (name: string) => name.includes('-') || NORMAL.config.includes(`${name}:`);
-  const facts = (normal: string, isOf: (name: string) => boolean): [string, string][] => {
-    const own = Object.entries(changed).filter(([name]) => isOf(name));
-    const all = Object.entries({ ...pairs(normal), ...Object.fromEntries(own) });
-    return all.filter((entry): entry is [string, string] => entry[1] !== undefined);
+async function examined(changes: string) {
+  const facts = { ...pairs(NORMAL), ...pairs(changes) };
+  const entries = Object.entries(facts).filter(([, value]) => value !== undefined);
+  const failWith = (message: string | undefined) => {
+    if (message)
+      throw new (ReplyError as unknown as new (message: string) => Error)(`${message} in its words`);
   };
   const client = {
-    options: { db: Number(changed['database'] ?? 0) },
-    info: async () => {
-      if (infoError) throw replyError(infoError);
-      const lines = facts(NORMAL.info, (name) => !isSetting(name));
-      return ['# Server', ...lines.map(([name, value]) => `${name}:${value}`), ''].join('\r\n');
-    },
-    config: async () => {
-      if (configError) throw replyError(configError);
-      return facts(NORMAL.config, isSetting).flat();
-    },
-    select: async (number: number) => {
-      if (number > 15) throw replyError('ERR DB index is out of range');
-    },
+    options: { db: Number(facts['database'] ?? 0) },
+    info: async () => (failWith(facts['info']), entries.map((entry) => entry.join(':')).join('\r\n')),
+    config: async () => (failWith(facts['config']), entries.flat()),
+    select: async (number: number) => failWith(number > 15 ? 'ERR DB index is out of range' : ''),
   };
-  const { waitReplicas = 0, downAfterMs } = changed;
   return examine(client as unknown as Redis, {
-    waitReplicas: Number(waitReplicas),
-    downAfterMs: downAfterMs === undefined ? undefined : Number(downAfterMs),
+    waitReplicas: Number(facts['waitReplicas'] ?? 0),
+    downAfterMs: facts['downAfterMs'] ? Number(facts['downAfterMs']) : undefined,
   });
 }
 
 describe('The examination of a Redis finds', () => {
   for (const row of FOUND.slice(1, -1).split('\n')) {
-    const [changes, found, text = ''] = row.split('|').map((part) => part.trim()) as [
-      string,
-      string,
-      string?,
-    ];
+    const [changes = '', found = '', text = ''] = row.split('|').map((part) => part.trim());
     it(`${found || 'nothing'} with ${changes || 'all as it should be'}`, async () => {
       const { findings } = await examined(changes);
       expect(findings.map(({ name }) => `${CHECKS[name][0]}: ${name}`).join(', ')).to.equal(found);
@@ -114,10 +93,12 @@ describe('The examination of a Redis finds', () => {
         expect(await examined(`${command}:${code}`).catch(String)).to.include(code);
     });
 
-  it('how many replicas must have confirmed within which time, with a second more of lag', async () => {
-    const leaseOf = async (changes: string) => (await examined(changes)).lease;
-    expect(await leaseOf('min-replicas-to-write:1 min-replicas-max-lag:3')).to.deep.equal([1, 4]);
-    for (const off of ['min-replicas-to-write:1 min-replicas-max-lag:0', 'config:NOPERM', ''])
-      expect(await leaseOf(off)).to.deep.equal([0, 0]);
-  });
+  for (const [changes, lease] of [
+    ['min-replicas-to-write:1 min-replicas-max-lag:3', [1, 4]],
+    ['min-replicas-to-write:1 min-replicas-max-lag:0', [0, 0]],
+    ['config:NOPERM', [0, 0]],
+  ] as const)
+    it(`how many replicas must have confirmed, within a second more than their lag: ${changes}`, async () => {
+      expect((await examined(changes)).lease).to.deep.equal(lease);
+    });
 });
