@@ -23,7 +23,8 @@ describe("The README's first minute", () => {
 
   it('is a tour whose commands have the output that it shows', () => {
     const url = (text: string) => text.replaceAll('http://127.0.0.1:3000', service.url);
-    const env = { ...process.env, TOKEN: service.developmentToken };
+    const [, TOKEN] = /development token: ?([\w-]+)/i.exec(service.output)!;
+    const env = { ...process.env, TOKEN };
     play('console tour', (script) => execFileSync('bash', ['-c', script], { env, encoding: 'utf8' }), url);
   });
 

@@ -1,7 +1,7 @@
 /** The samples of README and the pages of docs, and what runs them. */
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { compiled } from '../support/compiled';
 
@@ -58,9 +58,6 @@ export type Project = ReturnType<typeof newProject>;
 export function newProject(name: string) {
   // Within this project, whose packages Node finds, too.
   const path = (file: string) => resolve('node_modules/.cache/pages', name, file);
-  const out = join(compiled(), 'dist');
-  const declarations = ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--outDir', out];
-  if (!existsSync(join(out, 'cli.d.ts'))) execFileSync('node_modules/.bin/tsc', declarations);
   rmSync(path('.'), { recursive: true, force: true });
   mkdirSync(path('node_modules'), { recursive: true });
   symlinkSync(compiled(), path('node_modules/plant-store'));

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { compiledMain } from '../support/compiled';
+import { compiled } from '../support/compiled';
 import { metricOf } from '../support/metrics';
 import { describePrograms } from '../support/programs';
 import { freePort } from '../support/redis/free-port';
@@ -47,7 +47,11 @@ describe('The log of the service', function () {
   afterEach(() => child.kill('SIGKILL'));
 
   async function startWith(stdout: 'pipe' | number, ...options: string[]): Promise<void> {
-    child = await start(process.execPath, [...options, compiledMain()], ['ignore', stdout, 'ignore']);
+    child = await start(
+      process.execPath,
+      [...options, `${compiled()}/dist/main.js`],
+      ['ignore', stdout, 'ignore'],
+    );
   }
   async function exitCode(signal: NodeJS.Signals = 'SIGTERM'): Promise<unknown> {
     const ended = once(child, 'exit');
@@ -106,7 +110,7 @@ describePrograms({ script: 'bsdutils' }, 'The log of the service on a terminal o
   afterEach(() => terminal.kill('SIGKILL'));
 
   it('stops neither a request nor the end while Ctrl-S pauses it, and has every line after Ctrl-Q', async () => {
-    const service = `${process.execPath} ${compiledMain()}`;
+    const service = `${process.execPath} ${compiled()}/dist/main.js`;
     const command = `stty cols 0; ${service} & echo $! >${path('pid')}; wait $!; echo $? >${path('new')}; mv ${path('new')} ${path('code')}`;
     terminal = await start('script', ['-qfc', command, '/dev/null'], ['pipe', 'pipe', 'ignore']);
     let output = '';
