@@ -1,0 +1,220 @@
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect } from 'chai';
+import { openRedisEventStore } from '../../src/adapters/redis';
+import { BEGINNING, type Head } from '../../src/event-sourcing';
+import { theBlock } from '../docs/samples';
+import { compiled } from '../support/compiled';
+import { compiledCli } from '../support/compiled-cli';
+import { created, encoded, plantsOf } from '../support/given';
+import { type RedisServer, describeOwnRedis } from '../support/redis';
+import { freePort } from '../support/redis/free-port';
+import { temporaryDirectory } from '../support/temporary-directory';
+import { until } from '../support/until';
+
+const KEY = 'plant-store:{39}:plants/alice:events';
+const DONE = { code: 0 };
+
+describeOwnRedis('The commands of docs/runbook.md, as the Redis users that it names,', (startRedis) => {
+  const run = compiledCli();
+  const path = temporaryDirectory();
+  let redis: RedisServer;
+  let settings: Record<string, string>;
+  let head: Head;
+
+  beforeEach(async () => {
+    redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
+    for (const line of `${theBlock('redis tasks')}${theBlock('redis repair')}`.trim().split('\n'))
+      await redis.admin.call('ACL', ...line.replace('>…', '>secret').split(' ').slice(1));
+    for (const name of ['backups', 'shims']) fs.mkdirSync(path(name));
+    const limits = { LIMIT: '20', TIMEOUT: '10000', CHECK_PORT: String(await freePort()) };
+    settings = { EVENT_STORE: 'redis', REDIS_URL: redis.url, ...as('repair'), ...limits };
+    head = BEGINNING;
+    await write(3);
+  });
+
+  /** Appends events to the stream of `alice`, one per commit. */
+  async function write(count: number): Promise<void> {
+    const { store, close } = await openRedisEventStore({ url: redis.url });
+    for (let i = 0; i < count; i++) {
+      const event = encoded(created(head.version, 'Fern'));
+      const result = await store.append(plantsOf('alice'), head, `commit-${head.version}`, event);
+      if (result.status !== 'appended') expect.fail(result.status);
+      head = result.head;
+    }
+    close();
+  }
+
+  const dataOf = async () => ((await redis.admin.config('GET', 'dir')) as [string, string])[1];
+  const backups = () => fs.readdirSync(path('backups')).map((name) => path(`backups/${name}`));
+  const as = (user: string) => ({
+    OPERATOR_URL: `redis://plant-store-${user}:secret@127.0.0.1:${redis.port}`,
+  });
+
+  /** Runs the commands of a page with the addresses and paths of this test. */
+  function follow(kind: string, more: Record<string, string> = {}) {
+    const here: Record<string, string> = {
+      'deploy/redis.sh': resolve('deploy/redis.sh'),
+      '127.0.0.1:6379': `127.0.0.1:${redis.port}`,
+      'redis://old.example.com': '"$REDIS_URL"',
+      'redis://new.example.com': '"$NEW_REDIS_URL"',
+      '/backups/plants-20261124T020000Z.rdb': backups()[0] ?? '',
+      ' /backups': ` ${path('backups')}`,
+      '/var/lib/redis/restored': path('restored'),
+      '/etc/redis/redis.conf': path('redis.conf'),
+      systemctl: 'echo',
+      'plants.ndjson.gz': path('plants.ndjson.gz'),
+      'TIMEOUT 10000': 'TIMEOUT $TIMEOUT',
+    };
+    const blocks = kind.split(' and ').map((each) => theBlock(`sh ${each}`));
+    let commands = blocks.join('');
+    for (const [page, own] of Object.entries(here)) commands = commands.replaceAll(page, own);
+    return run(`trap 'kill $(jobs -p) 2>/dev/null' EXIT\n${commands}`, { ...settings, ...more }).ended;
+  }
+
+  /** Runs the script, which must stop with a sentence. */
+  async function stops(task: string, sentence: string, more: Record<string, string> = {}): Promise<void> {
+    const command = `PATH="${path('shims')}:$PATH" sh ${resolve('deploy/redis.sh')} ${task}`;
+    const { code, error } = await run(command, { ...settings, ...as('backup'), ...more }).ended;
+    expect(error)
+      .to.match(/^redis\.sh: /m)
+      .and.contain(sentence);
+    expect(code).to.equal(1);
+  }
+  const backup = () => `backup ${path('backups')}`;
+  const restore = (from: string) => `restore ${from} ${path('restored')}`;
+
+  /** Runs `first` before each call of a tool. */
+  function shim(tool: string, first: string): void {
+    const script = `#!/bin/bash\nPATH=\${PATH#*:}\n${first}\nexec ${tool} "$@"\n`;
+    fs.writeFileSync(path(`shims/${tool}`), script, { mode: 0o755 });
+  }
+
+  /** Faster than the task, because nothing verifies it. */
+  function aBackup(): string {
+    const file = path('backups/plants-20260101T000000Z.rdb');
+    execFileSync('redis-cli', ['-u', redis.url, '--rdb', file], { stdio: 'ignore' });
+    return file;
+  }
+
+  it('back up a running Redis, restore it beside, and let Redis use it', async () => {
+    const old = aBackup();
+    expect(await follow('backup', { BACKUP_KEEP: '1' })).to.include(DONE);
+    expect(backups()).to.have.length(1).and.not.include(old);
+    await write(5);
+    expect(await follow('restore')).to.include(DONE);
+    expect(await redis.admin.xlen(KEY)).to.equal(8);
+
+    const restored = await startRedis('--dir', path('restored'), '--appendonly', 'yes');
+    expect(await restored.admin.xlen(KEY)).to.equal(3);
+
+    fs.writeFileSync(path('redis.conf'), 'appendonly yes\ndir /var/lib/redis\n');
+    expect(await follow('restore switch')).to.include(DONE);
+    expect(fs.readFileSync(path('redis.conf'), 'utf8')).to.equal(`appendonly yes\ndir ${path('restored')}\n`);
+  });
+
+  it('restore a copy of the append-only file, which may end within an append', async () => {
+    fs.cpSync(await dataOf(), path('copy'), { recursive: true });
+    const tear = `printf '*3\\r\\n$4\\r\\nXA' >>$(ls ${path('copy')}/appendonlydir/*.incr.aof)`;
+    const restored = run(`${tear}; sh deploy/redis.sh ${restore(path('copy'))}`, settings).ended;
+    expect(await restored).to.include(DONE);
+  });
+
+  const COPYING = ['mkdir', 'redis-check-rdb', 'redis-server', 'plant-store', 'redis-cli SHUTDOWN', 'mv'];
+  for (const [task, steps] of Object.entries({ restore: ['cp'], backup: ['redis-cli --rdb', 'sync'] }))
+    for (const step of [...COPYING, ...steps])
+      it(`keep the earlier backups and make nothing if ${step} fails in ${task}`, async () => {
+        const before = aBackup();
+        const [tool = '', ...args] = step.split(' ');
+        const once = path('shims/once');
+        fs.writeFileSync(once, '');
+        shim(tool, `if [[ -e ${once} && " $* " == *" ${args.join(' ')}"* ]]; then rm ${once}; exit 1; fi`);
+        await stops(task === 'backup' ? backup() : restore(before), '', { BACKUP_KEEP: '1' });
+        expect(fs.existsSync(once)).to.equal(false);
+        expect(backups()).to.deep.equal([before]);
+        expect(fs.readdirSync(path('.')).join()).not.to.contain('restored');
+      });
+
+  it('refuse a user without the right, another store, a damaged backup, and what exists', async () => {
+    await stops(backup(), 'no copy', as('admin'));
+    await stops(backup(), 'events verify refuses', { REDIS_STORE_ID: '1'.repeat(32) });
+    expect(backups()).to.deep.equal([]);
+    const file = aBackup();
+    await stops(`restore ${file} ${path('shims')}`, 'exists already');
+    // Another Redis, which accepts any password, answers before the one that verifies finds its port taken.
+    shim('redis-server', 'sleep 1');
+    await stops(restore(file), 'cannot load', { CHECK_PORT: String(redis.port) });
+    expect(await redis.admin.ping()).to.equal('PONG');
+    const bytes = fs.readFileSync(file);
+    fs.writeFileSync(file, bytes.fill(bytes[200]! ^ 1, 200, 201));
+    await stops(restore(file), 'damaged or not whole');
+  });
+
+  for (const kinds of ['backup export and restore import', 'migrate'])
+    it(`move all events to another Redis: ${kinds}`, async () => {
+      const { url, admin } = await startRedis();
+      expect(await follow(kinds, { BACKUP: path('.'), NEW_REDIS_URL: url })).to.include(DONE);
+      expect(await admin.xrange(KEY, '-', '+')).to.deep.equal(await redis.admin.xrange(KEY, '-', '+'));
+    });
+
+  it('make a replica the primary with all writes, or leave the primary as it is', async () => {
+    const replica = await startRedis('--replicaof', '127.0.0.1', String(redis.port));
+    await until(async () => (await redis.admin.info('replication')).includes('state=online'));
+    await replica.freeze();
+    await write(1);
+    expect(await follow('failover redis', { TIMEOUT: '100' })).to.include({ code: 1 });
+    await replica.thaw();
+    expect(await follow('failover redis')).to.include(DONE);
+    expect([await replica.admin.xlen(KEY), (await replica.admin.role())[0]]).to.deep.equal([4, 'master']);
+  });
+
+  it('repair a stream from a backup, if entries are missing', async () => {
+    expect(await follow('repair key')).to.include({ out: `${KEY}\n` });
+    const copy = await startRedis();
+    await copy.admin.restore(KEY, 0, await redis.admin.dumpBuffer(KEY));
+    await copy.admin.zadd('plant-store:{39}:index', 1, 'plants/alice');
+    await redis.admin.xdel(KEY, '2-0');
+    const files = { COPY: copy.url, EXPORT: path('alice.ndjson') };
+    expect(await follow('repair restore', files)).to.include(DONE);
+    expect(await redis.admin.xlen(KEY)).to.equal(3);
+    expect(await redis.admin.xlen(KEY.replace('plant-store', 'aside'))).to.equal(2);
+  });
+
+  it('repair a stream by a copy of its good part, if another program added entries', async () => {
+    await redis.admin.xadd(KEY, '4-0', 'of', 'another program');
+    const words = `redis-cli -e -u "$OPERATOR_URL" ${theBlock('redis mend').replaceAll('\n', ' ')}`;
+    // In a shell, unlike in redis-cli, braces have a meaning of their own.
+    const quoted = words.replaceAll(/ ((?:plant-store|aside):\S+)/g, " '$1'");
+    expect(await run(quoted, settings).ended).to.include(DONE);
+    expect(await follow('disk verify')).to.include(DONE);
+    await write(1);
+    expect(await redis.admin.xlen(KEY)).to.equal(4);
+  });
+
+  it('erase a user, also from the append-only file', async () => {
+    const grep = `grep -rq Fern ${await dataOf()}/appendonlydir`;
+    expect(await follow('erase', { ERASED: 'alice' })).to.include(DONE);
+    expect(await run(grep).ended).to.include({ code: 0 });
+    expect(await follow('erase file')).to.include(DONE);
+    expect(await run(grep).ended).to.include({ code: 1 });
+  });
+
+  it('replace an instance by one of another version, which is ready, and show its size', async () => {
+    const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
+    const NEW = compiled();
+    const instance = { PORT, ADMIN_PORT, NEW, AUTH_TOKENS: 'alice:a-token-of-alice' };
+    const before = run(`exec node ${join(NEW, 'dist/main.js')}`, { ...settings, ...instance });
+    await until(() => before.said.out.includes(' listens on '));
+    const after = await follow('upgrade instance and sizing', { ...instance, PID: String(before.child.pid) });
+    expect(after).to.include(DONE);
+    expect(await before.ended).to.include(DONE);
+    for (const shown of [
+      '"status":"ready"',
+      'used_memory:',
+      'aof_current_size:',
+      'plant_store_cache_limit_bytes ',
+    ])
+      expect(after.out).to.contain(shown);
+  });
+});
