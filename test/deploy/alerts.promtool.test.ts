@@ -14,7 +14,6 @@ interface Alert {
   readonly alert: string;
   readonly expr: string;
   readonly labels: { readonly severity: string };
-  readonly annotations: { readonly runbook_url: string };
 }
 
 const FILE = 'deploy/prometheus/alerts.yaml';
@@ -69,15 +68,14 @@ describePrograms({ promtool: 'prometheus' }, 'The alerts', () => {
 
   it('fire in time, each at its failures alone, and none while all is well', async () => {
     const expr = 'count by (alertname) (ALERTS{alertstate="firing"})';
-    const firingOf = (alert?: string) =>
-      alert === undefined ? [] : [{ labels: `{alertname="${alert}"}`, value: 1 }];
-    const firing = (series: typeof WELL, minute: number, alert?: string) => ({
+    const sampleOf = (alert: string) => ({ labels: `{alertname="${alert}"}`, value: 1 });
+    const firing = (series: typeof WELL, minute: number, ...alerts: string[]) => ({
       interval: '1m',
       input_series: Object.entries({ ...WELL, ...series }).map(([key, values]) => {
         const [name, labels] = key.split(' ');
         return { series: `${name}{job="plant-store",instance="a",${labels ?? ''}}`, values };
       }),
-      promql_expr_test: [{ expr, eval_time: `${minute}m`, exp_samples: firingOf(alert) }],
+      promql_expr_test: [{ expr, eval_time: `${minute}m`, exp_samples: alerts.map(sampleOf) }],
     });
     const tests = [
       ...Array.from({ length: 60 }, (_, minute) => firing({}, minute)),
@@ -89,7 +87,7 @@ describePrograms({ promtool: 'prometheus' }, 'The alerts', () => {
     expect(FAILURES.map(([alert]) => alert)).to.include.members(rules.map(({ alert }) => alert));
   });
 
-  it('use metrics of the service, and are in the page, with sections that exist', async () => {
+  it('use metrics of the service, and are in the page', async () => {
     const metrics = new Metrics([], [], '');
     const none = () => 0;
     metrics.watch({
@@ -102,14 +100,11 @@ describePrograms({ promtool: 'prometheus' }, 'The alerts', () => {
     });
     const scraped = await metrics.text();
     metrics.close();
-    const operations = readFileSync('docs/operations.md', 'utf8');
-    for (const { alert, expr, labels, annotations } of rules) {
-      for (const metric of expr.match(/\b(?:http|plant_store)_[a-z_]+/g) ?? [])
+    const page = readFileSync('docs/operations.md', 'utf8');
+    for (const { alert, expr, labels } of rules) {
+      for (const [metric] of expr.matchAll(/\b(?:http|plant_store)_[a-z_]+/g))
         expect(scraped).to.contain(`# TYPE ${metric.replace(/_(?:count|bucket)$/, '')} `);
-      expect(operations).to.contain(`| ${alert} | ${labels.severity} |`);
-      const [page, anchor] = annotations.runbook_url.replace('https://plant-store.example/', '').split('#');
-      const headings = readFileSync(page!, 'utf8').matchAll(/^#+ (.*)$/gm);
-      expect([...headings].map(([, text]) => text!.toLowerCase().replaceAll(' ', '-'))).to.include(anchor);
+      expect(page).to.contain(`| ${alert} | ${labels.severity} |`);
     }
   });
 });

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import fs from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, type Server, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
@@ -23,7 +23,6 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
   const path = temporaryDirectory();
   let url: string;
   let proxy: ChildProcess;
-  let forgotten: () => void;
   let log = '';
   /** `method port` of each request that a fake instance received. */
   let received: string[] = [];
@@ -34,16 +33,16 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
   /** Starts the proxy in front of instances at these ports. */
   async function start(...ports: readonly number[]): Promise<void> {
     const port = await freePort();
-    const configuration = fs
-      .readFileSync('deploy/haproxy.cfg', 'utf8')
+    const configuration = readFileSync('deploy/haproxy.cfg', 'utf8')
       .replace(/^resolvers docker\n(?: .*\n)+/m, '')
       .replace(/(?<=^ *errorfile \d+ )/gm, `${resolve('deploy')}/`)
       .replace('bind :8080', `bind 127.0.0.1:${port}`)
       .replace(/slowstart \w+|init-addr none resolvers docker/g, '')
       .replace(/server-template .*/, ports.map((each) => `server s${each} 127.0.0.1:${each}`).join('\n  '));
-    fs.writeFileSync(path('haproxy.cfg'), configuration);
+    writeFileSync(path('haproxy.cfg'), configuration);
     proxy = spawn('haproxy', ['-db', '-f', path('haproxy.cfg')], { stdio: ['ignore', 'pipe', 'ignore'] });
-    forgotten = endWithProcess(() => proxy.kill('SIGKILL'));
+    const forgotten = endWithProcess(() => proxy.kill('SIGKILL'));
+    proxy.once('exit', forgotten);
     proxy.stdout!.on('data', (chunk: Buffer) => (log += chunk.toString()));
     url = `http://127.0.0.1:${port}/plants`;
     await until(async () => (await send().catch(() => undefined))?.statusCode !== undefined);
@@ -69,11 +68,9 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     return ((await once(sent, 'response')) as [IncomingMessage])[0];
   }
 
-  afterEach(async () => {
+  afterEach(() => {
     status = 200;
     proxy.kill('SIGKILL');
-    if (proxy.exitCode === null && proxy.signalCode === null) await once(proxy, 'exit');
-    forgotten();
     for (const server of servers.splice(0)) server.close().closeAllConnections();
   });
 
@@ -109,8 +106,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     const part = (json: object) => Buffer.from(JSON.stringify(json)).toString('base64url');
     const used = new Set<string>();
     for (let user = 0; user < 16; user++) {
-      const claims = [1, 2, 3].map((jti) => part({ sub: `user${user}`, jti }));
-      const jwts = claims.map((each) => `${part({ alg: 'HS256' })}.${each}.c2ln`);
+      const jwts = [1, 2].map((jti) => `${part({ alg: 'HS256' })}.${part({ sub: `user${user}`, jti })}.c2ln`);
       for (const tokens of [jwts, [`token-${user}`, `token-${user}`]]) {
         received = [];
         for (const token of tokens) await send('GET', token);
@@ -122,9 +118,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
   });
 
   it('has the bodies of the service', () => {
-    const errors = fs.readdirSync('deploy/haproxy-errors').map((name) => `haproxy-errors/${name}`);
-    const texts = ['haproxy.cfg', ...errors].map((file) => fs.readFileSync(`deploy/${file}`, 'utf8'));
-    const bodies = texts.flatMap((each) => each.match(/\{"error".*?\}/g) ?? []);
-    expect(Object.values(PROBLEMS).map(bodyOf)).to.include.members(bodies);
+    const texts = execSync('cat deploy/haproxy.cfg deploy/haproxy-errors/*', { encoding: 'utf8' });
+    expect(Object.values(PROBLEMS).map(bodyOf)).to.include.members(texts.match(/\{"error".*?\}/g)!);
   });
 });
