@@ -6,12 +6,10 @@ import {
   type AggregateEvent,
   Aggregates,
   type AggregatesOptions,
-  type EncodedEvent,
   SNAPSHOT_EVERY,
   streamOf,
   timeOf,
 } from '../../src/event-sourcing';
-import { LoadQueue } from '../../src/event-sourcing/load-queue';
 import { ManualClock } from '../support/manual-clock';
 import { MemorySnapshots } from '../support/memory-snapshots';
 import { rejection } from '../support/rejection';
@@ -37,17 +35,6 @@ const many = {
 };
 
 describe('The aggregates of a kind', () => {
-  it('have a stream of their own for each id, whatever is in it', async () => {
-    const { store, aggregates, sum } = given();
-    const ids = ['a', 'A', 'a/b', 'a%2Fb', 'others/a', 'counters/a', '../a', ' ', '\0', 'é', 'e\u0301', '🌵'];
-    for (const kind of [counterKind, { ...counterKind, category: 'others' }])
-      for (const [index, id] of ids.entries()) await aggregates.execute(kind, id, index + 1);
-    for (const [index, id] of ids.entries()) {
-      expect([id, await sum(id)]).to.deep.equal([id, index + 1]);
-      expect((await store.head(streamOf('counters', id)))?.version, id).to.equal(1);
-    }
-  });
-
   it('have no stream for an invalid category, nor for a second kind of a category', async () => {
     const { aggregates, sum } = given();
     await sum();
@@ -127,9 +114,12 @@ describe('An executed command', () => {
     expect(await listed).to.equal(1);
   });
 
-  it('fails alone if the codec cannot write its event, and the others of the round are recorded', async () => {
+  it('fails alone if the codec cannot write its event, although the observer throws, too', async () => {
     const faults: unknown[] = [];
-    const observe = (event: AggregateEvent) => event.type === 'fault' && faults.push(event.error);
+    const observe = (event: AggregateEvent) => {
+      if (event.type === 'fault') faults.push(event.error);
+      throw new Error('a fault of the observer');
+    };
     const { add } = given({ observe });
     const encode = (event: Changed) => codec.encode(event.by === 2 ? changed(0.5) : event);
     const kind = { ...counterKind, codec: { ...codec, encode } };
@@ -147,38 +137,6 @@ describe('An aggregate', () => {
     const after = script.clock.after.bind(script.clock);
     script.clock.after = (ms, action) => after(Math.max(1, ms - 1), action);
     await script.play(`q: sum; pass ${TIMEOUT_MS - 1}; q -> pending; pass 1; q -> StoreUnavailable`);
-  });
-
-  it('says when to retry a request whose history is not being loaded yet', async () => {
-    const clock = new ManualClock();
-    const script = new Script({ clock, loads: new LoadQueue(clock, 2 * TIMEOUT_MS, 0) });
-    await script.play('q: sum');
-    await clock.pass(TIMEOUT_MS);
-    await script.play('error q reason retryAfterMs -> loading,1000');
-  });
-
-  it('reads the next page before the events of a page are decoded', async () => {
-    const requests: number[] = [];
-    const decode = (stored: EncodedEvent) => {
-      requests.push(script.store.requests.length);
-      return codec.decode(stored);
-    };
-    const script: Script = new Script({ page: 1, kind: { codec: { ...codec, decode } } });
-    await script.play('others +1 +1 +1');
-    await script.play('load');
-    expect(requests).to.deep.equal([2, 3, 3]);
-  });
-
-  it('reports each page that it loads, and serves although its observer throws', async () => {
-    const loaded: string[] = [];
-    const store = new MemoryEventStore(2);
-    for (let more = 0; more < 5; more++) await given({}, store).add(1);
-    const observe = (event: AggregateEvent) => {
-      if (event.type === 'loaded') loaded.push(`${event.events} to ${event.version}`);
-      throw new Error('a fault of the observer');
-    };
-    expect(await given({ observe }, store).sum()).to.equal(5);
-    expect(loaded).to.deep.equal(['2 to 2', '2 to 4', '1 to 5']);
   });
 });
 

@@ -4,7 +4,7 @@
  *
  *     a: +3            executes a command, or queries with `a: sum`; the request is `a` from then on
  *     a b              the outcomes of these requests: pending, ok, a rejection, a sum, or the name of an error
- *     head|error a     the head that it resolved with; the properties of its error
+ *     error a name     properties of its error
  *     calls            the calls that wait for the script: `append 2/<commit> as <commit> +3`, `read 0/`
  *     sent             all calls since the step before
  *     keep late        names the waiting call, for steps such as `answer late`; without a name, they mean the only one
@@ -16,19 +16,18 @@
  *     lose-tail 2      a failover keeps only the first two events
  *     load             queries while the store answers: what is loaded
  *     begin            starts the rounds whose start was postponed: how many
+ *     loaded           the pages that were loaded: `2 to 4`, two events up to the version 4
  *     recorded|observed|bytes|evictable|pass <ms>|settle
  */
 import { expect } from 'chai';
 import {
   type AggregateEvent,
-  type Head,
   OutcomeUnknown,
   StoreUnavailable,
   UnreadableHistory,
 } from '../../src/event-sourcing';
 import { Aggregate, type Shared } from '../../src/event-sourcing/aggregate';
 import { LoadQueue } from '../../src/event-sourcing/load-queue';
-import { safely } from '../../src/event-sourcing/observe';
 import { streamName } from '../../src/testing/a-stream';
 import { ManualClock, untilIdle } from '../support/manual-clock';
 import { ScriptedStore, type StoreCall } from '../support/scripted-store';
@@ -78,12 +77,11 @@ export const listed = (texts: readonly unknown[], separator = ' '): string => te
 /** A promise whose outcome a script shows: `pending`, its value as text, or the name of its error. */
 export class Pending<Value> {
   outcome = 'pending';
-  value: Value | undefined;
   error: unknown;
 
   constructor(promise: Promise<Value>, textOf: (value: Value) => string = String) {
     promise.then(
-      (value) => Object.assign(this, { outcome: textOf(value), value }),
+      (value) => (this.outcome = textOf(value)),
       (error: unknown) => Object.assign(this, { outcome: (error as Error).name, error }),
     );
   }
@@ -135,10 +133,11 @@ export interface ScriptOptions extends Partial<Shared> {
   /** 1 if rounds start only at the step `begin`. */
   readonly postponed?: number;
   readonly maxCommandBytes?: number;
+  /** Pages that are loaded at a time. */
+  readonly maxReads?: number;
 }
 
 interface Answer {
-  readonly head: Head;
   readonly sum?: number;
   readonly rejection?: string | undefined;
 }
@@ -150,11 +149,20 @@ export class Script {
   readonly aggregate: Aggregate<number, Changed, 'too-low', number>;
   readonly #requests = new Map<string, Pending<Answer>>();
   readonly #observed: string[] = [];
+  readonly #loaded: string[] = [];
   readonly #postponed: (() => void)[] = [];
   #commits = 0;
 
   constructor(
-    { name = 'ada', page = 1000, kind, postponed, maxCommandBytes = Infinity, ...shared }: ScriptOptions = {},
+    {
+      name = 'ada',
+      page = 1000,
+      kind,
+      postponed,
+      maxCommandBytes = Infinity,
+      maxReads,
+      ...shared
+    }: ScriptOptions = {},
     private readonly moreSteps: Steps = {},
   ) {
     this.name = name;
@@ -171,10 +179,10 @@ export class Script {
         maxBytes: Infinity,
         commandBytes: { used: 0, max: maxCommandBytes },
         gather: (start) => (postponed ? this.#postponed.push(start) : start()),
-        loads: new LoadQueue(this.clock, 2 * TIMEOUT_MS),
+        loads: new LoadQueue(this.clock, 2 * TIMEOUT_MS, maxReads),
         makeRoom: () => true,
         snapshots: undefined,
-        report: safely((event) => void this.#observed.push(...shown(event))),
+        report: (event) => this.#observe(event),
         ...shared,
       },
     );
@@ -190,7 +198,6 @@ export class Script {
       if (word.endsWith(':')) this.#ask(word.slice(0, -1), more[0]!);
       else return () => [word, ...more].map((name) => this.#requests.get(name)!.outcome).join(', ');
     },
-    head: ([name]) => Object.values(this.#requests.get(name)!.value!.head).join('/'),
     error: ([name, ...of]) =>
       of.map((member) => String((this.#requests.get(name)!.error as Record<string, unknown>)[member])),
     load: () => this.#load(),
@@ -199,13 +206,17 @@ export class Script {
     observed: () => () => listed(this.#observed.splice(0), ', '),
     bytes: () => this.aggregate.bytes,
     evictable: () => this.aggregate.evictable,
+    loaded: () => listed(this.#loaded.splice(0), ', '),
   };
+
+  #observe(event: AggregateEvent): void {
+    if (event.type === 'loaded') this.#loaded.push(`${event.events} to ${event.version}`);
+    else this.#observed.push(shown(event));
+  }
 
   #ask(name: string, what: string): void {
     const answer: Promise<Answer> =
-      what === 'sum'
-        ? this.aggregate.query((sum, head) => ({ sum, head }))
-        : this.aggregate.execute(Number(what));
+      what === 'sum' ? this.aggregate.query((sum) => ({ sum })) : this.aggregate.execute(Number(what));
     this.#requests.set(name, new Pending(answer, ({ sum, rejection }) => String(rejection ?? sum ?? 'ok')));
   }
 
@@ -226,13 +237,12 @@ function describeCall({ request: { kind, after, commit, events = [] } }: StoreCa
   return [kind, `${after.version}/${after.commit}`, ...(commit ? ['as', commit] : []), ...changes].join(' ');
 }
 
-/** An event of the observer; those of loads are not shown. */
-function shown(event: AggregateEvent): string[] {
-  if (event.type === 'loaded') return [];
-  if (event.type === 'round') return [`round ${event.requests}/${event.calls}`];
-  if (event.type === 'appended') return [`appended ${event.events}`];
-  if (event.type === 'lost') return [`lost ${event.known.version}`];
-  if (event.type === 'snapshot') return [`snapshot ${event.outcome}`];
-  if (event.type === 'fault') return [`fault ${(event.error as Error).name}`];
-  return [event.type];
+/** An event of the observer, except of a load. */
+function shown(event: AggregateEvent): string {
+  if (event.type === 'round') return `round ${event.requests}/${event.calls}`;
+  if (event.type === 'appended') return `appended ${event.events}`;
+  if (event.type === 'lost') return `lost ${event.known.version}`;
+  if (event.type === 'snapshot') return `snapshot ${event.outcome}`;
+  if (event.type === 'fault') return `fault ${(event.error as Error).name}`;
+  return event.type;
 }

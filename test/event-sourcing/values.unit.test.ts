@@ -1,6 +1,5 @@
 /** Values of the engine and of its ports: events as JSON, names of streams, and faults. */
 import { expect } from 'chai';
-import fc from 'fast-check';
 import {
   BrokenSnapshot,
   OutcomeUnknown,
@@ -21,19 +20,12 @@ describe('The JSON of an event', () => {
   const isCount = (value: unknown) => value === undefined || Number.isSafeInteger(value);
   const { encode, decode } = jsonCodec<Event>({ Moved: { to: isText, by: isCount }, Stopped: {} });
 
-  it('has its members in the order of their checks, without those that are undefined', () => {
+  it('has its members in the order of their checks, without those that are undefined, and is read again', () => {
     const moved = encode({ by: 3, to: 'the left', type: 'Moved' });
     expect(moved).to.deep.equal({ type: 'Moved', data: '{"to":"the left","by":3}' });
+    expect(decode(moved)).to.deep.equal({ type: 'Moved', to: 'the left', by: 3 });
     const by = undefined as unknown as number;
     expect(encode({ type: 'Moved', to: '', by }).data).to.equal('{"to":""}');
-  });
-
-  it('is read as the event that was written', () => {
-    const moved = fc.record(
-      { type: fc.constant('Moved' as const), to: fc.string({ unit: 'binary' }), by: fc.maxSafeInteger() },
-      { requiredKeys: ['type', 'to'], noNullPrototype: true },
-    );
-    fc.assert(fc.property(moved, (event) => void expect(decode(encode(event))).to.deep.equal(event)));
     expect(decode({ type: 'Stopped', data: '{}' })).to.deep.equal({ type: 'Stopped' });
   });
 

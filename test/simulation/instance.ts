@@ -15,30 +15,6 @@ import type { Ports } from './network';
 import type { RedisModel } from './redis-model';
 import { type Write, plantKind } from './requests';
 
-/** The clock of a process: without alarms after its death. */
-class InstanceClock implements Clock {
-  readonly #cancels: (() => void)[] = [];
-  #stopped = false;
-
-  constructor(private readonly time: Clock) {}
-
-  now(): number {
-    return this.time.now();
-  }
-
-  after(ms: number, action: () => void): () => void {
-    if (this.#stopped) return () => {};
-    const cancel = this.time.after(ms, action);
-    this.#cancels.push(cancel);
-    return cancel;
-  }
-
-  stop(): void {
-    this.#stopped = true;
-    for (const cancel of this.#cancels) cancel();
-  }
-}
-
 interface InstanceOptions extends Omit<AggregatesOptions, 'clock' | 'store' | 'snapshots' | 'observe'> {
   readonly snapshotEvery: number;
   /** Whether a failover, a restart or an erasure has removed events of the stream. */
@@ -52,7 +28,16 @@ interface InstanceOptions extends Omit<AggregatesOptions, 'clock' | 'store' | 's
  */
 export class Instance {
   alive = true;
-  readonly clock: InstanceClock;
+  readonly #alarms: (() => void)[] = [];
+  /** Without alarms after its death. */
+  readonly clock: Clock = {
+    now: () => this.time.now(),
+    after: (ms, action) => {
+      const cancel = this.alive ? this.time.after(ms, action) : () => {};
+      this.#alarms.push(cancel);
+      return cancel;
+    },
+  };
   readonly aggregates: Aggregates;
   /** Requests of each stream without an answer. */
   readonly pending = new Map<string, number>();
@@ -72,7 +57,6 @@ export class Instance {
     readonly ports: Ports,
     private readonly options: InstanceOptions,
   ) {
-    this.clock = new InstanceClock(time);
     this.aggregates = new Aggregates({
       ...options,
       clock: this.clock,
@@ -84,7 +68,7 @@ export class Instance {
 
   die(): void {
     this.alive = false;
-    this.clock.stop();
+    for (const cancel of this.#alarms) cancel();
   }
 
   /** Sends a request of a stream. */
