@@ -107,6 +107,17 @@ describeOwnRedis('A store on Redis', (startRedis) => {
       await until(() => examining.status().writes);
     });
 
+  it('examines Redis once for all calls that it refuses at a time', async () => {
+    await start();
+    const opened = await open({ url: redis.url, examineEveryMs: 600_000 });
+    await opened.append();
+    await redis.admin.acl('SETUSER', 'default', '-xadd');
+    await redis.admin.config('RESETSTAT');
+    await Promise.all(Array.from({ length: 50 }, (_, user) => rejection(opened.append(`user ${user}`))));
+    await redis.admin.ping();
+    expect(/setname:calls=\d+/.exec(await redis.admin.info('commandstats'))?.[0]).to.equal('setname:calls=1');
+  });
+
   it('is unavailable during a long script (BUSY), and serves after it', async () => {
     await start('--busy-reply-threshold', '1');
     const opened = await open({ url: redis.url });
