@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, createServer } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { StoreUnavailable } from '../../../src/event-sourcing';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
+import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
 import { type Opened, openedPerTest, succeeds } from './opened';
 
@@ -14,57 +14,48 @@ const array = (...texts: readonly string[]) =>
 
 /** A Sentinel that says, and publishes, what a test lets it. */
 class ScriptedSentinel {
-  /** The delay of its replies and messages, in ms. */
-  delayMs = 0;
-  readonly host = '127.0.0.1';
-  readonly #clients = new Set<Socket>();
+  #epoch = 3;
+  /** The network before it. */
+  network!: TcpProxy;
   readonly #subscribers = new Set<Socket>();
   readonly #server = createServer((client) => {
-    this.#clients.add(client.on('error', () => {}));
+    client.on('close', () => this.#subscribers.delete(client)).on('error', () => {});
     // A client sends its commands in one piece; their lengths are left out.
     client.on('data', (bytes) => {
-      const words = String(bytes)
-        .replace(/[*$]\d+\r\n/g, '')
-        .replaceAll('\r\n', ' ');
+      const words = String(bytes).replace(/(\r\n)?[*$]\d+\r\n/g, ' ');
       for (const [command] of words.matchAll(/hello|client setname|sentinel master|get-master|psubscribe/gi))
-        void this.#send(client, this.#replyTo(client, command.toLowerCase()));
+        client.write(this.#replyTo(client, command.toLowerCase()));
     });
   });
 
-  constructor(
-    public primary: RedisServer,
-    public epoch = 3,
-  ) {}
+  constructor(private primary: RedisServer) {}
 
   async start(): Promise<this> {
-    await once(this.#server.listen(0, this.host), 'listening');
+    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
+    this.network = await TcpProxy.to(this.#server.address() as AddressInfo);
     return this;
   }
 
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    return this.network.port;
   }
 
   /** Knows a failover that has ended. */
   learn(primary: RedisServer): void {
-    Object.assign(this, { primary, epoch: this.epoch + 1 });
+    this.primary = primary;
+    this.#epoch++;
   }
 
   /** Once the store listens. */
   async publish(channel: string, message: string): Promise<void> {
     await until(() => this.#subscribers.size > 0);
     for (const client of this.#subscribers)
-      void this.#send(client, array('pmessage', channel, channel, message).replace('*', '>'));
+      client.write(array('pmessage', channel, channel, message).replace('*', '>'));
   }
 
-  disconnect(): void {
-    for (const client of this.#clients) client.destroy();
-    this.#subscribers.clear();
-  }
-
-  close(): void {
+  async close(): Promise<void> {
     this.#server.close();
-    this.disconnect();
+    await this.network.close();
   }
 
   #replyTo(client: Socket, command: string): string {
@@ -73,12 +64,7 @@ class ScriptedSentinel {
     if (command === 'get-master') return array(...this.primary.peer);
     if (command === 'psubscribe') this.#subscribers.add(client);
     if (command === 'psubscribe') return '>3\r\n$10\r\npsubscribe\r\n$1\r\n*\r\n:1\r\n'.repeat(4);
-    return array('config-epoch', String(this.epoch), 'down-after-milliseconds', '5000');
-  }
-
-  async #send(client: Socket, text: string): Promise<void> {
-    if (this.delayMs > 0) await pause(this.delayMs, undefined, { ref: false });
-    client.write(text);
+    return array('config-epoch', String(this.#epoch), 'down-after-milliseconds', '5000');
   }
 }
 
@@ -94,18 +80,13 @@ describeOwnRedis('The Sentinels', (startRedis) => {
     for (const { admin } of [first, second]) await admin.set('plant-store:id', 'buckets-64 the-store');
     [one, other] = [await new ScriptedSentinel(first).start(), await new ScriptedSentinel(first).start()];
   });
-  afterEach(() => {
-    one.close();
-    other.close();
-  });
+  afterEach(() => Promise.all([one.close(), other.close()]));
 
-  const open = (...all: { host: string; port: number }[]) =>
-    opened({
-      url: 'redis://x',
-      sentinels: { nodes: all.map(({ host, port }) => ({ host, port })), master: 'plants' },
-      allowUnreachable: false,
-      examineEveryMs: 3_600_000,
-    });
+  const open = (...all: { readonly port: number }[]) => {
+    const nodes = all.map(({ port }) => ({ host: '127.0.0.1', port }));
+    const sentinels = { nodes, master: 'plants' };
+    return opened({ url: 'redis://x', sentinels, allowUnreachable: false, examineEveryMs: 3_600_000 });
+  };
   const events = () =>
     Promise.all([first, second].map(async ({ admin }) => (await admin.keys('*:events')).length));
   const hears = ({ log }: Opened) => until(() => log.some((line) => line.includes('fails over')));
@@ -118,13 +99,13 @@ describeOwnRedis('The Sentinels', (startRedis) => {
     });
 
   it('name it while others are frozen or gone', async () => {
-    other.delayMs = 600_000;
-    await (await open(other, { host: '127.0.0.1', port: 1 }, one)).append();
+    other.network.blackhole();
+    await (await open(other, { port: 1 }, one)).append();
     expect(await events()).to.deep.equal([1, 0]);
   });
 
   it('name it although the slower one has learned of a switch before the others', async () => {
-    other.delayMs = 300;
+    other.network.delayMs = 150;
     const store = await open(one, other);
     other.learn(second);
     await other.publish('+try-failover', FAILOVER);
@@ -138,7 +119,7 @@ describeOwnRedis('The Sentinels', (startRedis) => {
   it('name another one once a connection to one of them is back, which has missed the switch', async () => {
     const store = await open(one);
     one.learn(second);
-    one.disconnect();
+    one.network.cut();
     await hears(store);
     await until(() => succeeds(store.append()));
     expect(await events()).to.deep.equal([0, 1]);

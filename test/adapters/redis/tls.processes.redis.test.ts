@@ -18,18 +18,17 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
     let redis: RedisServer;
     let service: ServiceProcess | undefined;
 
-    /** A certificate, signed by that of `by`, or by itself. */
-    function certify(name: string, by?: string): void {
+    /** A certificate for localhost, which is its own authority. */
+    function certify(whose: string): void {
       const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-      const subject = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`, '-days', '1'];
-      const issuer = by ? ['-CA', path(`${by}.crt`), '-CAkey', path(`${by}.key`)] : [];
-      const files = ['-keyout', path(`${name}.key`), '-out', path(`${name}.crt`)];
-      execFileSync('openssl', ['req', '-x509', ...key, ...subject, ...issuer, ...files], { stdio: 'ignore' });
+      const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '1'];
+      const files = ['-keyout', path(`${whose}.key`), '-out', path(`${whose}.crt`)];
+      execFileSync('openssl', ['req', '-x509', ...key, ...subject, ...files], { stdio: 'ignore' });
     }
 
-    /** Their settings, of a server and of a Sentinel. */
+    /** The settings of a server and of a Sentinel. */
     const certificates = () =>
-      Object.entries({ cert: 'localhost.crt', key: 'localhost.key', 'ca-cert': 'ours.crt' }).map(
+      Object.entries({ cert: 'ours.crt', key: 'ours.key', 'ca-cert': 'ours.crt' }).map(
         ([what, file]) => [`tls-${what}-file`, path(file)] as const,
       );
 
@@ -41,26 +40,25 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
     }
 
     beforeEach(async () => {
-      certify('ours');
-      certify('theirs');
-      certify('localhost', 'ours');
+      ['ours', 'theirs'].forEach(certify);
       [redis, tlsPort] = await startTls();
     });
     afterEach(() => service?.kill());
 
-    async function start(url: string, ca = 'ours.crt', more: Record<string, string> = {}) {
-      const store = { EVENT_STORE: 'redis', REDIS_URL: url, NODE_EXTRA_CA_CERTS: path(ca) };
+    async function start(url: string, more: Record<string, string> = {}): Promise<HttpClient> {
+      const store = { EVENT_STORE: 'redis', REDIS_URL: url, NODE_EXTRA_CA_CERTS: path('ours.crt') };
       service = await ServiceProcess.start({ ...store, ...more });
       return new HttpClient(service.url, 'alice', tokenOf('alice'));
     }
 
-    async function serves(client: HttpClient): Promise<void> {
+    async function serves(...args: Parameters<typeof start>): Promise<void> {
+      const client = await start(...args);
       await client.plants([1, 'Fern']);
       expect(await client.names()).to.deep.equal(['Fern']);
     }
 
     it('serves with the certificate of their authority', async () => {
-      await serves(await start(`rediss://localhost:${tlsPort}`));
+      await serves(`rediss://localhost:${tlsPort}`);
       expect(await redis.admin.client('LIST')).to.match(new RegExp(`laddr=127.0.0.1:${tlsPort}`));
     });
 
@@ -70,35 +68,28 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
       ['no TLS', 'redis://localhost', 'ours.crt', /Redis cannot be reached: .*(closed|ECONNRESET)/i],
     ] as const)
       it(`is unavailable with ${what}, and names the reason`, async () => {
-        const client = await start(`${address}:${tlsPort}`, ca);
+        const client = await start(`${address}:${tlsPort}`, { NODE_EXTRA_CA_CERTS: path(ca) });
         expect(await client.list()).to.include({ status: 503, error: 50300 });
         await until(() => service!.events.some(({ msg }) => reason.test(String(msg))));
         expect(await redis.admin.dbsize()).to.equal(0);
       });
 
     it('serves on a Cluster whose nodes are announced by name', async () => {
-      const named = [
-        '--cluster-announce-hostname',
-        'localhost',
-        '--cluster-preferred-endpoint-type',
-        'hostname',
-      ];
-      const [node, port] = await startTls('--cluster-enabled', 'yes', '--tls-cluster', 'yes', ...named);
+      const named = 'cluster-announce-hostname localhost --cluster-preferred-endpoint-type hostname';
+      const [node, port] = await startTls(...`--cluster-enabled yes --tls-cluster yes --${named}`.split(' '));
       await formCluster([node]);
-      await serves(
-        await start('rediss://localhost', 'ours.crt', { REDIS_CLUSTER_NODES: `localhost:${port}` }),
-      );
+      await serves('rediss://localhost', { REDIS_CLUSTER_NODES: `localhost:${port}` });
     });
 
     it('serves on a primary that Sentinel names by its host', async () => {
       const lines = [
-        ...['resolve-hostnames', 'announce-hostnames'].map((each) => `sentinel ${each} yes`),
-        ...['tls-replication yes', ...certificates().map((each) => each.join(' '))],
+        ...['sentinel resolve-hostnames yes', 'sentinel announce-hostnames yes', 'tls-replication yes'],
+        ...certificates().map((each) => each.join(' ')),
       ];
       const primary = { host: 'localhost', port: tlsPort };
       const sentinel = await startSentinel(path('sentinel'), THIS_MACHINE, primary, { lines });
       const sentinels = { REDIS_SENTINELS: `127.0.0.1:${sentinel.port}`, REDIS_SENTINEL_MASTER: 'plants' };
-      await serves(await start('rediss://x', 'ours.crt', sentinels));
+      await serves('rediss://x', sentinels);
       expect(await redis.admin.exists('plant-store:{39}:plants/alice:events')).to.equal(1);
       await sentinel.stop();
     });
