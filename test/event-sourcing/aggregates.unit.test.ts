@@ -166,7 +166,7 @@ describe('The memory of aggregates', () => {
     return { clock, store, aggregates, query, inTurn };
   }
 
-  it('is bounded in bytes: the least recently used ones are evicted, and loaded again', async () => {
+  it('is bounded in bytes: one that was not used again is evicted, and loaded on its next request', async () => {
     const { aggregates, inTurn } = await memory({ a: [100], b: [100], c: [100] });
     expect(await inTurn('a', 'b', 'a', 'c')).to.equal('100 100 100 100');
     expect(aggregates.usage).to.include({ streams: 2, bytes: 24_096, hits: 1, misses: 3, evictions: 1 });
