@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { OutcomeUnknown, StoreUnavailable } from '../../src/event-sourcing';
+import { BEGINNING, OutcomeUnknown, StoreUnavailable, streamOf } from '../../src/event-sourcing';
 import { readConfig } from '../../src/service/config';
 import { readiness } from '../../src/service/readiness';
 import { UnusableStoreModule, closeStore, openStore } from '../../src/service/store';
@@ -39,72 +39,59 @@ describe('The module of EVENT_STORE', () => {
     });
 
   it('may be a CommonJS module whose exports Node cannot name, and its store an object of a class', async () => {
-    file = file.replace('.mjs', '.cjs');
+    file = path('store.cjs');
+    const can = { reads: true, writes: false };
     const { check, status, index } = await open(`class Opened {
-        #writes = false;
+        #can = ${JSON.stringify(can)};
         store = { read() {}, append() {} };
-        async check() { return { writes: this.#writes }; }
-        status() { return { reads: true, writes: this.#writes }; }
+        async check() { return this.#can; }
+        status() { return this.#can; }
         close() {}
       }
       const exported = { openEventStore: () => new Opened() };
       module.exports = { ...exported };`);
-    expect(await check()).to.deep.equal({ writes: false });
-    expect(status!()).to.deep.equal({ reads: true, writes: false });
-    expect(index).to.equal(undefined);
+    expect([await check(), status!(), index]).to.deep.equal([can, can, undefined]);
   });
 
   it('has its faults recognized by their names: it may have another copy of this package, or none', async () => {
-    const fail =
-      'const fail = (name, more) => { throw Object.assign(new Error("away"), { name, ...more }); };';
-    const { store } = await open(`${fail}
-      export const openEventStore = () => ({ check() {}, close() {}, store: {
-        async read() { fail("StoreUnavailable", { reason: "store_refused", retryAfterMs: 7 }); },
-        async append() { fail("OutcomeUnknown"); } } });`);
-    expect(await rejection(store.read('plants/a' as never, { version: 0, commit: '' })))
+    const fail = (fault: string) => `{ throw Object.assign(new Error('away'), ${fault}); }`;
+    const { store } = await open(`export const openEventStore = () => ({ check() {}, close() {}, store: {
+      async read() ${fail('{ name: "StoreUnavailable", reason: "store_refused", retryAfterMs: 7 }')},
+      async append() ${fail('{ name: "OutcomeUnknown" }')} } });`);
+    const stream = streamOf('plants', 'a');
+    expect(await rejection(store.read(stream, BEGINNING)))
       .to.be.instanceOf(StoreUnavailable)
       .and.to.include({ message: 'away', reason: 'store_refused', retryAfterMs: 7 });
-    expect(
-      await rejection(store.append('plants/a' as never, { version: 0, commit: '' }, 'c', [])),
-    ).to.be.instanceOf(OutcomeUnknown);
+    expect(await rejection(store.append(stream, BEGINNING, 'c', []))).to.be.instanceOf(OutcomeUnknown);
     file = path('other.mjs');
-    const unavailable = open(
-      `${fail} export const openEventStore = () => fail("StoreUnavailable", { reason: 1 });`,
-    );
-    expect(await rejection(unavailable))
+    const unavailable = fail('{ name: "StoreUnavailable", reason: 1 }');
+    expect(await rejection(open(`export function openEventStore() ${unavailable}`)))
       .to.be.instanceOf(StoreUnavailable)
       .and.to.include({ reason: 'store' });
   });
 });
 
 describe('Closing the event store', () => {
-  const lines: string[] = [];
-  const log = pino({}, { write: (line: string) => void lines.push(line) });
-  beforeEach(() => (lines.length = 0));
-
-  it('waits until it is closed, logs nothing, and leaves no timer', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
-    // From now on it has the timer of this test.
-    await untilIdle();
-    const before = timers();
-    let closed = false;
-    const close = async () => {
+  const broken = new Error('the pool is broken');
+  for (const [how, close, ...reasons] of [
+    ['logs nothing, and leaves no timer', untilIdle],
+    ['logs that it throws', () => expect.fail(broken.message), broken.message],
+    ['logs that it rejects', () => Promise.reject(broken), broken.message],
+    ['logs that it does not end', () => new Promise(() => {}), 'it has not closed within 20 ms'],
+  ] as [how: string, close: () => Promise<void>, ...reasons: string[]][])
+    it(how, async () => {
+      const lines: unknown[] = [];
+      const write = (line: string) => {
+        const { msg, err } = JSON.parse(line) as { readonly msg: string; readonly err: Error };
+        lines.push([msg, err.message]);
+      };
+      const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+      // From now on it has the timer of this test.
       await untilIdle();
-      closed = true;
-    };
-    await closeStore({ close } as never, log, 60_000);
-    expect([closed, lines, timers()]).to.deep.equal([true, [], before]);
-  });
-
-  for (const [how, close, reason] of [
-    ['throws', () => expect.fail('the pool is broken'), 'the pool is broken'],
-    ['rejects', () => Promise.reject(new Error('the pool is broken')), 'the pool is broken'],
-    ['does not end', () => new Promise<void>(() => {}), 'it has not closed within 20 ms'],
-  ] as const)
-    it(`logs why it failed if it ${how}`, async () => {
-      await closeStore({ close } as never, log, 20);
-      const line = JSON.parse(lines[0]!) as { readonly msg: string; readonly err: Error };
-      expect([line.msg, line.err.message]).to.deep.equal(['the event store could not be closed', reason]);
+      const before = timers();
+      await closeStore({ close } as never, pino({}, { write }), reasons.length > 0 ? 20 : 60_000);
+      expect(timers()).to.equal(before);
+      expect(lines).to.deep.equal(reasons.map((reason) => ['the event store could not be closed', reason]));
     });
 });
 
