@@ -200,7 +200,7 @@ describeOwnRedis('The commands of docs/runbook.md, as the Redis users that it na
     const NEW = compiled();
     const instance = { PORT, ADMIN_PORT, NEW, AUTH_TOKENS: 'alice:a-token-of-alice' };
     const before = run(`exec node ${join(NEW, 'dist/main.js')}`, { ...settings, ...instance });
-    await until(() => before.said.out.includes(' listens on '));
+    await until(() => before.out.includes(' listens on '));
     const after = await follow('upgrade instance and sizing', { ...instance, PID: String(before.child.pid) });
     expect(after).to.include(DONE);
     expect(await before.ended).to.include(DONE);

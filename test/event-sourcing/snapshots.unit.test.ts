@@ -62,7 +62,7 @@ function scriptOf(
         const { commit } = (await script.store.history(script.name))[version - 1]!;
         const { format, encode } = counterKind.stateCodec!;
         const usable = { format, head: { version, commit }, chunks: [...encode(version)] };
-        snapshots.keep(script.name, { ...usable, ...(change && CHANGES[change]!(usable)) });
+        snapshots.kept.set(script.name, { ...usable, ...(change && CHANGES[change]!(usable)) });
       },
       saved() {
         const { head, chunks } = snapshots.kept.get(script.name) ?? {};

@@ -101,7 +101,7 @@ const saving = (change: (chunks: string[], before: readonly string[]) => string[
 const writingOver = keeping((snapshots) => ({
   async save(stream, { chunks, ...snapshot }) {
     const kept: string[] = [];
-    snapshots.keep(stream, { ...snapshot, chunks: kept });
+    snapshots.kept.set(stream, { ...snapshot, chunks: kept });
     for (const chunk of chunks) {
       await turn();
       kept.push(chunk);

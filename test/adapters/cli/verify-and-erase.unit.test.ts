@@ -96,7 +96,7 @@ plants/twice: event 2 of the history creates an id that is taken
     it(`exits with ${code} after a snapshot ${what}`, async () => {
       const snapshots = new MemorySnapshots();
       if (change instanceof Error) snapshots.fault = change;
-      else snapshots.keep(ALICE, { ...right, ...change });
+      else snapshots.kept.set(ALICE, { ...right, ...change });
       const outcome = await runCli({ store, snapshots }, 'events verify --user alice');
       expect(outcome.code).to.equal(code);
       expect(outcome.out).to.contain(problem && `plants/alice: ${problem}`);

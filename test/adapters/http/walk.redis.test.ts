@@ -1,20 +1,20 @@
 /** A client walks through the pages of a list, and Redis fails over between two of them. */
 import { expect } from 'chai';
 import { HttpClient, nextPage } from '../../support/client';
-import { instancesPerTest } from '../../support/instance';
 import { describeOwnRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
+import { servicesPerTest } from '../../support/watched-service';
 
 describeOwnRedis('A walk through the pages of a list', (startRedis) => {
-  const start = instancesPerTest();
+  const start = servicesPerTest();
 
   it('has each plant once that a failover does not lose, also after others took the place of lost ones', async () => {
     const primary = await startRedis();
     const replica = await startRedis('--replicaof', ...primary.peer);
     const proxy = await TcpProxy.to(primary);
-    const [service] = await start(1, { REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
-    const client = new HttpClient(service!.url);
+    const service = await start({ REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
+    const client = new HttpClient(service.url);
     const create = (...ids: number[]) => client.plants(...ids.map((id) => [id, `plant ${id}`] as const));
     const isReplicated = async () =>
       /state=online,offset=(\d+),[^]*master_repl_offset:\1\r/.test(await primary.admin.info('replication'));
