@@ -5,7 +5,7 @@ import { METHODS } from '../../../src/adapters/http';
 import { plantCodec } from '../../../src/application';
 import type { PlantEvent } from '../../../src/domain';
 import { StoreUnavailable } from '../../../src/event-sourcing';
-import { HttpClient } from '../../support/client';
+import { HttpClient, exchange } from '../../support/client';
 import { created } from '../../support/given';
 import { metricOf, metricsOf } from '../../support/metrics';
 import { RawSocket } from '../../support/raw-socket';
@@ -37,16 +37,14 @@ describe('/metrics', () => {
 
   const client = (user = 'alice') => new HttpClient(test.service.url, user);
   const create = async (id: number) => (await client().create(id, 'Fern')).status;
-  const text = async () => (await fetch(`${test.service.url}/metrics`)).text();
+  const text = async () => (await exchange(test.service.url, { path: '/metrics' })).text;
   async function expectMetrics(expected: Readonly<Record<string, number>>): Promise<void> {
     const value = await metricsOf(test.service.url);
     for (const [series, number] of Object.entries(expected)) expect(value(series), series).to.equal(number);
   }
 
-  it('needs no token, is text for Prometheus that says what each metric counts, and has those of the page', async () => {
-    const answer = await fetch(`${test.service.url}/metrics`);
-    expect(answer.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
-    const all = await answer.text();
+  it('needs no token, says what each metric counts, and has those of the page', async () => {
+    const all = await text();
     const names = [...all.matchAll(/^# HELP (\w+) .+\n# TYPE \1 /gm)].map(([, name]) => name);
     expect(names).to.have.length(all.match(/^# TYPE /gm)!.length);
     expect(names).to.include.members(['nodejs_eventloop_lag_p99_seconds', 'process_resident_memory_bytes']);

@@ -5,7 +5,11 @@ import { anyPlant } from '../../../domain/arbitraries';
 import { HttpClient, nextPage } from '../../../support/client';
 import type { WatchedService } from '../../../support/watched-service';
 
-const AUTH_TOKENS = Array.from({ length: 200 }, (_, user) => `user ${user}:token-${user}`).join();
+/** Names that differ only in case, and in how Unicode composes a letter. */
+const LETTERS = ['é', 'É', 'e\u0301', 'E\u0301'];
+const PAIRS = LETTERS.flatMap((one) => LETTERS.map((other) => one + other));
+const NAMES = PAIRS.flatMap((one) => PAIRS.map((other) => one + other));
+const AUTH_TOKENS = NAMES.map((name, user) => `${name}:token-${user}`).join();
 
 /** One or more instances on one store, started once for the suite in whose body this is called. */
 export function tested(
@@ -17,7 +21,7 @@ export function tested(
   after(() => Promise.all(services.map((service) => service.stop())));
   const urls = () => services.map(({ url }) => url);
   /** A user that no other test has. */
-  const user = () => new HttpClient(urls(), `user ${users}`, `token-${users++}`);
+  const user = () => new HttpClient(urls(), '', `token-${users++}`);
   return { urls, user };
 }
 
