@@ -130,7 +130,6 @@ describeRedis('An append to Redis', (redis) => {
 
 describeOwnRedis('A Redis of a running store', (startRedis) => {
   const open = openedPerTest();
-  const users = Array.from({ length: 100 }, (_, index) => `user ${index}`);
 
   async function start() {
     const { admin, url } = await startRedis();
@@ -153,16 +152,6 @@ describeOwnRedis('A Redis of a running store', (startRedis) => {
       await until(() => status().reads);
       expect(await stream().history()).to.have.length(2);
     }
-  });
-
-  it('executes the appends of one turn at once, and its reads too', async () => {
-    const { admin, append, stream } = await start();
-    await stream().read(BEGINNING);
-    await admin.config('RESETSTAT');
-    await Promise.all(users.map((user) => append(user)));
-    await Promise.all(users.map((user) => stream(user).read(BEGINNING)));
-    const stats = await admin.info('commandstats');
-    expect(stats).to.include('cmdstat_evalsha:calls=2,').and.to.include('cmdstat_xadd:calls=100,');
   });
 
   it('serves lists, and is ready, beside a write that waits: an operator has paused writes', async () => {
