@@ -103,17 +103,9 @@ const suites: Suites = {
       answer both; answer; b -> ok; recorded -> +4 +2`,
   },
 
-  'A command whose outcome is unknown is never recorded': {
-    'after its repetition was acknowledged': `
-      a: +1; keep late; hang; pass 1000; b: +1; answer; execute late; b -> ok; recorded -> +1`,
-  },
-
   'A command that failed as unavailable': {
     'fails at once when the store refuses its first attempt, and is not recorded': `
       a: +1; refuse; a -> StoreUnavailable; pass 1000; calls -> none; recorded -> none`,
-    'is not recorded when it becomes possible after it expired': `
-      others +1; load; p: sum; keep early; pass 500; a: -2; pass 250; q: sum; answer early; keep read; others +1
-      pass 750; a q -> StoreUnavailable, pending; answer read; q -> 2; recorded -> +1 +1`,
     'is not unknown when the repeated append conflicted and then the read failed': `
       page=1; a: +1; keep late; lose; others +2 +3; pass 100; answer; refuse; execute late; a -> StoreUnavailable
       recorded -> +2 +3`,
@@ -126,8 +118,6 @@ const suites: Suites = {
     'fails each waiting request at its own deadline': `
       p: sum; pass 100; a: +1; pass 100; b: +2; pass 800; hang; pass 99; a b -> pending, pending; pass 1
       a b -> StoreUnavailable, pending; pass 99; b -> pending; pass 1; b -> StoreUnavailable`,
-    'watches the deadlines of a round in flight while others wait': `
-      load; pass 500; a: +1; hang; pass 200; b: +2; pass 799; a -> pending; pass 1; a -> OutcomeUnknown`,
     'fails an expired waiting request as unavailable, and never sends it': `
       a: +1; b: +2; pass 1000; answer; pass 1000; a b -> OutcomeUnknown, StoreUnavailable; recorded -> +1
       error b message reason -> the event store did not answer in time,store; sent -> append 0`,

@@ -87,13 +87,16 @@ export class Pending<Value> {
   }
 }
 
+/** The stream of all scripts. */
+const NAME = 'ada';
+
 async function serve(store: ScriptedStore<Changed>): Promise<void> {
   store.held = false;
   for (const call of [...store.calls]) await call.answer();
 }
 
 /** The steps with the calls of a store, with other writers of a stream, and with the time. */
-export function storeSteps(store: ScriptedStore<Changed>, stream: string, clock: ManualClock): Steps {
+export function storeSteps(store: ScriptedStore<Changed>, clock: ManualClock): Steps {
   const kept = new Map<string, StoreCall>();
   const call = (name?: string) => (name === undefined ? store.sole : kept.get(name)!);
   return {
@@ -114,10 +117,10 @@ export function storeSteps(store: ScriptedStore<Changed>, stream: string, clock:
     serve: () => serve(store),
     others: ([first, ...more]) => {
       const events = (texts: string[]) => texts.map((by) => changed(Number(by)));
-      if (Number.isNaN(Number(first))) return store.recordCommit(stream, first, ...events(more));
-      return store.record(stream, ...events([first, ...more]));
+      if (Number.isNaN(Number(first))) return store.recordCommit(NAME, first, ...events(more));
+      return store.record(NAME, ...events([first, ...more]));
     },
-    'lose-tail': ([version]) => store.loseTail(stream, Number(version)),
+    'lose-tail': ([version]) => store.loseTail(NAME, Number(version)),
     pass: ([ms]) => clock.pass(Number(ms)),
     settle: settled,
   };
@@ -126,7 +129,6 @@ export function storeSteps(store: ScriptedStore<Changed>, stream: string, clock:
 export const TIMEOUT_MS = 1000;
 
 export interface ScriptOptions extends Partial<Shared> {
-  readonly name?: string;
   /** Events in a page of the store. */
   readonly page?: number;
   readonly kind?: Partial<typeof counterKind>;
@@ -143,7 +145,6 @@ interface Answer {
 }
 
 export class Script {
-  readonly name: string;
   readonly clock = new ManualClock();
   readonly store: ScriptedStore<Changed>;
   readonly aggregate: Aggregate<number, Changed, 'too-low', number>;
@@ -154,21 +155,12 @@ export class Script {
   #commits = 0;
 
   constructor(
-    {
-      name = 'ada',
-      page = 1000,
-      kind,
-      postponed,
-      maxCommandBytes = Infinity,
-      maxReads,
-      ...shared
-    }: ScriptOptions = {},
+    { page = 1000, kind, postponed, maxCommandBytes = Infinity, maxReads, ...shared }: ScriptOptions = {},
     private readonly moreSteps: Steps = {},
   ) {
-    this.name = name;
     this.store = new ScriptedStore(codec, page);
     this.aggregate = new Aggregate(
-      streamName(name),
+      streamName(NAME),
       { ...counterKind, ...kind },
       {
         store: this.store,
@@ -189,8 +181,7 @@ export class Script {
   }
 
   play(script: string): Promise<void> {
-    const { store, name, clock } = this;
-    return play({ ...storeSteps(store, name, clock), ...this.#steps, ...this.moreSteps }, script);
+    return play({ ...storeSteps(this.store, this.clock), ...this.#steps, ...this.moreSteps }, script);
   }
 
   readonly #steps: Steps = {
@@ -202,7 +193,7 @@ export class Script {
       of.map((member) => String((this.#requests.get(name)!.error as Record<string, unknown>)[member])),
     load: () => this.#load(),
     begin: () => this.#postponed.splice(0).map((start) => start()).length,
-    recorded: async () => listed((await this.store.history(this.name)).map(({ event }) => signed(event.by))),
+    recorded: async () => listed((await this.store.history(NAME)).map(({ event }) => signed(event.by))),
     observed: () => () => listed(this.#observed.splice(0), ', '),
     bytes: () => this.aggregate.bytes,
     evictable: () => this.aggregate.evictable,
