@@ -151,18 +151,12 @@ const suites: Suites = {
   },
 
   'A failed round': {
-    'fails each of its requests as unavailable if nothing was written': `
-      others +1; load; p: sum; a: +2; b: -9; q: sum; answer; refuse; a b q -> StoreUnavailable, StoreUnavailable, StoreUnavailable
-      recorded -> +1`,
     'fails a read whose reply was lost as unavailable: a read changes nothing': `
       p: sum; a: -1; lose; lose; p a -> StoreUnavailable, StoreUnavailable; error p message -> the round failed`,
-  },
-
-  'A bug of the store': {
-    'makes the outcome of an append unknown, with the bug as its cause': `
+    'has the outcome of an append unknown if the store has a bug, with the bug as the cause': `
       p: sum; a: +1; q: sum; answer; execute; bug; a q -> OutcomeUnknown, TypeError
       error a message cause -> the write may have been recorded,TypeError: a bug of the store`,
-    'makes the aggregate reload the stream': 'others +1; load; q: sum; bug; bytes -> 0; load -> 1',
+    'reloads the stream if the store has a bug': 'others +1; load; q: sum; bug; bytes -> 0; load -> 1',
   },
 
   'The observer of an aggregate': {
@@ -184,4 +178,11 @@ describe('A round of an aggregate', () => {
     new Script({ kind: { sizes: { ofState: () => 0, ofCommand: (by) => by * 2 ** 20 } } }).play(`
       p: +1; a: +1; b: +3; c: +1; d: 0; answer; calls -> append 1/mine-1 as mine-2 +1; answer
       calls -> append 2/mine-2 as mine-3 +3; answer; calls -> append 3/mine-3 as mine-4 +1; answer; a b c d -> ok, ok, ok, ok`));
+
+  it('does not expire a request when its timer fires early', async () => {
+    const script = new Script();
+    const after = script.clock.after.bind(script.clock);
+    script.clock.after = (ms, action) => after(Math.max(1, ms - 1), action);
+    await script.play('q: sum; pass 999; q -> pending; pass 1; q -> StoreUnavailable');
+  });
 });

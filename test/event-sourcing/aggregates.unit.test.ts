@@ -15,7 +15,7 @@ import { MemorySnapshots } from '../support/memory-snapshots';
 import { rejection } from '../support/rejection';
 import { ScriptedStore, historyOf } from '../support/scripted-store';
 import { type Changed, changed, codec, counter, counterKind } from './counter';
-import { Pending, Script, TIMEOUT_MS, settled } from './script';
+import { Pending, TIMEOUT_MS, settled } from './script';
 
 function given(options: Partial<AggregatesOptions> = {}, store = new MemoryEventStore()) {
   // No request expires because the machine is slow.
@@ -128,15 +128,6 @@ describe('An executed command', () => {
     expect(faults).to.deep.equal([(failed as PromiseRejectedResult).reason]);
     expect([first!.status, last!.status]).to.deep.equal(['fulfilled', 'fulfilled']);
     expect((await add(0, kind)).head.version).to.equal(2);
-  });
-});
-
-describe('An aggregate', () => {
-  it('does not expire a request when its timer fires early', async () => {
-    const script = new Script();
-    const after = script.clock.after.bind(script.clock);
-    script.clock.after = (ms, action) => after(Math.max(1, ms - 1), action);
-    await script.play(`q: sum; pass ${TIMEOUT_MS - 1}; q -> pending; pass 1; q -> StoreUnavailable`);
   });
 });
 

@@ -50,9 +50,7 @@ const CHANGES: Readonly<Record<string, (usable: KeptSnapshot) => Partial<KeptSna
   broken: ({ chunks }) => ({ chunks: [...chunks, 'broken'] }),
 };
 
-interface Options extends ScriptOptions {
-  readonly every?: number;
-}
+type Options = ScriptOptions & { readonly every?: number };
 
 function scriptOf({ every = 6, ...options }: Options) {
   const snapshots = new Snapshots();

@@ -54,15 +54,14 @@ describe('The JSON of an event', () => {
 
 describe('A stream name', () => {
   const longest = `c${'-'.repeat(31)}`;
-  const shown = (text: string) => JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 
   it('has an id of 1 to 255 characters, and may have a category', () => {
     const ids = ['a', 'ada lovelace', 'a\nb', '{}%:', 'x'.repeat(255), '🌱'.repeat(255)];
     for (const text of [...ids, `${longest}/${'x'.repeat(255)}`, `plants/${'🌱'.repeat(255)}`])
-      expect(parseStreamName(text), shown(text)).to.equal(text);
+      expect(parseStreamName(text), text.slice(0, 40)).to.equal(text);
     const tooLong = ['x', '🌱'].flatMap((each) => [each.repeat(256), `plants/${each.repeat(256)}`]);
     for (const text of ['', ...tooLong, `Plants/${'x'.repeat(250)}`, '\ud800', 'a/\udc00b'])
-      expect(parseStreamName(text), shown(text)).to.equal(undefined);
+      expect(parseStreamName(text), text.slice(0, 40)).to.equal(undefined);
   });
 
   it('is made of a category and an id, and has these parts', () => {

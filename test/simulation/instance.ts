@@ -44,7 +44,8 @@ export class Instance {
   /** Calls without an outcome, and when the last one failed. */
   unsettled = 0;
   failedAt = -Infinity;
-  #requests = 0;
+  /** Number of requests so far. */
+  requests = 0;
   #requestsOfRounds = 0;
   #isSaving = false;
   /** The append of each stream that has no outcome, and whose round has not failed. */
@@ -71,19 +72,12 @@ export class Instance {
     for (const cancel of this.#alarms) cancel();
   }
 
-  /** Sends a request of a stream. */
-  send<T>(stream: string, send: () => T): T {
-    this.#requests++;
-    this.pending.set(stream, (this.pending.get(stream) ?? 0) + 1);
-    return send();
-  }
-
   /** Reports what is not released although there is no request, and requests that were in two rounds. */
   checkIdle(): void {
     const { report } = this.options;
     const { commandBytes, loadsWaiting } = this.aggregates.usage;
     if (commandBytes > 0 || loadsWaiting > 0) report('commands or loads are left over');
-    if (this.#requestsOfRounds > this.#requests) report('a request was in two rounds');
+    if (this.#requestsOfRounds > this.requests) report('a request was in two rounds');
   }
 
   #observe(event: AggregateEvent): void {

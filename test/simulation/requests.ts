@@ -127,17 +127,14 @@ export class Requests {
     };
     const failed = (error: Error) =>
       answered(error instanceof OutcomeUnknown ? 'unknown' : 'failed', error.name, error);
+    instance.requests++;
+    instance.pending.set(stream, pending + 1);
     const { aggregates } = instance;
-    instance
-      .send(stream, async (): Promise<Answer> => {
-        if (request.type === 'list')
-          return aggregates.query(plantKind, user, (plants, head) => this.#listed(user, plants, head));
-        return (await aggregates.execute(plantKind, user, request)).rejection ?? 'ok';
-      })
-      .then(
-        (answer) => answered(answer, 'served'),
-        (error: unknown) => failed(error as Error),
-      );
+    const result =
+      request.type === 'list'
+        ? aggregates.query(plantKind, user, (plants, head) => this.#listed(user, plants, head))
+        : aggregates.execute(plantKind, user, request).then(({ rejection }) => rejection ?? 'ok');
+    result.then((answer) => answered(answer, 'served'), failed);
     return sent;
   }
 
