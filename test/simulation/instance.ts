@@ -44,9 +44,6 @@ export class Instance {
   /** Calls without an outcome, and when the last one failed. */
   unsettled = 0;
   failedAt = -Infinity;
-  /** Number of requests so far. */
-  requests = 0;
-  #requestsOfRounds = 0;
   #isSaving = false;
   /** The append of each stream that has no outcome, and whose round has not failed. */
   readonly #appending = new Map<string, object>();
@@ -72,16 +69,13 @@ export class Instance {
     for (const cancel of this.#alarms) cancel();
   }
 
-  /** Reports what is not released although there is no request, and requests that were in two rounds. */
+  /** Reports what is not released although there is no request. */
   checkIdle(): void {
-    const { report } = this.options;
     const { commandBytes, loadsWaiting } = this.aggregates.usage;
-    if (commandBytes > 0 || loadsWaiting > 0) report('commands or loads are left over');
-    if (this.#requestsOfRounds > this.requests) report('a request was in two rounds');
+    if (commandBytes > 0 || loadsWaiting > 0) this.options.report('commands or loads are left over');
   }
 
   #observe(event: AggregateEvent): void {
-    if (event.type === 'round') this.#requestsOfRounds += event.requests;
     if (event.type === 'fault') this.#appending.delete(event.stream);
     if (event.type === 'lost' && !this.options.hasLost(event.stream))
       this.options.report(`the history of ${event.stream} counts as lost, and is not`);
@@ -172,14 +166,8 @@ export class Projector {
     private readonly model: Database,
     private readonly die: () => void,
   ) {
-    const apply = (batch: Batch<Write>) => this.#apply(batch);
-    this.projection = project(ports, {
-      kinds: [plantKind],
-      clock,
-      checkpoint: model,
-      apply,
-      observe: () => {},
-    });
+    const options = { kinds: [plantKind], clock, checkpoint: model, observe: () => {} };
+    this.projection = project(ports, { ...options, apply: (batch) => this.#apply(batch) });
   }
 
   async #apply(batch: Batch<Write>): Promise<void> {

@@ -60,6 +60,9 @@ export const TIMEOUT_MS = 200;
 const MAX_PENDING = 5;
 
 interface Sent extends Operation {
+  /** When it was sent, and how many requests of its stream were pending then. */
+  readonly sentAt: number;
+  readonly pending: number;
   answered: number;
   answer: Answer;
   /** Empty while it is pending. */
@@ -113,21 +116,19 @@ export class Requests {
     const pending = instance.pending.get(stream) ?? 0;
     if (pending === MAX_PENDING) return undefined;
     const request = nameless.type === 'create' ? { ...nameless, name: `plant-${++this.#names}` } : nameless;
-    const by = { user, client: user, instance: nth, request };
+    const by = { user, client: user, instance: nth, request, sentAt: this.clock.now(), pending };
     const sent: Sent = { ...by, asked: ++this.#moment, answered: Infinity, answer: 'unknown', response: '' };
     this.sent.push(sent);
     this.note(`request ${sent.asked}: ${JSON.stringify(request)} of ${user} to instance ${nth}`);
-    const arrived = this.clock.now();
     const answered = (answer: Answer, response: string, error?: Error) => {
       if (!instance.alive) return;
       instance.pending.set(stream, instance.pending.get(stream)! - 1);
       this.#answer(sent, answer, response);
-      const wrong = this.#wrongAnswer(request, instance, arrived, pending, error);
+      const wrong = this.#wrongAnswer(sent, instance, error);
       if (wrong !== undefined) this.report(`${request.type} of ${user} was answered ${response} ${wrong}`);
     };
     const failed = (error: Error) =>
       answered(error instanceof OutcomeUnknown ? 'unknown' : 'failed', error.name, error);
-    instance.requests++;
     instance.pending.set(stream, pending + 1);
     const { aggregates } = instance;
     const result =
@@ -177,15 +178,9 @@ export class Requests {
   }
 
   /** What is wrong with an answer if that alone tells; the checker compares it with the others. */
-  #wrongAnswer(
-    request: Request,
-    instance: Instance,
-    arrived: number,
-    pending: number,
-    error: Error | undefined,
-  ): string | undefined {
+  #wrongAnswer({ request, sentAt, pending }: Sent, instance: Instance, error?: Error): string | undefined {
     const { maxWaiting } = this.schedule;
-    const tookMs = this.clock.now() - arrived;
+    const tookMs = this.clock.now() - sentAt;
     if (tookMs > TIMEOUT_MS) return `after ${tookMs} ms`;
     // A TypeError is a bug of the store.
     if (error === undefined || error instanceof TypeError)
@@ -197,7 +192,7 @@ export class Requests {
     if (error.reason === 'waiting_requests')
       return pending > maxWaiting ? undefined : `although only ${pending} were pending`;
     // Also just before it arrived: a load between two of its pages may have the fault of the next one.
-    const hasFailed = instance.failedAt >= arrived || instance.unsettled > 0 || tookMs === TIMEOUT_MS;
+    const hasFailed = instance.failedAt >= sentAt || instance.unsettled > 0 || tookMs === TIMEOUT_MS;
     return hasFailed ? undefined : 'although no call to the store failed';
   }
 }
