@@ -1,10 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { MemoryEventStore } from '../../src/adapters/memory';
 import { BEGINNING } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
 import { created, encoded } from './given';
 import { metricOf } from './metrics';
 import { type Answer, RawSocket } from './raw-socket';
+import { until } from './until';
 import { type WatchedService, startWatched } from './watched-service';
 
 /** The in-memory store behind a slow network: it executes calls at once, but delays the replies. */
@@ -25,7 +25,7 @@ export class SlowStore extends MemoryEventStore {
   async #late<T>(reply: Promise<T>): Promise<T> {
     this.trips++;
     const since = performance.now();
-    while (performance.now() - since < this.delayMs) await delay(5);
+    await until(() => performance.now() - since >= this.delayMs, Infinity);
     return reply;
   }
 }
