@@ -1,4 +1,4 @@
-import { type ChildProcess, execSync, spawn } from 'node:child_process';
+import { execSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, type Server, createServer, request } from 'node:http';
@@ -9,8 +9,8 @@ import { expect } from 'chai';
 import { PROBLEMS } from '../../src/adapters/http/problems';
 import { HttpClient } from '../support/client';
 import { describePrograms } from '../support/programs';
-import { endWithProcess } from '../support/redis/end-with-process';
 import { freePort } from '../support/redis/free-port';
+import { TestProcess } from '../support/service-process';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { tokenOf } from '../support/token';
 import { until } from '../support/until';
@@ -22,8 +22,7 @@ const portOf = (server: Server) => (server.address() as AddressInfo).port;
 describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () => {
   const path = temporaryDirectory();
   let url: string;
-  let proxy: ChildProcess;
-  let log = '';
+  let proxy: TestProcess;
   /** `method port` of each request that a fake instance received. */
   let received: string[] = [];
   /** What the fake instances answer; 0 to break off. */
@@ -40,10 +39,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
       .replace(/slowstart \w+|init-addr none resolvers docker/g, '')
       .replace(/server-template .*/, ports.map((each) => `server s${each} 127.0.0.1:${each}`).join('\n  '));
     writeFileSync(path('haproxy.cfg'), configuration);
-    proxy = spawn('haproxy', ['-db', '-f', path('haproxy.cfg')], { stdio: ['ignore', 'pipe', 'ignore'] });
-    const forgotten = endWithProcess(() => proxy.kill('SIGKILL'));
-    proxy.once('exit', forgotten);
-    proxy.stdout!.on('data', (chunk: Buffer) => (log += chunk.toString()));
+    proxy = new TestProcess(spawn('haproxy', ['-db', '-f', path('haproxy.cfg')]));
     url = `http://127.0.0.1:${port}/plants`;
     await until(async () => (await send().catch(() => undefined))?.statusCode !== undefined);
     received = [];
@@ -70,7 +66,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
 
   afterEach(() => {
     status = 200;
-    proxy.kill('SIGKILL');
+    void proxy.kill();
     for (const server of servers.splice(0)) server.close().closeAllConnections();
   });
 
@@ -86,7 +82,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     expect(service.log.join('')).to.contain('"requestId":"mine"');
     await service.stop();
     await until(async () => (await alice.list()).error === 50300);
-    await until(() => log.includes('"requestId":"mine","method":"GET","status":200'));
+    await until(() => proxy.out.includes('"requestId":"mine","method":"GET","status":200'));
   });
 
   it('repeats a list at another instance, and no write', async () => {

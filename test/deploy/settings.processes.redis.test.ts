@@ -1,13 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { readConfig } from '../../src/service/config';
 import { theBlock } from '../docs/samples';
 import { compiledCli } from '../support/compiled-cli';
 import { describePrograms } from '../support/programs';
-import { endWithProcess } from '../support/redis/end-with-process';
 import { freePort } from '../support/redis/free-port';
+import { TestProcess } from '../support/service-process';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
 
@@ -45,8 +44,7 @@ describePrograms({ 'redis-server': 'redis-server' }, 'deploy/redis/start.sh', ()
   it('starts a Redis on which its users can write and erase', async () => {
     const port = await freePort();
     const args = ['deploy/redis/start.sh', '--port', String(port), '--dir', path('.'), '--save', ''];
-    const redis = spawn('sh', args, { env: ENVIRONMENT, stdio: 'ignore' });
-    const forgotten = endWithProcess(() => redis.kill('SIGKILL'));
+    const redis = new TestProcess(spawn('sh', args, { env: ENVIRONMENT }));
     try {
       const ping = `-p ${port} --user probe --pass any --no-auth-warning -e ping`.split(' ');
       await until(() => spawnSync('redis-cli', ping).status === 0);
@@ -56,8 +54,7 @@ describePrograms({ 'redis-server': 'redis-server' }, 'deploy/redis/start.sh', ()
       const erase = `${as(`plant-store-operator:${REDIS_OPERATOR_PASSWORD}`)} events erase --user alice --yes`;
       expect((await bash(`${create} && ${erase}`).ended).out).to.equal('Fern\nErased 1 event of alice.\n');
     } finally {
-      redis.kill('SIGKILL');
-      await once(redis, 'exit').finally(forgotten);
+      await redis.kill();
     }
   });
 });

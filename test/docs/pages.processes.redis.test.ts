@@ -38,10 +38,7 @@ describe("The README's first minute", () => {
 describeOwnRedis('The sessions of docs/command-line.md', (startRedis) => {
   it('have the outputs that they show', async () => {
     const project = newProject('session');
-    const cli = project.path('node_modules/plant-store/dist/cli.js');
-    writeFileSync(project.path('plant-store'), `#!/bin/sh\nexec node ${cli} "$@"\n`, { mode: 0o755 });
-    const PATH = `${project.path('.')}:${process.env.PATH}`;
-    const settings = { PATH, EVENT_STORE: 'redis', REDIS_URL: (await startRedis()).url };
+    const settings = { EVENT_STORE: 'redis', REDIS_URL: (await startRedis()).url };
     play('console session', (script) => project.run(`exec 2>&1\n${script}`, settings));
   });
 });

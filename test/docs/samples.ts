@@ -65,7 +65,7 @@ export function newProject(name: string) {
     path,
     /** Runs a command, and returns its standard output. Throws with all of its output if it fails. */
     run(command: string, environment: Readonly<Record<string, string>> = {}): string {
-      const PATH = `${resolve('node_modules/.bin')}:${process.env.PATH!}`;
+      const PATH = `${compiled()}/bin:${resolve('node_modules/.bin')}:${process.env.PATH!}`;
       const env = { ...process.env, PATH, ...environment };
       const options = { cwd: path('.'), env, timeout: 120_000, encoding: 'utf8' } as const;
       const { status, stdout, stderr } = spawnSync('bash', ['-c', command], options);
