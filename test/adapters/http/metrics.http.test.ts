@@ -2,44 +2,33 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { METHODS } from '../../../src/adapters/http';
-import { plantCodec } from '../../../src/application';
-import type { PlantEvent } from '../../../src/domain';
 import { StoreUnavailable } from '../../../src/event-sourcing';
+import { streamName } from '../../../src/testing/a-stream';
 import { HttpClient, exchange } from '../../support/client';
-import { created } from '../../support/given';
+import { created, encoded } from '../../support/given';
 import { metricOf, metricsOf } from '../../support/metrics';
 import { RawSocket } from '../../support/raw-socket';
 import { END, HOST, LIST } from '../../support/requests';
-import { ScriptedStore } from '../../support/scripted-store';
+import { served } from '../../support/served';
+import { authTokensOf } from '../../support/token';
 import { until } from '../../support/until';
-import { type WatchedService, startWatched } from '../../support/watched-service';
 
 const LIVE = `GET /health/live HTTP/1.1\r\n${HOST}${END}`;
 const METRICS = `GET /metrics HTTP/1.1\r\n${HOST}${END}`;
 const DURATIONS = 'http_request_duration_seconds_count';
 const CALLS = 'plant_store_event_store_duration_seconds_count';
 
-/** A service for each test of a suite, on a store that serves at once unless it is held. */
-function startedPerTest(environment: Readonly<Record<string, string>>) {
-  const test = {} as { service: WatchedService; store: ScriptedStore<PlantEvent> };
-  beforeEach(async () => {
-    test.store = new ScriptedStore(plantCodec);
-    test.store.held = false;
-    test.service = await startWatched(environment, { eventStore: test.store });
-  });
-  afterEach(() => test.service.stop());
-  return test;
-}
+const FOR_EVER_MS = 3_600_000;
 
 describe('/metrics', () => {
   const users = ['alice', 'bob', 'carol', 'dave', 'eve', 'frank'];
-  const test = startedPerTest({ AUTH_TOKENS: users.map((user) => `${user}:token-of-${user}`).join() });
+  const edge = served({ AUTH_TOKENS: authTokensOf(...users) });
 
-  const client = (user = 'alice') => new HttpClient(test.service.url, user);
+  const client = (user = 'alice') => new HttpClient(edge().service.url, user);
   const create = async (id: number) => (await client().create(id, 'Fern')).status;
-  const text = async () => (await exchange(test.service.url, { path: '/metrics' })).text;
+  const text = async () => (await exchange(edge().service.url, { path: '/metrics' })).text;
   async function expectMetrics(expected: Readonly<Record<string, number>>): Promise<void> {
-    const value = await metricsOf(test.service.url);
+    const value = await metricsOf(edge().service.url);
     for (const [series, number] of Object.entries(expected)) expect(value(series), series).to.equal(number);
   }
 
@@ -71,7 +60,7 @@ describe('/metrics', () => {
     const seconds = (performance.now() - since) / 1000;
     const deletes = '{method="DELETE",route="/plants/:id",status="404"}';
     const sum = `http_request_duration_seconds_sum${deletes}`;
-    expect(await metricOf(test.service.url, sum)).to.be.within(0, seconds);
+    expect(await metricOf(edge().service.url, sum)).to.be.within(0, seconds);
     await expectMetrics({
       [`${DURATIONS}{method="POST",route="/plants",status="200"}`]: 2,
       [`${DURATIONS}${deletes}`]: 2,
@@ -88,29 +77,25 @@ describe('/metrics', () => {
   });
 
   it('has the loads that wait', async () => {
-    test.store.held = true;
+    edge().store.delayMs = FOR_EVER_MS;
     const lists = users.map((user) => client(user).list());
     const loads = async () => /^plant_store_loads_\w+ (\d+)$/m.exec(await text())![1];
     await until(async () => (await loads()) === '2');
-    test.store.held = false;
-    for (const call of [...test.store.calls]) await call.answer();
+    edge().store.delayMs = 0;
     for (const list of lists) expect((await list).status).to.equal(200);
     expect(await loads()).to.equal('0');
   });
 
   it('counts the faults of each kind, conflicts and lost histories', async () => {
-    const { store } = test;
+    const { store } = edge();
+    const stream = streamName('plants/alice');
     await create(1);
-    await store.record('plants/alice', created(7, 'Ivy'));
+    await store.append(stream, (await store.head(stream))!, 'of another', encoded(created(7, 'Ivy')));
     await create(3);
-    await store.loseTail('plants/alice', 0);
+    await store.erase(stream);
     await create(1);
-    store.held = true;
-    const failing = create(2);
-    await until(() => store.calls.length === 1);
-    await store.sole.fail(new StoreUnavailable('away'));
-    expect(await failing).to.equal(503);
-    store.held = false;
+    store.append = () => Promise.reject(new StoreUnavailable('away'));
+    expect(await create(2)).to.equal(503);
     await expectMetrics({
       plant_store_lost_histories_total: 1,
       'http_request_failures_total{reason="store"}': 1,
@@ -124,7 +109,7 @@ describe('/metrics', () => {
 });
 
 describe('The admin port', () => {
-  const test = startedPerTest({ ADMIN_PORT: '0', MAX_CONNECTIONS: '2' });
+  const edge = served({ ADMIN_PORT: '0', MAX_CONNECTIONS: '2', STORE_TIMEOUT_MS: '60000' });
 
   const statusOf = async (url: string) => (await fetch(url, { headers: { Connection: 'close' } })).status;
   const statuses = async (url: string) => {
@@ -135,7 +120,7 @@ describe('The admin port', () => {
   };
 
   it('has health and metrics and nothing else; the public port keeps health, for its proxy', async () => {
-    const { url, adminUrl } = test.service;
+    const { url, adminUrl } = edge().service;
     expect(await statuses(adminUrl!)).to.deep.equal([200, 200, 200, 404, 404, 404]);
     expect(await statuses(url)).to.deep.equal([200, 200, 404, 200, 401, 200]);
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
@@ -143,9 +128,9 @@ describe('The admin port', () => {
   });
 
   it('answers if clients have all connections of the public port; its requests are counted and logged alike', async () => {
-    const { url, adminUrl, log } = test.service;
-    const clients = [await RawSocket.open(url), await RawSocket.open(url)];
-    for (const client of clients) await client.send(LIST).answer();
+    const { url, adminUrl, log } = edge().service;
+    const clients = [await edge().send(LIST), await edge().send(LIST)];
+    for (const client of clients) await client.answer();
     expect(await statusOf(`${adminUrl}/health/live`)).to.equal(200);
     const value = await metricsOf(adminUrl!);
     expect(value('http_connections')).to.equal(2);
@@ -154,10 +139,9 @@ describe('The admin port', () => {
 
     // Refused are connections beyond their number, and one with too many requests.
     await (await RawSocket.open(url)).ended();
-    test.store.held = true;
+    edge().store.delayMs = FOR_EVER_MS;
     await clients[0]!.send(LIST.repeat(1100)).ended();
     expect(await metricOf(adminUrl!, 'http_refused_connections_total')).to.equal(2);
-    clients[1]!.reset();
   });
 
   for (const [what, bytes, rest] of [
@@ -166,7 +150,7 @@ describe('The admin port', () => {
     ['waiting for a response that they do not read', METRICS.repeat(500), ''],
   ] as const)
     it(`answers although its 32 connections are taken, of which it closes the oldest: ${what}`, async () => {
-      const admin = test.service.adminUrl!;
+      const admin = edge().service.adminUrl!;
       const taken: RawSocket[] = [];
       while (taken.length < 32) {
         const client = await RawSocket.open(admin);
@@ -184,17 +168,16 @@ describe('The admin port', () => {
     });
 
   it('fails readiness on both ports during the drain, and closes after the last response', async () => {
-    const { service, store } = test;
-    const client = await RawSocket.open(service.url);
-    store.held = true;
-    client.send(LIST);
-    await until(() => store.calls.length > 0);
+    const { service, store } = edge();
+    store.delayMs = FOR_EVER_MS;
+    const client = await edge().send(LIST);
+    await until(() => store.trips > 0);
     const probe = await RawSocket.open(service.url);
     const stopped = service.stop(300);
     expect((await probe.send(LIVE.replace('live', 'ready')).answer()).status).to.equal(503);
     expect((await statuses(service.adminUrl!)).slice(0, 3)).to.deep.equal([200, 503, 200]);
     expect(await metricOf(service.adminUrl!, 'plant_store_ready')).to.equal(0);
-    await store.sole.answer();
+    store.delayMs = 0;
     expect((await client.answer()).status).to.equal(200);
     expect(await stopped).to.equal(true);
     expect(await statusOf(service.adminUrl!).catch(() => 'closed')).to.equal('closed');
