@@ -40,6 +40,3 @@ export async function ask(url: string, { headers, ...sent }: Sent = {}) {
   const text = await answer.text();
   return { status: answer.status, headers: Object.fromEntries(answer.headers), text };
 }
-
-export const create = (url: string, id: number, name: string) =>
-  ask(`${url}/plants`, { method: 'POST', body: JSON.stringify({ id, name }) });

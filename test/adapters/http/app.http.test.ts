@@ -10,13 +10,15 @@ import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
 import { listen } from '../../../src/adapters/http';
 import { MemoryEventStore } from '../../../src/adapters/memory';
+import { HttpClient } from '../../support/client';
 import { RawSocket } from '../../support/raw-socket';
 import { rejection } from '../../support/rejection';
 import { JSON_TYPE, LIST, request as bytesOf } from '../../support/requests';
 import { startWatched } from '../../support/watched-service';
-import { appWith, ask, create, servedPerTest } from './app-with';
+import { appWith, ask, servedPerTest } from './app-with';
 
 const GARDEN = 'https://garden.example';
+const FERN = '{"id":1,"name":"Fern"}';
 const errorOf = ({ text }: { readonly text: string }) => (JSON.parse(text) as { error: number }).error;
 
 describe('The app beside other middleware', () => {
@@ -71,7 +73,7 @@ describe('The app beside other middleware', () => {
       const body = gzipSync(String(ctx.body));
       ctx.body = ctx.path === '/plants' ? Readable.from([body]) : body;
     });
-    expect((await create(url, 1, 'Fern')).text).to.equal('{"name":"Fern"}');
+    expect((await ask(`${url}/plants`, { method: 'POST', body: FERN })).text).to.equal('{"name":"Fern"}');
     const list = await ask(`${url}/plants`);
     expect(list.headers).to.include({ 'content-encoding': 'gzip', vary: 'Authorization, Accept-Encoding' });
     expect(list.headers).not.to.have.property('content-length');
@@ -96,7 +98,7 @@ describe('The app beside other middleware', () => {
       await once(ctx.req, 'end');
       await next();
     }, app);
-    expect(errorOf(await create(url, 1, 'Fern'))).to.equal(50000);
+    expect(await new HttpClient(url).create(1, 'Fern')).to.include({ error: 50000 });
     expect(app.reports[0]?.error).to.have.property('message', 'middleware in front has read the body');
     expect(app.reports[0]?.error).to.have.property('cause').that.is.instanceOf(Error);
   });
@@ -164,7 +166,7 @@ describe('A server', () => {
 
   it('of Node answers HEAD for a long list without a length', async () => {
     const url = await serve(appWith());
-    for (let id = 1; id <= 12; id++) await create(url, id, 'x'.repeat(10_000));
+    for (let id = 1; id <= 12; id++) await new HttpClient(url).plants([id, 'x'.repeat(10_000)]);
     const { status, headers } = await ask(`${url}/plants`, { method: 'HEAD' });
     expect(status).to.equal(200);
     expect(headers).to.have.property('content-type', 'application/json');
@@ -175,7 +177,7 @@ describe('A server', () => {
     const client = await RawSocket.open(await serve(appWith({ maxUserRequests: 1 })));
     client.send(bytesOf('POST', '/plants', `${JSON_TYPE}Expect: 100-continue\r\nContent-Length: 22\r\n`));
     expect((await client.answer()).status).to.equal(100);
-    expect((await client.send('{"id":1,"name":"Fern"}').answer()).status).to.equal(200);
+    expect((await client.send(FERN).answer()).status).to.equal(200);
     for (let i = 0; i < 5; i++) expect((await client.send(LIST).answer()).status).to.equal(200);
     client.reset();
   });

@@ -2,7 +2,6 @@
 import { writeFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { expect } from 'chai';
-import type { AppOptions } from '../../../src/adapters/http';
 import { retryAfterSeconds } from '../../../src/adapters/http/problems';
 import { MemoryEventStore } from '../../../src/adapters/memory';
 import { OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
@@ -57,23 +56,20 @@ describe('A failure of the event store', () => {
 describe('A part of another author', () => {
   const pathOf = temporaryDirectory();
   const serve = servedPerTest();
-  async function serveWith(options: Partial<AppOptions>) {
-    const app = appWith(options);
-    return { client: new HttpClient(await serve(app)), reports: app.reports };
-  }
 
   it('that cannot be read now is read by the next request: a file of the docs', async () => {
-    const { client, reports } = await serveWith({ swaggerUi: pathOf('') });
+    const app = appWith({ swaggerUi: pathOf('') });
+    const client = new HttpClient(await serve(app));
     const file = () => client.get('/docs/swagger-ui.css');
     expect((await file()).error).to.equal(50000);
-    expect(reports[0]!.error).to.have.property('code', 'ENOENT');
+    expect(app.reports[0]!.error).to.have.property('code', 'ENOENT');
     writeFileSync(pathOf('swagger-ui.css'), 'a {}');
     expect(await file()).to.include({ status: 200, text: 'a {}' });
   });
 
   it('may be ready without writes, and says why', async () => {
     const works = { reads: true, writes: false, reasons: ['writes_refused'] };
-    const { client } = await serveWith({ ready: async () => works });
+    const client = new HttpClient(await serve(appWith({ ready: async () => works })));
     expect(JSON.parse((await client.get('/health/ready')).text)).to.deep.equal({ status: 'ready', ...works });
   });
 
@@ -81,7 +77,7 @@ describe('A part of another author', () => {
     for (const [user, status] of [['alice', 200] as const, [undefined, 401] as const])
       for (const promise of ['Promise.resolve(user)', '({ then: (resolve) => resolve(user) })']) {
         const authenticate = () => runInNewContext(promise, { user }) as Promise<undefined>;
-        const { client } = await serveWith({ authenticator: { authenticate } });
+        const client = new HttpClient(await serve(appWith({ authenticator: { authenticate } })));
         expect((await client.list()).status, promise).to.equal(status);
       }
   });
