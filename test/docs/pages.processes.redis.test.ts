@@ -65,7 +65,7 @@ describe('The code of docs/library.md', function () {
     it('has the answers that the page shows', async () => {
       const { url } = await startRedis();
       const port = await freePort();
-      project.run(`sed -i 's/listen(3001)/listen(${port})/' server.ts`);
+      project.run(`sed -i 's/listen(3001,/listen(${port},/' server.ts`);
       const here = (text: string) =>
         text.replaceAll('127.0.0.1:3001', `127.0.0.1:${port}`).replace('redis://127.0.0.1:6379', url);
       const listens = `until curl -s http://127.0.0.1:3001/total >/dev/null; do sleep 0.1; done`;

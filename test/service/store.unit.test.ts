@@ -104,6 +104,7 @@ describe('The readiness of the service', () => {
       ['refuses writes', async () => ({ writes: false }), 'reads', 'writes_refused', 'oom'],
       ['refuses reads', () => Promise.reject(refused), '', 'reads_refused', 'oom'],
       ['is away', () => Promise.reject(new StoreUnavailable('away')), '', 'store_unreachable'],
+      ['answers nothing', async () => undefined as never, '', 'store_unreachable'],
       ['does not answer in time', () => new Promise(() => {}), '', 'store_timeout'],
     ];
   for (const [what, check, can, ...reasons] of rows)

@@ -28,21 +28,21 @@ describe('An order', () => {
 describe('Orders over HTTP', () => {
   const id = randomUUID();
   let opened: Awaited<ReturnType<typeof openStore>>;
-  let stop: () => Promise<void>;
+  let orders: ReturnType<typeof ordersApp>;
+  let server: import('node:http').Server;
   let url: string;
   before(async () => {
     opened = await openStore(`orders-${randomUUID()}`);
-    const { app, close } = ordersApp(opened);
-    const server = app.listen(0, '127.0.0.1');
+    orders = ordersApp(opened);
+    server = orders.app.listen(0, '127.0.0.1');
     await once(server, 'listening');
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/orders`;
-    stop = async () => {
-      server.close();
-      await close();
-      await opened.close();
-    };
   });
-  after(() => stop());
+  after(async () => {
+    server.close();
+    await orders.projection.close();
+    await opened.close();
+  });
 
   async function send(method: string, path: string, body?: object) {
     const init = body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
@@ -63,6 +63,7 @@ describe('Orders over HTTP', () => {
 
   it('are counted by their status, also by a read model that begins later, and not once they are erased', async () => {
     await send('PUT', '/other', lines);
+    await orders.projection.caughtUp();
     assert.deepEqual(await send('GET', ''), [200, { placed: 1, paid: 1 }]);
     const { projection, count } = countOrders(opened);
     const stream = streamOf('orders', id);
