@@ -1,7 +1,6 @@
 /** Places in memory that stores with all ports share, with or without a fault. */
 import { MemoryCheckpoints, MemoryEventStore } from '../../src/adapters/memory';
 import {
-  BEGINNING,
   BrokenSnapshot,
   type CheckpointStore,
   type EventStore,
@@ -13,8 +12,8 @@ import {
   type StoredEvent,
   type StreamIndex,
   type StreamName,
-  headOf,
 } from '../../src/event-sourcing';
+import { Stream } from '../../src/testing/a-stream';
 import { MemorySnapshots } from '../support/memory-snapshots';
 
 /** Maximum number of events of a page. */
@@ -53,15 +52,8 @@ export class Place {
     return store;
   }
 
-  async history(stream: StreamName): Promise<StoredEvent[]> {
-    const history: StoredEvent[] = [];
-    for (let more = true; more;) {
-      const page = await this.events.read(stream, headOf(history.at(-1) ?? BEGINNING));
-      if (page.status !== 'read') break;
-      history.push(...page.events);
-      more = page.more;
-    }
-    return history;
+  history(stream: StreamName): Promise<StoredEvent[]> {
+    return new Stream(this.events, stream).history();
   }
 
   erase(stream: StreamName): Promise<number> {
@@ -70,11 +62,11 @@ export class Place {
   }
 
   readonly open = () => {
-    const { events, snapshots, fault } = this;
+    const { events, snapshots } = this;
     const refused = (): never => {
       throw new StoreUnavailable('it was closed');
     };
-    const { closed = refused, lost, result = (value: unknown) => value, ...own } = fault(this);
+    const { closed = refused, lost, result = (value: unknown) => value, ...own } = this.fault(this);
     let isClosed = false;
     const call = (method: Method, isWrite: boolean, args: readonly unknown[]): unknown => {
       if (isClosed) return closed(() => method(...args));
@@ -82,9 +74,8 @@ export class Place {
       if (!(value instanceof Promise)) return result(value);
       if (!this.#losesReply) return value.then(result);
       this.#losesReply = false;
-      return value.then(() =>
-        Promise.reject(lost ?? (isWrite ? new OutcomeUnknown() : new StoreUnavailable())),
-      );
+      const fault = lost ?? (isWrite ? new OutcomeUnknown() : new StoreUnavailable());
+      return value.then(() => Promise.reject(fault));
     };
     /** The port with the first method of each name. The outcome of `write` is unknown without a reply. */
     const portOf = <Port extends object>(write: keyof Port | '', ...owners: (Partial<Port> | undefined)[]) =>
