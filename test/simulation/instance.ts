@@ -22,10 +22,7 @@ interface InstanceOptions extends Omit<AggregatesOptions, 'clock' | 'store' | 's
   readonly report: (problem: string) => void;
 }
 
-/**
- * A process that serves plants, and may die at any time. It watches the calls of its engine, and what their
- * callers may know.
- */
+/** A process that serves plants, and may die at any time. It watches the calls of its engine. */
 export class Instance {
   alive = true;
   readonly #alarms: (() => void)[] = [];
@@ -47,8 +44,8 @@ export class Instance {
   #isSaving = false;
   /** The append of each stream that has no outcome, and whose round has not failed. */
   readonly #appending = new Map<string, object>();
-  /** The data of events that may have been recorded, as far as the callers of their appends know. */
-  readonly doubts = new Map<string, 'pending' | 'unknown'>();
+  /** The data of events that may have been recorded, as far as the callers of their appends know; `lost`: at a lost head. */
+  readonly doubts = new Map<string, 'pending' | 'unknown' | 'lost'>();
 
   constructor(
     private readonly time: Clock,
@@ -82,22 +79,29 @@ export class Instance {
   }
 
   #watchedStore(store: EventStore): EventStore {
+    const { doubts, options } = this;
     return {
       read: (stream, after) => this.#watched(store.read(stream, after)),
       append: async (stream, expected, commit, events) => {
-        if (this.#appending.has(stream)) this.options.report(`two appends of ${stream} at once`);
+        if (this.#appending.has(stream)) options.report(`two appends of ${stream} at once`);
         const own = {};
         this.#appending.set(stream, own);
-        for (const { data } of events) this.doubts.set(data, this.doubts.get(data) ?? 'pending');
+        for (const { type, data } of events) {
+          const doubt = doubts.get(data) ?? 'pending';
+          // The data of a deletion is not unique.
+          if (doubt === 'lost' && type === 'create') options.report(`${data} was decided again in doubt`);
+          doubts.set(data, doubt);
+        }
         try {
           const result = await this.#watched(store.append(stream, expected, commit, events));
-          if (result.status !== 'reset') for (const { data } of events) this.doubts.delete(data);
+          for (const { data } of events)
+            if (result.status !== 'reset') doubts.delete(data);
+            else if (doubts.get(data) === 'unknown') doubts.set(data, 'lost');
           return result;
         } catch (error) {
-          const isUnavailable = error instanceof StoreUnavailable;
           for (const { data } of events)
-            if (!isUnavailable) this.doubts.set(data, 'unknown');
-            else if (this.doubts.get(data) === 'pending') this.doubts.delete(data);
+            if (!(error instanceof StoreUnavailable)) doubts.set(data, 'unknown');
+            else if (doubts.get(data) === 'pending') doubts.delete(data);
           throw error;
         } finally {
           if (this.#appending.get(stream) === own) this.#appending.delete(stream);

@@ -69,6 +69,9 @@ interface Sent extends Operation {
   response: string;
 }
 
+/** What certainly remains after a loss: of the older writes, or of all that were acknowledged. */
+export type Kept = 'none' | 'older' | 'acknowledged';
+
 /** The requests of all clients, and what is known of the store when they are checked. */
 export class Requests {
   readonly sent: Sent[] = [];
@@ -95,13 +98,8 @@ export class Requests {
     this.#recordedAt.set(commit, this.#moment + 0.5);
   }
 
-  /** A stream was erased, or a failover lost its end. @param kept what certainly remains: writes that were acknowledged. */
-  lost(
-    user: string,
-    events: readonly Head[],
-    kept: 'none' | 'older' | 'acknowledged',
-    isBack: boolean,
-  ): void {
+  /** A stream was erased, or a failover lost its end. */
+  lost(user: string, events: readonly Head[], kept: Kept, isBack: boolean): void {
     const isPending = this.sent.some((sent) => sent.user === user && sent.response === '');
     if (isBack || (kept === 'none' && isPending)) this.#unordered.add(user);
     const recorded = Math.min(...events.map(({ commit }) => this.#recordedAt.get(commit)!));
