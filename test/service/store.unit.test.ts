@@ -98,16 +98,14 @@ describe('Closing the event store', () => {
 describe('The readiness of the service', () => {
   const TIMEOUT_MS = 2000;
   const refused = new StoreUnavailable('a replica', { reason: 'store_refused' });
-  const rows: [what: string, check: () => Promise<{ writes: boolean }>, can: string, ...reasons: string[]][] =
-    [
-      ['works', async () => ({ writes: true }), 'reads and writes'],
-      ['refuses writes', async () => ({ writes: false }), 'reads', 'writes_refused', 'oom'],
-      ['refuses reads', () => Promise.reject(refused), '', 'reads_refused', 'oom'],
-      ['is away', () => Promise.reject(new StoreUnavailable('away')), '', 'store_unreachable'],
-      ['answers nothing', async () => undefined as never, '', 'store_unreachable'],
-      ['does not answer in time', () => new Promise(() => {}), '', 'store_timeout'],
-    ];
-  for (const [what, check, can, ...reasons] of rows)
+  for (const [what, check, can, ...reasons] of [
+    ['works', async () => ({ writes: true }), 'reads and writes'],
+    ['refuses writes', async () => ({ writes: false }), 'reads', 'writes_refused', 'oom'],
+    ['refuses reads', () => Promise.reject(refused), '', 'reads_refused', 'oom'],
+    ['is away', () => Promise.reject(new StoreUnavailable('away')), '', 'store_unreachable'],
+    ['answers nothing', async () => undefined as never, '', 'store_unreachable'],
+    ['does not answer in time', () => new Promise(() => {}), '', 'store_timeout'],
+  ] as [what: string, check: () => Promise<{ writes: boolean }>, can: string, ...reasons: string[]][])
     it(`is reported of a store that ${what}`, async () => {
       const clock = new ManualClock();
       const status = () => ({ reads: true, writes: true, refusals: ['oom'] });
