@@ -12,6 +12,8 @@ export const [FERN, OTHER] = [
   { type: 'Planted', data: 'other' },
 ];
 
+export const REFUSED = { name: 'StoreUnavailable', reason: 'store_refused' };
+
 export interface Opened extends OpenRedisEventStore {
   /** The lines of its log, with their levels. */
   readonly log: string[];

@@ -15,19 +15,16 @@ const FOUND = `
                                                                      |
 role:slave                                                           | refuse all: replica | REDIS_URL.*REDIS_SENTINELS
 maxmemory_policy:volatile-ttl                                        | refuse all: evicts | volatile-ttl.*SET maxmemory-policy noeviction, then CONFIG REWRITE, or maxmemory-policy noeviction in
-maxmemory_policy                                                     | warn: unknown_eviction | maxmemory_policy
+maxmemory_policy redis_version                                       | warn: unknown_eviction | maxmemory_policy
 redis_version:6.2.14                                                 | refuse all: too_old | 6.2.14.* 7.0 or later
 redis_version:10.0.1                                                 |
-redis_version                                                        |
 database:3                                                           |
 database:99                                                          | refuse all: missing_database | no database 99, only 0 to 15: name another one in REDIS_URL
-database:99 databases                                                | refuse all: missing_database | no database 99: name another one
 info:NOPERM                                                          | warn: info_forbidden | INFO is refused: grant .info
-info:DENIED config:DENIED                                            | warn: info_forbidden | INFO is refused
 config:DENIED                                                        | warn: unknown_fsync | appendfsync could not be read
 aof_enabled:0                                                        | warn: no_append_only_file | SET appendonly yes, then CONFIG REWRITE
 appendfsync:everysec                                                 | warn: late_fsync | SET appendfsync always, then CONFIG REWRITE
-role:slave maxmemory_policy:allkeys-lru aof_enabled:0                | refuse all: replica, refuse all: evicts, warn: no_append_only_file
+role:slave connected_slaves:1 maxmemory_policy:allkeys-lru aof_enabled:0 | refuse all: replica, refuse all: evicts, warn: no_append_only_file
 maxmemory:999                                                        | no writes: out_of_memory
 maxmemory:1000                                                       |
 maxmemory:999 mem_not_counted_for_evict:1                            |
@@ -36,7 +33,6 @@ rdb_last_bgsave_status:err                                           |
 rdb_last_bgsave_status:err save:3600                                 | no writes: disk_error
 rdb_last_bgsave_status:err save:3600 stop-writes-on-bgsave-error:no  |
 min-replicas-to-write:1 min_slaves_good_slaves:0                     | no writes: replicas_missing
-min-replicas-to-write:1 min_slaves_good_slaves:1                     |
 waitReplicas:1                                                       | no writes: replicas_missing
 waitReplicas:1 slave10:state=online                                  |
 waitReplicas:1 slave0:state=wait_bgsave                              | no writes: replicas_missing
@@ -47,9 +43,8 @@ connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:0    | warn: sta
 connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:4 downAfterMs:5999 | warn: stale_reads | SET min-replicas-max-lag 1
 connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:4 cluster-node-timeout:5999 | warn: stale_reads | is 4 s, and a replica may take over after 5999
 connected_slaves:2 min-replicas-to-write:1 min-replicas-max-lag:3 downAfterMs:5000 |
-connected_slaves:1 min-replicas-to-write:1                           |
+connected_slaves:1 min-replicas-to-write:1 min_slaves_good_slaves:1   |
 connected_slaves:1 config:NOPERM                                     | warn: unknown_fsync, warn: stale_reads
-role:slave connected_slaves:1                                        | refuse all: replica
 `;
 
 /** Names with their values; `undefined` where there is none. */

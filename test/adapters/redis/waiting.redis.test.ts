@@ -1,11 +1,10 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { RedisOptions } from '../../../src/adapters/redis';
-import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
+import { BEGINNING, OutcomeUnknown } from '../../../src/event-sourcing';
 import { type RedisServer, describeOwnRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
-import { CALLS, fill, openedPerTest, succeeds } from './opened';
+import { CALLS, fill, openedPerTest, REFUSED, succeeds } from './opened';
 
 const users = (count: number) => Array.from({ length: count }, (_, index) => `user-${index + 10}`);
 
@@ -56,9 +55,8 @@ describeOwnRedis('A write to Redis', (startRedis) => {
   it('has an unknown outcome if fewer replicas confirm it, which WAIT says before the call times out', async () => {
     const { append } = await open({ timeoutMs: 1000 });
     await replica.freeze();
-    expect(await append('alice'))
-      .to.be.instanceOf(OutcomeUnknown)
-      .and.have.property('message', '1 replicas must confirm the write: 0');
+    const unknown = 'OutcomeUnknown: 1 replicas must confirm the write: 0';
+    expect(String(await append('alice'))).to.equal(unknown);
   });
 
   it('has an unknown outcome if its primary is demoted while it waits', async () => {
@@ -81,30 +79,24 @@ describeOwnRedis('A write to Redis', (startRedis) => {
     expect(await offset()).to.be.above(before);
   });
 
-  it('waits in a bounded queue while another one waits for replicas, and those beyond are refused', async () => {
-    const { append, status } = await open({ timeoutMs: 1000, bounds: { calls: 5, bytes: 1_000_000 } });
-    await replica.freeze();
-    const first = append('first');
-    await until(isWaiting);
-    const answers = users(20).map((user) => append(user));
-    for (const answer of answers.slice(4))
-      expect(await answer)
-        .to.be.instanceOf(StoreUnavailable)
-        .and.have.property('reason', 'waiting_calls');
-    expect(status().calls).to.include({ calls: 5, refused: 16 });
-    expect(await first).to.be.instanceOf(OutcomeUnknown);
-    await Promise.all(answers);
-    await until(() => status().calls.calls === 0);
-    expect(status().calls.bytes).to.equal(0);
-  });
-
-  it('is bounded by its size, too, unless it is alone', async () => {
-    const { append, status } = await open({ waitReplicas: 0, bounds: { calls: 1000, bytes: 10 } });
-    const answers = await Promise.all(users(3).map((user) => append(user)));
-    expect(answers[0]).to.equal('appended');
-    for (const answer of answers.slice(1)) expect(answer).to.be.instanceOf(StoreUnavailable);
-    expect(status().calls).to.deep.equal({ calls: 0, bytes: 0, refused: 2 });
-  });
+  // An append of this test has 23 bytes.
+  for (const [what, bounds] of Object.entries({
+    calls: { calls: 5, bytes: 1_000_000 },
+    bytes: { calls: 1000, bytes: 5 * 23 },
+  }))
+    it(`waits in a bounded queue while another one waits for replicas, by its ${what}`, async () => {
+      const { append, status } = await open({ timeoutMs: 1000, bounds });
+      await replica.freeze();
+      const first = append('first');
+      await until(isWaiting);
+      const answers = users(20).map((user) => append(user));
+      for (const answer of answers.slice(4))
+        expect(await answer).to.include({ name: 'StoreUnavailable', reason: 'waiting_calls' });
+      expect(status().calls).to.include({ calls: 5, refused: 16 });
+      expect(await first).to.be.instanceOf(OutcomeUnknown);
+      await until(() => status().calls.calls === 0);
+      expect(status().calls.bytes).to.equal(0);
+    });
 
   it('is unavailable if it cannot be sent in time, and is never sent after', async () => {
     const { append, status } = await open({ timeoutMs: 600 });
@@ -113,9 +105,6 @@ describeOwnRedis('A write to Redis', (startRedis) => {
     const sent = append('sent');
     await new Promise(process.nextTick);
     const unsent = append('unsent');
-    await pause(100);
-    // In the same queue, and not late when the other one is.
-    void append('younger');
     expect(await sent).to.be.instanceOf(OutcomeUnknown);
     expect(await unsent).to.include({ message: 'the call could not be sent to Redis in time' });
     // Redis may still execute the first one.
@@ -140,9 +129,7 @@ describeOwnRedis('A primary that replicas must confirm (min-replicas-to-write)',
     await replica.freeze();
     await until(async () => !(await isRead()));
     for (const [what, call] of Object.entries(CALLS))
-      expect(await rejection(call(opened)), what)
-        .to.be.instanceOf(StoreUnavailable)
-        .and.have.property('reason', 'store_refused');
+      expect(await rejection(call(opened)), what).to.include(REFUSED);
     expect(opened.status()).to.deep.include({ writes: false, refusals: ['replicas_missing'] });
     await replica.thaw();
     await until(isRead);
