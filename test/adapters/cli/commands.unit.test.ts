@@ -184,6 +184,8 @@ describe('A command that is interrupted', () => {
   for (const [typed = '', when = '', text = ''] of rowsOf(`
     events tail                 | the store does not open   | interrupted
     list --user a               | no call of the store ends | interrupted
+    events verify               | no call of the store ends | interrupted
+    events export               | no call of the store ends | interrupted
     create --user a --id 1 --name b | no call of the store ends | interrupted; it is unknown whether the plant was created: ${check}
     delete --user a --id 1      | no call of the store ends | interrupted; it is unknown whether the plant was deleted: ${check}
     events tail                 | no call of the store ends |
