@@ -1,7 +1,6 @@
 import { MemoryEventStore } from '../../src/adapters/memory';
-import { BEGINNING } from '../../src/event-sourcing';
-import { streamName } from '../../src/testing/a-stream';
-import { created, encoded } from './given';
+import { BEGINNING, type EventStore } from '../../src/event-sourcing';
+import { created, encoded, plantsOf } from './given';
 import { metricOf } from './metrics';
 import { type Answer, RawSocket } from './raw-socket';
 import { until } from './until';
@@ -14,11 +13,11 @@ export class SlowStore extends MemoryEventStore {
   /** The number of calls. */
   trips = 0;
 
-  override read(...call: Parameters<MemoryEventStore['read']>) {
+  override read(...call: Parameters<EventStore['read']>) {
     return this.#late(super.read(...call));
   }
 
-  override append(...call: Parameters<MemoryEventStore['append']>) {
+  override append(...call: Parameters<EventStore['append']>) {
     return this.#late(super.append(...call));
   }
 
@@ -65,11 +64,11 @@ export class Served {
   /** Gives Alice plants of about 1 KB each. The buffers of a connection hold only some. */
   async recordPlants(count: number): Promise<void> {
     const plants = Array.from({ length: count }, (_, id) => created(id, `${id} ${'long name '.repeat(98)}`));
-    await this.store.append(streamName('plants/alice'), BEGINNING, 'a large list', encoded(...plants));
+    await this.store.append(plantsOf('alice'), BEGINNING, 'a large list', encoded(...plants));
   }
 
   valueOf(metric: string): Promise<number> {
-    return metricOf(this.service.url, metric, { connection: 'close' });
+    return metricOf(this.service.url, metric);
   }
 }
 
