@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { BEGINNING, OutcomeUnknown, START } from '../../../src/event-sourcing';
+import { BEGINNING, START } from '../../../src/event-sourcing';
 import { type RedisServer, describeOwnRedis, formCluster } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
@@ -24,10 +24,6 @@ async function useAsService({ append, snapshots, stream }: Opened): Promise<void
   expect((await stream().read(head)).status).to.equal('read');
   expect(await snapshots.save(name, { format: 'f', head, chunks: ['a', 'b'] })).to.equal(true);
   expect(await snapshots.load(name)).to.include({ format: 'f' });
-}
-
-async function useWithoutReplicas({ append }: Opened): Promise<void> {
-  expect(await rejection(append('bob'))).to.be.instanceOf(OutcomeUnknown);
 }
 
 async function useAsProjection({ index, checkpoints }: Opened): Promise<void> {
@@ -65,7 +61,7 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
   }
 
   for (const [who, row, use, elsewhere] of [
-    ['a service', '', useWithoutReplicas, []],
+    ['a service', '', ({ append }: Opened) => rejection(append('bob')), []],
     ['a projection', 'a program with a', useAsProjection, []],
     // The command line removes the checkpoints of an erased stream, as a projection does.
     ['an operator', 'operators', useAsOperator, ['zscore', 'hkeys', 'hdel']],

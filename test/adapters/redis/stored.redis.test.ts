@@ -58,10 +58,7 @@ describeRedis('What a store keeps in Redis', (redis) => {
     await opened.stream().append(BEGINNING, '1795209633123482913', [first!]);
     await opened.stream().append({ version: 1, commit: '1795209633123482913' }, head.commit, others);
     await opened.snapshots.save(ALICE, { format: 'f-1', head, chunks: ['a', 'b'] });
-    const values = new Map([
-      ['39', 'value'],
-      [headKeyOf(39, ALICE), textOfHead(head)],
-    ]);
+    const values = new Map(Object.entries({ 39: 'value', [headKeyOf(39, ALICE)]: textOfHead(head) }));
     await opened.checkpoints('tags').save({ key: '39', expected: undefined, values });
     const { id, '{39}:plants/alice:snapshot': snapshot, ...rest } = await content();
     expect(id).to.equal(`buckets-64 ${opened.status().id}`);
@@ -69,19 +66,15 @@ describeRedis('What a store keeps in Redis', (redis) => {
     expect(snapshot)
       .to.have.property('checksum')
       .that.matches(/^[0-9a-f]{64}$/);
-    const entry = (id: string, type: string, data: string, commit: string) => [
-      id,
-      ['type', type, 'data', data, 'commit', commit],
-    ];
     const fern = '{"id":9007199254740993,"name":"Büschelfarn","tag":"indoor"}';
     const checkpoint = { '': 'value', 'plants%2Falice': textOfHead(head) };
     expect(rest).to.deep.equal({
       '{39}:index': ['plants/alice', '2'],
       '{39}:index:checkpoint:tags': checkpoint,
       '{39}:plants/alice:events': [
-        entry('1-0', 'PlantCreated', fern, '1795209633123482913'),
-        entry('2-0', 'PlantCreated', '{"id":-7,"name":"\\"Moss\\""}', 'ü 2'),
-        entry('3-0', 'PlantDeleted', '{"id":-7}', 'ü 2'),
+        ['1-0', ['type', 'PlantCreated', 'data', fern, 'commit', '1795209633123482913']],
+        ['2-0', ['type', 'PlantCreated', 'data', '{"id":-7,"name":"\\"Moss\\""}', 'commit', 'ü 2']],
+        ['3-0', ['type', 'PlantDeleted', 'data', '{"id":-7}', 'commit', 'ü 2']],
       ],
     });
     await opened.index.erase(ALICE);
@@ -108,10 +101,8 @@ describeRedis('What a store keeps in Redis', (redis) => {
     const before = Date.now();
     const ids = Array.from({ length: 1000 }, () => opened.mintCommit());
     for (const id of ids) {
+      expect(id).to.match(/^\d{19}$/);
       expect(Number(id.slice(0, 13))).to.be.within(before, Date.now());
-      expect(String(BigInt.asIntN(64, BigInt(id))))
-        .to.equal(id)
-        .and.to.have.length(19);
     }
     expect(new Set(ids.map((id) => id.slice(13))).size).to.be.above(900);
   });
@@ -120,11 +111,9 @@ describeRedis('What a store keeps in Redis', (redis) => {
     await opened.append();
     const foreign = ['%61lice', 'plants%2Falice', 'a b', '%zz', 'bob', 'plants/'];
     for (const member of foreign) await redis.admin.zadd(`${prefix}:{39}:index`, 1, member);
-    for (let time = 0; time < 2; time++) {
-      const page = await opened.index.changed(39, START, 10);
-      expect(page).to.have.deep.property('changed', [{ stream: 'plants/alice', sequence: 1 }]);
-      expect(page).to.include({ more: false });
-    }
+    const changed = () => opened.index.changed(39, START, 10);
+    for (const page of [await changed(), await changed()])
+      expect(page).to.deep.include({ changed: [{ stream: 'plants/alice', sequence: 1 }], more: false });
     const reported = opened.log.flatMap((line) => /has "([^"]*)", which is no stream/.exec(line)?.[1] ?? []);
     expect(reported).to.have.members(foreign);
   });
@@ -172,8 +161,7 @@ describeRedis('What a store keeps in Redis', (redis) => {
 
     it('is unavailable, not broken, if it is replaced while it is read', async () => {
       await save(['a', 'b']);
-      const { chunks } = (await opened.snapshots.load(ALICE))!;
-      const reading = chunks[Symbol.asyncIterator]();
+      const reading = (await opened.snapshots.load(ALICE))!.chunks[Symbol.asyncIterator]();
       await reading.next();
       await save(['c', 'd']);
       expect(await rejection(reading.next())).to.be.instanceOf(StoreUnavailable);

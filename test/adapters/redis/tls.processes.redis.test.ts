@@ -28,15 +28,14 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
 
     /** The settings of a server and of a Sentinel. */
     const certificates = () =>
-      Object.entries({ cert: 'ours.crt', key: 'ours.key', 'ca-cert': 'ours.crt' }).map(
-        ([what, file]) => [`tls-${what}-file`, path(file)] as const,
+      ['cert-file ours.crt', 'key-file ours.key', 'ca-cert-file ours.crt'].map(
+        (setting) => `tls-${setting.replace('ours', path('ours'))}`,
       );
 
     async function startTls(...args: string[]): Promise<[RedisServer, number]> {
       const port = await freePort();
-      const files = certificates().flatMap(([name, file]) => [`--${name}`, file]);
-      const tls = ['--tls-port', String(port), ...files, '--tls-auth-clients', 'no'];
-      return [await startRedis(...tls, ...args), port];
+      const tls = [`tls-port ${port}`, ...certificates(), 'tls-auth-clients no'];
+      return [await startRedis(...tls.flatMap((each) => `--${each}`.split(' ')), ...args), port];
     }
 
     beforeEach(async () => {
@@ -82,10 +81,8 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
     });
 
     it('serves on a primary that Sentinel names by its host', async () => {
-      const lines = [
-        ...['sentinel resolve-hostnames yes', 'sentinel announce-hostnames yes', 'tls-replication yes'],
-        ...certificates().map((each) => each.join(' ')),
-      ];
+      const names = ['sentinel resolve-hostnames yes', 'sentinel announce-hostnames yes'];
+      const lines = [...names, 'tls-replication yes', ...certificates()];
       const primary = { host: 'localhost', port: tlsPort };
       const sentinel = await startSentinel(path('sentinel'), THIS_MACHINE, primary, { lines });
       const sentinels = { REDIS_SENTINELS: `127.0.0.1:${sentinel.port}`, REDIS_SENTINEL_MASTER: 'plants' };
