@@ -118,8 +118,9 @@ describeRedis('An append to Redis', (redis) => {
       it(`refuses an entry ${[id, ...entry].join(' ')}, and so does a conflict`, async () => {
         const head = await stream.add(await stream.add(BEGINNING, a), b);
         await redis.admin.xadd(key, id, ...entry);
-        for (const call of [stream.read(BEGINNING), stream.read(head), stream.append(head, 'ours', [a])])
-          expect(String(await rejection(call))).to.include(`UnreadableHistory: ${message}`);
+        const calls = [stream.read(BEGINNING), stream.read(head), stream.append(head, 'ours', [a])];
+        for (const error of await Promise.all(calls.map(rejection)))
+          expect(String(error)).to.include(`UnreadableHistory: ${message}`);
         expect((await opened.stream('bob').read(BEGINNING)).status).to.equal('read');
         // Once it is removed, the stream is served again.
         expect(await redis.admin.xdel(key, id)).to.equal(1);
