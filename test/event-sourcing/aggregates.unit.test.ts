@@ -157,12 +157,14 @@ describe('The memory of aggregates', () => {
     return { clock, store, aggregates, query, inTurn };
   }
 
-  it('is bounded in bytes: one that was not used again is evicted, and loaded on its next request', async () => {
+  it('is bounded in bytes, over all kinds: one that was not used again is evicted, and loaded on its next request', async () => {
     const { aggregates, inTurn } = await memory({ a: [100], b: [100], c: [100] });
     expect(await inTurn('a', 'b', 'a', 'c')).to.equal('100 100 100 100');
     expect(aggregates.usage).to.include({ streams: 2, bytes: 24_096, hits: 1, misses: 3, evictions: 1 });
     expect(await inTurn('a', 'b')).to.equal('100 100');
     expect(aggregates.usage).to.include({ streams: 2, bytes: 24_096, hits: 2, misses: 4, evictions: 2 });
+    await aggregates.query({ ...counterKind, category: 'others' }, 'a', (sum) => sum);
+    expect(aggregates.usage).to.include({ streams: 2, bytes: 14_096, evictions: 3 });
   });
 
   it('serves one of two large states that are loaded at a time, and both one after the other', async () => {
