@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { METHODS } from '../../../src/adapters/http';
-import { StoreUnavailable } from '../../../src/event-sourcing';
+import { Metrics } from '../../../src/adapters/metrics';
+import { type AggregateEvent, StoreUnavailable } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
 import { HttpClient, exchange } from '../../support/client';
 import { created, encoded } from '../../support/given';
@@ -105,6 +106,15 @@ describe('/metrics', () => {
       'plant_store_faults_total{kind="bug"}': 0,
       [`${CALLS}{operation="append",outcome="unavailable"}`]: 1,
     });
+  });
+
+  it('counts the events that are loaded, snapshots, and states beyond the memory', async () => {
+    const metrics = new Metrics([], [], '');
+    metrics.aggregates({ type: 'loaded', events: 3 } as AggregateEvent);
+    metrics.aggregates({ type: 'snapshot', outcome: 'saved' } as AggregateEvent);
+    metrics.aggregates({ type: 'too-large' } as AggregateEvent);
+    for (const series of ['loaded_events_total 3', 'snapshots_total{outcome="saved"} 1', 'too_large_total 1'])
+      expect(await metrics.text()).to.contain(`plant_store_${series}\n`);
   });
 });
 
