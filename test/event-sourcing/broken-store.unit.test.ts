@@ -62,11 +62,13 @@ describe('A store in this process that breaks a rule of the port', () => {
   const TEXTS = 'Error: the store returned event 1 without the texts `type` and `data`';
   const CONFLICT = 'Error: the store returned a conflict without the events that are in conflict';
   const GAP = 'UnreadableHistory: event 2 found, expected version 1';
+  const REPETITION = 'UnreadableHistory: event 1 found, expected version 2';
   for (const [what, calls, message, results] of [
     ['an empty page with `more`', READS, EMPTY, { read: () => page([], true) }],
     ['an event without texts', ['query'], TEXTS, withoutTexts],
     ['a conflict without events', ['execute'], CONFLICT, conflict],
     ['a gap between two versions', READS, GAP, { read: () => page([2], false) }],
+    ['a repeated version', READS, REPETITION, { read: () => page([1, 1], false) }],
   ] satisfies [string, readonly ((typeof READS)[number] | 'execute')[], string, Results][])
     for (const call of calls)
       it(`fails ${call}, and is not called without end: ${what}`, async () => {
