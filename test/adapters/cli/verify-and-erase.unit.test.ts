@@ -44,6 +44,15 @@ plants/twice: event 2 of the history creates an id that is taken
     expect((await verify('--user bob')).out).to.match(/^nothing is stored for bob\n0 .*: 1 problem\.\n$/);
   });
 
+  it('counts each stream once, and misses none, if the index loses its end meanwhile', async () => {
+    const changed = store.changed.bind(store);
+    store.changed = async (bucket, at) => {
+      store.changed = changed;
+      return { ...(await changed(bucket, at, 1)), next: { epoch: 'lost', sequence: 3 }, more: true } as never;
+    };
+    expect((await verify()).out).to.match(/^3 streams, 9 events,/);
+  });
+
   type Change = (result: ReadResult) => ReadResult | Promise<ReadResult>;
   const end: ReadResult = { status: 'read', events: [], more: false };
   const moved = () => Promise.reject(new UnreadableHistory('event 3 is not a PlantMoved'));
