@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
+import type { Redis } from 'ioredis';
+import { connect } from '../../../src/adapters/redis/client';
 import { reasonOf } from '../../../src/adapters/redis/reason';
 import { type RedisServer, describeOwnRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
@@ -177,18 +179,27 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
     expect(reasonOf(new AggregateError(refused), 'localhost:1')).to.equal(
       'localhost:1: connect ECONNREFUSED ::1:1, localhost:1: connect ECONNREFUSED 127.0.0.1:1',
     );
-    // Protected mode answers with a page.
     expect(reasonOf(new Error(`DENIED ${'x'.repeat(300)}`), 'a:1')).to.match(/^a:1: DENIED x{193} …$/);
   });
 
-  it('is reported once when it is connected, and once when it is lost', async () => {
+  it('is connected to again within half a second, for ever', () => {
+    const client = connect({ url: 'redis://127.0.0.1:1', timeoutMs: 500 }, () => {}) as Redis;
+    for (const times of [1, 10, 1000]) expect(client.options.retryStrategy!(times)).to.be.within(1, 500);
+    client.disconnect();
+  });
+
+  it('is reported once when it lets the store in, and once when it is lost', async () => {
     const redis = await startRedis('--appendonly', 'yes');
+    await redis.admin.config('SET', 'requirepass', password);
     const { log } = await open({ url: redis.url });
+    await redis.admin.config('SET', 'requirepass', '');
+    await until(() => log.includes('info Redis is connected'));
     await redis.kill9();
     await until(() => log.some((line) => line.includes('ECONNREFUSED')));
     await redis.start();
     await until(() => log.at(-1) === 'info Redis is connected');
-    expect(log.filter((line) => /cannot be reached|was lost|is connected/.test(line))).to.deep.equal([
+    expect(log.filter((line) => /cannot be reached:|was lost|is connected/.test(line))).to.deep.equal([
+      `warn Redis cannot be reached: 127.0.0.1:${redis.port}: NOAUTH Authentication required.`,
       'info Redis is connected',
       `warn the connection to Redis was lost (127.0.0.1:${redis.port}: the connection was closed); reconnecting`,
       `warn Redis cannot be reached: connect ECONNREFUSED 127.0.0.1:${redis.port}`,
