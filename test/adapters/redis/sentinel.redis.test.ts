@@ -128,7 +128,7 @@ describeOwnRedis('The Sentinels', (startRedis) => {
   for (const [what, begins, ends] of [
     ['is not elected', '+try-failover', '-failover-abort-not-elected'],
     ['finds no replica', '+failover-state-select-slave', '-failover-abort-no-good-slave'],
-    ['takes too long', '+failover-state-send-slaveof-noone', '-failover-abort-slave-timeout'],
+    ['is not heard of again', '+failover-state-send-slaveof-noone', undefined],
   ] as const)
     it(`use the same primary again after a failover that ${what}`, async () => {
       const store = await open(one, other);
@@ -137,9 +137,9 @@ describeOwnRedis('The Sentinels', (startRedis) => {
       await one.publish(begins, FAILOVER);
       await until(() => !store.status().writes);
       expect(await rejection(store.append('bob'))).to.be.instanceOf(StoreUnavailable);
-      await one.publish(ends, FAILOVER);
+      if (ends) await one.publish(ends, FAILOVER);
       // Without that message it takes ten seconds.
-      await until(() => store.status().writes, 8000);
+      await until(() => store.status().writes, ends && 8000);
       await store.append('bob');
       expect(await events()).to.deep.equal([5, 0]);
     });
