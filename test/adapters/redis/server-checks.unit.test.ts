@@ -90,7 +90,6 @@ describe('The examination of a Redis finds', () => {
 
   for (const [changes, lease] of [
     ['min-replicas-to-write:1 min-replicas-max-lag:3', [1, 4]],
-    ['min-replicas-to-write:1 min-replicas-max-lag:0', [0, 0]],
     ['config:NOPERM', [0, 0]],
   ] as const)
     it(`how many replicas must have confirmed, within a second more than their lag: ${changes}`, async () => {
