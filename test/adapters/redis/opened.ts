@@ -60,5 +60,6 @@ export const CALLS: Readonly<Record<string, (opened: Opened) => Promise<unknown>
   'the list of streams': ({ index }) => index.changed(39, { epoch: '', sequence: 0 }, 10),
   'an erasure': ({ index, stream }) => index.erase(stream().name),
   'a snapshot': async ({ snapshots, stream }) => snapshots.load(stream().name),
+  'a check': ({ check }) => check(),
   'a checkpoint': async ({ checkpoints }) => checkpoints('tags').load(['39']),
 };
