@@ -1,6 +1,6 @@
 /** The app beside other middleware, under a server of Node, and for pages of other origins; other applications under `listen`. */
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
@@ -169,6 +169,21 @@ describe('A server', () => {
     expect(status).to.equal(200);
     expect(headers).to.have.property('content-type', 'application/json');
     expect(headers).not.to.have.property('content-length');
+  });
+
+  it('of Node resets a client that reads a long list too slowly, although it never stops', async () => {
+    const url = await serve(appWith({ readTimeoutMs: 500 }));
+    for (let id = 1; id <= 1000; id++) await new HttpClient(url).plants([id, 'x'.repeat(10_000)]);
+    const client = await RawSocket.open(url);
+    client.send(LIST).socket.pause();
+    // In 30 ms: a quarter of what the limit asks for.
+    const reading = setInterval(() => void client.socket.read(1024), 30);
+    const [{ socket }] = (await once(server!, 'request')) as [IncomingMessage];
+    await once(socket, 'close').finally(() => clearInterval(reading));
+    client.socket.resume();
+    await client.ended();
+    // The system has dropped what it would send otherwise.
+    expect(client.unread.length).to.be.below(2 ** 20);
   });
 
   it('of Node sends 100 Continue, once, and counts requests of a user until they are answered', async () => {
