@@ -18,7 +18,7 @@ for name in REDIS_PASSWORD REDIS_OPERATOR_PASSWORD; do
 done
 
 # What docs/operations.md grants the service, and operators in addition.
-service='~plant-store:* -@all +info +config|get +client|setname +get +set +evalsha +eval +xrange +xadd +zadd +zrange +wait'
+service='~plant-store:* -@all +info +config|get +client|setname +get +set +evalsha +eval +xrange +xrevrange +xadd +zadd +zrange +wait'
 snapshots='(~plant-store:*:snapshot* +hmget +hset +pexpire +persist +rename +unlink)'
 in_addition='+zrem +zscore +xlen +exists +xinfo|stream +hkeys +hdel +unlink'
 

@@ -102,7 +102,7 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
       'to INFO in scripts': ['info'],
       'to GET( and SET)? on the key plant-store:id': ['get'],
       'to call scripts or WAIT': ['eval', 'evalsha', 'wait'],
-      '}:rights/probe:events': ['xrange', 'xadd'],
+      '}:rights/probe:events': ['xrange', 'xrevrange', 'xadd'],
       '}:index': ['zadd', 'zrange'],
       '}:rights/probe:snapshot:': ['hmget', 'unlink'],
       ':snapshot:draft:': ['hset', 'pexpire', 'persist', 'rename'],
@@ -122,8 +122,8 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
   });
 
   for (const [what, rules, words, reads, writes] of [
-    ['XRANGE', without('xrange'), 'XRANGE on the key plant-store:{', false, false],
-    // Appends do not need it.
+    // Appends at the head of a stream need neither.
+    ['XRANGE', without('xrange'), 'XRANGE on the key plant-store:{', false, true],
     ['INFO', without('info'), 'INFO', false, true],
     ['its keys', SERVICE_RULES.replace('~plant-store', '~other'), 'on the key plant-store:', false, false],
     ['XADD', without('xadd'), 'XADD on the key plant-store:{', true, false],
