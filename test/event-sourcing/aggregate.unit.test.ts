@@ -5,8 +5,8 @@ const suites: Suites = {
   'A round of an aggregate': {
     'is one store call for all requests that arrived while its start was postponed, in order': `
       postponed=1; a: +1; b: -1; c: -2; q: sum; calls -> none; begin -> 1; calls -> append 0/ as mine-1 +1 -1; answer
-      a b c q -> ok, ok, too-low, 0; recorded -> +1 -1; observed -> appended 2, round 4/1
-      d: sum; begin -> 1; e: sum; answer; answer; d e -> 0, 0; begin -> 0; observed -> round 1/1, round 1/1`,
+      a b c q -> ok, ok, too-low, 0; recorded -> +1 -1; observed -> appended 2
+      d: sum; begin -> 1; e: sum; answer; answer; d e -> 0, 0; begin -> 0`,
     'makes no store call for requests that expired while it was postponed':
       'postponed=1; a: sum; begin; answer; sent; b: +1; pass 1000; b -> StoreUnavailable; begin; sent -> none',
     'is one store call for all requests that arrived while the last round was in flight': `
@@ -41,7 +41,7 @@ const suites: Suites = {
 
   'When the store has lost the tail of the history, an aggregate': {
     'reloads the stream, even if another history has reached the same version': `
-      others +1 +2; load; observed; lose-tail 1; others +5; load -> 6; observed -> lost 2, round 1/2`,
+      others +1 +2; load; observed; lose-tail 1; others +5; load -> 6; observed -> lost 2`,
     'detects it by an append, too, and decides against the current history': `
       others +1 +2; load; q: sum; a: -3; b: +5; answer; lose-tail 1; serve; a b -> too-low, ok; recorded -> +1 +5`,
     'leaves the outcome of an unconfirmed commit unknown, because a late attempt may still be recorded': `
@@ -54,7 +54,7 @@ const suites: Suites = {
     'does not treat events applied before the loss as current': `
       others +1; load; a: -1; others +2; answer; lose-tail 1; serve; a -> ok; recorded -> +1 -1`,
     'detects it between two pages of a load':
-      'page=1; others +1 +2 +3; q: sum; answer; answer; lose-tail 1; others +5; serve; q -> 6; observed -> lost 2, round 1/5',
+      'page=1; others +1 +2 +3; q: sum; answer; answer; lose-tail 1; others +5; serve; q -> 6; observed -> lost 2',
   },
 
   'When the history is invalid, an aggregate': {
@@ -85,7 +85,7 @@ const suites: Suites = {
   'When the reply to an append is lost, an aggregate': {
     'repeats the same append, and acknowledges what the first attempt recorded': `
       a: +1; execute; lose; a -> pending; pass 100; calls -> append 0/ as mine-1 +1; answer; a -> ok
-      recorded -> +1; observed -> appended 1, round 1/2`,
+      recorded -> +1; observed -> appended 1`,
     'decides again after a conflict, and the late append is fenced': `
       a: +1; keep late; lose; others +2; pass 100; answer; answer; execute late; a -> ok; recorded -> +2 +1`,
     'keeps repeating it while the store is unavailable': `
@@ -137,7 +137,7 @@ const suites: Suites = {
   'An aggregate with a bound of memory': {
     'drops a state that exceeds it, reports it once, and does not load it again for ten seconds': `
       maxBytes=1000; others +11; load -> StoreUnavailable; error loaded reason retryAfterMs -> state_size,10000; bytes -> 0
-      observed -> too-large, fault StoreUnavailable, round 1/1; sent; load -> StoreUnavailable; sent -> none; observed -> none
+      observed -> too-large, fault StoreUnavailable; sent; load -> StoreUnavailable; sent -> none; observed -> none
       pass 10000; load -> StoreUnavailable; sent -> read 0`,
     'refuses a command that would take more than seven eighths of it, and no other request': `
       maxBytes=1000; others +8; load -> 8; a: +1; a -> StoreUnavailable; error a reason -> state_size; b: -1; q: sum; answer; answer
@@ -161,13 +161,13 @@ const suites: Suites = {
 
   'The observer of an aggregate': {
     'is notified of a conflict, and its store calls are counted':
-      'page=1; others +1; load; observed; a: +2; others +3 +4; answer; serve; observed -> conflict, appended 1, round 1/3',
+      'page=1; others +1; load; observed; a: +2; others +3 +4; answer; serve; observed -> conflict, appended 1',
     'is not notified of a conflict when a command is the first to load the history': `
-      others +1; a: +2; serve; pass 0; observed -> appended 1, round 1/2`,
+      others +1; a: +2; serve; pass 0; observed -> appended 1`,
     'is notified of the error of a failed round': `
-      p: sum; refuse; q: sum; bug; observed -> fault StoreUnavailable, round 1/1, fault TypeError, round 1/1
+      p: sum; refuse; q: sum; bug; observed -> fault StoreUnavailable, fault TypeError
       load; observed; r: sum; hang; pass 1000; a: +1; hang; pass 1000
-      observed -> fault StoreUnavailable, round 1/1, fault OutcomeUnknown, round 1/1`,
+      observed -> fault StoreUnavailable, fault OutcomeUnknown`,
   },
 };
 

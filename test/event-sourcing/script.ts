@@ -230,7 +230,6 @@ function describeCall({ request: { kind, after, commit, events = [] } }: StoreCa
 
 /** An event of the observer, except of a load. */
 function shown(event: AggregateEvent): string {
-  if (event.type === 'round') return `round ${event.requests}/${event.calls}`;
   if (event.type === 'appended') return `appended ${event.events}`;
   if (event.type === 'lost') return `lost ${event.known.version}`;
   if (event.type === 'snapshot') return `snapshot ${event.outcome}`;
