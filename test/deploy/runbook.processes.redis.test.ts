@@ -6,7 +6,7 @@ import { openRedisEventStore } from '../../src/adapters/redis';
 import { BEGINNING, type Head } from '../../src/event-sourcing';
 import { theBlock } from '../docs/samples';
 import { compiled } from '../support/compiled';
-import { compiledCli } from '../support/compiled-cli';
+import { compiledCli } from '../support/service-process';
 import { encoded, ferns, plantsOf } from '../support/given';
 import { type RedisServer, describeOwnRedis } from '../support/redis';
 import { freePort } from '../support/redis/free-port';

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { readConfig } from '../../src/service/config';
 import { theBlock } from '../docs/samples';
-import { compiledCli } from '../support/compiled-cli';
+import { compiledCli } from '../support/service-process';
 import { describePrograms } from '../support/programs';
 import { freePort } from '../support/redis/free-port';
 import { TestProcess } from '../support/service-process';
