@@ -48,6 +48,9 @@ const suites: Suites = {
       others +1 +2; load; a: +4; keep late; lose; lose-tail 1; pass 100; answer; a -> OutcomeUnknown
       error a message -> the history was lost before the write was confirmed
       others other-writer-2 +2; execute late; recorded -> +1 +2 +4; load -> 7`,
+    'ends a round without a pause once the last of its requests has an unknown outcome': `
+      others +1 +2 +3; load; a: +4; lose-tail 2; answer; answer; lose-tail 1; answer; answer; lose; lose-tail 0; pass 100
+      answer; a -> OutcomeUnknown; b: sum; answer; b -> 0`,
     'answers the other requests of a round with an unconfirmed commit': `
       others +1 +2; load; p: sum; a: +4; q: sum; answer; execute; lose; lose-tail 1; pass 100; serve
       p a q -> 3, OutcomeUnknown, 1; recorded -> +1`,
