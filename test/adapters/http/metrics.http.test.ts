@@ -107,9 +107,8 @@ describe('/metrics', () => {
 
   it('counts the events that are loaded, snapshots, and states beyond the memory', async () => {
     const metrics = new Metrics([], [], '');
-    metrics.aggregates({ type: 'loaded', events: 3 } as AggregateEvent);
-    metrics.aggregates({ type: 'snapshot', outcome: 'saved' } as AggregateEvent);
-    metrics.aggregates({ type: 'too-large' } as AggregateEvent);
+    const seen = { loaded: { events: 3 }, snapshot: { outcome: 'saved' }, 'too-large': {} };
+    for (const [type, what] of Object.entries(seen)) metrics.aggregates({ type, ...what } as AggregateEvent);
     for (const series of ['loaded_events_total 3', 'snapshots_total{outcome="saved"} 1', 'too_large_total 1'])
       expect(await metrics.text()).to.contain(`plant_store_${series}\n`);
   });
