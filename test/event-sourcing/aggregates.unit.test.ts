@@ -13,7 +13,7 @@ import {
 import { ManualClock } from '../support/manual-clock';
 import { MemorySnapshots } from '../support/memory-snapshots';
 import { rejection } from '../support/rejection';
-import { ScriptedStore, historyOf } from '../support/scripted-store';
+import { ScriptedStore, historyOf } from './scripted-store';
 import { type Changed, changed, codec, counter, counterKind } from './counter';
 import { Pending, TIMEOUT_MS, settled } from './script';
 

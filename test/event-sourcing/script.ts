@@ -30,7 +30,7 @@ import { Aggregate, type Shared } from '../../src/event-sourcing/aggregate';
 import { LoadQueue } from '../../src/event-sourcing/load-queue';
 import { streamName } from '../../src/testing/a-stream';
 import { ManualClock, untilIdle } from '../support/manual-clock';
-import { ScriptedStore, type StoreCall } from '../support/scripted-store';
+import { ScriptedStore, type StoreCall } from './scripted-store';
 import { type Changed, changed, codec, counterKind } from './counter';
 
 /**
