@@ -56,7 +56,8 @@ export class SqliteEventStore implements port.EventStore, port.StreamIndex {
     commit: string,
     events: readonly port.EncodedEvent[],
   ): Promise<port.AppendResult> {
-    if (events.length === 0 || commit === '') throw new RangeError('an event or the commit id is missing');
+    const isWellFormed = events.every(({ type, data }) => (type + data).isWellFormed());
+    if (!isWellFormed || events.length === 0 || commit === '') throw new RangeError('no commit id or event');
     return this.#transaction(() => {
       const newer = this.#newer(stream, expected);
       if (newer.status !== 'read') return newer;
