@@ -56,8 +56,9 @@ export class SqliteEventStore implements port.EventStore, port.StreamIndex {
     commit: string,
     events: readonly port.EncodedEvent[],
   ): Promise<port.AppendResult> {
-    const isWellFormed = events.every(({ type, data }) => (type + data).isWellFormed());
-    if (!isWellFormed || events.length === 0 || commit === '') throw new RangeError('no commit id or event');
+    const isWellFormed = events.every(({ type, data }) => type.isWellFormed() && data.isWellFormed());
+    if (events.length === 0 || commit === '' || !isWellFormed)
+      throw new RangeError('an append needs a commit id and an event, in well-formed Unicode');
     return this.#transaction(() => {
       const newer = this.#newer(stream, expected);
       if (newer.status !== 'read') return newer;
