@@ -5,7 +5,14 @@
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { systemClock } from 'plant-store/adapters/system';
 import type * as port from 'plant-store/event-sourcing';
-import { BEGINNING, ChangePoller, OutcomeUnknown, START, StoreUnavailable } from 'plant-store/event-sourcing';
+import {
+  BEGINNING,
+  ChangePoller,
+  OutcomeUnknown,
+  START,
+  StoreUnavailable,
+  invalidAppend,
+} from 'plant-store/event-sourcing';
 
 const SCHEMA = `
   PRAGMA busy_timeout = 1000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
@@ -56,9 +63,8 @@ export class SqliteEventStore implements port.EventStore, port.StreamIndex {
     commit: string,
     events: readonly port.EncodedEvent[],
   ): Promise<port.AppendResult> {
-    const isWellFormed = events.every(({ type, data }) => type.isWellFormed() && data.isWellFormed());
-    if (events.length === 0 || commit === '' || !isWellFormed)
-      throw new RangeError('an append needs a commit id and an event, in well-formed Unicode');
+    const invalid = invalidAppend(commit, events);
+    if (invalid) throw invalid;
     return this.#transaction(() => {
       const newer = this.#newer(stream, expected);
       if (newer.status !== 'read') return newer;
