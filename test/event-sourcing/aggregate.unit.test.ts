@@ -67,6 +67,8 @@ const suites: Suites = {
       others +1; load; others +2 -9; load -> UnreadableHistory; lose-tail 2; load -> 3`,
     'handles the rejection of a prefetched page: an unhandled one fails the test':
       'page=1; others -1 +2; q: sum; answer; q -> UnreadableHistory; lose',
+    'fails a write as unreadable, not as unknown, if the store cannot read the history that it is appended to': `
+      others +1; load; a: +1; unreadable; a -> UnreadableHistory; recorded -> +1; b: +2; answer; b -> ok; recorded -> +1 +2`,
     'fails the round if the store cannot read the history, and keeps its state': `
       others +1; load; q: sum; unreadable; q -> UnreadableHistory; bytes -> 100; load -> 1`,
   },

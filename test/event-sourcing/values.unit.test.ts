@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import {
   BrokenSnapshot,
   OutcomeUnknown,
+  StoreFault,
   StoreUnavailable,
   UnreadableHistory,
-  isStoreFault,
   jsonCodec,
   parseStreamName,
   partsOf,
@@ -84,11 +84,13 @@ describe('A stream name', () => {
 });
 
 describe('A fault', () => {
-  it('of a store is unavailable or unknown, and an unreadable history is unavailable', () => {
+  it('of a store is unavailable, unknown or unreadable, and none of them is another one', () => {
     const faults = [new StoreUnavailable(), new UnreadableHistory(), new OutcomeUnknown()];
-    expect(faults.filter(isStoreFault)).to.deep.equal(faults);
-    expect([new BrokenSnapshot(), new TypeError(), undefined].filter(isStoreFault)).to.deep.equal([]);
-    expect(new UnreadableHistory()).to.include({ name: 'UnreadableHistory', reason: 'unreadable' });
+    const isFault = (error: unknown) => error instanceof StoreFault;
+    expect(faults.filter(isFault)).to.deep.equal(faults);
+    expect([new BrokenSnapshot(), new TypeError(), undefined].filter(isFault)).to.deep.equal([]);
+    expect(faults.filter((error) => error instanceof StoreUnavailable)).to.deep.equal([faults[0]]);
+    expect(faults.map(({ name }) => name)).to.deep.equal(faults.map(({ constructor }) => constructor.name));
     expect(new StoreUnavailable()).to.deep.include({ reason: 'store', retryAfterMs: undefined });
   });
 });

@@ -1,7 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { BEGINNING, OutcomeUnknown, StoreUnavailable, streamOf } from '../../src/event-sourcing';
+import {
+  BEGINNING,
+  OutcomeUnknown,
+  StoreUnavailable,
+  UnreadableHistory,
+  streamOf,
+} from '../../src/event-sourcing';
 import { readConfig } from '../../src/service/config';
 import { readiness } from '../../src/service/readiness';
 import { UnusableStoreModule, closeStore, openStore } from '../../src/service/store';
@@ -55,14 +61,17 @@ describe('The module of EVENT_STORE', () => {
 
   it('has its faults recognized by their names: it may have another copy of this package, or none', async () => {
     const fail = (fault: string) => `{ throw Object.assign(new Error('away'), ${fault}); }`;
-    const { store } = await open(`export const openEventStore = () => ({ check() {}, close() {}, store: {
+    const { store, index } =
+      await open(`export const openEventStore = () => ({ check() {}, close() {}, store: {
       async read() ${fail('{ name: "StoreUnavailable", reason: "store_refused", retryAfterMs: 7 }')},
-      async append() ${fail('{ name: "OutcomeUnknown" }')} } });`);
+      async append() ${fail('{ name: "OutcomeUnknown" }')} },
+      index: { async head() ${fail('{ name: "UnreadableHistory" }')} } });`);
     const stream = streamOf('plants', 'a');
     expect(await rejection(store.read(stream, BEGINNING)))
       .to.be.instanceOf(StoreUnavailable)
       .and.to.include({ message: 'away', reason: 'store_refused', retryAfterMs: 7 });
     expect(await rejection(store.append(stream, BEGINNING, 'c', []))).to.be.instanceOf(OutcomeUnknown);
+    expect(await rejection(index!.head(stream))).to.be.instanceOf(UnreadableHistory);
     file = path('other.mjs');
     const unavailable = fail('{ name: "StoreUnavailable", reason: 1 }');
     expect(await rejection(open(`export function openEventStore() ${unavailable}`)))

@@ -6,7 +6,6 @@ import {
   StoreUnavailable,
   type StoredEvent,
   type StreamName,
-  UnreadableHistory,
   streamOf,
 } from '../../src/event-sourcing';
 import { check } from '../world/checker';
@@ -186,7 +185,7 @@ export class Requests {
     // Of a deletion, another one may be in doubt, or not any more.
     const isInDoubt = request.type === 'delete' || instance.doubts.has(JSON.stringify(request));
     if (error instanceof OutcomeUnknown) return isInDoubt ? undefined : 'without an append in doubt';
-    if (!(error instanceof StoreUnavailable) || error instanceof UnreadableHistory) return String(error);
+    if (!(error instanceof StoreUnavailable)) return String(error);
     if (error.reason === 'waiting_requests')
       return pending > maxWaiting ? undefined : `although only ${pending} were pending`;
     // Also just before it arrived: a load between two of its pages may have the fault of the next one.

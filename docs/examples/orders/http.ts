@@ -3,7 +3,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { system } from 'plant-store/adapters/system';
-import { Aggregates, type OpenEventStore, isStoreFault } from 'plant-store/event-sourcing';
+import { Aggregates, type OpenEventStore, StoreFault } from 'plant-store/event-sourcing';
 import { type Order, type OrderCommand, linesOf, orderKind } from './order.js';
 import { countOrders } from './read-model.js';
 
@@ -38,7 +38,7 @@ export function ordersApp(opened: OpenEventStore) {
   const app = new Koa();
   app.use((ctx, next) =>
     next().catch((error: unknown) => {
-      if (!isStoreFault(error)) throw error;
+      if (!(error instanceof StoreFault)) throw error;
       // Nothing was written, or that is unknown: the client repeats the request.
       ctx.status = 503;
       ctx.set('Retry-After', '1');
