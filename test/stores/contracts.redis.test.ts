@@ -28,13 +28,16 @@ interface StoreOptions extends Omit<ContractOptions, 'pageSize'> {
 const SHARED = { durable: true, shared: true, erases: true, timeoutMs: 40_000 };
 
 function casesOf({ redis, admin, pageSize, ...options }: StoreOptions): Record<string, ContractCase[]> {
-  const open = () => openRedisEventStore({ timeoutMs: 20_000, ...redis(), pageSize });
+  const openWith = (changes?: Partial<RedisOptions>) =>
+    openRedisEventStore({ timeoutMs: 20_000, ...redis(), ...changes, pageSize });
+  const open = () => openWith();
+  const openBeside = () => openWith({ keyPrefix: `${redis().keyPrefix ?? 'plant-store'}-beside` });
   const damage = async (stream: Parameters<Keys['of']>[0]) => {
     await admin!().hset(new Keys(redis().keyPrefix ?? 'plant-store').of(stream).snapshot, '1', 'damaged');
   };
   return {
     'an event store': eventStoreContract(open, { ...SHARED, ...options, pageSize }),
-    'a stream index': streamIndexContract(open, { ...SHARED, ...options }),
+    'a stream index': streamIndexContract(open, { ...SHARED, ...options, openBeside }),
     'a snapshot store': snapshotStoreContract(open, { ...SHARED, ...options, ...(admin && { damage }) }),
     'a checkpoint store': checkpointStoreContract(open, { ...SHARED, ...options }),
   };
@@ -51,26 +54,36 @@ describeRedis('One Redis', (redis) => {
   for (const pageSize of [1, 1000])
     describe(`with pages of ${pageSize}`, () => {
       const options = () => ({ url: redis.url, keyPrefix: redis.prefix });
-      satisfies(casesOf({ pageSize, redis: options, admin: () => redis.admin }));
+      const empty = async () => {
+        await redis.admin.unlink(await redis.admin.keys(`${redis.prefix}:*`));
+      };
+      satisfies(casesOf({ pageSize, redis: options, admin: () => redis.admin, empty }));
     });
 });
 
 describeOwnRedis('A Redis with a replica that confirms writes', (startRedis) => {
-  let url: string;
+  let primary: RedisServer;
   before(async () => {
-    [{ url }] = await startReplicated(startRedis);
+    [primary] = await startReplicated(startRedis);
   });
-  satisfies(casesOf({ pageSize: 3, redis: () => ({ url, waitReplicas: 1 }) }));
+  const empty = async () => {
+    await primary.admin.flushall();
+  };
+  satisfies(casesOf({ pageSize: 3, redis: () => ({ url: primary.url, waitReplicas: 1 }), empty }));
 });
 
 describeOwnRedis('A Cluster of three primaries', (startRedis) => {
   let options: RedisOptions;
+  let nodes: RedisServer[];
   before(async () => {
-    const nodes = await Promise.all([1, 2, 3].map(() => startRedis('--cluster-enabled', 'yes')));
+    nodes = await Promise.all([1, 2, 3].map(() => startRedis('--cluster-enabled', 'yes')));
     await formCluster(nodes);
     options = { url: nodes[0]!.url, clusterNodes: nodes.map(({ host, port }) => ({ host, port })) };
   });
-  satisfies(casesOf({ pageSize: 3, redis: () => options }));
+  const empty = async () => {
+    await Promise.all(nodes.map(({ admin }) => admin.flushall()));
+  };
+  satisfies(casesOf({ pageSize: 3, redis: () => options, empty }));
 });
 
 describeOwnRedis('A Redis behind a network that loses replies', (startRedis) => {

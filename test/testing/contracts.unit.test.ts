@@ -19,9 +19,10 @@ const PORTS = {
 
 /** The cases of a contract with all options, for stores on one place. */
 function casesOf(contract: (typeof PORTS)[keyof typeof PORTS][0], fault?: Fault) {
-  const { open, loseReply, snapshots } = new Place(fault);
-  const damage = (stream: StreamName) => void snapshots.damaged.add(stream);
-  const all = { durable: true, shared: true, erases: true, loseReply, damage };
+  const place = new Place(fault);
+  const { open, openBeside, empty, loseReply } = place;
+  const damage = (stream: StreamName) => void place.snapshots.damaged.add(stream);
+  const all = { durable: true, shared: true, erases: true, loseReply, damage, empty, openBeside };
   return contract(open, { ...all, pageSize: PAGE_SIZE, seed: 42 });
 }
 

@@ -37,14 +37,23 @@ type Method = (...args: unknown[]) => unknown;
 
 /** What outlives the stores on it. Without a fault they keep all contracts, with all options. */
 export class Place {
-  readonly events = new MemoryEventStore(PAGE_SIZE);
-  readonly snapshots = new PlaceSnapshots(this.events);
+  events = new MemoryEventStore(PAGE_SIZE);
+  snapshots = new PlaceSnapshots(this.events);
   readonly #checkpoints = new Map<string, MemoryCheckpoints>();
   #losesReply = false;
 
   constructor(private readonly fault: Fault = () => ({})) {}
 
   readonly loseReply = (): void => void (this.#losesReply = true);
+
+  readonly empty = (): void => {
+    this.events = new MemoryEventStore(PAGE_SIZE);
+    this.snapshots = new PlaceSnapshots(this.events);
+    this.#checkpoints.clear();
+  };
+
+  /** Opens a store with the same fault on a place of its own. */
+  readonly openBeside = () => new Place(this.fault).open();
 
   checkpoints(projection: string): MemoryCheckpoints {
     const store = this.#checkpoints.get(projection) ?? new MemoryCheckpoints();

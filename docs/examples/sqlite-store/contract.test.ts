@@ -21,14 +21,23 @@ describe('A store in SQLite', () => {
     }
   }
 
-  function open() {
+  const file = join(directory, 'plants.db');
+
+  function open(name = file) {
     losesReply = false;
-    const database = new Database(join(directory, 'plants.db'));
+    const database = new Database(name);
     const store = new SqliteEventStore(database, 3);
     return { store, index: store, close: () => database.close() };
   }
 
-  const options = { durable: true, shared: true, pageSize: 3, loseReply: () => void (losesReply = true) };
-  for (const { name, run } of [...eventStoreContract(open, options), ...streamIndexContract(open, options)])
-    it(name, run);
+  const options = {
+    durable: true,
+    shared: true,
+    pageSize: 3,
+    loseReply: () => void (losesReply = true),
+    empty: () => rmSync(file),
+    openBeside: () => open(join(directory, 'beside.db')),
+  };
+  const cases = [...eventStoreContract(() => open(), options), ...streamIndexContract(() => open(), options)];
+  for (const { name, run } of cases) it(name, run);
 });

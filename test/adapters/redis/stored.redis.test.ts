@@ -3,6 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 import { expect } from 'chai';
 import { Keys } from '../../../src/adapters/redis';
 import { bucketOf } from '../../../src/adapters/redis/keys';
+import { system } from '../../../src/adapters/system';
 import {
   BEGINNING,
   BrokenSnapshot,
@@ -11,11 +12,13 @@ import {
   START,
   StoreUnavailable,
   headKeyOf,
+  project,
   textOfHead,
 } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
+import { ReadModel, textCodec, textsOf } from '../../event-sourcing/one-projection';
 import { created, deleted, encoded, plantId, plantsOf } from '../../support/given';
-import { describeOwnRedis, describeRedis, startReplicated } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, describeRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
 import { FERN, type Opened, openedPerTest } from './opened';
@@ -66,10 +69,12 @@ describeRedis('What a store keeps in Redis', (redis) => {
     expect(snapshot)
       .to.have.property('checksum')
       .that.matches(/^[0-9a-f]{64}$/);
+    const [lineage] = rest['{39}:index'] as string[];
+    expect(lineage).to.match(/^[0-9a-f]{40}$/);
     const fern = '{"id":9007199254740993,"name":"Büschelfarn","tag":"indoor"}';
     const checkpoint = { '': 'value', 'plants%2Falice': textOfHead(head) };
     expect(rest).to.deep.equal({
-      '{39}:index': ['plants/alice', '2'],
+      '{39}:index': [lineage, '0', 'plants/alice', '2'],
       '{39}:index:checkpoint:tags': checkpoint,
       '{39}:plants/alice:events': [
         ['1-0', ['type', 'PlantCreated', 'data', fern, 'commit', '1795209633123482913']],
@@ -79,7 +84,7 @@ describeRedis('What a store keeps in Redis', (redis) => {
     });
     await opened.index.erase(ALICE);
     // The consumer needs the name to drop its data, and removes it.
-    const left = { id, '{39}:index': ['', '3'], '{39}:index:checkpoint:tags': checkpoint };
+    const left = { id, '{39}:index': [lineage, '0', '', '3'], '{39}:index:checkpoint:tags': checkpoint };
     expect(await content()).to.deep.equal(left);
   });
 
@@ -203,6 +208,42 @@ describeOwnRedis('The index of a store in Redis', (startRedis) => {
       const other = await open({ url: what === 'a failover' ? replica.url : redis.url });
       expect((await other.index.changed(39, position, 10)).status).to.equal('reset');
       expect((await endOf(other)).sequence).to.equal(position.sequence);
+    });
+
+  for (const [what, replace] of Object.entries({
+    'after FLUSHALL, with the same REDIS_STORE_ID': async ({ admin }: RedisServer) => {
+      const id = (await admin.get('plant-store:id'))!;
+      await admin.flushall();
+      await admin.set('plant-store:id', id);
+      return { storeId: id.split(' ')[1] };
+    },
+    'under another prefix of the same server': async () => ({ keyPrefix: 'other' }),
+    'in another database of the same server': async ({ url }: RedisServer) => ({ url: `${url}/1` }),
+  }))
+    it(`is not taken for the one before by a checkpoint kept elsewhere: ${what}`, async () => {
+      const redis = await startRedis();
+      const applied = new ReadModel<string>();
+      const options = { ...system(), kinds: [{ category: 'texts', codec: textCodec }], checkpoint: applied };
+      const follow = async ({ store, index }: Opened) => {
+        const projection = project<string>(
+          { store, index },
+          { ...options, apply: (batch) => applied.transaction(batch) },
+        );
+        expect(await projection.caughtUp()).to.equal(true);
+        await projection.close();
+      };
+      const add = ({ store }: Opened, user: string, commit: string) =>
+        store.append(textsOf(user), BEGINNING, commit, [{ type: 'Noted', data: commit }]);
+      const before = await open({ url: redis.url });
+      for (const user of ['alice', 'bob']) await add(before, user, `${user} before`);
+      await follow(before);
+      before.close();
+      const other = await open({ url: redis.url, ...(await replace(redis)) });
+      await add(other, 'alice', 'alice after');
+      await follow(other);
+      const textsApplied = (user: string) => applied.of(textsOf(user)).map(({ event }) => event);
+      expect([textsApplied('alice'), textsApplied('bob')]).to.deep.equal([['alice after'], []]);
+      expect(applied.violations).to.deep.equal([]);
     });
 
   it('confirms an erasure, and its repetition, only when the replicas have it', async () => {
