@@ -95,5 +95,17 @@ describe('The log of the service', function () {
       await until(() => existsSync(path('code')));
       expect(readFileSync(path('code'), 'utf8')).to.equal('0\n');
     });
+
+    it('uses a terminal that it may not open again, such as that of another user', async () => {
+      // Root may open every file, unless it has lost this right.
+      const isRoot = process.getuid?.() === 0;
+      const enter = isRoot ? 'setpriv --bounding-set=-dac_override,-dac_read_search ' : '';
+      const command = `chmod 0 "$(tty)"; exec ${enter}${process.execPath} ${compiled()}/dist/main.js`;
+      await start('script', '-qfc', command, '/dev/null');
+      let output = '';
+      child.stdout!.on('data', (some) => (output += String(some)));
+      await request(50);
+      await until(() => output.split('/nowhere 404').length > 50);
+    });
   });
 });
