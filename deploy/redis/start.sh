@@ -22,12 +22,15 @@ service='~plant-store:* -@all +info +config|get +client|setname +get +set +evals
 snapshots='(~plant-store:*:snapshot* +hmget +hset +pexpire +persist +rename +unlink)'
 in_addition='+zrem +zscore +xlen +exists +xinfo|stream +hkeys +hdel +unlink'
 
+# A replica (the argument --replicaof) follows its primary as the user for backups, who has the same rights.
 operators() {
   [ -n "${REDIS_OPERATOR_PASSWORD:-}" ] || return 0
   cat <<USERS
 user plant-store-operator on >$REDIS_OPERATOR_PASSWORD $service $in_addition $snapshots
 user plant-store-backup on >$REDIS_OPERATOR_PASSWORD -@all +ping +psync +sync +replconf
-user plant-store-admin on >$REDIS_OPERATOR_PASSWORD -@all +ping +info +bgrewriteaof +failover
+user plant-store-admin on >$REDIS_OPERATOR_PASSWORD -@all +ping +info +bgrewriteaof +failover +replicaof +config|rewrite
+masteruser plant-store-backup
+masterauth $REDIS_OPERATOR_PASSWORD
 USERS
 }
 
