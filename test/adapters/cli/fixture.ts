@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { run } from '../../../src/adapters/cli';
 import type { CliContext } from '../../../src/adapters/cli/context';
+import { KINDS, shown } from '../../../src/adapters/cli/kinds';
 import { MemoryCheckpoints } from '../../../src/adapters/memory/checkpoints';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { systemClock } from '../../../src/adapters/system';
-import { PlantStore, plantKind } from '../../../src/application';
+import { PlantStore } from '../../../src/application';
 import * as engine from '../../../src/event-sourcing';
 import { created, deleted, plantsOf } from '../../support/given';
 
@@ -29,9 +30,8 @@ const jarKind: engine.Kind<never, JarEvent, never, number> = {
     Added: { version: Number.isSafeInteger, stream: (text) => typeof text === 'string' },
     Emptied: {},
   }),
-  items: { name: 'coin', count: (coins) => coins },
 };
-const kinds: readonly engine.AnyKind[] = [plantKind, jarKind];
+const kinds = [...KINDS, shown<number>(jarKind, { items: { name: 'coin', count: (coins) => coins } })];
 
 export const ADDED: JarEvent = { type: 'Added', version: 3, stream: '"x"' };
 export const EMPTIED: JarEvent = { type: 'Emptied' };
