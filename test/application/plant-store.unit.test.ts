@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import { system } from '../../src/adapters/system';
 import { PlantStore, parseUser, plantsOf } from '../../src/application';
+import { NewPlant, type Plant, type PlantId } from '../../src/domain';
 import { BEGINNING } from '../../src/event-sourcing';
 import { newPlant, plantId } from '../support/given';
 
@@ -16,9 +17,15 @@ describe('The plant store', () => {
   });
 
   const fern = newPlant(1, 'Fern');
+  /** Creates what a caller without types may pass. */
+  const untyped = (plant: unknown) => () => plants.create(ADA, plant as NewPlant);
   for (const [what, message, call] of [
-    ['an empty name', 'name must be', () => plants.create(ADA, { ...fern, plant: { name: '' } })],
-    ['an id to create of 01', 'id must be', () => plants.create(ADA, { ...fern, id: '01' as never })],
+    ['an empty name', 'name must be', untyped({ id: '1', plant: { name: '' } })],
+    ['a tag of null', 'tag must be', untyped({ id: '1', plant: { name: 'Fern', tag: null } })],
+    ['an id to create of 01', 'id must be', untyped({ id: '01', plant: fern.plant })],
+    ['an id to create that is a number', 'id must be', untyped({ id: 1, plant: fern.plant })],
+    ['a plant without members', 'name must be', untyped({ id: '1' })],
+    ['no plant', 'id must be', untyped(undefined)],
     ['an id to delete of +1', 'id must be', () => plants.delete(ADA, '+1' as never)],
     ['an empty user', 'the id of a stream must be', () => plants.list('' as never)],
     ['a limit of NaN', 'limit must be', () => plants.list(ADA, { limit: NaN })],
@@ -44,9 +51,18 @@ describe('The plant store', () => {
     expect((await plants.delete(ADA, plantId(4))).rejection).to.equal('no-such-plant');
   });
 
-  it('records a copy of a plant', async () => {
+  it('creates only what was parsed: nothing else is a new plant, and it cannot be changed', () => {
+    const isParsed: { id: PlantId; plant: Plant } extends NewPlant ? true : false = false;
+    expect(isParsed).to.equal(false);
+    expect(() => void Reflect.construct(NewPlant, ['01', { name: '' }])).to.throw(TypeError);
+    // @ts-expect-error: it is read-only, and frozen
+    expect(() => (fern.plant.name = '')).to.throw(TypeError);
+    expect(() => Object.assign(fern, { id: '01' })).to.throw(TypeError);
+  });
+
+  it('records a copy of a plant that a caller without types passes', async () => {
     const plant = { name: 'Fern', owner: 'eve' };
-    const created = plants.create(ADA, { ...fern, plant });
+    const created = plants.create(ADA, { id: '1', plant } as never);
     plant.name = '';
     await created;
     expect((await plants.list(ADA)).plants).to.deep.equal([{ name: 'Fern' }]);

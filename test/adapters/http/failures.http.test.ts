@@ -73,12 +73,18 @@ describe('A part of another author', () => {
     expect(JSON.parse((await client.get('/health/ready')).text)).to.deep.equal({ status: 'ready', ...works });
   });
 
-  it('may authenticate by a promise of another realm or library', async () => {
-    for (const [user, status] of [['alice', 200] as const, [undefined, 401] as const])
-      for (const promise of ['Promise.resolve(user)', '({ then: (resolve) => resolve(user) })']) {
-        const authenticate = () => runInNewContext(promise, { user }) as Promise<undefined>;
-        const client = new HttpClient(await serve(appWith({ authenticator: { authenticate } })));
-        expect((await client.list()).status, promise).to.equal(status);
+  it('may authenticate at once, or by a promise of another realm or library: as a user, nobody, or with a reason', async () => {
+    for (const [found, status, reason] of [
+      ['alice', 200, undefined],
+      [undefined, 401, 'token_unknown'],
+      [{ reason: 'expired' }, 401, 'token_expired'],
+    ] as const)
+      for (const way of ['found', 'Promise.resolve(found)', '({ then: (resolve) => resolve(found) })']) {
+        const authenticate = () => runInNewContext(way, { found }) as undefined;
+        const app = appWith({ authenticator: { authenticate } });
+        const client = new HttpClient(await serve(app));
+        expect((await client.list()).status, way).to.equal(status);
+        expect(app.reports[0]!.reason, way).to.equal(reason);
       }
   });
 });
