@@ -14,7 +14,7 @@ const NORMAL = `redis_version:7.0.15 role:master connected_slaves:0 maxmemory_po
 const FOUND = `
                                                                      |
 role:slave                                                           | refuse all: replica | REDIS_URL.*REDIS_SENTINELS
-maxmemory_policy:volatile-ttl                                        | refuse all: evicts | volatile-ttl.*SET maxmemory-policy noeviction, then CONFIG REWRITE, or maxmemory-policy noeviction in
+maxmemory_policy:volatile-ttl                                        | refuse all: evicts | volatile-ttl.*SET maxmemory-policy noeviction, then CONFIG REWRITE, or maxmemory-policy noeviction among
 maxmemory_policy redis_version                                       | warn: unknown_eviction | maxmemory_policy
 redis_version:6.2.14                                                 | refuse all: too_old | 6.2.14.* 7.0 or later
 redis_version:10.0.1                                                 |
@@ -22,7 +22,7 @@ database:3                                                           |
 database:99                                                          | refuse all: missing_database | no database 99, only 0 to 15: name another one in REDIS_URL
 info:NOPERM                                                          | warn: info_forbidden | INFO is refused: grant .info
 config:DENIED                                                        | warn: unknown_fsync | appendfsync could not be read
-aof_enabled:0                                                        | warn: no_append_only_file | SET appendonly yes, then CONFIG REWRITE
+aof_enabled:0                                                        | warn: no_append_only_file | SET appendonly yes, and CONFIG REWRITE once
 appendfsync:everysec                                                 | warn: late_fsync | SET appendfsync always, then CONFIG REWRITE
 role:slave connected_slaves:1 maxmemory_policy:allkeys-lru aof_enabled:0 | refuse all: replica, refuse all: evicts, warn: no_append_only_file
 maxmemory:999                                                        | no writes: out_of_memory
