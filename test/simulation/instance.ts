@@ -150,9 +150,7 @@ export class Database extends ReadModel<Write> {
     const applied = this.of(stream).map(({ commit }) => commit);
     if (recorded.join() !== applied.join())
       return `${stream} has ${recorded.join()}, a read model ${applied.join()}`;
-    const isKnown = this.keys(`${redis.bucketOf(stream)}/`).some((key) =>
-      key.endsWith(encodeURIComponent(stream)),
-    );
+    const isKnown = this.streams(redis.bucketOf(stream)).includes(stream);
     return isKnown === recorded.length > 0 ? undefined : `a checkpoint is wrong about ${stream}`;
   }
 }

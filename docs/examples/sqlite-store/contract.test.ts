@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
-import { eventStoreContract, streamIndexContract } from 'plant-store/testing';
+import { checkpointStoreContract, eventStoreContract, streamIndexContract } from 'plant-store/testing';
+import { SqliteCheckpoints } from './checkpoints.js';
 import { SqliteEventStore } from './store.js';
 
 describe('A store in SQLite', () => {
@@ -27,7 +28,8 @@ describe('A store in SQLite', () => {
     losesReply = false;
     const database = new Database(name);
     const store = new SqliteEventStore(database, 3);
-    return { store, index: store, close: () => database.close() };
+    const checkpoints = (projection: string) => new SqliteCheckpoints(database, projection);
+    return { store, index: store, checkpoints, close: () => database.close() };
   }
 
   const options = {
@@ -38,6 +40,7 @@ describe('A store in SQLite', () => {
     empty: () => rmSync(file),
     openBeside: () => open(join(directory, 'beside.db')),
   };
-  const cases = [...eventStoreContract(() => open(), options), ...streamIndexContract(() => open(), options)];
-  for (const { name, run } of cases) it(name, run);
+  const contracts = [eventStoreContract, streamIndexContract, checkpointStoreContract];
+  for (const contract of contracts)
+    for (const { name, run } of contract(() => open(), options)) it(name, run);
 });

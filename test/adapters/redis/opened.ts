@@ -61,5 +61,5 @@ export const CALLS: Readonly<Record<string, (opened: Opened) => Promise<unknown>
   'an erasure': ({ index, stream }) => index.erase(stream().name),
   'a snapshot': async ({ snapshots, stream }) => snapshots.load(stream().name),
   'a check': ({ check }) => check(),
-  'a checkpoint': async ({ checkpoints }) => checkpoints('tags').load(['39']),
+  'a checkpoint': async ({ checkpoints }) => checkpoints('tags').load(39, []),
 };

@@ -26,13 +26,16 @@ async function useAsService({ append, snapshots, stream }: Opened): Promise<void
   expect(await snapshots.load(name)).to.include({ format: 'f' });
 }
 
-async function useAsProjection({ index, checkpoints }: Opened): Promise<void> {
+async function useAsProjection({ index, checkpoints, stream }: Opened): Promise<void> {
   expect((await index.changed(39, START, 10)).status).to.equal('read');
-  const [saved, removed] = [new Map([['39', 'one']]), new Map([['39', undefined]])];
-  await checkpoints('tags').save({ key: '39', expected: undefined, values: saved });
-  expect(await checkpoints('tags').load(['39'])).to.deep.equal(['one']);
-  for await (const key of checkpoints('tags').keys('39/')) throw new Error(key);
-  await checkpoints('tags').save({ key: '39', expected: 'one', values: removed });
+  const { name } = stream();
+  const tags = checkpoints('tags');
+  const write = { bucket: 39, position: { epoch: 'e', sequence: 1 } };
+  const head = { version: 1, commit: 'ours' };
+  await tags.save({ ...write, expectedRevision: 0, heads: new Map([[name, head]]) });
+  expect(await tags.load(39, [name])).to.deep.include({ revision: 1, heads: new Map([[name, head]]) });
+  await tags.save({ ...write, expectedRevision: 1, heads: new Map([[name, undefined]]) });
+  for await (const left of tags.streams(39)) throw new Error(left);
 }
 
 async function useAsOperator({ index, stream }: Opened): Promise<void> {

@@ -11,9 +11,7 @@ import {
   OutcomeUnknown,
   START,
   StoreUnavailable,
-  headKeyOf,
   project,
-  textOfHead,
 } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
 import { ReadModel, textCodec, textsOf } from '../../event-sourcing/one-projection';
@@ -61,8 +59,9 @@ describeRedis('What a store keeps in Redis', (redis) => {
     await opened.stream().append(BEGINNING, '1795209633123482913', [first!]);
     await opened.stream().append({ version: 1, commit: '1795209633123482913' }, head.commit, others);
     await opened.snapshots.save(ALICE, { format: 'f-1', head, chunks: ['a', 'b'] });
-    const values = new Map(Object.entries({ 39: 'value', [headKeyOf(39, ALICE)]: textOfHead(head) }));
-    await opened.checkpoints('tags').save({ key: '39', expected: undefined, values });
+    const position = { epoch: 'an epoch', sequence: 2 };
+    const heads = new Map([[ALICE, head]]);
+    await opened.checkpoints('tags').save({ bucket: 39, expectedRevision: 0, position, heads });
     const { id, '{39}:plants/alice:snapshot': snapshot, ...rest } = await content();
     expect(id).to.equal(`buckets-64 ${opened.status().id}`);
     expect(snapshot).to.include({ format: 'f-1', version: '3', commit: 'ü 2', chunks: '2', 0: 'a', 1: 'b' });
@@ -72,7 +71,7 @@ describeRedis('What a store keeps in Redis', (redis) => {
     const [lineage] = rest['{39}:index'] as string[];
     expect(lineage).to.match(/^[0-9a-f]{40}$/);
     const fern = '{"id":9007199254740993,"name":"Büschelfarn","tag":"indoor"}';
-    const checkpoint = { '': 'value', 'plants%2Falice': textOfHead(head) };
+    const checkpoint = { '': '1 2 an epoch', 'plants/alice': '3 ü 2' };
     expect(rest).to.deep.equal({
       '{39}:index': [lineage, '0', 'plants/alice', '2'],
       '{39}:index:checkpoint:tags': checkpoint,
