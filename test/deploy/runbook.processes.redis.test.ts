@@ -12,6 +12,7 @@ import { type RedisServer, describeOwnRedis } from '../support/redis';
 import { freePort } from '../support/redis/free-port';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
+import { usersOfPages } from './users';
 
 const KEY = 'plant-store:{39}:plants/alice:events';
 const DONE = { code: 0 };
@@ -25,11 +26,11 @@ describeOwnRedis('The commands of docs/runbook.md, as the Redis users that it na
 
   beforeEach(async () => {
     redis = await startRedis('--appendonly', 'yes', '--appendfsync', 'always');
-    for (const line of `${theBlock('redis tasks')}${theBlock('redis repair')}`.trim().split('\n'))
+    for (const line of [...usersOfPages(), theBlock('redis repair').trim()])
       await redis.admin.call('ACL', ...line.replace('>…', '>secret').split(' ').slice(1));
     for (const name of ['backups', 'shims']) fs.mkdirSync(path(name));
     const limits = { LIMIT: '20', CHECK_PORT: String(await freePort()) };
-    settings = { EVENT_STORE: 'redis', REDIS_URL: redis.url, ...as('repair'), ...limits };
+    settings = { EVENT_STORE: 'redis', REDIS_URL: urlOf('operator'), ...as('repair'), ...limits };
     head = BEGINNING;
     await write(3);
   });
@@ -46,9 +47,8 @@ describeOwnRedis('The commands of docs/runbook.md, as the Redis users that it na
 
   const dataOf = async () => ((await redis.admin.config('GET', 'dir')) as [string, string])[1];
   const backups = () => fs.readdirSync(path('backups')).map((name) => path(`backups/${name}`));
-  const as = (user: string) => ({
-    OPERATOR_URL: `redis://plant-store-${user}:secret@127.0.0.1:${redis.port}`,
-  });
+  const urlOf = (user: string) => `redis://plant-store-${user}:secret@127.0.0.1:${redis.port}`;
+  const as = (user: string) => ({ OPERATOR_URL: urlOf(user) });
 
   /** Runs the commands of a page with the addresses and paths of this test. */
   function follow(kind: string, more: Record<string, string> = {}) {
@@ -152,27 +152,50 @@ describeOwnRedis('The commands of docs/runbook.md, as the Redis users that it na
       expect(await admin.xrange(KEY, '-', '+')).to.deep.equal(await redis.admin.xrange(KEY, '-', '+'));
     });
 
-  it('repair a stream from a backup, if entries are missing', async () => {
-    expect(await follow('repair key')).to.include({ out: `${KEY}\n` });
+  /** The versions under each name of the stream: the newest one first. */
+  async function versions(): Promise<readonly string[]> {
+    const names = [KEY, ...(await redis.admin.keys('aside:*')).sort().reverse()];
+    const entries = await Promise.all(names.map((name) => redis.admin.xrange(name, '-', '+')));
+    return entries.map((each) => each.map(([id]) => id.replace('-0', '')).join(' '));
+  }
+
+  it('find the key of a stream that cannot be read, and repair it from a backup, again and again', async () => {
     const copy = await startRedis();
     await copy.admin.restore(KEY, 0, await redis.admin.dumpBuffer(KEY));
     await copy.admin.zadd('plant-store:{39}:index', 1, 'plants/alice');
     await redis.admin.xdel(KEY, '2-0');
-    const files = { COPY: copy.url, EXPORT: path('alice.ndjson') };
-    expect(await follow('repair restore', files)).to.include(DONE);
-    expect(await redis.admin.xlen(KEY)).to.equal(3);
-    expect(await redis.admin.xlen(KEY.replace('plant-store', 'aside'))).to.equal(2);
+    await redis.admin.hset(`${KEY.slice(0, -6)}snapshot`, 'any', '');
+    const found = await follow('repair find');
+    expect(found).to.include({ code: 1 });
+    expect(found.out).to.contain(`plants/alice: entry 3-0 found, expected version 2 (key ${KEY})\n`);
+
+    shim('date', 'if [[ -e ${0%/*}/again ]]; then echo second; else echo first; fi; exit');
+    const restore = (EXPORT: string) =>
+      follow('repair restore', { COPY: copy.url, EXPORT: path(EXPORT), PATH });
+    const PATH = `${path('shims')}:${compiled()}/bin:${process.env.PATH!}`;
+    expect(await restore('first')).to.include(DONE);
+    expect(await versions()).to.deep.equal(['1 2 3', '1 3']);
+    expect(await redis.admin.exists(`${KEY.slice(0, -6)}snapshot`)).to.equal(0);
+    await redis.admin.xdel(KEY, '1-0');
+    expect((await restore('another')).error).to.contain(`aside:first:${KEY.slice(12)} exists already`);
+    expect(await versions()).to.deep.equal(['2 3', '1 3']);
+    fs.writeFileSync(path('shims/again'), '');
+    expect(await restore('second')).to.include(DONE);
+    expect(await versions()).to.deep.equal(['1 2 3', '2 3', '1 3']);
   });
 
-  it('repair a stream by a copy of its good part, if another program added entries', async () => {
-    await redis.admin.xadd(KEY, '4-0', 'of', 'another program');
-    const words = `redis-cli -e -u "$OPERATOR_URL" ${theBlock('redis mend').replaceAll('\n', ' ')}`;
-    // In a shell, unlike in redis-cli, braces have a meaning of their own.
-    const quoted = words.replaceAll(/ ((?:plant-store|aside):\S+)/g, " '$1'");
-    expect(await run(quoted, settings).ended).to.include(DONE);
-    expect(await follow('disk verify')).to.include(DONE);
+  it('repair a stream by a copy of its good part, if another program added entries, again and again', async () => {
+    const PATH = `${path('shims')}:${compiled()}/bin:${process.env.PATH!}`;
+    const mend = async (time: string) => {
+      shim('date', `echo ${time}; exit`);
+      await redis.admin.xadd(KEY, '*', 'of', 'another program');
+      return follow('repair mend', { PATH });
+    };
+    expect(await mend('first')).to.include(DONE);
+    expect((await mend('first')).error).to.contain('aside:first:{39}:plants/alice:events exists already');
+    expect(await mend('second')).to.include(DONE);
+    expect((await versions()).map((each) => each.slice(0, 5))).to.deep.equal(['1 2 3', '1 2 3', '1 2 3']);
     await write(1);
-    expect(await redis.admin.xlen(KEY)).to.equal(4);
   });
 
   it('erase a user, also from the append-only file', async () => {

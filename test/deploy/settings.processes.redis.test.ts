@@ -2,13 +2,13 @@ import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { readConfig } from '../../src/service/config';
-import { theBlock } from '../docs/samples';
 import { compiledCli } from '../support/service-process';
 import { describePrograms } from '../support/programs';
 import { freePort } from '../support/redis/free-port';
 import { TestProcess } from '../support/service-process';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
+import { usersOfPages } from './users';
 
 const [REDIS_PASSWORD, REDIS_OPERATOR_PASSWORD] = ['p'.repeat(16), 'o'.repeat(16)];
 const ENVIRONMENT = { PATH: process.env.PATH, REDIS_PASSWORD, REDIS_OPERATOR_PASSWORD };
@@ -23,14 +23,8 @@ describePrograms({ 'redis-server': 'redis-server' }, 'deploy/redis/start.sh', ()
     // In place of Redis: prints its configuration.
     writeFileSync(path('redis-server'), '#!/bin/sh\ncat\n', { mode: 0o755 });
     const { stdout } = run({ PATH: `${path('.')}:${process.env.PATH}` });
-    const service = theBlock('redis acl').trim();
-    const added = /^\| operators, .* \| `(.*)` \|$/m.exec(readFileSync('docs/operations.md', 'utf8'))![1]!;
-    const operator = service
-      .replace('plant-store', 'plant-store-operator')
-      .replace(' (', ` ${added.replaceAll('\\|', '|')} (`);
-    const users = [service, operator, ...theBlock('redis tasks').trim().split('\n')];
     const rights = (line: string) => line.replace(/^user |^ACL SETUSER /, '').replace(/ >\S+/, '');
-    expect(stdout.match(/^user plant-store.*$/gm)!.map(rights)).to.have.members(users.map(rights));
+    expect(stdout.match(/^user plant-store.*$/gm)!.map(rights)).to.have.members(usersOfPages().map(rights));
   });
 
   it('refuses passwords that are short, or that cannot stand in a URL', () => {
