@@ -37,7 +37,7 @@ describe('The app beside other middleware', () => {
   it('may be mounted: its links, documents and files are relative, and other paths are passed on', async () => {
     const app = new Koa().use(mount('/v1', appWith())).use((ctx) => void (ctx.body = 'mine'));
     const url = `${await serve(app)}/v1`;
-    expect((await ask(`${url}/openapi.json`)).text).to.contain('"servers":[{"url":"."}]');
+    expect((await ask(`${url}/openapi.json`)).text).to.contain('"servers":[{"url":".",');
     // The app has no metrics.
     expect((await ask(`${url}/metrics`)).text).to.equal('mine');
     const page = await ask(`${url}/docs`);
