@@ -1,14 +1,14 @@
 #!/bin/sh
 # Starts a Redis that keeps every acknowledged write, with the users of docs/operations.md and docs/runbook.md. Arguments
 # are further settings. REDIS_PASSWORD is the password of the service, REDIS_OPERATOR_PASSWORD that of the users for
-# operators, who do not exist without it.
+# operators, REDIS_ADMIN_PASSWORD that of the administrator `admin`; these do not exist without their password.
 set -eu
 
 # The passwords are parts of URLs.
-for name in REDIS_PASSWORD REDIS_OPERATOR_PASSWORD; do
+for name in REDIS_PASSWORD REDIS_OPERATOR_PASSWORD REDIS_ADMIN_PASSWORD; do
   eval "value=\${$name:-}"
   case $name=$value in
-    REDIS_OPERATOR_PASSWORD=) continue ;;
+    REDIS_OPERATOR_PASSWORD= | REDIS_ADMIN_PASSWORD=) continue ;;
     *=*[!A-Za-z0-9_-]*) problem='must have only letters, digits, _ and -' ;;
     *=????????????????*) continue ;;
     *) problem='must have at least 16 characters: openssl rand -hex 24' ;;
@@ -47,4 +47,5 @@ user default off resetpass ~* &* +@all
 user probe on nopass -@all +ping
 user plant-store on >$REDIS_PASSWORD $service $snapshots
 $(operators)
+${REDIS_ADMIN_PASSWORD:+user admin on >$REDIS_ADMIN_PASSWORD ~* &* +@all}
 CONF
