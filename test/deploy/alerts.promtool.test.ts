@@ -30,7 +30,9 @@ const WELL: Readonly<Record<string, string>> = {
   plant_store_ready: '1x60',
   [WRITES]: '1x60',
   plant_store_lost_histories_total: '0x60',
-  process_start_time_seconds: '1000x60',
+  // A rollout, its rollback, and both again.
+  process_start_time_seconds: '1000x9 1001+1x3 1004x50',
+  'plant_store_auth_source_up source="key_set"': '1x60',
   'plant_store_faults_total kind="unreadable"': '0x60',
   'plant_store_redis_finding finding="evicts"': '0x60',
   'http_request_failures_total reason="bug"': '0x60',
@@ -53,7 +55,8 @@ const FAILURES: readonly (readonly [alert: string, by: number, series: string, s
   ['PlantStoreNotReady', 13, 'up', '1x9 stale'],
   ['PlantStoreWritesRefused', 12, WRITES, '1x9 0x50'],
   ['PlantStoreLostHistory', 11, 'plant_store_lost_histories_total', '0x9 1x50'],
-  ['PlantStoreRestarts', 13, 'process_start_time_seconds', '1000x9 1001+1x2 1003x50'],
+  ['PlantStoreRestarts', 15, 'process_start_time_seconds', '1000x9 1001+1x4 1005x50'],
+  ['PlantStoreTokens', 16, 'plant_store_auth_source_up source="key_set"', '1x9 0x50'],
   ['PlantStoreBug', 11, 'http_request_failures_total reason="bug"', '0x9 1x50'],
   ['PlantStoreUnreadableHistory', 11, 'plant_store_faults_total kind="unreadable"', '0x9 1x50'],
   ['PlantStoreFinding', 12, 'plant_store_redis_finding finding="evicts"', '0x9 1x50'],
@@ -95,6 +98,7 @@ describePrograms({ promtool: 'prometheus' }, 'The alerts', () => {
       ready: async () => true,
       ...{ connections: none, maxConnections: 0, refusedConnections: none, droppedLogLines: none },
       lists: () => ({ bytes: 0, sent: 0 }),
+      available: () => Promise.resolve({ reads: true, writes: true }),
       // As on Redis, which has a metric of its own.
       store: () => ({ reads: true, writes: true, findings: {} }),
     });
