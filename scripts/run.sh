@@ -8,6 +8,7 @@ if [ -d src ] && [ -x node_modules/.bin/tsc ]; then
   # A service must start fast again; a command is typed often, and ts-node compiles only what has changed.
   [ "$program" = main ] || exec node_modules/.bin/ts-node "src/$program.ts" "$@"
   node_modules/.bin/tsc -p tsconfig.build.json --noCheck --declaration false
+  cp -R src/adapters/redis/lua dist/adapters/redis/
 elif [ ! -f "dist/$program.js" ]; then
   echo 'plant-store: there is neither a build nor a compiler: run npm ci && npm run build, before npm prune --omit=dev' >&2
   exit 2

@@ -85,8 +85,10 @@ describe('An executed command', () => {
     expect((await historyOf(store, ADA, codec))[0]!.time)
       .to.equal(timeOf(head.commit))
       .and.within(before, Date.now());
-    const isTime = (commit: string) => timeOf(commit) !== undefined;
-    expect(['a commit', '123', mintCommit()].map(isTime)).to.deep.equal([false, false, true]);
+    for (const now of [0, 915_148_800_123, Date.parse('2286-01-01')])
+      expect(timeOf(mintCommit(now)), `at ${now}`).to.equal(now);
+    for (const commit of ['a commit', '123', '12345678901234', mintCommit(Date.parse('2287-01-01'))])
+      expect(timeOf(commit), commit).to.equal(undefined);
   });
 
   it('records all its events as one commit, also more than a call of JavaScript takes arguments', async () => {

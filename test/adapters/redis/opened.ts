@@ -60,6 +60,15 @@ export const CALLS: Readonly<Record<string, (opened: Opened) => Promise<unknown>
   'the list of streams': ({ index }) => index.changed(39, { epoch: '', sequence: 0 }, 10),
   'an erasure': ({ index, stream }) => index.erase(stream().name),
   'a snapshot': async ({ snapshots, stream }) => snapshots.load(stream().name),
+  'a saved snapshot': ({ snapshots, stream }) =>
+    snapshots.save(stream().name, { format: 'f', head: { version: 2, commit: 'second' }, chunks: ['a'] }),
+  'a saved checkpoint': async ({ checkpoints }) =>
+    checkpoints('tags').save({
+      bucket: 39,
+      expectedRevision: 0,
+      position: { epoch: 'e', sequence: 1 },
+      heads: new Map(),
+    }),
   'a check': ({ check }) => check(),
   'a checkpoint': async ({ checkpoints }) => checkpoints('tags').load(39, []),
 };

@@ -1,0 +1,20 @@
+#!lua flags=allow-oom
+--- @include "guard"
+--- @include "member"
+--- @include "touch"
+
+--[[
+KEYS: the index of the bucket, the events, the snapshot, its draft. Returns the number of events. It writes even if there
+is no such stream, so that an erasure can be repeated when too few replicas have confirmed it. It may do so at `maxmemory`,
+because it frees memory.
+]]
+local keysOfCall = 4
+local function call(key)
+  touch(KEYS[key], '')
+  redis.call('ZREM', KEYS[key], memberOf(KEYS[key + 1], KEYS[key]))
+  local events = redis.call('XLEN', KEYS[key + 1])
+  redis.call('UNLINK', KEYS[key + 1], KEYS[key + 2], KEYS[key + 3])
+  return events
+end
+
+--- @include "calls"

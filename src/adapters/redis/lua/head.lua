@@ -1,0 +1,15 @@
+#!lua flags=no-writes
+--- @include "guard"
+
+-- KEYS: the events. Returns the last id that the stream has ever had, and the commit of its last entry, if any.
+local keysOfCall = 1
+local function call(key)
+  if redis.call('EXISTS', KEYS[key]) == 0 then return {} end
+  local facts = {}
+  local reply = redis.call('XINFO', 'STREAM', KEYS[key])
+  for i = 1, #reply, 2 do facts[reply[i]] = reply[i + 1] end
+  local entry, last = facts['last-entry'], facts['last-generated-id']
+  return {last, entry and entry[1] == last and entry[2][6] or ''}
+end
+
+--- @include "calls"

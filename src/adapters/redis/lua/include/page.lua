@@ -1,0 +1,44 @@
+--[[
+The entries of a stream after the head at `version`, packed into one string, and whether there are more. First that of the
+head, without its type and data, if it is stored; then at least one, at most `limit`, and as many as fit into `PAGE_BYTES`.
+
+Each entry is its id, type, data and commit, each after its length in bytes (32 bits, big-endian); one with other fields
+is its id and the length 0xffffffff. ioredis would parse seven strings and two arrays per entry, which takes longer than
+all other work of loading a history. XRANGE counts entries, not bytes, so they are read in growing steps.
+]]
+local function page(stream, version, limit)
+  local parts, size, count, step, from = {}, 0, 0, 1, string.format('%d-0', version)
+  if version > 0 then count, step = -1, 2 end
+  while true do
+    local entries = redis.call('XRANGE', stream, from, '+', 'COUNT', step)
+    for _, entry in ipairs(entries) do
+      local entryId, fields = entry[1], entry[2]
+      if #fields ~= 6 or fields[1] ~= 'type' or fields[3] ~= 'data' or fields[5] ~= 'commit' then
+        fields = nil
+      elseif count < 0 then
+        fields = {'', '', '', '', '', fields[6]}
+      end
+      local length = fields and #fields[2] + #fields[4] + #fields[6] or 0
+      if count == limit or (count > 0 and size + length > PAGE_BYTES) then return {1, table.concat(parts)} end
+      if not fields then
+        parts[#parts + 1] = struct.pack('>I4c0I4', #entryId, entryId, 0xffffffff)
+      elseif length < 4096 then
+        local type, data, commit = fields[2], fields[4], fields[6]
+        parts[#parts + 1] =
+          struct.pack('>I4c0I4c0I4c0I4c0', #entryId, entryId, #type, type, #data, data, #commit, commit)
+      else
+        -- struct copies a text byte by byte: with texts of 16 MiB it took half of the time of the script.
+        parts[#parts + 1] = struct.pack('>I4c0', #entryId, entryId)
+        for field = 2, 6, 2 do
+          parts[#parts + 1] = struct.pack('>I4', #fields[field])
+          parts[#parts + 1] = fields[field]
+        end
+      end
+      size, count = size + length, count + 1
+    end
+    if #entries < step then return {0, table.concat(parts)} end
+    from = '(' .. entries[#entries][1]
+    local fitting = size > 0 and math.floor(count * (PAGE_BYTES - size) / size) or limit
+    step = math.max(1, math.min(4 * step, limit + 1 - count, fitting))
+  end
+end

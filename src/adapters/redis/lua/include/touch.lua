@@ -1,0 +1,16 @@
+--[[
+Gives a member of an index the next sequence number, one above the highest. The index of a bucket is a sorted set of
+streams. Its member '' has the number of the last erasure, so that no number is given twice.
+
+A new index also gets a lineage, a random member at 0: after FLUSHALL, or under another prefix of the same server, the
+numbers begin again, and a reader could not tell them from those it knows. INFO counts the commands of the server, so its
+text is never the same twice.
+]]
+local function touch(index, member)
+  local highest = redis.call('ZRANGE', index, '0', '0', 'REV', 'WITHSCORES')[2]
+  if not highest then
+    redis.call('ZADD', index, '0', redis.sha1hex(redis.call('INFO')))
+    highest = 0
+  end
+  redis.call('ZADD', index, string.format('%d', highest + 1), member)
+end

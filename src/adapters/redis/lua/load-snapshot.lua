@@ -1,0 +1,17 @@
+#!lua flags=no-writes
+--- @include "guard"
+
+--[[
+KEYS: the snapshot. Arguments: the maximum length of a value, then the names of fields. Returns their values; for one that
+is longer its length instead, because a client keeps a whole reply in memory.
+]]
+local keysOfCall = 1
+local function call(key, args)
+  local values = redis.call('HMGET', KEYS[key], unpack(args, 2))
+  for i = 1, #args - 1 do
+    if values[i] and #values[i] > args[1] then values[i] = #values[i] end
+  end
+  return values
+end
+
+--- @include "calls"

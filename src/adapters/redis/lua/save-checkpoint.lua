@@ -1,0 +1,20 @@
+--- @include "guard"
+
+--[[
+KEYS: the checkpoint. Arguments: the expected revision; the new value of the field '', empty if it stays; then streams and
+their new heads, empty for none. Returns 1, or {} if the revision is a different one.
+]]
+local keysOfCall = 1
+local function call(key, args)
+  local checkpoint = KEYS[key]
+  local stored = redis.call('HMGET', checkpoint, '')[1] or '0'
+  if string.match(stored, '^%d+') ~= args[1] then return {} end
+  if args[2] ~= '' then redis.call('HSET', checkpoint, '', args[2]) end
+  for i = 3, #args, 2 do
+    if args[i + 1] == '' then redis.call('HDEL', checkpoint, args[i])
+    else redis.call('HSET', checkpoint, args[i], args[i + 1]) end
+  end
+  return 1
+end
+
+--- @include "calls"
