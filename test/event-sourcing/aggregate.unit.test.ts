@@ -83,8 +83,8 @@ const suites: Suites = {
       keep page; q: sum; pass 500; calls -> read 4/other-writer-4; answer page; q -> pending
       calls -> read 5/other-writer-5; answer; q -> 15`,
     'is not evicted while it is loaded, nor during a round': `
-      page=1; others +1 +1; evictable -> true; q: sum; answer; evictable -> false; pass 1000; evictable -> false
-      answer; evictable -> true; r: sum; evictable -> false; answer; evictable -> true`,
+      page=1; others +1 +1; idle -> true; q: sum; answer; idle -> false; pass 1000; idle -> false
+      answer; idle -> true; r: sum; idle -> false; answer; idle -> true`,
   },
 
   'When the reply to an append is lost, an aggregate': {
@@ -103,6 +103,9 @@ const suites: Suites = {
       a b -> OutcomeUnknown, OutcomeUnknown; q c -> StoreUnavailable, StoreUnavailable`,
     'does not repeat it when no request waits for it any more': `
       a: +1; pass 995; lose; q: sum; pass 5; a -> OutcomeUnknown; calls -> read 0/; answer; q -> 0; pass 100; calls -> none`,
+    'answers each command with its own decision, even if an earlier one of its round has expired': `
+      others +1; load; p: sum; a: -9; pass 500; b: +2; answer; pass 500; a -> StoreUnavailable; answer; b -> ok
+      recorded -> +1 +2`,
     'does not decide a command again after it expired': `
       p: sum; a: +1; pass 500; b: +2; answer; keep both; pass 500; a b -> OutcomeUnknown, pending; others +4
       answer both; answer; b -> ok; recorded -> +4 +2`,

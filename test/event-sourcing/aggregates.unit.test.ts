@@ -143,7 +143,7 @@ describe('The memory of aggregates', () => {
     const store = new ScriptedStore(codec, 1);
     for (const [id, each] of Object.entries(sums)) await store.record(`counters/${id}`, ...each.map(changed));
     store.held = false;
-    const options = { store, clock, gather: undefined, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
+    const options = { store, clock, schedule: undefined, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
     const { aggregates, sum } = given(options);
     const query = (id: string) => new Pending(sum(id));
     /** Queries streams, each after the one before it; resolves with the outcomes. */

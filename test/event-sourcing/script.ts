@@ -17,16 +17,19 @@
  *     load             queries while the store answers: what is loaded
  *     begin            starts the rounds whose start was postponed: how many
  *     loaded           the pages that were loaded: `2 to 4`, two events up to the version 4
- *     recorded|observed|bytes|evictable|pass <ms>|settle
+ *     recorded|observed|bytes|idle|pass <ms>|settle
  */
 import { expect } from 'chai';
 import {
   type AggregateEvent,
+  type AggregatesOptions,
   OutcomeUnknown,
   StoreUnavailable,
   UnreadableHistory,
 } from '../../src/event-sourcing';
-import { Aggregate, type Shared } from '../../src/event-sourcing/aggregate';
+import { Aggregate } from '../../src/event-sourcing/aggregate';
+import { AggregateCache } from '../../src/event-sourcing/aggregate-cache';
+import { Engine } from '../../src/event-sourcing/engine';
 import { LoadQueue } from '../../src/event-sourcing/load-queue';
 import { streamName } from '../../src/testing/a-stream';
 import { ManualClock, untilIdle } from '../support/manual-clock';
@@ -128,7 +131,7 @@ export function storeSteps(store: ScriptedStore<Changed>, clock: ManualClock): S
 
 export const TIMEOUT_MS = 1000;
 
-export interface ScriptOptions extends Partial<Shared> {
+export interface ScriptOptions extends Partial<AggregatesOptions> {
   /** Events in a page of the store. */
   readonly page?: number;
   readonly kind?: Partial<typeof counterKind>;
@@ -155,13 +158,11 @@ export class Script {
   #commits = 0;
 
   constructor(
-    { page = 1000, kind, postponed, maxCommandBytes = Infinity, maxReads, ...shared }: ScriptOptions = {},
+    { page = 1000, kind, postponed, maxCommandBytes = Infinity, maxReads, ...options }: ScriptOptions = {},
     private readonly moreSteps: Steps = {},
   ) {
     this.store = new ScriptedStore(codec, page);
-    this.aggregate = new Aggregate(
-      streamName(NAME),
-      { ...counterKind, ...kind },
+    const engine = new Engine(
       {
         store: this.store,
         clock: this.clock,
@@ -169,15 +170,19 @@ export class Script {
         timeoutMs: TIMEOUT_MS,
         maxWaiting: 100,
         maxBytes: Infinity,
-        commandBytes: { used: 0, max: maxCommandBytes },
-        gather: (start) => (postponed ? this.#postponed.push(start) : start()),
+        schedule: (start) => (postponed ? this.#postponed.push(start) : start()),
+        observe: (event) => this.#observe(event),
+        ...options,
+      },
+      {
+        // Here `maxBytes` bounds only the one state.
+        cache: new AggregateCache(Infinity),
         loads: new LoadQueue(this.clock, 2 * TIMEOUT_MS, maxReads),
-        makeRoom: () => true,
-        snapshots: undefined,
-        report: (event) => this.#observe(event),
-        ...shared,
+        maxCommandBytes,
       },
     );
+    this.aggregate = new Aggregate(streamName(NAME), { ...counterKind, ...kind }, engine);
+    engine.cache.add(this.aggregate.stream, this.aggregate);
   }
 
   play(script: string): Promise<void> {
@@ -196,7 +201,7 @@ export class Script {
     recorded: async () => listed((await this.store.history(NAME)).map(({ event }) => signed(event.by))),
     observed: () => () => listed(this.#observed.splice(0), ', '),
     bytes: () => this.aggregate.bytes,
-    evictable: () => this.aggregate.evictable,
+    idle: () => this.aggregate.isIdle,
     loaded: () => listed(this.#loaded.splice(0), ', '),
   };
 
