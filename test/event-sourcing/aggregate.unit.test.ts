@@ -114,6 +114,11 @@ const suites: Suites = {
   'A command that failed as unavailable': {
     'fails at once when the store refuses its first attempt, and is not recorded': `
       a: +1; refuse; a -> StoreUnavailable; pass 1000; calls -> none; recorded -> none`,
+    'does not fail the other requests of its round: a store that refuses writes is read for them': `
+      others +1; load; p: sum; a: +2; q: sum; b: -9; c: +3; answer; refuse; a c -> StoreUnavailable, StoreUnavailable; q -> pending
+      calls -> read 1/other-writer-1; others +4; answer; q b -> 5, too-low; observed -> fault StoreUnavailable`,
+    'and is not read for others if there are none, or none that wait': `
+      p: sum; q: sum; pass 500; a: +1; answer; pass 500; p q -> 0, StoreUnavailable; refuse; a -> StoreUnavailable; calls -> none`,
     'is not unknown when the repeated append conflicted and then the read failed': `
       page=1; a: +1; keep late; lose; others +2 +3; pass 100; answer; refuse; execute late; a -> StoreUnavailable
       recorded -> +2 +3`,
