@@ -74,6 +74,8 @@ export class Engine implements Bounds {
     this.snapshots = snapshots && {
       store: snapshots.store,
       every: snapshots.every ?? SNAPSHOT_EVERY,
+      clock: options.clock,
+      loadTimeoutMs: 2 * timeoutMs,
       saving: false,
     };
     this.cache = bounds.cache ?? new AggregateCache(maxBytes);

@@ -136,6 +136,12 @@ const suites: Suites = {
       past 5; load; past 1; stall; load; lose-tail 1; q: sum; answer; go; settle; saved -> none; asked -> load ada, load ada`,
     'not if the aggregate has started over meanwhile': `
       past 5; load; past 1; stall; load; q: sum; bug; q -> TypeError; go; settle; saved -> none`,
+    'not if the store does not answer whether it has a newer one, which ends after twice the deadline of a request': `
+      page=1000; past 9; stall; load -> 9; pass 1999; idle -> false; pass 1; idle -> true; observed -> snapshot failed
+      go; past 6; load; saved -> 15/7+8`,
+    'or has failed after a minute, so that one that never ends does not end the others': `
+      past 9; snapshot 9 torn; q: sum; answer; settle; stall; serve; settle; q -> 9; pass 59999; idle -> false; pass 1; idle -> true
+      observed -> snapshot ignored, snapshot failed; go; past 6; load; saved -> 15/7+8`,
     'not again until it is due again, if the save failed': `
       past 2; load; past 7; away; load; observed; past 1; load; observed -> none`,
   },
