@@ -90,6 +90,7 @@ export function startCli(setup: CliSetup, command = '', ...words: string[]) {
     newCheckpoint: () => new MemoryCheckpoints(),
     newToken: async (_path, _user, _note, show) => show('plants_secret'),
     serve: async () => {},
+    readerGone: () => new Promise(() => {}),
     interrupted: new AbortController().signal,
     openStore: async () => ({
       ...{ store, index: store, snapshots: setup.snapshots, timeoutMs: 50, close() {} },
