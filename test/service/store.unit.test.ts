@@ -12,6 +12,9 @@ import { readConfig } from '../../src/service/config';
 import { readiness } from '../../src/service/readiness';
 import { UnusableStoreModule, closeStore, openStore } from '../../src/service/store';
 import { ManualClock, untilIdle } from '../support/manual-clock';
+import { HttpClient } from '../support/client';
+import { metricsOf } from '../support/metrics';
+import { startWatched } from '../support/watched-service';
 import { rejection } from '../support/rejection';
 import { temporaryDirectory } from '../support/temporary-directory';
 
@@ -77,6 +80,36 @@ describe('The module of EVENT_STORE', () => {
     expect(await rejection(open(`export function openEventStore() ${unavailable}`)))
       .to.be.instanceOf(StoreUnavailable)
       .and.to.include({ reason: 'store' });
+  });
+});
+
+describe('A service with the module of a store', () => {
+  const path = temporaryDirectory();
+
+  it('goes on, with readiness and metrics, while the check of its store rejects and the status throws', async () => {
+    writeFileSync(
+      path('store.mjs'),
+      `const refused = Object.assign(new Error('a replica'), { name: 'StoreUnavailable', reason: 'store_refused' });
+      export const openEventStore = () => ({
+        store: { read() { throw refused; }, append() { throw refused; } },
+        check() { throw refused; },
+        status() { throw new Error('no status'); },
+        close() {},
+      });`,
+    );
+    const service = await startWatched({ EVENT_STORE: path('store.mjs') });
+    for (let probe = 0; probe < 2; probe++) {
+      const ready = await fetch(`${service.url}/health/ready`);
+      expect([ready.status, await ready.text()].join(' ')).to.match(/^503 .*: reads_refused"\}$/);
+      expect((await metricsOf(service.url))('plant_store_event_store_available{operation="read"}')).to.equal(
+        0,
+      );
+    }
+    expect((await new HttpClient(service.url).list()).error).to.equal(50300);
+    expect(
+      service.log.filter((line) => line.includes('the status of the event store throws')),
+    ).to.have.length(1);
+    await service.stop();
   });
 });
 
