@@ -8,6 +8,19 @@ import { type Opened, openedPerTest, OTHER, succeeds } from './opened';
 
 const FIRST = { version: 1, commit: 'ours' };
 
+describeOwnRedis('A Cluster that does not name the address of its nodes', (startRedis) => {
+  const open = openedPerTest();
+
+  for (const type of ['unknown-endpoint', 'hostname'])
+    it(`is refused, with the setting to change: cluster-preferred-endpoint-type ${type}`, async () => {
+      const node = await startRedis('--cluster-enabled', 'yes', '--cluster-preferred-endpoint-type', type);
+      await formCluster([node]);
+      const { append, log } = await open({ url: 'redis://x', clusterNodes: [node], timeoutMs: 500 });
+      await until(() => log.some((line) => line.includes('set cluster-preferred-endpoint-type')));
+      expect(String(await rejection(append()))).to.include('set cluster-preferred-endpoint-type');
+    });
+});
+
 describeOwnRedis('A Cluster of two primaries', (startRedis) => {
   const open = openedPerTest();
   let nodes: readonly RedisServer[];

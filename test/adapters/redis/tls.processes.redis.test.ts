@@ -1,4 +1,8 @@
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createConnection } from 'node:net';
+import { type Server, createServer } from 'node:tls';
 import { expect } from 'chai';
 import { HttpClient } from '../../support/client';
 import { describePrograms } from '../../support/programs';
@@ -10,6 +14,7 @@ import { until } from '../../support/until';
 import { THIS_MACHINE } from '../../world/network';
 import { startSentinel } from '../../world/processes';
 import { tokenOf } from '../../support/token';
+import { ScriptedSentinel } from './scripted-sentinel';
 
 describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TLS', () => {
   describeOwnRedis('with certificates for the name localhost', (startRedis) => {
@@ -59,6 +64,51 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
     it('serves with the certificate of their authority', async () => {
       await serves(`rediss://localhost:${tlsPort}`);
       expect(await redis.admin.client('LIST')).to.match(new RegExp(`laddr=127.0.0.1:${tlsPort}`));
+    });
+
+    describe('behind an endpoint that routes by the server name', () => {
+      let router: Server;
+      let port: number;
+      let sentinel: ScriptedSentinel | undefined;
+
+      beforeEach(async () => {
+        sentinel = undefined;
+        router = createServer(
+          { cert: readFileSync(path('ours.crt')), key: readFileSync(path('ours.key')) },
+          (client) => {
+            if (client.servername !== 'localhost') return client.destroy();
+            const server = createConnection(redis.port, redis.host);
+            client.pipe(server).pipe(client);
+            for (const [socket, other] of [
+              [client, server],
+              [server, client],
+            ] as const)
+              socket.on('error', () => other.destroy()).on('close', () => other.destroy());
+          },
+        );
+        await once(router.listen(0, '127.0.0.1'), 'listening');
+        ({ port } = router.address() as AddressInfo);
+      });
+      afterEach(async () => {
+        await service?.kill();
+        router.close();
+        await sentinel?.close();
+      });
+
+      it('serves on one Redis', () => serves(`rediss://localhost:${port}`));
+
+      it('serves on a Cluster whose nodes are announced by name', async () => {
+        const named = 'cluster-announce-hostname localhost --cluster-preferred-endpoint-type hostname';
+        redis = await startRedis(...`--cluster-enabled yes --${named}`.split(' '));
+        await formCluster([redis], [port]);
+        await serves('rediss://localhost', { REDIS_CLUSTER_NODES: `localhost:${port}` });
+      });
+
+      it('serves on a primary that Sentinel names by its host', async () => {
+        sentinel = await new ScriptedSentinel({ peer: ['localhost', String(port)] }).start();
+        const sentinels = { REDIS_SENTINELS: `127.0.0.1:${sentinel.port}`, REDIS_SENTINEL_MASTER: 'plants' };
+        await serves('rediss://x', sentinels);
+      });
     });
 
     for (const [what, address, ca, reason] of [
