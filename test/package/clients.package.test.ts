@@ -1,0 +1,152 @@
+/** Clients of the service as docs/clients.md makes them, and linters of the OpenAPI document. Their tools are installed. */
+import { execFile } from 'node:child_process';
+import fs from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { BLOCKS, theBlock } from '../docs/samples';
+import { HttpClient } from '../support/client';
+import { TcpProxy } from '../support/tcp-proxy';
+import { type WatchedService, startWatched } from '../support/watched-service';
+
+/** Those that run on the oldest supported Node. */
+const TOOLS = [
+  ...['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', '@hey-api/openapi-ts@0.95.0', 'orval@7.13.2'],
+  ...['swagger-typescript-api@13.13.0', 'core-js@3.51.0'],
+  ...['@redocly/cli@2.77.0', '@stoplight/spectral-cli@6.16.3'],
+];
+
+const HEADERS = "const headers = { Authorization: `Bearer ${process.env['TOKEN']}` };";
+
+/** The command of each generator, and a program with what it generates. The page has its other files. */
+const GENERATORS = {
+  'openapi-typescript and openapi-fetch': {
+    generate: 'node generate.mjs',
+    program: `${theBlock('ts plants-client.ts')}
+      const { response } = await client.DELETE('/plants/{id}', { params: { path: { id: 9007199254740993n } } });
+      console.log(response.status);`,
+  },
+  '@hey-api/openapi-ts': {
+    generate: 'openapi-ts',
+    program: `${HEADERS}
+      import { createPlant, deletePlant } from './client/index.js';
+      import { client } from './client/client.gen.js';
+      client.setConfig({ baseUrl: 'http://127.0.0.1:3000', headers });
+      await createPlant({ body: { id: 9007199254740993n, name: 'Fern' } });
+      const { response } = await deletePlant({ path: { id: 9007199254740993n } });
+      console.log(response?.status);`,
+  },
+  orval: {
+    generate: 'orval',
+    program: `${HEADERS}
+      import { createPlant, deletePlant } from './plants.js';
+      await createPlant({ id: 9007199254740993n, name: 'Fern' }, { headers });
+      const { status } = await deletePlant(9007199254740993n, { headers });
+      console.log(status);`,
+  },
+  'swagger-typescript-api': {
+    generate: `swagger-typescript-api generate -p http://127.0.0.1:3000/openapi.json -n plants.ts --custom-config integers.mjs`,
+    program: `${HEADERS}
+      import { Api } from './plants.js';
+      const { plants } = new Api({ baseUrl: 'http://127.0.0.1:3000', baseApiParams: { headers } });
+      await plants.createPlant({ id: 9007199254740993n, name: 'Fern' });
+      const { status } = await plants.deletePlant(9007199254740993n);
+      console.log(status);`,
+  },
+};
+
+/** Beside node_modules, where @hey-api/openapi-ts looks for it. */
+const TSCONFIG = {
+  compilerOptions: { strict: true, module: 'nodenext', target: 'es2023', types: ['node'], allowJs: true },
+};
+
+/** Node 20 has no JSON.rawJSON. */
+const POLYFILL = 'rawJSON' in JSON ? '' : "import 'core-js/actual/json/raw-json.js';\n";
+
+describe('With the tools that it names, docs/clients.md', function () {
+  this.timeout(300_000);
+  let folder: string;
+  let service: WatchedService;
+  let user: HttpClient;
+
+  /** Runs a command in a folder, and returns its output. */
+  async function run(command: string, cwd = folder): Promise<string> {
+    const bin = [join(folder, 'node_modules/.bin'), resolve('node_modules/.bin'), process.env['PATH']];
+    const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NO_COLOR: '1' };
+    const env = { ...process.env, ...quiet, PATH: bin.join(':'), TOKEN: user.token };
+    const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd, env, maxBuffer: 2 ** 24 });
+    return stdout;
+  }
+  const atService = (text: string, url = service.url) => text.replaceAll('http://127.0.0.1:3000', url);
+
+  /** Makes a folder with the files of the page. */
+  function newProject(name: string): { write: (file: string, text: string) => void; cwd: string } {
+    const cwd = join(folder, name.replaceAll(/\W/g, '-'));
+    const write = (file: string, text: string) => fs.writeFileSync(join(cwd, file), atService(text));
+    fs.mkdirSync(cwd);
+    for (const { page, kind, text } of BLOCKS)
+      if (page === 'docs/clients.md') write(kind.split(' ')[1]!, text);
+    return { write, cwd };
+  }
+
+  before(async () => {
+    service = await startWatched();
+    user = new HttpClient(service.url);
+    folder = fs.mkdtempSync(join(tmpdir(), 'plant-store-clients-'));
+    fs.writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+    fs.writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(TSCONFIG));
+    // openapi-typescript asks for TypeScript 5, and works with 6.
+    const options = '--prefer-offline --no-audit --ignore-scripts --legacy-peer-deps';
+    await run(`npm install ${options} ${TOOLS.join(' ')}`);
+  });
+  after(async () => {
+    await service.stop();
+    fs.rmSync(folder, { recursive: true });
+  });
+  afterEach(() => Promise.all([2n ** 53n, 2n ** 53n + 1n].map((id) => user.delete(id))));
+
+  for (const [name, { generate, program }] of Object.entries(GENERATORS))
+    it(`makes a client by ${name} that compiles strictly, and sends an id beyond 2^53 exactly`, async () => {
+      await user.create(2 ** 53, 'Moss');
+      const { write, cwd } = newProject(name);
+      const tsconfig = {
+        extends: '../tsconfig.json',
+        compilerOptions: { outDir: 'out' },
+        files: ['program.ts'],
+      };
+      write('tsconfig.json', JSON.stringify(tsconfig));
+      write('program.ts', `${POLYFILL}import './exact-ids.js';\n${program}`);
+      expect(await run(`${atService(generate)} >&2 && tsc >&2 && node out/program.js`, cwd)).to.equal(
+        '204\n',
+      );
+      expect(await user.names()).to.deep.equal(['Moss']);
+    });
+
+  it('creates a plant by create.js, once, whose first response is lost', async () => {
+    const proxy = await TcpProxy.to({ port: Number(new URL(service.url).port) });
+    const lost = proxy.loseReply((request) => request.includes('POST'), 'cut');
+    const { write, cwd } = newProject('create');
+    write(
+      'program.js',
+      atService(
+        "import { create, newId } from './create.js';\nawait create('http://127.0.0.1:3000', process.env.TOKEN, newId(), { name: 'Fern' });",
+        `http://127.0.0.1:${proxy.port}`,
+      ),
+    );
+    await run('node program.js', cwd);
+    expect(String(await lost)).to.contain('200');
+    expect(await user.names()).to.deep.equal(['Fern']);
+    await proxy.close();
+  });
+
+  it('has a document in which redocly and spectral find nothing', async () => {
+    await run(`curl -s ${service.url}/openapi.json >openapi.json`);
+    const { totals } = JSON.parse(await run('redocly lint --format json openapi.json')) as {
+      readonly totals: { readonly errors: number; readonly warnings: number };
+    };
+    expect(totals).to.include({ errors: 0, warnings: 0 });
+    fs.writeFileSync(join(folder, '.spectral.yaml'), 'extends: spectral:oas');
+    expect(await run('spectral lint --fail-severity hint --quiet openapi.json')).to.equal('');
+  });
+});
