@@ -8,6 +8,8 @@
 # OPERATOR_URL is the URL of Redis, with the user plant-store-backup. A step takes at most LIMIT seconds. The Redis that
 # verifies listens on CHECK_PORT. BACKUP_KEEP is the number of backups that stay in FOLDER; by default all.
 set -eu
+# Backups and restored data are for this user alone.
+umask 077
 limit=${LIMIT:-600}
 draft=''
 server=''

@@ -96,6 +96,7 @@ describeOwnRedis('The commands of docs/runbook.md, as the Redis users that it na
     const old = aBackup();
     expect(await follow('backup', { BACKUP_KEEP: '1' })).to.include(DONE);
     expect(backups()).to.have.length(1).and.not.include(old);
+    expect(fs.statSync(backups()[0]!).mode & 0o777).to.equal(0o600);
     await write(5);
     expect(await follow('restore')).to.include(DONE);
     expect(await redis.admin.xlen(KEY)).to.equal(8);

@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { parse } from 'yaml';
 import { readConfig } from '../../src/service/config';
 import { compiledCli } from '../support/service-process';
 import { describePrograms } from '../support/programs';
@@ -53,17 +54,30 @@ describePrograms({ 'redis-server': 'redis-server' }, 'deploy/redis/start.sh', ()
   });
 });
 
-it('compose.yaml and deploy/kubernetes have settings that the service accepts', () => {
-  const compose = readFileSync('compose.yaml', 'utf8').matchAll(/^ {6}([A-Z_]+): '?(.+?)'?$/gm);
-  const deployment = readFileSync('deploy/kubernetes/deployment.yaml', 'utf8');
-  const kubernetes = deployment.matchAll(/- name: ((?!NODE)[A-Z_]+)\n +(?:value: '?(.+?)'?\n|valueFrom)/g);
-  for (const found of [[...compose].slice(0, 4), [...kubernetes]]) {
-    const given = (value = 'redis://redis.example') =>
-      value.replace(/^\$\{AUTH.*\}$/, 'alice:0123456789abcdef').replace(/\$\{.*\}/, 'secret');
-    const settings: Record<string, string> = {};
-    for (const [, name, value] of found) settings[name!] = given(value);
-    const { config, problems } = readConfig({ ...settings, NODE_ENV: 'production' });
-    expect(problems).to.equal(undefined);
-    expect(config).to.include({ EVENT_STORE: 'redis', ADMIN_PORT: 3001 });
-  }
+describe('compose.yaml and deploy/kubernetes', () => {
+  const path = temporaryDirectory();
+
+  it('have settings that the service accepts, and the id of the store', () => {
+    type Compose = { services: { plants: { environment: Record<string, string> } } };
+    type Deployment = {
+      spec: { template: { spec: { containers: [{ env: { name: string; value?: string }[] }] } } };
+    };
+    const { plants } = (parse(readFileSync('compose.yaml', 'utf8')) as Compose).services;
+    const deployment = parse(readFileSync('deploy/kubernetes/deployment.yaml', 'utf8')) as Deployment;
+    const { env } = deployment.spec.template.spec.containers[0];
+    const kubernetes = Object.fromEntries(env.map(({ name, value = '' }) => [name, value]));
+    writeFileSync(path('url'), 'redis://redis.example', { mode: 0o440 });
+    for (const environment of [plants.environment, kubernetes]) {
+      const settings: Record<string, string> = { NODE_ENV: 'production' };
+      for (const [name, text] of Object.entries(environment))
+        settings[name] = text
+          .replace(/\$\{AUTH_TOKENS:.*\}/, 'alice:0123456789abcdef')
+          .replace(/\$\{\w+:-(.*)\}|\$\{.*\}/, (_, fallback = 'secret') => String(fallback))
+          .replace('/etc/plant-store-redis', path('.'));
+      const { config, problems } = readConfig(settings);
+      expect(problems).to.equal(undefined);
+      expect(config).to.include({ EVENT_STORE: 'redis', ADMIN_PORT: 3001 });
+      expect(settings).to.have.property('REDIS_STORE_ID', '');
+    }
+  });
 });

@@ -1,0 +1,31 @@
+/** Secrets in files, as images of databases have it: `REDIS_URL_FILE` names a file with the text of `REDIS_URL`. */
+import { readFileSync, statSync } from 'node:fs';
+import { type Name, VARIABLES } from './variables';
+
+/** Others on this machine may read or change the file. Its group may read it: so Kubernetes mounts a secret. */
+const ACCESS_BY_OTHERS = 0o027;
+
+/** The variable that names a file with the text of `name`; `undefined` if that must be in the environment. */
+export function fileVariable(name: Name): Name | undefined {
+  const variable = `${name}_FILE`;
+  return variable in VARIABLES && name !== 'AUTH_TOKENS' ? (variable as Name) : undefined;
+}
+
+/** The text of the file, without the line feed at its end. Throws RangeError with the broken rule, which never quotes it. */
+export function readSecret(path: string): string {
+  try {
+    const stats = statSync(path);
+    if (!stats.isFile()) throw new RangeError('must name a regular file');
+    if (stats.mode & ACCESS_BY_OTHERS && process.platform !== 'win32')
+      throw new RangeError(
+        `names a file that other users of this machine may read or change (mode 0${(stats.mode & 0o777).toString(8)}): chmod 600`,
+      );
+    return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    if (error instanceof RangeError) throw error;
+    throw new RangeError(
+      `names a file that cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown reason'})`,
+      { cause: error },
+    );
+  }
+}
