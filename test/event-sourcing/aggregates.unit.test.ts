@@ -14,7 +14,7 @@ import { ManualClock } from '../support/manual-clock';
 import { MemorySnapshots } from '../support/memory-snapshots';
 import { rejection } from '../support/rejection';
 import { ScriptedStore, historyOf } from './scripted-store';
-import { type Changed, changed, codec, counter, counterKind } from './counter';
+import { type Changed, changed, codec, counter, counterKind, countingKind } from './counter';
 import { Pending, TIMEOUT_MS, settled } from './script';
 
 function given(options: Partial<AggregatesOptions> = {}, store = new MemoryEventStore()) {
@@ -76,6 +76,18 @@ describe('An executed command', () => {
     expect([first.events?.length, first.head.version, first.value]).to.deep.equal([1, 1, [2, 1]]);
     expect(await add(-3)).to.deep.include({ rejection: 'too-low', head: first.head });
     expect(await add(0)).to.deep.include({ events: [], head: first.head });
+  });
+
+  it('resolves with the result of its moment, although the view shows later commands of its round', async () => {
+    const { aggregates } = given({ schedule: (start) => void setImmediate(start) });
+    const execute = (by: number) => aggregates.execute(countingKind, 'ada', by, (sum) => sum);
+    const executed = await Promise.all([1, 2, 0, -9].map(execute));
+    expect(executed.map(({ result, value }) => [result, value])).to.deep.equal([
+      [1, 3],
+      [3, 3],
+      [3, 3],
+      [undefined, 3],
+    ]);
   });
 
   it('has a time, which is that of its events', async () => {

@@ -28,3 +28,17 @@ export const counterKind: Kind<number, Changed, 'too-low', number> = {
   },
   sizes: { ofState: (sum) => 100 * sum, ofCommand: (by) => Math.max(0, 100 * by) },
 };
+
+/** Counters whose decisions have a result: the sum at their moment. */
+export const countingKind: Kind<number, Changed, 'too-low', number, number> = {
+  ...counterKind,
+  category: 'counting',
+  decider: {
+    initialState: () => 0,
+    evolve: (sum, event) => counter.evolve(sum, event),
+    decide(by, sum) {
+      const decision = counter.decide(by, sum);
+      return decision.events ? { events: decision.events, result: sum + by } : decision;
+    },
+  },
+};

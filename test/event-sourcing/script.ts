@@ -150,7 +150,7 @@ interface Answer {
 export class Script {
   readonly clock = new ManualClock();
   readonly store: ScriptedStore<Changed>;
-  readonly aggregate: Aggregate<number, Changed, 'too-low', number>;
+  readonly aggregate: Aggregate<number, Changed, 'too-low', number, undefined>;
   readonly #requests = new Map<string, Pending<Answer>>();
   readonly #observed: string[] = [];
   readonly #loaded: string[] = [];
