@@ -1,7 +1,7 @@
 import { execSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type IncomingMessage, type Server, createServer, request } from 'node:http';
+import { Agent, type IncomingMessage, type Server, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -95,6 +95,29 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
         if (status === 0) expect(await text(answer)).to.equal(bodyOf(PROBLEMS.outcomeUnknown));
         expect(received, method).to.have.length(calls);
       }
+  });
+
+  it('closes a connection without a response or a line in the log if an instance breaks off on a used one', async () => {
+    await start(await fake());
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const again = async (id: string) => {
+      const headers = { Authorization: 'Bearer any', 'X-Request-Id': id };
+      const sent = request(url, { method: 'POST', agent, headers }).end();
+      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      await text(response);
+      return response.statusCode;
+    };
+    expect(await again('first')).to.equal(200);
+    status = 0;
+    const outcome = await again('second').catch((error: unknown) => (error as NodeJS.ErrnoException).code);
+    expect(outcome).to.equal('ECONNRESET');
+    expect(received).to.have.length(2);
+    status = 200;
+    expect(await again('third')).to.equal(200);
+    await until(() => proxy.out.includes('"third"'));
+    expect(proxy.out)
+      .to.match(/\{"time":"\d\d\/\w{3}\/\d{4}:[\d:.]+",.*"requestId":"first"/)
+      .and.not.contain('"second"');
   });
 
   it('sends all requests of a user to one instance, by the subject of a JWT or by the token', async () => {
