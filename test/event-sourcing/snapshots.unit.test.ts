@@ -44,6 +44,7 @@ class Snapshots extends MemorySnapshots {
 const CHANGES: Readonly<Record<string, (usable: KeptSnapshot) => Partial<KeptSnapshot>>> = {
   beyond: ({ head }) => ({ head: { ...head, version: 10 } }),
   old: () => ({ format: 'sum-0' }),
+  halved: ({ head }) => ({ format: 'halves-1', chunks: [`${head.version / 2}`] }),
   // The chunk after the one that cannot be decoded is read already, and fails.
   torn: ({ chunks }) => ({ chunks: [chunks[0]!, '[', 'broken'] }),
   longer: ({ chunks }) => ({ chunks: ['[', ...chunks, ...chunks] }),
@@ -89,6 +90,9 @@ const suites: Suites = {
   'An aggregate with snapshots': {
     'loads from the newest one, and reads only the events after it':
       'past 9; snapshot 7; load -> 9; sent -> read 0, read 7; observed -> snapshot restored; asked -> load ada',
+    'loads from one of an earlier format that its codec reads, and saves the next one in that of today': `
+      past 9; snapshot 8 halved; load -> 9; sent -> read 0, read 8; observed -> snapshot restored; saved -> 8/4
+      past 5; load -> 14; saved -> 14/7+7`,
     'does not use one that is behind the first page': `
       every=Infinity; past 9; snapshot 2; load -> 9; sent -> ${REPLAYED}; observed -> none`,
     'detects that the history was lost after it': `

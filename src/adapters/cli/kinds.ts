@@ -17,7 +17,10 @@ interface Shown<State> {
 export interface CliKind extends AnyKind, Shown<unknown> {}
 
 /** Adds to `kind` how it is shown. */
-export function shown<State>(kind: Kind<unknown, unknown, unknown, State, unknown>, how: Shown<State>): CliKind {
+export function shown<State>(
+  kind: Kind<unknown, unknown, unknown, State, unknown>,
+  how: Shown<State>,
+): CliKind {
   return { ...kind, ...how };
 }
 
