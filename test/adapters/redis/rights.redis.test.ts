@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { BEGINNING, START } from '../../../src/event-sourcing';
+import { COMMANDS } from '../../../src/adapters/redis/rights';
 import { type RedisServer, describeOwnRedis, formCluster } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
@@ -42,6 +43,33 @@ async function useAsOperator({ index, stream }: Opened): Promise<void> {
   expect(await index.head(stream().name)).to.include({ version: 1 });
   expect(await index.erase(stream().name)).to.equal(1);
 }
+
+describe('The rights that are tried', () => {
+  it('are those of the scripts of a service, and those of docs/operations.md', () => {
+    const read = (name: string) => readFileSync(`src/adapters/redis/lua/${name}.lua`, 'utf8');
+    const scripts = [
+      'include/guard',
+      'include/page',
+      'include/touch',
+      'append',
+      'save-snapshot',
+      'load-snapshot',
+    ];
+    const called = [
+      ...scripts
+        .map(read)
+        .join()
+        .matchAll(/redis\.call\('([A-Z]+)'/g),
+    ].map(([, command]) => command);
+    const tried = Object.values(COMMANDS).flatMap((commands) => commands.map(([command]) => command));
+    expect([...new Set(called)].sort()).to.deep.equal([...tried, 'INFO'].sort());
+    const granted = [...SERVICE_RULES.matchAll(/\+([a-z]+)(?= |\))/g)].map(([, command]) =>
+      command!.toUpperCase(),
+    );
+    const others = ['INFO', 'SET', 'EVAL', 'EVALSHA', 'WAIT'];
+    expect(granted.sort()).to.deep.equal([...tried, ...others].sort());
+  });
+});
 
 describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRedis) => {
   const open = openedPerTest();
@@ -146,4 +174,36 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
       expect(status()).to.deep.include({ writes: false, refusals: ['missing_right'] });
       expect(log.join()).not.to.match(/restore the data|emptied/);
     });
+});
+
+describeOwnRedis('A Redis on which a command is renamed or disabled', (startRedis) => {
+  const open = openedPerTest();
+
+  for (const [command, reads, writes, words] of [
+    ['EVAL', false, false, "call scripts or WAIT (ERR unknown command 'eval'"],
+    ['EVALSHA', false, false, "call scripts or WAIT (ERR unknown command 'evalsha'"],
+    ['XADD', true, false, 'XADD on the key plant-store:{'],
+    ['ZADD', true, false, 'ZADD on the key plant-store:{'],
+    ['XREVRANGE', true, false, 'XREVRANGE on the key plant-store:{'],
+    ['CLIENT', true, true, ''],
+    ['CONFIG', true, true, ''],
+  ] as const)
+    it(`is said to lack it, and is ready for what works: ${command}`, async () => {
+      const redis = await startRedis('--rename-command', command, 'secret');
+      const { append, check, log, status } = await open({ url: redis.url });
+      if (words) await until(() => log.some((line) => line.includes(`lacks the right to ${words}`)));
+      // The first execution of a script needs EVAL, and the others EVALSHA.
+      await Promise.all([check(), append()].map(succeeds));
+      expect(await Promise.all([check(), append()].map(succeeds))).to.deep.equal([reads, writes]);
+      expect(status().writes).to.equal(writes);
+      if (words) expect(log.join()).to.include('rename-command');
+    });
+
+  it('is refused if that is SELECT and the store has a number: another database would be used', async () => {
+    const redis = await startRedis('--rename-command', 'SELECT', '');
+    const { append, log } = await open({ url: `${redis.url}/1` });
+    await until(() => log.some((line) => /unknown command.*select/i.test(line)));
+    expect(await succeeds(append())).to.equal(false);
+    expect(await redis.admin.dbsize()).to.equal(0);
+  });
 });

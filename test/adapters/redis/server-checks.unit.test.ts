@@ -24,6 +24,9 @@ info:NOPERM                                                          | warn: inf
 config:DENIED                                                        | warn: unknown_fsync | appendfsync could not be read
 aof_enabled:0                                                        | warn: no_append_only_file | SET appendonly yes, and CONFIG REWRITE once
 appendfsync:everysec                                                 | warn: late_fsync | SET appendfsync always, then CONFIG REWRITE
+no-appendfsync-on-rewrite:yes                                        | warn: fsync_pauses | SET no-appendfsync-on-rewrite no, then CONFIG REWRITE
+no-appendfsync-on-rewrite:yes appendfsync:everysec                   | warn: late_fsync
+replica-read-only:no                                                 | warn: writable_replica | SET replica-read-only yes, then CONFIG REWRITE
 role:slave connected_slaves:1 maxmemory_policy:allkeys-lru aof_enabled:0 | refuse all: replica, refuse all: evicts, warn: no_append_only_file
 maxmemory:999                                                        | no writes: out_of_memory
 maxmemory:1000                                                       |
@@ -89,8 +92,8 @@ describe('The examination of a Redis finds', () => {
     });
 
   for (const [changes, lease] of [
-    ['min-replicas-to-write:1 min-replicas-max-lag:3', [1, 4]],
-    ['config:NOPERM', [0, 0]],
+    ['min-replicas-to-write:1 min-replicas-max-lag:3', { replicas: 1, lagSeconds: 4 }],
+    ['config:NOPERM', { replicas: 0, lagSeconds: 0 }],
   ] as const)
     it(`how many replicas must have confirmed, within a second more than their lag: ${changes}`, async () => {
       expect((await examined(changes)).lease).to.deep.equal(lease);

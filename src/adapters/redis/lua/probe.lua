@@ -1,0 +1,17 @@
+#!lua flags=no-writes
+--[[
+Tries commands, given as JSON: for each its name, the place of its key, and its other arguments. Returns the first one
+that this server or its user may not run, its key, and the words of the refusal.
+
+Redis refuses a write in a script without writes, but only after it has looked for the command and the rights, so nothing
+is written. Any other error is a refusal: a renamed or disabled command is unknown, and providers have words of their own.
+]]
+for _, probe in ipairs(cjson.decode(ARGV[1])) do
+  local reply = redis.pcall(probe[1], KEYS[probe[2]], unpack(probe, 3))
+  local refusal = type(reply) == 'table' and reply.err
+  local isExpected = refusal and (string.find(refusal, 'rite commands are not allowed', 1, true) or string.find(refusal, 'WRONGTYPE', 1, true))
+  if refusal and not isExpected then return {probe[1], KEYS[probe[2]], refusal} end
+end
+local info = redis.pcall('INFO', 'replication')
+if type(info) == 'table' then return {'INFO in scripts', '', info.err} end
+return {}
