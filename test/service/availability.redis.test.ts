@@ -1,7 +1,9 @@
 import { expect } from 'chai';
 import { HttpClient } from '../support/client';
-import { metricsOf } from '../support/metrics';
+import { metricOf, metricsOf } from '../support/metrics';
 import { describeOwnRedis, startReplicated } from '../support/redis';
+import { plantsOf } from '../support/given';
+import { openedPerTest } from '../adapters/redis/opened';
 import { until } from '../support/until';
 import { servicesPerTest } from '../support/watched-service';
 
@@ -41,5 +43,46 @@ describeOwnRedis('plant_store_event_store_available', (startRedis) => {
     await until(async () => (await available())[0] === 0);
     await redis.admin.acl('SETUSER', 'default', '+info');
     await until(async () => String(await available()) === '1,1');
+  });
+});
+
+describeOwnRedis('plant_store_lost_histories_total', (startRedis) => {
+  const start = servicesPerTest();
+  const open = openedPerTest();
+
+  it('counts each loss, and no erasure, even if the user writes again before the instance notices it', async () => {
+    const redis = await startRedis('--appendonly', 'yes');
+    const service = await start({ REDIS_URL: redis.url });
+    const { index } = await open({ url: redis.url });
+    const [alice, bob] = ['alice', 'bob'].map((user) => new HttpClient(service.url, user)) as [
+      HttpClient,
+      HttpClient,
+    ];
+    const lost = () => metricOf(service.url, 'plant_store_lost_histories_total');
+    const logged = (text: string) => service.log.filter((line) => line.includes(text)).length;
+
+    await alice.plants([1, 'Fern'], [2, 'Palm']);
+    await bob.plants([1, 'Moss']);
+    await index.erase(plantsOf('alice'));
+    expect(await alice.names()).to.deep.equal([]);
+    await until(() => logged('a user was erased') === 1);
+
+    await alice.plants([1, 'Fern']);
+    await index.erase(plantsOf('alice'));
+    const other = await start({ REDIS_URL: redis.url });
+    await new HttpClient(other.url).plants([3, 'Ivy']);
+    expect(await alice.names()).to.deep.equal(['Ivy']);
+    await until(() => logged('a user was erased') === 2);
+    expect([await lost(), logged('lost history')]).to.deep.equal([0, 0]);
+
+    // As after a failover: the last event is gone, then a whole history.
+    await alice.plants([4, 'Aloe']);
+    const [key] = await redis.admin.keys('*plants/alice:events');
+    await redis.admin.xdel(key!, '2-0');
+    expect(await alice.names()).to.deep.equal(['Ivy']);
+    await redis.admin.del((await redis.admin.keys('*plants/bob:events'))[0]!);
+    expect(await bob.names()).to.deep.equal([]);
+    await until(async () => (await lost()) === 2);
+    expect(logged('lost history')).to.equal(2);
   });
 });

@@ -4,13 +4,15 @@
 --- @include "touch"
 
 --[[
-KEYS: the index of the bucket, the events, the snapshot, its draft. Returns the number of events. It writes even if there
+KEYS: the index of the bucket, the events, the snapshot, its draft. Argument: the time in ms since 1970. Returns the number of events. It writes even if there
 is no such stream, so that an erasure can be repeated when too few replicas have confirmed it. It may do so at `maxmemory`,
 because it frees memory.
 ]]
 local keysOfCall = 4
-local function call(key)
+local function call(key, args)
   touch(KEYS[key], '')
+  -- The time of the last erasure is below 0, where no reader of the index looks; see erasure.lua.
+  redis.call('ZADD', KEYS[key], string.format('-%d', args[1]), 'erased')
   redis.call('ZREM', KEYS[key], memberOf(KEYS[key + 1], KEYS[key]))
   local events = redis.call('XLEN', KEYS[key + 1])
   redis.call('UNLINK', KEYS[key + 1], KEYS[key + 2], KEYS[key + 3])
