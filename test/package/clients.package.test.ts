@@ -78,7 +78,7 @@ describe('With the tools that it names, docs/clients.md', function () {
     const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd, env, maxBuffer: 2 ** 24 });
     return stdout;
   }
-  const atService = (text: string, url = service.url) => text.replaceAll('http://127.0.0.1:3000', url);
+  const atService = (text: string) => text.replaceAll(/http:\/\/127\.0\.0\.1:3000\b/g, service.url);
 
   /** Makes a folder with the files of the page. */
   function newProject(name: string): { write: (file: string, text: string) => void; cwd: string } {
@@ -123,20 +123,24 @@ describe('With the tools that it names, docs/clients.md', function () {
       expect(await user.names()).to.deep.equal(['Moss']);
     });
 
-  it('creates a plant by create.js, once, whose first response is lost', async () => {
+  it('creates a plant by create.js, once, whose first response is lost, and lists all by list.js', async () => {
+    await user.create(2 ** 53, 'Moss');
     const proxy = await TcpProxy.to({ port: Number(new URL(service.url).port) });
     const lost = proxy.loseReply((request) => request.includes('POST'), 'cut');
-    const { write, cwd } = newProject('create');
+    const { write, cwd } = newProject('by-hand');
     write(
       'program.js',
-      atService(
-        "import { create, newId } from './create.js';\nawait create('http://127.0.0.1:3000', process.env.TOKEN, newId(), { name: 'Fern' });",
-        `http://127.0.0.1:${proxy.port}`,
+      `import { create, newId } from './create.js';
+      import { list } from './list.js';
+      const server = ['http://127.0.0.1:PORT', process.env.TOKEN];
+      await create(...server, newId(), { name: 'Fern' });
+      for await (const { name } of list(...server, 1)) console.log(name);`.replace(
+        'PORT',
+        String(proxy.port),
       ),
     );
-    await run('node program.js', cwd);
+    expect(await run('node program.js', cwd)).to.equal('Moss\nFern\n');
     expect(String(await lost)).to.contain('200');
-    expect(await user.names()).to.deep.equal(['Fern']);
     await proxy.close();
   });
 
