@@ -1,6 +1,6 @@
 /** The app beside other middleware, under a server of Node, and for pages of other origins; other applications under `listen`. */
 import { once } from 'node:events';
-import type { IncomingMessage, Server } from 'node:http';
+import { type IncomingMessage, type Server, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
@@ -14,6 +14,7 @@ import { HttpClient } from '../../support/client';
 import { RawSocket } from '../../support/raw-socket';
 import { rejection } from '../../support/rejection';
 import { JSON_TYPE, LIST, request as bytesOf } from '../../support/requests';
+import { tokenOf } from '../../support/token';
 import { startWatched } from '../../support/watched-service';
 import { appWith, ask, servedPerTest } from './app-with';
 
@@ -259,6 +260,21 @@ describe('A page of another origin', () => {
       ['DELETE', '/plants/1', 'https://evil.example', { status: 404, vary: 'Origin' }],
     ] as const)
       expect(await asked(url + path, method, { Origin: origin }), origin).to.deep.equal(expected);
+    await stop();
+  });
+
+  it('may read that its request was too slow', async () => {
+    const { url, stop } = await startWatched({ CORS_ORIGINS: GARDEN, REQUEST_TIMEOUT_MS: '200' });
+    const headers = { Origin: GARDEN, Authorization: `Bearer ${tokenOf('alice')}`, 'Content-Length': 5 };
+    const sent = request(`${url}/plants`, {
+      method: 'POST',
+      headers: { ...headers, 'Content-Type': 'application/json' },
+    });
+    sent.on('error', () => {}).flushHeaders();
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    expect(answer.statusCode).to.equal(408);
+    expect(answer.headers).to.include({ 'access-control-allow-origin': GARDEN, vary: 'Origin' });
+    answer.resume();
     await stop();
   });
 });
