@@ -1,6 +1,6 @@
 #!/bin/sh
-# Starts a Redis that keeps every acknowledged write, with the users of docs/operations.md and docs/runbook.md. Arguments
-# are further settings. REDIS_PASSWORD is the password of the service, REDIS_OPERATOR_PASSWORD that of the users for
+# Starts a Redis that keeps every acknowledged write, with the settings of redis.conf, and the users of docs/operations.md
+# and docs/runbook.md. Arguments are further settings. REDIS_PASSWORD is the password of the service, REDIS_OPERATOR_PASSWORD that of the users for
 # operators, REDIS_ADMIN_PASSWORD that of the administrator `admin`; these do not exist without their password.
 set -eu
 
@@ -38,11 +38,9 @@ USERS
 # if there is one, runs Redis as the user `redis`. The default user cannot log in, but has all rights: Redis applies its
 # rights when it loads the append-only file.
 exec $(command -v docker-entrypoint.sh) redis-server - "$@" <<CONF
+include $(cd "$(dirname "$0")" && pwd)/redis.conf
 bind * -::*
 protected-mode no
-appendonly yes
-appendfsync always
-maxmemory-policy noeviction
 user default off resetpass ~* &* +@all
 user probe on nopass -@all +ping
 user plant-store on >$REDIS_PASSWORD $service $snapshots
