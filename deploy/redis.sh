@@ -89,11 +89,12 @@ restore() {
 }
 
 backup() {
+  [ -n "${OPERATOR_URL:-}" ] || fail 'OPERATOR_URL is missing'
   name=$1/plants-$(date -u +%Y%m%dT%H%M%SZ).rdb
   [ ! -e "$name" ] || fail "$name exists already"
   new "$name.draft"
   mkdir "$draft/appendonlydir" || fail "$draft cannot be written"
-  reply=$(timeout "$limit" redis-cli --no-auth-warning -e -u "${OPERATOR_URL:?is missing}" --rdb "$draft/$base" 2>&1) ||
+  reply=$(timeout "$limit" redis-cli --no-auth-warning -e -u "$OPERATOR_URL" --rdb "$draft/$base" 2>&1) ||
     fail "Redis sent no copy of its data: $reply"
   adopt
   verify "$draft"

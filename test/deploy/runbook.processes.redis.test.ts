@@ -132,6 +132,7 @@ describeOwnRedis('The commands of docs/runbook.md, as the Redis users that it na
       });
 
   it('refuse a user without the right, another store, a damaged backup, and what exists', async () => {
+    await stops(backup(), 'OPERATOR_URL is missing\\n$', { OPERATOR_URL: '' });
     await stops(backup(), 'no copy', as('admin'));
     await stops(backup(), 'events verify refuses', { REDIS_STORE_ID: '1'.repeat(32) });
     expect(backups()).to.deep.equal([]);
