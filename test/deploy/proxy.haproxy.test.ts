@@ -27,6 +27,8 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
   let received: string[] = [];
   /** What the fake instances answer; 0 to break off. */
   let status = 200;
+  /** A line for users that are refused. */
+  let refused = '';
   const servers: Server[] = [];
 
   /** Starts the proxy in front of instances at these ports. */
@@ -36,6 +38,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
       .replace(/^resolvers docker\n(?: .*\n)+/m, '')
       .replace(/(?<=^ *errorfile \d+ )/gm, `${resolve('deploy')}/`)
       .replace('bind :8080', `bind 127.0.0.1:${port}`)
+      .replace(/(?=^ *errorfile 400)/m, `  ${refused}\n`)
       .replace(/slowstart \w+|init-addr none resolvers docker/g, '')
       .replace(/server-template .*/, ports.map((each) => `server s${each} 127.0.0.1:${each}`).join('\n  '));
     writeFileSync(path('haproxy.cfg'), configuration);
@@ -66,6 +69,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
 
   afterEach(() => {
     status = 200;
+    refused = '';
     void proxy.kill();
     for (const server of servers.splice(0)) server.close().closeAllConnections();
   });
@@ -134,6 +138,16 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
       }
     }
     expect(used).to.have.length(2);
+  });
+
+  it('refuses the user of a JWT by the line of docs/runbook.md', async () => {
+    const [, deny] = /`(http-request deny [^`]+)`/.exec(readFileSync('docs/runbook.md', 'utf8'))!;
+    refused = deny!;
+    await start(await fake());
+    const part = (json: object) => Buffer.from(JSON.stringify(json)).toString('base64url');
+    const statusOf = async (sub: string) =>
+      (await send('GET', `${part({ alg: 'HS256' })}.${part({ sub })}.c2ln`)).statusCode;
+    expect([await statusOf('alice'), await statusOf('bob')]).to.deep.equal([429, 200]);
   });
 
   it('has the bodies of the service', () => {

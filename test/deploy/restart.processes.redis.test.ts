@@ -1,9 +1,13 @@
+import { createHash } from 'node:crypto';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { theBlock } from '../docs/samples';
 import { type RedisServer, describeOwnRedis } from '../support/redis';
+import { disconnect, plainClient } from '../support/redis/server';
 import { compiledCli } from '../support/service-process';
 import { temporaryDirectory } from '../support/temporary-directory';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 describeOwnRedis('What a restart of Redis forgets, by docs/operations.md,', (startRedis) => {
   const run = compiledCli();
@@ -75,5 +79,32 @@ describeOwnRedis('What a restart of Redis forgets, by docs/operations.md,', (sta
     expect(await follow('restart', redis)).to.include({ code: 0 });
     await restart(redis);
     expect(await redis.admin.config('GET', 'maxmemory')).to.include('2147483648');
+  });
+
+  it('is not a password that was rotated; connections that are logged in stay so', async () => {
+    const redis = await start('user plant-store on >old-password ~plant-store:* +@all');
+    const urlOf = (password: string) => redis.url.replace('//', `//plant-store:${password}@`);
+    const before = plainClient(urlOf('old-password'));
+    const rotate = (kind: string) => {
+      const environment = {
+        ADMIN_URL: redis.url,
+        NEW_PASSWORD: 'new-password',
+        OLD_PASSWORD: 'old-password',
+      };
+      return run(theBlock(`sh rotate ${kind}`), environment).ended;
+    };
+    await before.connect();
+    expect(await rotate('add')).to.include({ code: 0 });
+    for (const password of ['old-password', 'new-password'])
+      expect(await redis.admin.call('AUTH', 'plant-store', password)).to.equal('OK');
+    await redis.admin.call('AUTH', 'default', '');
+    expect(await rotate('remove')).to.include({ code: 0 });
+    expect(await before.get('plant-store:id')).to.equal(null);
+    disconnect(before);
+    await restart(redis);
+    const users = await redis.admin.acl('LIST');
+    expect(users.find((line) => line.startsWith('user plant-store ')))
+      .to.contain(sha256('new-password'))
+      .and.not.contain(sha256('old-password'));
   });
 });

@@ -208,6 +208,14 @@ describeOwnRedis('The commands of docs/runbook.md, as the Redis users that it na
     expect(await run(grep).ended).to.include({ code: 1 });
   });
 
+  it('count the requests of each user in the log', async () => {
+    const line = (user: string) => `{"msg":"request","user":"${user}"}\n`;
+    const [calm, busy] = ['0123456789ab', 'ba9876543210'];
+    fs.writeFileSync(path('log'), line(calm) + line(busy).repeat(3) + '{"msg":"other"}\n');
+    const { out } = await follow('flood', { LOG: path('log') });
+    expect(out.trim().split(/\s+/)).to.deep.equal(['3', `"user":"${busy}"`, '1', `"user":"${calm}"`]);
+  });
+
   it('replace an instance by one of another version, which is ready, and show its size', async () => {
     const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
     const NEW = compiled();
