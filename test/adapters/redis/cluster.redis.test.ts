@@ -66,12 +66,25 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     await until(() => store.log.includes('info Redis problem resolved: cluster down'));
   });
 
-  it('is examined on each primary', async () => {
-    for (const { admin } of nodes) {
+  it('is examined on each primary, and one that is refused is refused for its own users only', async () => {
+    const ofNode = async (node: number) => {
+      const users = ['alice', ...Array.from({ length: 30 }, (_, index) => `user-${index}`)];
+      for (const user of users) await store.append(user);
+      const keys = await nodes[node]!.admin.keys('*:events');
+      return users.filter((user) => keys.some((key) => key.endsWith(`/${user}:events`)));
+    };
+    for (const [node, { admin }] of nodes.entries()) {
+      const [mine, others] = [await ofNode(node), await ofNode(1 - node)];
+      const isRead = (user: string) => succeeds(store.stream(user).read(BEGINNING));
       await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
-      await until(async () => !(await succeeds(store.append())));
-      expect(store.status().findings.evicts).to.equal(true);
+      await until(async () => {
+        expect(await Promise.all(others.map(isRead))).not.to.include(false);
+        return !(await isRead(mine[0]!));
+      });
+      expect(await Promise.all(mine.map(isRead))).not.to.include(true);
+      await until(() => store.status().findings.evicts);
       await admin.config('SET', 'maxmemory-policy', 'noeviction');
+      await until(() => isRead(mine[0]!));
       await until(() => store.status().writes);
     }
   });
