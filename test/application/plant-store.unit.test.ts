@@ -43,11 +43,12 @@ describe('The plant store', () => {
 
   it('lists all plants by default, or what a query selects, at a head', async () => {
     for (const id of [1, 2, 3]) await plants.create(ADA, newPlant(id, `Fern ${id}`));
-    const { head, ...listing } = await plants.list(ADA, { limit: 2 });
-    expect(listing).to.deep.equal({ plants: [{ name: 'Fern 1' }, { name: 'Fern 2' }], next: 2 });
+    const { head, page } = await plants.list(ADA, { limit: 2 });
+    expect([[...page], page.next]).to.deep.equal([[{ name: 'Fern 1' }, { name: 'Fern 2' }], 2]);
     expect(head.version).to.equal(3);
-    expect((await plants.list(ADA)).plants).to.have.length(3);
-    expect(await plants.list(ADA, { limit: 0, after: 1 })).to.deep.include({ plants: [], next: 1 });
+    expect([...(await plants.list(ADA)).page]).to.have.length(3);
+    const { page: empty } = await plants.list(ADA, { limit: 0, after: 1 });
+    expect([[...empty], empty.next]).to.deep.equal([[], 1]);
     expect((await plants.delete(ADA, plantId(4))).rejection).to.equal('no-such-plant');
   });
 
@@ -65,6 +66,6 @@ describe('The plant store', () => {
     const created = plants.create(ADA, { id: '1', plant } as never);
     plant.name = '';
     await created;
-    expect((await plants.list(ADA)).plants).to.deep.equal([{ name: 'Fern' }]);
+    expect([...(await plants.list(ADA)).page]).to.deep.equal([{ name: 'Fern' }]);
   });
 });

@@ -186,7 +186,7 @@ const AGREEMENTS: readonly (readonly [
   [
     'the build has the files of Swagger UI that are served',
     () =>
-      [...read('src/adapters/http/service.ts').matchAll(/published\('([^']+)'\)/g)]
+      [...read('src/adapters/http/routes/meta.ts').matchAll(/published\('([^']+)'\)/g)]
         .map(([, file]) => file)
         .filter(
           (file) =>

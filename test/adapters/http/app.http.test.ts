@@ -8,8 +8,10 @@ import { expect } from 'chai';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
-import { listen } from '../../../src/adapters/http';
+import { serve as serveApp } from '../../../src/adapters/http';
 import { MemoryEventStore } from '../../../src/adapters/memory';
+import { system } from '../../../src/adapters/system';
+import { PlantStore } from '../../../src/application';
 import { HttpClient } from '../../support/client';
 import { RawSocket } from '../../support/raw-socket';
 import { rejection } from '../../support/rejection';
@@ -207,8 +209,9 @@ describe('A server', () => {
     expect(errors.map(String)).to.deep.equal(['TypeError: a bug']);
   });
 
-  it('of an app without readiness of its own is not ready while it drains', async () => {
-    const server = await listen(new Koa().use(mount(appWith())));
+  it('with its app is not ready while it drains', async () => {
+    const plants = new PlantStore({ ...system(), store: new MemoryEventStore() });
+    const server = await serveApp({ plants, authenticator: { authenticate: () => undefined } });
     const closed = server.close({ noticeMs: 200, timeoutMs: 1000 });
     expect((await ask(`http://127.0.0.1:${server.port}/health/ready`)).status).to.equal(503);
     expect(await closed).to.equal(true);

@@ -16,17 +16,23 @@ const LIMITS = { STORE_TIMEOUT_MS: '60000', BODY_LIMIT: '1000' };
 describe('A connection', () => {
   const edge = served({ ...LIMITS, REQUEST_TIMEOUT_MS: '60000' });
 
-  for (const [what, bytes] of Object.entries({
-    garbage: '\0garbage',
-    CONNECT: request('CONNECT', 'plants.example:443'),
-    'an incomplete request that times out': `GET /plants HTTP/1.1\r\n${HOST}`,
-    'a malformed body': `${POST}${CHUNKED}\r\nzz\r\n`,
+  for (const [what, [bytes, error]] of Object.entries<[string, number]>({
+    garbage: ['BAD\r\n\r\n', 40000],
+    CONNECT: [request('CONNECT', 'plants.example:443'), 40500],
+    'an incomplete request that times out': [`GET /plants HTTP/1.1\r\n${HOST}`, 40800],
+    'a malformed body': [`${POST}${CHUNKED}\r\nzz\r\n`, 40000],
+    'a malformed body that nobody reads': [request('GET', '/plants', CHUNKED) + 'zz\r\n', 40000],
   }))
-    it(`is closed without a response by ${what} behind a request that has none yet`, async () => {
+    it(`answers what it has accepted before it refuses ${what} behind it, and closes`, async () => {
       if (what.endsWith('times out')) await edge().restart({ ...LIMITS, REQUEST_TIMEOUT_MS: '500' });
-      edge().store.delayMs = FOR_EVER_MS;
-      const { answers } = await (await edge().send(LIST + bytes)).answers();
-      expect(answers).to.deep.equal([]);
+      for (const count of [1, 20]) {
+        edge().store.delayMs = A_MOMENT_MS;
+        const accepted = Array.from({ length: count }, (_, id) => create(100 * count + id)).join('');
+        const { answers, ending } = await (await edge().send(accepted + bytes)).answers();
+        const outcomes = answers.map((each) => (each.status === 200 ? 200 : errorOf(each)));
+        expect(outcomes).to.deep.equal([...Array<number>(count).fill(200), error]);
+        expect(ending).to.equal('end');
+      }
     });
 
   it('has no second response if a body turns out malformed after its response', async () => {

@@ -1,0 +1,41 @@
+import type { Authenticator, TokenReason, User } from '../../../application';
+import type { Handler } from '../context';
+import { HttpProblem, PROBLEMS } from '../problems';
+
+/** The paths that need a token: those of plants, and all below them. */
+const NEEDS_USER = /^\/plants(?:[/?]|$)/;
+
+// RFC 6750, 2.1: the scheme in any case, one or more spaces, then a token68.
+const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+
+/** Sets `state.user` on each request that needs a user, or refuses it. */
+export function authenticate(authenticator: Authenticator): Handler {
+  return ({ req, state }, next) => {
+    if (!NEEDS_USER.test(req.url!)) return next();
+    const enter = (user: User) => {
+      state.user = user;
+      return next();
+    };
+    const { authorization = '' } = req.headers;
+    const token = CREDENTIALS.exec(authorization)?.[1];
+    if (token === undefined) throw refusal(authorization, 'malformed');
+    const known = authenticator.authenticate(token);
+    // Most authenticators answer at once.
+    if (typeof known === 'string') return enter(known);
+    // It may be a promise of another realm or library.
+    return Promise.resolve(known).then((found) => {
+      if (typeof found === 'string') return enter(found);
+      throw refusal(authorization, found?.reason ?? 'unknown');
+    });
+  };
+}
+
+/** Credentials of another scheme get no error code (RFC 6750, 3.1). */
+function refusal(authorization: string, reason: TokenReason): HttpProblem {
+  const isBearer = /^bearer(?: |$)/i.test(authorization);
+  const challenge = `Bearer realm="plants"${isBearer ? ', error="invalid_token"' : ''}`;
+  return new HttpProblem(isBearer ? PROBLEMS.badCredentials : PROBLEMS.noCredentials, {
+    headers: { 'WWW-Authenticate': challenge },
+    reason: isBearer ? `token_${reason}` : 'no_token',
+  });
+}

@@ -1,0 +1,19 @@
+import type { Socket } from 'node:net';
+import type { Handler, State } from '../context';
+import type { FairScheduler } from '../turns';
+
+const FIRST_REQUESTS = Symbol('first requests');
+const WITHOUT_USER = Symbol('without user');
+
+/** Lets users take turns. A connection belongs to the user of its latest request. */
+export function inTurns(scheduler: FairScheduler): Handler {
+  /** Of the latest request of a connection. */
+  const states = new WeakMap<Socket, Partial<State>>();
+  return ({ req, state }, next) => {
+    const latest = states.get(req.socket);
+    states.set(req.socket, state);
+    const lane = latest === undefined ? FIRST_REQUESTS : (latest.user ?? WITHOUT_USER);
+    const turn = scheduler.next(lane, latest === undefined);
+    return turn === undefined ? next() : turn.then(next);
+  };
+}

@@ -1,0 +1,29 @@
+import type { Context, Handler } from '../context';
+import type { RequestReport } from '../options';
+import { traceparentOf } from './request-id';
+
+/** Reports each request once its response is known. */
+export function report(tell: (request: RequestReport, ctx: Context) => void): Handler {
+  return async (ctx, next) => {
+    const start = performance.now();
+    try {
+      await next();
+    } finally {
+      const { user, failure } = ctx.state;
+      tell(
+        {
+          requestId: ctx.response.get('X-Request-Id') || undefined,
+          method: ctx.req.method!,
+          route: (ctx as { readonly _matchedRoute?: string })._matchedRoute,
+          path: failure && ctx.url.split('?', 1)[0],
+          status: ctx.res.statusCode,
+          durationMs: performance.now() - start,
+          user,
+          traceparent: traceparentOf(ctx.req),
+          ...failure,
+        },
+        ctx,
+      );
+    }
+  };
+}

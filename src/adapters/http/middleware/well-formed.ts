@@ -1,0 +1,49 @@
+import type { IncomingMessage } from 'node:http';
+import type { Handler } from '../context';
+import { PROBLEMS, closing, malformedHttp } from '../problems';
+
+/** A path with an optional query, in ASCII: Koa's `path` and `querystring` are then exactly as sent. */
+const PLAIN_TARGET = /^(?:\/[!"$-~]*|\*)$/;
+/** Origin-form or absolute-form (RFC 9112, 3.2), in ASCII, without a fragment. */
+const TARGET = /^(?:https?:\/\/([^/?#]+))?(\/[!"$->@-~]*)?(\?[!"$-~]*)?$/i;
+/** A name or an address, with a zone and a port if there are any (RFC 3986, 3.2, without userinfo; RFC 6874). May be empty. */
+const AUTHORITY = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-f:.]+(?:%[\w.~%-]+)?\])(?::\d*)?$/i;
+
+const MAX_FIELDS = 100;
+/** Of these, Node keeps the first and drops the others without an error. */
+const SINGLE_FIELDS = ['host', 'authorization', 'content-type'];
+
+/** Refuses what Node's parser accepts but HTTP/1.1 forbids. Afterwards the URL of the context is a path and a query. */
+export function wellFormed(): Handler {
+  return (ctx, next) => {
+    requireHeader(ctx.req);
+    if (PLAIN_TARGET.test(ctx.req.url!)) return next();
+    const target = TARGET.exec(ctx.url);
+    if (!target?.[1] || !AUTHORITY.test(target[1]))
+      throw malformedHttp('the request target must be a path, or a URL of http');
+    ctx.url = (target[2] ?? '/') + (target[3] ?? '');
+    return next();
+  };
+}
+
+function requireHeader(request: IncomingMessage): void {
+  const { headers, rawHeaders, httpVersion } = request;
+  const isOld = httpVersion === '1.0';
+  if (!isOld && httpVersion !== '1.1') throw malformedHttp('the protocol must be HTTP/1.1 or HTTP/1.0');
+  const fields = rawHeaders.length / 2;
+  if (fields > MAX_FIELDS) throw closing(PROBLEMS.headersTooLarge);
+  if (fields > Object.keys(headers).length) requireSingleFields(request);
+  if (headers.host === undefined ? !isOld : !AUTHORITY.test(headers.host))
+    throw malformedHttp('the Host header field must be a host, and perhaps a port');
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && (isOld || coding.toLowerCase() !== 'chunked'))
+    throw malformedHttp('the transfer encoding must be chunked');
+  // A server must ignore an expectation of HTTP/1.0 (RFC 9110, 10.1.1).
+  if (headers.expect !== undefined && !isOld && headers.expect.toLowerCase() !== '100-continue')
+    throw malformedHttp('the expectation cannot be met');
+}
+
+function requireSingleFields({ headersDistinct }: IncomingMessage): void {
+  const several = SINGLE_FIELDS.find((name) => (headersDistinct[name] ?? []).length > 1);
+  if (several !== undefined) throw malformedHttp(`the header field ${several} must not be given twice`);
+}

@@ -1,0 +1,66 @@
+/** The query of a list, and the link to its next page. */
+import { type ListQuery, WHOLE_LIST } from '../../application';
+import { HttpProblem, PROBLEMS } from './problems';
+
+export type PageQuery = Required<ListQuery>;
+
+const PARAMETERS = ['limit', 'cursor'] as const;
+
+/** Throws {@link HttpProblem}. Unknown parameters are ignored: proxies and clients add their own. */
+export function parseQuery(querystring: string): PageQuery {
+  if (querystring === '') return WHOLE_LIST;
+  const given: { limit?: string; cursor?: string } = {};
+  for (const part of querystring.split('&')) {
+    const end = part.includes('=') ? part.indexOf('=') : part.length;
+    const name = decode(part.slice(0, end));
+    // Some frameworks write a list as `limit[]`.
+    const known = PARAMETERS.find((each) => name === each || name.startsWith(`${each}[`));
+    if (known === undefined) continue;
+    if (known !== name || known in given) throw badQuery(`${known} takes one value`);
+    given[known] = decode(part.slice(end + 1));
+  }
+  const { limit, cursor } = given;
+  return {
+    limit: limit === undefined ? WHOLE_LIST.limit : parseLimit(limit),
+    after: cursor === undefined ? WHOLE_LIST.after : parseCursor(cursor),
+  };
+}
+
+/** The query as text, in one form. */
+export function formatQuery({ limit, after }: PageQuery): string {
+  const parameters = [
+    ...(limit === WHOLE_LIST.limit ? [] : [`limit=${limit}`]),
+    ...(after === WHOLE_LIST.after ? [] : [`cursor=${cursorOf(after)}`]),
+  ];
+  return parameters.join('&');
+}
+
+function badQuery(message: string): HttpProblem {
+  return new HttpProblem(PROBLEMS.badQuery, { message });
+}
+
+/** What is ill-formed becomes `%`, which no parameter has. (URLSearchParams would make it U+FFFD.) */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return '%';
+  }
+}
+
+function parseLimit(text: string): number {
+  if (!/^[0-9]+$/.test(text)) throw badQuery('limit must be a number of plants in decimal digits, 0 or more');
+  return Number(text);
+}
+
+/** A position in the list, opaque to clients. */
+function cursorOf(position: number): string {
+  return Buffer.from(`v1.${position}`).toString('base64url');
+}
+
+function parseCursor(cursor: string): number {
+  const position = Number(Buffer.from(cursor, 'base64url').toString('latin1').slice(3));
+  if (!(position > 0 && Number.isSafeInteger(position)) || cursorOf(position) !== cursor)
+    throw badQuery('cursor must come from the Link of an earlier response');
+  return position;
+}

@@ -1,0 +1,79 @@
+import { Readable } from 'node:stream';
+import type Router from '@koa/router';
+import { type PlantStore, WHOLE_LIST } from '../../../application';
+import { parsePlantId } from '../../../domain';
+import { type BodyReader, hasBody, requireJson } from '../body';
+import { isNotModified, requireNoTags } from '../conditions';
+import { type State, exactRouter, sendJson, varyBy } from '../context';
+import { newPlantOf } from '../new-plant';
+import { type Pages, entityTag } from '../pages';
+import { HttpProblem, PROBLEMS, REJECTIONS } from '../problems';
+import { formatQuery, parseQuery } from '../query';
+import type { FairScheduler } from '../turns';
+
+/** Bytes of a body from which on it is work for the scheduler to parse it. */
+const LONG_BODY = 8 * 1024;
+
+/** The operations on plants. Each request has a user. */
+export function plantRoutes(
+  plants: PlantStore,
+  pages: Pages,
+  readBody: BodyReader,
+  scheduler: FairScheduler,
+): Router<State> {
+  const router = exactRouter();
+
+  router.get('/plants', async (ctx) => {
+    const { user } = ctx.state;
+    const { limit, after } = parseQuery(ctx.querystring);
+    const listing = await plants.list(user, { limit, after });
+    const { next } = listing.page;
+    const etag = entityTag(listing.head);
+    const isKnown = isNotModified(ctx, etag);
+    // Queries whose limit truncates nothing have the same page.
+    const query = formatQuery({ limit: next === undefined ? WHOLE_LIST.limit : limit, after });
+    const body = isKnown ? undefined : await pages.body(user, query, listing);
+    ctx.set('Cache-Control', 'private, no-cache');
+    ctx.set('ETag', etag);
+    varyBy(ctx, 'Authorization');
+    // Relative to the URL of the request, which only the client knows: a proxy may have changed its path. With limit=0 the
+    // links would never end.
+    if (next !== undefined && limit > 0)
+      ctx.set('Link', `<?${formatQuery({ limit, after: next })}>; rel="next"`);
+    if (body === undefined) return;
+    sendJson(ctx, body);
+    // A client must see that a list is incomplete, even without chunks (HTTP/1.0).
+    if (body instanceof Readable && ctx.method !== 'HEAD')
+      body.once('close', () => body.readableEnded || ctx.req.socket.resetAndDestroy());
+  });
+
+  router.post('/plants', async (ctx) => {
+    requireNoTags(ctx);
+    requireJson(ctx);
+    const body = await readBody(ctx);
+    const plant =
+      body.length < LONG_BODY ? newPlantOf(body) : await scheduler.do(ctx.state.user, () => newPlantOf(body));
+    const { rejection } = await plants.create(ctx.state.user, plant);
+    if (rejection) {
+      const isCondition = ctx.req.headers['if-none-match'] !== undefined;
+      throw isCondition ? new HttpProblem(PROBLEMS.preconditionFailed) : REJECTIONS[rejection];
+    }
+    sendJson(ctx, JSON.stringify(plant.plant));
+  });
+
+  router.delete('/plants/:id', async (ctx) => {
+    requireNoTags(ctx);
+    // `If-None-Match: *` can never hold: it asks that the plant not exist.
+    if (ctx.req.headers['if-none-match'] !== undefined) throw new HttpProblem(PROBLEMS.preconditionFailed);
+    // Read and ignored: if it is malformed, the request is not executed.
+    if (hasBody(ctx)) await readBody(ctx);
+    // As sent: the `params` of the router are decoded.
+    const id = parsePlantId((ctx as unknown as { readonly captures: readonly string[] }).captures[0]!);
+    if (id === undefined) throw new HttpProblem(PROBLEMS.badPathId);
+    const { rejection } = await plants.delete(ctx.state.user, id);
+    if (rejection) throw REJECTIONS[rejection];
+    ctx.status = 204;
+  });
+
+  return router;
+}

@@ -1,0 +1,193 @@
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Pages, entityTag } from '../../../src/adapters/http/pages';
+import { HttpProblem } from '../../../src/adapters/http/problems';
+import { formatQuery, parseQuery } from '../../../src/adapters/http/query';
+import { PerKeyCounter } from '../../../src/adapters/http/per-key-counter';
+import { FairScheduler } from '../../../src/adapters/http/turns';
+import { type User, WHOLE_LIST } from '../../../src/application';
+import type { PlantList } from '../../../src/domain';
+import { created, ferns, listAfter } from '../../support/given';
+import { rejection } from '../../support/rejection';
+import { heapAfterGc } from '../../support/resources';
+
+const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
+const listOf = (...names: string[]) => listAfter(names.map((name, id) => created(id, name)));
+/** Enough for three texts of a list of one plant, each with its overhead. */
+const THREE = 3300;
+const pagesWith = (maxCached?: number) => new Pages(new FairScheduler(), 60_000, maxCached);
+
+/** The body of the page that a query selects from a list. */
+async function bodyOf(pages: Pages, user: User, list: PlantList, query = '', commit = 'c') {
+  const { limit, after } = parseQuery(query);
+  return pages.body(user, query, { page: list.page(limit, after), head: { version: list.version, commit } });
+}
+
+/** The text of that page. It is short. */
+async function textOf(...page: Parameters<typeof bodyOf>): Promise<Buffer> {
+  return (await bodyOf(...page)) as Buffer;
+}
+
+/** Three chunks. */
+const LONG = listOf(...['a', 'b', 'c'].map((name) => name.repeat(70_000)));
+const stream = (pages: Pages, user: string) =>
+  bodyOf(pages, user as User, LONG) as Promise<unknown> as Promise<Readable>;
+
+const namesIn = (text: Buffer) => (JSON.parse(text.toString()) as { name: string }[]).map(({ name }) => name);
+
+const made = (text: string) => Buffer.from(text).toString('base64url');
+const LIMITS = ['', '-1', '1.0', '1e3', '0x10', ' 1', 'ten', '١'].map(encodeURIComponent);
+const VERSIONS = 'v1.0 v1.-1 v1.03 v1.x v2.3 v1.9007199254740992'.split(' ');
+const CURSORS = ['', '3', 'v1.3', `${made('v1.3')}=`, `${made('v1.3')}A`, ...VERSIONS.map(made)];
+/** Ill-formed, and longer than Link may become. */
+const ILL_FORMED = ['%FF', '%zz', 'x'.repeat(5000), '%F0%9F%8C%BF'.repeat(600)];
+const UNKNOWN = ['', '&&', 'lim=3', 'Limit=3', 'limits[]=3', '%zz=%zz', '__proto__=3'];
+
+describe('The query of a list', () => {
+  for (const [sent, text] of [
+    ...UNKNOWN.map((sent) => [sent, ''] as const),
+    ['limit=0', 'limit=0'],
+    ['limit=002', 'limit=2'],
+    ['limit=%32&other=1', 'limit=2'],
+    ['cursor=djEuNQ&limit=2', 'limit=2&cursor=djEuNQ'],
+    ['cursor=djEuNQ', 'cursor=djEuNQ'],
+  ] as const)
+    it(`?${sent} is canonically ?${text}, which is read as the same`, () => {
+      const query = parseQuery(sent);
+      expect(formatQuery(query)).to.equal(text);
+      expect(parseQuery(text)).to.deep.equal(query);
+      if (text === '') expect(query).to.deep.equal(WHOLE_LIST);
+    });
+
+  for (const [name, message, ...values] of [
+    // A plus in a query is a space.
+    ['limit', 'limit must be a number of plants in decimal digits, 0 or more', '+1', ...LIMITS],
+    ['cursor', 'cursor must come from the Link of an earlier response', ...CURSORS],
+  ] as const)
+    it(`is refused with a malformed ${name}, or with more than one`, () => {
+      const malformed = [name, ...[...values, ...ILL_FORMED].map((value) => `${name}=${value}`)];
+      const several = ['[]=1', '%5B%5D=1', '[=1', `=djEuNQ&${name}=1`].map((rest) => `x=1&${name}${rest}`);
+      for (const [told, queries] of Object.entries({ [message]: malformed, 'takes one value': several }))
+        for (const sent of queries)
+          expect(() => parseQuery(sent), sent)
+            .to.throw(HttpProblem, told)
+            .with.nested.property('problem.error', 40004);
+    });
+});
+
+describe('The text of a list', () => {
+  it('is rendered once while nothing is written, in memory of its own', async () => {
+    const [pages, list] = [pagesWith(), listOf('Fern')];
+    const first = await textOf(pages, ADA, list);
+    expect(await textOf(pages, ADA, list)).to.equal(first);
+    // Not a slice of a larger Buffer, which a cached text would keep as a whole.
+    expect(first.buffer.byteLength).to.equal(first.length);
+    expect(pages.bytes).to.equal(1024 + first.length);
+    list.evolve(created(2, 'Moss'));
+    expect(namesIn(await textOf(pages, ADA, list))).to.deep.equal(['Fern', 'Moss']);
+  });
+
+  it('differs for another user, another page, and another history of the same length', async () => {
+    const [pages, list, other] = [pagesWith(), listOf('Fern', 'Moss'), listOf('Aloe', 'Palm')];
+    const texts: string[] = [];
+    for (const [user, from, query, commit] of [
+      ...['', 'limit=1', 'limit=1&cursor=djEuMQ'].flatMap((query) => [
+        [ADA, list, query] as const,
+        [BOB, other, query] as const,
+      ]),
+      [ADA, list, ''] as const,
+      [ADA, other, '', 'd'] as const,
+    ])
+      texts.push(namesIn(await textOf(pages, user, from, query, commit)).join());
+    const expected = ['Fern,Moss', 'Aloe,Palm', 'Fern', 'Aloe', 'Moss', 'Palm', 'Fern,Moss', 'Aloe,Palm'];
+    expect(texts).to.deep.equal(expected);
+  });
+
+  it('has a different entity tag for each commit, valid in a header', () => {
+    const commits = ['c', 'C', '☃', 'a b', 'a"b', '\n', '\ud800', '\udbff', 'x'.repeat(129), 'x'.repeat(130)];
+    const tags = commits.map((commit) => entityTag({ version: 1, commit }));
+    for (const tag of tags) expect(tag).to.match(/^"1-[!#-~]{1,128}"$/);
+    expect(new Set(tags)).to.have.property('size', commits.length);
+    expect(tags[0]).to.equal('"1-c"');
+  });
+
+  it('is dropped beyond a bound, the oldest first, not more than necessary, and never the newest', async () => {
+    const pages = pagesWith(THREE);
+    const ask = (user: string, name = 'Fern') => textOf(pages, user as User, listOf(name));
+    const first = await ask('1');
+    const kept = [await ask('2'), await ask('3'), await ask('4')];
+    for (const [i, each] of kept.entries()) expect(await ask(`${i + 2}`)).to.equal(each);
+    expect(await ask('1')).not.to.equal(first);
+    const long = () => ask('6', 'x'.repeat(30_000));
+    const longest = await long();
+    expect(await long()).to.equal(longest);
+    await ask('7');
+    expect(await long()).not.to.equal(longest);
+  });
+
+  it('replaces the earlier text of its user, so that requests of one user do not evict the texts of others', async () => {
+    const [pages, list] = [pagesWith(THREE), listOf('Fern')];
+    const bobs = await textOf(pages, BOB, listOf('Fern'));
+    for (let id = 2; id < 12; id++) {
+      list.evolve(created(id, ''));
+      for (const query of ['', 'limit=1']) await textOf(pages, ADA, list, query);
+    }
+    expect(await textOf(pages, BOB, listOf('Fern'))).to.equal(bobs);
+  });
+
+  it('is a stream of chunks if it is long, which later changes of the list do not show', async () => {
+    const list = listAfter(ferns(12_000));
+    const rendered = bodyOf(pagesWith(), ADA, list);
+    list.evolve(created(12_000, 'Moss'));
+    const body = (await rendered) as Readable;
+    body.on('data', (chunk: Buffer) => expect(chunk.length).to.be.below(66 * 1024));
+    const names = namesIn(Buffer.from(await text(body)));
+    expect(names).to.deep.equal(ferns(12_000).map(({ plant }) => plant.name));
+  });
+
+  it('is sent one chunk a turn of the event loop if it is long, however fast its client reads', async () => {
+    let turns = 0;
+    const body = (await stream(pagesWith(), 'ada')).resume();
+    for (; !body.readableEnded; turns++) await turn();
+    // The first of the three is rendered with the request.
+    expect(turns).to.be.at.least(2);
+  });
+
+  it('ends early if its reader does not take a chunk in time', async () => {
+    const pages = new Pages(new FairScheduler(), 20);
+    const body = await stream(pages, 'ada');
+    await once(body, 'close');
+    expect(body.readableEnded).to.equal(false);
+    expect(pages.sent).to.equal(0);
+  });
+
+  it('is sent at most 32 times at once to one user, and 512 times to all, if it is long; each user has one', async () => {
+    const pages = pagesWith();
+    const sent: Readable[] = [];
+    const fill = async (user: string, times: number) => {
+      for (let count = 0; count < times; count++) sent.push(await stream(pages, user));
+      const refused = await rejection(stream(pages, user));
+      expect(refused).to.be.instanceOf(HttpProblem).with.nested.property('details.reason', 'responses');
+    };
+    for (let user = 0; user < 16; user++) await fill(`user ${user}`, 32);
+    await fill('another', 1);
+    expect(pages.sent).to.equal(513);
+    await Promise.all(sent.map((each) => once(each.destroy(), 'close')));
+    expect(pages.sent).to.equal(0);
+  });
+});
+
+describe('A counter for each key', () => {
+  it('leaves nothing of keys whose sum is 0', () => {
+    const counter = new PerKeyCounter<string>();
+    const before = heapAfterGc();
+    for (let user = 0; user < 100_000; user++)
+      for (const amount of [1, -1]) counter.add(`user ${user}`, amount);
+    // Ten megabytes, if each left an entry.
+    expect(heapAfterGc() - before).to.be.below(2 ** 20);
+    expect(counter.total).to.equal(0);
+  });
+});

@@ -1,0 +1,67 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { FairScheduler, type Lane } from '../../../src/adapters/http/turns';
+import type { User } from '../../../src/application';
+
+const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
+
+/** Keeps the processor busy. */
+function spin(ms: number): void {
+  for (const begin = performance.now(); performance.now() - begin < ms;);
+}
+
+describe('The scheduler', () => {
+  it('starts 16 requests in a turn of the event loop, the users alternately, and fewer beside a newcomer', async () => {
+    const scheduler = new FairScheduler();
+    const started: Lane[] = [];
+    const ask = (lane: Lane, isFirst = false) => {
+      const wait = scheduler.next(lane, isFirst);
+      if (wait) void wait.then(() => started.push(lane));
+      else started.push(lane);
+    };
+    for (let count = 0; count < 40; count++) ask(ADA);
+    ask(BOB);
+    expect(started).to.have.length(16);
+    ask(BOB, true);
+    await turn();
+    expect(started.slice(16)).to.deep.equal([ADA, BOB, ADA, BOB]);
+    while (started.length < 42) await turn();
+  });
+
+  it('does one long work in a turn of the event loop, for one user after the other', async () => {
+    const scheduler = new FairScheduler();
+    const done: Lane[] = [];
+    const work = (lane: Lane) => scheduler.do(lane, () => done.push(lane));
+    const all = Promise.all([work(ADA), work(ADA), work(ADA), work(BOB)]);
+    expect(done).to.deep.equal([ADA]);
+    await turn();
+    expect(done.length).to.be.at.most(2);
+    await all;
+    // The first of Ada's began before Bob asked.
+    expect(done).to.deep.equal([ADA, ADA, BOB, ADA]);
+  });
+
+  it('leaves others as much time as long work has taken, if they ask for it', async () => {
+    const scheduler = new FairScheduler();
+    const MS = 20;
+    let left = 5;
+    for (let count = left; count > 0; count--) void scheduler.do(ADA, () => spin(MS)).then(() => left--);
+    // Bob asks for a request again and again.
+    const begin = performance.now();
+    while (left > 0) {
+      void scheduler.next(BOB, false);
+      await turn();
+    }
+    expect(performance.now() - begin).to.be.at.least(9 * MS - 5);
+  });
+
+  it('fails only the work that throws', async () => {
+    const scheduler = new FairScheduler();
+    const failing = scheduler.do(ADA, () => {
+      throw new TypeError('a bug');
+    });
+    const next = scheduler.do(ADA, () => 'done');
+    expect(await failing.catch(String)).to.equal('TypeError: a bug');
+    expect(await next).to.equal('done');
+  });
+});
