@@ -129,7 +129,8 @@ describeRedis('The setting', (redis) => {
     },
     async REDIS_CLUSTER_NODES() {
       const { address, sent } = await serverThatSays('-ERR odd');
-      void onRedis({ REDIS_CLUSTER_NODES: address });
+      // Without the password of the shared Redis, because the refusal of AUTH would end the connection.
+      void onRedis({ REDIS_URL: `redis://${address}`, REDIS_CLUSTER_NODES: address });
       await sent('SLOTS');
     },
     async REDIS_SENTINELS() {
