@@ -70,8 +70,19 @@ class Server {
   }
 
   get replication(): string {
-    const args = ['-u', this.urlOf('admin'), 'INFO', 'replication'];
+    return this.#info('replication');
+  }
+
+  #info(section: string): string {
+    const args = ['-u', this.urlOf('admin'), 'INFO', section];
     return spawnSync('redis-cli', args, { encoding: 'utf8' }).stdout;
+  }
+
+  /** Stops it and starts it again. Redis refuses SIGTERM until the first AOF of a replica that has just synchronized is written. */
+  async reboot(): Promise<void> {
+    await until(() => !/aof_rewrite_(in_progress|scheduled):1/.test(this.#info('persistence')));
+    await this.stop();
+    await this.start();
   }
 
   /** Resolves once it follows its primary. */
@@ -136,11 +147,6 @@ describePrograms(
       return out.trim().split('\n');
     }
 
-    async function reboot(server: Server): Promise<void> {
-      await server.stop();
-      await server.start();
-    }
-
     /** The new primary has every acknowledged plant, and the page's look at the roles shows what it says. */
     async function expectNothingLost(): Promise<void> {
       await OLD.follows();
@@ -162,7 +168,7 @@ describePrograms(
           [OLD.replicaOf, NEW.replicaOf] = [NEW.port, undefined];
           await write(NEW);
           for (const server of first === 'the old' ? [OLD, NEW] : [NEW, OLD]) {
-            await reboot(server);
+            await server.reboot();
             await write(NEW);
           }
           await expectNothingLost();
@@ -186,7 +192,7 @@ describePrograms(
       expect(await follow('redis')).to.include({ code: 0 });
       expect(await follow('follow', { OTHER: third.urlOf('admin') })).to.include({ code: 0 });
       await write(NEW);
-      await reboot(third);
+      await third.reboot();
       await third.follows();
       await expectNothingLost();
     });
@@ -196,7 +202,7 @@ describePrograms(
       await write(OLD, '1');
       await OLD.stop('SIGKILL');
       expect(await follow('gone')).to.include({ code: 0 });
-      await reboot(NEW);
+      await NEW.reboot();
       OLD.configure(`replicaof 127.0.0.1 ${NEW.port}`);
       await OLD.start();
       await write(NEW);
