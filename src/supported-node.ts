@@ -1,6 +1,6 @@
 /**
- * Ends the process if package.json does not allow its Node, because such a Node starts the service and fails later: it
- * cannot `require` an ES module. Each program imports this first, and it uses only what even an old Node understands.
+ * Ends the process if package.json does not allow its version of Node. Such a Node would start the service and fail later,
+ * because it cannot `require` an ES module. Each program imports this file first, so it must run on old versions.
  */
 import { readFileSync } from 'fs';
 import { join } from 'path';
@@ -11,7 +11,7 @@ const manifest = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'ut
 const allowed = manifest.engines.node;
 const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
 
-/** @param range is `^major.minor` or `>=major`. */
+/** @param range `^major.minor` or `>=major` */
 function isWithin(range: string): boolean {
   const [leastMajor, leastMinor = 0] = range.replace(/^\D+/, '').split('.').map(Number) as [number, number?];
   return range.startsWith('>=') ? major >= leastMajor : major === leastMajor && minor >= leastMinor;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * How many files and sockets this process may have open; Infinity where only Linux tells. Node has raised the soft limit
- * (`ulimit -Sn`) to the hard one.
+ * The number of files and sockets that this process may have open, or Infinity where there is no /proc to read it from. Node
+ * raises the soft limit (`ulimit -Sn`) to the hard one when it starts.
  */
 export function openFilesLimit(): number {
   try {

@@ -1,17 +1,17 @@
-/** Secrets in files, as images of databases have it: `REDIS_URL_FILE` names a file with the text of `REDIS_URL`. */
+/** Secrets in files: `REDIS_URL_FILE` names a file with the text of `REDIS_URL`. Images of databases follow the same convention. */
 import { readFileSync, statSync } from 'node:fs';
 import { type Name, VARIABLES } from './variables';
 
-/** Others on this machine may read or change the file. Its group may read it: so Kubernetes mounts a secret. */
+/** Permissions that a secret must not have. Its group may read it, because Kubernetes mounts a secret like that. */
 const ACCESS_BY_OTHERS = 0o027;
 
-/** The variable that names a file with the text of `name`; `undefined` if that must be in the environment. */
+/** The variable that names a file with the text of `name`, or `undefined` if the text can only be in the environment. */
 export function fileVariable(name: Name): Name | undefined {
   const variable = `${name}_FILE`;
   return variable in VARIABLES && name !== 'AUTH_TOKENS' ? (variable as Name) : undefined;
 }
 
-/** The text of the file, without the line feed at its end. Throws RangeError with the broken rule, which never quotes it. */
+/** Reads the file without the line feed at its end. Throws RangeError with the broken rule, which does not quote the secret. */
 export function readSecret(path: string): string {
   try {
     const stats = statSync(path);
