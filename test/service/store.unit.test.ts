@@ -50,26 +50,41 @@ describe('The module of EVENT_STORE', () => {
   it('may be a CommonJS module whose exports Node cannot name, and its store an object of a class', async () => {
     file = path('store.cjs');
     const can = { reads: true, writes: false };
-    const { check, status, index } = await open(`class Opened {
+    const { check, status, index, locate } = await open(`class Opened {
         #can = ${JSON.stringify(can)};
         store = { read() {}, append() {} };
         async check() { return this.#can; }
         status() { return this.#can; }
+        locate(stream) { return stream + this.#can.reads; }
         close() {}
       }
       const exported = { openEventStore: () => new Opened() };
       module.exports = { ...exported };`);
     expect([await check(), status!(), index]).to.deep.equal([can, can, undefined]);
+    expect(locate!(streamOf('plants', 'a'))).to.equal('plants/atrue');
   });
 
   it('has its faults recognized by their names: it may have another copy of this package, or none', async () => {
     const fail = (fault: string) => `{ throw Object.assign(new Error('away'), ${fault}); }`;
-    const { store, index } =
-      await open(`export const openEventStore = () => ({ check() {}, close() {}, store: {
+    const away = fail('{ name: "StoreUnavailable" }');
+    const { store, index, snapshots, check } =
+      await open(`export const openEventStore = () => ({ async check() ${away}, close() {}, store: {
       async read() ${fail('{ name: "StoreUnavailable", reason: "store_refused", retryAfterMs: 7 }')},
       async append() ${fail('{ name: "OutcomeUnknown" }')} },
-      index: { async head() ${fail('{ name: "UnreadableHistory" }')} } });`);
+      index: { async head() ${fail('{ name: "UnreadableHistory" }')} },
+      snapshots: {
+        async save() ${away},
+        async load(stream) { if (stream === 'plants/a') ${away} return { chunks: (async function* () ${away})() }; },
+      } });`);
     const stream = streamOf('plants', 'a');
+    const { chunks } = (await snapshots!.load(streamOf('plants', 'b')))!;
+    for (const call of [
+      check(),
+      snapshots!.load(stream),
+      snapshots!.save(stream, { format: '', head: BEGINNING, chunks: [] }),
+      chunks[Symbol.asyncIterator]().next(),
+    ])
+      expect(await rejection(call)).to.be.instanceOf(StoreUnavailable);
     expect(await rejection(store.read(stream, BEGINNING)))
       .to.be.instanceOf(StoreUnavailable)
       .and.to.include({ message: 'away', reason: 'store_refused', retryAfterMs: 7 });
