@@ -206,6 +206,12 @@ const AGREEMENTS: readonly (readonly [
     () => manifest.files,
     (files) => expect(files).to.include.members(['dist', 'deploy', 'docs', 'scripts/run.sh']),
   ],
+  [
+    'the time of PlantStoreSlow is the bound of a bucket, between which Prometheus guesses',
+    () => found('deploy/prometheus/alerts.yaml', /histogram_quantile[^>]*\)\) > ([\d.]+)/),
+    (bound) =>
+      expect(read('src/adapters/metrics/index.ts').match(/(?<=[[ ])[\d.]+(?=[\],])/g)).to.include(bound),
+  ],
   ['the lock file allows the same Node', () => lock.packages['']!.engines.node, same(manifest.engines.node)],
   [
     'README names the oldest Node of each line',

@@ -2,36 +2,24 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { METHODS } from '../../../src/adapters/http';
-import { Metrics } from '../../../src/adapters/metrics';
-import { type AggregateEvent, StoreUnavailable } from '../../../src/event-sourcing';
-import { streamName } from '../../../src/testing/a-stream';
 import { HttpClient, exchange } from '../../support/client';
-import { created, encoded } from '../../support/given';
 import { metricOf, metricsOf } from '../../support/metrics';
 import { RawSocket } from '../../support/raw-socket';
 import { END, HOST, LIST } from '../../support/requests';
 import { served } from '../../support/served';
-import { authTokensOf } from '../../support/token';
 import { until } from '../../support/until';
 
 const LIVE = `GET /health/live HTTP/1.1\r\n${HOST}${END}`;
 const METRICS = `GET /metrics HTTP/1.1\r\n${HOST}${END}`;
 const DURATIONS = 'http_request_duration_seconds_count';
-const CALLS = 'plant_store_event_store_duration_seconds_count';
 
 const FOR_EVER_MS = 3_600_000;
 
 describe('/metrics', () => {
-  const users = ['alice', 'bob', 'carol', 'dave', 'eve', 'frank'];
-  const edge = served({ AUTH_TOKENS: authTokensOf(...users) });
+  const edge = served();
 
-  const client = (user = 'alice') => new HttpClient(edge().service.url, user);
-  const create = async (id: number) => (await client().create(id, 'Fern')).status;
+  const client = () => new HttpClient(edge().service.url);
   const text = async () => (await exchange(edge().service.url, { path: '/metrics' })).text;
-  async function expectMetrics(expected: Readonly<Record<string, number>>): Promise<void> {
-    const value = await metricsOf(edge().service.url);
-    for (const [series, number] of Object.entries(expected)) expect(value(series), series).to.equal(number);
-  }
 
   it('needs no token, says what each metric counts, and has those of the page', async () => {
     const all = await text();
@@ -51,66 +39,6 @@ describe('/metrics', () => {
     const counted = [...all.matchAll(/_duration_seconds_count\{method="(\w+)",route="none"/g)];
     expect(counted.map(([, method]) => method)).to.have.members([...METHODS, 'other']);
     for (const secret of ['Canary7', 'PROPFIND', 'token-of-a']) expect(all).not.to.contain(secret);
-  });
-
-  it('counts requests, events, connections, and how often and how long the store was called', async () => {
-    await create(1);
-    await create(2);
-    const since = performance.now();
-    for (const id of [7, 8]) await client().delete(id);
-    const seconds = (performance.now() - since) / 1000;
-    const deletes = '{method="DELETE",route="/plants/:id",status="404"}';
-    const sum = `http_request_duration_seconds_sum${deletes}`;
-    expect(await metricOf(edge().service.url, sum)).to.be.within(0, seconds);
-    await expectMetrics({
-      [`${DURATIONS}{method="POST",route="/plants",status="200"}`]: 2,
-      [`${DURATIONS}${deletes}`]: 2,
-      plant_store_appended_events_total: 2,
-      plant_store_cache_streams: 1,
-      [`${CALLS}{operation="append",outcome="appended"}`]: 2,
-      [`${CALLS}{operation="read",outcome="read"}`]: 2,
-      http_connections_limit: 4096,
-      plant_store_ready: 1,
-    });
-  });
-
-  it('has the loads that wait', async () => {
-    edge().store.delayMs = FOR_EVER_MS;
-    const lists = users.map((user) => client(user).list());
-    const loads = async () => /^plant_store_loads_\w+ (\d+)$/m.exec(await text())![1];
-    await until(async () => (await loads()) === '2');
-    edge().store.delayMs = 0;
-    for (const list of lists) expect((await list).status).to.equal(200);
-    expect(await loads()).to.equal('0');
-  });
-
-  it('counts the faults of each kind, conflicts and lost histories', async () => {
-    const { store } = edge();
-    const stream = streamName('plants/alice');
-    await create(1);
-    await store.append(stream, (await store.head(stream))!, 'of another', encoded(created(7, 'Ivy')));
-    await create(3);
-    await store.erase(stream);
-    await create(1);
-    store.append = () => Promise.reject(new StoreUnavailable('away'));
-    expect(await create(2)).to.equal(503);
-    await expectMetrics({
-      plant_store_lost_histories_total: 1,
-      'http_request_failures_total{reason="store"}': 1,
-      'http_request_failures_total{reason="bug"}': 0,
-      plant_store_conflicts_total: 1,
-      'plant_store_faults_total{kind="unavailable"}': 1,
-      'plant_store_faults_total{kind="bug"}': 0,
-      [`${CALLS}{operation="append",outcome="unavailable"}`]: 1,
-    });
-  });
-
-  it('counts the events that are loaded, snapshots, and states beyond the memory', async () => {
-    const metrics = new Metrics([], [], '');
-    const seen = { loaded: { events: 3 }, snapshot: { outcome: 'saved' }, 'too-large': {} };
-    for (const [type, what] of Object.entries(seen)) metrics.aggregates({ type, ...what } as AggregateEvent);
-    for (const series of ['loaded_events_total 3', 'snapshots_total{outcome="saved"} 1', 'too_large_total 1'])
-      expect(await metrics.text()).to.contain(`plant_store_${series}\n`);
   });
 });
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Pages, entityTag } from '../../../src/adapters/http/pages';
 import { HttpProblem } from '../../../src/adapters/http/problems';
@@ -11,6 +11,7 @@ import { FairScheduler } from '../../../src/adapters/http/turns';
 import { type User, WHOLE_LIST } from '../../../src/application';
 import type { PlantList } from '../../../src/domain';
 import { created, ferns, listAfter } from '../../support/given';
+import { patient } from '../../support/patience';
 import { rejection } from '../../support/rejection';
 import { heapAfterGc } from '../../support/resources';
 
@@ -163,6 +164,20 @@ describe('The text of a list', () => {
     expect(body.readableEnded).to.equal(false);
     expect(pages.sent).to.equal(0);
   });
+
+  it('is sent whole to a reader that takes each chunk in time, however long all of them take', async () => {
+    const limitMs = patient(500);
+    const list = listOf(...Array.from({ length: 30 }, (_, at) => `${at}`.padEnd(70_000)));
+    const body = (await bodyOf(new Pages(new FairScheduler(), limitMs), ADA, list)) as Readable;
+    const since = performance.now();
+    let text = '';
+    for await (const chunk of body) {
+      text += String(chunk);
+      await pause(limitMs / 20);
+    }
+    expect(performance.now() - since).to.be.above(limitMs);
+    expect(namesIn(Buffer.from(text))).to.have.length(30);
+  }).slow(4000);
 
   it('is sent at most 32 times at once to one user, and 512 times to all, if it is long; each user has one', async () => {
     const pages = pagesWith();
