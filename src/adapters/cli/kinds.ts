@@ -2,21 +2,18 @@ import { plantKind } from '../../application';
 import type { PlantList } from '../../domain';
 import type { AnyKind, Kind } from '../../event-sourcing';
 
-/** How the command line shows the streams of a kind. */
 interface Shown<State> {
-  /** What a state consists of, which commands count. */
+  /** The items of a state, which commands count. */
   readonly items?: { readonly name: string; count(state: State): number };
   /**
-   * Changes the data of an event for exports, because many readers round large JSON numbers. Each method reverses the
+   * Converts the data of an event for exports, because many readers of JSON round large numbers. Each method reverses the
    * other. By default the data is exported as it is stored.
    */
   readonly exported?: { write(data: string): string; read(exported: string): string };
 }
 
-/** A kind of aggregate, with how the command line shows its streams. */
 export interface CliKind extends AnyKind, Shown<unknown> {}
 
-/** Adds to `kind` how it is shown. */
 export function shown<State>(
   kind: Kind<unknown, unknown, unknown, State, unknown>,
   how: Shown<State>,
@@ -24,7 +21,7 @@ export function shown<State>(
   return { ...kind, ...how };
 }
 
-/** Every kind of aggregate, for the commands. */
+/** Every kind of aggregate of this service. */
 export const KINDS: readonly CliKind[] = [
   shown<PlantList>(plantKind, {
     items: { name: 'plant', count: (list) => list.size },
