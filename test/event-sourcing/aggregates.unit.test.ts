@@ -15,7 +15,8 @@ import { MemorySnapshots } from '../support/memory-snapshots';
 import { rejection } from '../support/rejection';
 import { ScriptedStore, historyOf } from './scripted-store';
 import { type Changed, changed, codec, counter, counterKind, countingKind } from './counter';
-import { Pending, TIMEOUT_MS, settled } from './script';
+import { TIMEOUT_MS } from './one-aggregate';
+import { Pending, settled } from './script';
 
 function given(options: Partial<AggregatesOptions> = {}, store = new MemoryEventStore()) {
   // No request expires because the machine is slow.

@@ -15,7 +15,8 @@ import { streamName } from '../../src/testing/a-stream';
 import { ManualClock, untilIdle } from '../support/manual-clock';
 import { rejection } from '../support/rejection';
 import { codec, counterKind, encoded } from './counter';
-import { Pending, TIMEOUT_MS } from './script';
+import { TIMEOUT_MS } from './one-aggregate';
+import { Pending } from './script';
 
 const MAX_CALLS = 10_000;
 
@@ -84,7 +85,7 @@ describe('A store in this process that breaks a rule of the port', () => {
   ] satisfies ['query' | 'execute', Results][])
     it(`is called with pauses, until the deadline of the request: each ${call} is a reset`, async () => {
       const one = given(results);
-      const request = new Pending<unknown>(one[call]());
+      const request = new Pending(one[call]());
       await one.clock.pass(TIMEOUT_MS);
       expect(request.outcome).to.equal('StoreUnavailable');
       const calls = one.calls();
