@@ -60,6 +60,8 @@ export class Engine implements Bounds {
   readonly maxCommandBytes: number;
   /** Memory of the commands that are not settled. */
   commandBytes = 0;
+  #pending = 0;
+  #release: (() => void) | undefined;
 
   constructor(options: AggregatesOptions, bounds: Partial<Bounds> = {}) {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, maxBytes = 256 * 2 ** 20, snapshots } = options;
@@ -82,5 +84,14 @@ export class Engine implements Bounds {
     // A page that comes too late for its request is still of use to the next one, so it may take twice as long.
     this.loads = bounds.loads ?? new LoadQueue(options.clock, 2 * timeoutMs);
     this.maxCommandBytes = bounds.maxCommandBytes ?? maxBytes * COMMANDS_SHARE;
+  }
+
+  /** Counts a request. The process stays alive while any of them waits for its answer. */
+  requestBegins(): void {
+    if (this.#pending++ === 0) this.#release = this.clock.keepAlive?.();
+  }
+
+  requestEnds(): void {
+    if (--this.#pending === 0) this.#release?.();
   }
 }
