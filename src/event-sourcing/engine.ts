@@ -17,7 +17,10 @@ export interface AggregatesOptions {
   readonly mintCommit: () => string;
   /** Restores states from snapshots, and saves them. By default every load replays the history. */
   readonly snapshots?: SnapshotOptions | undefined;
-  /** Deadline of every request, in milliseconds after its arrival; {@link DEFAULT_TIMEOUT_MS} by default. */
+  /**
+   * Deadline of every request, in milliseconds after its arrival; {@link DEFAULT_TIMEOUT_MS} by default. A single call may
+   * have an earlier one.
+   */
   readonly timeoutMs?: number | undefined;
   /** Queue limit per stream: how many requests may wait for the next round; 1024 by default. More are refused. */
   readonly maxWaiting?: number | undefined;
