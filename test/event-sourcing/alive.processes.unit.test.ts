@@ -46,6 +46,11 @@ const SCRIPTS: Readonly<Record<string, readonly [script: string, output: string]
 };
 
 describe('A process', () => {
+  before('compile the engine', function () {
+    this.timeout(300_000);
+    compiled();
+  });
+
   /** Resolves with the output of a script that must end by itself. */
   function run(script: string): string {
     const cwd = `${compiled()}/dist`;
