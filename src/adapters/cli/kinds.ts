@@ -18,7 +18,7 @@ export function shown<Command, Event, Rejection, State, Result>(
   kind: Kind<Command, Event, Rejection, State, Result>,
   how: Shown<State> = {},
 ): CliKind {
-  return { ...kind, ...how } as CliKind;
+  return { ...kind, ...how };
 }
 
 /** Every kind of aggregate of this service. */
