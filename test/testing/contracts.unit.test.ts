@@ -122,6 +122,16 @@ describe('The contract of an event store', () => {
     for (const { run } of casesOf(eventStoreContract, () => ({ result }))) await run();
   });
 
+  it('names the append that failed, with its arguments', async () => {
+    const { run } = casesOf(
+      eventStoreContract,
+      broken.EVENT_STORES['a commit id is read as it was appended / cuts it at 36 characters'],
+    ).find(({ name }) => name.startsWith('a commit id is read'))!;
+    const call =
+      /^AssertionError.*: append\("contract [-0-9a-f]+", \{"version":1,"commit":".+"\}, "M.+", \[\{"type":"Type0"/;
+    expect(await run().catch(String)).to.match(call);
+  });
+
   const silent = () => new Promise<never>(() => {});
 
   it('fails for a store that does not answer, also once it is closed, within its time limit', async () => {
@@ -132,11 +142,17 @@ describe('The contract of an event store', () => {
     }
   });
 
-  it('repeats a failed random case with its seed', async () => {
+  it('repeats a failed random case with its seed, and names the call in ASCII', async () => {
     const seedOf = async (given?: { readonly seed: number }) => {
       const cases = eventStoreContract(new Place(broken.readingLate).open, { pageSize: PAGE_SIZE, ...given });
       const random = cases.find(({ name }) => name.startsWith('for any calls,'))!;
-      return Number(/seed: (-?\d+)/.exec(String(await random.run().catch(String)))?.[1]);
+      const message = String(await random.run().catch(String));
+      // The call that failed with its arguments, after the fewest calls that were found.
+      expect(message).to.match(
+        /read: read\("contract [-0-9a-f]+", \{"version":\d+,"commit":"[-0-9a-f]*"\}\): /,
+      );
+      expect(message).to.match(/^\p{ASCII}*$/u);
+      return Number(/seed: (-?\d+)/.exec(message)?.[1]);
     };
     const seed = await seedOf();
     expect(await seedOf({ seed })).to.equal(seed);
