@@ -17,6 +17,10 @@ describe('The plant store', () => {
     plants = new PlantStore({ ...system(), store });
   });
 
+  it('keeps the plants of a user in a stream whose name never changes, because histories have it', () => {
+    expect(plantsOf(ADA)).to.equal('plants/ada');
+  });
+
   const fern = newPlant(1, 'Fern');
   /** Creates what a caller without types may pass. */
   const untyped = (plant: unknown) => () => plants.create(ADA, plant as NewPlant);
