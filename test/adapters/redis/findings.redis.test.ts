@@ -138,7 +138,12 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
     ['full', 'one Redis', 'redis://HOST', 'HOST: ERR max number of clients reached'],
     ['loading', 'one Redis', 'redis://HOST', 'HOST: LOADING '],
     ['closing', 'one Redis', 'redis://HOST', 'HOST: '],
-    ['silent', 'one Redis', 'redis://HOST', 'HOST: Socket timeout.'],
+    [
+      'silent',
+      'one Redis',
+      'redis://HOST',
+      "HOST: Socket timeout. Expecting data, but didn't receive any in 500ms",
+    ],
     ['secret', 'a Cluster', 'redis://:RIGHT@x', 'HOST: ERR This '],
     ['shard', 'a Cluster', 'redis://:wrong@x', 'HOST: WRONGPASS '],
     ['shard', 'a Cluster', 'rediss://:RIGHT@x', 'HOST: connect ETIMEDOUT'],

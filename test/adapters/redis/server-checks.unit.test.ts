@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { type Redis, ReplyError } from 'ioredis';
 import { examine } from '../../../src/adapters/redis/examination';
+import { ManualClock } from '../../support/manual-clock';
+import { Findings } from '../../../src/adapters/redis/findings';
 import { CHECKS } from '../../../src/adapters/redis/server-checks';
 
 /** What INFO and CONFIG say of a primary that evicts nothing and syncs every write. */
@@ -99,4 +101,24 @@ describe('The examination of a Redis finds', () => {
     it(`how many replicas must have confirmed, within a second more than their lag: ${changes}`, async () => {
       expect((await examined(changes)).lease).to.deep.equal(lease);
     });
+});
+
+describe('The finding of a refused call', () => {
+  it('lasts for a while each time, and is logged each time', async () => {
+    const clock = new ManualClock();
+    const log: string[] = [];
+    const findings = new Findings((level, message) => log.push(`${level} ${message}`), 1000, clock);
+    for (let time = 1; time <= 2; time++) {
+      findings.refused('OOM command not allowed');
+      await clock.pass(999);
+      expect(findings.refusals, `time ${time}`).to.deep.equal(['out_of_memory']);
+      await clock.pass(1);
+      findings.examined({}, []);
+      expect(findings.refusals, `time ${time}`).to.deep.equal([]);
+      expect(log.splice(0).map((line) => line.slice(0, 30))).to.deep.equal([
+        'error Redis: it has reached ma',
+        'info Redis problem resolved: o',
+      ]);
+    }
+  });
 });

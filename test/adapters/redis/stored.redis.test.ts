@@ -83,6 +83,12 @@ describeRedis('What a store keeps in Redis', (redis) => {
         ['3-0', ['type', 'PlantDeleted', 'data', '{"id":-7}', 'commit', 'ü 2']],
       ],
     });
+    const unfinished = function* () {
+      yield 'a';
+      throw new Error('the writer ends');
+    };
+    await rejection(opened.snapshots.save(ALICE, { format: 'f-2', head, chunks: unfinished() }));
+    expect(await redis.admin.exists(`${prefix}:{39}:plants/alice:snapshot:draft`)).to.equal(1);
     await opened.index.erase(ALICE);
     // The consumer needs the name to drop its data, and removes it.
     const { '{39}:index': left, ...remaining } = await content();
