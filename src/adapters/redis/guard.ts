@@ -76,6 +76,12 @@ export class Guard {
    */
   clientFor(key: string): RedisClient {
     if (this.#state !== 'available') throw this.#unavailable();
+    const { adoptsId, storeId, findings } = this.options;
+    // Nobody could tell this store from a different one. The connection that creates the id is the one that writes.
+    if (adoptsId === 'or new' && storeId.expected === undefined) {
+      const why = findings.textOf('missing_right') ?? 'Redis refuses to create one';
+      throw new StoreUnavailable(`the store has no id yet, and ${why}`, { reason: 'store_refused' });
+    }
     if (this.#refusedNodes.size > 0) {
       const why = this.#refusedNodes.get(this.connection.primaryOf(slotOf(key)));
       if (why !== undefined) throw new StoreUnavailable(why, { reason: 'store_refused' });

@@ -76,7 +76,7 @@ describeOwnRedis('The Sentinels', (startRedis) => {
     await replica.freeze();
     const isRead = () => succeeds(store.stream().read(BEGINNING));
     await until(async () => !(await isRead()));
-    await until(isRead);
+    await until(isRead, 8000);
     await store.append('bob');
     expect(await events()).to.deep.equal([1, 1]);
   });
