@@ -186,7 +186,6 @@ describeOwnRedis('A Redis on which a command is renamed or disabled', (startRedi
     ['ZADD', true, false, 'ZADD on the key plant-store:{'],
     ['XREVRANGE', true, false, 'XREVRANGE on the key plant-store:{'],
     ['GET', true, false, 'GET and SET on the key plant-store:id'],
-    ['INFO', false, false, 'INFO in scripts'],
     ['CLIENT', true, true, ''],
     ['CONFIG', true, true, ''],
   ] as const)
