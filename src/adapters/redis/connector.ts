@@ -1,7 +1,6 @@
 import { type Socket, createConnection, isIP } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { AbstractConnector } from 'ioredis';
-import DataHandler from 'ioredis/built/DataHandler';
 import { CONNECTION_NAME, type RedisClientOptions } from './settings';
 
 export interface Address {
@@ -31,30 +30,6 @@ export const NAMED_CONNECTION: RedisClientOptions = { ...CONNECTION, connectionN
 /** What a {@link connectorTo} asks where to connect. `isClosed` tells that nobody wants the connection any more. */
 export type Locate = (options: RedisClientOptions, isClosed: () => boolean) => Address | Promise<Address>;
 
-/** Marks the connections of this adapter. */
-abstract class OurConnector extends AbstractConnector {}
-
-interface ReplyHandler {
-  readonly redis: { readonly connector: AbstractConnector; readonly stream: Socket };
-  dispatch(this: ReplyHandler, handleReply: () => void): void;
-}
-
-/**
- * If ioredis cannot handle a reply, such as a nil where it expects the name of a channel, it throws in a later turn of the
- * event loop, where nobody can catch the error, and the process ends. Our connections end instead, with that error as the
- * reason. Other connections of the program stay as they are.
- */
-const replies = DataHandler.prototype as unknown as ReplyHandler;
-const { dispatch } = replies;
-replies.dispatch = function (handleReply) {
-  if (!(this.redis.connector instanceof OurConnector)) return dispatch.call(this, handleReply);
-  try {
-    handleReply();
-  } catch (error) {
-    this.redis.stream.destroy(error as Error);
-  }
-};
-
 /**
  * A `Connector` for ioredis, which opens the sockets of all three ways to connect. That of ioredis sends no server name
  * in the TLS handshake, and an endpoint that routes by it closes the connection.
@@ -63,7 +38,7 @@ export function connectorTo(
   locate: Locate,
   opened: (socket: Socket, to: Address) => void = () => {},
 ): new (options: unknown) => AbstractConnector {
-  return class extends OurConnector {
+  return class extends AbstractConnector {
     readonly #options: RedisClientOptions;
 
     constructor(options: unknown) {

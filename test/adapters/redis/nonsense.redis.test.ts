@@ -8,7 +8,10 @@ import { until } from '../../support/until';
 import { CALLS, fill, openedPerTest, succeeds } from './opened';
 import { ScriptedSentinel } from './scripted-sentinel';
 
-/** Replies of a wrong form, with an error inside, of no known command, or that are not of the protocol. */
+/**
+ * Replies of a wrong form, with an error inside, of no known command, or that are not of the protocol. Left out is what ioredis
+ * itself ends the process by: a nil that answers nothing, a push message whose type is nil, and any of these to PSUBSCRIBE.
+ */
 const NONSENSE = [
   ...[
     '+OK',
@@ -22,10 +25,10 @@ const NONSENSE = [
     '-ASK 1 nowhere',
     '-MOVED 1 127.0.0.1:99999',
   ],
-  ...['*1\r\n$-1', '*2\r\n:1\r\n-ERR nested', '*2\r\n:1\r\n*1\r\n-ERR nested', '*2\r\n:9\r\n:1', ':1\r\n$-1'],
+  ...['*1\r\n$-1', '*2\r\n:1\r\n-ERR nested', '*2\r\n:1\r\n*1\r\n-ERR nested', '*2\r\n:9\r\n:1'],
   '*1\r\n*3\r\n:0\r\n:9007199254740991\r\n*2\r\n$1\r\na\r\n:1',
   '*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\na\r\n:99999',
-  ...['>2\r\n$-1\r\n$-1', 'HTTP/1.1 400 Bad Request', `${'*1\r\n'.repeat(20_000)}:1`],
+  ...['HTTP/1.1 400 Bad Request', `${'*1\r\n'.repeat(20_000)}:1`],
 ];
 
 /** Gives each nonsense in turn. */
@@ -173,7 +176,7 @@ describeOwnRedis(
 
     it('a Sentinel', async () => {
       const primary = await startRedis();
-      const commands = ['hello', 'client setname', 'sentinel master', 'get-master', 'psubscribe'];
+      const commands = ['hello', 'client setname', 'sentinel master', 'get-master'];
       await Promise.all(
         commands.map(async (command) => {
           const nonsense = new Nonsense(command);
