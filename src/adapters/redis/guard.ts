@@ -79,7 +79,8 @@ export class Guard {
     const { adoptsId, storeId, findings } = this.options;
     // Nobody could tell this store from a different one. The connection that creates the id is the one that writes.
     if (adoptsId === 'or new' && storeId.expected === undefined) {
-      const why = findings.textOf('missing_right') ?? 'Redis refuses to create one';
+      const problem = findings.textOf('missing_right') ?? findings.textOf('replicas_missing');
+      const why = problem ?? 'Redis refuses to create one';
       throw new StoreUnavailable(`the store has no id yet, and ${why}`, { reason: 'store_refused' });
     }
     if (this.#refusedNodes.size > 0) {
