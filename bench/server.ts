@@ -78,19 +78,24 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Starts an empty Redis that syncs each write to disk. */
-export async function startRedis(directory: string) {
+/** Starts an empty Redis that syncs each write to disk. @param more arguments of it. */
+export async function startRedis(directory: string, ...more: readonly string[]) {
   const port = await freePort();
   const data = join(directory, `redis-${port}`);
   mkdirSync(data);
   const settings = ['--port', String(port), '--dir', data, '--save', '', '--appendonly', 'yes'];
-  const command = ['redis-server', ...settings, '--appendfsync', 'always'];
+  const command = ['redis-server', ...settings, '--appendfsync', 'always', ...more];
   const child = await start(directory, port, 1, command);
-  return { url: `redis://127.0.0.1:${port}`, stop: () => child.kill('SIGKILL') };
+  return {
+    ...{ port, url: `redis://127.0.0.1:${port}`, stop: () => child.kill('SIGKILL') },
+    /** What its thread of commands has used so far. */
+    microseconds: () => Number(readFileSync(`/proc/${child.pid!}/schedstat`, 'latin1').split(' ')[0]) / 1000,
+  };
 }
 
 /** What one slice of load has measured. */
 export interface Slice {
+  readonly requests: number;
   /** Processor time of the server for a request, in µs. */
   readonly microseconds: number;
   readonly perSecond: number;
@@ -166,7 +171,7 @@ export class Server {
         operation === 'DELETE' ? Infinity : seconds,
       );
       const [elapsed, used] = [performance.now() - start, this.#processorSeconds() - before];
-      return { microseconds: (used / count) * 1e6, perSecond: (count / elapsed) * 1000 };
+      return { requests: count, microseconds: (used / count) * 1e6, perSecond: (count / elapsed) * 1000 };
     });
   }
 

@@ -17,7 +17,10 @@ export interface AggregatesOptions {
   readonly mintCommit: () => string;
   /** Restores states from snapshots, and saves them. By default every load replays the history. */
   readonly snapshots?: SnapshotOptions | undefined;
-  /** Deadline of every request, in milliseconds after its arrival; {@link DEFAULT_TIMEOUT_MS} by default. */
+  /**
+   * Deadline of every request, in milliseconds after its arrival; {@link DEFAULT_TIMEOUT_MS} by default. A single call may
+   * have an earlier one.
+   */
   readonly timeoutMs?: number | undefined;
   /** Queue limit per stream: how many requests may wait for the next round; 1024 by default. More are refused. */
   readonly maxWaiting?: number | undefined;
@@ -60,6 +63,8 @@ export class Engine implements Bounds {
   readonly maxCommandBytes: number;
   /** Memory of the commands that are not settled. */
   commandBytes = 0;
+  #pending = 0;
+  #release: (() => void) | undefined;
 
   constructor(options: AggregatesOptions, bounds: Partial<Bounds> = {}) {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, maxBytes = 256 * 2 ** 20, snapshots } = options;
@@ -82,5 +87,14 @@ export class Engine implements Bounds {
     // A page that comes too late for its request is still of use to the next one, so it may take twice as long.
     this.loads = bounds.loads ?? new LoadQueue(options.clock, 2 * timeoutMs);
     this.maxCommandBytes = bounds.maxCommandBytes ?? maxBytes * COMMANDS_SHARE;
+  }
+
+  /** Counts a request. The process stays alive while any of them waits for its answer. */
+  requestBegins(): void {
+    if (this.#pending++ === 0) this.#release = this.clock.keepAlive?.();
+  }
+
+  requestEnds(): void {
+    if (--this.#pending === 0) this.#release?.();
   }
 }

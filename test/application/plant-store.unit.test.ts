@@ -3,8 +3,9 @@ import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import { system } from '../../src/adapters/system';
 import { PlantStore, parseUser, plantsOf } from '../../src/application';
 import { NewPlant, type Plant, type PlantId } from '../../src/domain';
-import { BEGINNING } from '../../src/event-sourcing';
+import { BEGINNING, type CallOptions } from '../../src/event-sourcing';
 import { newPlant, plantId } from '../support/given';
+import { rejection } from '../support/rejection';
 
 const ADA = parseUser('ada')!;
 
@@ -14,6 +15,10 @@ describe('The plant store', () => {
   beforeEach(() => {
     store = new MemoryEventStore();
     plants = new PlantStore({ ...system(), store });
+  });
+
+  it('keeps the plants of a user in a stream whose name never changes, because histories have it', () => {
+    expect(plantsOf(ADA)).to.equal('plants/ada');
   });
 
   const fern = newPlant(1, 'Fern');
@@ -39,6 +44,17 @@ describe('The plant store', () => {
       expect(await store.read(plantsOf(ADA), BEGINNING))
         .to.have.property('events')
         .with.length(1);
+    });
+
+  for (const [what, call] of [
+    ['create', (options) => plants.create(ADA, fern, options)],
+    ['delete', (options) => plants.delete(ADA, fern.id, options)],
+    ['list', (options) => plants.list(ADA, {}, options)],
+  ] satisfies [string, (options: CallOptions) => Promise<unknown>][])
+    it(`gives ${what} the deadline of its caller, and writes nothing after it`, async () => {
+      expect(await rejection(call({ timeoutMs: 0 }))).to.have.property('name', 'StoreUnavailable');
+      expect(await store.head(plantsOf(ADA))).to.equal(undefined);
+      await call({ timeoutMs: 60_000 });
     });
 
   it('lists all plants by default, or what a query selects, at a head', async () => {

@@ -44,6 +44,7 @@ const budget = parse(read('deploy/kubernetes/pod-disruption-budget.yaml')) as {
 const compose = parse(read('compose.yaml')) as { services: Record<string, { stop_grace_period: string }> };
 const manifest = JSON.parse(read('package.json')) as {
   files: string[];
+  dependencies: Record<string, string>;
   engines: { node: string };
   version: string;
 };
@@ -211,6 +212,11 @@ const AGREEMENTS: readonly (readonly [
     () => found('deploy/prometheus/alerts.yaml', /histogram_quantile[^>]*\)\) > ([\d.]+)/),
     (bound) =>
       expect(read('src/adapters/metrics/index.ts').match(/(?<=[[ ])[\d.]+(?=[\],])/g)).to.include(bound),
+  ],
+  [
+    'the package runs on the libraries that were asked for',
+    () => found('docs/decisions/0004-dependencies.md', /^\*\*(.*) are given\*\*/m).split(/, | and /),
+    (given) => expect(Object.keys(manifest.dependencies)).to.include.members(given as string[]),
   ],
   ['the lock file allows the same Node', () => lock.packages['']!.engines.node, same(manifest.engines.node)],
   [

@@ -14,7 +14,6 @@ describePrograms({ 'systemd-analyze': 'systemd' }, UNIT, () => {
   const path = temporaryDirectory();
   const unit = readFileSync(UNIT, 'utf8');
   const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)![1]!;
-  const fallback = (name: string) => Number(variables.find((each) => each.name === name)!.fallback);
 
   it('is a unit that systemd accepts, and exposes little', async () => {
     // With a program that exists.
@@ -25,9 +24,7 @@ describePrograms({ 'systemd-analyze': 'systemd' }, UNIT, () => {
     await run('systemd-analyze', args);
   });
 
-  it('agrees with the settings of the service', () => {
-    expect(Number(setting('TimeoutStopSec')) * 1000).to.be.above(fallback('SHUTDOWN_TIMEOUT_MS'));
-    expect(Number(setting('LimitNOFILE'))).to.be.at.least(fallback('MAX_CONNECTIONS') + 128);
+  it('has settings that the service accepts', () => {
     const [credential] = setting('LoadCredential').split(':');
     writeFileSync(path(credential!), 'redis://redis.example\n');
     chmodSync(path(credential!), 0o400);

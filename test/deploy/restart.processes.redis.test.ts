@@ -54,7 +54,7 @@ describeOwnRedis('What a restart of Redis forgets, by docs/operations.md,', (sta
     });
 
   it('is not the append-only file that the recipe turns on; a new one in the file starts empty', async () => {
-    const redis = await start();
+    const redis = await start('appendfsync always');
     await redis.admin.set('plant-store:id', 'one');
     await redis.admin.save();
     expect(await follow('append-only', redis)).to.include({ code: 0 });

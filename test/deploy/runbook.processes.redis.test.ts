@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
@@ -12,6 +13,8 @@ import { type RedisServer, describeOwnRedis } from '../support/redis';
 import { freePort } from '../support/redis/free-port';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
+import { THIS_MACHINE } from '../world/network';
+import { startSentinel } from '../world/processes';
 import { usersOfPages } from './users';
 
 const KEY = 'plant-store:{39}:plants/alice:events';
@@ -64,7 +67,7 @@ describeOwnRedis('The commands of docs/runbook.md, as the Redis users that it na
       systemctl: 'echo',
       'plants.ndjson.gz': path('plants.ndjson.gz'),
     };
-    const blocks = kind.split(' and ').map((each) => theBlock(`sh ${each}`));
+    const blocks = ['environment', ...kind.split(' and ')].map((each) => theBlock(`sh ${each}`));
     let commands = blocks.join('');
     for (const [page, own] of Object.entries(here)) commands = commands.replaceAll(page, own);
     return run(`trap 'kill $(jobs -p) 2>/dev/null' EXIT\n${commands}`, { ...settings, ...more }).ended;
@@ -208,20 +211,51 @@ describeOwnRedis('The commands of docs/runbook.md, as the Redis users that it na
     expect(await run(grep).ended).to.include({ code: 1 });
   });
 
-  it('count the requests of each user in the log', async () => {
-    const line = (user: string) => `{"msg":"request","user":"${user}"}\n`;
-    const [calm, busy] = ['0123456789ab', 'ba9876543210'];
-    fs.writeFileSync(path('log'), line(calm) + line(busy).repeat(3) + '{"msg":"other"}\n');
-    const { out } = await follow('flood', { LOG: path('log') });
-    expect(out.trim().split(/\s+/)).to.deep.equal(['3', `"user":"${busy}"`, '1', `"user":"${calm}"`]);
+  it('check the data of a Redis whose disk was full', async () => {
+    expect((await follow('disk verify')).out).to.contain('1 stream');
+    await redis.admin.xdel(KEY, '2-0');
+    expect(await follow('disk verify')).to.include({ code: 1 });
   });
 
-  it('replace an instance by one of another version, which is ready, and show its size', async () => {
+  it('fail over by a Sentinel, which writes the new roles into the files', async () => {
+    const start = (name: string, line = '') => {
+      fs.writeFileSync(path(name), line);
+      return startRedis(path(name));
+    };
+    const primary = await start('old.conf');
+    const replica = await start('new.conf', `replicaof ${primary.peer.join(' ')}\n`);
+    const times = { 'down-after-milliseconds': 60_000 };
+    const sentinel = await startSentinel(path('sentinel'), THIS_MACHINE, primary, { times });
+    try {
+      const SENTINEL_URL = `redis://127.0.0.1:${sentinel.port}`;
+      // It knows the replica ten seconds later, at the latest.
+      await until(async () => (await follow('failover sentinel', { SENTINEL_URL })).code === 0);
+      const fileHas = (name: string, text: string) => fs.readFileSync(path(name), 'utf8').includes(text);
+      await until(() => fileHas('old.conf', `replicaof ${replica.peer.join(' ')}`));
+      await until(() => !fileHas('new.conf', 'replicaof'));
+    } finally {
+      await sentinel.stop();
+    }
+  });
+
+  it('find requests in the log, replace an instance by one of another version, and show its size', async () => {
     const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
     const NEW = compiled();
     const instance = { PORT, ADMIN_PORT, NEW, AUTH_TOKENS: 'alice:a-token-of-alice' };
     const before = run(`exec node ${join(NEW, 'dist/main.js')}`, { ...settings, ...instance });
     await until(() => before.out.includes(' listens on '));
+    const ask = (token: string) =>
+      fetch(`http://127.0.0.1:${PORT}/plants`, { headers: { Authorization: `Bearer ${token}` } });
+    for (let times = 0; times < 3; times++) await ask('a-token-of-alice');
+    const ID = (await ask('unknown')).headers.get('x-request-id')!;
+    await until(() => before.out.includes(ID));
+    fs.writeFileSync(path('log'), before.out);
+    const found = (await follow('find and flood', { LOG: path('log'), ID })).out.trim().split('\n');
+    const [failed, ...counts] = found.map((line) => line.trim());
+    expect(JSON.parse(failed!)).to.include({ requestId: ID, status: 401, reason: 'token_unknown' });
+    const alice = createHash('sha256').update('alice').digest('hex').slice(0, 12);
+    expect(counts).to.deep.equal(['1 "reason":"token_unknown"', `3 "user":"${alice}"`]);
+
     const after = await follow('upgrade instance and sizing', { ...instance, PID: String(before.child.pid) });
     expect(after).to.include(DONE);
     expect(await before.ended).to.include(DONE);

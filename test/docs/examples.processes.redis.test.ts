@@ -46,6 +46,11 @@ describe('docs/examples', function () {
       const { url, admin } = await startRedis();
       expect(project.run(orders, { REDIS_URL: url })).to.match(PASSED);
       expect(await admin.keys('emmett-*:accounts/*:events')).not.to.deep.equal([]);
+      const [REDIS_KEY_PREFIX] = /^orders-[^:]*/.exec((await admin.keys('orders-*'))[0]!)!;
+      const settings = { EVENT_STORE: 'redis', REDIS_URL: url, REDIS_KEY_PREFIX };
+      const command = 'node dist/orders/events.js events';
+      const out = project.run(`${command} verify -q && ${command} export -q --user other`, settings);
+      expect(out).to.include('"stream":"orders/other"').and.to.include('"type":"OrderPlaced"');
     });
   });
 

@@ -139,7 +139,10 @@ describe('An executed command', () => {
     const encode = (event: Changed) => codec.encode(event.by === 2 ? changed(0.5) : event);
     const kind = { ...counterKind, codec: { ...codec, encode } };
     const [first, failed, last] = await Promise.allSettled([1, 2, 4].map((by) => add(by, kind)));
-    expect(failed).to.have.nested.property('reason.message', 'a member of Changed could not be read again');
+    expect(failed).to.have.nested.property(
+      'reason.message',
+      'the member by of Changed could not be read again: its check refuses it',
+    );
     expect(faults).to.deep.equal([(failed as PromiseRejectedResult).reason]);
     expect([first!.status, last!.status]).to.deep.equal(['fulfilled', 'fulfilled']);
     expect((await add(0, kind)).head.version).to.equal(2);

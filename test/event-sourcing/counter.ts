@@ -23,7 +23,10 @@ export const counterKind: Kind<number, Changed, 'too-low', number> = {
   // Two chunks: the sum is that of both.
   stateCodec: {
     format: 'sum-1',
-    reads: { 'halves-1': { decode: (sum, half) => sum + 2 * (JSON.parse(half) as number) } },
+    reads: {
+      'halves-1': { decode: (sum, half) => sum + 2 * (JSON.parse(half) as number) },
+      'sum-0': 'obsolete',
+    },
     encode: (sum) => [`${Math.floor(sum / 2)}`, `${Math.ceil(sum / 2)}`],
     decode: (sum, chunk) => counter.evolve(sum, changed(JSON.parse(chunk) as number)),
   },

@@ -14,8 +14,16 @@ class Snapshots extends MemorySnapshots {
     this.#stalled = new Promise((resolve) => (this.go = resolve));
   }
 
-  protected override async step(): Promise<void> {
+  /** Whether calls stall only when they begin to save. */
+  onlySaves = false;
+
+  override async save(...args: Parameters<MemorySnapshots['save']>): Promise<boolean> {
     await this.#stalled;
+    return super.save(...args);
+  }
+
+  protected override async step(): Promise<void> {
+    if (!this.onlySaves) await this.#stalled;
     await super.step();
   }
 
@@ -34,7 +42,8 @@ class Snapshots extends MemorySnapshots {
 /** How a snapshot of the first events is changed before it is stored. */
 const CHANGES: Readonly<Record<string, (usable: KeptSnapshot) => Partial<KeptSnapshot>>> = {
   'whose head is event 10': ({ head }) => ({ head: { ...head, version: 10 } }),
-  'of an unknown format': () => ({ format: 'sum-0' }),
+  'of an unknown format': () => ({ format: 'sum-2' }),
+  'of an obsolete format': () => ({ format: 'sum-0' }),
   'of an earlier format': ({ head }) => ({ format: 'halves-1', chunks: [`${head.version / 2}`] }),
   // The chunk after the one that cannot be decoded is read already, and fails.
   'with a torn chunk': ({ chunks }) => ({ chunks: [chunks[0]!, '[', 'broken'] }),
@@ -60,6 +69,10 @@ class WithSnapshots extends OneAggregate {
       'another instance adds 1, _ times': (count) => others('+1 '.repeat(Number(count)).trim()),
       'a snapshot of _ events… is stored': (count, change) => this.#store(Number(count), change.trim()),
       'the store of snapshots stalls': () => snapshots.stall(),
+      'the store of snapshots stalls when it saves': () => {
+        snapshots.onlySaves = true;
+        snapshots.stall();
+      },
       'the store of snapshots goes on': () => snapshots.go(),
       'the store of snapshots is away': () => void (snapshots.fault = AWAY),
       'the store of snapshots is back': () => void (snapshots.fault = undefined),

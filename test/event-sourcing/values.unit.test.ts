@@ -1,4 +1,5 @@
 /** Values of the engine and of its ports: events as JSON, names of streams, and faults. */
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import {
   BrokenSnapshot,
@@ -29,15 +30,69 @@ describe('The JSON of an event', () => {
     expect(decode({ type: 'Stopped', data: '{}' })).to.deep.equal({ type: 'Stopped' });
   });
 
-  for (const [what, event] of [
-    ['a member that is missing', { type: 'Moved' }],
-    ['a member that breaks its check', { type: 'Moved', to: 'here', by: 0.5 }],
-    ['an unknown type', { type: 'Jumped' }],
-    ['a type named as a method of objects', { type: 'constructor' }],
+  for (const [what, event, message] of [
+    [
+      'a member that is missing',
+      { type: 'Moved' },
+      'the member to of Moved could not be read again: its check',
+    ],
+    ['a member that breaks its check', { type: 'Moved', to: 'here', by: 0.5 }, 'the member by of Moved'],
+    ['a member without a check', { type: 'Moved', to: 'here', from: 'there' }, 'the member from of Moved'],
+    ['an unknown type', { type: 'Jumped' }, 'the codec has no event of the type Jumped'],
+    ['a type named as a method of objects', { type: 'constructor' }, 'the codec has no event of the type'],
   ] as const)
     it(`is not written with ${what}`, () => {
-      expect(() => encode(event as Event)).to.throw(TypeError, /^a member of .+ could not be read again$/);
+      expect(() => encode(event as Event)).to.throw(TypeError, message);
     });
+
+  describe('with a check that accepts anything', () => {
+    const loose = jsonCodec<{ readonly type: 'Noted'; readonly n: 1; readonly value?: unknown }>({
+      Noted: { n: () => true, value: () => true },
+    });
+    const noted = (value: unknown) => ({ type: 'Noted', n: 1, value }) as const;
+    const cyclic: Record<string, unknown> = {};
+    cyclic['itself'] = cyclic;
+    class Money {
+      constructor(readonly cents: number) {}
+    }
+
+    for (const value of [
+      ...[
+        NaN,
+        -Infinity,
+        7n,
+        Symbol('s'),
+        () => 1,
+        new Date(0),
+        new Map([[1, 2]]),
+        new Set(),
+        new Money(1),
+        cyclic,
+      ],
+      ...[new Uint8Array(2), [undefined], Array(2), { toJSON: () => 1 }, Object('text')],
+    ])
+      for (const [where, member] of [
+        ['', value],
+        [' in an object in a list', [{ a: value }]],
+      ] as const)
+        it(`is not written with what JSON changes: ${inspect(value)}${where}`, () => {
+          const message = 'the member value of Noted could not be read again: JSON does not hold its value';
+          expect(() => loose.encode(noted(member))).to.throw(TypeError, message);
+        });
+
+    for (const value of [
+      null,
+      -0,
+      1e300,
+      'e\u0301 \ud800',
+      [[], {}],
+      { a: { b: [null, undefined].slice(0, 1) }, c: undefined },
+    ])
+      it(`is read as it was written: ${inspect(value)}`, () => {
+        const read = loose.decode(loose.encode(noted(value)));
+        expect(read).to.deep.equal(JSON.parse(JSON.stringify(noted(value))));
+      });
+  });
 
   it('is not read if it would not be written so', () => {
     for (const text of [

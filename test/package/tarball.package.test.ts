@@ -41,11 +41,36 @@ describe('The tarball of npm pack, installed into an empty project', function ()
     const [tarball] = fs.readdirSync(folder).filter((name) => name.endsWith('.tgz'));
     fs.mkdirSync(at('project'));
     fs.writeFileSync(at('project/package.json'), '{ "private": true, "type": "module" }');
-    const { devDependencies, peerDependencies } = MANIFEST;
-    const packages = ['@types/node', ...Object.keys(peerDependencies)];
-    const peers = packages.map((name) => `${name}@${devDependencies[name]}`);
-    const options = ['--prefer-offline', '--no-audit', '--ignore-scripts'];
-    await run('npm', ['install', ...options, at(tarball!), ...peers], at('project'));
+    await install(at(tarball!), withVersion('@types/node'));
+  });
+
+  const withVersion = (name: string) => `${name}@${MANIFEST.devDependencies[name]}`;
+  const install = (...packages: string[]) =>
+    run('npm', ['install', '--prefer-offline', '--no-audit', '--ignore-scripts', ...packages], at('project'));
+
+  const ENTRIES = Object.keys(MANIFEST.exports).filter((entry) => entry !== './package.json');
+  const PEERS = { './adapters/http': '@types/koa', './testing': 'fast-check' } as const;
+  /** Compiles and runs imports of these entry points. The compiler checks the types of all packages. */
+  async function importAll(file: string, entries: readonly string[]): Promise<void> {
+    const lines = entries.map((entry, index) => `import * as e${index} from 'plant-store${entry.slice(1)}';`);
+    const counts = entries.map((_, index) => `Object.keys(e${index}).length > 0`);
+    lines.push(`console.log(${counts.join(' && ')});`);
+    fs.writeFileSync(at('project', `${file}.ts`), lines.join('\n'));
+    await compile(`${file}.ts`, RESOLUTIONS.nodenext);
+    expect(await run(process.execPath, [`out/${file}.js`], at('project'))).to.equal('true\n');
+  }
+
+  it('has types and code for every entry point, without a package that docs/library.md does not name', async () => {
+    expect(Object.values(PEERS)).to.have.members(Object.keys(MANIFEST.peerDependencies));
+    await importAll(
+      'alone',
+      ENTRIES.filter((entry) => !(entry in PEERS)),
+    );
+    const page = fs.readFileSync('docs/library.md', 'utf8');
+    for (const [entry, peer] of Object.entries(PEERS))
+      expect(page).to.match(new RegExp(`\\| .*${entry.slice(1)}.*needs \`${peer}\``));
+    await install(...Object.values(PEERS).map(withVersion));
+    await importAll('all', ENTRIES);
   });
   after(() => fs.rmSync(folder, { recursive: true }));
 
@@ -57,16 +82,6 @@ describe('The tarball of npm pack, installed into an empty project', function ()
       const out = await run(process.execPath, [`out/${name}.js`], at('project'));
       expect(out).to.equal("[ { name: 'Fern' } ]\n");
     });
-
-  it('has types and code for every entry point', async () => {
-    const entries = Object.keys(MANIFEST.exports).filter((entry) => entry !== './package.json');
-    const lines = entries.map((entry, index) => `import * as e${index} from 'plant-store${entry.slice(1)}';`);
-    const counts = entries.map((_, index) => `Object.keys(e${index}).length > 0`);
-    lines.push(`console.log(${counts.join(' && ')});`);
-    fs.writeFileSync(at('project/entries.ts'), lines.join('\n'));
-    await compile('entries.ts', RESOLUTIONS.nodenext);
-    expect(await run(process.execPath, ['out/entries.js'], at('project'))).to.equal('true\n');
-  });
 
   it('starts the service as `npx plant-store serve`', async () => {
     const command = [at('project/node_modules/.bin/plant-store'), 'serve'];

@@ -150,7 +150,10 @@ describeRedis('The setting', (redis) => {
       expect(await redis.admin.keys(`${REDIS_KEY_PREFIX}:{*}:plants/alice:events`)).to.have.length(1);
     },
     async REDIS_WAIT_REPLICAS() {
-      const { url } = await onRedis({ REDIS_WAIT_REPLICAS: '16', STORE_TIMEOUT_MS: '300' });
+      // A store accepts no writes before it has an id, which that many replicas would have to confirm, too.
+      const REDIS_KEY_PREFIX = `${redis.prefix}:waiting`;
+      await onRedis({ REDIS_KEY_PREFIX });
+      const { url } = await onRedis({ REDIS_KEY_PREFIX, REDIS_WAIT_REPLICAS: '16', STORE_TIMEOUT_MS: '900' });
       expect(await new HttpClient(url).create(1, 'Fern')).to.include({ status: 503, error: 50301 });
     },
     async REDIS_STORE_ID() {

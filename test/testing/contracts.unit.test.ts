@@ -1,12 +1,16 @@
 /** Each contract accepts the stores in memory, and each of its cases finds a store that violates its guarantee. */
 import { expect } from 'chai';
-import type { StreamName } from '../../src/event-sourcing';
+import { MemoryEventStore, MemorySnapshots } from '../../src/adapters/memory';
+import { plantKind } from '../../src/application';
+import type { StateCodec, StreamName } from '../../src/event-sourcing';
 import {
   checkpointStoreContract,
   eventStoreContract,
   snapshotStoreContract,
+  stateCodecContract,
   streamIndexContract,
 } from '../../src/testing';
+import { create, remove } from '../support/given';
 import * as broken from './broken-stores';
 import { type Fault, PAGE_SIZE, Place } from './place';
 
@@ -47,12 +51,85 @@ for (const [port, [contract, stores]] of Object.entries(PORTS))
     });
   });
 
+describe('Snapshots in memory', () => {
+  const open = () => {
+    const store = new MemoryEventStore(PAGE_SIZE);
+    return { store, index: store, snapshots: new MemorySnapshots(store) };
+  };
+  for (const { name, run } of snapshotStoreContract(open, { erases: true }))
+    it(`keep the contract: ${name}`, run);
+});
+
+describe('The contract of a state codec', () => {
+  /** Changes in place. */
+  type State = { sum: number; largest: number };
+  const decider = {
+    initialState: () => ({ sum: 0, largest: 0 }),
+    decide: (by: number, { largest }: State) =>
+      by > 2 * largest + 1 ? { rejection: 'too-large' } : { events: [by] },
+    evolve(state: State, by: number) {
+      state.sum += by;
+      state.largest = Math.max(state.largest, by);
+      return state;
+    },
+  };
+  const whole: StateCodec<State> = {
+    format: 'sums-1',
+    encode: ({ sum, largest }) => [JSON.stringify({ sum }), JSON.stringify({ largest })],
+    decode: (state, chunk) => ({ ...state, ...(JSON.parse(chunk) as object) }),
+  };
+  const casesOf = (codec: Partial<StateCodec<State>>) => {
+    const kind = { category: 'sums', decider, codec: null as never, stateCodec: { ...whole, ...codec } };
+    return stateCodecContract(kind, [1, 2, 3, 9], { seed: 42 });
+  };
+  const plants = stateCodecContract(plantKind, [create(1, 'Fern'), create(2, 'Moss', 'wet'), remove(1)]);
+
+  for (const { name, run } of [...casesOf({}), ...plants]) it(`accepts a whole one: ${name}`, run);
+
+  for (const [row, codec] of Object.entries<Partial<StateCodec<State>>>({
+    'equals the one|decides every later command / forgets a member': {
+      encode: ({ sum }) => [JSON.stringify({ sum })],
+    },
+    'a chunk without its end / reads a chunk that was cut': {
+      decode: (state, chunk) => {
+        const [, name, number] = /"(\w+)":(\d*)/.exec(chunk)!;
+        return { ...state, [name!]: Number(number) };
+      },
+    },
+    'state of the moment / has chunks that follow the changes of the state': {
+      *encode(state) {
+        yield JSON.stringify({ sum: state.sum });
+        yield JSON.stringify({ largest: state.largest });
+      },
+    },
+  })) {
+    const [guarantees, what] = row.split(' / ') as [string, string];
+    it(`finds one that ${what}`, async () => {
+      for (const { name, run } of casesOf(codec)) {
+        const mustFind = guarantees.split('|').some((part) => name.includes(part));
+        const error: unknown = await run().catch((failure: unknown) => failure);
+        expect(error !== undefined, name).to.equal(mustFind);
+      }
+    });
+  }
+});
+
 describe('The contract of an event store', () => {
   it('accepts rows without a prototype, as some databases return them', async () => {
     const withoutPrototype = (_name: string, value: unknown): unknown =>
       value?.constructor === Object ? Object.assign(Object.create(null), value) : value;
     const result = (row: unknown) => JSON.parse(JSON.stringify(row), withoutPrototype) as unknown;
     for (const { run } of casesOf(eventStoreContract, () => ({ result }))) await run();
+  });
+
+  it('names the append that failed, with its arguments', async () => {
+    const { run } = casesOf(
+      eventStoreContract,
+      broken.EVENT_STORES['a commit id is read as it was appended / cuts it at 36 characters'],
+    ).find(({ name }) => name.startsWith('a commit id is read'))!;
+    const call =
+      /^AssertionError.*: append\("contract [-0-9a-f]+", \{"version":1,"commit":".+"\}, "M.+", \[\{"type":"Type0"/;
+    expect(await run().catch(String)).to.match(call);
   });
 
   const silent = () => new Promise<never>(() => {});
@@ -65,11 +142,17 @@ describe('The contract of an event store', () => {
     }
   });
 
-  it('repeats a failed random case with its seed', async () => {
+  it('repeats a failed random case with its seed, and names the call in ASCII', async () => {
     const seedOf = async (given?: { readonly seed: number }) => {
       const cases = eventStoreContract(new Place(broken.readingLate).open, { pageSize: PAGE_SIZE, ...given });
       const random = cases.find(({ name }) => name.startsWith('for any calls,'))!;
-      return Number(/seed: (-?\d+)/.exec(String(await random.run().catch(String)))?.[1]);
+      const message = String(await random.run().catch(String));
+      // The call that failed with its arguments, after the fewest calls that were found.
+      expect(message).to.match(
+        /read: read\("contract [-0-9a-f]+", \{"version":\d+,"commit":"[-0-9a-f]*"\}\): /,
+      );
+      expect(message).to.match(/^\p{ASCII}*$/u);
+      return Number(/seed: (-?\d+)/.exec(message)?.[1]);
     };
     const seed = await seedOf();
     expect(await seedOf({ seed })).to.equal(seed);

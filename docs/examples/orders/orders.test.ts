@@ -17,7 +17,7 @@ const added: OrderEvent = { type: 'LineAdded', ...lines[0]! };
 const placed: OrderEvent = { type: 'OrderPlaced', total: 30 };
 
 describe('An order', () => {
-  const { given } = examplesOf(orderKind.decider);
+  const { given } = examplesOf(orderKind);
   it('records its lines and their total', () => given().when(place(10)).then(added, placed));
   it('keeps its lines', () => given(added, placed).when(place(11)).thenRejected('order-placed'));
   it('rejects a fraction of a cent', () => given().when(place(0.1)).thenRejected('lines-invalid'));

@@ -1,5 +1,4 @@
 import { plantKind } from '../../application';
-import type { PlantList } from '../../domain';
 import type { AnyKind, Kind } from '../../event-sourcing';
 
 interface Shown<State> {
@@ -14,16 +13,17 @@ interface Shown<State> {
 
 export interface CliKind extends AnyKind, Shown<unknown> {}
 
-export function shown<State>(
-  kind: Kind<unknown, unknown, unknown, State, unknown>,
-  how: Shown<State>,
+/** Adds to `kind` how the command line shows it; by default, as it is stored. */
+export function shown<Command, Event, Rejection, State, Result>(
+  kind: Kind<Command, Event, Rejection, State, Result>,
+  how: Shown<State> = {},
 ): CliKind {
   return { ...kind, ...how };
 }
 
 /** Every kind of aggregate of this service. */
 export const KINDS: readonly CliKind[] = [
-  shown<PlantList>(plantKind, {
+  shown(plantKind, {
     items: { name: 'plant', count: (list) => list.size },
     // Most JSON parsers round large numbers, including jq and JavaScript, so an export writes the id as text.
     exported: {

@@ -1,6 +1,6 @@
 /** The body of a request, as bytes. */
 import { setImmediate as turn } from 'node:timers/promises';
-import getRawBody from 'raw-body';
+import bodyParser from 'koa-bodyparser';
 import type { User } from '../../application';
 import type { Context } from './context';
 import { PerKeyCounter } from './per-key-counter';
@@ -29,9 +29,20 @@ export function hasBody({ req: { headers } }: Context): boolean {
 /** Reads the whole body of a request of a user. It is empty if the request has none. */
 export type BodyReader = (ctx: Context) => Promise<Buffer>;
 
-/** @param limit in bytes. Throws a 413 beyond it. */
+/**
+ * @param limit in bytes. Throws a 413 beyond it.
+ *
+ * koa-bodyparser only reads the bytes: its own decoding and parsing would replace ill-formed UTF-8, round large integers and
+ * keep the last of two members with the same name.
+ */
 export function bodyReader(limit: number): BodyReader {
   const received = new PerKeyCounter<User>();
+  const parse = bodyParser({
+    enableTypes: ['text'],
+    textLimit: String(limit),
+    // Makes the text a Buffer. koa-bodyparser passes this option on to raw-body, but its types lack it.
+    ...{ encoding: null },
+  });
 
   return async (ctx) => {
     const { req } = ctx;
@@ -59,9 +70,13 @@ export function bodyReader(limit: number): BodyReader {
         req.emit('error', closing(PROBLEMS.unavailable, { reason: 'bodies' }));
     };
     try {
-      const receiving = getRawBody(req, { limit });
+      // koa-bodyparser reads only some types, and decompresses. The type has been checked, or the body is ignored.
+      delete req.headers['content-encoding'];
+      const reading = { req, request: { is: () => true, rawBody: undefined as Buffer | undefined } };
+      const receiving = parse(reading as unknown as Context, () => Promise.resolve()) as Promise<void>;
       req.on('data', count);
-      return await receiving;
+      await receiving;
+      return reading.request.rawBody!;
     } catch (error) {
       // Its reader has paused it. The kernel would reset a connection that is closed with unread bytes.
       req.resume();

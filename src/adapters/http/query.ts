@@ -28,11 +28,9 @@ export function parseQuery(querystring: string): PageQuery {
 
 /** The query as text, in one form. */
 export function formatQuery({ limit, after }: PageQuery): string {
-  const parameters = [
-    ...(limit === WHOLE_LIST.limit ? [] : [`limit=${limit}`]),
-    ...(after === WHOLE_LIST.after ? [] : [`cursor=${cursorOf(after)}`]),
-  ];
-  return parameters.join('&');
+  if (after === WHOLE_LIST.after) return limit === WHOLE_LIST.limit ? '' : `limit=${limit}`;
+  const cursor = `cursor=${cursorOf(after)}`;
+  return limit === WHOLE_LIST.limit ? cursor : `limit=${limit}&${cursor}`;
 }
 
 function badQuery(message: string): HttpProblem {
@@ -41,6 +39,7 @@ function badQuery(message: string): HttpProblem {
 
 /** What is ill-formed becomes `%`, which no parameter has. (URLSearchParams would make it U+FFFD.) */
 function decode(text: string): string {
+  if (!/[%+]/.test(text)) return text;
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {

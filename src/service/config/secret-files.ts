@@ -4,6 +4,7 @@ import { type Name, VARIABLES } from './variables';
 
 /** Permissions that a secret must not have. Its group may read it, because Kubernetes mounts a secret like that. */
 const ACCESS_BY_OTHERS = 0o027;
+const MAX_BYTES = 64 * 2 ** 10;
 
 /** The variable that names a file with the text of `name`, or `undefined` if the text can only be in the environment. */
 export function fileVariable(name: Name): Name | undefined {
@@ -15,7 +16,8 @@ export function fileVariable(name: Name): Name | undefined {
 export function readSecret(path: string): string {
   try {
     const stats = statSync(path);
-    if (!stats.isFile()) throw new RangeError('must name a regular file');
+    if (!stats.isFile() || stats.size > MAX_BYTES)
+      throw new RangeError('must name a regular file of at most 64 KiB');
     if (stats.mode & ACCESS_BY_OTHERS && process.platform !== 'win32')
       throw new RangeError(
         `names a file that other users of this machine may read or change (mode 0${(stats.mode & 0o777).toString(8)}): chmod 600`,

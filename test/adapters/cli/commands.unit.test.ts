@@ -8,7 +8,7 @@ import { OutcomeUnknown, StoreUnavailable, UnreadableHistory } from '../../../sr
 import { created } from '../../support/given';
 import { ManualClock, untilIdle } from '../../support/manual-clock';
 import { temporaryDirectory } from '../../support/temporary-directory';
-import { type CliSetup, captured, record, rowsOf, runCli, startCli } from './fixture';
+import { type CliSetup, aStore, captured, record, rowsOf, runCli, startCli } from './fixture';
 
 describe('The commands create, list and delete', () => {
   let store: MemoryEventStore;
@@ -217,5 +217,18 @@ describe('A command that is interrupted', () => {
     expect(await outcome).to.deep.equal({ code: 143, out: '', error });
     expect(readdirSync(path(''))).to.deep.equal(['out']);
     expect(readFileSync(path('out'), 'utf8')).to.equal('an earlier export');
+  });
+});
+
+describe('The command line for kinds of another package', () => {
+  it('has the commands for events, and no other one', async () => {
+    const { code, out } = await runCli(
+      { onlyEvents: true, store: await aStore() },
+      'events export -q --user alice',
+    );
+    expect([code, out.includes('"stream":"jars/alice"')]).to.deep.equal([0, true]);
+    for (const command of ['serve', 'create', 'list', 'token new'])
+      expect(await runCli({ onlyEvents: true }, command)).to.include({ code: 2, out: '' });
+    expect((await runCli({ onlyEvents: true }, '--help')).out).not.to.include('serve  ');
   });
 });

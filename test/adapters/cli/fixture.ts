@@ -31,7 +31,7 @@ const jarKind: engine.Kind<never, JarEvent, never, number> = {
     Emptied: {},
   }),
 };
-const kinds = [...KINDS, shown<number>(jarKind, { items: { name: 'coin', count: (coins) => coins } })];
+const kinds = [...KINDS, shown(jarKind, { items: { name: 'coin', count: (coins) => coins } })];
 
 export const ADDED: JarEvent = { type: 'Added', version: 3, stream: '"x"' };
 export const EMPTIED: JarEvent = { type: 'Emptied' };

@@ -219,6 +219,7 @@ describe('A server', () => {
 });
 
 describe('A page of another origin', () => {
+  const MANY_FIELDS = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`x-${at}`, '']));
   const serve = servedPerTest();
 
   /** Status, and the fields of CORS: never one that lets a browser send its credentials. */
@@ -256,13 +257,14 @@ describe('A page of another origin', () => {
       'access-control-expose-headers': 'ETag,Link,Retry-After,WWW-Authenticate,X-Request-Id',
     };
     const { url, stop } = await startWatched({ CORS_ORIGINS: `https://other.example, ${GARDEN}` });
-    for (const [method, path, origin, expected] of [
+    for (const [method, path, origin, expected, more] of [
       ['GET', '/plants', GARDEN, { status: 200, vary: 'Origin, Authorization', ...shared }],
       ['DELETE', '/plants/1', GARDEN, { status: 404, vary: 'Origin', ...shared }],
       // A failure that requests share has kept nothing of the one before.
       ['DELETE', '/plants/1', 'https://evil.example', { status: 404, vary: 'Origin' }],
+      ['GET', '/plants', GARDEN, { status: 431, vary: 'Origin', ...shared }, MANY_FIELDS],
     ] as const)
-      expect(await asked(url + path, method, { Origin: origin }), origin).to.deep.equal(expected);
+      expect(await asked(url + path, method, { Origin: origin, ...more }), origin).to.deep.equal(expected);
     await stop();
   });
 

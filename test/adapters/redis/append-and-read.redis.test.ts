@@ -132,8 +132,12 @@ describeOwnRedis('A Redis of a running store', (startRedis) => {
       const stores = await Promise.all(Object.keys(CALLS).map(() => open({ url, examineEveryMs: 600_000 })));
       // Of an unreachable primary, so that it keeps its data.
       await admin.replicaof('127.0.0.1', 1);
-      for (const [index, [what, call]] of Object.entries(CALLS).entries())
+      for (const [index, [what, call]] of Object.entries(CALLS).entries()) {
+        const { status } = stores[index]!;
         expect(await rejection(call(stores[index]!)), what).to.include(REPLICA);
+        // What one connection learns of its server, the other one knows.
+        expect([status().reads, status().writes], what).to.deep.equal([false, false]);
+      }
       await admin.replicaof('NO', 'ONE');
       for (const { status, stream } of stores) {
         await until(() => status().reads);

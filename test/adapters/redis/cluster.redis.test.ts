@@ -1,10 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
 import { type RedisServer, describeOwnRedis, formCluster } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
-import { type Opened, openedPerTest, OTHER, succeeds } from './opened';
+import { type Opened, openedPerTest, OTHER, REFUSED, succeeds } from './opened';
 
 const FIRST = { version: 1, commit: 'ours' };
 
@@ -66,15 +67,101 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     await until(() => store.log.includes('info Redis problem resolved: cluster down'));
   });
 
+  /** The users of a node, and those of the other one. */
+  async function usersOf(node: number): Promise<readonly [mine: string[], others: string[]]> {
+    const users = ['alice', ...Array.from({ length: 30 }, (_, index) => `user-${index}`)];
+    for (const user of users) await store.append(user);
+    const keys = await nodes[node]!.admin.keys('*:events');
+    const isMine = (user: string) => keys.some((key) => key.endsWith(`/${user}:events`));
+    return [users.filter(isMine), users.filter((user) => !isMine(user))];
+  }
+
+  /** What these users are refused, who read and write all the time until `change` has ended. */
+  async function refusalsOf(users: readonly string[], change: () => Promise<unknown>): Promise<string[]> {
+    // Otherwise a server that misses another one refuses the calls itself.
+    for (const { admin } of nodes) await admin.config('SET', 'cluster-require-full-coverage', 'no');
+    const refusals: string[] = [];
+    let hasEnded = false;
+    const calling = users.map(async (user) => {
+      while (!hasEnded) {
+        const calls = [store.stream(user).read(BEGINNING), store.append(user)];
+        const count = (error: Error) => refusals.push(`${user}: ${String(error)} (${String(error.cause)})`);
+        await Promise.all(calls.map((call) => call.catch(count)));
+        await pause(5);
+      }
+    });
+    try {
+      await change();
+      // Each connection has examined the servers meanwhile.
+      await pause(500);
+    } finally {
+      hasEnded = true;
+      await Promise.all(calling);
+    }
+    return refusals;
+  }
+
+  for (const node of [0, 1])
+    it(`refuses the users of an emptied primary only, that has the id of the store or not: primary ${node}`, async () => {
+      const [mine, others] = await usersOf(node);
+      await pause(500);
+      const refusals = await refusalsOf(others, async () => {
+        await nodes[node]!.admin.flushall();
+        await until(async () => !(await succeeds(store.stream(mine[0]).read(BEGINNING))));
+      });
+      expect(refusals).to.deep.equal([]);
+      for (const user of mine) expect(await rejection(store.append(user))).to.include(REFUSED);
+      expect(store.log.join()).to.match(
+        /has lost its part of this store, as if it was emptied: restore its data/,
+      );
+    });
+
+  it('refuses nobody of the other servers during a failover, nor when the old primary evicts', async () => {
+    const replica = await startRedis('--cluster-enabled', 'yes');
+    await replica.admin.cluster('MEET', nodes[0]!.host, nodes[0]!.port);
+    const id = String(await nodes[0]!.admin.call('CLUSTER', 'MYID'));
+    await until(() => succeeds(replica.admin.call('CLUSTER', 'REPLICATE', id)));
+    await until(async () => (await nodes[0]!.admin.info('replication')).includes('state=online'));
+    const [mine, others] = await usersOf(0);
+    const refusals = await refusalsOf(others, async () => {
+      await replica.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER');
+      await until(async () => (await nodes[0]!.admin.info('replication')).includes('role:slave'));
+      await nodes[0]!.admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+      await until(() => succeeds(store.append(mine[0])));
+    });
+    expect(refusals).to.deep.equal([]);
+  });
+
+  it('refuses nobody of the other server while it gets all slots, and does not judge the one without slots', async () => {
+    const [source, target] = nodes as [RedisServer, RedisServer];
+    const [mine, others] = await usersOf(0);
+    const idOf = async ({ admin }: RedisServer) => String(await admin.call('CLUSTER', 'MYID'));
+    const [from, to] = [await idOf(source), await idOf(target)];
+    const set = (node: RedisServer, ...args: (string | number)[]) =>
+      node.admin.call('CLUSTER', 'SETSLOT', ...args);
+    const refusals = await refusalsOf(others, async () => {
+      for (const key of await source.admin.keys('*')) {
+        const slot = Number(await source.admin.call('CLUSTER', 'KEYSLOT', key));
+        await set(target, slot, 'IMPORTING', from);
+        await set(source, slot, 'MIGRATING', to);
+        await source.admin.call('MIGRATE', target.host, target.port, key, 0, 5000);
+      }
+      // Otherwise it would become a replica of the other one.
+      await source.admin.config('SET', 'cluster-allow-replica-migration', 'no');
+      const slots = Array.from({ length: 8192 }, (_, slot) => slot);
+      for (const node of [target, source])
+        await Promise.all(slots.map((slot) => set(node, slot, 'NODE', to)));
+      await source.admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
+      await until(() => succeeds(store.append(mine[0])));
+    });
+    expect(refusals).to.deep.equal([]);
+    for (const user of mine) expect((await store.append(user)).status).to.equal('appended');
+    expect(store.status().findings.evicts).to.equal(false);
+  });
+
   it('is examined on each primary, and one that is refused is refused for its own users only', async () => {
-    const ofNode = async (node: number) => {
-      const users = ['alice', ...Array.from({ length: 30 }, (_, index) => `user-${index}`)];
-      for (const user of users) await store.append(user);
-      const keys = await nodes[node]!.admin.keys('*:events');
-      return users.filter((user) => keys.some((key) => key.endsWith(`/${user}:events`)));
-    };
     for (const [node, { admin }] of nodes.entries()) {
-      const [mine, others] = [await ofNode(node), await ofNode(1 - node)];
+      const [mine, others] = await usersOf(node);
       const isRead = (user: string) => succeeds(store.stream(user).read(BEGINNING));
       await admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
       await until(async () => {

@@ -138,7 +138,12 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
     ['full', 'one Redis', 'redis://HOST', 'HOST: ERR max number of clients reached'],
     ['loading', 'one Redis', 'redis://HOST', 'HOST: LOADING '],
     ['closing', 'one Redis', 'redis://HOST', 'HOST: '],
-    ['silent', 'one Redis', 'redis://HOST', 'HOST: Socket timeout.'],
+    [
+      'silent',
+      'one Redis',
+      'redis://HOST',
+      "HOST: Socket timeout. Expecting data, but didn't receive any in 500ms",
+    ],
     ['secret', 'a Cluster', 'redis://:RIGHT@x', 'HOST: ERR This '],
     ['shard', 'a Cluster', 'redis://:wrong@x', 'HOST: WRONGPASS '],
     ['shard', 'a Cluster', 'rediss://:RIGHT@x', 'HOST: connect ETIMEDOUT'],
@@ -164,7 +169,7 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
         ...(kind === 'a Cluster' && { clusterNodes: [node] }),
         ...(kind === 'a Sentinel' && { sentinels: { nodes: [node], master: 'plants' } }),
       });
-      await until(() => log.some((line) => line.includes(`Redis cannot be reached: ${reason}`)));
+      await until(() => log.some((line) => line.includes(`Redis cannot be reached: ${reason}`)), 20_000);
       return log;
     });
     const logs = await Promise.all(named);
@@ -180,6 +185,29 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
       'localhost:1: connect ECONNREFUSED ::1:1, localhost:1: connect ECONNREFUSED 127.0.0.1:1',
     );
     expect(reasonOf(new Error(`DENIED ${'x'.repeat(300)}`), 'a:1')).to.match(/^a:1: DENIED x{193} …$/);
+  });
+
+  it('has an error without words, which has its code or its name as reason', () => {
+    const aggregate = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
+    const reasons = [aggregate, new RangeError(''), new AggregateError([new Error('')])].map((error) =>
+      reasonOf(error, 'a:1'),
+    );
+    expect(reasons).to.deep.equal(['a:1: ECONNREFUSED', 'a:1: RangeError', 'a:1: Error']);
+  });
+
+  it('is named in the log although only the connection for reads, or for writes, cannot be opened again', async () => {
+    for (const which of [0, 1]) {
+      const redis = await startRedis('--appendonly', 'yes', '--maxclients', '3');
+      const { append, log, status } = await open({ url: redis.url });
+      await append();
+      const ids = [...String(await redis.admin.client('LIST')).matchAll(/^id=(\d+).* name=plant-store /gm)];
+      await redis.admin.config('SET', 'maxclients', '2');
+      await redis.admin.client('KILL', 'ID', ids[which]![1]!);
+      await until(() =>
+        log.some((line) => /Redis cannot be reached: .*ERR max number of clients reached/.test(line)),
+      );
+      expect([status().reads, status().writes]).to.have.members([true, false]);
+    }
   });
 
   it('is connected to again within half a second, for ever', () => {

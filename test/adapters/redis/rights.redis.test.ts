@@ -185,6 +185,7 @@ describeOwnRedis('A Redis on which a command is renamed or disabled', (startRedi
     ['XADD', true, false, 'XADD on the key plant-store:{'],
     ['ZADD', true, false, 'ZADD on the key plant-store:{'],
     ['XREVRANGE', true, false, 'XREVRANGE on the key plant-store:{'],
+    ['GET', true, false, 'GET and SET on the key plant-store:id'],
     ['CLIENT', true, true, ''],
     ['CONFIG', true, true, ''],
   ] as const)

@@ -9,6 +9,8 @@ const array = (...texts: readonly string[]) =>
 
 /** A Sentinel that says, and publishes, what a test lets it. */
 export class ScriptedSentinel {
+  /** Its reply to a command, instead of that of a Sentinel. */
+  strangeReply: (command: string) => string | undefined = () => undefined;
   #epoch = 3;
   /** The network before it. */
   network!: TcpProxy;
@@ -19,7 +21,9 @@ export class ScriptedSentinel {
     client.on('data', (bytes) => {
       const words = String(bytes).replace(/(\r\n)?[*$]\d+\r\n/g, ' ');
       for (const [command] of words.matchAll(/hello|client setname|sentinel master|get-master|psubscribe/gi))
-        client.write(this.#replyTo(client, command.toLowerCase()));
+        client.write(
+          this.strangeReply(command.toLowerCase()) ?? this.#replyTo(client, command.toLowerCase()),
+        );
     });
   });
 

@@ -1,14 +1,15 @@
 import { execFileSync } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { BEGINNING, type Head, OutcomeUnknown } from '../../../src/event-sourcing';
 import type { Stream } from '../../../src/testing/a-stream';
-import { type RedisServer, describeOwnRedis, startReplicated } from '../../support/redis';
+import { type RedisServer, describeOwnRedis, formCluster, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
 import { THIS_MACHINE } from '../../world/network';
 import { type RedisProgram, startSentinel } from '../../world/processes';
-import { FERN, openedPerTest } from './opened';
+import { FERN, type Opened, openedPerTest, succeeds } from './opened';
 
 /** This process stands still meanwhile. */
 const redisCli = (port: number, ...command: string[]) =>
@@ -67,5 +68,63 @@ describeOwnRedis('A planned failover by Sentinel that leaves the old primary a p
     beginFailover();
     while (!isPromoted()) continue;
     expect(await rejection(stream.append(head, 'late', [FERN]))).to.be.instanceOf(OutcomeUnknown);
+  });
+});
+
+describeOwnRedis('A planned failover to a replica, and both accept writes as replicas', (startRedis) => {
+  const open = openedPerTest();
+
+  /** Users whose append was acknowledged before, during and after the change, and whose stream is missing then. */
+  async function lostIn(store: Opened, change: () => Promise<unknown>): Promise<string[]> {
+    const acknowledged: string[] = [];
+    let hasEnded = false;
+    const writing = [1, 2, 3, 4].map(async (writer) => {
+      for (let count = 1; !hasEnded; count++) {
+        const user = `${writer}-${count}`;
+        if (await succeeds(store.append(user))) acknowledged.push(user);
+        else await pause(1);
+      }
+    });
+    await until(() => acknowledged.length > 100);
+    await change();
+    const before = acknowledged.length;
+    await until(() => acknowledged.length > before + 100);
+    hasEnded = true;
+    await Promise.all(writing);
+    const lost: string[] = [];
+    for (const user of acknowledged)
+      await until(async () => {
+        // The connection may still change.
+        const events = await store
+          .stream(user)
+          .history()
+          .catch(() => undefined);
+        if (events?.length === 0) lost.push(user);
+        return events !== undefined;
+      });
+    return lost;
+  }
+
+  const isReplica = async ({ admin }: RedisServer) =>
+    (await admin.info('replication')).includes('role:slave');
+  const writable = ['--replica-read-only', 'no'];
+
+  it('loses nothing that was acknowledged: CLUSTER FAILOVER', async () => {
+    const cluster = ['--cluster-enabled', 'yes', ...writable];
+    const [primary, replica] = [await startRedis(...cluster), await startRedis(...cluster)];
+    await formCluster([primary]);
+    await replica.admin.cluster('MEET', primary.host, primary.port);
+    const id = String(await primary.admin.call('CLUSTER', 'MYID'));
+    await until(() => succeeds(replica.admin.call('CLUSTER', 'REPLICATE', id)));
+    await until(async () => (await primary.admin.info('replication')).includes('state=online'));
+    const store = await open({ url: 'redis://x', clusterNodes: [primary, replica], timeoutMs: 2000 });
+    const failOver = () =>
+      until(async () => {
+        await replica.admin.call('CLUSTER', 'FAILOVER').catch(() => {});
+        await pause(500);
+        return !(await isReplica(replica));
+      });
+    expect(await lostIn(store, failOver)).to.deep.equal([]);
+    expect(await isReplica(primary)).to.equal(true);
   });
 });

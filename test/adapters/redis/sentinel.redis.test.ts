@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { StoreUnavailable } from '../../../src/event-sourcing';
+import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
@@ -63,6 +63,22 @@ describeOwnRedis('The Sentinels', (startRedis) => {
     await hears(store);
     await until(() => succeeds(store.append()));
     expect(await events()).to.deep.equal([0, 1]);
+  });
+
+  it('are asked when too few replicas confirm that their primary still is one, and name another one', async () => {
+    for (const setting of ['min-replicas-to-write', 'min-replicas-max-lag'])
+      await first.admin.config('SET', setting, 1);
+    const replica = await startRedis('--replicaof', ...first.peer);
+    const store = await open(one);
+    await until(() => succeeds(store.append()));
+    // It publishes nothing.
+    one.learn(second);
+    await replica.freeze();
+    const isRead = () => succeeds(store.stream().read(BEGINNING));
+    await until(async () => !(await isRead()));
+    await until(isRead, 8000);
+    await store.append('bob');
+    expect(await events()).to.deep.equal([1, 1]);
   });
 
   for (const [what, begins, ends] of [

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
 import { type Redis, ReplyError } from 'ioredis';
-import { CHECKS, examine } from '../../../src/adapters/redis/server-checks';
+import { examine } from '../../../src/adapters/redis/examination';
+import { ManualClock } from '../../support/manual-clock';
+import { Findings } from '../../../src/adapters/redis/findings';
+import { CHECKS } from '../../../src/adapters/redis/server-checks';
 
 /** What INFO and CONFIG say of a primary that evicts nothing and syncs every write. */
 const NORMAL = `redis_version:7.0.15 role:master connected_slaves:0 maxmemory_policy:noeviction maxmemory:0
@@ -67,7 +70,7 @@ async function examined(changes: string) {
     options: { db: Number(facts['database'] ?? 0) },
     info: async () => (failWith(facts['info']), entries.map((entry) => entry.join(':')).join('\r\n')),
     config: async () => (failWith(facts['config']), entries.flat()),
-    select: async (number: number) => failWith(number > 15 ? 'ERR DB index is out of range' : ''),
+    select: async (number: number) => (failWith(number > 15 ? 'ERR DB index is out of range' : ''), 'OK'),
   };
   return examine(client as unknown as Redis, {
     waitReplicas: Number(facts['waitReplicas'] ?? 0),
@@ -80,7 +83,7 @@ describe('The examination of a Redis finds', () => {
     const [changes = '', found = '', text = ''] = row.split('|').map((part) => part.trim());
     it(`${found || 'nothing'} with ${changes || 'all as it should be'}`, async () => {
       const [{ findings } = expect.fail()] = (await examined(changes)).servers;
-      expect(findings.map(({ name }) => `${CHECKS[name][0]}: ${name}`).join(', ')).to.equal(found);
+      expect(findings.map(({ name }) => `${CHECKS[name].effect}: ${name}`).join(', ')).to.equal(found);
       expect(findings[0]?.text ?? '').to.match(new RegExp(text));
     });
   }
@@ -98,4 +101,24 @@ describe('The examination of a Redis finds', () => {
     it(`how many replicas must have confirmed, within a second more than their lag: ${changes}`, async () => {
       expect((await examined(changes)).lease).to.deep.equal(lease);
     });
+});
+
+describe('The finding of a refused call', () => {
+  it('lasts for a while each time, and is logged each time', async () => {
+    const clock = new ManualClock();
+    const log: string[] = [];
+    const findings = new Findings((level, message) => log.push(`${level} ${message}`), 1000, clock);
+    for (let time = 1; time <= 2; time++) {
+      findings.refused('OOM command not allowed');
+      await clock.pass(999);
+      expect(findings.refusals, `time ${time}`).to.deep.equal(['out_of_memory']);
+      await clock.pass(1);
+      findings.examined({}, []);
+      expect(findings.refusals, `time ${time}`).to.deep.equal([]);
+      expect(log.splice(0).map((line) => line.slice(0, 30))).to.deep.equal([
+        'error Redis: it has reached ma',
+        'info Redis problem resolved: o',
+      ]);
+    }
+  });
 });

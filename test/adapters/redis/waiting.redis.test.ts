@@ -32,11 +32,16 @@ describeOwnRedis('A write to Redis', (startRedis) => {
   const isWaiting = async () => (await primary.admin.info('clients')).includes('blocked_clients:1');
 
   it('is acknowledged when the replica has confirmed it, and a conflict without', async () => {
-    const { append } = await open();
+    const { append, snapshots, stream } = await open();
     await replica.freeze();
     const written = append('alice');
     await until(isWaiting);
     expect(await Promise.race([written, primary.admin.ping()])).to.equal('PONG');
+    // A snapshot does not wait for replicas.
+    const head = { version: 1, commit: 'ours' };
+    const saved = snapshots.save(stream().name, { format: 'f', head, chunks: ['a'] });
+    expect(await Promise.race([written, saved])).to.equal(true);
+    expect(await Promise.race([written, snapshots.load(stream().name)])).to.include({ format: 'f' });
     await replica.thaw();
     expect(await written).to.equal('appended');
     expect(await isRecorded(replica, 'alice')).to.equal(true);
@@ -107,6 +112,8 @@ describeOwnRedis('A write to Redis', (startRedis) => {
         expect(await answer).to.include({ name: 'StoreUnavailable', reason: 'waiting_calls' });
       expect(status().calls).to.include({ calls: 5, refused: 16 });
       expect(await first).to.be.instanceOf(OutcomeUnknown);
+      // The replica is connected, so no examination finds it.
+      await until(() => status().findings.replicas_missing, 5000);
       await until(() => status().calls.calls === 0);
       expect(status().calls.bytes).to.equal(0);
     });

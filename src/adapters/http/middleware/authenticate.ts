@@ -1,9 +1,10 @@
 import type { Authenticator, TokenReason, User } from '../../../application';
 import type { Handler } from '../context';
+import { ROOTS_OF_USERS } from '../openapi';
 import { HttpProblem, PROBLEMS } from '../problems';
 
-/** The paths that need a token: those of plants, and all below them. */
-const NEEDS_USER = /^\/plants(?:[/?]|$)/;
+/** All below these, even paths that do not exist. */
+const NEEDS_USER = new RegExp(`^/(?:${ROOTS_OF_USERS.join('|')})(?:[/?]|$)`);
 
 // RFC 6750, 2.1: the scheme in any case, one or more spaces, then a token68.
 const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;

@@ -30,7 +30,7 @@ export function inOrder(): Handler {
         return;
       }
       // Its turn has come, so that Node sends its response next, and emits this event then, or when the connection closes.
-      ctx.res.once('close', resumeNext);
+      ctx.res.on('close', resumeNext);
       return next();
     };
     if (isBusy) return new Promise<void>((resume) => waiting.push(resume)).then(execute);

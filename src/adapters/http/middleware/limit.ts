@@ -1,5 +1,5 @@
 import type { User } from '../../../application';
-import { type Handler, type State, onceSent } from '../context';
+import type { Handler, State } from '../context';
 import { HttpProblem, PROBLEMS } from '../problems';
 import { PerKeyCounter } from '../per-key-counter';
 
@@ -13,8 +13,11 @@ export function limitUsers(max: number): Handler {
       throw new HttpProblem(PROBLEMS.tooManyRequests, { reason: 'user_requests' });
     inFlight.add(user, 1);
     const handled = next();
-    const leave = () => onceSent(ctx, () => inFlight.add(user, -1));
-    handled.then(leave, leave);
+    const leave = () => void inFlight.add(user, -1);
+    const leaveOnceHandled = () => void handled.then(leave, leave);
+    // A connection that has ended has no more responses. (`once` would take longer than the work of this middleware.)
+    if (ctx.res.closed || !ctx.req.socket.writable) leaveOnceHandled();
+    else ctx.res.on('close', leaveOnceHandled);
     return handled;
   };
 }

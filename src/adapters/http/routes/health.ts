@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type Router from '@koa/router';
-import { type State, exactRouter, notCached, sendJson } from '../context';
+import { forbidCaching, sendJson } from '../context';
+import type { Routes } from '../middleware/route';
 import type { MetricsSource, Readiness } from '../options';
 import { HttpProblem, PROBLEMS } from '../problems';
 
@@ -10,31 +10,45 @@ export const DRAINING: Readiness = { reads: false, writes: false, reasons: ['dra
 /** The readiness of a service whose store says nothing about it. */
 export const alwaysReady = async (): Promise<Readiness> => ({ reads: true, writes: true });
 
-/** Health and metrics, for probes and scrapes. */
-export function healthRoutes(ready: () => Promise<Readiness>, metrics?: MetricsSource): Router<State> {
-  const router = exactRouter().use(notCached);
+/** For probes. */
+export function healthRoutes(ready: () => Promise<Readiness>): Routes<'/health/live' | '/health/ready'> {
+  return {
+    '/health/live': {
+      // A process that answers need not be restarted.
+      get(ctx) {
+        forbidCaching(ctx);
+        sendJson(ctx, '{"status":"live"}');
+      },
+    },
+    '/health/ready': {
+      // Ready if reads work. The body says whether writes work: no other instance can write what the store refuses.
+      async get(ctx) {
+        forbidCaching(ctx);
+        const { reads, writes, reasons = [] } = await ready();
+        if (!reads) {
+          const message = `the service takes no requests now: ${reasons.join(', ')}`;
+          throw new HttpProblem(PROBLEMS.unavailable, { message, reason: reasons[0] });
+        }
+        sendJson(ctx, JSON.stringify({ status: 'ready', reads, writes, ...(!writes && { reasons }) }));
+      },
+    },
+  };
+}
 
-  // A process that answers need not be restarted.
-  router.get('/health/live', (ctx) => sendJson(ctx, '{"status":"live"}'));
-
-  // Ready if reads work. The body says whether writes work: no other instance can write what the store refuses.
-  router.get('/health/ready', async (ctx) => {
-    const { reads, writes, reasons = [] } = await ready();
-    if (!reads) {
-      const message = `the service takes no requests now: ${reasons.join(', ')}`;
-      throw new HttpProblem(PROBLEMS.unavailable, { message, reason: reasons[0] });
-    }
-    sendJson(ctx, JSON.stringify({ status: 'ready', reads, writes, ...(!writes && { reasons }) }));
-  });
-
-  if (!metrics) return router;
+/** For scrapes, if there is something to scrape. */
+export function metricsRoutes(metrics?: MetricsSource): Partial<Routes<'/metrics'>> {
+  if (metrics === undefined) return {};
   const scrape = shared(() => metrics.text());
-  router.get('/metrics', async (ctx) => {
-    const text = await scrape();
-    ctx.set('Content-Type', metrics.contentType);
-    ctx.body = text;
-  });
-  return router;
+  return {
+    '/metrics': {
+      async get(ctx) {
+        forbidCaching(ctx);
+        const text = await scrape();
+        ctx.set('Content-Type', metrics.contentType);
+        ctx.body = text;
+      },
+    },
+  };
 }
 
 /** A scrape is followed by this many times its own time without one, within this bound. */

@@ -3,52 +3,60 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type Router from '@koa/router';
-import { type Handler, type State, exactRouter, notCached, sendJson } from '../context';
-import { DOCS_INITIALIZER, docsPage } from '../docs-page';
+import { type Context, forbidCaching, sendJson } from '../context';
+import { DOCS_INITIALIZER, sendDocsPage } from '../docs-page';
 import { isNotModified } from '../conditions';
-import { limitDownloads } from '../middleware/downloads';
+import { downloadLimit } from '../downloads';
+import type { Routes } from '../middleware/route';
 import { openApi } from '../openapi';
 import type { AppOptions } from '../options';
 
-/** About the service: names and links, the OpenAPI document, and the page that shows it. */
-export function metaRoutes({ metrics, swaggerUi }: AppOptions, readTimeoutMs: number): Router<State> {
-  const router = exactRouter().use(notCached);
-
-  router.get('/', (ctx) => {
-    ctx.vary('Accept');
-    const { title: name, version } = openApi.info;
-    const isBrowser = swaggerUi !== undefined && ctx.accepts('json', 'html') === 'html';
-    if (isBrowser) ctx.redirect('docs');
-    else sendJson(ctx, JSON.stringify({ name, version, docs: 'docs', openapi: 'openapi.json' }));
-  });
-
+/** About the service: names and links, and the OpenAPI document. */
+export function aboutRoutes({ metrics, swaggerUi }: AppOptions): Routes<'/' | '/openapi.json'> {
   const served = Object.entries(openApi.paths).filter(([path]) => metrics || path !== '/metrics');
   const document = JSON.stringify({ ...openApi, paths: Object.fromEntries(served) });
-  router.get(
-    '/openapi.json',
-    file('application/json', async () => Buffer.from(document)),
-  );
+  return {
+    '/': {
+      get(ctx) {
+        forbidCaching(ctx);
+        ctx.vary('Accept');
+        const { title: name, version } = openApi.info;
+        const isBrowser = swaggerUi !== undefined && ctx.accepts('json', 'html') === 'html';
+        if (isBrowser) ctx.redirect('docs');
+        else sendJson(ctx, JSON.stringify({ name, version, docs: 'docs', openapi: 'openapi.json' }));
+      },
+    },
+    '/openapi.json': { get: file('application/json', async () => Buffer.from(document)) },
+  };
+}
 
-  if (swaggerUi === undefined) return router;
+/** The page that shows the OpenAPI document, and its files. */
+export function docsRoutes(readTimeoutMs: number, swaggerUi?: string) {
+  if (swaggerUi === undefined) return {};
   // Only these are long.
-  router.use('/docs', limitDownloads(readTimeoutMs));
-  const script = 'text/javascript; charset=utf-8';
-  const published = (name: string) => () => readFile(join(swaggerUi, name));
-  router.get('/docs', docsPage);
-  router.get(
-    '/docs/initializer.js',
-    file(script, async () => Buffer.from(DOCS_INITIALIZER)),
-  );
-  router.get('/docs/swagger-ui.css', file('text/css; charset=utf-8', published('swagger-ui.css')));
-  router.get('/docs/swagger-ui-bundle.js', file(script, published('swagger-ui-bundle.js')));
-  return router;
+  const limit = downloadLimit(readTimeoutMs);
+  const published = (name: string, type: string) => {
+    const send = file(`${type}; charset=utf-8`, () => readFile(join(swaggerUi, name)));
+    const get = async (ctx: Context) => {
+      await send(ctx);
+      limit(ctx);
+    };
+    return { get };
+  };
+  return {
+    '/docs': { get: sendDocsPage },
+    '/docs/initializer.js': {
+      get: file('text/javascript; charset=utf-8', async () => Buffer.from(DOCS_INITIALIZER)),
+    },
+    '/docs/swagger-ui.css': published('swagger-ui.css', 'text/css'),
+    '/docs/swagger-ui-bundle.js': published('swagger-ui-bundle.js', 'text/javascript'),
+  };
 }
 
 const compress = promisify<Buffer, Buffer>(gzip);
 
 /** Content that does not change: loaded and compressed at its first request. Clients may revalidate it with its `ETag`. */
-function file(type: string, load: () => Promise<Buffer>): Handler {
+function file(type: string, load: () => Promise<Buffer>): (ctx: Context) => Promise<void> {
   let loading: Promise<{ identity: Buffer; gzip: Buffer; tag: string }> | undefined;
   const loadOnce = async () => {
     const identity = await load();

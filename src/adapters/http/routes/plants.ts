@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
-import type Router from '@koa/router';
 import { type PlantStore, WHOLE_LIST } from '../../../application';
 import { parsePlantId } from '../../../domain';
 import { type BodyReader, hasBody, requireJson } from '../body';
 import { isNotModified, requireNoTags } from '../conditions';
-import { type State, exactRouter, sendJson, varyBy } from '../context';
+import { type Context, sendJson, varyBy } from '../context';
+import type { Routes } from '../middleware/route';
 import { newPlantOf } from '../new-plant';
 import { type Pages, entityTag } from '../pages';
 import { HttpProblem, PROBLEMS, REJECTIONS } from '../problems';
@@ -20,10 +20,8 @@ export function plantRoutes(
   pages: Pages,
   readBody: BodyReader,
   scheduler: FairScheduler,
-): Router<State> {
-  const router = exactRouter();
-
-  router.get('/plants', async (ctx) => {
+): Routes<'/plants' | '/plants/{id}'> {
+  async function list(ctx: Context): Promise<void> {
     const { user } = ctx.state;
     const { limit, after } = parseQuery(ctx.querystring);
     const listing = await plants.list(user, { limit, after });
@@ -45,9 +43,9 @@ export function plantRoutes(
     // A client must see that a list is incomplete, even without chunks (HTTP/1.0).
     if (body instanceof Readable && ctx.method !== 'HEAD')
       body.once('close', () => body.readableEnded || ctx.req.socket.resetAndDestroy());
-  });
+  }
 
-  router.post('/plants', async (ctx) => {
+  async function create(ctx: Context): Promise<void> {
     requireNoTags(ctx);
     requireJson(ctx);
     const body = await readBody(ctx);
@@ -59,21 +57,20 @@ export function plantRoutes(
       throw isCondition ? new HttpProblem(PROBLEMS.preconditionFailed) : REJECTIONS[rejection];
     }
     sendJson(ctx, JSON.stringify(plant.plant));
-  });
+  }
 
-  router.delete('/plants/:id', async (ctx) => {
+  async function remove(ctx: Context, sentId: string): Promise<void> {
     requireNoTags(ctx);
     // `If-None-Match: *` can never hold: it asks that the plant not exist.
     if (ctx.req.headers['if-none-match'] !== undefined) throw new HttpProblem(PROBLEMS.preconditionFailed);
     // Read and ignored: if it is malformed, the request is not executed.
     if (hasBody(ctx)) await readBody(ctx);
-    // As sent: the `params` of the router are decoded.
-    const id = parsePlantId((ctx as unknown as { readonly captures: readonly string[] }).captures[0]!);
+    const id = parsePlantId(sentId);
     if (id === undefined) throw new HttpProblem(PROBLEMS.badPathId);
     const { rejection } = await plants.delete(ctx.state.user, id);
     if (rejection) throw REJECTIONS[rejection];
     ctx.status = 204;
-  });
+  }
 
-  return router;
+  return { '/plants': { get: list, post: create }, '/plants/{id}': { delete: remove } };
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import type { Handler } from '../context';
-import { PerKeyCounter } from '../per-key-counter';
+import type { Context } from './context';
+import { PerKeyCounter } from './per-key-counter';
 
 /** In bytes. The kernel may take a longer response whole, so that Node cannot see whether its client reads it. */
 const LONG = 64 * 1024;
@@ -17,7 +17,7 @@ interface Download {
  * and then sends its next request or is reset. Beyond {@link MAX_UNREAD} of them, the oldest of the address with the most
  * is reset: so no client can use up what the others need.
  */
-export function limitDownloads(readTimeoutMs: number): Handler {
+export function downloadLimit(readTimeoutMs: number): (ctx: Context) => void {
   /** The oldest first. */
   const unread = new Map<Socket, Download>();
   const byAddress = new PerKeyCounter<string>();
@@ -46,8 +46,7 @@ export function limitDownloads(readTimeoutMs: number): Handler {
     oldest?.[0].resetAndDestroy();
   };
 
-  return async (ctx, next) => {
-    await next();
+  return (ctx) => {
     if (ctx.method === 'HEAD' || !(ctx.length > LONG)) return;
     begin(ctx.req.socket);
     if (unread.size > MAX_UNREAD) resetOldest();

@@ -1,0 +1,10 @@
+import type { Clock } from '../../event-sourcing';
+
+/** The monotonic clock of the process. Its timers do not keep the process alive. */
+export const PROCESS_CLOCK: Clock = {
+  now: () => performance.now(),
+  after(ms, action) {
+    const timer = setTimeout(action, ms).unref();
+    return () => clearTimeout(timer);
+  },
+};

@@ -1,0 +1,124 @@
+import { Cluster, type Redis } from 'ioredis';
+import type { RedisClient } from './client';
+import { UnexpectedReply } from './reason';
+import { isRefusal } from './refusal';
+import type { Proof, ReplicaLease } from './script';
+import {
+  type Facts,
+  type Finding,
+  type Requirements,
+  type Values,
+  findProblems,
+  leaseOf,
+} from './server-checks';
+
+/** What was examined of one server. */
+interface ExaminedServer {
+  /** Its host and port, as ioredis names a node of a Cluster. */
+  readonly address: string;
+  /** Differs from that of each other server, and after each start. */
+  readonly runId: string | undefined;
+  readonly isReplica: boolean;
+  readonly findings: readonly Finding[];
+  readonly lease: ReplicaLease;
+  /** Number of keys of the database. */
+  readonly keys: number;
+}
+
+export interface Examined extends Pick<Proof, 'proves' | 'lease'> {
+  /** One server; in a Cluster, each primary that answered. */
+  readonly servers: readonly Pick<ExaminedServer, 'address' | 'runId' | 'findings'>[];
+  /** How many primaries there are, even those that did not answer. */
+  readonly primaries: number;
+  /** Number of keys of all of them. */
+  readonly keys: number;
+}
+
+/** Examines the server of `client`; in a Cluster, every primary. Rejects if none answers. */
+export async function examine(client: RedisClient, requirements: Requirements): Promise<Examined> {
+  const isCluster = client instanceof Cluster;
+  const [servers, primaries] = isCluster
+    ? await examinePrimaries(client, requirements)
+    : [[await examineServer(client, requirements)], 1];
+  // Of primaries with different settings, the weakest: each accepts the writes that its own settings accept.
+  const replicas = Math.min(...servers.map(({ lease }) => lease.replicas));
+  const lagSeconds = Math.max(...servers.map(({ lease }) => lease.lagSeconds));
+  // A demoted server of a Cluster redirects calls by itself.
+  const withoutLease = isCluster ? 'nothing' : 'role';
+  return {
+    ...{ servers, primaries },
+    proves: replicas === 0 ? withoutLease : 'lease',
+    lease: { replicas, lagSeconds },
+    keys: servers.reduce((sum, { keys }) => sum + keys, 0),
+  };
+}
+
+/**
+ * The map of slots is refreshed first, because a server that was demoted, or has given its slots away, must not be judged:
+ * nobody is sent to it any more. One that does not answer is not judged either, or it would stop the users of all others.
+ */
+async function examinePrimaries(
+  cluster: Cluster,
+  requirements: Requirements,
+): Promise<[ExaminedServer[], primaries: number]> {
+  await new Promise<void>((resolve) => cluster.refreshSlotsCache(() => resolve()));
+  const primaries = new Set(cluster.slots.flatMap(([primary]) => primary ?? []));
+  const nodes = cluster.nodes('master').filter((node) => primaries.has(addressOf(node)));
+  const settled = await Promise.allSettled(nodes.map((node) => examineServer(node, requirements)));
+  const answered = settled.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  const failed = settled.find((each) => each.status === 'rejected');
+  // Those that were demoted since the refresh are not judged.
+  const judged = answered.filter(({ isReplica }) => !isReplica);
+  if (judged.length === 0) throw failed?.reason ?? new Error('no node serves slots');
+  return [judged, primaries.size];
+}
+
+function addressOf({ options: { host, port } }: Redis): string {
+  return `${host}:${port}`;
+}
+
+const SETTINGS = [
+  ...['appendfsync', 'cluster-node-timeout', 'databases', 'min-replicas-max-lag', 'min-replicas-to-write'],
+  ...['no-appendfsync-on-rewrite', 'replica-read-only', 'save', 'stop-writes-on-bgsave-error'],
+];
+
+async function examineServer(node: Redis, requirements: Requirements): Promise<ExaminedServer> {
+  const number = node.options.db ?? 0;
+  const [text, settings, exists] = await Promise.all([
+    node.info().catch(ifRefused('')),
+    node.config('GET', ...SETTINGS).catch(ifRefused<string[]>([])),
+    // ioredis would use number 0 instead.
+    number === 0 || node.select(number).then(isSelected, ifMissing),
+  ]);
+  if (typeof text !== 'string') throw new UnexpectedReply('INFO', text);
+  if (!Array.isArray(settings) || !settings.every((each) => typeof each === 'string'))
+    throw new UnexpectedReply('CONFIG GET', settings);
+  const fields = [...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name, value]) => [name, value]);
+  const info = Object.fromEntries(fields) as Values;
+  const config: Record<string, string> = {};
+  for (let at = 0; at < settings.length; at += 2) config[settings[at]!] = settings[at + 1]!;
+  const facts: Facts = { info, config, database: { number, exists }, requirements };
+  const keys = Number(/^keys=(\d+)/.exec(info[`db${number}`] ?? '')?.[1] ?? 0);
+  return {
+    ...{ address: addressOf(node), runId: info['run_id'], isReplica: info['role'] === 'slave', keys },
+    ...{ findings: findProblems(facts), lease: leaseOf(config) },
+  };
+}
+
+/** Maps an error reply to INFO or CONFIG to `instead`: managed Redis often refuses them, in words of its own. */
+function ifRefused<T>(instead: T): (error: unknown) => T {
+  return (error) => {
+    if (isRefusal(error)) return instead;
+    throw error;
+  };
+}
+
+function ifMissing(error: Error): false {
+  if (error.message.includes('DB index is out of range')) return false;
+  throw error;
+}
+
+function isSelected(reply: unknown): boolean {
+  if (reply !== 'OK') throw new UnexpectedReply('SELECT', reply);
+  return true;
+}

@@ -1,0 +1,54 @@
+import type { RedisClient } from './client';
+import { BUCKETS, type Keys } from './keys';
+import type { Finding } from './server-checks';
+
+/** What a bucket had when it was last examined. */
+interface Seen {
+  readonly lineage: string;
+  /** Whether two examinations have found it. A failover may lose one that is new, and then it does not count. */
+  readonly isSettled: boolean;
+}
+
+/**
+ * The lineages of the indexes of a Cluster, see `lua/include/touch.lua`. The id of a store is on one of the servers, so only
+ * the lineages show that another one was emptied.
+ */
+export class Lineages {
+  readonly #seen = new Map<number, Seen>();
+
+  /**
+   * Resolves with the buckets that have lost their lineage, and with how many have it. Buckets of a server that does not
+   * answer, and those that had none before, are neither.
+   *
+   * @param learns whether those that are found count as an examination.
+   */
+  async compare(
+    client: RedisClient,
+    keys: Keys,
+    learns: boolean,
+  ): Promise<{ readonly lost: readonly number[]; readonly intact: number }> {
+    const buckets = Array.from({ length: BUCKETS }, (_, bucket) => bucket);
+    const replies = await Promise.allSettled(
+      buckets.map((bucket) => client.zrange(keys.index(bucket), '0', '0', 'BYSCORE')),
+    );
+    const lost: number[] = [];
+    let intact = 0;
+    for (const [bucket, reply] of replies.entries()) {
+      if (reply.status === 'rejected' || !Array.isArray(reply.value)) continue;
+      const [lineage] = reply.value;
+      const seen = this.#seen.get(bucket);
+      const isSame = seen?.lineage === lineage;
+      if (seen?.isSettled && isSame) intact++;
+      else if (seen?.isSettled) lost.push(bucket);
+      else if (learns && lineage !== undefined) this.#seen.set(bucket, { lineage, isSettled: isSame });
+    }
+    return { lost, intact };
+  }
+}
+
+export function emptiedServer(address: string): Finding {
+  return {
+    name: 'another_store',
+    text: `${address} has lost its part of this store, as if it was emptied: restore its data, or restart the instance to go on without`,
+  };
+}

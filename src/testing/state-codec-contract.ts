@@ -1,0 +1,76 @@
+/** The executable contract of a StateCodec, for any test framework. */
+import assert from 'node:assert/strict';
+import { inspect } from 'node:util';
+import fc from 'fast-check';
+import { type Kind, decideAll } from '../event-sourcing';
+import type { ContractCase } from './contract';
+import { restoredState } from './decider-examples';
+
+/** Longest history of a random case, in commands. */
+const MOST_COMMANDS = 20;
+
+/**
+ * The cases. Each plays random sequences of these commands: choose some that lead to every state, and that every rule is
+ * about. A failure names the seed, and the fewest commands that were found.
+ */
+export function stateCodecContract<Command, Event, Rejection, State, Result>(
+  kind: Kind<Command, Event, Rejection, State, Result>,
+  commands: readonly [Command, ...Command[]],
+  { seed }: { readonly seed?: number } = {},
+): ContractCase[] {
+  const { decider, stateCodec } = kind;
+  if (!stateCodec) throw new TypeError('the kind has no state codec');
+  const some = fc.array(fc.constantFrom(...commands), { maxLength: MOST_COMMANDS });
+  const forAny = (check: (earlier: Command[], later: Command[]) => void) => async () =>
+    fc.assert(fc.property(some, some, check), { ...(seed !== undefined && { seed }) });
+
+  /** The state after these commands, always a new object. */
+  const stateAfter = (earlier: readonly Command[], from = decider.initialState()) =>
+    earlier.reduce((state, command) => decide(command, state).state, from);
+  function decide(command: Command, state: State) {
+    const [decision] = decideAll(decider, [command], state);
+    const events = decision!.events ?? [];
+    return { decision, state: events.reduce((next, event) => decider.evolve(next, event), state) };
+  }
+
+  const cases: Readonly<Record<string, () => Promise<void>>> = {
+    'a restored state equals the one that was saved': forAny((earlier) => {
+      const saved = stateAfter(earlier);
+      assert.deepEqual(restoredState(kind, saved), saved);
+    }),
+
+    'a restored state decides every later command as the one that was saved': forAny((earlier, later) => {
+      let saved = stateAfter(earlier);
+      let restored = restoredState(kind, stateAfter(earlier));
+      for (const command of [...later, ...commands]) {
+        const [one, other] = [decide(command, saved), decide(command, restored)];
+        assert.deepEqual(
+          other.decision,
+          one.decision,
+          `after it was restored, ${inspect(command)} is decided otherwise`,
+        );
+        [saved, restored] = [one.state, other.state];
+      }
+    }),
+
+    'the chunks have the state of the moment in which they are begun': forAny((earlier, later) => {
+      const expected = [...stateCodec.encode(stateAfter(earlier))];
+      const state = stateAfter(earlier);
+      const chunks = stateCodec.encode(state)[Symbol.iterator]();
+      const first = chunks.next();
+      stateAfter(later, state);
+      const rest: string[] = [];
+      for (let each = first; !each.done; each = chunks.next()) rest.push(each.value);
+      assert.deepEqual(rest, expected);
+    }),
+
+    'a chunk without its end is refused': forAny((earlier) => {
+      for (const chunk of stateCodec.encode(stateAfter(earlier)))
+        assert.throws(
+          () => stateCodec.decode(decider.initialState(), chunk.slice(0, -1)),
+          `decode accepts ${chunk.slice(0, -1)}`,
+        );
+    }),
+  };
+  return Object.entries(cases).map(([name, run]) => ({ name, run }));
+}
