@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
 import { HttpClient } from '../support/client';
 import { pendingIf } from '../support/programs';
-import { dockerAnswers } from '../support/redis/docker';
+import { dockerAnswers, untilReached } from '../support/redis/docker';
 import { ServiceProcess } from '../support/service-process';
 import { tokenOf } from '../support/token';
 import { until } from '../support/until';
@@ -84,7 +84,9 @@ describeDocker('The image', () => {
   it('serves without root on a read-only file system, and ends with 0 after SIGTERM', async () => {
     const { id, url } = await start('--read-only', '--cap-drop', 'ALL');
     expect(await inspect('.Config.User', id)).to.equal('65532:65532');
-    expect(await new HttpClient(url).create(1, 'Fern')).to.include({ status: 200 });
+    const client = new HttpClient(url);
+    await untilReached(() => client.list());
+    expect(await client.create(1, 'Fern')).to.include({ status: 200 });
     await docker('stop', '--time', '30', id);
     expect(await inspect('.State.ExitCode', id)).to.equal('0');
   });
