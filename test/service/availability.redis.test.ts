@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { HttpClient } from '../support/client';
 import { metricOf, metricsOf } from '../support/metrics';
-import { describeOwnRedis, startReplicated } from '../support/redis';
+import { type RedisServer, describeOwnRedis, startReplicated } from '../support/redis';
 import { plantsOf } from '../support/given';
 import { openedPerTest } from '../adapters/redis/opened';
 import { until } from '../support/until';
@@ -44,6 +44,30 @@ describeOwnRedis('plant_store_event_store_available', (startRedis) => {
     await redis.admin.acl('SETUSER', 'default', '+info');
     await until(async () => String(await available()) === '1,1');
   });
+});
+
+describeOwnRedis('A user whose writes Redis refuses', (startRedis) => {
+  const start = servicesPerTest();
+  let redis: RedisServer;
+
+  const REFUSALS: Readonly<Record<string, () => Promise<unknown>>> = {
+    'because its memory is full': () => redis.admin.config('SET', 'maxmemory', '1'),
+    'because a right is missing': () => redis.admin.acl('SETUSER', 'default', '-xadd'),
+  };
+  for (const [why, refuse] of Object.entries(REFUSALS))
+    it(`${why}, gets every list, also those that arrive together with a write`, async () => {
+      redis = await startRedis();
+      const { url } = await start({ REDIS_URL: redis.url });
+      const alice = new HttpClient(url);
+      await alice.plants([1, 'Fern']);
+      await refuse();
+      for (let first = 2; first < 52; first += 10) {
+        const creations = Array.from({ length: 10 }, (_, at) => alice.create(first + at, 'Moss'));
+        const lists = Array.from({ length: 10 }, () => alice.list());
+        for (const created of await Promise.all(creations)) expect(created.error).to.equal(50300);
+        for (const list of await Promise.all(lists)) expect(list.names).to.deep.equal(['Fern']);
+      }
+    });
 });
 
 describeOwnRedis('plant_store_lost_histories_total', (startRedis) => {
