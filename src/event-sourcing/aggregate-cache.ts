@@ -1,23 +1,22 @@
 import type { StreamName } from './ports/stream-name';
 
-/** Estimated memory of an aggregate without its state, in bytes. */
+/** The estimated memory of an aggregate without its state. */
 const AGGREGATE_BYTES = 2048;
 
 interface Entry<Aggregate> {
   readonly aggregate: Aggregate;
-  /** Its estimated memory, with its state. */
   bytes: number;
-  /** Whether a request has used it since it was added, or since it was last spared. */
   referenced: boolean;
 }
 
 /**
- * The aggregates in memory, of all kinds, bounded in bytes. Beyond the bound, idle ones are evicted and loaded again on
- * their next request. This is CLOCK (second-chance) eviction: an entry that was referenced is spared once. A strict LRU
- * order would have to be updated by every request, and that cost a tenth of the time of a write.
+ * The aggregates of all kinds that are in memory, bounded in bytes. If the limit is exceeded, idle
+ * aggregates are evicted, and loaded again on their next request. Eviction uses the CLOCK algorithm
+ * (second chance): an aggregate that was used since the last pass is spared once. A strict LRU
+ * order would have to be updated by every request, which took a tenth of the time of a write.
  */
 export class AggregateCache<Aggregate extends { readonly isIdle: boolean }> {
-  /** In the order in which they are considered for eviction. */
+  /** The order of the entries is the order in which they are considered for eviction. */
   readonly #entries = new Map<StreamName, Entry<Aggregate>>();
   #bytes = 0;
   #hits = 0;
@@ -28,11 +27,13 @@ export class AggregateCache<Aggregate extends { readonly isIdle: boolean }> {
 
   get usage() {
     return {
-      /** Streams in memory, and their estimated bytes. */
       streams: this.#entries.size,
       bytes: this.#bytes,
       maxBytes: this.maxBytes,
-      /** Requests so far whose stream was in memory, or being loaded; and those that had to load it. */
+      /**
+       * Requests since the start whose stream was in memory or being loaded, and requests that had
+       * to start a load.
+       */
       hits: this.#hits,
       misses: this.#misses,
       evictions: this.#evictions,
@@ -47,14 +48,20 @@ export class AggregateCache<Aggregate extends { readonly isIdle: boolean }> {
     return entry.aggregate;
   }
 
-  /** Adds an aggregate that is not in memory, without evicting another one: its first load or write does that. */
+  /**
+   * Adds an aggregate without evicting others, because it has no state yet. Its first load or write
+   * calls `resize`, which evicts them.
+   */
   add(stream: StreamName, aggregate: Aggregate): void {
     this.#entries.set(stream, { aggregate, bytes: AGGREGATE_BYTES, referenced: false });
     this.#misses++;
     this.#bytes += AGGREGATE_BYTES;
   }
 
-  /** Sets how much memory the state of an aggregate takes, and evicts others until it fits. False if it does not. */
+  /**
+   * Sets the memory of an aggregate's state, and evicts other aggregates until all fit into the
+   * limit. Returns false if they still do not fit.
+   */
   resize(stream: StreamName, stateBytes: number): boolean {
     const entry = this.#entries.get(stream);
     if (entry === undefined) return true;
@@ -66,7 +73,7 @@ export class AggregateCache<Aggregate extends { readonly isIdle: boolean }> {
   }
 
   #evictOthersThan(entry: Entry<Aggregate>): void {
-    // A spared entry goes to the end of the map, where this loop meets it again.
+    // A spared entry moves to the end of the map, where this loop reaches it again.
     for (const [stream, other] of this.#entries) {
       if (other === entry || !other.aggregate.isIdle) continue;
       this.#entries.delete(stream);

@@ -5,48 +5,50 @@ import type { Clock } from './ports/clock';
 import type { EventStore } from './ports/event-store';
 import { SNAPSHOT_EVERY, type SnapshotOptions, type Snapshots } from './snapshots';
 
-/** Default deadline of a request, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = 2000;
-/** Memory of all commands that are not settled, as a share of the memory of all states. */
 const COMMANDS_SHARE = 1 / 4;
 
 export interface AggregatesOptions {
   readonly store: EventStore;
   readonly clock: Clock;
-  /** Returns a new commit id. No two appends at one head of a stream may have the same. */
+  /**
+   * Returns a new commit id. Two appends at the same head of a stream must not have the same id,
+   * because the store would take the second one for a repetition of the first.
+   */
   readonly mintCommit: () => string;
-  /** Restores states from snapshots, and saves them. By default every load replays the history. */
+  /** By default no snapshots are used, and every load replays the whole history. */
   readonly snapshots?: SnapshotOptions | undefined;
   /**
-   * Deadline of every request, in milliseconds after its arrival; {@link DEFAULT_TIMEOUT_MS} by default. A single call may
-   * have an earlier one.
+   * The deadline of every request, in milliseconds after its arrival; {@link DEFAULT_TIMEOUT_MS} by
+   * default. A single call may have an earlier deadline.
    */
   readonly timeoutMs?: number | undefined;
-  /** Queue limit per stream: how many requests may wait for the next round; 1024 by default. More are refused. */
+  /**
+   * How many requests of one stream may wait for the next round; 1024 by default. Further requests
+   * reject with `StoreUnavailable`.
+   */
   readonly maxWaiting?: number | undefined;
   /**
-   * Memory limit of all states, in bytes (estimated); 256 MiB by default. One stream may use all of it. Commands that
-   * wait to be recorded may use a quarter as much in addition.
+   * The memory limit of all states together, in estimated bytes; 256 MiB by default. One stream may
+   * use all of it. Commands that wait to be recorded may take a quarter of this in addition.
    */
   readonly maxBytes?: number | undefined;
   /**
-   * Postpones the start of a round, for example to the end of the event loop's turn, so that requests which arrive
-   * until then join it. By default a round starts at once.
+   * Postpones the start of a round, for example to the end of the event loop's turn, so that more
+   * requests join it. By default a round starts immediately.
    */
   readonly schedule?: ((start: () => void) => void) | undefined;
   /** Called synchronously. Its errors are ignored. */
   readonly observe?: ((event: AggregateEvent) => void) | undefined;
 }
 
-/** What bounds all aggregates of an instance together. */
 interface Bounds {
   readonly cache: AggregateCache<{ readonly isIdle: boolean }>;
   readonly loads: LoadQueue;
-  /** Limit of {@link Engine.commandBytes}. */
   readonly maxCommandBytes: number;
 }
 
-/** What all aggregates of an instance share: the options with their defaults, and their bounds. */
+/** The options and the limits that all aggregates of an instance share. */
 export class Engine implements Bounds {
   readonly store: EventStore;
   readonly clock: Clock;
@@ -61,7 +63,7 @@ export class Engine implements Bounds {
   readonly cache: Bounds['cache'];
   readonly loads: LoadQueue;
   readonly maxCommandBytes: number;
-  /** Memory of the commands that are not settled. */
+  /** The estimated memory of all commands whose callers have no answer yet. */
   commandBytes = 0;
   #pending = 0;
   #release: (() => void) | undefined;
@@ -84,12 +86,15 @@ export class Engine implements Bounds {
       saving: false,
     };
     this.cache = bounds.cache ?? new AggregateCache(maxBytes);
-    // A page that comes too late for its request is still of use to the next one, so it may take twice as long.
+    // A page that arrives too late for its own request is still useful to the next one, so a page
+    // may take twice as long as a request.
     this.loads = bounds.loads ?? new LoadQueue(options.clock, 2 * timeoutMs);
     this.maxCommandBytes = bounds.maxCommandBytes ?? maxBytes * COMMANDS_SHARE;
   }
 
-  /** Counts a request. The process stays alive while any of them waits for its answer. */
+  /**
+   * Counts the requests that wait for an answer. While there are any, the process is kept alive.
+   */
   requestBegins(): void {
     if (this.#pending++ === 0) this.#release = this.clock.keepAlive?.();
   }
