@@ -3,14 +3,17 @@
 --- @include "touch"
 
 --[[
-KEYS: the events, the index of the bucket. Arguments: expected version, expected commit, commit id; then type and data of
-each event.
+Records the events of one commit.
 
-Returns 1 if it has written; or a page, which is in conflict, and is empty if the head is not in the history.
+KEYS: the events of a stream, the index of its bucket. Arguments: expected version, expected commit,
+commit id; then the type and the data of each event.
 
-The index is written first: if that fails, nothing was written. Redis refuses an entry id that is not above the last id
-of the stream, even if the entries were deleted: then the stream has a new number and no new events, which the port
-permits.
+Returns 1 if the events are recorded. Otherwise returns a page of the events in conflict with them;
+the page is empty if the expected head is not in the history.
+
+The index is written first, so that nothing is written if that fails. Redis refuses an entry id that
+is not above the last id of the stream, even if the entries up to that id were deleted. Then the
+stream has a new sequence number but no new events, which the port permits.
 ]]
 local keysOfCall = 2
 local function call(key, args)
@@ -18,8 +21,8 @@ local function call(key, args)
   local version, base, commit = args[1], args[2], args[3]
   local head = string.format('%d-0', version)
 
-  -- The fields of an entry are type, data, commit, in this order. The last entry comes first, because to find one by its
-  -- id takes twice as long.
+  -- The fields of an entry are type, data and commit, in this order. The last entry is read first,
+  -- because finding an entry by its id takes twice as long.
   local last = redis.call('XREVRANGE', stream, '+', '-', 'COUNT', '1')[1]
   local isHead = last and last[1] == head and last[2][6] == base
   if isHead or not last and version == 0 and base == '' then
@@ -40,12 +43,12 @@ local function call(key, args)
   if known ~= base then return {0, ''} end
 
   if entries[1][2][6] ~= commit then
-    -- Only here, because Lua makes a function anew in each execution.
+    -- Included only where it is needed, because each execution creates its functions anew.
     --- @include "page"
     return page(stream, version, CONFLICT_EVENTS)
   end
-  -- The append was recorded before and its reply was lost. This writes, too, because WAIT counts the replicas that have
-  -- the last write of this connection.
+  -- This append was recorded before, and its reply was lost. It must write something again, because
+  -- WAIT counts the replicas that have the last write of this connection.
   touch(index, memberOf(stream, index))
   return 1
 end

@@ -2,14 +2,18 @@
 --- @include "guard"
 
 --[[
-KEYS: the index of a bucket. Arguments: epoch, sequence number, maximum number of streams. Returns the epoch, and if it is
-that of the position, members with their numbers: the next ones, more than the maximum if there are more, and then also
-the newest ones, in reverse order.
+Reads a page of the index of a bucket.
 
-An epoch is the replication id of the primary, the lineage of the bucket, and the number of its last erasure. Redis makes
-a new replication id whenever it may have lost the last writes: at each promotion of a replica, and at each start, even
-from a backup. The lineage tells a bucket from the one that was there before FLUSHALL, and from that of another store on
-the same server. A bucket without streams may have none yet.
+KEYS: the index. Arguments: the epoch and the sequence number of a position, the maximum number of
+streams. Returns only the current epoch if the position has a different one. Otherwise returns the
+epoch and the next members with their numbers: more than the maximum if another page follows, and
+then also some of the newest members, in reverse order.
+
+An epoch is the replication id of the primary, the lineage of the bucket, and the number of its last
+erasure. Redis makes a new replication id whenever it may have lost the last writes: at each
+promotion of a replica, and at each start, even from a backup. The lineage differs from the one
+before FLUSHALL, and from the lineage of any other store on the same server. A bucket without
+streams may have no lineage yet.
 ]]
 local replication = string.match(redis.call('INFO', 'replication'), 'master_replid:(%w+)')
 
@@ -20,7 +24,7 @@ local function call(key, args)
   local epoch = table.concat({replication, lineage, redis.call('ZSCORE', index, '') or '0'}, '.')
   local isStart = known == '' and sequence == 0
   if known ~= epoch and not isStart then return {epoch} end
-  -- One more for '', see touch.lua, and one to see whether there are more.
+  -- Reads one more for the member '' (see touch.lua), and one more to see whether a page follows.
   local after = string.format('(%d', sequence)
   local next = redis.call('ZRANGE', index, after, '+inf', 'BYSCORE', 'LIMIT', 0, limit + 2, 'WITHSCORES')
   local newest = {}

@@ -4,14 +4,18 @@
 --- @include "touch"
 
 --[[
-KEYS: the index of the bucket, the events, the snapshot, its draft. Argument: the time in ms since 1970. Returns the number of events. It writes even if there
-is no such stream, so that an erasure can be repeated when too few replicas have confirmed it. It may do so at `maxmemory`,
-because it frees memory.
+Erases a stream with its snapshot.
+
+KEYS: the index of the bucket, the events, the snapshot, its draft. Argument: the time in ms since
+1970. Returns the number of events. Writes even if there is no such stream, so that an erasure can
+be repeated if too few replicas have confirmed it. It may run at `maxmemory` (`allow-oom`), because
+it frees memory.
 ]]
 local keysOfCall = 4
 local function call(key, args)
   touch(KEYS[key], '')
-  -- The time of the last erasure is below 0, where no reader of the index looks; see erasure.lua.
+  -- The time of the last erasure is stored below 0, where no reader of the index looks; erasure.lua
+  -- reads it.
   redis.call('ZADD', KEYS[key], string.format('-%d', args[1]), 'erased')
   redis.call('ZREM', KEYS[key], memberOf(KEYS[key + 1], KEYS[key]))
   local events = redis.call('XLEN', KEYS[key + 1])

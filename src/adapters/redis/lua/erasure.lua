@@ -2,8 +2,9 @@
 --- @include "guard"
 
 --[[
-KEYS: the index of a bucket, the events of a stream. Returns the negative time of the last erasure in the bucket, 0 if there
-was none, and the commit of the first event, if any.
+KEYS: the index of a bucket, the events of a stream. Returns the negative time of the last erasure
+in the bucket (0 if there was none), and the commit of the stream's first event (empty if there is
+none).
 ]]
 local keysOfCall = 2
 local function call(key)

@@ -1,7 +1,9 @@
 #!lua flags=no-writes
 --- @include "guard"
 
--- KEYS: the events. Returns the last id that the stream has ever had, and the commit of its last entry, if any.
+-- KEYS: the events of a stream. Returns the last id that the stream has ever had, and the commit of
+-- the entry with that id, which is empty if the entry was deleted. Returns {} if there is no
+-- stream.
 local keysOfCall = 1
 local function call(key)
   if redis.call('EXISTS', KEYS[key]) == 0 then return {} end

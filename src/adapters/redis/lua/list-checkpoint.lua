@@ -1,7 +1,7 @@
 #!lua flags=no-writes
 --- @include "guard"
 
--- KEYS: the checkpoint. Returns its fields.
+-- KEYS: a checkpoint. Returns the names of its fields.
 local keysOfCall = 1
 local function call(key)
   return redis.call('HKEYS', KEYS[key])

@@ -2,8 +2,9 @@
 --- @include "guard"
 
 --[[
-KEYS: the snapshot. Arguments: the maximum length of a value, then the names of fields. Returns their values; for one that
-is longer its length instead, because a client keeps a whole reply in memory.
+KEYS: a snapshot. Arguments: the maximum length of a value in bytes, then the names of fields.
+Returns their values. A longer value is replaced by its length, because a client keeps a whole reply
+in memory.
 ]]
 local keysOfCall = 1
 local function call(key, args)

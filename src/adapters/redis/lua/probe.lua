@@ -1,10 +1,12 @@
 #!lua flags=no-writes
 --[[
-Tries commands, given as JSON: for each its name, the place of its key, and its other arguments. Returns the first one
-that this server or its user may not run, its key, and the words of the refusal.
+Tries commands, which are given as JSON: the name of each, the place of its key, and its other
+arguments. Returns the first command that this server or its user may not run, its key, and the
+message of the refusal.
 
-Redis refuses a write in a script without writes, but only after it has looked for the command and the rights, so nothing
-is written. Any other error is a refusal: a renamed or disabled command is unknown, and providers have words of their own.
+Nothing is written, because Redis refuses every write of a script with the flag `no-writes`; but it
+first checks that the command exists and that the user has the right to it. Any other error is a
+refusal: a renamed or disabled command is unknown, and providers have messages of their own.
 ]]
 for _, probe in ipairs(cjson.decode(ARGV[1])) do
   local reply = redis.pcall(probe[1], KEYS[probe[2]], unpack(probe, 3))

@@ -2,7 +2,7 @@
 --- @include "guard"
 --- @include "page"
 
--- KEYS: the events. Arguments: the version of the head to read after.
+-- KEYS: the events of a stream. Argument: the version of the head to read after.
 local keysOfCall = 1
 local function call(key, args)
   return page(KEYS[key], args[1], args[1] == 0 and FIRST_PAGE_EVENTS or PAGE_EVENTS)

@@ -1,8 +1,9 @@
 --- @include "guard"
 
 --[[
-KEYS: the checkpoint. Arguments: the expected revision; the new value of the field '', empty if it stays; then streams and
-their new heads, empty for none. Returns 1, or {} if the revision is a different one.
+KEYS: a checkpoint. Arguments: the expected revision; the new value of the field '', empty if it
+stays; then names of streams, each followed by its new head, empty to remove it. Returns 1, or {}
+without writing if the revision differs.
 ]]
 local keysOfCall = 1
 local function call(key, args)

@@ -1,14 +1,15 @@
 --- @include "guard"
 
 --[[
-One step of saving: writes fields of the draft, and in the last step makes it the snapshot.
+Makes one step of saving a snapshot: writes fields of the draft, and in the last step turns the
+draft into the snapshot.
 
-KEYS: the events, the snapshot, the draft. Arguments: version and commit of the head, the id of the writer, which step it
-is (`first`, `next` or `last`), the time until the draft expires, then a name and a value for each field. Returns 1, or {}
-if it is refused.
+KEYS: the events, the snapshot, the draft. Arguments: version and commit of the head, the id of the
+writer, the step (`first`, `next` or `last`), the time in ms until the draft expires, then a name
+and a value for each field. Returns 1, or {} if the step is refused.
 
-The draft is the lock of its writer. Each step checks that the stream has the head, so that nothing is written of a stream
-that was erased.
+The draft is also the lock of its writer. Each step checks that the stream has the head, so that
+nothing is written for a stream that was erased.
 ]]
 local keysOfCall = 3
 local function call(key, args)
@@ -23,7 +24,8 @@ local function call(key, args)
   redis.call('PEXPIRE', draft, expiry)
   if step == 'last' then
     redis.call('PERSIST', draft)
-    -- RENAME would free the old snapshot at once, and UNLINK frees it in the background.
+    -- UNLINK frees the old snapshot in the background. RENAME alone would free it at once, and
+    -- Redis would serve nobody else meanwhile.
     redis.call('UNLINK', snapshot)
     redis.call('RENAME', draft, snapshot)
   end

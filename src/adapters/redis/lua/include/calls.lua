@@ -1,11 +1,14 @@
 --[[
-Makes the calls by `call(key, args)`, where `key` is the place of the first key of a call, which has `keysOfCall`. A call
-makes all checks before its first write, because Redis does not roll back a failed script.
+Makes the calls with `call(key, args)`, where `key` is the place of the first of the call's
+`keysOfCall` keys. A call must make all its checks before its first write, because Redis does not
+roll back a script that fails.
 
-Returns the places of those that did not return 1, each followed by its reply: an integer if it has written, a table if
-not. An error of a call is its reply, and the other calls are made.
+Returns the place of each call that did not return 1, followed by its reply: an integer if the call
+wrote, a table if it did not. If a call fails, its error is its reply, and the other calls are made
+all the same.
 
-The arguments of all calls are one JSON text, which takes the client half as long as an argument for each.
+The arguments of all calls are one JSON text, because a client needs twice as long to send each of
+them as an argument of the command.
 ]]
 local replies = {}
 for place, args in ipairs(cjson.decode(ARGV[5])) do

@@ -1,18 +1,20 @@
 --[[
-Returns an error unless this server has the store, and is certainly its primary: nothing is read or written then.
+Returns an error, before anything is read or written, unless this server has the right store and is
+certainly its primary.
 
-A server that was demoted, or cut off, does not know it: another one may acknowledge writes meanwhile. So `proof` asks
-for one of these:
+A server that was demoted or cut off does not know it, while another server may already acknowledge
+writes. So `proof` asks for one of these:
 
-- `nothing`: a server of a Cluster redirects by itself.
-- `role`: the server calls itself master. A replica that is writable (`replica-read-only no`) executes writes that
-  nobody keeps, so a write needs this proof as a read does.
-- `lease`: in addition, `replicas` replicas have confirmed its writes within the last `lag` seconds, so none of them was
-  promoted. The lags are computed at this moment, unlike `min_slaves_good_slaves`, which is one second old, or older after
-  the server was frozen. (A lag is -1 in the first milliseconds of a second, because Redis subtracts the times of two
-  clocks, and one of them is coarse.)
+- `nothing`: this is a server of a Cluster, which redirects clients by itself.
+- `role`: the server calls itself master. Writes need this proof as much as reads, because a
+  writable replica (`replica-read-only no`) executes writes that nobody keeps.
+- `lease`: in addition, `replicas` replicas have confirmed its writes within the last `lag` seconds,
+  so none of them was promoted. The script reads the lag of each replica, because Redis computes it
+  at this moment, while `min_slaves_good_slaves` is a second old, or older after the server was
+  frozen. (A lag is -1 in the first milliseconds of a second, because Redis subtracts the times of
+  two clocks, and one of them is coarse.)
 
-The last key is that of the id of the store, unless `id` is empty.
+The last key is the key of the store id, unless `id` is empty.
 ]]
 local proof, replicas, lag, id = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 

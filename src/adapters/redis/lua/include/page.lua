@@ -1,10 +1,15 @@
 --[[
-The entries of a stream after the head at `version`, packed into one string, and whether there are more. First that of the
-head, without its type and data, if it is stored; then at least one, at most `limit`, and as many as fit into `PAGE_BYTES`.
+Returns whether there are more entries (1 or 0), and the entries after the head at `version`, packed
+into one string. The entry of the head itself comes first if it is stored, without its type and
+data, so that the caller can compare its commit. At least one more entry follows if there is one,
+then as many as fit into `limit` entries and `PAGE_BYTES`.
 
-Each entry is its id, type, data and commit, each after its length in bytes (32 bits, big-endian); one with other fields
-is its id and the length 0xffffffff. ioredis would parse seven strings and two arrays per entry, which takes longer than
-all other work of loading a history. XRANGE counts entries, not bytes, so they are read in growing steps.
+An entry is packed as its id, type, data and commit, each after its length in bytes (32 bits,
+big-endian). An entry with other fields is packed as its id and the length 0xffffffff. Unpacked,
+ioredis would parse seven strings and two arrays for each entry, which takes longer than everything
+else that loading a history takes.
+
+XRANGE can limit the number of entries, but not their bytes, so entries are read in growing steps.
 ]]
 local function page(stream, version, limit)
   local parts, size, count, step, from = {}, 0, 0, 1, string.format('%d-0', version)
@@ -27,7 +32,8 @@ local function page(stream, version, limit)
         parts[#parts + 1] =
           struct.pack('>I4c0I4c0I4c0I4c0', #entryId, entryId, #type, type, #data, data, #commit, commit)
       else
-        -- struct copies a text byte by byte: with texts of 16 MiB it took half of the time of the script.
+        -- struct copies a text byte by byte, which took half of the script's time for texts of 16
+        -- MiB.
         parts[#parts + 1] = struct.pack('>I4c0', #entryId, entryId)
         for field = 2, 6, 2 do
           parts[#parts + 1] = struct.pack('>I4', #fields[field])

@@ -1,10 +1,12 @@
 --[[
-Gives a member of an index the next sequence number, one above the highest. The index of a bucket is a sorted set of
-streams. Its member '' has the number of the last erasure, so that no number is given twice.
+Gives a member of an index the next sequence number, which is one above the highest. The index of a
+bucket is a sorted set of streams. Its member '' has the number of the last erasure, so that an
+erasure never makes a number available again.
 
-A new index also gets a lineage, a random member at 0: after FLUSHALL, or under another prefix of the same server, the
-numbers begin again, and a reader could not tell them from those it knows. INFO counts the commands of the server, so its
-text is never the same twice.
+A new index also gets a lineage: a random member at 0. After FLUSHALL, and under another prefix of
+the same server, the numbers begin again, and without the lineage a reader could not tell them from
+the numbers that it knows. INFO counts the commands of the server, so its text is never the same
+twice, and its hash serves as a random value.
 ]]
 local function touch(index, member)
   local highest = redis.call('ZRANGE', index, '0', '0', 'REV', 'WITHSCORES')[2]
