@@ -12,38 +12,37 @@ import {
   leaseOf,
 } from './server-checks';
 
-/** What was examined of one server. */
 interface ExaminedServer {
-  /** Its host and port, as ioredis names a node of a Cluster. */
+  /** `host:port`, as ioredis names a node of a Cluster. */
   readonly address: string;
-  /** Differs from that of each other server, and after each start. */
+  /** Unique among all servers, and new after each start of a server. */
   readonly runId: string | undefined;
   readonly isReplica: boolean;
   readonly findings: readonly Finding[];
   readonly lease: ReplicaLease;
-  /** Number of keys of the database. */
+  /** The number of keys in the database, by INFO. */
   readonly keys: number;
 }
 
 export interface Examined extends Pick<Proof, 'proves' | 'lease'> {
-  /** One server; in a Cluster, each primary that answered. */
+  /** The server, or in a Cluster each primary that answered. */
   readonly servers: readonly Pick<ExaminedServer, 'address' | 'runId' | 'findings'>[];
-  /** How many primaries there are, even those that did not answer. */
+  /** The number of primaries, including those that did not answer. */
   readonly primaries: number;
-  /** Number of keys of all of them. */
   readonly keys: number;
 }
 
-/** Examines the server of `client`; in a Cluster, every primary. Rejects if none answers. */
+/** Examines the server of `client`, or in a Cluster every primary. Rejects if no server answers. */
 export async function examine(client: RedisClient, requirements: Requirements): Promise<Examined> {
   const isCluster = client instanceof Cluster;
   const [servers, primaries] = isCluster
     ? await examinePrimaries(client, requirements)
     : [[await examineServer(client, requirements)], 1];
-  // Of primaries with different settings, the weakest: each accepts the writes that its own settings accept.
+  // If primaries have different settings, the weakest lease counts, because each primary accepts
+  // writes according to its own settings.
   const replicas = Math.min(...servers.map(({ lease }) => lease.replicas));
   const lagSeconds = Math.max(...servers.map(({ lease }) => lease.lagSeconds));
-  // A demoted server of a Cluster redirects calls by itself.
+  // A demoted server of a Cluster needs no proof, because it redirects calls by itself.
   const withoutLease = isCluster ? 'nothing' : 'role';
   return {
     ...{ servers, primaries },
@@ -54,8 +53,9 @@ export async function examine(client: RedisClient, requirements: Requirements): 
 }
 
 /**
- * The map of slots is refreshed first, because a server that was demoted, or has given its slots away, must not be judged:
- * nobody is sent to it any more. One that does not answer is not judged either, or it would stop the users of all others.
+ * Refreshes the slot map first, because a server that was demoted or has given away its slots must
+ * not be judged: no call is sent to it any more. A primary that does not answer is not judged
+ * either, because that would stop the users of all other primaries.
  */
 async function examinePrimaries(
   cluster: Cluster,
@@ -67,7 +67,7 @@ async function examinePrimaries(
   const settled = await Promise.allSettled(nodes.map((node) => examineServer(node, requirements)));
   const answered = settled.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
   const failed = settled.find((each) => each.status === 'rejected');
-  // Those that were demoted since the refresh are not judged.
+  // Servers that were demoted since the refresh are not judged.
   const judged = answered.filter(({ isReplica }) => !isReplica);
   if (judged.length === 0) throw failed?.reason ?? new Error('no node serves slots');
   return [judged, primaries.size];
@@ -87,7 +87,8 @@ async function examineServer(node: Redis, requirements: Requirements): Promise<E
   const [text, settings, exists] = await Promise.all([
     node.info().catch(ifRefused('')),
     node.config('GET', ...SETTINGS).catch(ifRefused<string[]>([])),
-    // ioredis would use number 0 instead.
+    // If SELECT fails while ioredis connects, ioredis uses database 0, so the guard selects it
+    // again.
     number === 0 || node.select(number).then(isSelected, ifMissing),
   ]);
   if (typeof text !== 'string') throw new UnexpectedReply('INFO', text);
@@ -105,7 +106,10 @@ async function examineServer(node: Redis, requirements: Requirements): Promise<E
   };
 }
 
-/** Maps an error reply to INFO or CONFIG to `instead`: managed Redis often refuses them, in words of its own. */
+/**
+ * Replaces an error reply to INFO or CONFIG by `instead`, because managed Redis often refuses these
+ * commands, with messages of its own.
+ */
 function ifRefused<T>(instead: T): (error: unknown) => T {
   return (error) => {
     if (isRefusal(error)) return instead;

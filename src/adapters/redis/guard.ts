@@ -15,51 +15,60 @@ import { CONNECTION_NAME } from './settings';
 import type { StoreId } from './store-id';
 
 export interface GuardOptions extends ClientOptions {
-  /** Shared by the guards of a store, like the next three. */
+  /** All guards of a store share this object and the next three. */
   readonly findings: Findings;
   readonly keys: Keys;
   readonly storeId: StoreId;
   readonly lineages: Lineages;
-  /** Whether the guard adopts the id of the store if none is expected yet, or also creates it. */
+  /**
+   * What the guard does while no store id is expected: nothing, or adopt the id that it finds, or
+   * also create an id if it finds none.
+   */
   readonly adoptsId: 'no' | 'existing' | 'or new';
   readonly report: ReportFinding;
-  /** How many replicas must confirm a write. */
   readonly waitReplicas: number;
-  /** How often the server is examined, in ms. */
   readonly examineEveryMs: number;
   readonly clock: Clock;
 }
 
 const UNREACHABLE = 'Redis cannot be reached';
-/** Time until a server that is refused, did not answer, or has no id yet is examined again, in ms. */
+/**
+ * A server that is refused, has not answered or has no store id yet is examined again this soon.
+ */
 const RETRY_MS = 250;
 
 /**
- * Decides whether the server of a connection may be used: it is the primary, it has our store, and no finding speaks
- * against it.
+ * Decides whether calls may use the server of a connection: it must be the primary, it must hold
+ * our store, and no finding may forbid its use.
  *
- * The server is examined after every (re)connect, because the address may now lead to a different one, and every ten
- * seconds, because an operator may have changed its configuration. Between two examinations each script checks it, see
- * `Proof`.
+ * The guard examines the server after every connect, because the address may now lead to a
+ * different server, and every ten seconds, because an operator may have changed its configuration.
+ * Between two examinations each script verifies the server by itself, see {@link Proof}.
  */
 export class Guard {
   readonly connection: RedisConnection;
   #state: 'available' | 'refused' | 'unreachable' = 'unreachable';
-  /** Why the server is not available. */
   #why = UNREACHABLE;
-  /** The nodes of a Cluster that are refused, and why. Only the users of their slots notice. */
+  /**
+   * By address, the reason why a node of a Cluster is refused. Only calls for its slots are
+   * rejected.
+   */
   #refusedNodes: ReadonlyMap<string, string> = new Map();
-  /** The reasons that were reported in this outage. */
   readonly #reported = new Set<string>();
   #proof: Omit<Proof, 'id'> = { proves: 'role', lease: NO_LEASE };
-  /** The run id of the server. */
+  /** The `run_id` in INFO, by which two guards know that they use the same server. */
   #server: string | undefined;
   #cancelTimer = (): void => {};
   #isExamining = false;
   #examined: () => void = () => {};
-  /** Resolves after the first examination; stays pending while no server answers. */
+  /**
+   * Resolves after the first examination, whatever it finds. Stays pending while no server answers.
+   */
   readonly examined = new Promise<void>((resolve) => (this.#examined = resolve));
-  /** The guards of the other connections of the store. */
+  /**
+   * The guards of the store's other connections, which also stop using a server that this one
+   * refuses.
+   */
   readonly others: Guard[] = [];
 
   constructor(private readonly options: GuardOptions) {
@@ -71,13 +80,14 @@ export class Guard {
   }
 
   /**
-   * The client, for a call with this key. Throws {@link StoreUnavailable} while the server is unreachable or must not be
-   * used; in a Cluster, the server of the key.
+   * Returns the client for a call with this key. Throws {@link StoreUnavailable} while the server
+   * (in a Cluster, the server of the key) is unreachable or refused.
    */
   clientFor(key: string): RedisClient {
     if (this.#state !== 'available') throw this.#unavailable();
     const { adoptsId, storeId, findings } = this.options;
-    // Nobody could tell this store from a different one. The connection that creates the id is the one that writes.
+    // Nothing is written before the store has an id, because without one nobody could tell this
+    // store from a different one later. Only the connection that writes creates the id.
     if (adoptsId === 'or new' && storeId.expected === undefined) {
       const problem = findings.textOf('missing_right') ?? findings.textOf('replicas_missing');
       const why = problem ?? 'Redis refuses to create one';
@@ -90,39 +100,45 @@ export class Guard {
     return this.connection.client;
   }
 
-  /** Why the server is not available, with the last error if it cannot be reached; `undefined` while it is. */
+  /** Why the server is refused or unreachable; `undefined` while it is available. */
   get refusal(): string | undefined {
     return this.#state === 'available' ? undefined : this.#why;
   }
 
-  /** Timeout of a call, in ms. */
+  /** A call gets half of the deadline, which leaves the request time to repeat it once. */
   get timeoutMs(): number {
     return Math.ceil(this.options.timeoutMs / 2);
   }
 
-  /** Timeout of WAIT, in ms: less than that of its call, so that its reply arrives in time. */
+  /** In ms. WAIT ends before its call times out, so that its reply still arrives in time. */
   get waitMs(): number {
     return Math.max(1, Math.floor(this.timeoutMs * 0.8));
   }
 
   get proof(): Proof {
     const { storeId } = this.options;
-    // In a Cluster it is in another slot than most streams, so only the examination checks it.
+    // In a Cluster the id is in a different slot than most streams, so no script can read it. Only
+    // the examination verifies it there.
     const id = this.connection.isCluster ? undefined : storeId.expected;
     return { ...this.#proof, id: id === undefined ? undefined : [storeId.key, id] };
   }
 
-  /** Whether Sentinels may replace the primary. */
   get hasSentinels(): boolean {
     return this.options.sentinels !== undefined;
   }
 
-  /** Too few replicas have confirmed a write, or that the server is the primary. */
+  /**
+   * Records the finding that too few replicas confirm writes, or confirm that the server is
+   * primary.
+   */
   handleMissingReplicas(): void {
     this.options.findings.refused('NOREPLICAS');
   }
 
-  /** Returns the fault of a call that had this error reply. The call wrote nothing. */
+  /**
+   * Returns the fault for a call that got this error reply, and therefore wrote nothing. If the
+   * reply means that the server must not be used, all guards of that server refuse it from now on.
+   */
   handleRefusal(error: Error): StoreUnavailable {
     const doubt = doubtOf(error.message);
     if (doubt === undefined) return this.#handleRefusedCommand(error);
@@ -133,7 +149,7 @@ export class Guard {
       return new StoreUnavailable(why, { reason: 'store_refused' });
     }
     if (this.connection.isCluster) {
-      // It redirects calls by itself once the map of slots is the new one.
+      // Once the slot map is up to date, the Cluster redirects calls by itself.
       (this.connection.client as Cluster).refreshSlotsCache();
       return new StoreUnavailable('Redis was made a replica', { reason: 'store_refused' });
     }
@@ -151,22 +167,25 @@ export class Guard {
   #handleRefusedCommand(error: Error): StoreUnavailable {
     this.options.findings.refused(error.message);
     const right = isRefusal(error) && this.options.findings.textOf('missing_right');
-    // The examination names the right.
+    // The examination finds out which right is missing.
     if (right === undefined) void this.#examine();
     const why = right ? `Redis refused the call, ${right}` : 'Redis refused the call';
     return new StoreUnavailable(why, { reason: 'store_refused', cause: error });
   }
 
-  /** A script has found that the server is not the primary, or does not have our store. */
   #distrust(doubt: Exclude<Doubt, 'unconfirmed'>): void {
     if (this.#state !== 'available') return;
     this.#refuse(doubt === 'identity' ? 'Redis has another store' : 'Redis was made a replica');
-    // Not by a reconnect, which would lose the replies of calls that were refused as well.
+    // A reconnect would lose the replies to the other calls that were refused, and their outcome
+    // would be unknown.
     if (doubt === 'identity') void this.#examine();
     else this.connection.reconnect();
   }
 
-  /** Examines the server, and again later while the connection is open. Once for all calls that it refuses meanwhile. */
+  /**
+   * Examines the server, and schedules the next examination while the connection is open. Any
+   * number of refused calls cause only one examination at a time.
+   */
   async #examine(): Promise<void> {
     if (this.#isExamining) return;
     this.#isExamining = true;
@@ -176,10 +195,12 @@ export class Guard {
     try {
       this.#judge(await this.#findProblems());
       this.#examined();
-      // An operator may promote it without closing the connection, or the address may lead elsewhere by now.
+      // A refused server is examined after a reconnect, because the address may lead to a different
+      // server by now. It may also be the same server, promoted without closing the connection.
       if (this.#state !== 'available') again = () => this.connection.reconnect();
     } catch (error) {
-      // A lost connection is examined after the reconnect; a server that is connected was only too busy to answer.
+      // No other error is a problem of the server: a lost connection is examined after the
+      // reconnect, and a server that stays connected was only too busy to answer.
       if (error instanceof ReplyError || error instanceof UnexpectedReply) {
         this.options.findings.refused((error as Error).message);
         this.connection.fail(error as Error);
@@ -188,13 +209,16 @@ export class Guard {
     this.#isExamining = false;
     if (!this.connection.isOpen) return;
     const { adoptsId, storeId, examineEveryMs, clock } = this.options;
-    // Nothing is written before the store has an id: a replica that was late for its first one may confirm it now.
+    // The next examination comes soon while the store has no id, because nothing is written before
+    // it has one. A replica that confirmed a new id too late may confirm it now.
     const hasId = adoptsId !== 'or new' || storeId.expected !== undefined;
     const isSettled = this.#state === 'available' && this.#refusedNodes.size === 0 && hasId;
     this.#cancelTimer = clock.after(isSettled ? examineEveryMs : Math.min(RETRY_MS, examineEveryMs), again);
   }
 
-  /** The findings for which no user may be served. Rejects if the server does not answer. */
+  /**
+   * Resolves with the findings that forbid serving any user. Rejects if the server does not answer.
+   */
   async #findProblems(): Promise<readonly Finding[]> {
     const { waitReplicas, sentinels, adoptsId, keys, findings } = this.options;
     void sentinels?.ask();
@@ -211,13 +235,13 @@ export class Guard {
     this.#proof = proof;
     this.#server = servers[0]?.runId;
     const found = servers.flatMap((server) => server.findings);
-    /** By the address of a server: the findings for which it is refused. */
+    // The findings because of which a server is refused, by its address.
     const refused = new Map<string, Finding[]>();
     const refuse = (address: string, finding: Finding) =>
       isRefused(finding) && refused.set(address, [...(refused.get(address) ?? []), finding]);
     for (const { address, findings: own } of servers) for (const each of own) refuse(address, each);
 
-    // Other findings come first: what a server has is of no interest then.
+    // If all servers are refused already, it does not matter what they store.
     if (refused.size < primaries)
       for (const { finding, address } of await this.#findForeignStores(keyCount, found)) {
         found.push(finding);
@@ -228,13 +252,13 @@ export class Guard {
     if (right) found.push(right);
     findings.examined(this, found);
 
-    // In a Cluster a server is refused for its own users only, unless all of them are.
+    // In a Cluster a refused server affects only the users of its slots, unless all servers are
+    // refused.
     const isPart = isCluster && refused.size < primaries;
     this.#refusedNodes = new Map(isPart ? [...refused].map(([address, own]) => [address, textOf(own)]) : []);
     return isPart ? [] : [...refused.values()].flat();
   }
 
-  /** The findings about what the servers store, each with the server that it is about; without one it is about all. */
   async #findForeignStores(keyCount: number, found: readonly Finding[]): Promise<readonly Located[]> {
     const { adoptsId, storeId, lineages, keys, waitReplicas } = this.options;
     const { client, isCluster } = this.connection;
@@ -245,7 +269,7 @@ export class Guard {
     const verified = storeId.verify(client, creation || undefined);
     if (!isCluster) return [await verified].flatMap((finding) => (finding ? { finding } : []));
     const finding = await verified.catch((error: unknown) => {
-      // During a failover of the node that has the id, the users of the other nodes are served.
+      // While the node that has the id fails over, the users of all other nodes are still served.
       if (storeId.expected === undefined || error instanceof UnexpectedReply) throw error;
       return undefined;
     });
@@ -260,7 +284,6 @@ export class Guard {
     return this.connection.primaryOf(slotOf(key));
   }
 
-  /** @param problems for which no user may be served. */
   #judge(problems: readonly Finding[]): void {
     if (problems.length > 0) return this.#refuse(textOf(problems));
     if (this.#state !== 'available') this.options.report('info', 'Redis is connected');
@@ -275,11 +298,12 @@ export class Guard {
   }
 
   #handleFailure(reason: string): void {
-    // If the connection was in use, its end is reported.
+    // If the connection was available until now, `#handleClose` reports its end.
     if (this.#state === 'available') return;
     this.#state = 'unreachable';
     this.#why = `${UNREACHABLE}: ${reason}`;
-    // Each reason once in an outage: a wrong password would otherwise look like an unreachable server.
+    // Each new reason is reported, because a wrong password would otherwise look like an
+    // unreachable server, but only once in an outage.
     if (this.#reported.has(reason)) return;
     this.#reported.add(reason);
     this.options.report('warn', this.#why);
@@ -287,7 +311,7 @@ export class Guard {
 
   #handleClose(reasons: string, isUnexplained: boolean): void {
     this.#cancelTimer();
-    // It is we who close the connection to a server that is refused.
+    // The guard itself closes the connection to a refused server.
     if (this.#state === 'refused') return;
     if (this.#state === 'unreachable') return isUnexplained ? this.#handleFailure(reasons) : undefined;
     this.options.report('warn', `the connection to Redis was lost (${reasons}); reconnecting`);
@@ -295,7 +319,6 @@ export class Guard {
     this.#why = UNREACHABLE;
   }
 
-  /** A server that answers is refused, or refuses. */
   #unavailable(): StoreUnavailable {
     return new StoreUnavailable(this.#why, {
       reason: this.#state === 'unreachable' ? 'store' : 'store_refused',
@@ -303,7 +326,7 @@ export class Guard {
   }
 }
 
-/** A finding about the server at an address, or about all servers. */
+/** A finding about the server at `address`, or about all servers if that is absent. */
 interface Located {
   readonly finding: Finding;
   readonly address?: string;
@@ -321,7 +344,10 @@ function slotOf(key: string): number {
   return new Command('get', [key]).getSlot();
 }
 
-/** First and alone: a server that accepts no more clients says so in its first reply, and closes the connection. */
+/**
+ * Sent first and alone, because a server that accepts no more clients reports that in its first
+ * reply, and then closes the connection.
+ */
 async function nameConnection(client: Redis): Promise<void> {
   await client.client('SETNAME', CONNECTION_NAME).catch((error: unknown) => {
     if (!isRefusal(error)) throw error;
