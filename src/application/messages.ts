@@ -1,6 +1,7 @@
 /**
- * The message of an error and those of its causes. Node's error for a host with several addresses has no message of its
- * own, but one error for each address: then theirs are taken, each once.
+ * Returns the messages of an error and of its causes. Node's error for a host with several
+ * addresses has no message itself, but contains an error for each address: in that case their
+ * messages are returned, each of them once.
  */
 export function messagesOf(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [String(error)];
@@ -9,7 +10,7 @@ export function messagesOf(error: unknown): readonly string[] {
   return cause instanceof Error ? [own, ...messagesOf(cause)] : [own];
 }
 
-/** An error and its causes, on one line and without a stack. */
+/** Describes an error and its causes on one line, without a stack trace. */
 export function causeOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return [error.name, ...messagesOf(error)].join(': ');
