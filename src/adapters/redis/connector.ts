@@ -8,31 +8,39 @@ export interface Address {
   readonly port: number;
 }
 
-/** How long a server may take to close its side of a connection before the socket is destroyed, in ms. */
+/** A server may take this long to close its side of a connection before the socket is destroyed. */
 const DISCONNECT_MS = 200;
 export const CONNECT_MS = 1000;
 
-/** The options of every connection: to a server, to a node of a Cluster, and to a Sentinel. */
+/**
+ * The options of every connection, whether to a server, to a node of a Cluster or to a Sentinel.
+ */
 export const CONNECTION: RedisClientOptions = {
-  // It sends INFO, which some servers refuse; the examination finds the same.
+  // The ready check sends INFO, which some servers refuse. The examination finds the same.
   enableReadyCheck: false,
-  // Avoids one more command in the ACL, see docs/operations.md.
+  // Sending the client's information needs one more right of the Redis user, see
+  // docs/operations.md.
   disableClientInfo: true,
-  // Fails commands in flight when a connection breaks, instead of sending them twice.
+  // Commands in flight fail when a connection breaks, because ioredis would otherwise send them
+  // twice.
   maxRetriesPerRequest: 0,
   connectTimeout: CONNECT_MS,
   disconnectTimeout: DISCONNECT_MS,
 };
 
-/** {@link CONNECTION}, with its name. Where ioredis sends the name itself, it ignores whether the server accepts it. */
+/**
+ * {@link CONNECTION} with a name that ioredis sends by itself. ioredis ignores whether the server
+ * accepts the name, so the guard names its connection with a command of its own.
+ */
 export const NAMED_CONNECTION: RedisClientOptions = { ...CONNECTION, connectionName: CONNECTION_NAME };
 
-/** What a {@link connectorTo} asks where to connect. `isClosed` tells that nobody wants the connection any more. */
+/** Returns where to connect. `isClosed` returns whether nobody wants the connection any more. */
 export type Locate = (options: RedisClientOptions, isClosed: () => boolean) => Address | Promise<Address>;
 
 /**
- * A `Connector` for ioredis, which opens the sockets of all three ways to connect. That of ioredis sends no server name
- * in the TLS handshake, and an endpoint that routes by it closes the connection.
+ * Returns a `Connector` for ioredis that opens the sockets of all three kinds of connection. The
+ * connector of ioredis sends no server name in the TLS handshake (RFC 6066, section 3), and an
+ * endpoint that routes by that name closes the connection.
  */
 export function connectorTo(
   locate: Locate,
@@ -48,7 +56,7 @@ export function connectorTo(
 
     override async connect(): Promise<Socket> {
       this.connecting = true;
-      // `disconnect` sets it.
+      // `disconnect` sets `connecting` to false.
       const isClosed = () => !this.connecting;
       const { host, port } = await locate(this.#options, isClosed);
       if (isClosed()) throw new Error('Connection is closed.');
@@ -66,9 +74,12 @@ export function connectorTo(
 export const UNNAMED_NODES =
   'the Cluster does not name the address of its nodes: set cluster-preferred-endpoint-type to ip, or to hostname with a cluster-announce-hostname for each node';
 
-/** A connector to the host and port of the options: of the URL, or of a node as its Cluster names it. */
+/**
+ * Connects to the host and port of the options, which come from the URL, or from a Cluster's reply
+ * about its nodes.
+ */
 export const DirectConnector = connectorTo(({ host, port }) => {
-  // Node would connect to this machine instead.
+  // Without a host, Node would connect to this machine.
   if (!host || host === '?') throw new Error(UNNAMED_NODES);
   return { host, port: port! };
 });
