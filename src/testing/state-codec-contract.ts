@@ -1,4 +1,3 @@
-/** The executable contract of a StateCodec, for any test framework. */
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
@@ -6,12 +5,13 @@ import { type Kind, decideAll } from '../event-sourcing';
 import type { ContractCase } from './contract';
 import { restoredState } from './decider-examples';
 
-/** Longest history of a random case, in commands. */
 const MOST_COMMANDS = 20;
 
 /**
- * The cases. Each plays random sequences of these commands: choose some that lead to every state, and that every rule is
- * about. A failure names the seed, and the fewest commands that were found.
+ * The executable contract of a StateCodec, as cases for any test framework. Each case executes
+ * random sequences of the given commands. Choose commands that lead to every kind of state and
+ * involve every rule. A failure shows the seed, and the shortest sequence of commands that was
+ * found.
  */
 export function stateCodecContract<Command, Event, Rejection, State, Result>(
   kind: Kind<Command, Event, Rejection, State, Result>,
@@ -24,7 +24,7 @@ export function stateCodecContract<Command, Event, Rejection, State, Result>(
   const forAny = (check: (earlier: Command[], later: Command[]) => void) => async () =>
     fc.assert(fc.property(some, some, check), { ...(seed !== undefined && { seed }) });
 
-  /** The state after these commands, always a new object. */
+  /** Creates a new state for each call, because later commands may change a state in place. */
   const stateAfter = (earlier: readonly Command[], from = decider.initialState()) =>
     earlier.reduce((state, command) => decide(command, state).state, from);
   function decide(command: Command, state: State) {
