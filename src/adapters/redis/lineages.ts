@@ -2,25 +2,29 @@ import type { RedisClient } from './client';
 import { BUCKETS, type Keys } from './keys';
 import type { Finding } from './server-checks';
 
-/** What a bucket had when it was last examined. */
 interface Seen {
   readonly lineage: string;
-  /** Whether two examinations have found it. A failover may lose one that is new, and then it does not count. */
+  /**
+   * Whether two examinations have found this lineage. Before that, its loss proves nothing, because
+   * a failover may lose a new lineage.
+   */
   readonly isSettled: boolean;
 }
 
 /**
- * The lineages of the indexes of a Cluster, see `lua/include/touch.lua`. The id of a store is on one of the servers, so only
- * the lineages show that another one was emptied.
+ * Remembers the lineages of the indexes of a Cluster, which `lua/include/touch.lua` explains. The
+ * store id is on only one of the servers, so only the lineages show that another server was
+ * emptied.
  */
 export class Lineages {
   readonly #seen = new Map<number, Seen>();
 
   /**
-   * Resolves with the buckets that have lost their lineage, and with how many have it. Buckets of a server that does not
-   * answer, and those that had none before, are neither.
+   * Resolves with the buckets that have lost their lineage, and with the number of buckets that
+   * still have it. A bucket counts as neither if its server does not answer, or if it had no
+   * lineage before.
    *
-   * @param learns whether those that are found count as an examination.
+   * @param learns Whether new lineages are remembered.
    */
   async compare(
     client: RedisClient,
