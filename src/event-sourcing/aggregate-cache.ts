@@ -1,6 +1,5 @@
 import type { StreamName } from './ports/stream-name';
 
-/** The estimated memory of an aggregate without its state. */
 const AGGREGATE_BYTES = 2048;
 
 interface Entry<Aggregate> {

@@ -48,7 +48,6 @@ interface Bounds {
   readonly maxCommandBytes: number;
 }
 
-/** The options and the limits that all aggregates of an instance share. */
 export class Engine implements Bounds {
   readonly store: EventStore;
   readonly clock: Clock;
@@ -63,7 +62,6 @@ export class Engine implements Bounds {
   readonly cache: Bounds['cache'];
   readonly loads: LoadQueue;
   readonly maxCommandBytes: number;
-  /** The estimated memory of all commands whose callers have no answer yet. */
   commandBytes = 0;
   #pending = 0;
   #release: (() => void) | undefined;
