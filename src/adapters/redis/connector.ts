@@ -8,13 +8,9 @@ export interface Address {
   readonly port: number;
 }
 
-/** A server may take this long to close its side of a connection before the socket is destroyed. */
 const DISCONNECT_MS = 200;
 export const CONNECT_MS = 1000;
 
-/**
- * The options of every connection, whether to a server, to a node of a Cluster or to a Sentinel.
- */
 export const CONNECTION: RedisClientOptions = {
   // The ready check sends INFO, which some servers refuse. The examination finds the same.
   enableReadyCheck: false,
@@ -34,7 +30,6 @@ export const CONNECTION: RedisClientOptions = {
  */
 export const NAMED_CONNECTION: RedisClientOptions = { ...CONNECTION, connectionName: CONNECTION_NAME };
 
-/** Returns where to connect. `isClosed` returns whether nobody wants the connection any more. */
 export type Locate = (options: RedisClientOptions, isClosed: () => boolean) => Address | Promise<Address>;
 
 /**
@@ -74,10 +69,6 @@ export function connectorTo(
 export const UNNAMED_NODES =
   'the Cluster does not name the address of its nodes: set cluster-preferred-endpoint-type to ip, or to hostname with a cluster-announce-hostname for each node';
 
-/**
- * Connects to the host and port of the options, which come from the URL, or from a Cluster's reply
- * about its nodes.
- */
 export const DirectConnector = connectorTo(({ host, port }) => {
   // Without a host, Node would connect to this machine.
   if (!host || host === '?') throw new Error(UNNAMED_NODES);

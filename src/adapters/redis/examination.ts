@@ -12,20 +12,21 @@ import {
   leaseOf,
 } from './server-checks';
 
+/**
+ * Facts about one server. `address` is its `host:port`, as ioredis names a node of a Cluster.
+ * `runId` is unique among all servers, and new after each start. `keys` is the number of keys in
+ * the database.
+ */
 interface ExaminedServer {
-  /** `host:port`, as ioredis names a node of a Cluster. */
   readonly address: string;
-  /** Unique among all servers, and new after each start of a server. */
   readonly runId: string | undefined;
   readonly isReplica: boolean;
   readonly findings: readonly Finding[];
   readonly lease: ReplicaLease;
-  /** The number of keys in the database, by INFO. */
   readonly keys: number;
 }
 
 export interface Examined extends Pick<Proof, 'proves' | 'lease'> {
-  /** The server, or in a Cluster each primary that answered. */
   readonly servers: readonly Pick<ExaminedServer, 'address' | 'runId' | 'findings'>[];
   /** The number of primaries, including those that did not answer. */
   readonly primaries: number;

@@ -15,7 +15,6 @@ import { CONNECTION_NAME } from './settings';
 import type { StoreId } from './store-id';
 
 export interface GuardOptions extends ClientOptions {
-  /** All guards of a store share this object and the next three. */
   readonly findings: Findings;
   readonly keys: Keys;
   readonly storeId: StoreId;
@@ -49,10 +48,6 @@ export class Guard {
   readonly connection: RedisConnection;
   #state: 'available' | 'refused' | 'unreachable' = 'unreachable';
   #why = UNREACHABLE;
-  /**
-   * By address, the reason why a node of a Cluster is refused. Only calls for its slots are
-   * rejected.
-   */
   #refusedNodes: ReadonlyMap<string, string> = new Map();
   readonly #reported = new Set<string>();
   #proof: Omit<Proof, 'id'> = { proves: 'role', lease: NO_LEASE };
@@ -100,7 +95,6 @@ export class Guard {
     return this.connection.client;
   }
 
-  /** Why the server is refused or unreachable; `undefined` while it is available. */
   get refusal(): string | undefined {
     return this.#state === 'available' ? undefined : this.#why;
   }
@@ -127,10 +121,6 @@ export class Guard {
     return this.options.sentinels !== undefined;
   }
 
-  /**
-   * Records the finding that too few replicas confirm writes, or confirm that the server is
-   * primary.
-   */
   handleMissingReplicas(): void {
     this.options.findings.refused('NOREPLICAS');
   }

@@ -1,16 +1,13 @@
 import { ReplyError } from 'ioredis';
 
-/**
- * Error replies about the state of the server or the connection. The same command may succeed
- * later.
- */
 const STATES =
   /^(?:LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOAUTH|WRONGPASS|OOM|MISCONF|READONLY|NOREPLICAS|ERR max number of clients)/;
 
 /**
- * Returns whether the server refuses this command to its user for good. Every error reply counts,
- * except those about a state: a command may be forbidden (NOPERM), renamed or disabled (unknown
- * command), and providers have messages of their own.
+ * Returns whether the server refuses this command to its user for good. Every error reply counts
+ * except those about the state of the server or the connection, because the command may succeed
+ * later. A command may be forbidden (NOPERM), renamed or disabled (unknown command), and providers
+ * have messages of their own.
  */
 export function isRefusal(error: unknown): error is Error {
   return error instanceof ReplyError && !STATES.test((error as Error).message);
