@@ -38,7 +38,7 @@ export interface AggregatesOptions {
    * requests join it. By default a round starts immediately.
    */
   readonly schedule?: ((start: () => void) => void) | undefined;
-  /** Called synchronously. Its errors are ignored. */
+  /** This function is called synchronously, and its errors are ignored. */
   readonly observe?: ((event: AggregateEvent) => void) | undefined;
 }
 
