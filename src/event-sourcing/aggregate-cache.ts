@@ -15,7 +15,6 @@ interface Entry<Aggregate> {
  * order would have to be updated by every request, which took a tenth of the time of a write.
  */
 export class AggregateCache<Aggregate extends { readonly isIdle: boolean }> {
-  /** The order of the entries is the order in which they are considered for eviction. */
   readonly #entries = new Map<StreamName, Entry<Aggregate>>();
   #bytes = 0;
   #hits = 0;
