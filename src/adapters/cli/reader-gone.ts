@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { fstatSync } from 'node:fs';
 
 /**
- * Resolves when the reader of standard output has closed the pipe. Node would notice only at the next write, which may never
- * come. GNU tail polls its output and ends with SIGPIPE, so we run one beside the command. Without GNU tail the promise never
- * settles, and the next write fails with EPIPE.
+ * Resolves when the reader of standard output has closed the pipe. Node would notice that only at
+ * the next write, which may never come. GNU tail polls its output and ends with SIGPIPE, so one
+ * runs beside the command. Without GNU tail the promise never settles, and the next write fails
+ * with EPIPE.
  */
 export async function readerGone(): Promise<void> {
   const noted = new Promise<never>(() => {});
