@@ -1,16 +1,18 @@
 import type { EventStore, Snapshot, SnapshotStore, StoredSnapshot, StreamName } from '../../event-sourcing';
 
-/** Keeps snapshots in the memory of this process: for tests of a domain that has a state codec. */
+/**
+ * Keeps snapshots in the memory of this process, for tests of a domain that has a state codec. A
+ * snapshot is returned only while `store`, the store of the streams, has its head.
+ */
 export class MemorySnapshots implements SnapshotStore {
   readonly #newest = new Map<StreamName, Snapshot<readonly string[]>>();
 
-  /** @param store the store of the streams. */
   constructor(private readonly store: Pick<EventStore, 'read'>) {}
 
   async load(stream: StreamName): Promise<StoredSnapshot | undefined> {
     const snapshot = this.#newest.get(stream);
     if (snapshot === undefined) return undefined;
-    // An erased stream has no snapshot.
+    // The store no longer has the head of a stream that was erased, so its snapshot is dropped.
     if (await this.#hasHead(stream, snapshot)) return { ...snapshot, chunks: replay(snapshot.chunks) };
     this.#newest.delete(stream);
     return undefined;
