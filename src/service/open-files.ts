@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The number of files and sockets that this process may have open, or Infinity where there is no /proc to read it from. Node
- * raises the soft limit (`ulimit -Sn`) to the hard one when it starts.
+ * Returns the number of files and sockets that this process may have open, or Infinity where there
+ * is no /proc to read it from. Node raises the soft limit (`ulimit -Sn`) to the hard limit when it
+ * starts.
  */
 export function openFilesLimit(): number {
   try {

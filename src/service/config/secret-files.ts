@@ -1,18 +1,30 @@
-/** Secrets in files: `REDIS_URL_FILE` names a file with the text of `REDIS_URL`. Images of databases follow the same convention. */
+/**
+ * Secrets in files: `REDIS_URL_FILE` names a file with the text of `REDIS_URL`, as in the images of
+ * databases.
+ */
 import { readFileSync, statSync } from 'node:fs';
 import { type Name, VARIABLES } from './variables';
 
-/** Permissions that a secret must not have. Its group may read it, because Kubernetes mounts a secret like that. */
+/**
+ * A secret must not have these permissions. Its group may read it, because Kubernetes mounts a
+ * secret like that.
+ */
 const ACCESS_BY_OTHERS = 0o027;
 const MAX_BYTES = 64 * 2 ** 10;
 
-/** The variable that names a file with the text of `name`, or `undefined` if the text can only be in the environment. */
+/**
+ * Returns the variable that names a file with the text of `name`, or `undefined` if the text can
+ * only be in the environment.
+ */
 export function fileVariable(name: Name): Name | undefined {
   const variable = `${name}_FILE`;
   return variable in VARIABLES && name !== 'AUTH_TOKENS' ? (variable as Name) : undefined;
 }
 
-/** Reads the file without the line feed at its end. Throws RangeError with the broken rule, which does not quote the secret. */
+/**
+ * Reads the file without the line feed at its end. Throws RangeError with the broken rule, which
+ * does not quote the secret.
+ */
 export function readSecret(path: string): string {
   try {
     const stats = statSync(path);
