@@ -189,8 +189,8 @@ export class Guard {
       // server by now. It may also be the same server, promoted without closing the connection.
       if (this.#state !== 'available') again = () => this.connection.reconnect();
     } catch (error) {
-      // No other error is a problem of the server: a lost connection is examined after the
-      // reconnect, and a server that stays connected was only too busy to answer.
+      // No other error is reported: a lost connection is examined after the reconnect, and a server
+      // that stays connected was only too busy to answer.
       if (error instanceof ReplyError || error instanceof UnexpectedReply) {
         this.options.findings.refused((error as Error).message);
         this.connection.fail(error as Error);
