@@ -166,8 +166,8 @@ export class Guard {
   #distrust(doubt: Exclude<Doubt, 'unconfirmed'>): void {
     if (this.#state !== 'available') return;
     this.#refuse(doubt === 'identity' ? 'Redis has another store' : 'Redis was made a replica');
-    // A reconnect would lose the replies to the other calls that were refused, and their outcome
-    // would be unknown.
+    // A server with a different store is examined on the same connection, because a reconnect would
+    // lose the replies to the other calls that were refused, and their outcome would be unknown.
     if (doubt === 'identity') void this.#examine();
     else this.connection.reconnect();
   }
