@@ -7,7 +7,7 @@ import { Pages, entityTag } from '../../../src/adapters/http/pages';
 import { HttpProblem } from '../../../src/adapters/http/problems';
 import { formatQuery, parseQuery } from '../../../src/adapters/http/query';
 import { PerKeyCounter } from '../../../src/adapters/http/per-key-counter';
-import { FairScheduler } from '../../../src/adapters/http/turns';
+import { FairScheduler, type Lane } from '../../../src/adapters/http/turns';
 import { type User, WHOLE_LIST } from '../../../src/application';
 import type { PlantList } from '../../../src/domain';
 import { created, ferns, listAfter } from '../../support/given';
@@ -137,6 +137,18 @@ describe('The text of a list', () => {
       for (const query of ['', 'limit=1']) await textOf(pages, ADA, list, query);
     }
     expect(await textOf(pages, BOB, listOf('Fern'))).to.equal(bobs);
+  });
+
+  it('is work that waits for its turn if it has more than 256 plants, however short they are', async () => {
+    for (const [count, lanes] of [
+      [256, []],
+      [257, [ADA]],
+    ] as const) {
+      const asked: Lane[] = [];
+      const scheduler = { do: async <T>(lane: Lane, work: () => T) => (asked.push(lane), work()) };
+      await bodyOf(new Pages(scheduler, 60_000), ADA, listAfter(ferns(count)));
+      expect(asked).to.deep.equal(lanes);
+    }
   });
 
   it('is a stream of chunks if it is long, which later changes of the list do not show', async () => {

@@ -5,11 +5,6 @@ import type { User } from '../../../src/application';
 
 const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
 
-/** Keeps the processor busy. */
-function spin(ms: number): void {
-  for (const begin = performance.now(); performance.now() - begin < ms;);
-}
-
 describe('The scheduler', () => {
   it('starts 16 requests in a turn of the event loop, the users alternately, and fewer beside a newcomer', async () => {
     const scheduler = new FairScheduler();
@@ -42,17 +37,30 @@ describe('The scheduler', () => {
   });
 
   it('leaves others as much time as long work has taken, if they ask for it', async () => {
-    const scheduler = new FairScheduler();
-    const MS = 20;
-    let left = 5;
-    for (let count = left; count > 0; count--) void scheduler.do(ADA, () => spin(MS)).then(() => left--);
-    // Bob asks for a request again and again.
-    const begin = performance.now();
-    while (left > 0) {
-      void scheduler.next(BOB, false);
-      await turn();
+    let [now, done] = [0, 0];
+    const pauses: (readonly [ms: number, end: () => void])[] = [];
+    const scheduler = new FairScheduler({
+      now: () => now,
+      after: (ms, end) => (pauses.push([ms, end]), () => {}),
+    });
+    /** @param isShared Bob asks for a request meanwhile. */
+    const work = (ms: number, isShared: boolean) =>
+      scheduler.do(ADA, () => {
+        now += ms;
+        done++;
+        if (isShared) void scheduler.next(BOB, false);
+      });
+    const all = [work(20, true), work(30, false), work(40, true), work(50, false)];
+    for (const [doneSoFar, ms] of [
+      [1, 20],
+      [3, 40],
+    ]) {
+      for (let turns = 0; turns < 5; turns++) await turn();
+      expect([done, pauses.map(([pause]) => pause)]).to.deep.equal([doneSoFar, [ms]]);
+      pauses.pop()![1]();
     }
-    expect(performance.now() - begin).to.be.at.least(9 * MS - 5);
+    await Promise.all(all);
+    expect(pauses).to.deep.equal([]);
   });
 
   it('fails only the work that throws', async () => {
