@@ -1,5 +1,9 @@
 /** The requests of one connection, and a client that sends on, ends or goes. */
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { expect } from 'chai';
+import { Connection } from '../../../../src/adapters/http/connection';
+import { PerKeyCounter } from '../../../../src/adapters/http/per-key-counter';
 import { errorOf } from '../../../support/raw-socket';
 import { AUTH, END, HOST, JSON_TYPE, LIST, create, request } from '../../../support/requests';
 import { served } from '../../../support/served';
@@ -116,6 +120,19 @@ describe('A connection', () => {
       const pipelined = async () => (await edge().send(LIST + SMALL)).finish().answers();
       await until(async () => (await pipelined()).answers.length === 2);
     });
+
+  it('may have five waiting requests whatever those of all others take', () => {
+    const bytes = new PerKeyCounter<Connection>();
+    const [one, other] = [1, 2].map(() => new Connection(new Socket(), bytes, () => {})) as [
+      Connection,
+      Connection,
+    ];
+    bytes.add(other, 32 * 2 ** 20);
+    const taken = Array.from({ length: 7 }, () =>
+      one.take(new ServerResponse(new IncomingMessage(new Socket())), false),
+    );
+    expect(taken).to.deep.equal([...Array<string>(6).fill('taken'), 'too many']);
+  });
 
   it('serves ten thousand requests, and closes with the response to the last', async function () {
     this.slow(4000);
