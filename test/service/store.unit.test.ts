@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import {
@@ -46,6 +47,13 @@ describe('The module of EVENT_STORE', () => {
         .that.includes(file)
         .and.includes(problem);
     });
+
+  it('is refused if it is not a file, such as a device, which Node would read without end', async () => {
+    const { config } = readConfig({ EVENT_STORE: path('.'), AUTH_TOKENS: 'a:b' });
+    expect(await rejection(openStore(config!, pino({ enabled: false }))))
+      .to.be.instanceOf(UnusableStoreModule)
+      .with.property('message', `there is no file ${resolve(path('.'))}`);
+  });
 
   it('may be a CommonJS module whose exports Node cannot name, and its store an object of a class', async () => {
     file = path('store.cjs');
