@@ -7,7 +7,10 @@ export function messagesOf(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [String(error)];
   const { name, message, cause, errors = [] } = error as Error & { readonly errors?: readonly unknown[] };
   const own = message || [...new Set(errors.flatMap(messagesOf))].join(', ') || name;
-  return cause instanceof Error ? [own, ...messagesOf(cause)] : [own];
+  if (!(cause instanceof Error)) return [own];
+  const causes = messagesOf(cause);
+  // Whoever wraps an error may take over its message.
+  return causes[0] === own ? causes : [own, ...causes];
 }
 
 /** Describes an error and its causes on one line, without a stack trace. */

@@ -151,6 +151,12 @@ describe('plant-store', () => {
       expect(outcome.error.startsWith(`plant-store: ${message}`), outcome.error).to.equal(true);
     });
 
+  it('shows of a bug each error that its own stands for', async () => {
+    const bug = new AggregateError([new Error('::1'), new Error('127.0.0.1')]);
+    const { error } = await runCli({ openStore: () => Promise.reject(bug) }, 'list --user a');
+    for (const message of ['::1', '127.0.0.1']) expect(error).to.contain(`Error: ${message}\n`);
+  });
+
   it('prints its progress every five seconds as a plain line, unless it is quiet', async () => {
     for (const [total, quiet, ...lines] of [
       [2000, false, '1,000 of 2,000 events (50 %)'],
