@@ -1,8 +1,9 @@
 /** The app beside other middleware, under a server of Node, and for pages of other origins; other applications under `listen`. */
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
+import { text as textOf } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import Koa from 'koa';
@@ -265,6 +266,22 @@ describe('A page of another origin', () => {
       ['GET', '/plants', GARDEN, { status: 431, vary: 'Origin', ...shared }, MANY_FIELDS],
     ] as const)
       expect(await asked(url + path, method, { Origin: origin, ...more }), origin).to.deep.equal(expected);
+    await stop();
+  });
+
+  it('may read that its request was malformed, in a field or in its body', async () => {
+    const { url, stop } = await startWatched({ CORS_ORIGINS: GARDEN });
+    const origin = `Origin: ${GARDEN}\r\n`;
+    for (const bytes of [
+      bytesOf('GET', '/plants', `${origin}Expect: more\r\n`),
+      `${bytesOf('POST', '/plants', `${origin}${JSON_TYPE}Transfer-Encoding: chunked\r\n`)}zz\r\n`,
+    ]) {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('utf8');
+      const answer = await textOf(socket.end(bytes));
+      expect(answer)
+        .to.match(/^HTTP\/1\.1 400 .*"error":40000/s)
+        .and.contain(`\r\nAccess-Control-Allow-Origin: ${GARDEN}\r\n`);
+    }
     await stop();
   });
 

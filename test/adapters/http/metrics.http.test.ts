@@ -59,6 +59,10 @@ describe('The admin port', () => {
     expect(await statuses(url)).to.deep.equal([200, 200, 404, 200, 401, 200]);
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as { paths: object };
     expect(document.paths).to.include.keys('/health/ready').and.not.to.have.any.keys('/metrics');
+    const allows = [];
+    for (const path of [`${adminUrl}/metrics`, `${adminUrl}/plants`, `${url}/metrics`])
+      allows.push((await fetch(path, { method: 'FLOURISH' })).headers.get('allow'));
+    expect(allows).to.deep.equal(['GET, HEAD, OPTIONS', null, null]);
   });
 
   it('answers if clients have all connections of the public port; its requests are counted and logged alike', async () => {

@@ -1,6 +1,6 @@
 import Router, { type RouterContext } from '@koa/router';
 import type { Context, Handler, State } from '../context';
-import { METHODS, type Paths, openApi } from '../openapi';
+import { METHODS, type Paths } from '../openapi';
 import { HttpProblem, PROBLEMS } from '../problems';
 
 /** Answers a request. `id` is the parameter of its path, as sent: the router decodes its `params`. */
@@ -11,8 +11,10 @@ export type Routes<Path extends keyof Paths> = {
   readonly [Each in Path]: { readonly [Method in keyof Paths[Each]]: Handle };
 };
 
+type AnyRoutes = Readonly<Record<string, Readonly<Record<string, Handle>>>>;
+
 /** Calls the handler of a path and method. Case and trailing slashes count. Each router, and each layer of one, costs time. */
-export function route(routes: Readonly<Record<string, Readonly<Record<string, Handle>>>>): Handler {
+export function route(routes: AnyRoutes): Handler {
   const router = new Router<State>({ sensitive: true, strict: true });
   for (const [path, operations] of Object.entries(routes))
     for (const [method, handle] of Object.entries(operations))
@@ -36,20 +38,23 @@ export const otherMethods: Handler = (ctx, next) => {
   ctx.status = 204;
 };
 
-/** By the pattern of a path: the methods of its operations. */
-const DOCUMENTED = Object.entries(openApi.paths).map(([path, operations]) => {
-  const isServed = (method: string) =>
-    method === 'OPTIONS' || (method === 'HEAD' ? 'get' : method.toLowerCase()) in operations;
-  const pattern = new RegExp(`^${path.replaceAll('.', '[.]').replace('{id}', '[^/]+')}$`);
-  return [pattern, METHODS.filter(isServed).join(', ')] as const;
-});
+/** `Allow` of the path of a request target; `undefined` if there is no such path. */
+export type Allowed = (target: string) => string | undefined;
 
-/** The failure of a request with a method that Node does not know. Without `Allow` if the document has no such path. */
-export function unknownMethod(target: string): HttpProblem {
-  const [path = ''] = target.split('?');
-  return methodNotAllowed(DOCUMENTED.find(([pattern]) => pattern.test(path))?.[1]);
+/** For requests that Node does not pass on to the app, because it does not know their method. */
+export function allowedBy(routes: AnyRoutes): Allowed {
+  const paths = Object.entries(routes).map(([path, operations]) => {
+    const isServed = (method: string) =>
+      method === 'OPTIONS' || (method === 'HEAD' ? 'get' : method.toLowerCase()) in operations;
+    const pattern = new RegExp(`^${path.replaceAll('.', '[.]').replace('{id}', '[^/]+')}$`);
+    return [pattern, METHODS.filter(isServed).join(', ')] as const;
+  });
+  return (target) => {
+    const [path = ''] = target.split('?');
+    return paths.find(([pattern]) => pattern.test(path))?.[1];
+  };
 }
 
-function methodNotAllowed(allow?: string): HttpProblem {
+export function methodNotAllowed(allow?: string): HttpProblem {
   return new HttpProblem(PROBLEMS.methodNotAllowed, allow === undefined ? {} : { headers: { Allow: allow } });
 }
