@@ -56,6 +56,38 @@ const GENERATORS = {
   },
 };
 
+interface PostmanField {
+  readonly key: string;
+  readonly value: string;
+  readonly disabled?: boolean;
+}
+
+/** A collection, a folder, or a request. */
+interface PostmanItem {
+  readonly item?: readonly PostmanItem[];
+  readonly name?: string;
+  readonly request?: PostmanRequest;
+}
+
+interface PostmanRequest {
+  readonly method: string;
+  readonly url: {
+    readonly path: readonly string[];
+    readonly query?: readonly PostmanField[];
+    readonly variable?: readonly PostmanField[];
+  };
+  readonly header: readonly PostmanField[];
+  readonly body?: { readonly raw?: string };
+}
+
+function requestsOf({
+  item = [],
+  name = '',
+  request,
+}: PostmanItem): readonly { readonly name: string; readonly request: PostmanRequest }[] {
+  return [...item.flatMap(requestsOf), ...(request ? [{ name, request }] : [])];
+}
+
 /** Beside node_modules, where @hey-api/openapi-ts looks for it. */
 const TSCONFIG = {
   compilerOptions: { strict: true, module: 'nodenext', target: 'es2023', types: ['node'], allowJs: true },
@@ -142,6 +174,28 @@ describe('With the tools that it names, docs/clients.md', function () {
     expect(await run('node program.js', cwd)).to.equal('Moss\nFern\n');
     expect(String(await lost)).to.contain('200');
     await proxy.close();
+  });
+
+  it('makes requests for Postman that the service accepts as they are', async () => {
+    const { cwd } = newProject('postman');
+    await run(`curl -s ${service.url}/openapi.json >openapi.json`, cwd);
+    await run(theBlock('sh postman').replace('npx ', ''), cwd);
+    const collection = JSON.parse(fs.readFileSync(join(cwd, 'postman.json'), 'utf8')) as PostmanItem;
+    const outcomes: Record<string, number> = {};
+    for (const { name, request } of requestsOf(collection)) {
+      if (!request.url.path.includes('plants')) continue;
+      const enabled = ({ disabled }: PostmanField) => disabled !== true;
+      const query = (request.url.query ?? []).filter(enabled).map(({ key, value }) => `${key}=${value}`);
+      const fields = request.header.filter(enabled).map(({ key, value }) => [key, value] as const);
+      const answer = await user.send({
+        method: request.method,
+        path: `/plants${request.url.variable?.map(({ value }) => `/${value}`).join('') ?? ''}?${query.join('&')}`,
+        headers: Object.fromEntries(fields),
+        ...(request.body?.raw !== undefined && { body: request.body.raw }),
+      });
+      outcomes[name] = answer.status;
+    }
+    expect(outcomes).to.deep.equal({ 'Create a plant': 200, 'List plants': 200, 'Delete a plant': 204 });
   });
 
   it('has a document in which redocly and spectral find nothing', async () => {
