@@ -15,6 +15,15 @@ import { FERN, type Opened, openedPerTest, succeeds } from './opened';
 const redisCli = (port: number, ...command: string[]) =>
   execFileSync('redis-cli', ['-p', String(port), ...command], { stdio: 'pipe', encoding: 'utf8' });
 
+function roleOf(port: number): string | undefined {
+  try {
+    return redisCli(port, 'ROLE').split('\n')[0];
+  } catch {
+    // A server whose role changes disconnects its clients.
+    return undefined;
+  }
+}
+
 /** The old primary goes on, and accepts writes that the new one never gets. */
 describeOwnRedis('A planned failover by Sentinel that leaves the old primary a primary', (startRedis) => {
   const open = openedPerTest();
@@ -43,14 +52,7 @@ describeOwnRedis('A planned failover by Sentinel that leaves the old primary a p
   afterEach(() => sentinel.stop());
 
   const beginFailover = () => redisCli(sentinel.port, 'SENTINEL', 'FAILOVER', 'plants');
-  const isPromoted = (): boolean => {
-    try {
-      return redisCli(replica.port, 'ROLE').startsWith('master');
-    } catch {
-      // At its promotion it disconnects its clients.
-      return false;
-    }
-  };
+  const isPromoted = () => roleOf(replica.port) === 'master';
 
   it('does not acknowledge a write that the old primary executes after the promotion', async () => {
     await primary.freeze();
@@ -73,6 +75,9 @@ describeOwnRedis('A planned failover by Sentinel that leaves the old primary a p
 
 describeOwnRedis('A planned failover to a replica, and both accept writes as replicas', (startRedis) => {
   const open = openedPerTest();
+  const pathOf = temporaryDirectory();
+  let sentinel: RedisProgram | undefined;
+  afterEach(() => sentinel?.stop());
 
   /** Users whose append was acknowledged before, during and after the change, and whose stream is missing then. */
   async function lostIn(store: Opened, change: () => Promise<unknown>): Promise<string[]> {
@@ -105,8 +110,7 @@ describeOwnRedis('A planned failover to a replica, and both accept writes as rep
     return lost;
   }
 
-  const isReplica = async ({ admin }: RedisServer) =>
-    (await admin.info('replication')).includes('role:slave');
+  const isReplica = ({ port }: RedisServer) => roleOf(port) === 'slave';
   const writable = ['--replica-read-only', 'no'];
 
   it('loses nothing that was acknowledged: CLUSTER FAILOVER', async () => {
@@ -122,9 +126,35 @@ describeOwnRedis('A planned failover to a replica, and both accept writes as rep
       until(async () => {
         await replica.admin.call('CLUSTER', 'FAILOVER').catch(() => {});
         await pause(500);
-        return !(await isReplica(replica));
+        return !isReplica(replica);
       });
     expect(await lostIn(store, failOver)).to.deep.equal([]);
-    expect(await isReplica(primary)).to.equal(true);
+    expect(isReplica(primary)).to.equal(true);
   });
+
+  for (const waitReplicas of [0, 1])
+    it(`loses nothing that was acknowledged: SENTINEL FAILOVER, with ${waitReplicas} replicas that confirm`, async () => {
+      const [primary, replica] = await startReplicated(startRedis, ...writable);
+      sentinel = await startSentinel(pathOf('sentinel'), THIS_MACHINE, primary, {
+        times: { 'down-after-milliseconds': 60_000 },
+      });
+      await until(async () => {
+        const [known] = (await sentinel!.call('SENTINEL', 'REPLICAS', 'plants')) as string[][];
+        return known?.join().includes('master-link-status,ok') === true;
+      });
+      const nodes = [{ host: '127.0.0.1', port: sentinel.port }];
+      const store = await open({
+        url: 'redis://x',
+        sentinels: { nodes, master: 'plants' },
+        waitReplicas,
+        timeoutMs: 2000,
+      });
+      const failOver = async () => {
+        // A replica that has just synchronized may not have loaded anything.
+        await until(async () => (await replica.admin.dbsize()) > 1);
+        await sentinel!.call('SENTINEL', 'FAILOVER', 'plants');
+        await until(() => !isReplica(replica) && isReplica(primary));
+      };
+      expect(await lostIn(store, failOver)).to.deep.equal([]);
+    });
 });
