@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
+import { theBlock } from '../docs/samples';
 import { HttpClient } from '../support/client';
 import { pendingIf } from '../support/programs';
 import { dockerAnswers, untilReached } from '../support/redis/docker';
@@ -57,6 +58,11 @@ describeDocker('The service on a Redis in a container, started by testcontainers
 
 describeDocker('The image', () => {
   const NAME = 'plant-store:test';
+  /** The commands of docs/operations.md, with a name that replaces no image of this machine. */
+  const [BUILD = '', RUN = ''] = theBlock('sh container')
+    .trim()
+    .split('\n')
+    .map((line) => line.replace('docker ', '').replace(/plant-store(?= \.$|$)/, NAME));
   const containers: string[] = [];
   const inspect = (what: string, name: string) => docker('inspect', '--format', `{{${what}}}`, name);
   /** Starts a container, and waits until its own health check succeeds. */
@@ -71,7 +77,8 @@ describeDocker('The image', () => {
   before(async () => {
     // The base image of this machine reaches its package registry through the network of the host.
     const local = NODE_IMAGE ? ['--network', 'host', '--build-arg', `NODE_IMAGE=${NODE_IMAGE}`] : [];
-    await docker('build', ...local, '--tag', NAME, '.');
+    const [command = '', ...args] = BUILD.split(' ');
+    await docker(command, ...local, ...args);
   });
   after(() => Promise.all(containers.map((id) => docker('rm', '--force', '--volumes', id))));
 
@@ -81,10 +88,13 @@ describeDocker('The image', () => {
     expect(await shell).to.contain('executable file not found');
   });
 
-  it('serves without root on a read-only file system, and ends with 0 after SIGTERM', async () => {
-    const { id, url } = await start('--read-only', '--cap-drop', 'ALL');
+  it('serves as docs/operations.md starts it, without root on a read-only file system, and ends with 0 after SIGTERM', async () => {
+    const [command = '', ...args] = RUN.replace(':3000:3000', '::3000').split(' ');
+    const id = await docker(command, '--detach', '--cap-drop', 'ALL', ...args);
+    containers.push(id);
+    const url = `http://${await docker('port', id, '3000')}`;
     expect(await inspect('.Config.User', id)).to.equal('65532:65532');
-    const client = new HttpClient(url);
+    const client = new HttpClient(url, 'alice', /AUTH_TOKENS=alice:(\S+)/.exec(RUN)![1]);
     await untilReached(() => client.list());
     expect(await client.create(1, 'Fern')).to.include({ status: 200 });
     await docker('stop', '--time', '30', id);
