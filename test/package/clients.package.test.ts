@@ -13,7 +13,7 @@ import { type WatchedService, startWatched } from '../support/watched-service';
 /** Those that run on the oldest supported Node. */
 const TOOLS = [
   ...['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', '@hey-api/openapi-ts@0.95.0', 'orval@7.13.2'],
-  ...['swagger-typescript-api@13.13.0', 'core-js@3.51.0'],
+  ...['swagger-typescript-api@13.13.0', 'core-js@3.51.0', 'openapi-to-postmanv2@6.3.3'],
   ...['@redocly/cli@2.77.0', '@stoplight/spectral-cli@6.16.3'],
 ];
 
@@ -179,7 +179,7 @@ describe('With the tools that it names, docs/clients.md', function () {
   it('makes requests for Postman that the service accepts as they are', async () => {
     const { cwd } = newProject('postman');
     await run(`curl -s ${service.url}/openapi.json >openapi.json`, cwd);
-    await run(theBlock('sh postman').replace('npx ', ''), cwd);
+    await run(theBlock('sh postman').replace('npx openapi-to-postmanv2', 'openapi2postmanv2'), cwd);
     const collection = JSON.parse(fs.readFileSync(join(cwd, 'postman.json'), 'utf8')) as PostmanItem;
     const outcomes: Record<string, number> = {};
     for (const { name, request } of requestsOf(collection)) {

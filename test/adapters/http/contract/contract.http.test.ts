@@ -211,6 +211,11 @@ describe('The service in memory', () => {
       (await anyone({ path, headers: { 'X-Request-Id': id } })).headers['x-request-id'];
     for (const id of ['abc-123_x.y', 'x'.repeat(64)]) expect(await idOf('/', id)).to.equal(id);
     for (const id of ['x'.repeat(65), 'a b', 'a;b', '', 'ü']) expect(await idOf('/', id)).to.equal(undefined);
+    const user = service.user();
+    const { etag = '' } = (await user.list()).headers;
+    // A browser replaces the fields of the list that it stored by these.
+    const unchanged = await user.get('/plants', { 'If-None-Match': etag, 'X-Request-Id': 'second' });
+    expect([unchanged.status, unchanged.headers['x-request-id']]).to.deep.equal([304, 'second']);
     expect(await idOf('/nothing', ''))
       .to.match(/^[0-9a-f-]{36}$/)
       .and.not.to.equal(await idOf('/nothing', ''));

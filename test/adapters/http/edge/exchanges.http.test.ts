@@ -108,6 +108,7 @@ const KEPT: Readonly<Record<string, Row>> = {
   'an id that is taken': [post(`{"id":1,"name":"${MARK}"}`), 40003],
   '100 header fields': [request('GET', '/plants', 'X-Small: x\r\n'.repeat(98)), 200],
   'a header field of 15 KiB': [field(`X-Large: ${'x'.repeat(15 * 1024)}`), 200],
+  'a body of a GET, of any length': [request('GET', '/plants', '', 'x'.repeat(3 * BODY_LIMIT)), 200],
   'an ignored body of the limit': [`${CHUNKED_DELETE}3e8\r\n${'x'.repeat(BODY_LIMIT)}\r\n0\r\n\r\n`, 40401],
   'an expectation': [[expecting, PLANT, remove], 100, 200, 204],
   'an expectation of a DELETE': [[CHUNKED_DELETE.replace(HOST, HOST + CONTINUE), '0\r\n\r\n'], 100, 40401],
