@@ -63,6 +63,18 @@ describe('The query of a list', () => {
       if (text === '') expect(query).to.deep.equal(WHOLE_LIST);
     });
 
+  it('decodes only what is known of its parameters, of which there may be thousands', () => {
+    const decodeAll = globalThis.decodeURIComponent;
+    let decoded = 0;
+    globalThis.decodeURIComponent = (text) => (decoded++, decodeAll(text));
+    try {
+      expect(formatQuery(parseQuery(`${'%&'.repeat(8000)}l%69m%49t=9&%6C%69%6dit=%32`))).to.equal('limit=2');
+    } finally {
+      globalThis.decodeURIComponent = decodeAll;
+    }
+    expect(decoded).to.equal(2);
+  });
+
   for (const [name, message, ...values] of [
     // A plus in a query is a space.
     ['limit', 'limit must be a number of plants in decimal digits, 0 or more', '+1', ...LIMITS],
