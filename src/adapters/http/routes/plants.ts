@@ -3,7 +3,7 @@ import { type PlantStore, WHOLE_LIST } from '../../../application';
 import { parsePlantId } from '../../../domain';
 import { type BodyReader, hasBody, requireJson } from '../body';
 import { isNotModified, requireNoTags } from '../conditions';
-import { type Context, sendJson, varyBy } from '../context';
+import { type Context, sendJson, varyBy, whileConnected } from '../context';
 import type { Routes } from '../middleware/route';
 import { newPlantOf } from '../new-plant';
 import { type Pages, entityTag } from '../pages';
@@ -24,7 +24,7 @@ export function plantRoutes(
   async function list(ctx: Context): Promise<void> {
     const { user } = ctx.state;
     const { limit, after } = parseQuery(ctx.querystring);
-    const listing = await plants.list(user, { limit, after });
+    const listing = await plants.list(user, { limit, after }, whileConnected(ctx));
     const { next } = listing.page;
     const etag = entityTag(listing.head);
     const isKnown = isNotModified(ctx, etag);
@@ -51,7 +51,7 @@ export function plantRoutes(
     const body = await readBody(ctx);
     const plant =
       body.length < LONG_BODY ? newPlantOf(body) : await scheduler.do(ctx.state.user, () => newPlantOf(body));
-    const { rejection } = await plants.create(ctx.state.user, plant);
+    const { rejection } = await plants.create(ctx.state.user, plant, whileConnected(ctx));
     if (rejection) {
       const isCondition = ctx.req.headers['if-none-match'] !== undefined;
       throw isCondition ? new HttpProblem(PROBLEMS.preconditionFailed) : REJECTIONS[rejection];
@@ -67,7 +67,7 @@ export function plantRoutes(
     if (hasBody(ctx)) await readBody(ctx);
     const id = parsePlantId(sentId);
     if (id === undefined) throw new HttpProblem(PROBLEMS.badPathId);
-    const { rejection } = await plants.delete(ctx.state.user, id);
+    const { rejection } = await plants.delete(ctx.state.user, id, whileConnected(ctx));
     if (rejection) throw REJECTIONS[rejection];
     ctx.status = 204;
   }

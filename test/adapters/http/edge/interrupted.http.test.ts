@@ -7,7 +7,7 @@ import bodyParser from 'koa-bodyparser';
 import { type HttpServer, listen } from '../../../../src/adapters/http';
 import { type User, parseUser } from '../../../../src/application';
 import { RawSocket } from '../../../support/raw-socket';
-import { JSON_TYPE, create, request } from '../../../support/requests';
+import { JSON_TYPE, LIST, create, request } from '../../../support/requests';
 import { SlowStore } from '../../../support/served';
 import { until } from '../../../support/until';
 import { appWith } from '../app-with';
@@ -48,6 +48,8 @@ const INTERRUPTIONS: Readonly<Record<string, readonly [(client: RawSocket) => un
   silence: [() => {}, 408],
   'a reset': [(client) => client.reset()],
 };
+
+const WITHDRAWN = { create: create(2), delete: request('DELETE', '/plants/2'), list: LIST };
 
 describe('A request that its client interrupts', () => {
   const store = new SlowStore();
@@ -136,6 +138,29 @@ describe('A request that its client interrupts', () => {
     await until(() => server.connections() === 0 && reports.length >= clients.length);
     expect(reports).to.have.length(clients.length);
   });
+
+  for (const [what, bytes] of Object.entries(WITHDRAWN))
+    it(`is withdrawn while it waits for an earlier one of its user, and does nothing: a ${what}`, async () => {
+      store.delayMs = 60_000;
+      await until(() => server.connections() === 0);
+      const [first, gone, later] = await Promise.all([open(), open(), open()]);
+      first.send(create(1));
+      await until(() => store.trips === 1);
+      gone.send(bytes);
+      // What was sent before has been started when these are answered.
+      for (let times = 0; times < 2; times++) await later.send(request('GET', '/')).answer();
+      gone.reset();
+      await until(() => server.connections() === 2);
+      store.delayMs = 0;
+      await first.answer();
+      await until(() => reports.length === 4);
+      const failures = reports.map(({ error, errorNumber }) => error ?? errorNumber);
+      expect(failures.filter((failure) => failure !== undefined)).to.have.members([40000]);
+      expect(store.trips).to.equal(1);
+      await first.send(request('DELETE', '/plants/1')).answer();
+      for (const client of [first, later]) client.reset();
+      await until(() => server.connections() === 0);
+    });
 
   it('is not executed if the rest of its body arrives after the refusal, and its user is known only then', async () => {
     let know!: (known: User) => void;
