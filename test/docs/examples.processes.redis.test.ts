@@ -1,8 +1,15 @@
+import { spawn } from 'node:child_process';
 import { cpSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
+import { openRedisEventStore } from '../../src/adapters/redis';
+import { BEGINNING, type EventStore, streamOf } from '../../src/event-sourcing';
+import { describeOwnPostgres, describePostgres, query } from '../support/postgres';
 import { pendingIf } from '../support/programs';
 import { describeOwnRedis } from '../support/redis';
+import { TestProcess } from '../support/service-process';
+import { until } from '../support/until';
 import { type Project, newProject } from './samples';
 
 /** Not among the packages of this project: the test installs them. */
@@ -35,22 +42,77 @@ describe('docs/examples', function () {
 
   const PASSED = /^# pass [1-9]\d/m;
   const test = '--test --test-reporter tap';
-  const orders = `node ${test} dist/orders/ dist/emmett-store/`;
+  const withStore = `node ${test} dist/orders/ dist/emmett-store/ dist/grpc/`;
+  const withPostgres = `node ${test} dist/postgres-read-model/`;
 
   it('pass their tests in memory', () => {
-    expect(project.run(orders, { REDIS_URL: '' })).to.match(PASSED);
+    expect(project.run(withStore, { REDIS_URL: '' })).to.match(PASSED);
+  });
+
+  describePostgres('with PostgreSQL', (postgres) => {
+    it('pass their tests in memory', () => {
+      expect(project.run(withPostgres, { REDIS_URL: '', POSTGRES_URL: postgres.url })).to.match(PASSED);
+    });
   });
 
   describeOwnRedis('on Redis', (startRedis) => {
     it('pass their tests', async () => {
       const { url, admin } = await startRedis();
-      expect(project.run(orders, { REDIS_URL: url })).to.match(PASSED);
+      expect(project.run(withStore, { REDIS_URL: url })).to.match(PASSED);
       expect(await admin.keys('emmett-*:accounts/*:events')).not.to.deep.equal([]);
       const [REDIS_KEY_PREFIX] = /^orders-[^:]*/.exec((await admin.keys('orders-*'))[0]!)!;
       const settings = { EVENT_STORE: 'redis', REDIS_URL: url, REDIS_KEY_PREFIX };
       const command = 'node dist/orders/events.js events';
       const out = project.run(`${command} verify -q && ${command} export -q --user other`, settings);
       expect(out).to.include('"stream":"orders/other"').and.to.include('"type":"OrderPlaced"');
+    });
+
+    describePostgres('with PostgreSQL', (postgres) => {
+      it('pass their tests', async () => {
+        const { url } = await startRedis();
+        expect(project.run(withPostgres, { REDIS_URL: url, POSTGRES_URL: postgres.url })).to.match(PASSED);
+      });
+    });
+
+    describeOwnPostgres('with a PostgreSQL that is killed', (startPostgres) => {
+      let worker: TestProcess | undefined;
+      afterEach(() => worker?.kill());
+
+      it('apply each event exactly once', async () => {
+        const [redis, postgres] = [await startRedis(), await startPostgres()];
+        const env = { ...process.env, REDIS_URL: redis.url, POSTGRES_URL: postgres.url };
+        const main = project.path('dist/postgres-read-model/main.js');
+        const start = () => new TestProcess(spawn(process.execPath, [main], { env }));
+        const rows = (sql: string) => query(postgres.url, sql).catch(() => []);
+        const opened = await openRedisEventStore({ url: redis.url, keyPrefix: 'orders' });
+        worker = start();
+        const sold = new Sales(opened.store);
+        for (const killed of ['postgres', 'both', 'postgres', 'worker', 'both', 'postgres']) {
+          const before = sold.events;
+          const selling = sold.sell();
+          // While events come, at any moment of a batch.
+          await until(async () => (await rows('SELECT FROM heads')).length > 0 && sold.events > before);
+          await pause(Math.random() * 500);
+          if (killed !== 'worker') await postgres.kill9();
+          if (killed !== 'postgres') await worker.kill();
+          if (killed !== 'worker') await postgres.start();
+          if (killed !== 'postgres') worker = start();
+          await selling;
+        }
+        const applied = 'SELECT sum(version)::int AS events FROM heads';
+        const allApplied = () => until(async () => (await rows(applied))[0]?.['events'] === sold.events);
+        await allApplied();
+        // While its connections are idle.
+        await postgres.kill9();
+        await postgres.start();
+        await sold.sell();
+        opened.close();
+        await allApplied();
+        await until(async () => (await rows('SELECT FROM sales')).length > 0);
+        expect(await rows('SELECT * FROM sales ORDER BY article')).to.deep.equal(sold.rows);
+        worker.signal('SIGTERM');
+        expect((await worker.ended).code).to.equal(0);
+      });
     });
   });
 
@@ -64,3 +126,42 @@ describe('docs/examples', function () {
     expect(out).to.equal('Fern\n1\tFern\nErased 1 event of alice.\n');
   });
 });
+
+/** Orders whose lines come one by one, and what they sum up to. */
+class Sales {
+  /** The number of all events. */
+  events = 0;
+  readonly #sold = [0, 0, 0];
+  readonly #heads = Array.from({ length: 40 }, () => BEGINNING);
+
+  constructor(private readonly store: EventStore) {}
+
+  /** Adds lines to all orders for two seconds. */
+  async sell(): Promise<void> {
+    const end = performance.now() + 2000;
+    await Promise.all(
+      this.#heads.map(async (_, order) => {
+        while (performance.now() < end) await this.#addLine(order);
+      }),
+    );
+  }
+
+  async #addLine(order: number): Promise<void> {
+    const quantity = ++this.events;
+    const article = quantity % this.#sold.length;
+    const event = { type: 'LineAdded', data: JSON.stringify({ article: `a${article}`, quantity, price: 2 }) };
+    const name = streamOf('orders', `order ${order}`);
+    const result = await this.store.append(name, this.#heads[order]!, `commit ${quantity}`, [event]);
+    if (result.status !== 'appended') throw new Error(result.status);
+    this.#heads[order] = result.head;
+    this.#sold[article]! += quantity;
+  }
+
+  get rows() {
+    return this.#sold.map((quantity, article) => ({
+      article: `a${article}`,
+      quantity: String(quantity),
+      cents: String(2 * quantity),
+    }));
+  }
+}

@@ -52,7 +52,8 @@ function place(lines: readonly Line[]): Decision<OrderEvent, OrderRejection> {
 
 /** Whether it is an integer, 1 or more, that a JavaScript number holds exactly. */
 const isWhole = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
-const isText = (value: unknown) => typeof value === 'string' && value.isWellFormed();
+/** Without U+0000, which a text of PostgreSQL cannot contain: an event that a read model refuses would stop it forever. */
+const isText = (value: unknown) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 
 const totalOf = (lines: readonly Line[]) => lines.reduce((sum, line) => sum + line.quantity * line.price, 0);
 
