@@ -1,7 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisClient } from './client';
 import { UnexpectedReply } from './reason';
-import { isRefusal } from './refusal';
+import { isRefusedCall } from './refusal';
 import type { Proof, ReplicaLease } from './script';
 import {
   type Facts,
@@ -9,7 +9,7 @@ import {
   type Requirements,
   type Values,
   findProblems,
-  leaseOf,
+  computeLease,
 } from './server-checks';
 
 /**
@@ -103,7 +103,7 @@ async function examineServer(node: Redis, requirements: Requirements): Promise<E
   const keys = Number(/^keys=(\d+)/.exec(info[`db${number}`] ?? '')?.[1] ?? 0);
   return {
     ...{ address: addressOf(node), runId: info['run_id'], isReplica: info['role'] === 'slave', keys },
-    ...{ findings: findProblems(facts), lease: leaseOf(config) },
+    ...{ findings: findProblems(facts), lease: computeLease(config) },
   };
 }
 
@@ -113,7 +113,7 @@ async function examineServer(node: Redis, requirements: Requirements): Promise<E
  */
 function ifRefused<T>(instead: T): (error: unknown) => T {
   return (error) => {
-    if (isRefusal(error)) return instead;
+    if (isRefusedCall(error)) return instead;
     throw error;
   };
 }

@@ -7,9 +7,9 @@ import { type Findings, type ReportFinding, refusalText } from './findings';
 import type { Keys } from './keys';
 import { type Lineages, emptiedServer } from './lineages';
 import { UnexpectedReply } from './reason';
-import { isRefusal } from './refusal';
+import { isRefusedCall } from './refusal';
 import { findMissingRight } from './rights';
-import { type Doubt, type Proof, doubtOf } from './script';
+import { type Objection, type Proof, parseObjection } from './script';
 import { CHECKS, type Finding, NO_LEASE } from './server-checks';
 import { CONNECTION_NAME } from './settings';
 import type { StoreId } from './store-id';
@@ -122,7 +122,7 @@ export class Guard {
   }
 
   handleMissingReplicas(): void {
-    this.options.findings.refused('NOREPLICAS');
+    this.options.findings.noteRefusal('NOREPLICAS');
   }
 
   /**
@@ -130,9 +130,9 @@ export class Guard {
    * reply means that the server must not be used, all guards of that server refuse it from now on.
    */
   handleRefusal(error: Error): StoreUnavailable {
-    const doubt = doubtOf(error.message);
-    if (doubt === undefined) return this.#handleRefusedCommand(error);
-    if (doubt === 'unconfirmed') {
+    const objection = parseObjection(error.message);
+    if (objection === undefined) return this.#handleRefusedCommand(error);
+    if (objection === 'unconfirmed') {
       this.handleMissingReplicas();
       void this.options.sentinels?.ask();
       const why = 'too few replicas confirm that this Redis is still the primary';
@@ -144,7 +144,7 @@ export class Guard {
       return new StoreUnavailable('Redis was made a replica', { reason: 'store_refused' });
     }
     const server = this.#server;
-    for (const guard of [this, ...this.others]) if (guard.#server === server) guard.#distrust(doubt);
+    for (const guard of [this, ...this.others]) if (guard.#server === server) guard.#distrust(objection);
     return this.#unavailable();
   }
 
@@ -155,20 +155,20 @@ export class Guard {
   }
 
   #handleRefusedCommand(error: Error): StoreUnavailable {
-    this.options.findings.refused(error.message);
-    const right = isRefusal(error) && this.options.findings.textOf('missing_right');
+    this.options.findings.noteRefusal(error.message);
+    const right = isRefusedCall(error) && this.options.findings.textOf('missing_right');
     // The examination finds out which right is missing.
     if (right === undefined) void this.#examine();
     const why = right ? `Redis refused the call, ${right}` : 'Redis refused the call';
     return new StoreUnavailable(why, { reason: 'store_refused', cause: error });
   }
 
-  #distrust(doubt: Exclude<Doubt, 'unconfirmed'>): void {
+  #distrust(objection: Exclude<Objection, 'unconfirmed'>): void {
     if (this.#state !== 'available') return;
-    this.#refuse(doubt === 'identity' ? 'Redis has another store' : 'Redis was made a replica');
+    this.#refuse(objection === 'identity' ? 'Redis has another store' : 'Redis was made a replica');
     // A server with a different store is examined on the same connection, because a reconnect would
     // lose the replies to the other calls that were refused, and their outcome would be unknown.
-    if (doubt === 'identity') void this.#examine();
+    if (objection === 'identity') void this.#examine();
     else this.connection.reconnect();
   }
 
@@ -192,7 +192,7 @@ export class Guard {
       // No other error is reported: a lost connection is examined after the reconnect, and a server
       // that stays connected was only too busy to answer.
       if (error instanceof ReplyError || error instanceof UnexpectedReply) {
-        this.options.findings.refused((error as Error).message);
+        this.options.findings.noteRefusal((error as Error).message);
         this.connection.fail(error as Error);
       }
     }
@@ -240,12 +240,14 @@ export class Guard {
       }
     const right = adoptsId !== 'no' && (await findMissingRight(client, keys, waitReplicas));
     if (right) found.push(right);
-    findings.examined(this, found);
+    findings.noteExamination(this, found);
 
     // In a Cluster a refused server affects only the users of its slots, unless all servers are
     // refused.
     const isPart = isCluster && refused.size < primaries;
-    this.#refusedNodes = new Map(isPart ? [...refused].map(([address, own]) => [address, textOf(own)]) : []);
+    this.#refusedNodes = new Map(
+      isPart ? [...refused].map(([address, own]) => [address, describeFindings(own)]) : [],
+    );
     return isPart ? [] : [...refused.values()].flat();
   }
 
@@ -275,7 +277,7 @@ export class Guard {
   }
 
   #judge(problems: readonly Finding[]): void {
-    if (problems.length > 0) return this.#refuse(textOf(problems));
+    if (problems.length > 0) return this.#refuse(describeFindings(problems));
     if (this.#state !== 'available') this.options.report('info', 'Redis is connected');
     this.#state = 'available';
     this.connection.forgetErrors();
@@ -326,7 +328,7 @@ function isRefused({ name }: Finding): boolean {
   return CHECKS[name].effect === 'refuse all';
 }
 
-function textOf(findings: readonly Finding[]): string {
+function describeFindings(findings: readonly Finding[]): string {
   return refusalText(findings.filter(isRefused).map(({ text }) => text));
 }
 
@@ -340,6 +342,6 @@ function slotOf(key: string): number {
  */
 async function nameConnection(client: Redis): Promise<void> {
   await client.client('SETNAME', CONNECTION_NAME).catch((error: unknown) => {
-    if (!isRefusal(error)) throw error;
+    if (!isRefusedCall(error)) throw error;
   });
 }

@@ -9,6 +9,6 @@ const STATES =
  * later. A command may be forbidden (NOPERM), renamed or disabled (unknown command), and providers
  * have messages of their own.
  */
-export function isRefusal(error: unknown): error is Error {
+export function isRefusedCall(error: unknown): error is Error {
   return error instanceof ReplyError && !STATES.test((error as Error).message);
 }

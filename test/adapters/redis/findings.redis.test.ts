@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
 import type { Redis } from 'ioredis';
 import { connect } from '../../../src/adapters/redis/client';
-import { reasonOf } from '../../../src/adapters/redis/reason';
+import { describeReason } from '../../../src/adapters/redis/reason';
 import { type RedisServer, describeOwnRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
@@ -181,16 +181,16 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
 
   it('is named at each address that its host has, in a few words', () => {
     const refused = ['::1:1', '127.0.0.1:1'].map((address) => new Error(`connect ECONNREFUSED ${address}`));
-    expect(reasonOf(new AggregateError(refused), 'localhost:1')).to.equal(
+    expect(describeReason(new AggregateError(refused), 'localhost:1')).to.equal(
       'localhost:1: connect ECONNREFUSED ::1:1, localhost:1: connect ECONNREFUSED 127.0.0.1:1',
     );
-    expect(reasonOf(new Error(`DENIED ${'x'.repeat(300)}`), 'a:1')).to.match(/^a:1: DENIED x{193} …$/);
+    expect(describeReason(new Error(`DENIED ${'x'.repeat(300)}`), 'a:1')).to.match(/^a:1: DENIED x{193} …$/);
   });
 
   it('has an error without words, which has its code or its name as reason', () => {
     const aggregate = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
     const reasons = [aggregate, new RangeError(''), new AggregateError([new Error('')])].map((error) =>
-      reasonOf(error, 'a:1'),
+      describeReason(error, 'a:1'),
     );
     expect(reasons).to.deep.equal(['a:1: ECONNREFUSED', 'a:1: RangeError', 'a:1: Error']);
   });

@@ -109,11 +109,11 @@ describe('The finding of a refused call', () => {
     const log: string[] = [];
     const findings = new Findings((level, message) => log.push(`${level} ${message}`), 1000, clock);
     for (let time = 1; time <= 2; time++) {
-      findings.refused('OOM command not allowed');
+      findings.noteRefusal('OOM command not allowed');
       await clock.pass(999);
       expect(findings.refusals, `time ${time}`).to.deep.equal(['out_of_memory']);
       await clock.pass(1);
-      findings.examined({}, []);
+      findings.noteExamination({}, []);
       expect(findings.refusals, `time ${time}`).to.deep.equal([]);
       expect(log.splice(0).map((line) => line.slice(0, 30))).to.deep.equal([
         'error Redis: it has reached ma',

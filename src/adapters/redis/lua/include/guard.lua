@@ -18,7 +18,7 @@ The last key is the key of the store id, unless `id` is empty.
 ]]
 local proof, replicas, lag, id = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 
-local function doubt()
+local function objection()
   if id ~= '' and redis.call('GET', KEYS[#KEYS]) ~= id then return 'identity' end
   if proof == 'nothing' then return nil end
   local info = redis.call('INFO', 'replication')
@@ -31,5 +31,5 @@ local function doubt()
   if missing > 0 then return 'unconfirmed' end
 end
 
-local why = doubt()
-if why then return redis.error_reply('DOUBT ' .. why) end
+local why = objection()
+if why then return redis.error_reply('OBJECTION ' .. why) end
