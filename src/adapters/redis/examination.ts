@@ -1,7 +1,7 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisClient } from './client';
-import { UnexpectedReply } from './reason';
-import { isRefusedCall } from './refusal';
+import { UnexpectedReply } from './error-text';
+import { isRefusedCall } from './refused-call';
 import type { Proof, ReplicaLease } from './script';
 import {
   type Facts,
