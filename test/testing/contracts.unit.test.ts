@@ -132,6 +132,21 @@ describe('The contract of an event store', () => {
     expect(await run().catch(String)).to.match(call);
   });
 
+  it('names the calls before a failure, whichever case it is', async () => {
+    const fault: Fault = ({ events }) => ({
+      store: {
+        async read(...call) {
+          const page = await events.read(...call);
+          return page.status === 'read' ? { ...page, events: page.events.slice(0, 2), more: false } : page;
+        },
+      },
+    });
+    const { run } = casesOf(eventStoreContract, fault).find(({ name }) => name.includes('1,024 events'))!;
+    expect(await run().catch(String)).to.match(
+      /\nThe last calls of a stream were:\n {2}append\(".+", \{"version":0.+, 1024 events\)\n {2}read\(".+\)\n$/,
+    );
+  });
+
   const silent = () => new Promise<never>(() => {});
 
   it('fails for a store that does not answer, also once it is closed, within its time limit', async () => {
