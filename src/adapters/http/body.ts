@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import bodyParser from 'koa-bodyparser';
 import type { User } from '../../application';
-import type { Context } from './context';
+import { type Context, isParsable } from './context';
 import { PerKeyCounter } from './per-key-counter';
 import { HttpProblem, PROBLEMS, closing, malformedHttp } from './problems';
 
@@ -15,7 +15,8 @@ export function requireJson(ctx: Context): void {
   const { 'content-type': type, 'content-encoding': coding = '' } = ctx.req.headers;
   const isJson =
     // What nearly all clients send need not be parsed.
-    type === 'application/json' || (ctx.is('application/json') && /^(?:utf-?8)?$/i.test(ctx.request.charset));
+    type === 'application/json' ||
+    (isParsable(type) && ctx.is('application/json') && /^(?:utf-?8)?$/i.test(ctx.request.charset));
   if (isJson && /^(?:identity)?$/i.test(coding)) return;
   const headers = { Accept: 'application/json', 'Accept-Encoding': 'identity' };
   throw new HttpProblem(PROBLEMS.unsupportedBody, { headers });

@@ -12,10 +12,10 @@ const CODING_SUFFIX = /--?(?:gzip|br|zstd)"$/;
  */
 export function isNotModified(ctx: Context, etag: string): boolean {
   const { 'if-match': match, 'if-none-match': noneMatch } = ctx.req.headers;
-  if (match !== undefined && match.trim() !== '*' && !tagsOf(match).includes(etag))
+  if (match !== undefined && match.trim() !== '*' && !tagsOf(match, etag).includes(etag))
     throw new HttpProblem(PROBLEMS.preconditionFailed);
   if (noneMatch === undefined) return false;
-  const isKnown = noneMatch.trim() === '*' || tagsOf(noneMatch).some((tag) => isWeaklyEqual(tag, etag));
+  const isKnown = noneMatch.trim() === '*' || tagsOf(noneMatch, etag).some((tag) => isWeaklyEqual(tag, etag));
   if (isKnown) ctx.status = 304;
   return isKnown;
 }
@@ -29,8 +29,10 @@ function isWeaklyEqual(tag: string, etag: string): boolean {
   return strong === etag || strong.replace(CODING_SUFFIX, '"') === etag;
 }
 
-function tagsOf(condition: string): readonly string[] {
-  return condition.match(/(?:W\/)?"[^"]*"/g) ?? [];
+/** The tags of a condition, if one of them may be equal to `etag`. Thousands of others take as long as ten requests. */
+function tagsOf(condition: string, etag: string): readonly string[] {
+  const withoutEnd = etag.slice(0, -1);
+  return (condition.includes(withoutEnd) && condition.match(/(?:W\/)?"[^"]*"/g)) || [];
 }
 
 /**

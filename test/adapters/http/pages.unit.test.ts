@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
+import { isNotModified } from '../../../src/adapters/http/conditions';
 import { Pages, entityTag } from '../../../src/adapters/http/pages';
 import { HttpProblem } from '../../../src/adapters/http/problems';
 import { formatQuery, parseQuery } from '../../../src/adapters/http/query';
@@ -216,6 +217,15 @@ describe('The text of a list', () => {
     expect(pages.sent).to.equal(513);
     await Promise.all(sent.map((each) => once(each.destroy(), 'close')));
     expect(pages.sent).to.equal(0);
+  });
+});
+
+describe('A condition', () => {
+  it('is not divided into its tags if none can be that of the list, because it may have thousands', () => {
+    const tags = { trim: () => '', includes: (text: string) => text !== '"1-c', match: () => expect.fail() };
+    const conditionOf = (field: string) => ({ req: { headers: { [field]: tags } } }) as never;
+    expect(isNotModified(conditionOf('if-none-match'), '"1-c"')).to.equal(false);
+    expect(() => isNotModified(conditionOf('if-match'), '"1-c"')).to.throw(HttpProblem);
   });
 });
 

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type Context, forbidCaching, sendJson } from '../context';
+import { type Context, forbidCaching, isParsable, sendJson } from '../context';
 import { DOCS_INITIALIZER, sendDocsPage } from '../docs-page';
 import { isNotModified } from '../conditions';
 import { downloadLimit } from '../downloads';
@@ -21,7 +21,8 @@ export function aboutRoutes({ metrics, swaggerUi }: AppOptions): Routes<'/' | '/
         forbidCaching(ctx);
         ctx.vary('Accept');
         const { title: name, version } = openApi.info;
-        const isBrowser = swaggerUi !== undefined && ctx.accepts('json', 'html') === 'html';
+        const isNegotiated = swaggerUi !== undefined && isParsable(ctx.req.headers.accept);
+        const isBrowser = isNegotiated && ctx.accepts('json', 'html') === 'html';
         if (isBrowser) ctx.redirect('docs');
         else sendJson(ctx, JSON.stringify({ name, version, docs: 'docs', openapi: 'openapi.json' }));
       },
@@ -68,7 +69,8 @@ function file(type: string, load: () => Promise<Buffer>): (ctx: Context) => Prom
     // The next request tries again.
     loading.catch(() => (loading = undefined));
     const content = await loading;
-    const encoding = ctx.acceptsEncodings('gzip', 'identity') === 'gzip' ? 'gzip' : 'identity';
+    const accepted = isParsable(ctx.get('Accept-Encoding')) && ctx.acceptsEncodings('gzip', 'identity');
+    const encoding = accepted === 'gzip' ? 'gzip' : 'identity';
     const etag = `"${content.tag}-${encoding}"`;
     const isKnown = isNotModified(ctx, etag);
     ctx.vary('Accept-Encoding');

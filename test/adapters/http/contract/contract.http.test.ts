@@ -45,6 +45,8 @@ const FIELDS: readonly (readonly [field: string, status: number, ...values: stri
   ['Content-Type', 200, ...application('json', 'json;', 'json; profile=x', 'json; charset=utf-8')],
   ['Content-Type', 200, 'Application/JSON;charset=UTF-8', 'application/json; charset="utf-8"'],
   ['Content-Type', 415, ...application('json-patch+json', 'vnd.api+json', 'jsonx', 'json; charset=latin1')],
+  ['Content-Type', 200, `application/json; x="${'y'.repeat(1000)}"`],
+  ['Content-Type', 415, `application/json; x="${'y'.repeat(1024)}"`],
   ['Content-Type', 415, '', 'text/plain', 'application/json; charset=utf-8; charset=latin1'],
   ['Content-Encoding', 200, 'identity', 'IDENTITY', ''],
   ['Content-Encoding', 415, 'gzip', 'GZIP', 'deflate', 'br', 'rot13', 'identity, gzip'],
