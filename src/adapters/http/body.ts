@@ -1,4 +1,3 @@
-/** The body of a request, as bytes. */
 import { setImmediate as turn } from 'node:timers/promises';
 import bodyParser from 'koa-bodyparser';
 import type { User } from '../../application';
@@ -6,15 +5,19 @@ import { type Context, isParsable } from './context';
 import { PerKeyCounter } from './per-key-counter';
 import { HttpProblem, PROBLEMS, closing, malformedHttp } from './problems';
 
-/** Memory of the bodies of one user that are being received, in bytes: a piece takes some, besides its own. */
+/**
+ * How many bytes of memory the bodies of one user may take while they are being received. Each
+ * piece counts PIECE_BYTES more than its length, because its object takes memory, too, and a client
+ * may send a body byte by byte.
+ */
 const MAX_RECEIVED = 16 * 2 ** 20;
 const PIECE_BYTES = 512;
 
-/** Throws a 415 unless the body is JSON in UTF-8. */
+/** Throws a 415 unless the body is declared as JSON in UTF-8, without a content encoding. */
 export function requireJson(ctx: Context): void {
   const { 'content-type': type, 'content-encoding': coding = '' } = ctx.req.headers;
   const isJson =
-    // What nearly all clients send need not be parsed.
+    // Nearly all clients send exactly this, which need not be parsed.
     type === 'application/json' ||
     (isParsable(type) && ctx.is('application/json') && /^(?:utf-?8)?$/i.test(ctx.request.charset));
   if (isJson && /^(?:identity)?$/i.test(coding)) return;
@@ -22,19 +25,21 @@ export function requireJson(ctx: Context): void {
   throw new HttpProblem(PROBLEMS.unsupportedBody, { headers });
 }
 
-/** RFC 9112, 6.3. */
+/** One of these header fields announces a body, even an empty one (RFC 9112, 6.3). */
 export function hasBody({ req: { headers } }: Context): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
-/** Reads the whole body of a request of a user. It is empty if the request has none. */
 export type BodyReader = (ctx: Context) => Promise<Buffer>;
 
 /**
- * @param limit in bytes. Throws a 413 beyond it.
+ * Returns a function that reads the whole body of a request, which is empty if the request has
+ * none. It throws a 413 if the body has more than `limit` bytes, a 503 if the bodies that the user
+ * is sending at the same time take too much memory, and a 400 if the body is malformed or the
+ * client has disconnected.
  *
- * koa-bodyparser only reads the bytes: its own decoding and parsing would replace ill-formed UTF-8, round large integers and
- * keep the last of two members with the same name.
+ * koa-bodyparser only reads the bytes, because its own decoding and parsing would replace
+ * ill-formed UTF-8, round large integers, and keep the last of two members with the same name.
  */
 export function bodyReader(limit: number): BodyReader {
   const received = new PerKeyCounter<User>();
@@ -47,16 +52,18 @@ export function bodyReader(limit: number): BodyReader {
 
   return async (ctx) => {
     const { req } = ctx;
-    // A body parser in front of the app keeps the text.
+    // A body parser in front of the app has read the body and has left its text here.
     const { rawBody } = ctx.request as { readonly rawBody?: string };
     if (rawBody !== undefined) return Buffer.from(rawBody);
-    // Before the body is asked for, so that a client that waits for 100 Continue need not send it.
+    // Checked before the body is requested, so that a client that waits for 100 Continue need not
+    // send it.
     if (Number(req.headers['content-length']) > limit) throw bodyTooLarge(limit);
-    // Node announces a request before it parses the body that came in the same packet.
+    // Node emits a request before it parses the body that came in the same packet.
     if (!req.complete) await turn();
-    // Its client has gone, or the rest of its body has been refused: it must not be executed.
+    // The client has disconnected, or the rest of the body was refused: do not execute the request.
     if (!ctx.writable) throw malformedHttp();
-    // Nearly all bodies have arrived by now. To read one as a stream takes a tenth of the time of a create.
+    // Nearly all bodies have arrived by now. Reading one as a stream would take a tenth of the time
+    // of a create.
     const hasArrived = req.complete && !req.readableDidRead && req.readableLength <= limit;
     if (hasArrived) return (req.read() as Buffer | null) ?? Buffer.alloc(0);
     return receive(ctx);
@@ -64,14 +71,14 @@ export function bodyReader(limit: number): BodyReader {
 
   async function receive({ req, state: { user } }: Context): Promise<Buffer> {
     let own = 0;
-    // Clients may send bodies slowly, or byte by byte.
     const count = ({ length }: Buffer) => {
       own += length + PIECE_BYTES;
       if (received.add(user, length + PIECE_BYTES) > MAX_RECEIVED)
         req.emit('error', closing(PROBLEMS.unavailable, { reason: 'bodies' }));
     };
     try {
-      // koa-bodyparser reads only some types, and decompresses. The type has been checked, or the body is ignored.
+      // Keeps koa-bodyparser from ignoring other types and from decompressing. The route has
+      // already checked both, or does not use the body.
       delete req.headers['content-encoding'];
       const reading = { req, request: { is: () => true, rawBody: undefined as Buffer | undefined } };
       const receiving = parse(reading as unknown as Context, () => Promise.resolve()) as Promise<void>;
@@ -79,7 +86,8 @@ export function bodyReader(limit: number): BodyReader {
       await receiving;
       return reading.request.rawBody!;
     } catch (error) {
-      // Its reader has paused it. The kernel would reset a connection that is closed with unread bytes.
+      // koa-bodyparser has paused the stream. The rest must be read, because the kernel would reset
+      // a connection that is closed with unread bytes.
       req.resume();
       throw problemOfBody(error, limit);
     } finally {

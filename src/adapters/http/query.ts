@@ -1,4 +1,3 @@
-/** The query of a list, and the link to its next page. */
 import { type ListQuery, WHOLE_LIST } from '../../application';
 import { HttpProblem, PROBLEMS } from './problems';
 
@@ -7,15 +6,15 @@ export type PageQuery = Required<ListQuery>;
 const PARAMETERS = ['limit', 'cursor'] as const;
 
 /**
- * A parameter and its value; `list` if it is written as `limit[]`, as some frameworks do. Names are found as they are encoded,
- * because a query may have thousands of parameters, and it takes a millisecond to decode a hundred that are ill-formed.
+ * Matches a known parameter and its value. `list` is present if the parameter is written as
+ * `limit[]`, as some frameworks do. Names are matched in their encoded form, because a query may
+ * have thousands of parameters, and decoding a hundred ill-formed ones takes a millisecond.
  */
 const PARAMETER = new RegExp(
   `(?<![^&])(?<name>${PARAMETERS.map(encodedPattern).join('|')})(?<list>(?:\\[|%5[bB])[^=&]*)?(?:=(?<value>[^&]*))?(?![^&])`,
   'g',
 );
 
-/** The pattern of a name in which each letter may be percent-encoded. */
 function encodedPattern(name: string): string {
   return name.replaceAll(/./g, (letter) => {
     const hex = letter.charCodeAt(0).toString(16);
@@ -23,7 +22,10 @@ function encodedPattern(name: string): string {
   });
 }
 
-/** Throws {@link HttpProblem}. Unknown parameters are ignored: proxies and clients add their own. */
+/**
+ * Throws an {@link HttpProblem} if a known parameter is ill-formed or repeated. Unknown parameters
+ * are ignored, because proxies and clients add their own.
+ */
 export function parseQuery(querystring: string): PageQuery {
   if (querystring === '') return WHOLE_LIST;
   const given: { limit?: string; cursor?: string } = {};
@@ -40,7 +42,7 @@ export function parseQuery(querystring: string): PageQuery {
   };
 }
 
-/** The query as text, in one form. */
+/** Equal queries have equal texts, so that the text can identify a cached page. */
 export function formatQuery({ limit, after }: PageQuery): string {
   if (after === WHOLE_LIST.after) return limit === WHOLE_LIST.limit ? '' : `limit=${limit}`;
   const cursor = `cursor=${cursorOf(after)}`;
@@ -51,7 +53,10 @@ function badQuery(message: string): HttpProblem {
   return new HttpProblem(PROBLEMS.badQuery, { message });
 }
 
-/** What is ill-formed becomes `%`, which is no value. (URLSearchParams would make it U+FFFD.) */
+/**
+ * Returns `%` for ill-formed text, because no parameter accepts `%` as its value. URLSearchParams
+ * would return U+FFFD instead.
+ */
 function decode(text: string): string {
   if (!/[%+]/.test(text)) return text;
   try {
@@ -66,7 +71,10 @@ function parseLimit(text: string): number {
   return Number(text);
 }
 
-/** A position in the list, opaque to clients. */
+/**
+ * The cursor is an encoded position in the list. It is opaque, so that clients do not compute their
+ * own.
+ */
 function cursorOf(position: number): string {
   return Buffer.from(`v1.${position}`).toString('base64url');
 }
