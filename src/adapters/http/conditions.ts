@@ -1,14 +1,19 @@
-/** Conditional requests (RFC 9110, 13). */
+/** Conditional requests, as RFC 9110 defines them in section 13. */
 import type { Context } from './context';
 import { HttpProblem, PROBLEMS } from './problems';
 
-/** What a proxy that compresses adds to a tag: Apache's mod_deflate and mod_brotli, and Jetty. nginx makes it weak instead. */
+/**
+ * A proxy that compresses a response adds a suffix to its entity tag. Apache does this in
+ * mod_deflate and mod_brotli, and so does Jetty. nginx makes the tag weak instead.
+ */
 const CODING_SUFFIX = /--?(?:gzip|br|zstd)"$/;
 
 /**
- * Evaluates the conditions of a GET or HEAD. Returns true, and sets 304, if the client has the content with this strong
- * `etag`. Throws a 412 if `If-Match` does not hold. (Koa's `fresh` would ignore `If-None-Match` if the request has
- * `Cache-Control: no-cache`.)
+ * Evaluates the conditions of a GET or HEAD for content with this strong `etag`. Returns true and
+ * sets 304 if the client already has the content. Throws a 412 if `If-Match` does not hold.
+ *
+ * Koa's `fresh` cannot do this, because it ignores `If-None-Match` if the request has
+ * `Cache-Control: no-cache`.
  */
 export function isNotModified(ctx: Context, etag: string): boolean {
   const { 'if-match': match, 'if-none-match': noneMatch } = ctx.req.headers;
@@ -21,8 +26,9 @@ export function isNotModified(ctx: Context, etag: string): boolean {
 }
 
 /**
- * Whether the content with the tag of a client is equivalent, if not equal byte for byte (RFC 9110, 8.8.3.2). A coding of a
- * proxy leaves it equivalent. Only `If-None-Match` compares so: `If-Match` asks for the very bytes.
+ * The weak comparison of RFC 9110, 8.8.3.2. A proxy that compresses changes the bytes, but the
+ * content stays equivalent. Only `If-None-Match` compares tags like this, because `If-Match` asks
+ * for the exact bytes.
  */
 function isWeaklyEqual(tag: string, etag: string): boolean {
   const strong = tag.replace('W/', '');
@@ -36,8 +42,9 @@ function tagsOf(condition: string, etag: string): readonly string[] {
 }
 
 /**
- * Throws a 412 if a write has a condition that names a state. A write is decided on the state of its round, whose tag is
- * known only afterwards: it is refused rather than executed on another one. `*` is left to the rules of plants.
+ * Throws a 412 if a condition of a write contains an entity tag. A write is decided on the state of
+ * its round, and the tag of that state is known only afterwards, so the write could be executed on
+ * a state that the client did not mean. The rules of plants evaluate `*`.
  */
 export function requireNoTags({ req: { headers } }: Context): void {
   const { 'if-match': match = '*', 'if-none-match': noneMatch = '*' } = headers;

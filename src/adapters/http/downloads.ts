@@ -2,9 +2,14 @@ import type { Socket } from 'node:net';
 import type { Context } from './context';
 import { PerKeyCounter } from './per-key-counter';
 
-/** In bytes. The kernel may take a longer response whole, so that Node cannot see whether its client reads it. */
+/**
+ * Responses of more than this many bytes count as downloads. The kernel may buffer one of them
+ * whole, so Node cannot see whether the client reads it.
+ */
 const LONG = 64 * 1024;
-/** Downloads that their clients may not have read yet: up to 1.5 MB in the kernel for each. */
+/**
+ * How many downloads may be unread at the same time. The kernel may buffer up to 1.5 MB for each.
+ */
 const MAX_UNREAD = 64;
 
 interface Download {
@@ -13,12 +18,12 @@ interface Download {
 }
 
 /**
- * Bounds the memory of long responses that nobody may read, which need no token. A client has `readTimeoutMs` to read one,
- * and then sends its next request or is reset. Beyond {@link MAX_UNREAD} of them, the oldest of the address with the most
- * is reset: so no client can use up what the others need.
+ * Bounds the memory of downloads that their clients do not read. Anyone can start one, because
+ * these responses need no token. After `readTimeoutMs` the connection is reset, unless the client
+ * has sent another request by then. Beyond {@link MAX_UNREAD} downloads, the address that has the
+ * most of them loses its oldest one, so that no client can use up what the others need.
  */
 export function downloadLimit(readTimeoutMs: number): (ctx: Context) => void {
-  /** The oldest first. */
   const unread = new Map<Socket, Download>();
   const byAddress = new PerKeyCounter<string>();
 

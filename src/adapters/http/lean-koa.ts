@@ -2,16 +2,14 @@ import { Readable, pipeline } from 'node:stream';
 import Koa from 'koa';
 import type { State } from './context';
 
-/** Statuses that have no body. */
 const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
 
 type Handle = (this: Koa, ctx: Koa.Context, fn: (ctx: Koa.Context) => Promise<unknown>) => Promise<void>;
 const { handleRequest } = Koa.prototype as unknown as { readonly handleRequest: Handle };
 
 /**
- * Koa, which sends a text, a Buffer, a stream or no body itself. Koa's own step watches every response by `on-finished`,
- * because a body may be a stream: that takes a fifth of the processor time of a short list. It sends all other bodies. This
- * is the only use of Koa's internals.
+ * A Koa that sends a text, a Buffer, a stream or an empty body itself, because Koa's own last step
+ * is slow (see index.ts). Koa still sends all other bodies. Nothing else uses Koa's internals.
  */
 export class LeanKoa extends Koa<State> {
   protected async handleRequest(ctx: Koa.Context, fn: (ctx: Koa.Context) => Promise<unknown>) {
@@ -32,7 +30,7 @@ export class LeanKoa extends Koa<State> {
     if (isOurs && isPlain) res.end(body);
     else if (isOurs && body instanceof Readable && ctx.method !== 'HEAD')
       pipeline(body, res, (error) => {
-        // A client that disconnects is no failure of the service.
+        // A client that disconnects is not an error of the service.
         if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') this.emit('error', error, ctx);
       });
     else await handleRequest.call(this, ctx, async () => (res.statusCode = statusCode));
