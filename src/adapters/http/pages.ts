@@ -1,4 +1,7 @@
-/** Pages of lists as JSON: the latest short text of each user is cached, long ones are streams. */
+/**
+ * Renders pages of lists as JSON. The latest short page of each user is cached, and long pages are
+ * streamed.
+ */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Listing, User } from '../../application';
@@ -8,14 +11,22 @@ import { PerKeyCounter } from './per-key-counter';
 import { HttpProblem, PROBLEMS } from './problems';
 import type { FairScheduler } from './turns';
 
-/** Characters of a chunk of a list. A list of one chunk is short. */
+/** The length of a chunk in characters. A page that fits in one chunk is short. */
 const CHUNK = 64 * 1024;
-/** Plants that are rendered at once. More are work for the scheduler. */
+/**
+ * Rendering more plants than this takes as long as many requests, so it is left to the scheduler.
+ */
 const FEW = 256;
-/** Bytes of cached short texts, with what an entry takes besides its text. */
+/**
+ * The maximum size of all cached pages in bytes. Each counts ENTRY_BYTES more than its text, for
+ * the objects around it.
+ */
 const MAX_CACHED = 64 * 2 ** 20;
 const ENTRY_BYTES = 1024;
-/** Long lists that are being sent, each with up to two chunks: of one user, and of all. Beyond the latter, each user has one. */
+/**
+ * How many long pages may be sent at the same time, to one user and to all users. Each takes the
+ * memory of up to two chunks. Even beyond MAX_LONG, each user may receive one.
+ */
 const MAX_LONG_EACH = 32;
 const MAX_LONG = 512;
 
@@ -26,31 +37,29 @@ interface CachedText {
 }
 
 export class Pages {
-  /** The oldest first. */
   readonly #cached = new Map<User, CachedText>();
   readonly #long = new PerKeyCounter<User>();
   #bytes = 0;
 
-  /** @param readTimeoutMs in which a client must read a chunk of a long list. */
   constructor(
     private readonly scheduler: Pick<FairScheduler, 'do'>,
     private readonly readTimeoutMs: number,
     private readonly maxCached = MAX_CACHED,
   ) {}
 
-  /** Bytes of cached texts. */
+  /** The size of the cached pages in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The number of long lists that are being sent. */
+  /** The number of long pages that are being sent now. */
   get sent(): number {
     return this.#long.total;
   }
 
   /**
-   * The JSON of what `query` selects from the list of a user: a text, or for a long page a stream, which ends early if its
-   * reader is too slow.
+   * Renders the page that `query` selects from the list of a user. A long page is a stream, which
+   * ends early if its client reads too slowly. Throws a 503 if too many long pages are being sent.
    */
   body(user: User, query: string, { page, head }: Listing): Buffer | Readable | Promise<Buffer | Readable> {
     const cached = this.#cached.get(user);
@@ -105,10 +114,12 @@ export class Pages {
   }
 }
 
-/** The last chunk is the one that is done. */
 type Chunk = IteratorResult<string, string>;
 
-/** A JSON array of plants, in chunks: it never exists as a whole. */
+/**
+ * Yields a JSON array in chunks and returns the last one, so that the whole array never is in
+ * memory.
+ */
 function* jsonOf(plants: Iterable<Plant>): Generator<string, string> {
   let text = '[';
   let separator = '';
@@ -123,17 +134,26 @@ function* jsonOf(plants: Iterable<Plant>): Generator<string, string> {
   return `${text}]`;
 }
 
-/** In memory of its own: `Buffer.from` takes a slice of a pool of 8 KiB, which a cached text would keep as a whole. */
+/**
+ * `Buffer.from` may return a slice of Node's pool of 8 KiB. A cached slice would keep the whole
+ * pool in memory.
+ */
 function exactBuffer(text: string): Buffer {
   const buffer = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   buffer.write(text);
   return buffer;
 }
 
-/** RFC 9110, 8.8.3, ASCII only. Our commit ids match; those of another store need not. */
+/**
+ * The ASCII characters that an entity tag may contain (RFC 9110, 8.8.3). Our commit ids match, but
+ * the ids of a different store need not.
+ */
 const TAG_CHARACTERS = /^[!#-~]{1,128}$/;
 
-/** A strong tag: the commit identifies one state of this user's list, and the URL one page of it. */
+/**
+ * Returns a strong tag, because the commit identifies one state of the user's list, and the URL
+ * identifies one page of it.
+ */
 export function entityTag({ version, commit }: Head): string {
   if (version === 0 || TAG_CHARACTERS.test(commit)) return `"${version}-${commit}"`;
   return `"${version}-${createHash('sha256').update(commit, 'utf16le').digest('base64url')}"`;
