@@ -3,13 +3,18 @@ import type { Handler } from '../context';
 import { ROOTS_OF_USERS } from '../openapi';
 import { HttpProblem, PROBLEMS } from '../problems';
 
-/** All below these, even paths that do not exist. */
+/**
+ * Matches every path below these roots, even one that does not exist, because credentials are
+ * checked before the path.
+ */
 const NEEDS_USER = new RegExp(`^/(?:${ROOTS_OF_USERS.join('|')})(?:[/?]|$)`);
 
 // RFC 6750, 2.1: the scheme in any case, one or more spaces, then a token68.
 const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
-/** Sets `state.user` on each request that needs a user, or refuses it. */
+/**
+ * Sets `state.user` on each request that needs a user. Throws a 401 unless it has a valid token.
+ */
 export function authenticate(authenticator: Authenticator): Handler {
   return ({ req, state }, next) => {
     if (!NEEDS_USER.test(req.url!)) return next();
@@ -21,9 +26,9 @@ export function authenticate(authenticator: Authenticator): Handler {
     const token = CREDENTIALS.exec(authorization)?.[1];
     if (token === undefined) throw refusal(authorization, 'malformed');
     const known = authenticator.authenticate(token);
-    // Most authenticators answer at once.
+    // Most authenticators answer at once, and then the request need not wait for a promise.
     if (typeof known === 'string') return enter(known);
-    // It may be a promise of another realm or library.
+    // The answer may be a promise of another realm or library, so `instanceof` cannot recognize it.
     return Promise.resolve(known).then((found) => {
       if (typeof found === 'string') return enter(found);
       throw refusal(authorization, found?.reason ?? 'unknown');
@@ -31,7 +36,10 @@ export function authenticate(authenticator: Authenticator): Handler {
   };
 }
 
-/** Credentials of another scheme get no error code (RFC 6750, 3.1). */
+/**
+ * Only a bearer token gets an error code. A request without credentials, or with those of another
+ * scheme, gets the bare challenge (RFC 6750, 3.1).
+ */
 function refusal(authorization: string, reason: TokenReason): HttpProblem {
   const isBearer = /^bearer(?: |$)/i.test(authorization);
   const challenge = `Bearer realm="plants"${isBearer ? ', error="invalid_token"' : ''}`;

@@ -2,7 +2,10 @@ import cors from '@koa/cors';
 import type { Handler } from '../context';
 import { METHODS } from '../openapi';
 
-/** Lets pages of these origins, or of all with `*`, use the interface. Never allows credentials of the browser. */
+/**
+ * Lets pages of these origins, or of every origin with `*`, use the interface. They never may send
+ * the credentials of the browser, such as cookies.
+ */
 export function crossOrigin(origins: readonly string[]): Handler {
   const allow = (origin: string | (() => string)): ((...request: Parameters<Handler>) => Promise<void>) =>
     cors({
@@ -16,7 +19,8 @@ export function crossOrigin(origins: readonly string[]): Handler {
       maxAge: 86_400,
     });
   if (origins.includes('*')) return allow('*');
-  // A function that chose the origin would be awaited, and a body that came with the header may be refused meanwhile.
+  // @koa/cors would await a function that chooses the origin. Meanwhile the rest of a malformed
+  //   body could be refused, and the page could not read that failure.
   const listed = new Map(origins.map((origin) => [origin, allow(origin)]));
   const others = allow(() => '');
   return (ctx, next) => (listed.get(ctx.get('Origin')) ?? others)(ctx, next);

@@ -3,7 +3,10 @@ import Koa from 'koa';
 import { type Context, type Handler, sendJson } from '../context';
 import { HttpProblem, PROBLEMS, isDisconnect, malformedHttp, problemOf, statusOf } from '../problems';
 
-/** Answers what is thrown, and what nothing else has answered. */
+/**
+ * Turns everything that a later middleware throws into a failure, and answers with a 404 if no
+ * middleware has answered.
+ */
 export function errors(): Handler {
   return async (ctx, next) => {
     try {
@@ -13,7 +16,7 @@ export function errors(): Handler {
     } catch (error) {
       if (error instanceof HttpProblem) fail(ctx, error);
       else if (!ctx.writable && isDisconnect(error)) fail(ctx, malformedHttp());
-      // Thrown by another middleware for Koa, which answers it: `ctx.throw(403)`.
+      // Another middleware has called `ctx.throw(403)` or the like, and Koa sends that response.
       else if (error instanceof Koa.HttpError) {
         const status = ctx.headerSent ? ctx.status : error.status;
         ctx.state.failure = { status, ...(status >= 500 && { error, reason: 'bug' }) };
@@ -24,20 +27,22 @@ export function errors(): Handler {
 }
 
 /**
- * Makes a failure the response. It has an id, if the request has none.
- * @param error the fault of the service from which it comes, which is reported.
+ * Makes a failure the response, with a new ID if the request has none.
+ *
+ * @param error the fault or the bug that made the request fail, for the report.
  */
 function fail(ctx: Context, { problem, message, details }: HttpProblem, error?: unknown): void {
   const { headers, reason, retryAfterMs } = details;
   const status = statusOf(problem);
   ctx.status = status;
   if (ctx.status !== status) {
-    // The rest of the request was refused meanwhile, and that is what its client was told. A bug is reported anyway.
+    // Koa ignores the new status, because the rest of the request was refused meanwhile and the
+    // client has that response. A bug is reported nevertheless.
     if (problem === PROBLEMS.bug) ctx.state.failure = { reason, error };
     return;
   }
   ctx.state.failure = { errorNumber: problem.error, reason, error };
-  // They describe the response that it replaces.
+  // These fields describe the response that the failure replaces.
   ctx.remove('ETag');
   ctx.remove('Content-Encoding');
   ctx.set({ 'Cache-Control': 'no-store', ...headers });
@@ -46,7 +51,11 @@ function fail(ctx: Context, { problem, message, details }: HttpProblem, error?: 
   sendJson(ctx, JSON.stringify({ error: problem.error, message }));
 }
 
-/** `Retry-After` in seconds: the time of the error, or one second, plus a jitter of up to a quarter, at least one second. */
+/**
+ * Returns the seconds for `Retry-After`: the given time, or one second, plus a random jitter. The
+ * jitter is at most a quarter of the time, or one second if that is longer, and keeps clients from
+ * coming back at the same time.
+ */
 export function retryAfterSeconds(ms = 1000, random: () => number = Math.random): number {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
   return seconds + Math.floor(random() * (Math.max(1, Math.floor(seconds / 4)) + 1));

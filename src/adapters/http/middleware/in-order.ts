@@ -1,16 +1,15 @@
 import type { Socket } from 'node:net';
 import type { Handler } from '../context';
 
-/** The requests of a connection. */
 interface Line {
   isBusy: boolean;
-  /** Resumes each request that waits for the one that is executed. */
   readonly waiting: (() => void)[];
 }
 
 /**
- * Executes the requests of a connection one after the other, as RFC 9112, 9.3.2 asks of those that write. Node starts them
- * all at once, and only sends their responses in order. Once a connection has closed, those that wait are not executed.
+ * Executes the requests of a connection one after the other, as RFC 9112 demands in 9.3.2 if they
+ * write. Node would start pipelined requests at the same time, and only send their responses in
+ * order. Requests that still wait when the connection closes are not executed.
  */
 export function inOrder(): Handler {
   const lines = new WeakMap<Socket, Line>();
@@ -29,7 +28,8 @@ export function inOrder(): Handler {
         resumeNext();
         return;
       }
-      // Its turn has come, so that Node sends its response next, and emits this event then, or when the connection closes.
+      // Node emits `close` once it has sent this response, which is the next one, or when the
+      // connection closes.
       ctx.res.on('close', resumeNext);
       return next();
     };

@@ -5,9 +5,11 @@ import type { FairScheduler } from '../turns';
 const FIRST_REQUESTS = Symbol('first requests');
 const WITHOUT_USER = Symbol('without user');
 
-/** Lets users take turns. A connection belongs to the user of its latest request. */
+/**
+ * Lets users take turns. A request waits here before its own user is known, so its connection
+ * counts for the user of the request before.
+ */
 export function inTurns(scheduler: FairScheduler): Handler {
-  /** Of the latest request of a connection. */
   const states = new WeakMap<Socket, Partial<State>>();
   return ({ req, state }, next) => {
     const latest = states.get(req.socket);

@@ -3,7 +3,10 @@ import type { Handler, State } from '../context';
 import { HttpProblem, PROBLEMS } from '../problems';
 import { PerKeyCounter } from '../per-key-counter';
 
-/** Bounds the requests of one user in flight: each counts until its work has ended and its response has been sent. */
+/**
+ * Throws a 429 if the user already has `max` requests in flight. A request is in flight until its
+ * work has ended and its response has been sent.
+ */
 export function limitUsers(max: number): Handler {
   const inFlight = new PerKeyCounter<User>();
   return (ctx, next) => {
@@ -15,7 +18,8 @@ export function limitUsers(max: number): Handler {
     const handled = next();
     const leave = () => void inFlight.add(user, -1);
     const leaveOnceHandled = () => void handled.then(leave, leave);
-    // A connection that has ended has no more responses. (`once` would take longer than the work of this middleware.)
+    // A connection that has ended emits no `close` for its response. (`once` would take longer than
+    // all the other work of this middleware.)
     if (ctx.res.closed || !ctx.req.socket.writable) leaveOnceHandled();
     else ctx.res.on('close', leaveOnceHandled);
     return handled;

@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Handler } from '../context';
 
-/** Short, and safe in any log or page. */
+/** Any other ID is ignored, because an ID must be short and safe in every log and page. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Returns the caller's `X-Request-Id` if it is well-formed. `fail` adds a new one to failures without one. */
+/**
+ * Copies the `X-Request-Id` of the client to the response if it is well-formed. Otherwise only a
+ * failure has an ID, which `fail` creates.
+ */
 export function requestId(): Handler {
   return (ctx, next) => {
     const sent = ctx.req.headers['x-request-id'];
@@ -13,10 +16,12 @@ export function requestId(): Handler {
   };
 }
 
-/** W3C Trace Context, 3.2: version, trace, parent and flags in lower-case hex. Zeros and version ff are invalid. */
+/**
+ * The form in W3C Trace Context, 3.2: version, trace, parent and flags in lower-case hex. A trace
+ * or parent of zeros is invalid, and so is version ff.
+ */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-/** The caller's span. */
 export function traceparentOf({ headers: { traceparent } }: IncomingMessage): string | undefined {
   return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined;
 }

@@ -3,17 +3,23 @@ import type { Context, Handler, State } from '../context';
 import { METHODS, type Paths } from '../openapi';
 import { HttpProblem, PROBLEMS } from '../problems';
 
-/** Answers a request. `id` is the parameter of its path, as sent: the router decodes its `params`. */
+/**
+ * `id` is the parameter of the path exactly as the client sent it, because the router decodes its
+ * own `params`.
+ */
 export type Handle = (ctx: Context, id: string) => unknown;
 
-/** The handlers of some paths of the OpenAPI document. The compiler names an operation that lacks one. */
+/** The compiler reports an operation of the OpenAPI document that has no handler here. */
 export type Routes<Path extends keyof Paths> = {
   readonly [Each in Path]: { readonly [Method in keyof Paths[Each]]: Handle };
 };
 
 type AnyRoutes = Readonly<Record<string, Readonly<Record<string, Handle>>>>;
 
-/** Calls the handler of a path and method. Case and trailing slashes count. Each router, and each layer of one, costs time. */
+/**
+ * Paths are compared exactly: case and trailing slashes count. All routes share one router, because
+ * each router and each of its layers costs time.
+ */
 export function route(routes: AnyRoutes): Handler {
   const router = new Router<State>({ sensitive: true, strict: true });
   for (const [path, operations] of Object.entries(routes))
@@ -25,8 +31,9 @@ export function route(routes: AnyRoutes): Handler {
 }
 
 /**
- * To other methods of the paths of the router: 204 (OPTIONS) or 405, both with `Allow`. (The router's own `allowedMethods`
- * answers 501 to unknown methods, and 200 to OPTIONS.)
+ * Answers OPTIONS with a 204, and throws a 405 for any other method that the path does not serve.
+ * Both have `Allow`. The router's own `allowedMethods` would answer an unknown method with 501 and
+ * OPTIONS with 200.
  */
 export const otherMethods: Handler = (ctx, next) => {
   const { matched = [] } = ctx as Partial<Pick<RouterContext, 'matched'>>;
@@ -38,10 +45,16 @@ export const otherMethods: Handler = (ctx, next) => {
   ctx.status = 204;
 };
 
-/** `Allow` of the path of a request target; `undefined` if there is no such path. */
+/**
+ * Returns the value of `Allow` for the path of a request target, or `undefined` if nothing is
+ * served there.
+ */
 export type Allowed = (target: string) => string | undefined;
 
-/** For requests that Node does not pass on to the app, because it does not know their method. */
+/**
+ * Node does not pass a request with an unknown method to the app, so the router cannot find out
+ * which methods its path has.
+ */
 export function allowedBy(routes: AnyRoutes): Allowed {
   const paths = Object.entries(routes).map(([path, operations]) => {
     const isServed = (method: string) =>

@@ -2,18 +2,29 @@ import type { IncomingMessage } from 'node:http';
 import type { Handler } from '../context';
 import { PROBLEMS, closing, malformedHttp } from '../problems';
 
-/** A path with an optional query, in ASCII: Koa's `path` and `querystring` are then exactly as sent. */
+/**
+ * A path with an optional query, in ASCII. Koa then returns `path` and `querystring` exactly as
+ * they were sent.
+ */
 const PLAIN_TARGET = /^(?:\/[!"$-~]*|\*)$/;
 /** Origin-form or absolute-form (RFC 9112, 3.2), in ASCII, without a fragment. */
 const TARGET = /^(?:https?:\/\/([^/?#]+))?(\/[!"$->@-~]*)?(\?[!"$-~]*)?$/i;
-/** A name or an address, with a zone and a port if there are any (RFC 3986, 3.2, without userinfo; RFC 6874). May be empty. */
+/**
+ * A name or an address, with an optional zone and an optional port (RFC 3986, 3.2, without
+ * userinfo; RFC 6874). It may be empty.
+ */
 const AUTHORITY = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-f:.]+(?:%[\w.~%-]+)?\])(?::\d*)?$/i;
 
 const MAX_FIELDS = 100;
-/** Of these, Node keeps the first and drops the others without an error. */
+/**
+ * If one of these fields is repeated, Node keeps the first and drops the others without an error.
+ */
 const SINGLE_FIELDS = ['host', 'authorization', 'content-type'];
 
-/** Refuses what Node's parser accepts but HTTP/1.1 forbids. Afterwards the URL of the context is a path and a query. */
+/**
+ * Refuses what Node's parser accepts although HTTP/1.1 forbids it, and a header with too many
+ * fields. Afterwards `ctx.url` is a path with an optional query.
+ */
 export function wellFormed(): Handler {
   return (ctx, next) => {
     requireHeader(ctx.req);
