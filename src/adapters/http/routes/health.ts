@@ -4,24 +4,23 @@ import type { Routes } from '../middleware/route';
 import type { MetricsSource, Readiness } from '../options';
 import { HttpProblem, PROBLEMS } from '../problems';
 
-/** The readiness of a service that shuts down. */
 export const DRAINING: Readiness = { reads: false, writes: false, reasons: ['draining'] };
 
-/** The readiness of a service whose store says nothing about it. */
 export const alwaysReady = async (): Promise<Readiness> => ({ reads: true, writes: true });
 
-/** For probes. */
 export function healthRoutes(ready: () => Promise<Readiness>): Routes<'/health/live' | '/health/ready'> {
   return {
     '/health/live': {
-      // A process that answers need not be restarted.
+      // A process that answers is alive, whatever the state of its store, and need not be
+      // restarted.
       get(ctx) {
         forbidCaching(ctx);
         sendJson(ctx, '{"status":"live"}');
       },
     },
     '/health/ready': {
-      // Ready if reads work. The body says whether writes work: no other instance can write what the store refuses.
+      // The service is ready if reads work, because other instances cannot write, either, if the
+      // store refuses writes. Only the body tells whether writes work.
       async get(ctx) {
         forbidCaching(ctx);
         const { reads, writes, reasons = [] } = await ready();
@@ -35,7 +34,6 @@ export function healthRoutes(ready: () => Promise<Readiness>): Routes<'/health/l
   };
 }
 
-/** For scrapes, if there is something to scrape. */
 export function metricsRoutes(metrics?: MetricsSource): Partial<Routes<'/metrics'>> {
   if (metrics === undefined) return {};
   const scrape = shared(() => metrics.text());
@@ -51,13 +49,17 @@ export function metricsRoutes(metrics?: MetricsSource): Partial<Routes<'/metrics
   };
 }
 
-/** A scrape is followed by this many times its own time without one, within this bound. */
+/**
+ * After a scrape, the next one waits this many times as long as the scrape took, but at most
+ * MAX_REST_MS.
+ */
 const REST = 9;
 const MAX_REST_MS = 1000;
 
 /**
- * Scrapes at the same time share one, which begins after all of them have asked. A scrape costs as much as many requests,
- * and may need no token, so it takes at most a tenth of the time.
+ * Scrapes that are requested at the same time share one result, which is computed after all of them
+ * have asked. A scrape costs as much as many requests and may need no token, so scrapes take only
+ * about a tenth of the time.
  */
 function shared(scrape: () => Promise<string>): () => Promise<string> {
   let rest: Promise<unknown> = Promise.resolve();

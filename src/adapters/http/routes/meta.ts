@@ -11,7 +11,6 @@ import type { Routes } from '../middleware/route';
 import { openApi } from '../openapi';
 import type { AppOptions } from '../options';
 
-/** About the service: names and links, and the OpenAPI document. */
 export function aboutRoutes({ metrics, swaggerUi }: AppOptions): Routes<'/' | '/openapi.json'> {
   const served = Object.entries(openApi.paths).filter(([path]) => metrics || path !== '/metrics');
   const document = JSON.stringify({ ...openApi, paths: Object.fromEntries(served) });
@@ -31,10 +30,9 @@ export function aboutRoutes({ metrics, swaggerUi }: AppOptions): Routes<'/' | '/
   };
 }
 
-/** The page that shows the OpenAPI document, and its files. */
 export function docsRoutes(readTimeoutMs: number, swaggerUi?: string) {
   if (swaggerUi === undefined) return {};
-  // Only these are long.
+  // Only the files of Swagger UI are long.
   const limit = downloadLimit(readTimeoutMs);
   const published = (name: string, type: string) => {
     const send = file(`${type}; charset=utf-8`, () => readFile(join(swaggerUi, name)));
@@ -56,7 +54,10 @@ export function docsRoutes(readTimeoutMs: number, swaggerUi?: string) {
 
 const compress = promisify<Buffer, Buffer>(gzip);
 
-/** Content that does not change: loaded and compressed at its first request. Clients may revalidate it with its `ETag`. */
+/**
+ * Serves content that never changes. It is loaded and compressed at the first request. Clients may
+ * revalidate it with its `ETag`.
+ */
 function file(type: string, load: () => Promise<Buffer>): (ctx: Context) => Promise<void> {
   let loading: Promise<{ identity: Buffer; gzip: Buffer; tag: string }> | undefined;
   const loadOnce = async () => {
@@ -66,7 +67,7 @@ function file(type: string, load: () => Promise<Buffer>): (ctx: Context) => Prom
   };
   return async (ctx) => {
     loading ??= loadOnce();
-    // The next request tries again.
+    // If loading has failed, the next request tries again.
     loading.catch(() => (loading = undefined));
     const content = await loading;
     const accepted = isParsable(ctx.get('Accept-Encoding')) && ctx.acceptsEncodings('gzip', 'identity');

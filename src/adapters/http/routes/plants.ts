@@ -11,10 +11,11 @@ import { HttpProblem, PROBLEMS, REJECTIONS } from '../problems';
 import { formatQuery, parseQuery } from '../query';
 import type { FairScheduler } from '../turns';
 
-/** Bytes of a body from which on it is work for the scheduler to parse it. */
+/**
+ * Parsing a body of this many bytes takes as long as many requests, so it is left to the scheduler.
+ */
 const LONG_BODY = 8 * 1024;
 
-/** The operations on plants. Each request has a user. */
 export function plantRoutes(
   plants: PlantStore,
   pages: Pages,
@@ -28,19 +29,20 @@ export function plantRoutes(
     const { next } = listing.page;
     const etag = entityTag(listing.head);
     const isKnown = isNotModified(ctx, etag);
-    // Queries whose limit truncates nothing have the same page.
+    // All queries whose limit cuts nothing off have the same page, so they share its cached text.
     const query = formatQuery({ limit: next === undefined ? WHOLE_LIST.limit : limit, after });
     const body = isKnown ? undefined : await pages.body(user, query, listing);
     ctx.set('Cache-Control', 'private, no-cache');
     ctx.set('ETag', etag);
     varyBy(ctx, 'Authorization');
-    // Relative to the URL of the request, which only the client knows: a proxy may have changed its path. With limit=0 the
-    // links would never end.
+    // The link is relative, because only the client knows the URL that it has requested: a proxy
+    // may have changed the path. With limit=0 there is no link, because the links would never end.
     if (next !== undefined && limit > 0)
       ctx.set('Link', `<?${formatQuery({ limit, after: next })}>; rel="next"`);
     if (body === undefined) return;
     sendJson(ctx, body);
-    // A client must see that a list is incomplete, even without chunks (HTTP/1.0).
+    // A reset shows the client that the list is incomplete, even over HTTP/1.0, which has no
+    // chunks.
     if (body instanceof Readable && ctx.method !== 'HEAD')
       body.once('close', () => body.readableEnded || ctx.req.socket.resetAndDestroy());
   }
@@ -63,7 +65,7 @@ export function plantRoutes(
     requireNoTags(ctx);
     // `If-None-Match: *` can never hold: it asks that the plant not exist.
     if (ctx.req.headers['if-none-match'] !== undefined) throw new HttpProblem(PROBLEMS.preconditionFailed);
-    // Read and ignored: if it is malformed, the request is not executed.
+    // The body is read and then ignored, because a malformed request must not be executed.
     if (hasBody(ctx)) await readBody(ctx);
     const id = parsePlantId(sentId);
     if (id === undefined) throw new HttpProblem(PROBLEMS.badPathId);
