@@ -46,7 +46,8 @@ export function bodyReader(limit: number): BodyReader {
   const parse = bodyParser({
     enableTypes: ['text'],
     textLimit: String(limit),
-    // Makes the text a Buffer. koa-bodyparser passes this option on to raw-body, but its types lack it.
+    // Makes the text a Buffer. koa-bodyparser passes this option on to raw-body, but its types lack
+    // it.
     ...{ encoding: null },
   });
 

@@ -1,11 +1,6 @@
-/** Conditional requests, as RFC 9110 defines them in section 13. */
 import type { Context } from './context';
 import { HttpProblem, PROBLEMS } from './problems';
 
-/**
- * A proxy that compresses a response adds a suffix to its entity tag. Apache does this in
- * mod_deflate and mod_brotli, and so does Jetty. nginx makes the tag weak instead.
- */
 const CODING_SUFFIX = /--?(?:gzip|br|zstd)"$/;
 
 /**
@@ -26,16 +21,20 @@ export function isNotModified(ctx: Context, etag: string): boolean {
 }
 
 /**
- * The weak comparison of RFC 9110, 8.8.3.2. A proxy that compresses changes the bytes, but the
- * content stays equivalent. Only `If-None-Match` compares tags like this, because `If-Match` asks
- * for the exact bytes.
+ * The weak comparison of RFC 9110, 8.8.3.2. A proxy that compresses a response changes its bytes,
+ * but the content stays equivalent. Apache (mod_deflate, mod_brotli) and Jetty then add a suffix to
+ * the entity tag, and nginx makes it weak. Only `If-None-Match` compares tags like this, because
+ * `If-Match` asks for the exact bytes.
  */
 function isWeaklyEqual(tag: string, etag: string): boolean {
   const strong = tag.replace('W/', '');
   return strong === etag || strong.replace(CODING_SUFFIX, '"') === etag;
 }
 
-/** The tags of a condition, if one of them may be equal to `etag`. Thousands of others take as long as ten requests. */
+/**
+ * Returns the tags of a condition only if one of them may equal `etag`, because parsing thousands
+ * of tags takes as long as ten requests.
+ */
 function tagsOf(condition: string, etag: string): readonly string[] {
   const withoutEnd = etag.slice(0, -1);
   return (condition.includes(withoutEnd) && condition.match(/(?:W\/)?"[^"]*"/g)) || [];

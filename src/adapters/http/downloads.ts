@@ -2,14 +2,7 @@ import type { Socket } from 'node:net';
 import type { Context } from './context';
 import { PerKeyCounter } from './per-key-counter';
 
-/**
- * Responses of more than this many bytes count as downloads. The kernel may buffer one of them
- * whole, so Node cannot see whether the client reads it.
- */
 const LONG = 64 * 1024;
-/**
- * How many downloads may be unread at the same time. The kernel may buffer up to 1.5 MB for each.
- */
 const MAX_UNREAD = 64;
 
 interface Download {
@@ -18,10 +11,13 @@ interface Download {
 }
 
 /**
- * Bounds the memory of downloads that their clients do not read. Anyone can start one, because
- * these responses need no token. After `readTimeoutMs` the connection is reset, unless the client
- * has sent another request by then. Beyond {@link MAX_UNREAD} downloads, the address that has the
- * most of them loses its oldest one, so that no client can use up what the others need.
+ * Bounds the memory of downloads that their clients do not read. A download is a response of more
+ * than {@link LONG} bytes: the kernel may buffer up to 1.5 MB of it, so Node cannot see whether the
+ * client reads it. Anyone can start one, because these responses need no token.
+ *
+ * After `readTimeoutMs` the connection is reset, unless the client has sent another request by
+ * then. Beyond {@link MAX_UNREAD} downloads, the address that has the most of them loses its oldest
+ * one, so that no client can use up what the others need.
  */
 export function downloadLimit(readTimeoutMs: number): (ctx: Context) => void {
   const unread = new Map<Socket, Download>();

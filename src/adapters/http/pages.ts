@@ -11,7 +11,10 @@ import { PerKeyCounter } from './per-key-counter';
 import { HttpProblem, PROBLEMS } from './problems';
 import type { FairScheduler } from './turns';
 
-/** The length of a chunk in characters. A page that fits in one chunk is short. */
+/**
+ * The length of a chunk in characters. A page that fits in one chunk is short. A longer page is
+ * sent chunk by chunk, so that it never is in memory as a whole.
+ */
 const CHUNK = 64 * 1024;
 /**
  * Rendering more plants than this takes as long as many requests, so it is left to the scheduler.
@@ -116,10 +119,6 @@ export class Pages {
 
 type Chunk = IteratorResult<string, string>;
 
-/**
- * Yields a JSON array in chunks and returns the last one, so that the whole array never is in
- * memory.
- */
 function* jsonOf(plants: Iterable<Plant>): Generator<string, string> {
   let text = '[';
   let separator = '';

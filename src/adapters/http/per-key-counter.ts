@@ -1,7 +1,3 @@
-/**
- * Keeps a sum for each key, such as the requests or the bytes of a user. A key whose sum is 0 takes
- * no memory.
- */
 export class PerKeyCounter<Key> {
   readonly #sums = new Map<Key, number>();
   total = 0;

@@ -71,10 +71,6 @@ function parseLimit(text: string): number {
   return Number(text);
 }
 
-/**
- * The cursor is an encoded position in the list. It is opaque, so that clients do not compute their
- * own.
- */
 function cursorOf(position: number): string {
   return Buffer.from(`v1.${position}`).toString('base64url');
 }

@@ -2,10 +2,6 @@ import type { Context, Handler } from '../context';
 import type { RequestReport } from '../options';
 import { traceparentOf } from './request-id';
 
-/**
- * Reports each request once its response is known, so the duration does not include the time in
- * which the response is sent.
- */
 export function report(tell: (request: RequestReport, ctx: Context) => void): Handler {
   return async (ctx, next) => {
     const start = performance.now();

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Handler } from '../context';
 
-/** Any other ID is ignored, because an ID must be short and safe in every log and page. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 
 /**
- * Copies the `X-Request-Id` of the client to the response if it is well-formed. Otherwise only a
- * failure has an ID, which `fail` creates.
+ * Copies the `X-Request-Id` of the client to the response if it is short, and safe in every log and
+ * page. Otherwise only a failure has an ID, which `fail` creates.
  */
 export function requestId(): Handler {
   return (ctx, next) => {

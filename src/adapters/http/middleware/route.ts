@@ -45,15 +45,11 @@ export const otherMethods: Handler = (ctx, next) => {
   ctx.status = 204;
 };
 
-/**
- * Returns the value of `Allow` for the path of a request target, or `undefined` if nothing is
- * served there.
- */
 export type Allowed = (target: string) => string | undefined;
 
 /**
- * Node does not pass a request with an unknown method to the app, so the router cannot find out
- * which methods its path has.
+ * Returns a function for the value of `Allow` at a request target. Node does not pass a request
+ * with an unknown method to the app, so the router cannot find out which methods its path has.
  */
 export function allowedBy(routes: AnyRoutes): Allowed {
   const paths = Object.entries(routes).map(([path, operations]) => {
