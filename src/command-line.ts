@@ -1,5 +1,5 @@
 /**
- * The public interface of the command line, for kinds of other packages:
+ * The public interface of the command line. It also takes kinds from other packages:
  *
  *     void runCommandLine(process.argv.slice(2), [shown(orderKind)]);
  */

@@ -1,6 +1,7 @@
 /**
- * Ends the process if package.json does not allow its version of Node. Such a Node would start the service and fail later,
- * because it cannot `require` an ES module. Each program imports this file first, so it must run on old versions.
+ * Ends the process with exit code 2 if package.json does not allow this version of Node. An older
+ * version would start the service and fail later, because it cannot `require` an ES module. Each
+ * program imports this file first, so this code must run on old versions.
  */
 import { readFileSync } from 'fs';
 import { join } from 'path';
@@ -11,7 +12,7 @@ const manifest = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'ut
 const allowed = manifest.engines.node;
 const [major, minor] = process.versions.node.split('.').map(Number) as [number, number];
 
-/** @param range `^major.minor` or `>=major` */
+/** @param range has the form `^major.minor` or `>=major`. */
 function isWithin(range: string): boolean {
   const [leastMajor, leastMinor = 0] = range.replace(/^\D+/, '').split('.').map(Number) as [number, number?];
   return range.startsWith('>=') ? major >= leastMajor : major === leastMajor && minor >= leastMinor;

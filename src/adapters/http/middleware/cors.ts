@@ -19,8 +19,8 @@ export function crossOrigin(origins: readonly string[]): Handler {
       maxAge: 86_400,
     });
   if (origins.includes('*')) return allow('*');
-  // @koa/cors would await a function that chooses the origin. Meanwhile the rest of a malformed
-  //   body could be refused, and the page could not read that failure.
+  // A function that chooses the origin would be awaited. Meanwhile the rest of a malformed body
+  // could be refused, and the page could not read that failure.
   const listed = new Map(origins.map((origin) => [origin, allow(origin)]));
   const others = allow(() => '');
   return (ctx, next) => (listed.get(ctx.get('Origin')) ?? others)(ctx, next);
