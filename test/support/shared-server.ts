@@ -1,13 +1,18 @@
-/** Where a server may come from, in order of preference. Each resolves with its URL and its end. */
+/**
+ * The ways to get a server, in order of preference. Each resolves with a URL and a function that
+ * stops the server.
+ */
 type Sources = Readonly<Record<string, () => Promise<[url: string, end?: () => Promise<unknown>]>>>;
 
-/** A server that ordinary suites share. It is searched for when the first one needs it. Called outside of any suite. */
+/**
+ * A server that suites share. It is started when the first suite needs it. Call this outside of any
+ * suite, because its `after` hook must run at the end of the whole run.
+ */
 export function sharedServer(
   kind: string,
   sources: Sources,
 ): () => Promise<{ readonly url: string } | { readonly reason: string }> {
   let end: (() => Promise<unknown>) | undefined;
-  // This applies to the whole run.
   after(() => end?.());
 
   async function open(): Promise<{ url: string } | { reason: string }> {

@@ -1,4 +1,6 @@
-/** The PostgreSQL of suites. Those that kill it start their own, and the others share one. */
+/**
+ * Provides PostgreSQL to suites. A suite that kills servers starts its own. All others share one.
+ */
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { pendingIf } from '../programs';
@@ -7,7 +9,10 @@ import { freePort } from '../redis/free-port';
 import { sharedServer } from '../shared-server';
 import { PostgresServer, findPrograms } from './server';
 
-/** A database of the shared PostgreSQL that only this suite uses. Available in hooks and tests only. */
+/**
+ * A database of the shared PostgreSQL that only this suite uses. The URL is set only in hooks and
+ * tests.
+ */
 export interface SharedPostgres {
   url: string;
 }
@@ -37,7 +42,7 @@ const openShared = sharedServer('PostgreSQL', {
 async function startInDocker(): Promise<[string, () => Promise<unknown>]> {
   const image = process.env.POSTGRES_IMAGE || 'postgres:17-alpine';
   if (!imageIsHere(image)) throw new Error(`no Docker daemon has the image ${image}`);
-  // The port is published on all addresses of this machine.
+  // The server needs a password, because its port is published on all addresses of this machine.
   const password = randomUUID();
   return startContainer({
     image,
@@ -49,10 +54,10 @@ async function startInDocker(): Promise<[string, () => Promise<unknown>]> {
   });
 }
 
-/** Runs a statement on a connection of its own. */
+/** Runs a statement on its own connection. */
 export async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client(url);
-  // A connection that breaks off: the query rejects.
+  // If the connection breaks, the query rejects.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -62,7 +67,7 @@ export async function query(url: string, sql: string): Promise<Record<string, un
   }
 }
 
-/** A suite with a database of its own. Without PostgreSQL the suite is pending, or fails if CI is set. */
+/** A suite with its own database. Without PostgreSQL it is pending, or fails if CI is set. */
 export function describePostgres(title: string, body: (postgres: SharedPostgres) => void): void {
   describe(title, () => {
     const postgres = {} as SharedPostgres;
@@ -81,7 +86,7 @@ export function describePostgres(title: string, body: (postgres: SharedPostgres)
   });
 }
 
-/** A suite whose tests start and kill servers of their own, which end after the test. */
+/** A suite whose tests start and kill servers of their own. The servers stop after the test. */
 export function describeOwnPostgres(
   title: string,
   body: (startPostgres: () => Promise<PostgresServer>) => void,

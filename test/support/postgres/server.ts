@@ -10,7 +10,7 @@ import { until } from '../until';
 
 const DEBIAN = '/usr/lib/postgresql';
 
-/** The folder with the programs of the server: Debian keeps them from the PATH. */
+/** Returns the folder with the programs of the server. Debian does not put them on the PATH. */
 export function findPrograms(): string | undefined {
   const onPath = findOnPath('initdb') && findOnPath('postgres');
   if (onPath) return dirname(onPath);
@@ -19,7 +19,10 @@ export function findPrograms(): string | undefined {
   return newest.find((folder) => existsSync(join(folder, 'postgres')));
 }
 
-/** PostgreSQL refuses to run as root, so then it runs as its own user or as nobody. */
+/**
+ * PostgreSQL refuses to run as root, so a root process starts it as the user postgres, or as
+ * nobody.
+ */
 function userOfServer(): { readonly uid?: number; readonly gid?: number } {
   if (process.getuid?.() !== 0) return {};
   const id = (option: string) =>
@@ -27,7 +30,9 @@ function userOfServer(): { readonly uid?: number; readonly gid?: number } {
   return { uid: id('-u'), gid: id('-g') };
 }
 
-/** A server of this machine. Its address and data stay the same when it is started again. */
+/**
+ * A server process on this machine. Its address and data stay the same when it is started again.
+ */
 export class PostgresServer {
   readonly url: string;
   readonly #folder = mkdtempSync(join(tmpdir(), 'plant-store-postgres-'));
@@ -48,11 +53,12 @@ export class PostgresServer {
     execFileSync(join(programs, 'initdb'), [...args, ...quick], { ...this.#user, cwd: this.#folder });
   }
 
-  /** Starts it, or starts it again after {@link kill9}. Resolves once it answers. */
+  /** Starts the server, or starts it again after {@link kill9}. Resolves once it answers. */
   async start(): Promise<void> {
     let log = '';
     await until(async () => {
-      // After a kill it does not start while a process of the earlier one has not noticed that.
+      // After a kill, the server does not start until all processes of the earlier one have noticed
+      // it.
       if (this.#process?.exitCode !== null) this.#process = this.#spawn((text) => (log += text));
       const client = new Client(this.url);
       client.on('error', () => {});
@@ -71,7 +77,7 @@ export class PostgresServer {
 
   #spawn(note: (text: string) => void): ChildProcess {
     const place = ['-D', this.#data, '-p', String(this.port), '-c', 'listen_addresses=127.0.0.1'];
-    // Everything of it is in its folder, and the data need not survive the machine.
+    // All files are in the folder, and the data need not survive a crash of the machine.
     const settings = ['unix_socket_directories=', 'dynamic_shared_memory_type=mmap', 'fsync=off'];
     const args = [...place, ...settings.flatMap((setting) => ['-c', setting])];
     const child = spawn(join(this.programs, 'postgres'), args, {
@@ -83,7 +89,9 @@ export class PostgresServer {
     return child;
   }
 
-  /** `kill -9`. Resolves once the process has ended; those of its connections follow it. */
+  /**
+   * Resolves once the main process has ended. The processes of its connections end soon after it.
+   */
   async kill9(): Promise<void> {
     const exited = once(this.#process!, 'exit');
     this.#process!.kill('SIGKILL');
@@ -91,10 +99,9 @@ export class PostgresServer {
     this.#process = undefined;
   }
 
-  /** Ends it, and removes its data. */
   async stop(): Promise<void> {
     const exited = this.#process && once(this.#process, 'exit');
-    // Its own end, without waiting for clients: a kill would leave shared memory of the system.
+    // SIGQUIT ends it without waiting for clients. SIGKILL would leave shared memory in the system.
     if (this.#process?.kill('SIGQUIT')) await exited;
     this.#remove();
     this.#forget();
