@@ -1,4 +1,4 @@
-/** Starts these tasks in order, a few at a time. Returns a promise for each of them. */
+/** Starts the tasks in order, `lanes` of them at the same time. Returns a promise for each task. */
 export function inLanes<T>(tasks: readonly (() => Promise<T>)[], lanes = 2): Promise<T>[] {
   const waiting: (() => void)[] = [];
   let free = lanes;

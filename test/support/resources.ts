@@ -1,17 +1,19 @@
-/** What work takes of this process. */
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 setFlagsFromString('--expose-gc');
 export const gc = runInNewContext('gc') as () => void;
 
-/** Bytes of reachable JavaScript objects. */
+/** Returns the bytes of reachable JavaScript objects. */
 export function heapAfterGc(): number {
   gc();
   return process.memoryUsage().heapUsed;
 }
 
-/** The processor time of `work`, in milliseconds: other work of the machine does not count. */
+/**
+ * Returns the processor time of `work` in milliseconds, which other programs on the machine do not
+ * change.
+ */
 export function cpuMilliseconds(work: () => void): number {
   const before = process.cpuUsage();
   work();
@@ -19,7 +21,10 @@ export function cpuMilliseconds(work: () => void): number {
   return (user + system) / 1000;
 }
 
-/** Bytes by which `work` makes the old generation grow, where only a full collection frees them. The median of five runs. */
+/**
+ * Returns by how many bytes `work` makes the old generation grow, where only a full collection
+ * frees them. This is the median of five runs.
+ */
 export function oldGrowth(work: () => void): number {
   const used = () =>
     getHeapSpaceStatistics().find((each) => each.space_name === 'old_space')!.space_used_size;

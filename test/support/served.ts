@@ -6,11 +6,10 @@ import { type Answer, RawSocket } from './raw-socket';
 import { until } from './until';
 import { type WatchedService, startWatched } from './watched-service';
 
-/** The in-memory store behind a slow network: it executes calls at once, but delays the replies. */
+/** An in-memory store behind a slow network. It executes calls at once, but delays the replies. */
 export class SlowStore extends MemoryEventStore {
-  /** Delay of every reply in ms, also of replies in flight. */
+  /** Delays every reply by this many milliseconds, including replies that are already in flight. */
   delayMs = 0;
-  /** The number of calls. */
   trips = 0;
 
   override read(...call: Parameters<EventStore['read']>) {
@@ -29,7 +28,7 @@ export class SlowStore extends MemoryEventStore {
   }
 }
 
-/** The service on a slow store, and its raw clients, which are reset at the end. */
+/** A service on a slow store. Its raw clients are reset when it stops. */
 export class Served {
   readonly store = new SlowStore();
   service!: WatchedService;
@@ -50,7 +49,6 @@ export class Served {
     await this.start(environment);
   }
 
-  /** Sends bytes on a new connection. */
   async send(...bytes: readonly (string | Buffer)[]): Promise<RawSocket> {
     const client = await RawSocket.open(this.service.url);
     this.#clients.push(client);
@@ -61,7 +59,10 @@ export class Served {
     return (await this.send(bytes)).answer();
   }
 
-  /** Gives Alice plants of about 1 KB each. The buffers of a connection hold only some. */
+  /**
+   * Gives Alice plants of about 1 KB each, so that the buffers of a connection hold only a few of
+   * them.
+   */
   async recordPlants(count: number): Promise<void> {
     const plants = Array.from({ length: count }, (_, id) => created(id, `${id} ${'long name '.repeat(98)}`));
     await this.store.append(plantsOf('alice'), BEGINNING, 'a large list', encoded(...plants));
@@ -72,7 +73,7 @@ export class Served {
   }
 }
 
-/** A service for each test of a suite, in whose body this is called. */
+/** Call this in the body of a suite. Each test gets a service of its own. */
 export function served(environment?: Readonly<Record<string, string>>): () => Served {
   let current: Served;
   beforeEach(() => (current = new Served()).start(environment));
