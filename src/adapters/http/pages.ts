@@ -16,9 +16,6 @@ import type { FairScheduler } from './turns';
  * sent chunk by chunk, so that it never is in memory as a whole.
  */
 const CHUNK = 64 * 1024;
-/**
- * Rendering more plants than this takes as long as many requests, so it is left to the scheduler.
- */
 const FEW = 256;
 /**
  * The maximum size of all cached pages in bytes. Each counts ENTRY_BYTES more than its text, for

@@ -12,9 +12,6 @@ const NEEDS_USER = new RegExp(`^/(?:${ROOTS_OF_USERS.join('|')})(?:[/?]|$)`);
 // RFC 6750, 2.1: the scheme in any case, one or more spaces, then a token68.
 const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
-/**
- * Sets `state.user` on each request that needs a user. Throws a 401 unless it has a valid token.
- */
 export function authenticate(authenticator: Authenticator): Handler {
   return ({ req, state }, next) => {
     if (!NEEDS_USER.test(req.url!)) return next();
@@ -37,8 +34,8 @@ export function authenticate(authenticator: Authenticator): Handler {
 }
 
 /**
- * Only a bearer token gets an error code. A request without credentials, or with those of another
- * scheme, gets the bare challenge (RFC 6750, 3.1).
+ * Only a bearer token gets an error code. A request without credentials, or with another scheme,
+ * gets the bare challenge (RFC 6750, 3.1).
  */
 function refusal(authorization: string, reason: TokenReason): HttpProblem {
   const isBearer = /^bearer(?: |$)/i.test(authorization);

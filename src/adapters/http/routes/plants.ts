@@ -11,9 +11,6 @@ import { HttpProblem, PROBLEMS, REJECTIONS } from '../problems';
 import { formatQuery, parseQuery } from '../query';
 import type { FairScheduler } from '../turns';
 
-/**
- * Parsing a body of this many bytes takes as long as many requests, so it is left to the scheduler.
- */
 const LONG_BODY = 8 * 1024;
 
 export function plantRoutes(
