@@ -7,8 +7,8 @@ import { HttpProblem, PROBLEMS, closing, malformedHttp } from './problems';
 
 /**
  * How many bytes of memory the bodies of one user may take while they are being received. Each
- * piece counts PIECE_BYTES more than its length, because its object takes memory, too, and a client
- * may send a body byte by byte.
+ * piece counts PIECE_BYTES more than its length, because the Buffer object also takes memory, and a
+ * client may send a body byte by byte.
  */
 const MAX_RECEIVED = 16 * 2 ** 20;
 const PIECE_BYTES = 512;

@@ -12,12 +12,12 @@ interface Download {
 
 /**
  * Bounds the memory of downloads that their clients do not read. A download is a response of more
- * than {@link LONG} bytes: the kernel may buffer up to 1.5 MB of it, so Node cannot see whether the
+ * than {@link LONG} bytes. The kernel may buffer up to 1.5 MB of it, so Node cannot see whether the
  * client reads it. Anyone can start one, because these responses need no token.
  *
  * After `readTimeoutMs` the connection is reset, unless the client has sent another request by
  * then. Beyond {@link MAX_UNREAD} downloads, the address that has the most of them loses its oldest
- * one, so that no client can use up what the others need.
+ * one, so that no client can use up the memory that the others need.
  */
 export function downloadLimit(readTimeoutMs: number): (ctx: Context) => void {
   const unread = new Map<Socket, Download>();

@@ -22,8 +22,8 @@ const MAX_FIELDS = 100;
 const SINGLE_FIELDS = ['host', 'authorization', 'content-type'];
 
 /**
- * Refuses what Node's parser accepts although HTTP/1.1 forbids it, and a header with too many
- * fields. Afterwards `ctx.url` is a path with an optional query.
+ * Refuses requests that Node's parser accepts although HTTP/1.1 forbids them, and headers with too
+ * many fields. Afterwards `ctx.url` is a path with an optional query.
  */
 export function wellFormed(): Handler {
   return (ctx, next) => {
