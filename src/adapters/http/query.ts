@@ -6,12 +6,12 @@ export type PageQuery = Required<ListQuery>;
 const PARAMETERS = ['limit', 'cursor'] as const;
 
 /**
- * Matches a known parameter and its value. `list` is present if the parameter is written as
- * `limit[]`, as some frameworks do. Names are matched in their encoded form, because a query may
- * have thousands of parameters, and decoding a hundred ill-formed ones takes a millisecond.
+ * Matches a known parameter: its name, the brackets of `limit[]`, as some frameworks write it, and
+ * its value. Names are matched in their encoded form, because a query may have thousands of
+ * parameters, and decoding a hundred ill-formed ones takes a millisecond.
  */
 const PARAMETER = new RegExp(
-  `(?<![^&])(?<name>${PARAMETERS.map(encodedPattern).join('|')})(?<list>(?:\\[|%5[bB])[^=&]*)?(?:=(?<value>[^&]*))?(?![^&])`,
+  `(?<![^&])(${PARAMETERS.map(encodedPattern).join('|')})((?:\\[|%5[bB])[^=&]*)?(?:=([^&]*))?(?![^&])`,
   'g',
 );
 
@@ -29,10 +29,12 @@ function encodedPattern(name: string): string {
 export function parseQuery(querystring: string): PageQuery {
   if (querystring === '') return WHOLE_LIST;
   const given: { limit?: string; cursor?: string } = {};
-  for (const { groups } of querystring.matchAll(PARAMETER)) {
-    const { name, list, value = '' } = groups as { name: string; list?: string; value?: string };
-    const known = decode(name) as (typeof PARAMETERS)[number];
-    if (list !== undefined || known in given) throw badQuery(`${known} takes one value`);
+  // `matchAll` would copy the pattern for each request.
+  PARAMETER.lastIndex = 0;
+  for (let match = PARAMETER.exec(querystring); match; match = PARAMETER.exec(querystring)) {
+    const [, name, brackets, value = ''] = match;
+    const known = decode(name!) as (typeof PARAMETERS)[number];
+    if (brackets !== undefined || known in given) throw badQuery(`${known} takes one value`);
     given[known] = decode(value);
   }
   const { limit, cursor } = given;
