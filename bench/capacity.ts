@@ -1,6 +1,6 @@
 /**
- * `npm run capacity`: what requests and programs cost Redis on this machine; docs/capacity.md says how to read it.
- * Needs Linux with two cores, redis-server and redis-cli, and an idle machine.
+ * `npm run capacity`: what requests and programs cost Redis on this machine; docs/capacity.md says
+ * how to read it. Needs Linux with two cores, redis-server and redis-cli, and an idle machine.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,9 +19,14 @@ type Redis = Awaited<ReturnType<typeof startRedis>>;
 
 const directory = mkdtempSync(join(tmpdir(), 'plant-store-capacity-'));
 const print = (...cells: readonly (string | number)[]) =>
-  console.log(`| ${cells.map((cell) => (typeof cell === 'number' ? Math.round(cell) : cell)).join(' | ')} |`);
+  console.log(
+    `| ${cells.map((cell) => (typeof cell === 'number' ? Math.round(cell) : cell)).join(' | ')} |`,
+  );
 
-async function withRedis(count: number, work: (...servers: Redis[]) => Promise<void>): Promise<void> {
+async function withRedis(
+  count: number,
+  work: (...servers: Redis[]) => Promise<void>,
+): Promise<void> {
   const more = count > 1 ? ['--cluster-enabled', 'yes'] : [];
   const servers: Redis[] = [];
   for (let each = 0; each < count; each++) servers.push(await startRedis(directory, ...more));
@@ -43,7 +48,9 @@ const settingsOf = ([first, second]: readonly Redis[]) => ({
 const used = (servers: readonly Redis[]) =>
   servers.reduce((sum, { microseconds }) => sum + microseconds(), 0);
 
-/** Processor time of Redis and of the instance for each request, as fast as one instance can ask. */
+/**
+ * Processor time of Redis and of the instance for each request, as fast as one instance can ask.
+ */
 async function costs(shards: number, users: number): Promise<void> {
   await withRedis(shards, async (...servers) => {
     const instance = await Server.start(directory, 'dist/main.js', settingsOf(servers), users);
@@ -53,7 +60,12 @@ async function costs(shards: number, users: number): Promise<void> {
       const perRequest = (used(servers) - before) / slice.requests;
       print(
         `${operation}, ${users} ${users === 1 ? 'user' : 'users'}, ${shards} ${shards === 1 ? 'primary' : 'primaries'}`,
-        ...[perRequest.toFixed(1), (1e6 * shards) / perRequest, slice.microseconds, slice.perSecond],
+        ...[
+          perRequest.toFixed(1),
+          (1e6 * shards) / perRequest,
+          slice.microseconds,
+          slice.perSecond,
+        ],
       );
     }
     await instance.stop();
@@ -69,7 +81,12 @@ async function idle(): Promise<void> {
       return (redis.microseconds() - before) / IDLE_MS / 10;
     };
     const alone = await share();
-    const environment = { PATH: process.env.PATH, ...settingsOf([redis]), AUTH_TOKENS: 'a:token', PORT: '0' };
+    const environment = {
+      PATH: process.env.PATH,
+      ...settingsOf([redis]),
+      AUTH_TOKENS: 'a:token',
+      PORT: '0',
+    };
     for (const [what, ...command] of [
       ['an idle instance', 'dist/main.js'],
       ['a program that follows all users', 'dist/cli.js', 'events', 'tail'],
@@ -86,7 +103,13 @@ async function idle(): Promise<void> {
 
 async function main(): Promise<void> {
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
-  print('request', 'µs of Redis', 'a second of Redis', 'µs of the instance', 'a second of the instance');
+  print(
+    'request',
+    'µs of Redis',
+    'a second of Redis',
+    'µs of the instance',
+    'a second of the instance',
+  );
   print('---', '--:', '--:', '--:', '--:');
   for (const [shards, users] of [
     [1, 1],

@@ -1,4 +1,7 @@
-/** A generator of load: HTTP/1.1 over keep-alive connections of its own, because a library would cost more than a server. */
+/**
+ * A generator of load: HTTP/1.1 over keep-alive connections of its own, because a library would
+ * cost more than a server.
+ */
 import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 
@@ -41,7 +44,8 @@ class Connection {
     const header = received.toString('latin1', 0, Math.max(end, 0));
     const status = Number(header.slice(9, 12));
     const length = status === 204 ? 0 : Number(/\r\ncontent-length: (\d+)/i.exec(header)?.[1]);
-    if (end >= 0 && Number.isNaN(length)) throw new Error(`a response without a length:\n${header}`);
+    if (end >= 0 && Number.isNaN(length))
+      throw new Error(`a response without a length:\n${header}`);
     const isWhole = end >= 0 && received.length >= end + END_OF_HEADER.length + length;
     this.#received = isWhole ? Buffer.alloc(0) : received;
     if (!isWhole) return;
@@ -55,8 +59,15 @@ class Connection {
 export class Load {
   private constructor(private readonly connections: readonly Connection[]) {}
 
-  /** Connects for `work` alone: a server may close connections that are idle while another one is measured. */
-  static async on<T>(port: number, connections: number, work: (load: Load) => Promise<T>): Promise<T> {
+  /**
+   * Connects for `work` alone: a server may close connections that are idle while another one is
+   * measured.
+   */
+  static async on<T>(
+    port: number,
+    connections: number,
+    work: (load: Load) => Promise<T>,
+  ): Promise<T> {
     const sockets = Array.from({ length: connections }, () => connect(port, '127.0.0.1'));
     await Promise.all(sockets.map((socket) => once(socket, 'connect')));
     const load = new Load(sockets.map((socket) => new Connection(socket)));
@@ -66,8 +77,9 @@ export class Load {
   }
 
   /**
-   * Sends on each connection the next request as soon as the one before is answered, for `seconds` or until there is none
-   * left. Resolves with the number of requests; rejects at a response with another status.
+   * Sends on each connection the next request as soon as the one before is answered, for `seconds`
+   * or until there is none left. Resolves with the number of requests; rejects at a response with
+   * another status.
    */
   async saturate(next: Next, seconds: number): Promise<number> {
     const end = performance.now() + seconds * 1000;
@@ -94,9 +106,10 @@ export class Load {
   }
 
   /**
-   * Sends `rate` requests a second, whether earlier ones are answered or not, for `seconds` or until there is none left.
-   * Resolves with the times to their responses in ms, sorted: from the millisecond in which each was due, so a server that
-   * stops is not spared the requests that it kept from being sent.
+   * Sends `rate` requests a second, whether earlier ones are answered or not, for `seconds` or
+   * until there is none left. Resolves with the times to their responses in ms, sorted: from the
+   * millisecond in which each was due, so a server that stops is not spared the requests that it
+   * kept from being sent.
    */
   pace(next: Next, rate: number, seconds: number): Promise<readonly number[]> {
     const times: number[] = [];

@@ -17,7 +17,10 @@ export interface Cell {
 }
 
 export function tableOf(rows: readonly Row[]): string {
-  const lines = rows.map(({ title, cells }) => [title, ...OPERATIONS.map((each) => cells[each].text)]);
+  const lines = rows.map(({ title, cells }) => [
+    title,
+    ...OPERATIONS.map((each) => cells[each].text),
+  ]);
   const head = [
     ['', ...OPERATIONS],
     ['---', ...OPERATIONS.map(() => '--:')],
@@ -26,7 +29,11 @@ export function tableOf(rows: readonly Row[]): string {
 }
 
 const [WIDTH, LEFT, BAR, TOP, LARGEST] = [900, 370, 14, 34, 3];
-const COLORS: Readonly<Record<Operation, string>> = { GET: '#2f6f4f', POST: '#c07f2b', DELETE: '#4b6ea8' };
+const COLORS: Readonly<Record<Operation, string>> = {
+  GET: '#2f6f4f',
+  POST: '#c07f2b',
+  DELETE: '#4b6ea8',
+};
 
 /** The ratios as bars, on any background. */
 export function pictureOf(rows: readonly Row[]): string {
@@ -49,7 +56,12 @@ export function pictureOf(rows: readonly Row[]): string {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,
     '<style>text{fill:#1b1f23}line{stroke:#1b1f23}@media(prefers-color-scheme:dark){text{fill:#e6edf3}line{stroke:#e6edf3}}</style>',
-    text(Math.round(x(1)), 16, '1: as much processor time as the other. A longer bar is better', 'middle'),
+    text(
+      Math.round(x(1)),
+      16,
+      '1: as much processor time as the other. A longer bar is better',
+      'middle',
+    ),
     ...bars,
     `<line x1="${x(1)}" x2="${x(1)}" y1="24" y2="${height - 8}" stroke-dasharray="4 3"/>`,
     '</svg>',

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: compares plant-store, as it is started in production, with other servers. Needs Linux with two cores, a
- * redis-server, and an idle machine.
+ * `npm run bench`: compares plant-store, as it is started in production, with other servers. Needs
+ * Linux with two cores, a redis-server, and an idle machine.
  *
  *     --write          puts the table and the picture into docs/benchmark.md
  *     --earlier FILE   compares only with another version, by its compiled main.js
@@ -41,9 +41,16 @@ const directory = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
 
 const inMemory: Contestant = { name: 'in memory', command: 'dist/main.js' };
 const onRedis: Contestant = { name: 'on Redis', command: 'dist/main.js', database: 0 };
-const bare: Contestant = { name: 'node:http with fixed answers', command: 'bench/servers/bare.mjs' };
+const bare: Contestant = {
+  name: 'node:http with fixed answers',
+  command: 'bench/servers/bare.mjs',
+};
 const koa: Contestant = { name: 'Koa with fixed answers', command: 'bench/servers/koa.mjs' };
-const crud: Contestant = { name: 'CRUD on Redis by hand', command: 'bench/servers/crud.mjs', database: 1 };
+const crud: Contestant = {
+  name: 'CRUD on Redis by hand',
+  command: 'bench/servers/crud.mjs',
+  database: 1,
+};
 
 /** Runs `work` with the servers, which have so many users. */
 async function withServers<T>(
@@ -66,13 +73,24 @@ async function withServers<T>(
   }
 }
 
-/** The two take turns, because a shared machine changes its speed: only neighbouring slices are compared. */
-async function compare(ours: Contestant, theirs: Contestant, users: number): Promise<readonly Row[]> {
+/**
+ * The two take turns, because a shared machine changes its speed: only neighbouring slices are
+ * compared.
+ */
+async function compare(
+  ours: Contestant,
+  theirs: Contestant,
+  users: number,
+): Promise<readonly Row[]> {
   const title = `${ours.name} against ${theirs.name}, ${users} ${users === 1 ? 'user' : 'users'}`;
   if (!title.includes(options.only)) return [];
   console.error(title);
   return withServers([ours, theirs], users, async (one, another) => {
-    const slices: Record<Operation, (readonly [Slice, Slice])[]> = { GET: [], POST: [], DELETE: [] };
+    const slices: Record<Operation, (readonly [Slice, Slice])[]> = {
+      GET: [],
+      POST: [],
+      DELETE: [],
+    };
     for (let pair = 0; pair < PAIRS; pair++)
       for (const operation of OPERATIONS) {
         const first = await (pair % 2 === 0 ? one : another).slice(operation, SECONDS);
@@ -84,7 +102,9 @@ async function compare(ours: Contestant, theirs: Contestant, users: number): Pro
       const pairs = slices[operation];
       const ratio = median(pairs.map(([our, their]) => their.microseconds / our.microseconds));
       const perSecond = median(pairs.map(([our, their]) => our.perSecond / their.perSecond));
-      const [us, them] = [0, 1].map((side) => median(pairs.map((each) => each[side]!.microseconds)));
+      const [us, them] = [0, 1].map((side) =>
+        median(pairs.map((each) => each[side]!.microseconds)),
+      );
       console.error(`  ${operation}: ${us!.toFixed(1)} µs, ${them!.toFixed(1)} µs`);
       cells[operation] = { ratio, text: `${ratio.toFixed(2)} (${perSecond.toFixed(2)})` };
     }
@@ -92,17 +112,26 @@ async function compare(ours: Contestant, theirs: Contestant, users: number): Pro
   });
 }
 
-/** The 99th percentiles of the first server, as multiples of those of each other, at half of what each serves. */
-async function compareLatency(contestants: readonly Contestant[], users: number): Promise<readonly Row[]> {
+/**
+ * The 99th percentiles of the first server, as multiples of those of each other, at half of what
+ * each serves.
+ */
+async function compareLatency(
+  contestants: readonly Contestant[],
+  users: number,
+): Promise<readonly Row[]> {
   console.error('p99 at half of the capacity');
   return withServers(contestants, users, async (...servers) => {
     const p99: Record<Operation, number[][]> = { GET: [], POST: [], DELETE: [] };
     for (let round = 0; round < 3; round++)
       for (const server of servers) {
         const half = {} as Record<Operation, number>;
-        for (const each of OPERATIONS) half[each] = (await server.slice(each, SECONDS)).perSecond / 2;
         for (const each of OPERATIONS)
-          (p99[each][servers.indexOf(server)] ??= []).push(await server.p99(each, half[each], 3 * SECONDS));
+          half[each] = (await server.slice(each, SECONDS)).perSecond / 2;
+        for (const each of OPERATIONS)
+          (p99[each][servers.indexOf(server)] ??= []).push(
+            await server.p99(each, half[each], 3 * SECONDS),
+          );
       }
     return contestants.slice(1).map(({ name }, index) => {
       const cells = {} as Record<Operation, Row['cells'][Operation]>;
@@ -111,7 +140,10 @@ async function compareLatency(contestants: readonly Contestant[], users: number)
         const text = `${(ours / theirs).toFixed(2)} (${ours.toFixed(1)} ms)`;
         cells[each] = { ratio: theirs / ours, text };
       }
-      return { title: `p99 ${contestants[0]!.name}, as a multiple of ${name}, ${users} users`, cells };
+      return {
+        title: `p99 ${contestants[0]!.name}, as a multiple of ${name}, ${users} users`,
+        cells,
+      };
     });
   });
 }
@@ -121,7 +153,9 @@ function median(values: readonly number[]): number {
 }
 
 function machine(): string {
-  const redis = /v=(\S+)/.exec(execFileSync('redis-server', ['--version'], { encoding: 'utf8' }))![1]!;
+  const redis = /v=(\S+)/.exec(
+    execFileSync('redis-server', ['--version'], { encoding: 'utf8' }),
+  )![1]!;
   const date = new Date().toISOString().slice(0, 10);
   return `${date}, ${cpus().length} cores (${cpus()[0]!.model}), Linux ${release()}, Node ${process.version}, Redis ${redis}`;
 }

@@ -15,7 +15,10 @@ const CONNECTIONS = 64;
 const TICKS = 100;
 const PLANTS = 100;
 const START_WITHIN_MS = 20_000;
-/** Requests of each operation until all code is compiled: a number, because a busy machine compiles late. */
+/**
+ * Requests of each operation until all code is compiled: a number, because a busy machine compiles
+ * late.
+ */
 const WARM_UP = 10_000;
 
 const tokenOf = (user: number) => `token-of-the-user-${user}`;
@@ -46,7 +49,10 @@ async function start(
   const output = openSync(join(directory, `${port}.log`), 'w');
   const [program, ...args] = pinned(core, command);
   const { PATH, HOME } = process.env;
-  const child = spawn(program, args, { env: { PATH, HOME, ...env }, stdio: ['ignore', output, output] });
+  const child = spawn(program, args, {
+    env: { PATH, HOME, ...env },
+    stdio: ['ignore', output, output],
+  });
   closeSync(output);
   running.push(child);
   const end = performance.now() + START_WITHIN_MS;
@@ -89,7 +95,8 @@ export async function startRedis(directory: string, ...more: readonly string[]) 
   return {
     ...{ port, url: `redis://127.0.0.1:${port}`, stop: () => child.kill('SIGKILL') },
     /** What its thread of commands has used so far. */
-    microseconds: () => Number(readFileSync(`/proc/${child.pid!}/schedstat`, 'latin1').split(' ')[0]) / 1000,
+    microseconds: () =>
+      Number(readFileSync(`/proc/${child.pid!}/schedstat`, 'latin1').split(' ')[0]) / 1000,
   };
 }
 
@@ -123,7 +130,9 @@ export class Server {
       POST: () => this.#create(),
       DELETE: () => {
         const created = this.#created.pop();
-        return created && { bytes: bytesOf('DELETE', `/plants/${created[1]}`, created[0]), status: 204 };
+        return (
+          created && { bytes: bytesOf('DELETE', `/plants/${created[1]}`, created[0]), status: 204 }
+        );
       },
     };
   }
@@ -136,7 +145,10 @@ export class Server {
     users: number,
   ): Promise<Server> {
     const port = await freePort();
-    const AUTH_TOKENS = Array.from({ length: users }, (_, user) => `user${user}:${tokenOf(user)}`).join();
+    const AUTH_TOKENS = Array.from(
+      { length: users },
+      (_, user) => `user${user}:${tokenOf(user)}`,
+    ).join();
     const child = await start(directory, port, 0, [process.execPath, command], {
       ...{
         NODE_ENV: 'production',
@@ -162,7 +174,10 @@ export class Server {
     await once(this.child, 'exit');
   }
 
-  /** As many requests as it answers in `seconds`. A slice of DELETE deletes what the slices of POST before have created. */
+  /**
+   * As many requests as it answers in `seconds`. A slice of DELETE deletes what the slices of POST
+   * before have created.
+   */
   slice(operation: Operation, seconds: number): Promise<Slice> {
     return Load.on(this.port, CONNECTIONS, async (load) => {
       const [start, before] = [performance.now(), this.#processorSeconds()];
@@ -171,14 +186,20 @@ export class Server {
         operation === 'DELETE' ? Infinity : seconds,
       );
       const [elapsed, used] = [performance.now() - start, this.#processorSeconds() - before];
-      return { requests: count, microseconds: (used / count) * 1e6, perSecond: (count / elapsed) * 1000 };
+      return {
+        requests: count,
+        microseconds: (used / count) * 1e6,
+        perSecond: (count / elapsed) * 1000,
+      };
     });
   }
 
   /** The 99th percentile in ms of the time to a response, at a constant rate. */
   async p99(operation: Operation, perSecond: number, seconds: number): Promise<number> {
     const next = this.#requests[operation];
-    const times = await Load.on(this.port, CONNECTIONS, (load) => load.pace(next, perSecond, seconds));
+    const times = await Load.on(this.port, CONNECTIONS, (load) =>
+      load.pace(next, perSecond, seconds),
+    );
     return times[Math.floor(times.length * 0.99)]!;
   }
 
@@ -200,7 +221,9 @@ export class Server {
   }
 
   #processorSeconds(): number {
-    const fields = readFileSync(`/proc/${this.child.pid!}/stat`, 'latin1').split(') ')[1]!.split(' ');
+    const fields = readFileSync(`/proc/${this.child.pid!}/stat`, 'latin1')
+      .split(') ')[1]!
+      .split(' ');
     return (Number(fields[11]) + Number(fields[12])) / TICKS;
   }
 }

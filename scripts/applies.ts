@@ -1,5 +1,6 @@
-// Fails if a planted fault no longer applies to the source, so that nobody learns that from CI, or if the page of the
-// operations has no colour of enough contrast for a method of the OpenAPI document.
+// Fails if a planted fault no longer applies to the source, so that nobody learns that from CI, or
+// if the page of the operations has no colour of enough contrast for a method of the OpenAPI
+// document.
 import { readFileSync } from 'node:fs';
 import { METHODS, openApi } from '../src/adapters/http/openapi';
 import { FAULTS, plantedIn } from '../test/mutants/faults';
@@ -15,7 +16,9 @@ for (const fault of FAULTS)
 
 const PAGE = 'src/adapters/http/docs-page.ts';
 const style = readFileSync(PAGE, 'utf8');
-const shown = new Set(Object.values(openApi.paths).flatMap((operations) => Object.keys(operations)));
+const shown = new Set(
+  Object.values(openApi.paths).flatMap((operations) => Object.keys(operations)),
+);
 for (const method of METHODS.map((name) => name.toLowerCase()).filter((name) => shown.has(name)))
   if (!style.includes(`.opblock-${method} .opblock-summary-method`))
     problems.push(`${PAGE} has no colour for ${method.toUpperCase()}`);

@@ -1,5 +1,6 @@
-// `npm run demo`: two instances of the service on one Redis, that of REDIS_URL or a redis-server that the demo starts.
-// It creates plants through the first one, and prints commands to try. Ctrl-C ends it.
+// `npm run demo`: two instances of the service on one Redis, that of REDIS_URL or a redis-server
+// that the demo starts. It creates plants through the first one, and prints commands to try. Ctrl-C
+// ends it.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -67,13 +68,23 @@ const own = {
   AUTH_TOKENS: `demo:${token}`,
   SHUTDOWN_NOTICE_MS: '0',
 };
-const env = { ...process.env, ...own, EVENT_STORE: 'redis', REDIS_URL, REDIS_KEY_PREFIX: 'plant-store-demo' };
+const env = {
+  ...process.env,
+  ...own,
+  EVENT_STORE: 'redis',
+  REDIS_URL,
+  REDIS_KEY_PREFIX: 'plant-store-demo',
+};
 const instance = () =>
   start(process.execPath, ['-r', 'ts-node/register', 'src/main.ts'], env, /listens on (http\S+)/);
 const [[, one], [, other]] = await Promise.all([instance(), instance()]);
 const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
 for (const plant of PLANTS) {
-  const { status } = await fetch(`${one}/plants`, { method: 'POST', headers, body: JSON.stringify(plant) });
+  const { status } = await fetch(`${one}/plants`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(plant),
+  });
   // In the Redis of the caller they may exist from an earlier run, and are then refused with 400.
   if (status !== 200 && status !== 400) await end(`a create was answered with ${status}`);
 }

@@ -1,5 +1,6 @@
-// Parses each Lua script with its includes, and refuses a name that is neither declared, nor of Redis, nor a constant that
-// the adapter passes to `loadScript`. Redis would find a mistake only when it executes that line.
+// Parses each Lua script with its includes, and refuses a name that is neither declared, nor of
+// Redis, nor a constant that the adapter passes to `loadScript`. Redis would find a mistake only
+// when it executes that line.
 import { readFileSync, readdirSync } from 'node:fs';
 import luaparse from 'luaparse';
 

@@ -14,7 +14,10 @@ const [major, minor] = process.versions.node.split('.').map(Number) as [number, 
 
 /** @param range has the form `^major.minor` or `>=major`. */
 function isWithin(range: string): boolean {
-  const [leastMajor, leastMinor = 0] = range.replace(/^\D+/, '').split('.').map(Number) as [number, number?];
+  const [leastMajor, leastMinor = 0] = range.replace(/^\D+/, '').split('.').map(Number) as [
+    number,
+    number?,
+  ];
   return range.startsWith('>=') ? major >= leastMajor : major === leastMajor && minor >= leastMinor;
 }
 

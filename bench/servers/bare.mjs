@@ -2,7 +2,10 @@
 import { createServer } from 'node:http';
 import { LIST } from './list.mjs';
 
-const json = (text) => ({ 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) });
+const json = (text) => ({
+  'Content-Type': 'application/json',
+  'Content-Length': Buffer.byteLength(text),
+});
 const LISTED = json(LIST);
 
 createServer((request, response) => {

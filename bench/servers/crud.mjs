@@ -1,5 +1,5 @@
-// What one would write by hand instead: Koa, ajv, and a hash in Redis for each user, with a log line a request by pino.
-// It has no history and no read barrier, and loses exact ids.
+// What one would write by hand instead: Koa, ajv, and a hash in Redis for each user, with a log
+// line a request by pino. It has no history and no read barrier, and loses exact ids.
 import Router from '@koa/router';
 import { Ajv } from 'ajv';
 import { Redis } from 'ioredis';
@@ -12,7 +12,11 @@ const users = new Map(process.env.AUTH_TOKENS.split(',').map((pair) => pair.spli
 const isNewPlant = new Ajv().compile({
   type: 'object',
   required: ['id', 'name'],
-  properties: { id: { type: 'integer' }, name: { type: 'string', minLength: 1 }, tag: { type: 'string' } },
+  properties: {
+    id: { type: 'integer' },
+    name: { type: 'string', minLength: 1 },
+    tag: { type: 'string' },
+  },
 });
 const log = pino();
 
@@ -25,12 +29,14 @@ const router = new Router()
     const { id, name, tag } = ctx.request.body;
     if (!isNewPlant(ctx.request.body)) return fail(ctx, 400, 'the body is not a NewPlant');
     const text = JSON.stringify({ name, tag });
-    if (!(await redis.hsetnx(ctx.state.key, String(id), text))) return fail(ctx, 400, 'the id is taken');
+    if (!(await redis.hsetnx(ctx.state.key, String(id), text)))
+      return fail(ctx, 400, 'the id is taken');
     ctx.type = 'application/json';
     ctx.body = text;
   })
   .delete('/plants/:id', async (ctx) => {
-    if (!(await redis.hdel(ctx.state.key, ctx.params.id))) return fail(ctx, 404, 'there is no such plant');
+    if (!(await redis.hdel(ctx.state.key, ctx.params.id)))
+      return fail(ctx, 404, 'there is no such plant');
     ctx.status = 204;
   });
 
@@ -44,7 +50,10 @@ new Koa()
     const start = performance.now();
     await next();
     const { method, path, status, state } = ctx;
-    log.info({ method, path, status, durationMs: performance.now() - start, user: state.user }, 'request');
+    log.info(
+      { method, path, status, durationMs: performance.now() - start, user: state.user },
+      'request',
+    );
   })
   .use((ctx, next) => {
     const user = users.get(ctx.get('Authorization').slice('Bearer '.length));

@@ -1,5 +1,5 @@
-// Koa with router and koa-bodyparser and fixed answers: what the framework costs, without authentication, validation,
-// store and log.
+// Koa with router and koa-bodyparser and fixed answers: what the framework costs, without
+// authentication, validation, store and log.
 import Router from '@koa/router';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';

@@ -5,7 +5,12 @@
  */
 export function messagesOf(error: unknown): readonly string[] {
   if (!(error instanceof Error)) return [String(error)];
-  const { name, message, cause, errors = [] } = error as Error & { readonly errors?: readonly unknown[] };
+  const {
+    name,
+    message,
+    cause,
+    errors = [],
+  } = error as Error & { readonly errors?: readonly unknown[] };
   const own = message || [...new Set(errors.flatMap(messagesOf))].join(', ') || name;
   if (!(cause instanceof Error)) return [own];
   const causes = messagesOf(cause);

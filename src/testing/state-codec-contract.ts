@@ -39,19 +39,21 @@ export function stateCodecContract<Command, Event, Rejection, State, Result>(
       assert.deepEqual(restoredState(kind, saved), saved);
     }),
 
-    'a restored state decides every later command as the one that was saved': forAny((earlier, later) => {
-      let saved = stateAfter(earlier);
-      let restored = restoredState(kind, stateAfter(earlier));
-      for (const command of [...later, ...commands]) {
-        const [one, other] = [decide(command, saved), decide(command, restored)];
-        assert.deepEqual(
-          other.decision,
-          one.decision,
-          `after it was restored, ${inspect(command)} is decided otherwise`,
-        );
-        [saved, restored] = [one.state, other.state];
-      }
-    }),
+    'a restored state decides every later command as the one that was saved': forAny(
+      (earlier, later) => {
+        let saved = stateAfter(earlier);
+        let restored = restoredState(kind, stateAfter(earlier));
+        for (const command of [...later, ...commands]) {
+          const [one, other] = [decide(command, saved), decide(command, restored)];
+          assert.deepEqual(
+            other.decision,
+            one.decision,
+            `after it was restored, ${inspect(command)} is decided otherwise`,
+          );
+          [saved, restored] = [one.state, other.state];
+        }
+      },
+    ),
 
     'the chunks have the state of the moment in which they are begun': forAny((earlier, later) => {
       const expected = [...stateCodec.encode(stateAfter(earlier))];

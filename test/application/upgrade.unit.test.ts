@@ -1,4 +1,7 @@
-/** Two versions of the service on one store, as during an upgrade: the later one has a further member of a plant. */
+/**
+ * Two versions of the service on one store, as during an upgrade: the later one has a further
+ * member of a plant.
+ */
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { expect } from 'chai';
@@ -21,7 +24,8 @@ function withLight(): Version {
   const load = createRequire(__filename);
   const loaded = { ...load.cache };
   const isOfVersion = (path: string) => /[\\/]src[\\/](?:domain|application)[\\/]/.test(path);
-  for (const path of Object.keys(loaded).filter(isOfVersion)) Reflect.deleteProperty(load.cache, path);
+  for (const path of Object.keys(loaded).filter(isOfVersion))
+    Reflect.deleteProperty(load.cache, path);
   const plant = load('../../src/domain/plant') as { MEMBERS: object; MEMBER_NAMES: string[] };
   Object.assign(plant.MEMBERS, {
     light: { optional: true, minLength: 0, description: 'The light it needs.' },
@@ -77,7 +81,9 @@ describe('During an upgrade to a version with a further member, on one store', (
 
     const upgraded = started(later);
     expect(await upgraded.list()).to.have.length(30);
-    expect(upgraded.outcomes, 'reads the snapshot of the earlier version').to.deep.equal(['restored']);
+    expect(upgraded.outcomes, 'reads the snapshot of the earlier version').to.deep.equal([
+      'restored',
+    ]);
     await upgraded.create(101, 100, { light: 'shade' });
     expect(upgraded.outcomes).to.include('saved');
     const saved = snapshots.kept.get('plants/ada');

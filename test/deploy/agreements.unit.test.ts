@@ -14,7 +14,11 @@ const found = (file: string, pattern: RegExp): string => {
 };
 const defaultOf = (name: string) => Number(variables.find((each) => each.name === name)!.fallback);
 
-type Probe = { httpGet: { path: string; port: string }; periodSeconds: number; failureThreshold: number };
+type Probe = {
+  httpGet: { path: string; port: string };
+  periodSeconds: number;
+  failureThreshold: number;
+};
 interface Pod {
   terminationGracePeriodSeconds: number;
   securityContext: { runAsUser: number };
@@ -29,8 +33,9 @@ interface Pod {
   ];
 }
 const POD = 'deploy/kubernetes/deployment.yaml';
-const { template } = (parse(read(POD)) as { spec: { template: { metadata: { labels: object }; spec: Pod } } })
-  .spec;
+const { template } = (
+  parse(read(POD)) as { spec: { template: { metadata: { labels: object }; spec: Pod } } }
+).spec;
 const [container] = template.spec.containers;
 const setting = (name: string) => Number(container.env.find((each) => each.name === name)?.value);
 const portOf = (name: string) => container.ports.find((port) => port.name === name)?.containerPort;
@@ -41,7 +46,9 @@ const service = parse(read('deploy/kubernetes/service.yaml')) as {
 const budget = parse(read('deploy/kubernetes/pod-disruption-budget.yaml')) as {
   spec: { selector: { matchLabels: object } };
 };
-const compose = parse(read('compose.yaml')) as { services: Record<string, { stop_grace_period: string }> };
+const compose = parse(read('compose.yaml')) as {
+  services: Record<string, { stop_grace_period: string }>;
+};
 const manifest = JSON.parse(read('package.json')) as {
   files: string[];
   dependencies: Record<string, string>;
@@ -64,7 +71,9 @@ function linkedFiles(): string[] {
   );
 }
 
-/** npm packs some files by itself. What only a clone has is named by pages for those who change it. */
+/**
+ * npm packs some files by itself. What only a clone has is named by pages for those who change it.
+ */
 const isPacked = (file: string) =>
   /^(?:README\.md|LICENSE|package\.json)$/.test(file) ||
   /^(?:src|test|bench|scripts|\.ci|compose\.yaml|Dockerfile)(?:\/|$)/.test(file) ||
@@ -106,7 +115,11 @@ const AGREEMENTS: readonly (readonly [
     () => found('Dockerfile', /^EXPOSE (\d+)$/m),
     same(found('Dockerfile', /\bPORT=(\d+)/)),
   ],
-  ['the admin port of the pod is that of its setting', () => portOf('admin'), same(setting('ADMIN_PORT'))],
+  [
+    'the admin port of the pod is that of its setting',
+    () => portOf('admin'),
+    same(setting('ADMIN_PORT')),
+  ],
   [
     'the user of the pod is that of the image',
     () => template.spec.securityContext.runAsUser,
@@ -181,7 +194,8 @@ const AGREEMENTS: readonly (readonly [
   ],
   [
     'a write is on the disk of Redis before it is acknowledged',
-    () => read('deploy/redis/redis.conf').match(/^(?:appendonly|appendfsync|maxmemory-policy) .*$/gm),
+    () =>
+      read('deploy/redis/redis.conf').match(/^(?:appendonly|appendfsync|maxmemory-policy) .*$/gm),
     same(['appendonly yes', 'appendfsync always', 'maxmemory-policy noeviction']),
   ],
   [
@@ -211,14 +225,21 @@ const AGREEMENTS: readonly (readonly [
     'the time of PlantStoreSlow is the bound of a bucket, between which Prometheus guesses',
     () => found('deploy/prometheus/alerts.yaml', /histogram_quantile[^>]*\)\) > ([\d.]+)/),
     (bound) =>
-      expect(read('src/adapters/metrics/index.ts').match(/(?<=[[ ])[\d.]+(?=[\],])/g)).to.include(bound),
+      expect(read('src/adapters/metrics/index.ts').match(/(?<=[[ ])[\d.]+(?=[\],])/g)).to.include(
+        bound,
+      ),
   ],
   [
     'the package runs on the libraries that were asked for',
-    () => found('docs/decisions/0004-dependencies.md', /^\*\*(.*) are given\*\*/m).split(/, | and /),
+    () =>
+      found('docs/decisions/0004-dependencies.md', /^\*\*(.*) are given\*\*/m).split(/, | and /),
     (given) => expect(Object.keys(manifest.dependencies)).to.include.members(given as string[]),
   ],
-  ['the lock file allows the same Node', () => lock.packages['']!.engines.node, same(manifest.engines.node)],
+  [
+    'the lock file allows the same Node',
+    () => lock.packages['']!.engines.node,
+    same(manifest.engines.node),
+  ],
   [
     'README names the oldest Node of each line',
     () =>

@@ -17,7 +17,9 @@ interface Alert {
 }
 
 const FILE = 'deploy/prometheus/alerts.yaml';
-const { groups } = parse(readFileSync(FILE, 'utf8')) as { groups: readonly { rules: readonly Alert[] }[] };
+const { groups } = parse(readFileSync(FILE, 'utf8')) as {
+  groups: readonly { rules: readonly Alert[] }[];
+};
 const rules = groups.flatMap((group) => group.rules);
 
 const REFUSED = 'http_request_duration_seconds_count route="/plants",status="503"';
@@ -47,24 +49,25 @@ const WELL: Readonly<Record<string, string>> = {
 };
 
 /** What begins at the minute 10, the alert that it fires alone, and the minute by which it does. */
-const FAILURES: readonly (readonly [alert: string, by: number, series: string, samples: string])[] = [
-  ['PlantStoreErrors', 21, REFUSED, '0+9x9 100+20x50'],
-  ['PlantStoreSlow', 21, FAST, '0+995x9 8965+900x50'],
-  ['PlantStoreNotReady', 13, 'plant_store_ready', '1x9 0x50'],
-  ['PlantStoreNotReady', 13, 'up', '1x9 0x50'],
-  ['PlantStoreNotReady', 13, 'up', '1x9 stale'],
-  ['PlantStoreWritesRefused', 12, WRITES, '1x9 0x50'],
-  ['PlantStoreLostHistory', 11, 'plant_store_lost_histories_total', '0x9 1x50'],
-  ['PlantStoreRestarts', 15, 'process_start_time_seconds', '1000x9 1001+1x4 1005x50'],
-  ['PlantStoreTokens', 16, 'plant_store_auth_source_up source="key_set"', '1x9 0x50'],
-  ['PlantStoreBug', 11, 'http_request_failures_total reason="bug"', '0x9 1x50'],
-  ['PlantStoreUnreadableHistory', 11, 'plant_store_faults_total kind="unreadable"', '0x9 1x50'],
-  ['PlantStoreFinding', 12, 'plant_store_redis_finding finding="evicts"', '0x9 1x50'],
-  ['PlantStoreLimit', 16, 'http_refused_connections_total', '0x9 1+1x50'],
-  ...FAILURE_REASONS.filter((reason) => /^(?:waiting|state|responses|bodies|user)/.test(reason))
-    .map((reason) => `http_request_failures_total reason="${reason}"`)
-    .map((series) => ['PlantStoreLimit', 16, series, '0x9 1+1x50'] as const),
-];
+const FAILURES: readonly (readonly [alert: string, by: number, series: string, samples: string])[] =
+  [
+    ['PlantStoreErrors', 21, REFUSED, '0+9x9 100+20x50'],
+    ['PlantStoreSlow', 21, FAST, '0+995x9 8965+900x50'],
+    ['PlantStoreNotReady', 13, 'plant_store_ready', '1x9 0x50'],
+    ['PlantStoreNotReady', 13, 'up', '1x9 0x50'],
+    ['PlantStoreNotReady', 13, 'up', '1x9 stale'],
+    ['PlantStoreWritesRefused', 12, WRITES, '1x9 0x50'],
+    ['PlantStoreLostHistory', 11, 'plant_store_lost_histories_total', '0x9 1x50'],
+    ['PlantStoreRestarts', 15, 'process_start_time_seconds', '1000x9 1001+1x4 1005x50'],
+    ['PlantStoreTokens', 16, 'plant_store_auth_source_up source="key_set"', '1x9 0x50'],
+    ['PlantStoreBug', 11, 'http_request_failures_total reason="bug"', '0x9 1x50'],
+    ['PlantStoreUnreadableHistory', 11, 'plant_store_faults_total kind="unreadable"', '0x9 1x50'],
+    ['PlantStoreFinding', 12, 'plant_store_redis_finding finding="evicts"', '0x9 1x50'],
+    ['PlantStoreLimit', 16, 'http_refused_connections_total', '0x9 1+1x50'],
+    ...FAILURE_REASONS.filter((reason) => /^(?:waiting|state|responses|bodies|user)/.test(reason))
+      .map((reason) => `http_request_failures_total reason="${reason}"`)
+      .map((series) => ['PlantStoreLimit', 16, series, '0x9 1+1x50'] as const),
+  ];
 
 describePrograms({ promtool: 'prometheus' }, 'The alerts', () => {
   const path = temporaryDirectory();

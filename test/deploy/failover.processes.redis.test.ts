@@ -11,7 +11,10 @@ import { until } from '../support/until';
 const PASSWORD = 'a-password-of-the-test';
 const ENVIRONMENT = { REDIS_PASSWORD: PASSWORD, REDIS_OPERATOR_PASSWORD: PASSWORD };
 
-/** A primary or a replica, started by deploy/redis/start.sh or with a configuration file that has the same settings. */
+/**
+ * A primary or a replica, started by deploy/redis/start.sh or with a configuration file that has
+ * the same settings.
+ */
 class Server {
   #process: TestProcess | undefined;
   readonly #file: string;
@@ -78,7 +81,10 @@ class Server {
     return spawnSync('redis-cli', args, { encoding: 'utf8' }).stdout;
   }
 
-  /** Stops it and starts it again. Redis refuses SIGTERM until the first AOF of a replica that has just synchronized is written. */
+  /**
+   * Stops it and starts it again. Redis refuses SIGTERM until the first AOF of a replica that has
+   * just synchronized is written.
+   */
   async reboot(): Promise<void> {
     await until(() => !/aof_rewrite_(in_progress|scheduled):1/.test(this.#info('persistence')));
     await this.stop();
@@ -105,7 +111,12 @@ describePrograms(
     afterEach(() => Promise.all(running.splice(0).map((server) => server.stop('SIGKILL'))));
 
     async function start(hasFile: boolean, primary?: Server): Promise<Server> {
-      const server = new Server(await freePort(), path(`server-${running.length}`), hasFile, primary?.port);
+      const server = new Server(
+        await freePort(),
+        path(`server-${running.length}`),
+        hasFile,
+        primary?.port,
+      );
       running.push(server);
       await server.start();
       if (primary) await server.follows();
@@ -128,9 +139,15 @@ describePrograms(
       return run(commands, { OLD: OLD.urlOf('admin'), NEW: NEW.urlOf('admin'), ...more }).ended;
     }
 
-    const settings = (server: Server) => ({ EVENT_STORE: 'redis', REDIS_URL: server.urlOf('service') });
+    const settings = (server: Server) => ({
+      EVENT_STORE: 'redis',
+      REDIS_URL: server.urlOf('service'),
+    });
 
-    /** Creates a plant at this server: repeats it until it is acknowledged, with this `REDIS_WAIT_REPLICAS`. */
+    /**
+     * Creates a plant at this server: repeats it until it is acknowledged, with this
+     * `REDIS_WAIT_REPLICAS`.
+     */
     async function write(server: Server, replicas = '0'): Promise<void> {
       const name = `Fern-${acknowledged.length + 1}`;
       const create = `plant-store create --user alice --id ${acknowledged.push(name)} --name ${name}`;
@@ -147,13 +164,21 @@ describePrograms(
       return out.trim().split('\n');
     }
 
-    /** The new primary has every acknowledged plant, and the page's look at the roles shows what it says. */
+    /**
+     * The new primary has every acknowledged plant, and the page's look at the roles shows what it
+     * says.
+     */
     async function expectNothingLost(): Promise<void> {
       await OLD.follows();
       const { out } = await run('plant-store list --user alice', settings(NEW)).ended;
       expect(out.trim().split('\n')).to.deep.equal(acknowledged);
       expect((await follow('roles')).out.replaceAll('\r', '').trim().split('\n')).to.deep.equal([
-        ...['role:slave', 'master_host:127.0.0.1', `master_port:${NEW.port}`, 'master_link_status:up'],
+        ...[
+          'role:slave',
+          'master_host:127.0.0.1',
+          `master_port:${NEW.port}`,
+          'master_link_status:up',
+        ],
         ...['connected_slaves:0', 'role:master', `connected_slaves:${running.length - 1}`],
       ]);
     }
@@ -164,7 +189,8 @@ describePrograms(
           await startBoth(hasFiles);
           const followed = await follow('redis');
           expect(followed.code, followed.error).to.equal(hasFiles ? 0 : 1);
-          if (!hasFiles) expect(followed.error).to.contain('The server is running without a config file');
+          if (!hasFiles)
+            expect(followed.error).to.contain('The server is running without a config file');
           [OLD.replicaOf, NEW.replicaOf] = [NEW.port, undefined];
           await write(NEW);
           for (const server of first === 'the old' ? [OLD, NEW] : [NEW, OLD]) {

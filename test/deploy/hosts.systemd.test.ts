@@ -17,7 +17,10 @@ describePrograms({ 'systemd-analyze': 'systemd' }, UNIT, () => {
 
   it('is a unit that systemd accepts, and exposes little', async () => {
     // With a program that exists.
-    writeFileSync(path('plant-store.service'), unit.replace(/^ExecStart=.*/m, 'ExecStart=/bin/true'));
+    writeFileSync(
+      path('plant-store.service'),
+      unit.replace(/^ExecStart=.*/m, 'ExecStart=/bin/true'),
+    );
     const { stderr } = await run('systemd-analyze', ['verify', path('plant-store.service')]);
     expect(stderr).to.equal('');
     const args = ['security', '--offline=yes', '--threshold=30', path('plant-store.service')];
@@ -28,13 +31,19 @@ describePrograms({ 'systemd-analyze': 'systemd' }, UNIT, () => {
     const [credential] = setting('LoadCredential').split(':');
     writeFileSync(path(credential!), 'redis://redis.example\n');
     chmodSync(path(credential!), 0o400);
-    const environment = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, words]) => words!.split(' '));
+    const environment = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, words]) =>
+      words!.split(' '),
+    );
     const settings = Object.fromEntries(
       environment.map((each) => each.replace('%d', path('.')).split(/=(.*)/)),
     );
     const { config, problems } = readConfig(settings as Record<string, string>);
     expect(problems).to.equal(undefined);
-    expect(config).to.include({ REDIS_URL: 'redis://redis.example', ADMIN_PORT: 3001, production: true });
+    expect(config).to.include({
+      REDIS_URL: 'redis://redis.example',
+      ADMIN_PORT: 3001,
+      production: true,
+    });
   });
 });
 
@@ -46,7 +55,9 @@ describePrograms({ promtool: 'prometheus' }, 'deploy/prometheus/prometheus.yaml'
     };
     const [{ job_name, scrape_timeout } = { job_name: '', scrape_timeout: '' }] = scrape_configs;
     expect(readFileSync('deploy/prometheus/alerts.yaml', 'utf8')).to.contain(`job="${job_name}"`);
-    const storeTimeout = Number(variables.find(({ name }) => name === 'STORE_TIMEOUT_MS')!.fallback);
+    const storeTimeout = Number(
+      variables.find(({ name }) => name === 'STORE_TIMEOUT_MS')!.fallback,
+    );
     expect(parseInt(scrape_timeout, 10) * 1000).to.be.above(storeTimeout);
   });
 });

@@ -16,7 +16,8 @@ import { tokenOf } from '../support/token';
 import { until } from '../support/until';
 import { startWatched } from '../support/watched-service';
 
-const bodyOf = ({ error, message }: { error: number; message: string }) => JSON.stringify({ error, message });
+const bodyOf = ({ error, message }: { error: number; message: string }) =>
+  JSON.stringify({ error, message });
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
 describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () => {
@@ -40,7 +41,10 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
       .replace('bind :8080', `bind 127.0.0.1:${port}`)
       .replace(/(?=^ *errorfile 400)/m, `  ${refused}\n`)
       .replace(/slowstart \w+|init-addr none resolvers docker/g, '')
-      .replace(/server-template .*/, ports.map((each) => `server s${each} 127.0.0.1:${each}`).join('\n  '));
+      .replace(
+        /server-template .*/,
+        ports.map((each) => `server s${each} 127.0.0.1:${each}`).join('\n  '),
+      );
     writeFileSync(path('haproxy.cfg'), configuration);
     proxy = new TestProcess(spawn('haproxy', ['-db', '-f', path('haproxy.cfg')]));
     url = `http://127.0.0.1:${port}/plants`;
@@ -61,9 +65,16 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     return portOf(server);
   }
 
-  /** On a connection of its own: HAProxy closes one that it has used if an instance breaks off, for the client to repeat. */
+  /**
+   * On a connection of its own: HAProxy closes one that it has used if an instance breaks off, for
+   * the client to repeat.
+   */
   async function send(method = 'GET', token = 'any'): Promise<IncomingMessage> {
-    const sent = request(url, { method, agent: false, headers: { Authorization: `Bearer ${token}` } }).end();
+    const sent = request(url, {
+      method,
+      agent: false,
+      headers: { Authorization: `Bearer ${token}` },
+    }).end();
     return ((await once(sent, 'response')) as [IncomingMessage])[0];
   }
 
@@ -76,7 +87,10 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
 
   it('serves the service, answers for it if none is ready, and logs the id of each request', async () => {
     const port = await freePort();
-    const service = await startWatched({ PORT: String(port), AUTH_TOKENS: `alice:${tokenOf('alice')}` });
+    const service = await startWatched({
+      PORT: String(port),
+      AUTH_TOKENS: `alice:${tokenOf('alice')}`,
+    });
     await start(port);
     // The client checks each response against the OpenAPI document.
     const alice = new HttpClient(new URL(url).origin);
@@ -113,7 +127,9 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     };
     expect(await again('first')).to.equal(200);
     status = 0;
-    const outcome = await again('second').catch((error: unknown) => (error as NodeJS.ErrnoException).code);
+    const outcome = await again('second').catch(
+      (error: unknown) => (error as NodeJS.ErrnoException).code,
+    );
     expect(outcome).to.equal('ECONNRESET');
     expect(received).to.have.length(2);
     status = 200;
@@ -129,7 +145,9 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     const part = (json: object) => Buffer.from(JSON.stringify(json)).toString('base64url');
     const used = new Set<string>();
     for (let user = 0; user < 16; user++) {
-      const jwts = [1, 2].map((jti) => `${part({ alg: 'HS256' })}.${part({ sub: `user${user}`, jti })}.c2ln`);
+      const jwts = [1, 2].map(
+        (jti) => `${part({ alg: 'HS256' })}.${part({ sub: `user${user}`, jti })}.c2ln`,
+      );
       for (const tokens of [jwts, [`token-${user}`, `token-${user}`]]) {
         received = [];
         for (const token of tokens) await send('GET', token);

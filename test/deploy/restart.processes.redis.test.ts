@@ -14,7 +14,10 @@ describeOwnRedis('What a restart of Redis forgets, by docs/operations.md,', (sta
   const path = temporaryDirectory();
 
   async function start(...lines: string[]): Promise<RedisServer> {
-    writeFileSync(path('users.acl'), 'user default on nopass ~* &* +@all\nuser bob on nopass +ping\n');
+    writeFileSync(
+      path('users.acl'),
+      'user default on nopass ~* &* +@all\nuser bob on nopass +ping\n',
+    );
     writeFileSync(
       path('redis.conf'),
       lines.map((line) => `${line.replace('users.acl', path('users.acl'))}\n`).join(''),
@@ -25,7 +28,8 @@ describeOwnRedis('What a restart of Redis forgets, by docs/operations.md,', (sta
     await redis.kill9();
     await redis.start();
   }
-  const call = ({ admin }: RedisServer, [command, ...args]: string[]) => admin.call(command!, ...args);
+  const call = ({ admin }: RedisServer, [command, ...args]: string[]) =>
+    admin.call(command!, ...args);
   const follow = (kind: string, redis: RedisServer) =>
     run(theBlock(`sh ${kind}`), { ADMIN_URL: redis.url }).ended;
 

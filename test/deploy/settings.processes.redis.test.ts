@@ -18,14 +18,19 @@ describePrograms({ 'redis-server': 'redis-server' }, 'deploy/redis/start.sh', ()
   const path = temporaryDirectory();
   const bash = compiledCli();
   const run = (env: NodeJS.ProcessEnv) =>
-    spawnSync('sh', ['deploy/redis/start.sh'], { env: { ...ENVIRONMENT, ...env }, encoding: 'utf8' });
+    spawnSync('sh', ['deploy/redis/start.sh'], {
+      env: { ...ENVIRONMENT, ...env },
+      encoding: 'utf8',
+    });
 
   it('has the users of the pages, with the same rights', () => {
     // In place of Redis: prints its configuration.
     writeFileSync(path('redis-server'), '#!/bin/sh\ncat\n', { mode: 0o755 });
     const { stdout } = run({ PATH: `${path('.')}:${process.env.PATH}` });
     const rights = (line: string) => line.replace(/^user |^ACL SETUSER /, '').replace(/ >\S+/, '');
-    expect(stdout.match(/^user plant-store.*$/gm)!.map(rights)).to.have.members(usersOfPages().map(rights));
+    expect(stdout.match(/^user plant-store.*$/gm)!.map(rights)).to.have.members(
+      usersOfPages().map(rights),
+    );
   });
 
   it('refuses passwords that are short, or that cannot stand in a URL', () => {
@@ -38,7 +43,15 @@ describePrograms({ 'redis-server': 'redis-server' }, 'deploy/redis/start.sh', ()
 
   it('starts a Redis on which its users can write and erase', async () => {
     const port = await freePort();
-    const args = ['deploy/redis/start.sh', '--port', String(port), '--dir', path('.'), '--save', ''];
+    const args = [
+      'deploy/redis/start.sh',
+      '--port',
+      String(port),
+      '--dir',
+      path('.'),
+      '--save',
+      '',
+    ];
     const redis = new TestProcess(spawn('sh', args, { env: ENVIRONMENT }));
     try {
       const ping = `-p ${port} --user probe --pass any --no-auth-warning -e ping`.split(' ');
@@ -47,7 +60,9 @@ describePrograms({ 'redis-server': 'redis-server' }, 'deploy/redis/start.sh', ()
         `EVENT_STORE=redis REDIS_URL=redis://${user}@127.0.0.1:${port} plant-store`;
       const create = `${as(`plant-store:${REDIS_PASSWORD}`)} create --user alice --id 1 --name Fern`;
       const erase = `${as(`plant-store-operator:${REDIS_OPERATOR_PASSWORD}`)} events erase --user alice --yes`;
-      expect((await bash(`${create} && ${erase}`).ended).out).to.equal('Fern\nErased 1 event of alice.\n');
+      expect((await bash(`${create} && ${erase}`).ended).out).to.equal(
+        'Fern\nErased 1 event of alice.\n',
+      );
     } finally {
       await redis.kill();
     }
@@ -63,7 +78,9 @@ describe('compose.yaml and deploy/kubernetes', () => {
       spec: { template: { spec: { containers: [{ env: { name: string; value?: string }[] }] } } };
     };
     const { plants } = (parse(readFileSync('compose.yaml', 'utf8')) as Compose).services;
-    const deployment = parse(readFileSync('deploy/kubernetes/deployment.yaml', 'utf8')) as Deployment;
+    const deployment = parse(
+      readFileSync('deploy/kubernetes/deployment.yaml', 'utf8'),
+    ) as Deployment;
     const { env } = deployment.spec.template.spec.containers[0];
     const kubernetes = Object.fromEntries(env.map(({ name, value = '' }) => [name, value]));
     writeFileSync(path('url'), 'redis://redis.example', { mode: 0o440 });

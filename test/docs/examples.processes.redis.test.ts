@@ -16,7 +16,8 @@ import { type Project, newProject } from './samples';
 const OWN = ['@event-driven-io/emmett', '@types/node'];
 
 /** A Node with `node:sqlite`. */
-const NODE = Number(process.versions.node.split('.')[0]) >= 24 ? 'node' : 'npx --yes --package node@24 node';
+const NODE =
+  Number(process.versions.node.split('.')[0]) >= 24 ? 'node' : 'npx --yes --package node@24 node';
 
 describe('docs/examples', function () {
   this.timeout(300_000);
@@ -25,17 +26,22 @@ describe('docs/examples', function () {
   pendingIf(() => {
     project = newProject('examples');
     cpSync('docs/examples', project.path('.'), { recursive: true });
-    const { dependencies, devDependencies } = JSON.parse(readFileSync('docs/examples/package.json', 'utf8'));
+    const { dependencies, devDependencies } = JSON.parse(
+      readFileSync('docs/examples/package.json', 'utf8'),
+    );
     const versions = { ...dependencies, ...devDependencies } as Record<string, string>;
     const packages = OWN.map((name) => `'${name}@${versions[name]}'`).join(' ');
     try {
-      project.run(`npm install --no-save --no-package-lock --no-audit --prefix installed ${packages}`);
+      project.run(
+        `npm install --no-save --no-package-lock --no-audit --prefix installed ${packages}`,
+      );
       project.run(`${NODE} --version`);
     } catch (error) {
       return `npm cannot install emmett or Node 24 here: ${String(error)}`;
     }
     const [from, to] = [project.path('installed/node_modules'), project.path('node_modules')];
-    for (const name of readdirSync(from)) cpSync(join(from, name), join(to, name), { recursive: true });
+    for (const name of readdirSync(from))
+      cpSync(join(from, name), join(to, name), { recursive: true });
     return undefined;
   });
   before(() => void project.run('tsc'));
@@ -51,7 +57,9 @@ describe('docs/examples', function () {
 
   describePostgres('with PostgreSQL', (postgres) => {
     it('pass their tests in memory', () => {
-      expect(project.run(withPostgres, { REDIS_URL: '', POSTGRES_URL: postgres.url })).to.match(PASSED);
+      expect(project.run(withPostgres, { REDIS_URL: '', POSTGRES_URL: postgres.url })).to.match(
+        PASSED,
+      );
     });
   });
 
@@ -63,14 +71,19 @@ describe('docs/examples', function () {
       const [REDIS_KEY_PREFIX] = /^orders-[^:]*/.exec((await admin.keys('orders-*'))[0]!)!;
       const settings = { EVENT_STORE: 'redis', REDIS_URL: url, REDIS_KEY_PREFIX };
       const command = 'node dist/orders/events.js events';
-      const out = project.run(`${command} verify -q && ${command} export -q --user other`, settings);
+      const out = project.run(
+        `${command} verify -q && ${command} export -q --user other`,
+        settings,
+      );
       expect(out).to.include('"stream":"orders/other"').and.to.include('"type":"OrderPlaced"');
     });
 
     describePostgres('with PostgreSQL', (postgres) => {
       it('pass their tests', async () => {
         const { url } = await startRedis();
-        expect(project.run(withPostgres, { REDIS_URL: url, POSTGRES_URL: postgres.url })).to.match(PASSED);
+        expect(project.run(withPostgres, { REDIS_URL: url, POSTGRES_URL: postgres.url })).to.match(
+          PASSED,
+        );
       });
     });
 
@@ -91,7 +104,9 @@ describe('docs/examples', function () {
           const before = sold.events;
           const selling = sold.sell();
           // While events come, at any moment of a batch.
-          await until(async () => (await rows('SELECT FROM heads')).length > 0 && sold.events > before);
+          await until(
+            async () => (await rows('SELECT FROM heads')).length > 0 && sold.events > before,
+          );
           await pause(Math.random() * 500);
           if (killed !== 'worker') await postgres.kill9();
           if (killed !== 'postgres') await worker.kill();
@@ -100,7 +115,8 @@ describe('docs/examples', function () {
           await selling;
         }
         const applied = 'SELECT sum(version)::int AS events FROM heads';
-        const allApplied = () => until(async () => (await rows(applied))[0]?.['events'] === sold.events);
+        const allApplied = () =>
+          until(async () => (await rows(applied))[0]?.['events'] === sold.events);
         await allApplied();
         // While its connections are idle.
         await postgres.kill9();
@@ -118,9 +134,17 @@ describe('docs/examples', function () {
 
   it('keep the contract in SQLite, and let the commands of the service use it', () => {
     expect(project.run(`${NODE} ${test} dist/sqlite-store/contract.test.js`)).to.match(PASSED);
-    const settings = { EVENT_STORE: './dist/sqlite-store/store.js', SQLITE_FILE: 'plants.db', REDIS_URL: '' };
+    const settings = {
+      EVENT_STORE: './dist/sqlite-store/store.js',
+      SQLITE_FILE: 'plants.db',
+      REDIS_URL: '',
+    };
     const cli = `${NODE} --disable-warning=ExperimentalWarning node_modules/plant-store/dist/cli.js`;
-    const tour = ['create --user alice --id 1 --name Fern', 'list --user alice --ids', 'events verify -q'];
+    const tour = [
+      'create --user alice --id 1 --name Fern',
+      'list --user alice --ids',
+      'events verify -q',
+    ];
     const commands = [...tour, 'events erase --user alice --yes', 'list --user alice'];
     const out = project.run(commands.map((command) => `${cli} ${command}`).join(' && '), settings);
     expect(out).to.equal('Fern\n1\tFern\nErased 1 event of alice.\n');
@@ -149,9 +173,14 @@ class Sales {
   async #addLine(order: number): Promise<void> {
     const quantity = ++this.events;
     const article = quantity % this.#sold.length;
-    const event = { type: 'LineAdded', data: JSON.stringify({ article: `a${article}`, quantity, price: 2 }) };
+    const event = {
+      type: 'LineAdded',
+      data: JSON.stringify({ article: `a${article}`, quantity, price: 2 }),
+    };
     const name = streamOf('orders', `order ${order}`);
-    const result = await this.store.append(name, this.#heads[order]!, `commit ${quantity}`, [event]);
+    const result = await this.store.append(name, this.#heads[order]!, `commit ${quantity}`, [
+      event,
+    ]);
     if (result.status !== 'appended') throw new Error(result.status);
     this.#heads[order] = result.head;
     this.#sold[article]! += quantity;

@@ -25,7 +25,11 @@ describe("The README's first minute", () => {
     const url = (text: string) => text.replaceAll('http://127.0.0.1:3000', service.url);
     const [, TOKEN] = /development token: ?([\w-]+)/i.exec(service.output)!;
     const env = { ...process.env, TOKEN };
-    play('console tour', (script) => execFileSync('bash', ['-c', script], { env, encoding: 'utf8' }), url);
+    play(
+      'console tour',
+      (script) => execFileSync('bash', ['-c', script], { env, encoding: 'utf8' }),
+      url,
+    );
   });
 
   it('prints a curl to paste, which works', () => {
@@ -67,9 +71,16 @@ describe('The code of docs/library.md', function () {
       const port = await freePort();
       project.run(`sed -i 's/listen(3001,/listen(${port},/' server.ts`);
       const here = (text: string) =>
-        text.replaceAll('127.0.0.1:3001', `127.0.0.1:${port}`).replace('redis://127.0.0.1:6379', url);
+        text
+          .replaceAll('127.0.0.1:3001', `127.0.0.1:${port}`)
+          .replace('redis://127.0.0.1:6379', url);
       const listens = `until curl -s http://127.0.0.1:3001/total >/dev/null; do sleep 0.1; done`;
-      play('console bank', (script) => project.run(`trap 'kill $(jobs -p)' EXIT\n${script}`), here, listens);
+      play(
+        'console bank',
+        (script) => project.run(`trap 'kill $(jobs -p)' EXIT\n${script}`),
+        here,
+        listens,
+      );
     });
   });
 });

@@ -9,7 +9,10 @@ const PAGES = readdirSync('docs')
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`);
 
-/** The fenced blocks of code; their kind is a language and, optionally, a mark that selects how the block is run. */
+/**
+ * The fenced blocks of code; their kind is a language and, optionally, a mark that selects how the
+ * block is run.
+ */
 export const BLOCKS = ['README.md', ...PAGES].flatMap((page) =>
   [...readFileSync(page, 'utf8').matchAll(/^( *)```(.*)\n([^]*?)^ *``` *$/gm)].map(
     ([, indent = '', kind = '', text = '']) => ({
@@ -28,8 +31,9 @@ export function theBlock(kind: string): string {
 }
 
 /**
- * Runs the console blocks of a kind in one shell, and checks the outputs that the pages show after the commands.
- * `adapt` replaces addresses of the page; `afterStart` follows a command in the background.
+ * Runs the console blocks of a kind in one shell, and checks the outputs that the pages show after
+ * the commands. `adapt` replaces addresses of the page; `afterStart` follows a command in the
+ * background.
  */
 export function play(
   kind: string,
@@ -41,7 +45,9 @@ export function play(
   const steps = text.join('').split(/^\$ /m).slice(1);
   const lines = steps.map((step) => {
     // A server must not keep the output of the shell open.
-    const command = step.slice(0, step.indexOf('\n')).replace(/ &$/, ` >server.log 2>&1 & ${afterStart}`);
+    const command = step
+      .slice(0, step.indexOf('\n'))
+      .replace(/ &$/, ` >server.log 2>&1 & ${afterStart}`);
     return `printf '\\1'; ${adapt(command)}`;
   });
   const outputs = run(lines.join('\n')).split('\u0001').slice(1);
@@ -54,7 +60,10 @@ export function play(
 
 export type Project = ReturnType<typeof newProject>;
 
-/** Makes the project of a user anew, in which `plant-store` is installed as compiled, with the packages of this one. */
+/**
+ * Makes the project of a user anew, in which `plant-store` is installed as compiled, with the
+ * packages of this one.
+ */
 export function newProject(name: string) {
   // Within this project, whose packages Node finds, too.
   const path = (file: string) => resolve('node_modules/.cache/pages', name, file);
@@ -63,7 +72,9 @@ export function newProject(name: string) {
   symlinkSync(compiled(), path('node_modules/plant-store'));
   return {
     path,
-    /** Runs a command, and returns its standard output. Throws with all of its output if it fails. */
+    /**
+     * Runs a command, and returns its standard output. Throws with all of its output if it fails.
+     */
     run(command: string, environment: Readonly<Record<string, string>> = {}): string {
       const PATH = `${compiled()}/bin:${resolve('node_modules/.bin')}:${process.env.PATH!}`;
       const env = { ...process.env, PATH, ...environment };

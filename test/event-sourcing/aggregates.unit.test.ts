@@ -1,4 +1,7 @@
-/** All streams of all kinds: what a caller gets, what a kind does with its events, and the memory that they share. */
+/**
+ * All streams of all kinds: what a caller gets, what a kind does with its events, and the memory
+ * that they share.
+ */
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory';
 import { mintCommit, system } from '../../src/adapters/system';
@@ -31,7 +34,10 @@ const ADA = streamOf('counters', 'ada');
 /** A kind whose commands record so many events. */
 const many = {
   ...counterKind,
-  decider: { ...counter, decide: (count: number) => ({ events: Array<Changed>(count).fill(changed(1)) }) },
+  decider: {
+    ...counter,
+    decide: (count: number) => ({ events: Array<Changed>(count).fill(changed(1)) }),
+  },
   sizes: { ofState: () => 0, ofCommand: () => 0 },
 };
 
@@ -43,7 +49,9 @@ describe('The aggregates of a kind', () => {
       ['Counters', 'a category must be'],
       ['counters', 'two kinds have the category counters'],
     ] as const) {
-      const error = await rejection(aggregates.query({ ...counterKind, category }, 'ada', (state) => state));
+      const error = await rejection(
+        aggregates.query({ ...counterKind, category }, 'ada', (state) => state),
+      );
       expect(error).to.be.instanceOf(TypeError).with.property('message').that.contains(message);
     }
   });
@@ -73,7 +81,10 @@ describe('The aggregates of a kind', () => {
 describe('An executed command', () => {
   it('resolves with its decision, the head after it, and the value of a view there', async () => {
     const { aggregates, add } = given();
-    const first = await aggregates.execute(counterKind, 'ada', 2, (sum, { version }) => [sum, version]);
+    const first = await aggregates.execute(counterKind, 'ada', 2, (sum, { version }) => [
+      sum,
+      version,
+    ]);
     expect([first.events?.length, first.head.version, first.value]).to.deep.equal([1, 1, [2, 1]]);
     expect(await add(-3)).to.deep.include({ rejection: 'too-low', head: first.head });
     expect(await add(0)).to.deep.include({ events: [], head: first.head });
@@ -100,14 +111,21 @@ describe('An executed command', () => {
       .and.within(before, Date.now());
     for (const now of [0, 915_148_800_123, Date.parse('2286-01-01')])
       expect(timeOf(mintCommit(now)), `at ${now}`).to.equal(now);
-    for (const commit of ['a commit', '123', '12345678901234', mintCommit(Date.parse('2287-01-01'))])
+    for (const commit of [
+      'a commit',
+      '123',
+      '12345678901234',
+      mintCommit(Date.parse('2287-01-01')),
+    ])
       expect(timeOf(commit), commit).to.equal(undefined);
   });
 
   it('records all its events as one commit, also more than a call of JavaScript takes arguments', async () => {
     const { store, add } = given();
     await add(200_000, many);
-    expect(new Set((await historyOf(store, ADA, codec)).map(({ commit }) => commit)).size).to.equal(1);
+    expect(new Set((await historyOf(store, ADA, codec)).map(({ commit }) => commit)).size).to.equal(
+      1,
+    );
     expect(await given({}, store).sum()).to.equal(200_000);
   });
 
@@ -123,7 +141,9 @@ describe('An executed command', () => {
 
   it('fails with the error of its view, although its events are recorded, and no other request does', async () => {
     const { aggregates, sum } = given();
-    const failed = aggregates.execute(counterKind, 'ada', 1, () => expect.fail('a fault of the view'));
+    const failed = aggregates.execute(counterKind, 'ada', 1, () =>
+      expect.fail('a fault of the view'),
+    );
     const listed = sum();
     expect(await rejection(failed)).to.have.property('message', 'a fault of the view');
     expect(await listed).to.equal(1);
@@ -150,16 +170,26 @@ describe('An executed command', () => {
 });
 
 describe('The memory of aggregates', () => {
-  /** Room for two streams with a sum of 100, which take 10,000 bytes and 2,048 each, and not for three. */
+  /**
+   * Room for two streams with a sum of 100, which take 10,000 bytes and 2,048 each, and not for
+   * three.
+   */
   const MAX_BYTES = 25_000;
 
   /** @param sums of each stream, by its id: the events, one to a page. */
   async function memory(sums: Readonly<Record<string, readonly number[]>>) {
     const clock = new ManualClock();
     const store = new ScriptedStore(codec, 1);
-    for (const [id, each] of Object.entries(sums)) await store.record(`counters/${id}`, ...each.map(changed));
+    for (const [id, each] of Object.entries(sums))
+      await store.record(`counters/${id}`, ...each.map(changed));
     store.held = false;
-    const options = { store, clock, schedule: undefined, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES };
+    const options = {
+      store,
+      clock,
+      schedule: undefined,
+      timeoutMs: TIMEOUT_MS,
+      maxBytes: MAX_BYTES,
+    };
     const { aggregates, sum } = given(options);
     const query = (id: string) => new Pending(sum(id));
     /** Queries streams, each after the one before it; resolves with the outcomes. */
@@ -178,9 +208,21 @@ describe('The memory of aggregates', () => {
   it('is bounded in bytes, over all kinds: one that was not used again is evicted, and loaded on its next request', async () => {
     const { aggregates, inTurn } = await memory({ a: [100], b: [100], c: [100] });
     expect(await inTurn('a', 'b', 'a', 'c')).to.equal('100 100 100 100');
-    expect(aggregates.usage).to.include({ streams: 2, bytes: 24_096, hits: 1, misses: 3, evictions: 1 });
+    expect(aggregates.usage).to.include({
+      streams: 2,
+      bytes: 24_096,
+      hits: 1,
+      misses: 3,
+      evictions: 1,
+    });
     expect(await inTurn('a', 'b')).to.equal('100 100');
-    expect(aggregates.usage).to.include({ streams: 2, bytes: 24_096, hits: 2, misses: 4, evictions: 2 });
+    expect(aggregates.usage).to.include({
+      streams: 2,
+      bytes: 24_096,
+      hits: 2,
+      misses: 4,
+      evictions: 2,
+    });
     await aggregates.query({ ...counterKind, category: 'others' }, 'a', (sum) => sum);
     expect(aggregates.usage).to.include({ streams: 2, bytes: 14_096, evictions: 3 });
   });
@@ -196,7 +238,11 @@ describe('The memory of aggregates', () => {
   });
 
   it('keeps a history that is loading while no request waits for it, until it is loaded', async () => {
-    const { clock, store, aggregates, query, inTurn } = await memory({ a: [60, 60], b: [100], c: [100] });
+    const { clock, store, aggregates, query, inTurn } = await memory({
+      a: [60, 60],
+      b: [100],
+      c: [100],
+    });
     store.held = true;
     const early = query('a');
     await store.sole.answer();

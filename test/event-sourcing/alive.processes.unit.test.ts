@@ -1,9 +1,14 @@
-/** What keeps a process alive while its store has no open socket: what is awaited, and nothing else. */
+/**
+ * What keeps a process alive while its store has no open socket: what is awaited, and nothing else.
+ */
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { compiled } from '../support/compiled';
 
-/** Each script gets these names. `lost` is a call whose reply never comes, `away` one that is refused. */
+/**
+ * Each script gets these names. `lost` is a call whose reply never comes, `away` one that is
+ * refused.
+ */
 const NAMES = `
 const { Aggregates, BEGINNING, StoreUnavailable, jsonCodec, project, subscribe } = require('./event-sourcing');
 const { MemoryCheckpoints, MemoryEventStore } = require('./adapters/memory');

@@ -1,4 +1,7 @@
-/** A store that breaks the rules of its port without any input or output, so that only microtasks run. */
+/**
+ * A store that breaks the rules of its port without any input or output, so that only microtasks
+ * run.
+ */
 import { expect } from 'chai';
 import {
   Aggregates,
@@ -31,7 +34,10 @@ interface Results {
   append?(): AppendResult;
 }
 
-/** Every way to read or write one stream of such a store, and the number of calls that the store got. */
+/**
+ * Every way to read or write one stream of such a store, and the number of calls that the store
+ * got.
+ */
 function given({ read = () => page([], false), append }: Results) {
   let calls = 0;
   // After many calls it fails, so that a test that would never end does.
@@ -42,7 +48,12 @@ function given({ read = () => page([], false), append }: Results) {
   };
   const ada = streamName('ada');
   const clock = new ManualClock();
-  const counters = new Aggregates({ store, clock, mintCommit: () => 'commit', timeoutMs: TIMEOUT_MS });
+  const counters = new Aggregates({
+    store,
+    clock,
+    mintCommit: () => 'commit',
+    timeoutMs: TIMEOUT_MS,
+  });
   return {
     store,
     clock,
@@ -56,7 +67,9 @@ function given({ read = () => page([], false), append }: Results) {
 
 describe('A store in this process that breaks a rule of the port', () => {
   const end = page([], false);
-  const withoutTexts = { read: () => ({ ...end, events: [{ version: 1, commit: '1' } as StoredEvent] }) };
+  const withoutTexts = {
+    read: () => ({ ...end, events: [{ version: 1, commit: '1' } as StoredEvent] }),
+  };
   const conflict = { append: () => ({ ...end, status: 'conflict' as const }) };
   const READS = ['query', 'replay', 'subscribe'] as const;
   const EMPTY = 'Error: the store returned a page with `more` that has no event after version 0';

@@ -1,4 +1,7 @@
-/** The domain of the engine's tests: a sum that is never negative. A command is the number to add; 0 records nothing. */
+/**
+ * The domain of the engine's tests: a sum that is never negative. A command is the number to add; 0
+ * records nothing.
+ */
 import { type Decider, type EncodedEvent, type Kind, jsonCodec } from '../../src/event-sourcing';
 
 export type Changed = { readonly type: 'Changed'; readonly by: number };
@@ -6,7 +9,8 @@ export const changed = (by: number): Changed => ({ type: 'Changed', by });
 
 export const counter: Decider<number, Changed, 'too-low', number> = {
   initialState: () => 0,
-  decide: (by, sum) => (sum + by < 0 ? { rejection: 'too-low' } : { events: by === 0 ? [] : [changed(by)] }),
+  decide: (by, sum) =>
+    sum + by < 0 ? { rejection: 'too-low' } : { events: by === 0 ? [] : [changed(by)] },
   evolve(sum, { by }) {
     if (sum + by < 0) throw new RangeError('the sum is negative');
     return sum + by;

@@ -1,17 +1,19 @@
 /**
- * Test cases as text files, as the datadriven tests of etcd's raft are. `#` begins a suite and `##` a case, named by its
- * promise. Each line of a case is a step, in words that the test file defines. The indented lines below a step are all that
- * happened then, so a case fails at the first step that has another effect.
+ * Test cases as text files, as the datadriven tests of etcd's raft are. `#` begins a suite and `##`
+ * a case, named by its promise. Each line of a case is a step, in words that the test file defines.
+ * The indented lines below a step are all that happened then, so a case fails at the first step
+ * that has another effect.
  *
- * `REWRITE=1 npx mocha <test file>` writes what happens into the text. Read the difference before you commit it.
+ * `REWRITE=1 npx mocha <test file>` writes what happens into the text. Read the difference before
+ * you commit it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { untilIdle } from '../support/manual-clock';
 
 /**
- * What steps do, by their words: `_` stands for a word and `…` for the rest of the line, which are the arguments. What a
- * step returns is shown below it.
+ * What steps do, by their words: `_` stands for a word and `…` for the rest of the line, which are
+ * the arguments. What a step returns is shown below it.
  */
 export type Steps = Readonly<Record<string, (...words: string[]) => unknown>>;
 
@@ -29,7 +31,8 @@ export async function settled(): Promise<void> {
 
 /**
  * Defines the cases of a text file.
- * @param open its options are the first lines of a case: `given max waiting 2` is `{ maxWaiting: 2 }`.
+ * @param open its options are the first lines of a case: `given max waiting 2` is `{ maxWaiting: 2
+ *   }`.
  */
 export function describeCases(file: string, open: (options: never) => Stage): void {
   const path = `${__dirname}/${file}`;
@@ -68,7 +71,9 @@ async function play(lines: readonly string[], open: (options: never) => Stage): 
   for (const step of steps.slice(given.length)) {
     const result = await perform(stage.steps, step);
     await settled();
-    const shown = [result, ...stage.happened()].filter((line) => line !== undefined && line !== false);
+    const shown = [result, ...stage.happened()].filter(
+      (line) => line !== undefined && line !== false,
+    );
     played.push(step, ...shown.map((line) => `  ${String(line)}`));
     compare(played.length);
   }
@@ -84,13 +89,16 @@ function optionOf(line: string): [name: string, value: number] {
 
 function perform(known: Steps, step: string): unknown {
   for (const [words, action] of Object.entries(known)) {
-    const args = new RegExp(`^${words.replaceAll('_', '(\\S+)').replaceAll('…', '(.*)')}$`).exec(step);
+    const args = new RegExp(`^${words.replaceAll('_', '(\\S+)').replaceAll('…', '(.*)')}$`).exec(
+      step,
+    );
     if (args) return action(...args.slice(1));
   }
   throw new Error(`unknown step: ${step}\nknown are:\n${Object.keys(known).join('\n')}`);
 }
 
-export const listed = (texts: readonly unknown[], separator = ' '): string => texts.join(separator) || 'none';
+export const listed = (texts: readonly unknown[], separator = ' '): string =>
+  texts.join(separator) || 'none';
 
 /** A promise whose outcome is text: `pending`, its value, or the name of its error. */
 export class Pending {

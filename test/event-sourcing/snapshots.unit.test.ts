@@ -67,7 +67,8 @@ class WithSnapshots extends OneAggregate {
     const others = super.steps['another instance records …']!;
     return {
       'another instance adds 1, _ times': (count) => others('+1 '.repeat(Number(count)).trim()),
-      'a snapshot of _ events… is stored': (count, change) => this.#store(Number(count), change.trim()),
+      'a snapshot of _ events… is stored': (count, change) =>
+        this.#store(Number(count), change.trim()),
       'the store of snapshots stalls': () => snapshots.stall(),
       'the store of snapshots stalls when it saves': () => {
         snapshots.onlySaves = true;

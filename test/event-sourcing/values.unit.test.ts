@@ -14,7 +14,8 @@ import {
 } from '../../src/event-sourcing';
 
 type Event =
-  { readonly type: 'Moved'; readonly to: string; readonly by?: number } | { readonly type: 'Stopped' };
+  | { readonly type: 'Moved'; readonly to: string; readonly by?: number }
+  | { readonly type: 'Stopped' };
 
 describe('The JSON of an event', () => {
   const isText = (value: unknown) => typeof value === 'string';
@@ -36,10 +37,22 @@ describe('The JSON of an event', () => {
       { type: 'Moved' },
       'the member to of Moved could not be read again: its check',
     ],
-    ['a member that breaks its check', { type: 'Moved', to: 'here', by: 0.5 }, 'the member by of Moved'],
-    ['a member without a check', { type: 'Moved', to: 'here', from: 'there' }, 'the member from of Moved'],
+    [
+      'a member that breaks its check',
+      { type: 'Moved', to: 'here', by: 0.5 },
+      'the member by of Moved',
+    ],
+    [
+      'a member without a check',
+      { type: 'Moved', to: 'here', from: 'there' },
+      'the member from of Moved',
+    ],
     ['an unknown type', { type: 'Jumped' }, 'the codec has no event of the type Jumped'],
-    ['a type named as a method of objects', { type: 'constructor' }, 'the codec has no event of the type'],
+    [
+      'a type named as a method of objects',
+      { type: 'constructor' },
+      'the codec has no event of the type',
+    ],
   ] as const)
     it(`is not written with ${what}`, () => {
       expect(() => encode(event as Event)).to.throw(TypeError, message);
@@ -76,7 +89,8 @@ describe('The JSON of an event', () => {
         [' in an object in a list', [{ a: value }]],
       ] as const)
         it(`is not written with what JSON changes: ${inspect(value)}${where}`, () => {
-          const message = 'the member value of Noted could not be read again: JSON does not hold its value';
+          const message =
+            'the member value of Noted could not be read again: JSON does not hold its value';
           expect(() => loose.encode(noted(member))).to.throw(TypeError, message);
         });
 
@@ -125,7 +139,16 @@ describe('A stream name', () => {
         expect(parseStreamName(streamOf(category, id))).to.equal(`${category}/${id}`);
         expect(partsOf(streamOf(category, id))).to.deep.equal({ category, id });
       }
-    const plain = ['alice', 'plants/', '/alice', 'Plants/alice', '2/alice', 'a b/c', 'é/b', `c${longest}/x`];
+    const plain = [
+      'alice',
+      'plants/',
+      '/alice',
+      'Plants/alice',
+      '2/alice',
+      'a b/c',
+      'é/b',
+      `c${longest}/x`,
+    ];
     for (const id of plain)
       expect(partsOf(parseStreamName(id)!), id).to.deep.equal({ category: undefined, id });
   });
@@ -145,7 +168,9 @@ describe('A fault', () => {
     expect(faults.filter(isFault)).to.deep.equal(faults);
     expect([new BrokenSnapshot(), new TypeError(), undefined].filter(isFault)).to.deep.equal([]);
     expect(faults.filter((error) => error instanceof StoreUnavailable)).to.deep.equal([faults[0]]);
-    expect(faults.map(({ name }) => name)).to.deep.equal(faults.map(({ constructor }) => constructor.name));
+    expect(faults.map(({ name }) => name)).to.deep.equal(
+      faults.map(({ constructor }) => constructor.name),
+    );
     expect(new StoreUnavailable()).to.deep.include({ reason: 'store', retryAfterMs: undefined });
   });
 });

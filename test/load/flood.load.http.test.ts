@@ -25,7 +25,10 @@ describe(`A user with ${PLANTS.alice} plants that requests many different long l
       STORE_TIMEOUT_MS: '30000',
       LOG_LEVEL: 'error',
     });
-    await Promise.all([seed(PLANTS.alice, create), seed(PLANTS.bob, (id, name) => asBob(create(id, name)))]);
+    await Promise.all([
+      seed(PLANTS.alice, create),
+      seed(PLANTS.bob, (id, name) => asBob(create(id, name))),
+    ]);
   });
   after(() => service.kill());
 
@@ -45,9 +48,12 @@ describe(`A user with ${PLANTS.alice} plants that requests many different long l
         const abandoned = await RawSocket.open(service.url);
         abandoned.send(request('GET', `/plants?limit=${PLANTS.alice - 1 - REQUESTS - i}`));
         const headers = { Authorization: `Bearer ${tokenOf('alice')}` };
-        const { status, body } = await fetch(`${service.url}/plants?limit=${PLANTS.alice - 1 - i}`, {
-          headers,
-        });
+        const { status, body } = await fetch(
+          `${service.url}/plants?limit=${PLANTS.alice - 1 - i}`,
+          {
+            headers,
+          },
+        );
         await body?.pipeTo(new WritableStream());
         abandoned.reset();
         if (status === 200) flood.answered++;
@@ -69,7 +75,10 @@ describe(`A user with ${PLANTS.alice} plants that requests many different long l
     client.reset();
 
     // Bob's list takes two pieces, Alice's takes twenty.
-    expect(Math.max(...meanwhile), `lists of Alice while Bob waits: ${meanwhile.join()}`).to.be.below(20);
+    expect(
+      Math.max(...meanwhile),
+      `lists of Alice while Bob waits: ${meanwhile.join()}`,
+    ).to.be.below(20);
     expect(new Set(await statuses)).to.deep.equal(new Set([200, 503]));
     await until(async () => (await metricOf(service.url, 'http_long_lists')) === 0);
   });

@@ -18,7 +18,10 @@ describe(`${USERS} users that come back at once after a restart`, function () {
       const events = encoded(created(user, name(user)));
       await store.append(plantsOf(name(user)), BEGINNING, `commit-${user}`, events);
     }
-    const AUTH_TOKENS = Array.from({ length: USERS }, (_, user) => `${name(user)}:${token(user)}`).join();
+    const AUTH_TOKENS = Array.from(
+      { length: USERS },
+      (_, user) => `${name(user)}:${token(user)}`,
+    ).join();
     // A busy machine may take long to load all histories.
     await edge.start({ AUTH_TOKENS, STORE_TIMEOUT_MS: '60000', LOG_LEVEL: 'error' });
   });

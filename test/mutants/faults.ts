@@ -28,15 +28,26 @@ export const FAULTS: readonly Fault[] = readFileSync('test/mutants/faults.txt', 
     const [, file, test, title] = /^(\S+) @ (\S+): (.*)$/.exec(place!)!;
     const marked = (mark: string) =>
       lines.filter((line) => line.startsWith(mark)).map((line) => line.slice(1));
-    return { what: what!, file: file!, test: test!, title: title!, before: marked('-'), after: marked('+') };
+    return {
+      what: what!,
+      file: file!,
+      test: test!,
+      title: title!,
+      before: marked('-'),
+      after: marked('+'),
+    };
   });
 
-/** The text of its file with the fault. Throws if the file does not have the lines to replace exactly once. */
+/**
+ * The text of its file with the fault. Throws if the file does not have the lines to replace
+ * exactly once.
+ */
 export function plantedIn(text: string, { file, before, after }: Fault): string {
   const lines = text.split('\n');
   const places = lines.flatMap((_, at) =>
     before.every((line, index) => lines[at + index]?.trim() === line.trim()) ? [at] : [],
   );
-  if (places.length !== 1) throw new Error(`${file} does not have exactly once:\n${before.join('\n')}`);
+  if (places.length !== 1)
+    throw new Error(`${file} does not have exactly once:\n${before.join('\n')}`);
   return lines.toSpliced(places[0]!, before.length, ...after).join('\n');
 }

@@ -1,4 +1,7 @@
-/** Plants the faults of faults.txt that mocha's `-f` selects, two at a time, and runs the test that must find each. */
+/**
+ * Plants the faults of faults.txt that mocha's `-f` selects, two at a time, and runs the test that
+ * must find each.
+ */
 import { execFile } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { inLanes } from '../support/lanes';
@@ -14,11 +17,17 @@ const { fgrep = '' } = parseArgs({
 }).values;
 const selected = FAULTS.filter(({ what }) => `${SUITE} ${what}`.includes(String(fgrep)));
 
-/** Resolves with the output of the test if it passed, or did not run: `undefined` if it failed, as it must. */
+/**
+ * Resolves with the output of the test if it passed, or did not run: `undefined` if it failed, as
+ * it must.
+ */
 async function missedBy(fault: Fault): Promise<string | undefined> {
   const command = ['node_modules/.bin/mocha', fault.test, '--fgrep', fault.title, '--no-fail-zero'];
   const args = [...command, '--file', 'test/mutants/plant.ts', '--bail', '--exit'];
-  const options = { env: { ...process.env, PLANTED_FAULT: JSON.stringify(fault) }, timeout: WITHIN_MS };
+  const options = {
+    env: { ...process.env, PLANTED_FAULT: JSON.stringify(fault) },
+    timeout: WITHIN_MS,
+  };
   const output = await new Promise<string>((resolve) => {
     execFile(process.execPath, args, options, (_, out, errors) => resolve(out + errors));
   });

@@ -1,4 +1,7 @@
-/** Clients of the service as docs/clients.md makes them, and linters of the OpenAPI document. Their tools are installed. */
+/**
+ * Clients of the service as docs/clients.md makes them, and linters of the OpenAPI document. Their
+ * tools are installed.
+ */
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,14 +15,22 @@ import { type WatchedService, startWatched } from '../support/watched-service';
 
 /** Those that run on the oldest supported Node. */
 const TOOLS = [
-  ...['openapi-typescript@7.13.0', 'openapi-fetch@0.17.0', '@hey-api/openapi-ts@0.95.0', 'orval@7.13.2'],
+  ...[
+    'openapi-typescript@7.13.0',
+    'openapi-fetch@0.17.0',
+    '@hey-api/openapi-ts@0.95.0',
+    'orval@7.13.2',
+  ],
   ...['swagger-typescript-api@13.13.0', 'core-js@3.51.0', 'openapi-to-postmanv2@6.3.3'],
   ...['@redocly/cli@2.77.0', '@stoplight/spectral-cli@6.16.3'],
 ];
 
 const HEADERS = "const headers = { Authorization: `Bearer ${process.env['TOKEN']}` };";
 
-/** The command of each generator, and a program with what it generates. The page has its other files. */
+/**
+ * The command of each generator, and a program with what it generates. The page has its other
+ * files.
+ */
 const GENERATORS = {
   'openapi-typescript and openapi-fetch': {
     generate: 'node generate.mjs',
@@ -90,7 +101,13 @@ function requestsOf({
 
 /** Beside node_modules, where @hey-api/openapi-ts looks for it. */
 const TSCONFIG = {
-  compilerOptions: { strict: true, module: 'nodenext', target: 'es2023', types: ['node'], allowJs: true },
+  compilerOptions: {
+    strict: true,
+    module: 'nodenext',
+    target: 'es2023',
+    types: ['node'],
+    allowJs: true,
+  },
 };
 
 /** Node 20 has no JSON.rawJSON. */
@@ -104,10 +121,22 @@ describe('With the tools that it names, docs/clients.md', function () {
 
   /** Runs a command in a folder, and returns its output. */
   async function run(command: string, cwd = folder): Promise<string> {
-    const bin = [join(folder, 'node_modules/.bin'), resolve('node_modules/.bin'), process.env['PATH']];
-    const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NO_COLOR: '1' };
+    const bin = [
+      join(folder, 'node_modules/.bin'),
+      resolve('node_modules/.bin'),
+      process.env['PATH'],
+    ];
+    const quiet = {
+      REDOCLY_TELEMETRY: 'off',
+      REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true',
+      NO_COLOR: '1',
+    };
     const env = { ...process.env, ...quiet, PATH: bin.join(':'), TOKEN: user.token };
-    const { stdout } = await promisify(execFile)('bash', ['-c', command], { cwd, env, maxBuffer: 2 ** 24 });
+    const { stdout } = await promisify(execFile)('bash', ['-c', command], {
+      cwd,
+      env,
+      maxBuffer: 2 ** 24,
+    });
     return stdout;
   }
   const atService = (text: string) => text.replaceAll(/http:\/\/127\.0\.0\.1:3000\b/g, service.url);
@@ -115,7 +144,8 @@ describe('With the tools that it names, docs/clients.md', function () {
   /** Makes a folder with the files of the page. */
   function newProject(name: string): { write: (file: string, text: string) => void; cwd: string } {
     const cwd = join(folder, name.replaceAll(/\W/g, '-'));
-    const write = (file: string, text: string) => fs.writeFileSync(join(cwd, file), atService(text));
+    const write = (file: string, text: string) =>
+      fs.writeFileSync(join(cwd, file), atService(text));
     fs.mkdirSync(cwd);
     for (const { page, kind, text } of BLOCKS)
       if (page === 'docs/clients.md') write(kind.split(' ')[1]!, text);
@@ -149,9 +179,9 @@ describe('With the tools that it names, docs/clients.md', function () {
       };
       write('tsconfig.json', JSON.stringify(tsconfig));
       write('program.ts', `${POLYFILL}import './exact-ids.js';\n${program}`);
-      expect(await run(`${atService(generate)} >&2 && tsc >&2 && node out/program.js`, cwd)).to.equal(
-        '204\n',
-      );
+      expect(
+        await run(`${atService(generate)} >&2 && tsc >&2 && node out/program.js`, cwd),
+      ).to.equal('204\n');
       expect(await user.names()).to.deep.equal(['Moss']);
     });
 
@@ -180,12 +210,16 @@ describe('With the tools that it names, docs/clients.md', function () {
     const { cwd } = newProject('postman');
     await run(`curl -s ${service.url}/openapi.json >openapi.json`, cwd);
     await run(theBlock('sh postman').replace('npx openapi-to-postmanv2', 'openapi2postmanv2'), cwd);
-    const collection = JSON.parse(fs.readFileSync(join(cwd, 'postman.json'), 'utf8')) as PostmanItem;
+    const collection = JSON.parse(
+      fs.readFileSync(join(cwd, 'postman.json'), 'utf8'),
+    ) as PostmanItem;
     const outcomes: Record<string, number> = {};
     for (const { name, request } of requestsOf(collection)) {
       if (!request.url.path.includes('plants')) continue;
       const enabled = ({ disabled }: PostmanField) => disabled !== true;
-      const query = (request.url.query ?? []).filter(enabled).map(({ key, value }) => `${key}=${value}`);
+      const query = (request.url.query ?? [])
+        .filter(enabled)
+        .map(({ key, value }) => `${key}=${value}`);
       const fields = request.header.filter(enabled).map(({ key, value }) => [key, value] as const);
       const answer = await user.send({
         method: request.method,
@@ -195,7 +229,11 @@ describe('With the tools that it names, docs/clients.md', function () {
       });
       outcomes[name] = answer.status;
     }
-    expect(outcomes).to.deep.equal({ 'Create a plant': 200, 'List plants': 200, 'Delete a plant': 204 });
+    expect(outcomes).to.deep.equal({
+      'Create a plant': 200,
+      'List plants': 200,
+      'Delete a plant': 204,
+    });
   });
 
   it('has a document in which redocly and spectral find nothing', async () => {

@@ -37,7 +37,9 @@ describeDocker('The service on a Redis in a container, started by testcontainers
 
   before(async () => {
     const container = new GenericContainer(REDIS_IMAGE).withExposedPorts(6379);
-    redis = await container.withWaitStrategy(Wait.forLogMessage('Ready to accept connections')).start();
+    redis = await container
+      .withWaitStrategy(Wait.forLogMessage('Ready to accept connections'))
+      .start();
   });
   after(async () => {
     await service?.kill();
@@ -64,11 +66,20 @@ describeDocker('The image', () => {
     .split('\n')
     .map((line) => line.replace('docker ', '').replace(/plant-store(?= \.$|$)/, NAME));
   const containers: string[] = [];
-  const inspect = (what: string, name: string) => docker('inspect', '--format', `{{${what}}}`, name);
+  const inspect = (what: string, name: string) =>
+    docker('inspect', '--format', `{{${what}}}`, name);
   /** Starts a container, and waits until its own health check succeeds. */
   async function start(...options: string[]): Promise<{ id: string; url: string }> {
     const published = ['--publish', '127.0.0.1::3000', '--env', `AUTH_TOKENS=${AUTH_TOKENS}`];
-    const id = await docker('run', '--detach', '--env', 'EVENT_STORE=memory', ...published, ...options, NAME);
+    const id = await docker(
+      'run',
+      '--detach',
+      '--env',
+      'EVENT_STORE=memory',
+      ...published,
+      ...options,
+      NAME,
+    );
     containers.push(id);
     await until(async () => (await inspect('.State.Health.Status', id)) === 'healthy');
     return { id, url: `http://${await docker('port', id, '3000')}` };
@@ -76,7 +87,9 @@ describeDocker('The image', () => {
 
   before(async () => {
     // The base image of this machine reaches its package registry through the network of the host.
-    const local = NODE_IMAGE ? ['--network', 'host', '--build-arg', `NODE_IMAGE=${NODE_IMAGE}`] : [];
+    const local = NODE_IMAGE
+      ? ['--network', 'host', '--build-arg', `NODE_IMAGE=${NODE_IMAGE}`]
+      : [];
     const [command = '', ...args] = BUILD.split(' ');
     await docker(command, ...local, ...args);
   });
@@ -106,7 +119,12 @@ describeDocker('The image', () => {
     'an address of IPv6': ['--env', 'HOST=::1', '--sysctl', 'net.ipv6.conf.all.disable_ipv6=0'],
     'a port that it chooses itself': ['--env', 'PORT=0'],
     'a host without IPv6': ['--sysctl', 'net.ipv6.conf.all.disable_ipv6=1'],
-    'a network behind a proxy': ['--env', 'HTTP_PROXY=http://127.0.0.1:1', '--env', 'NODE_USE_ENV_PROXY=1'],
+    'a network behind a proxy': [
+      '--env',
+      'HTTP_PROXY=http://127.0.0.1:1',
+      '--env',
+      'NODE_USE_ENV_PROXY=1',
+    ],
     'a process with NODE_OPTIONS': ['--env', 'NODE_OPTIONS=--max-old-space-size=100'],
   }))
     it(`is healthy on ${where}`, async () => {

@@ -33,7 +33,14 @@ describe('The tarball of npm pack, installed into an empty project', function ()
   before(async () => {
     folder = fs.mkdtempSync(join(tmpdir(), 'plant-store-package-'));
     // Packed in a copy, because packing compiles again what other runs use.
-    const sources = ['src', 'scripts', 'package.json', 'tsconfig.json', 'tsconfig.build.json', '.npmrc'];
+    const sources = [
+      'src',
+      'scripts',
+      'package.json',
+      'tsconfig.json',
+      'tsconfig.build.json',
+      '.npmrc',
+    ];
     for (const name of new Set([...sources, ...MANIFEST.files, 'README.md', 'LICENSE']))
       if (name !== 'dist') fs.cpSync(name, at('copy', name), { recursive: true });
     fs.symlinkSync(resolve('node_modules'), at('copy/node_modules'));
@@ -46,13 +53,21 @@ describe('The tarball of npm pack, installed into an empty project', function ()
 
   const withVersion = (name: string) => `${name}@${MANIFEST.devDependencies[name]}`;
   const install = (...packages: string[]) =>
-    run('npm', ['install', '--prefer-offline', '--no-audit', '--ignore-scripts', ...packages], at('project'));
+    run(
+      'npm',
+      ['install', '--prefer-offline', '--no-audit', '--ignore-scripts', ...packages],
+      at('project'),
+    );
 
   const ENTRIES = Object.keys(MANIFEST.exports).filter((entry) => entry !== './package.json');
   const PEERS = { './adapters/http': '@types/koa', './testing': 'fast-check' } as const;
-  /** Compiles and runs imports of these entry points. The compiler checks the types of all packages. */
+  /**
+   * Compiles and runs imports of these entry points. The compiler checks the types of all packages.
+   */
   async function importAll(file: string, entries: readonly string[]): Promise<void> {
-    const lines = entries.map((entry, index) => `import * as e${index} from 'plant-store${entry.slice(1)}';`);
+    const lines = entries.map(
+      (entry, index) => `import * as e${index} from 'plant-store${entry.slice(1)}';`,
+    );
     const counts = entries.map((_, index) => `Object.keys(e${index}).length > 0`);
     lines.push(`console.log(${counts.join(' && ')});`);
     fs.writeFileSync(at('project', `${file}.ts`), lines.join('\n'));

@@ -65,7 +65,9 @@ describe('The log of the service', function () {
       .toString()
       .split('\n');
     expect(lines.filter((line) => line.includes('"msg":"request"'))).to.have.length(2050);
-    const [fault, end] = lines.slice(-3, -1).map((line) => JSON.parse(line) as Record<string, unknown>);
+    const [fault, end] = lines
+      .slice(-3, -1)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(fault).to.include({ level: 60, msg: 'a fault ends the process' });
     expect(fault!['err']).to.include({ type: 'Error', message: 'a bug' });
     expect(end).to.include({ msg: 'ended', exitCode: 1 });

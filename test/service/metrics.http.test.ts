@@ -3,7 +3,12 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { BEGINNING, type OpenEventStore, OutcomeUnknown, UnreadableHistory } from '../../src/event-sourcing';
+import {
+  BEGINNING,
+  type OpenEventStore,
+  OutcomeUnknown,
+  UnreadableHistory,
+} from '../../src/event-sourcing';
 import { standardOutput } from '../../src/service/log-destination';
 import { packageVersion } from '../../src/service/version';
 import { HttpClient } from '../support/client';
@@ -39,7 +44,8 @@ describe('The metric', () => {
     const status = () => ({ ...able, id: 'odd', findings: { evicts: true, replica: false } });
     opened = { store, snapshots, status, check: async () => ({ writes: true }), close() {} };
     Object.assign(globalThis, { openStoreOfTest: () => opened });
-    const module = 'export const openEventStore = (options) => globalThis.openStoreOfTest(options);';
+    const module =
+      'export const openEventStore = (options) => globalThis.openStoreOfTest(options);';
     writeFileSync(path('store.mjs'), module);
     const tokens = Object.fromEntries(USERS.map((user) => [user, [tokenOf(user)]]));
     writeFileSync(path('tokens.json'), tokenFileOf(tokens), { mode: 0o600 });
@@ -54,7 +60,12 @@ describe('The metric', () => {
   async function start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     service = await startWatched({
       ...{ EVENT_STORE: path('store.mjs'), AUTH_TOKENS: '', AUTH_TOKENS_FILE: path('tokens.json') },
-      ...{ ADMIN_PORT: '0', MAX_CONNECTIONS: '77', CACHE_MAX_BYTES: String(64 * MIB + 4), ...environment },
+      ...{
+        ADMIN_PORT: '0',
+        MAX_CONNECTIONS: '77',
+        CACHE_MAX_BYTES: String(64 * MIB + 4),
+        ...environment,
+      },
     });
   }
   const restart = async (environment: Parameters<typeof start>[0]) => {
@@ -75,7 +86,10 @@ describe('The metric', () => {
     Object.assign(store, { append: rejects, read: rejects });
     return error instanceof OutcomeUnknown ? client().create(1, 'Fern') : list();
   };
-  /** Sends requests whose replies of the store are late, and waits until they have what the metric must show. */
+  /**
+   * Sends requests whose replies of the store are late, and waits until they have what the metric
+   * must show.
+   */
   const pending = (series: string, value: number, ...sent: (() => Promise<unknown>)[]) => {
     store.delayMs = FOR_EVER_MS;
     const answers = sent.map((send) => send());
@@ -102,9 +116,19 @@ describe('The metric', () => {
   /** More than none, and at most as long as the test took. */
   const TIME = 'the time';
 
-  /** Each begins at 0, in a service of its own; a row without an act is what it is from the start. */
-  const ROWS: readonly (readonly [series: string, value: number | typeof TIME, act?: () => unknown])[] = [
-    [`http_request_duration_seconds_count{${GET}}`, 2, async () => [await list(), await list('bob')]],
+  /**
+   * Each begins at 0, in a service of its own; a row without an act is what it is from the start.
+   */
+  const ROWS: readonly (readonly [
+    series: string,
+    value: number | typeof TIME,
+    act?: () => unknown,
+  ])[] = [
+    [
+      `http_request_duration_seconds_count{${GET}}`,
+      2,
+      async () => [await list(), await list('bob')],
+    ],
     [`http_request_duration_seconds_sum{${GET}}`, TIME, () => ((store.delayMs = SLOW_MS), list())],
     [
       'http_request_duration_seconds_count{method="DELETE",route="/plants/:id",status="404"}',
@@ -121,7 +145,11 @@ describe('The metric', () => {
     [`${CALLS}_count{operation="append",outcome="appended"}`, 2, () => create(1, 2)],
     [`${CALLS}_count{operation="read",outcome="unavailable"}`, 1, () => fail(AWAY)],
     [`${CALLS}_count{operation="read",outcome="read"}`, 1, () => list()],
-    [`${CALLS}_sum{operation="read",outcome="read"}`, TIME, () => ((store.delayMs = SLOW_MS), list())],
+    [
+      `${CALLS}_sum{operation="read",outcome="read"}`,
+      TIME,
+      () => ((store.delayMs = SLOW_MS), list()),
+    ],
     ['plant_store_appended_events_total', 3, () => create(1, 2, 3)],
     ['plant_store_loaded_events_total', 5, async () => [await record(5), await list()]],
     [
@@ -252,8 +280,16 @@ describe('The metric', () => {
         await until(() => reader.socket.readableLength > 0);
       },
     ],
-    ['plant_store_cache_misses_total', 2, async () => [await list(), await list('bob'), await list()]],
-    ['plant_store_cache_hits_total', 3, async () => [await list(), await list(), await list(), await list()]],
+    [
+      'plant_store_cache_misses_total',
+      2,
+      async () => [await list(), await list('bob'), await list()],
+    ],
+    [
+      'plant_store_cache_hits_total',
+      3,
+      async () => [await list(), await list(), await list(), await list()],
+    ],
     [
       'plant_store_cache_evictions_total',
       1,
@@ -293,14 +329,17 @@ describe('The metric', () => {
       // A scrape changes nothing.
       for (let scrape = 1; scrape <= 2; scrape++) {
         const found = await valueOf(series);
-        if (value === TIME) expect(found).to.be.within(SLOW_MS / 1000, (performance.now() - since) / 1000);
+        if (value === TIME)
+          expect(found).to.be.within(SLOW_MS / 1000, (performance.now() - since) / 1000);
         else expect(found).to.equal(value);
       }
     });
 
   it('of each name has a row here', async () => {
     const text = await (await fetch(`${service.adminUrl!}/metrics`)).text();
-    const names = [...text.matchAll(/^# TYPE ((?:http|plant_store)_\w+)/gm)].map(([, name]) => name!);
+    const names = [...text.matchAll(/^# TYPE ((?:http|plant_store)_\w+)/gm)].map(
+      ([, name]) => name!,
+    );
     expect(names).to.have.length.above(20);
     for (const name of names)
       expect(

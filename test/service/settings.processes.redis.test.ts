@@ -38,7 +38,11 @@ describeRedis('The setting', (redis) => {
   }
   const onRedis = (environment: Environment = {}) =>
     start({
-      ...{ EVENT_STORE: 'redis', REDIS_URL: redis.url, REDIS_KEY_PREFIX: `${redis.prefix}:${++prefix}` },
+      ...{
+        EVENT_STORE: 'redis',
+        REDIS_URL: redis.url,
+        REDIS_KEY_PREFIX: `${redis.prefix}:${++prefix}`,
+      },
       ...environment,
     });
   const statusOf = async ({ url }: WatchedService, token?: string) =>
@@ -129,7 +133,8 @@ describeRedis('The setting', (redis) => {
     },
     async REDIS_CLUSTER_NODES() {
       const { address, sent } = await serverThatSays('-ERR odd');
-      // Without the password of the shared Redis, because the refusal of AUTH would end the connection.
+      // Without the password of the shared Redis, because the refusal of AUTH would end the
+      // connection.
       void onRedis({ REDIS_URL: `redis://${address}`, REDIS_CLUSTER_NODES: address });
       await sent('SLOTS');
     },
@@ -147,13 +152,20 @@ describeRedis('The setting', (redis) => {
       const REDIS_KEY_PREFIX = `${redis.prefix}:odd`;
       const { url } = await onRedis({ REDIS_KEY_PREFIX });
       await new HttpClient(url).plants([1, 'Fern']);
-      expect(await redis.admin.keys(`${REDIS_KEY_PREFIX}:{*}:plants/alice:events`)).to.have.length(1);
+      expect(await redis.admin.keys(`${REDIS_KEY_PREFIX}:{*}:plants/alice:events`)).to.have.length(
+        1,
+      );
     },
     async REDIS_WAIT_REPLICAS() {
-      // A store accepts no writes before it has an id, which that many replicas would have to confirm, too.
+      // A store accepts no writes before it has an id, which that many replicas would have to
+      // confirm, too.
       const REDIS_KEY_PREFIX = `${redis.prefix}:waiting`;
       await onRedis({ REDIS_KEY_PREFIX });
-      const { url } = await onRedis({ REDIS_KEY_PREFIX, REDIS_WAIT_REPLICAS: '16', STORE_TIMEOUT_MS: '900' });
+      const { url } = await onRedis({
+        REDIS_KEY_PREFIX,
+        REDIS_WAIT_REPLICAS: '16',
+        STORE_TIMEOUT_MS: '900',
+      });
       expect(await new HttpClient(url).create(1, 'Fern')).to.include({ status: 503, error: 50301 });
     },
     async REDIS_STORE_ID() {
@@ -170,9 +182,10 @@ describeRedis('The setting', (redis) => {
     async AUTH_TOKENS_FILE() {
       const file = { AUTH_TOKENS: '', AUTH_TOKENS_FILE: written(tokenFileOf({ ada: ['odd'] })) };
       const service = await start(file);
-      expect([await statusOf(service, 'odd'), await statusOf(service, tokenDigest('odd'))]).to.deep.equal([
-        200, 401,
-      ]);
+      expect([
+        await statusOf(service, 'odd'),
+        await statusOf(service, tokenDigest('odd')),
+      ]).to.deep.equal([200, 401]);
     },
     async AUTH_JWKS_URL() {
       const key = await signingKey('odd');
@@ -190,7 +203,9 @@ describeRedis('The setting', (redis) => {
         AUTH_JWT_ISSUER: 'odd',
         AUTH_JWT_AUDIENCE: AUDIENCE,
       });
-      const statuses = ['odd', ISSUER].map(async (iss) => statusOf(service, await jwt(SECRET, { iss })));
+      const statuses = ['odd', ISSUER].map(async (iss) =>
+        statusOf(service, await jwt(SECRET, { iss })),
+      );
       expect(await Promise.all(statuses)).to.deep.equal([200, 401]);
     },
     async AUTH_JWT_AUDIENCE() {
@@ -199,7 +214,9 @@ describeRedis('The setting', (redis) => {
         AUTH_JWT_ISSUER: ISSUER,
         AUTH_JWT_AUDIENCE: 'odd',
       });
-      const statuses = ['odd', AUDIENCE].map(async (aud) => statusOf(service, await jwt(SECRET, { aud })));
+      const statuses = ['odd', AUDIENCE].map(async (aud) =>
+        statusOf(service, await jwt(SECRET, { aud })),
+      );
       expect(await Promise.all(statuses)).to.deep.equal([200, 401]);
     },
     async MAX_CONNECTIONS() {
@@ -272,14 +289,18 @@ describeRedis('The setting', (redis) => {
     async SNAPSHOT_EVERY() {
       const { url } = await onRedis({ SNAPSHOT_EVERY: '1' });
       await new HttpClient(url).plants([1, 'Fern'], [2, 'Moss']);
-      await until(async () => (await metricOf(url, 'plant_store_snapshots_total{outcome="saved"}')) > 0);
+      await until(
+        async () => (await metricOf(url, 'plant_store_snapshots_total{outcome="saved"}')) > 0,
+      );
     },
     async LOG_LEVEL() {
       expect(await processLog({ LOG_LEVEL: 'error' })).not.to.contain('"msg":"request"');
       expect(await processLog({ LOG_LEVEL: 'info' })).to.contain('"msg":"request"');
     },
     async LOG_FORMAT() {
-      expect(await processLog({ LOG_FORMAT: 'pretty' })).to.match(/^\[\S+\] INFO: GET \/nowhere 404 /m);
+      expect(await processLog({ LOG_FORMAT: 'pretty' })).to.match(
+        /^\[\S+\] INFO: GET \/nowhere 404 /m,
+      );
     },
   };
 

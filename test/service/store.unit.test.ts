@@ -37,8 +37,14 @@ describe('The module of EVENT_STORE', () => {
     ["import 'no-such-package';", "Cannot find package 'no-such-package'"],
     ['export const open = 1;', 'must export a function openEventStore'],
     ['export function openEventStore() {}', 'failed: TypeError'],
-    ['export const openEventStore = () => ({ store: { read() {} }, check() {}, close() {} });', returned],
-    ["export const openEventStore = () => { throw new Error('no PGHOST'); }", 'failed: Error: no PGHOST'],
+    [
+      'export const openEventStore = () => ({ store: { read() {} }, check() {}, close() {} });',
+      returned,
+    ],
+    [
+      "export const openEventStore = () => { throw new Error('no PGHOST'); }",
+      'failed: Error: no PGHOST',
+    ],
   ] as const)
     it(`is refused with its path and the problem: ${code}`, async () => {
       expect(await rejection(open(code)))
@@ -96,7 +102,9 @@ describe('The module of EVENT_STORE', () => {
     expect(await rejection(store.read(stream, BEGINNING)))
       .to.be.instanceOf(StoreUnavailable)
       .and.to.include({ message: 'away', reason: 'store_refused', retryAfterMs: 7 });
-    expect(await rejection(store.append(stream, BEGINNING, 'c', []))).to.be.instanceOf(OutcomeUnknown);
+    expect(await rejection(store.append(stream, BEGINNING, 'c', []))).to.be.instanceOf(
+      OutcomeUnknown,
+    );
     expect(await rejection(index!.head(stream))).to.be.instanceOf(UnreadableHistory);
     file = path('other.mjs');
     const unavailable = fail('{ name: "StoreUnavailable", reason: 1 }');
@@ -124,9 +132,9 @@ describe('A service with the module of a store', () => {
     for (let probe = 0; probe < 2; probe++) {
       const ready = await fetch(`${service.url}/health/ready`);
       expect([ready.status, await ready.text()].join(' ')).to.match(/^503 .*: reads_refused"\}$/);
-      expect((await metricsOf(service.url))('plant_store_event_store_available{operation="read"}')).to.equal(
-        0,
-      );
+      expect(
+        (await metricsOf(service.url))('plant_store_event_store_available{operation="read"}'),
+      ).to.equal(0);
     }
     expect((await new HttpClient(service.url).list()).error).to.equal(50300);
     expect(
@@ -150,13 +158,16 @@ describe('Closing the event store', () => {
         const { msg, err } = JSON.parse(line) as { readonly msg: string; readonly err: Error };
         lines.push([msg, err.message]);
       };
-      const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+      const timers = () =>
+        process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
       // From now on it has the timer of this test.
       await untilIdle();
       const before = timers();
       await closeStore({ close } as never, pino({}, { write }), reasons.length > 0 ? 20 : 60_000);
       expect(timers()).to.equal(before);
-      expect(lines).to.deep.equal(reasons.map((reason) => ['the event store could not be closed', reason]));
+      expect(lines).to.deep.equal(
+        reasons.map((reason) => ['the event store could not be closed', reason]),
+      );
     });
 });
 
@@ -170,7 +181,12 @@ describe('The readiness of the service', () => {
     ['is away', () => Promise.reject(new StoreUnavailable('away')), '', 'store_unreachable'],
     ['answers nothing', async () => undefined as never, '', 'store_unreachable'],
     ['does not answer in time', () => new Promise(() => {}), '', 'store_timeout'],
-  ] as [what: string, check: () => Promise<{ writes: boolean }>, can: string, ...reasons: string[]][])
+  ] as [
+    what: string,
+    check: () => Promise<{ writes: boolean }>,
+    can: string,
+    ...reasons: string[],
+  ][])
     it(`is reported of a store that ${what}`, async () => {
       const clock = new ManualClock();
       const status = () => ({ reads: true, writes: true, refusals: ['oom'] });
@@ -185,7 +201,8 @@ describe('The readiness of the service', () => {
     const clock = new ManualClock();
     const asked: ((value: { readonly writes: boolean }) => void)[] = [];
     // A module need not tell its status.
-    const check = () => new Promise<{ readonly writes: boolean }>((resolve) => void asked.push(resolve));
+    const check = () =>
+      new Promise<{ readonly writes: boolean }>((resolve) => void asked.push(resolve));
     const ready = readiness({ check }, clock, TIMEOUT_MS);
     const probes = [ready(), ready()];
     await clock.pass(1500);

@@ -15,7 +15,10 @@ import type { Ports } from './network';
 import type { RedisModel } from './redis-model';
 import { type Write, plantKind } from './requests';
 
-interface InstanceOptions extends Omit<AggregatesOptions, 'clock' | 'store' | 'snapshots' | 'observe'> {
+interface InstanceOptions extends Omit<
+  AggregatesOptions,
+  'clock' | 'store' | 'snapshots' | 'observe'
+> {
   readonly snapshotEvery: number;
   /** Whether a failover, a restart or an erasure has removed events of the stream. */
   readonly hasLost: (stream: string) => boolean;
@@ -44,7 +47,10 @@ export class Instance {
   #isSaving = false;
   /** The append of each stream that has no outcome, and whose round has not failed. */
   readonly #appending = new Map<string, object>();
-  /** The data of events that may have been recorded, as far as the callers of their appends know; `lost`: at a lost head. */
+  /**
+   * The data of events that may have been recorded, as far as the callers of their appends know;
+   * `lost`: at a lost head.
+   */
   readonly doubts = new Map<string, 'pending' | 'unknown' | 'lost'>();
 
   constructor(
@@ -69,7 +75,8 @@ export class Instance {
   /** Reports what is not released although there is no request. */
   checkIdle(): void {
     const { commandBytes, loadsWaiting } = this.aggregates.usage;
-    if (commandBytes > 0 || loadsWaiting > 0) this.options.report('commands or loads are left over');
+    if (commandBytes > 0 || loadsWaiting > 0)
+      this.options.report('commands or loads are left over');
   }
 
   #observe(event: AggregateEvent): void {
@@ -89,7 +96,8 @@ export class Instance {
         for (const { type, data } of events) {
           const doubt = doubts.get(data) ?? 'pending';
           // The data of a deletion is not unique.
-          if (doubt === 'lost' && type === 'create') options.report(`${data} was decided again in doubt`);
+          if (doubt === 'lost' && type === 'create')
+            options.report(`${data} was decided again in doubt`);
           doubts.set(data, doubt);
         }
         try {
@@ -155,7 +163,10 @@ export class Database extends ReadModel<Write> {
   }
 }
 
-/** When a process dies: before a transaction of its projection, after it, or before one that is committed later. */
+/**
+ * When a process dies: before a transaction of its projection, after it, or before one that is
+ * committed later.
+ */
 export const CRASHES = ['before', 'after', 'late'] as const;
 
 /** Applies all streams to the read model, in the process of an instance. */

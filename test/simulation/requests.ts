@@ -23,7 +23,10 @@ import type { Schedule } from './schedule';
 
 export type Write = Exclude<Request, { readonly type: 'list' }>;
 
-/** The plants of the world as a kind of aggregate: its commands are requests, and its events those that changed something. */
+/**
+ * The plants of the world as a kind of aggregate: its commands are requests, and its events those
+ * that changed something.
+ */
 export const plantKind: Kind<Write, Write, 'taken' | 'none', Plants> = {
   category: 'plants',
   decider: {
@@ -76,7 +79,10 @@ export class Requests {
   readonly sent: Sent[] = [];
   /** By user, what failovers and erasures may have lost. */
   readonly losses = new Map<string, Loss[]>();
-  /** Users of whom an erasure met a request, or was undone by a failover: their responses do not come from one copy. */
+  /**
+   * Users of whom an erasure met a request, or was undone by a failover: their responses do not
+   * come from one copy.
+   */
   readonly #unordered = new Set<string>();
   /** When each commit was recorded. */
   readonly #recordedAt = new Map<string, number>();
@@ -112,9 +118,16 @@ export class Requests {
     const stream = nameOf(user);
     const pending = instance.pending.get(stream) ?? 0;
     if (pending === MAX_PENDING) return undefined;
-    const request = nameless.type === 'create' ? { ...nameless, name: `plant-${++this.#names}` } : nameless;
+    const request =
+      nameless.type === 'create' ? { ...nameless, name: `plant-${++this.#names}` } : nameless;
     const by = { user, client: user, instance: nth, request, sentAt: this.clock.now(), pending };
-    const sent: Sent = { ...by, asked: ++this.#moment, answered: Infinity, answer: 'unknown', response: '' };
+    const sent: Sent = {
+      ...by,
+      asked: ++this.#moment,
+      answered: Infinity,
+      answer: 'unknown',
+      response: '',
+    };
     this.sent.push(sent);
     this.note(`request ${sent.asked}: ${JSON.stringify(request)} of ${user} to instance ${nth}`);
     const answered = (answer: Answer, response: string, error?: Error) => {
@@ -122,7 +135,8 @@ export class Requests {
       instance.pending.set(stream, instance.pending.get(stream)! - 1);
       this.#answer(sent, answer, response);
       const wrong = this.#wrongAnswer(sent, instance, error);
-      if (wrong !== undefined) this.report(`${request.type} of ${user} was answered ${response} ${wrong}`);
+      if (wrong !== undefined)
+        this.report(`${request.type} of ${user} was answered ${response} ${wrong}`);
     };
     const failed = (error: Error) =>
       answered(error instanceof OutcomeUnknown ? 'unknown' : 'failed', error.name, error);
@@ -175,7 +189,11 @@ export class Requests {
   }
 
   /** What is wrong with an answer if that alone tells; the checker compares it with the others. */
-  #wrongAnswer({ request, sentAt, pending }: Sent, instance: Instance, error?: Error): string | undefined {
+  #wrongAnswer(
+    { request, sentAt, pending }: Sent,
+    instance: Instance,
+    error?: Error,
+  ): string | undefined {
     const { maxWaiting } = this.schedule;
     const tookMs = this.clock.now() - sentAt;
     if (tookMs > TIMEOUT_MS) return `after ${tookMs} ms`;
@@ -184,12 +202,15 @@ export class Requests {
       return pending < 2 * maxWaiting ? undefined : `although ${pending} were pending`;
     // Of a deletion, another one may be in doubt, or not any more.
     const isInDoubt = request.type === 'delete' || instance.doubts.has(JSON.stringify(request));
-    if (error instanceof OutcomeUnknown) return isInDoubt ? undefined : 'without an append in doubt';
+    if (error instanceof OutcomeUnknown)
+      return isInDoubt ? undefined : 'without an append in doubt';
     if (!(error instanceof StoreUnavailable)) return String(error);
     if (error.reason === 'waiting_requests')
       return pending > maxWaiting ? undefined : `although only ${pending} were pending`;
-    // Also just before it arrived: a load between two of its pages may have the fault of the next one.
-    const hasFailed = instance.failedAt >= sentAt || instance.unsettled > 0 || tookMs === TIMEOUT_MS;
+    // Also just before it arrived: a load between two of its pages may have the fault of the next
+    // one.
+    const hasFailed =
+      instance.failedAt >= sentAt || instance.unsettled > 0 || tookMs === TIMEOUT_MS;
     return hasFailed ? undefined : 'although no call to the store failed';
   }
 }

@@ -27,18 +27,31 @@ interface StoreOptions extends Omit<ContractOptions, 'pageSize'> {
 
 const SHARED = { durable: true, shared: true, erases: true, timeoutMs: 40_000 };
 
-function casesOf({ redis, admin, pageSize, ...options }: StoreOptions): Record<string, ContractCase[]> {
+function casesOf({
+  redis,
+  admin,
+  pageSize,
+  ...options
+}: StoreOptions): Record<string, ContractCase[]> {
   const openWith = (changes?: Partial<RedisOptions>) =>
     openRedisEventStore({ timeoutMs: 20_000, ...redis(), ...changes, pageSize });
   const open = () => openWith();
   const openBeside = () => openWith({ keyPrefix: `${redis().keyPrefix ?? 'plant-store'}-beside` });
   const damage = async (stream: Parameters<Keys['of']>[0]) => {
-    await admin!().hset(new Keys(redis().keyPrefix ?? 'plant-store').of(stream).snapshot, '1', 'damaged');
+    await admin!().hset(
+      new Keys(redis().keyPrefix ?? 'plant-store').of(stream).snapshot,
+      '1',
+      'damaged',
+    );
   };
   return {
     'an event store': eventStoreContract(open, { ...SHARED, ...options, pageSize }),
     'a stream index': streamIndexContract(open, { ...SHARED, ...options, openBeside }),
-    'a snapshot store': snapshotStoreContract(open, { ...SHARED, ...options, ...(admin && { damage }) }),
+    'a snapshot store': snapshotStoreContract(open, {
+      ...SHARED,
+      ...options,
+      ...(admin && { damage }),
+    }),
     'a checkpoint store': checkpointStoreContract(open, { ...SHARED, ...options }),
   };
 }
@@ -98,7 +111,10 @@ describeOwnRedis('A Redis behind a network that loses replies', (startRedis) => 
         pageSize: 3,
         redis: () => ({ url: `redis://127.0.0.1:${proxy.port}`, timeoutMs: 1000 }),
         loseReply: () =>
-          void proxy.loseReply((request) => /evalsha/i.test(request.toString('latin1')), connection),
+          void proxy.loseReply(
+            (request) => /evalsha/i.test(request.toString('latin1')),
+            connection,
+          ),
       });
       for (const [port, cases] of Object.entries(contracts))
         // Each takes until its time limit if the connection stays open.

@@ -64,7 +64,9 @@ export class Served {
    * them.
    */
   async recordPlants(count: number): Promise<void> {
-    const plants = Array.from({ length: count }, (_, id) => created(id, `${id} ${'long name '.repeat(98)}`));
+    const plants = Array.from({ length: count }, (_, id) =>
+      created(id, `${id} ${'long name '.repeat(98)}`),
+    );
     await this.store.append(plantsOf('alice'), BEGINNING, 'a large list', encoded(...plants));
   }
 

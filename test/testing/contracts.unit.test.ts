@@ -1,4 +1,7 @@
-/** Each contract accepts the stores in memory, and each of its cases finds a store that violates its guarantee. */
+/**
+ * Each contract accepts the stores in memory, and each of its cases finds a store that violates its
+ * guarantee.
+ */
 import { expect } from 'chai';
 import { MemoryEventStore, MemorySnapshots } from '../../src/adapters/memory';
 import { plantKind } from '../../src/application';
@@ -79,10 +82,19 @@ describe('The contract of a state codec', () => {
     decode: (state, chunk) => ({ ...state, ...(JSON.parse(chunk) as object) }),
   };
   const casesOf = (codec: Partial<StateCodec<State>>) => {
-    const kind = { category: 'sums', decider, codec: null as never, stateCodec: { ...whole, ...codec } };
+    const kind = {
+      category: 'sums',
+      decider,
+      codec: null as never,
+      stateCodec: { ...whole, ...codec },
+    };
     return stateCodecContract(kind, [1, 2, 3, 9], { seed: 42 });
   };
-  const plants = stateCodecContract(plantKind, [create(1, 'Fern'), create(2, 'Moss', 'wet'), remove(1)]);
+  const plants = stateCodecContract(plantKind, [
+    create(1, 'Fern'),
+    create(2, 'Moss', 'wet'),
+    remove(1),
+  ]);
 
   for (const { name, run } of [...casesOf({}), ...plants]) it(`accepts a whole one: ${name}`, run);
 
@@ -137,11 +149,15 @@ describe('The contract of an event store', () => {
       store: {
         async read(...call) {
           const page = await events.read(...call);
-          return page.status === 'read' ? { ...page, events: page.events.slice(0, 2), more: false } : page;
+          return page.status === 'read'
+            ? { ...page, events: page.events.slice(0, 2), more: false }
+            : page;
         },
       },
     });
-    const { run } = casesOf(eventStoreContract, fault).find(({ name }) => name.includes('1,024 events'))!;
+    const { run } = casesOf(eventStoreContract, fault).find(({ name }) =>
+      name.includes('1,024 events'),
+    )!;
     expect(await run().catch(String)).to.match(
       /\nThe last calls of a stream were:\n {2}append\(".+", \{"version":0.+, 1024 events\)\n {2}read\(".+\)\n$/,
     );
@@ -150,8 +166,14 @@ describe('The contract of an event store', () => {
   const silent = () => new Promise<never>(() => {});
 
   it('fails for a store that does not answer, also once it is closed, within its time limit', async () => {
-    for (const fault of [() => ({ store: { read: silent, append: silent } }), () => ({ closed: silent })]) {
-      const cases = eventStoreContract(new Place(fault).open, { pageSize: PAGE_SIZE, timeoutMs: 50 });
+    for (const fault of [
+      () => ({ store: { read: silent, append: silent } }),
+      () => ({ closed: silent }),
+    ]) {
+      const cases = eventStoreContract(new Place(fault).open, {
+        pageSize: PAGE_SIZE,
+        timeoutMs: 50,
+      });
       const { run } = cases.find(({ name }) => name.startsWith('a closed store'))!;
       expect(await run().catch(String)).to.include('took longer than 50 ms');
     }
@@ -159,7 +181,10 @@ describe('The contract of an event store', () => {
 
   it('repeats a failed random case with its seed, and names the call in ASCII', async () => {
     const seedOf = async (given?: { readonly seed: number }) => {
-      const cases = eventStoreContract(new Place(broken.readingLate).open, { pageSize: PAGE_SIZE, ...given });
+      const cases = eventStoreContract(new Place(broken.readingLate).open, {
+        pageSize: PAGE_SIZE,
+        ...given,
+      });
       const random = cases.find(({ name }) => name.startsWith('for any calls,'))!;
       const message = String(await random.run().catch(String));
       // The call that failed with its arguments, after the fewest calls that were found.

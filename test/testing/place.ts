@@ -86,8 +86,14 @@ export class Place {
       const fault = lost ?? (isWrite ? new OutcomeUnknown() : new StoreUnavailable());
       return value.then(() => Promise.reject(fault));
     };
-    /** The port with the first method of each name. The outcome of `write` is unknown without a reply. */
-    const portOf = <Port extends object>(write: keyof Port | '', ...owners: (Partial<Port> | undefined)[]) =>
+    /**
+     * The port with the first method of each name. The outcome of `write` is unknown without a
+     * reply.
+     */
+    const portOf = <Port extends object>(
+      write: keyof Port | '',
+      ...owners: (Partial<Port> | undefined)[]
+    ) =>
       new Proxy({} as Port, {
         get(_, name) {
           const owner = owners.find((each) => each && name in each)!;
@@ -104,7 +110,11 @@ export class Place {
       index: portOf<StreamIndex>('erase', own.index, erasing, events),
       snapshots: portOf<SnapshotStore>('', own.snapshots, snapshots),
       checkpoints: (projection: string) =>
-        portOf<CheckpointStore>('save', own.checkpoints?.(projection), this.checkpoints(projection)),
+        portOf<CheckpointStore>(
+          'save',
+          own.checkpoints?.(projection),
+          this.checkpoints(projection),
+        ),
       close: () => void (isClosed = true),
     };
   };

@@ -2,14 +2,21 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import * as emmett from '@event-driven-io/emmett';
-import { type EventStore as Store, type OpenEventStore, OutcomeUnknown } from 'plant-store/event-sourcing';
+import {
+  type EventStore as Store,
+  type OpenEventStore,
+  OutcomeUnknown,
+} from 'plant-store/event-sourcing';
 import { openStore } from '../orders/open-store.js';
 import { emmettStore } from './store.js';
 
 type Moved = emmett.Event<'Moved', { readonly cents: number }>;
 type MovedBefore = emmett.Event<'Moved', { readonly euros: number }>;
 const moved = (cents: number): Moved => ({ type: 'Moved', data: { cents } });
-const balance = { initialState: () => 0, evolve: (sum: number, { data }: Moved) => sum + data.cents };
+const balance = {
+  initialState: () => 0,
+  evolve: (sum: number, { data }: Moved) => sum + data.cents,
+};
 
 describe('The store of emmett', () => {
   let opened: OpenEventStore;
@@ -66,7 +73,10 @@ describe('The store of emmett', () => {
     await assert.rejects(expecting(emmett.STREAM_EXISTS), emmett.isExpectedVersionConflictError);
     await assert.rejects(expecting(1n), emmett.isExpectedVersionConflictError);
     await expecting(emmett.STREAM_DOES_NOT_EXIST);
-    await assert.rejects(expecting(emmett.STREAM_DOES_NOT_EXIST), emmett.isExpectedVersionConflictError);
+    await assert.rejects(
+      expecting(emmett.STREAM_DOES_NOT_EXIST),
+      emmett.isExpectedVersionConflictError,
+    );
     await expecting(1n);
     assert.deepEqual(await read({}), [1, 1]);
     const stale = { expectedStreamVersion: 1n };
@@ -74,15 +84,24 @@ describe('The store of emmett', () => {
   });
 
   it('handles commands, and repeats those that met a conflict', async () => {
-    const handle = emmett.CommandHandler<number, Moved>({ ...balance, retry: { onVersionConflict: 20 } });
+    const handle = emmett.CommandHandler<number, Moved>({
+      ...balance,
+      retry: { onVersionConflict: 20 },
+    });
     const command = () => handle(store, name, (sum) => moved(sum === 0 ? 7 : 1));
     await Promise.all([command(), command(), command(), command()]);
     assert.deepEqual(await read({}), [7, 1, 1, 1]);
   });
 
   it('writes and reads events in another shape', async () => {
-    const downcast = ({ type, data }: Moved): MovedBefore => ({ type, data: { euros: data.cents / 100 } });
-    const upcast = ({ type, data }: MovedBefore): Moved => ({ type, data: { cents: data.euros * 100 } });
+    const downcast = ({ type, data }: Moved): MovedBefore => ({
+      type,
+      data: { euros: data.cents / 100 },
+    });
+    const upcast = ({ type, data }: MovedBefore): Moved => ({
+      type,
+      data: { cents: data.euros * 100 },
+    });
     const schema = { versioning: { downcast, upcast } };
     await store.appendToStream<Moved, MovedBefore>(name, [moved(500)], { schema });
     assert.deepEqual((await store.readStream<MovedBefore>(name)).events[0]!.data, { euros: 5 });

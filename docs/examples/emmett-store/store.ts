@@ -1,6 +1,6 @@
 /**
- * The `EventStore` of emmett over any store of this project with an index: emmett's command handlers then run on Redis
- * Streams. `data` and `metadata` of an event must be JSON.
+ * The `EventStore` of emmett over any store of this project with an index: emmett's command
+ * handlers then run on Redis Streams. `data` and `metadata` of an event must be JSON.
  */
 import * as emmett from '@event-driven-io/emmett';
 import { system } from 'plant-store/adapters/system';
@@ -28,7 +28,9 @@ export function emmettStore(
   }
 
   /** Repeats an append whose reply was lost: with the same commit id nothing is recorded twice. */
-  async function append(...call: Parameters<EventStore['append']>): ReturnType<EventStore['append']> {
+  async function append(
+    ...call: Parameters<EventStore['append']>
+  ): ReturnType<EventStore['append']> {
     for (let left = 3; ; left--)
       try {
         return await store.append(...call);
@@ -44,10 +46,19 @@ export function emmettStore(
     ) {
       const history = await historyOf(name);
       const currentStreamVersion = BigInt(history.length);
-      emmett.assertExpectedVersionMatchesCurrent(currentStreamVersion, expected.expectedStreamVersion, 0n);
+      emmett.assertExpectedVersionMatchesCurrent(
+        currentStreamVersion,
+        expected.expectedStreamVersion,
+        0n,
+      );
       const end = to ?? (maxCount === undefined ? currentStreamVersion : from + maxCount);
-      const found = history.slice(Number(from), Number(end)).map((stored) => eventOf<P>(name, stored));
-      const events = emmett.upcastRecordedMessages<E, P, Metadata>(found, expected.schema?.versioning);
+      const found = history
+        .slice(Number(from), Number(end))
+        .map((stored) => eventOf<P>(name, stored));
+      const events = emmett.upcastRecordedMessages<E, P, Metadata>(
+        found,
+        expected.schema?.versioning,
+      );
       return { currentStreamVersion, events, streamExists: history.length > 0 };
     },
 
@@ -57,7 +68,11 @@ export function emmettStore(
     ) {
       const { events, streamExists } = await this.readStream<E, P>(name, read);
       const state = events.reduce((before, event) => evolve(before, event), initialState());
-      return { currentStreamVersion: (read?.from ?? 0n) + BigInt(events.length), state, streamExists };
+      return {
+        currentStreamVersion: (read?.from ?? 0n) + BigInt(events.length),
+        state,
+        streamExists,
+      };
     },
 
     async appendToStream<E extends Event, P extends Event = E>(
@@ -83,7 +98,10 @@ export function emmettStore(
   };
 }
 
-function eventOf<E extends Event>(streamName: string, { type, data, version, commit }: StoredEvent) {
+function eventOf<E extends Event>(
+  streamName: string,
+  { type, data, version, commit }: StoredEvent,
+) {
   const event = JSON.parse(data) as { readonly metadata?: object };
   const own = { streamName, messageId: `${commit}/${version}`, streamPosition: BigInt(version) };
   const metadata = { ...event.metadata, ...own };

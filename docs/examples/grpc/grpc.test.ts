@@ -48,7 +48,12 @@ function clientOf(port: number) {
         options,
         (error: grpc.ServiceError | null, value: unknown) => {
           const { code = grpc.status.OK, details = '', metadata: trailers } = error ?? {};
-          resolve({ status: grpc.status[code]!, value, details, failure: trailers?.getMap() ?? {} });
+          resolve({
+            status: grpc.status[code]!,
+            value,
+            details,
+            failure: trailers?.getMap() ?? {},
+          });
         },
       );
       gone?.addEventListener('abort', () => sent.cancel());
@@ -146,7 +151,10 @@ describe('Plants over gRPC', () => {
       assert.match(details, /nothing was changed|may or may not have happened/);
     });
 
-  for (const [why, id] of Object.entries({ 'its deadline has passed': '100', 'its client has gone': '200' }))
+  for (const [why, id] of Object.entries({
+    'its deadline has passed': '100',
+    'its client has gone': '200',
+  }))
     it(`withdraw a write that has not begun when ${why}`, async () => {
       let release!: () => void;
       const begun = new Promise<void>((begin) => {
@@ -170,7 +178,10 @@ describe('Plants over gRPC', () => {
       // Once this is answered, the call before it has arrived.
       await alice.call('Delete', {});
       if (deadline === Infinity) gone.abort();
-      assert.equal((await waiting).status, deadline === Infinity ? 'CANCELLED' : 'DEADLINE_EXCEEDED');
+      assert.equal(
+        (await waiting).status,
+        deadline === Infinity ? 'CANCELLED' : 'DEADLINE_EXCEEDED',
+      );
       // So has the end of it.
       await alice.call('Delete', {});
       release();
@@ -183,7 +194,8 @@ describe('Plants over gRPC', () => {
     let arrived = 0;
     let release!: () => void;
     const gate = new Promise<void>((open) => (release = open));
-    const append: typeof opened.store.append = (...call) => gate.then(() => opened.store.append(...call));
+    const append: typeof opened.store.append = (...call) =>
+      gate.then(() => opened.store.append(...call));
     const plants = new PlantStore({
       ...system(),
       store: { read: opened.store.read.bind(opened.store), append },
@@ -214,7 +226,10 @@ describe('Plants over gRPC', () => {
     const child = spawn(process.execPath, [main], { env, stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const client = clientOf(Number(/(\d+)\n$/.exec(String(line))![1]));
-    assert.equal((await client.call('Create', { id: String(Date.now()), name: 'Fern' })).status, 'OK');
+    assert.equal(
+      (await client.call('Create', { id: String(Date.now()), name: 'Fern' })).status,
+      'OK',
+    );
     child.kill('SIGTERM');
     assert.deepEqual(await once(child, 'exit'), [0, null]);
     client.close();

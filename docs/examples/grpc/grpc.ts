@@ -2,14 +2,17 @@
 import { fileURLToPath } from 'node:url';
 import * as grpc from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
-import { FAILURES, REJECTIONS, problemOf } from 'plant-store/adapters/http';
+import { FAILURES, REJECTIONS, toProblem } from 'plant-store/adapters/http';
 import type { Authenticator, PlantStore, User } from 'plant-store/application';
 import { BrokenRule, NewPlant, PLANT_ID_RULE, parsePlantId } from 'plant-store/domain';
 import type { CallOptions } from 'plant-store/event-sourcing';
 
 const { status } = grpc;
 
-/** The status of each failure that a call may have, by the number that it has over HTTP, and the reason for it. */
+/**
+ * The status of each failure that a call may have, by the number that it has over HTTP, and the
+ * reason for it.
+ */
 const STATUSES: ReadonlyMap<number, grpc.status> = new Map([
   // The same call fails again.
   [FAILURES.invalidBody.error, status.INVALID_ARGUMENT],
@@ -26,14 +29,17 @@ const STATUSES: ReadonlyMap<number, grpc.status> = new Map([
   [FAILURES.bug.error, status.INTERNAL],
 ]);
 
-/** What a call fails with. Its metadata has the number, and the reason and the pause of an UNAVAILABLE. */
+/**
+ * What a call fails with. Its metadata has the number, and the reason and the pause of an
+ * UNAVAILABLE.
+ */
 class Failure extends Error {
   readonly code: grpc.status;
   readonly metadata = new grpc.Metadata();
 
   constructor(
     { error, message }: { readonly error: number; readonly message: string },
-    { reason, retryAfterMs }: ReturnType<typeof problemOf>['details'] = {},
+    { reason, retryAfterMs }: ReturnType<typeof toProblem>['details'] = {},
   ) {
     super(message);
     this.code = STATUSES.get(error)!;
@@ -46,7 +52,7 @@ class Failure extends Error {
     if (thrown instanceof Failure) return thrown;
     // A fault, or a bug: for the log, because its text is not for clients.
     console.error(thrown);
-    const { problem, details } = problemOf(thrown);
+    const { problem, details } = toProblem(thrown);
     return new Failure(problem, details);
   }
 }
@@ -68,8 +74,9 @@ const PROTO = fileURLToPath(new URL('../../grpc/plants.proto', import.meta.url))
 /** Without defaults, a member that is absent is undefined. */
 const loaded = grpc.loadPackageDefinition(loadSync(PROTO, { longs: String, defaults: false }));
 /** The client of the service, which has the definition of it. */
-export const Plants = (loaded as unknown as { plants: { v1: { Plants: grpc.ServiceClientConstructor } } })
-  .plants.v1.Plants;
+export const Plants = (
+  loaded as unknown as { plants: { v1: { Plants: grpc.ServiceClientConstructor } } }
+).plants.v1.Plants;
 
 interface Options {
   readonly plants: PlantStore;
@@ -123,11 +130,17 @@ export async function serveGrpc({ plants, authenticator, address }: Options) {
       return {};
     }),
 
-    List: unary(async (user, query: { readonly limit?: number; readonly after?: string }, options) => {
-      const limit = Math.min(query.limit ?? LIMIT, LIMIT);
-      const { page } = await plants.list(user, { limit, after: Number(query.after ?? 0) }, options);
-      return { plants: [...page], next: page.next };
-    }),
+    List: unary(
+      async (user, query: { readonly limit?: number; readonly after?: string }, options) => {
+        const limit = Math.min(query.limit ?? LIMIT, LIMIT);
+        const { page } = await plants.list(
+          user,
+          { limit, after: Number(query.after ?? 0) },
+          options,
+        );
+        return { plants: [...page], next: page.next };
+      },
+    ),
   });
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync(address, grpc.ServerCredentials.createInsecure(), (error, bound) =>
@@ -135,7 +148,10 @@ export async function serveGrpc({ plants, authenticator, address }: Options) {
     );
   });
 
-  /** Accepts no more calls, and ends once those in flight are answered, or are cut off after this time. */
+  /**
+   * Accepts no more calls, and ends once those in flight are answered, or are cut off after this
+   * time.
+   */
   async function close({ timeoutMs }: { readonly timeoutMs: number }): Promise<void> {
     const deadline = setTimeout(() => server.forceShutdown(), timeoutMs);
     await new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
@@ -144,7 +160,10 @@ export async function serveGrpc({ plants, authenticator, address }: Options) {
   return { port, close };
 }
 
-/** The time that its client gives a call. Once the client has gone, a call that has not begun is withdrawn. */
+/**
+ * The time that its client gives a call. Once the client has gone, a call that has not begun is
+ * withdrawn.
+ */
 function optionsOf(call: grpc.ServerUnaryCall<unknown, unknown>): CallOptions {
   const gone = new AbortController();
   call.once('cancelled', () => gone.abort());

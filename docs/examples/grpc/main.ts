@@ -1,4 +1,6 @@
-/** Serves plants over HTTP at PORT and over gRPC at GRPC_PORT, for the user of TOKEN, until SIGTERM. */
+/**
+ * Serves plants over HTTP at PORT and over gRPC at GRPC_PORT, for the user of TOKEN, until SIGTERM.
+ */
 import { staticTokens } from 'plant-store/adapters/auth';
 import { serve } from 'plant-store/adapters/http';
 import { system } from 'plant-store/adapters/system';

@@ -1,4 +1,7 @@
-/** `node dist/orders/events.js events verify`, and the other commands for events, with the kinds of this domain. */
+/**
+ * `node dist/orders/events.js events verify`, and the other commands for events, with the kinds of
+ * this domain.
+ */
 import { runCommandLine, shown } from 'plant-store/command-line';
 import { orderKind } from './order.js';
 

@@ -49,4 +49,7 @@ export function ordersApp(opened: OpenEventStore) {
 }
 
 /** A copy: the state itself belongs to the engine, and nothing may change it. */
-const viewOf = ({ status, lines }: Order) => ({ status, lines: lines.map((line) => ({ ...line })) });
+const viewOf = ({ status, lines }: Order) => ({
+  status,
+  lines: lines.map((line) => ({ ...line })),
+});

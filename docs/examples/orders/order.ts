@@ -1,4 +1,7 @@
-/** The rules of an order, and its events as JSON. Money is exact: all prices and amounts are integers of cents. */
+/**
+ * The rules of an order, and its events as JSON. Money is exact: all prices and amounts are
+ * integers of cents.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import { type Decider, type Decision, type Kind, jsonCodec } from 'plant-store/event-sourcing';
 
@@ -25,7 +28,9 @@ const decider: Decider<OrderCommand, OrderEvent, OrderRejection, Order> = {
     switch (command.type) {
       case 'PlaceOrder':
         if (status === 'unplaced') return place(command.lines);
-        return isDeepStrictEqual(command.lines, lines) ? { events: [] } : { rejection: `order-${status}` };
+        return isDeepStrictEqual(command.lines, lines)
+          ? { events: [] }
+          : { rejection: `order-${status}` };
       case 'PayOrder':
         if (status === 'unplaced') return { rejection: 'order-unplaced' };
         if (command.amount !== totalOf(lines)) return { rejection: 'amount-wrong' };
@@ -52,10 +57,15 @@ function place(lines: readonly Line[]): Decision<OrderEvent, OrderRejection> {
 
 /** Whether it is an integer, 1 or more, that a JavaScript number holds exactly. */
 const isWhole = (value: unknown) => Number.isSafeInteger(value) && (value as number) > 0;
-/** Without U+0000, which a text of PostgreSQL cannot contain: an event that a read model refuses would stop it forever. */
-const isText = (value: unknown) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
+/**
+ * Without U+0000, which a text of PostgreSQL cannot contain: an event that a read model refuses
+ * would stop it forever.
+ */
+const isText = (value: unknown) =>
+  typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
 
-const totalOf = (lines: readonly Line[]) => lines.reduce((sum, line) => sum + line.quantity * line.price, 0);
+const totalOf = (lines: readonly Line[]) =>
+  lines.reduce((sum, line) => sum + line.quantity * line.price, 0);
 
 export const orderKind: Kind<OrderCommand, OrderEvent, OrderRejection, Order> = {
   category: 'orders',
@@ -70,6 +80,10 @@ export const orderKind: Kind<OrderCommand, OrderEvent, OrderRejection, Order> = 
 /** The lines in a body; `undefined` if it is anything else. The rules check their numbers. */
 export function linesOf(body: unknown): readonly Line[] | undefined {
   if (!Array.isArray(body)) return undefined;
-  const lines = body.map(({ article, quantity, price } = {} as Line) => ({ article, quantity, price }));
+  const lines = body.map(({ article, quantity, price } = {} as Line) => ({
+    article,
+    quantity,
+    price,
+  }));
   return lines.every(({ article }) => isText(article)) ? lines : undefined;
 }

@@ -11,7 +11,8 @@ import { type OrderEvent, orderKind } from './order.js';
 import { countOrders } from './read-model.js';
 
 const lines = [{ article: 'pen', quantity: 3, price: 10 }];
-const place = (price: number) => ({ type: 'PlaceOrder', lines: [{ ...lines[0]!, price }] }) as const;
+const place = (price: number) =>
+  ({ type: 'PlaceOrder', lines: [{ ...lines[0]!, price }] }) as const;
 const pay = (amount: number) => ({ type: 'PayOrder', amount }) as const;
 const added: OrderEvent = { type: 'LineAdded', ...lines[0]! };
 const placed: OrderEvent = { type: 'OrderPlaced', total: 30 };
@@ -45,7 +46,10 @@ describe('Orders over HTTP', () => {
   });
 
   async function send(method: string, path: string, body?: object) {
-    const init = body && { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
+    const init = body && {
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    };
     const answer = await fetch(`${url}${path}`, { method, ...init });
     return [answer.status, answer.status === 400 ? await answer.text() : await answer.json()];
   }
@@ -53,9 +57,15 @@ describe('Orders over HTTP', () => {
   it('are placed and paid, and a repeated request has the same answer', async () => {
     for (const _ of [1, 2])
       assert.deepEqual(await send('PUT', `/${id}`, lines), [200, { status: 'placed', lines }]);
-    assert.deepEqual(await send('PUT', `/${id}/payment`, { amount: 29 }), [422, { error: 'amount-wrong' }]);
+    assert.deepEqual(await send('PUT', `/${id}/payment`, { amount: 29 }), [
+      422,
+      { error: 'amount-wrong' },
+    ]);
     for (const _ of [1, 2])
-      assert.deepEqual(await send('PUT', `/${id}/payment`, { amount: 30 }), [200, { status: 'paid', lines }]);
+      assert.deepEqual(await send('PUT', `/${id}/payment`, { amount: 30 }), [
+        200,
+        { status: 'paid', lines },
+      ]);
     assert.deepEqual(await send('PUT', `/${id}`, []), [409, { error: 'order-paid' }]);
     assert.deepEqual(await send('GET', `/${id}`), [200, { status: 'paid', lines }]);
     assert.equal((await send('PUT', '/2', [{ article: 7 }]))[0], 400);
@@ -67,7 +77,10 @@ describe('Orders over HTTP', () => {
     assert.deepEqual(await send('GET', ''), [200, { placed: 1, paid: 1 }]);
     const { projection, count } = countOrders(opened);
     const stream = streamOf('orders', id);
-    assert.equal(await projection.waitFor(stream, (await opened.index!.head(stream))!, 10_000), true);
+    assert.equal(
+      await projection.waitFor(stream, (await opened.index!.head(stream))!, 10_000),
+      true,
+    );
     await opened.index!.erase(stream);
     await projection.caughtUp();
     assert.deepEqual([count('paid'), count('unplaced')], [0, 0]);

@@ -1,7 +1,12 @@
 /** How many orders have each status: a read model over all orders, in memory. */
 import { MemoryCheckpoints } from 'plant-store/adapters/memory';
 import { system } from 'plant-store/adapters/system';
-import { type OpenEventStore, type StreamName, atLeastOnce, project } from 'plant-store/event-sourcing';
+import {
+  type OpenEventStore,
+  type StreamName,
+  atLeastOnce,
+  project,
+} from 'plant-store/event-sourcing';
 import { type Order, type OrderEvent, type OrderStatus, orderKind } from './order.js';
 
 export function countOrders(opened: Pick<OpenEventStore, 'store' | 'index'>) {

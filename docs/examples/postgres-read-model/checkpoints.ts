@@ -1,6 +1,6 @@
 /**
- * The checkpoint of a projection in PostgreSQL. A read model in the same database calls `write` in the transaction of its
- * own rows, so that each event is applied exactly once.
+ * The checkpoint of a projection in PostgreSQL. A read model in the same database calls `write` in
+ * the transaction of its own rows, so that each event is applied exactly once.
  */
 import { Pool, type PoolClient } from 'pg';
 import type * as port from 'plant-store/event-sourcing';
@@ -19,7 +19,9 @@ const SCHEMA = `
 
 const BUCKET = 'projection = $1 AND bucket = $2';
 const ADD_POSITION = 'INSERT INTO positions VALUES ($1, $2, 0, $3, $4) ON CONFLICT DO NOTHING';
-/** The lock lets one writer of a bucket in at a time, and the next one sees what it has committed. */
+/**
+ * The lock lets one writer of a bucket in at a time, and the next one sees what it has committed.
+ */
 const LOCK_POSITION = `SELECT revision FROM positions WHERE ${BUCKET} FOR UPDATE`;
 const MOVE = `UPDATE positions SET revision = revision + 1, epoch = $3, sequence = $4 WHERE ${BUCKET}`;
 const SET_HEADS = `
@@ -38,10 +40,10 @@ export class PostgresCheckpoint implements port.Checkpoint {
     const { rows } = await this.pool.query(`SELECT * FROM positions WHERE ${BUCKET}`, place);
     // Without a row, nothing was applied. A bigint is read as a text.
     const { revision, epoch, sequence } = rows[0] ?? { revision: 0, ...START };
-    const found = await this.pool.query(`SELECT * FROM heads WHERE ${BUCKET} AND stream = ANY ($3)`, [
-      ...place,
-      streams.map(bytes),
-    ]);
+    const found = await this.pool.query(
+      `SELECT * FROM heads WHERE ${BUCKET} AND stream = ANY ($3)`,
+      [...place, streams.map(bytes)],
+    );
     const heads = found.rows.map(({ stream, version, commit_id }) => {
       return [
         String(stream) as port.StreamName,
@@ -60,7 +62,10 @@ export class PostgresCheckpoint implements port.Checkpoint {
     for (const { stream } of rows) yield String(stream) as port.StreamName;
   }
 
-  /** Writes the checkpoint of a batch in a transaction. Throws CheckpointConflict, and then the transaction must not be committed. */
+  /**
+   * Writes the checkpoint of a batch in a transaction. Throws CheckpointConflict, and then the
+   * transaction must not be committed.
+   */
   async write(
     client: PoolClient,
     { bucket, expectedRevision, position, heads }: port.CheckpointWrite,
@@ -70,7 +75,10 @@ export class PostgresCheckpoint implements port.Checkpoint {
     const { rows } = await client.query(LOCK_POSITION, place);
     if (Number(rows[0].revision) !== expectedRevision) throw new CheckpointConflict();
     if (position) await client.query(MOVE, [...place, position.epoch, position.sequence]);
-    const [set, removed] = [[...heads].filter(([, head]) => head), [...heads].filter(([, head]) => !head)];
+    const [set, removed] = [
+      [...heads].filter(([, head]) => head),
+      [...heads].filter(([, head]) => !head),
+    ];
     const columns = [
       set.map(([stream]) => bytes(stream)),
       set.map(([, head]) => head!.version),
@@ -91,30 +99,35 @@ export const bytes = (text: string) => Buffer.from(text);
 
 /** @param schema creates tables that may exist already, in addition to those of the checkpoint. */
 export async function createTables(pool: Pool, schema: string): Promise<void> {
-  // Several commands in one query are one transaction. The lock is for instances that start at the same moment, because
-  // IF NOT EXISTS does not keep one of two from an error.
+  // Several commands in one query are one transaction. The lock is for instances that start at the
+  // same moment, because IF NOT EXISTS does not keep one of two from an error.
   await pool.query(`SELECT pg_advisory_xact_lock(80); ${SCHEMA} ${schema}`);
 }
 
 export function openPool(connectionString: string): Pool {
   const pool = new Pool({
     connectionString,
-    // Without these bounds, a frozen server would be awaited forever, and a frozen instance would keep its lock forever.
+    // Without these bounds, a frozen server would be awaited forever, and a frozen instance would
+    // keep its lock forever.
     connectionTimeoutMillis: 5000,
     query_timeout: 10_000,
     idle_in_transaction_session_timeout: 10_000,
   });
-  // The loss of a connection. What was using it gets an error, too, but without these listeners the process would end.
+  // The loss of a connection. What was using it gets an error, too, but without these listeners the
+  // process would end.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 
 /**
- * Commits all that `work` does, or nothing of it. If it rejects because the reply to COMMIT was lost, the transaction may be
- * committed: the projection then finds that out from the checkpoint.
+ * Commits all that `work` does, or nothing of it. If it rejects because the reply to COMMIT was
+ * lost, the transaction may be committed: the projection then finds that out from the checkpoint.
  */
-export async function transaction(pool: Pool, work: (client: PoolClient) => Promise<void>): Promise<void> {
+export async function transaction(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<void>,
+): Promise<void> {
   const client = await pool.connect();
   try {
     await client.query('BEGIN');

@@ -1,4 +1,7 @@
-/** Keeps the sales of the orders in Redis at REDIS_URL, in PostgreSQL at POSTGRES_URL, until SIGTERM. */
+/**
+ * Keeps the sales of the orders in Redis at REDIS_URL, in PostgreSQL at POSTGRES_URL, until
+ * SIGTERM.
+ */
 import { setTimeout } from 'node:timers/promises';
 import { openStore } from '../orders/open-store.js';
 import { openPool } from './checkpoints.js';

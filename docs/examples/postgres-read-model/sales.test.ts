@@ -4,7 +4,12 @@ import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Pool } from 'pg';
 import { MemoryEventStore } from 'plant-store/adapters/memory';
 import { system } from 'plant-store/adapters/system';
-import { Aggregates, type CheckpointWrite, type OpenEventStore, streamOf } from 'plant-store/event-sourcing';
+import {
+  Aggregates,
+  type CheckpointWrite,
+  type OpenEventStore,
+  streamOf,
+} from 'plant-store/event-sourcing';
 import { checkpointStoreContract } from 'plant-store/testing';
 import { openStore } from '../orders/open-store.js';
 import { orderKind } from '../orders/order.js';
@@ -22,11 +27,13 @@ describe('Sales in PostgreSQL', { skip: !url && 'POSTGRES_URL is not set' }, () 
     before(() => createTables(pool, ''));
     const checkpoints = (projection: string) => {
       const checkpoint = new PostgresCheckpoint(pool, projection);
-      const save = (write: CheckpointWrite) => transaction(pool, (client) => checkpoint.write(client, write));
+      const save = (write: CheckpointWrite) =>
+        transaction(pool, (client) => checkpoint.write(client, write));
       return Object.assign(checkpoint, { save });
     };
     const open = () => ({ store: new MemoryEventStore(), checkpoints });
-    for (const { name, run } of checkpointStoreContract(open, { durable: true, shared: true })) it(name, run);
+    for (const { name, run } of checkpointStoreContract(open, { durable: true, shared: true }))
+      it(name, run);
   });
 
   describe('of orders', () => {
@@ -51,7 +58,11 @@ describe('Sales in PostgreSQL', { skip: !url && 'POSTGRES_URL is not set' }, () 
       return sales;
     }
     const place = (id: string, price: number, ...quantities: number[]) => {
-      const lines = quantities.map((quantity, at) => ({ article: at % 2 ? 'ink' : 'pen', quantity, price }));
+      const lines = quantities.map((quantity, at) => ({
+        article: at % 2 ? 'ink' : 'pen',
+        quantity,
+        price,
+      }));
       return orders.execute(orderKind, id, { type: 'PlaceOrder', lines });
     };
     const read = async () => (await pool.query('SELECT * FROM sales ORDER BY article')).rows;

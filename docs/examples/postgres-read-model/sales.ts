@@ -1,4 +1,7 @@
-/** What was sold of each article: a read model in PostgreSQL, to which each event is applied exactly once. */
+/**
+ * What was sold of each article: a read model in PostgreSQL, to which each event is applied exactly
+ * once.
+ */
 import type { Pool } from 'pg';
 import { system } from 'plant-store/adapters/system';
 import { type OpenEventStore, project } from 'plant-store/event-sourcing';
@@ -9,8 +12,8 @@ import { PostgresCheckpoint, bytes, createTables, transaction } from './checkpoi
 const VERSIONS = { 1: ['quantity'], 2: ['quantity', 'cents'] } as const;
 
 /**
- * Builds a version in a table of its own, beside the one that is read. Readers use the view `sales`, whose version is in
- * `sales_version`.
+ * Builds a version in a table of its own, beside the one that is read. Readers use the view
+ * `sales`, whose version is in `sales_version`.
  */
 export async function openSales(
   pool: Pool,
@@ -25,7 +28,10 @@ export async function openSales(
     );
     CREATE TABLE IF NOT EXISTS sales_version (number int);
     INSERT INTO sales_version SELECT 0 WHERE NOT EXISTS (SELECT FROM sales_version);`;
-  /** In one statement, because each is a round trip. It may not meet the same row twice, so it adds up lines of one article. */
+  /**
+   * In one statement, because each is a round trip. It may not meet the same row twice, so it adds
+   * up lines of one article.
+   */
   const add = `
     INSERT INTO ${table} AS sold SELECT stream, article, ${all((column) => `sum(${column})`)}
     FROM (
@@ -64,7 +70,10 @@ export async function openSales(
   return {
     projection,
 
-    /** Lets readers have this version, unless they have a later one. To be called once the projection has caught up. */
+    /**
+     * Lets readers have this version, unless they have a later one. To be called once the
+     * projection has caught up.
+     */
     serve: () =>
       transaction(pool, async (client) => {
         const newer = 'UPDATE sales_version SET number = $1 WHERE number < $1';

@@ -1,10 +1,15 @@
 /**
- * The checkpoint of a projection in a SQLite database. A read model in the same database calls `write` in the transaction of
- * its own data, and so applies each event exactly once.
+ * The checkpoint of a projection in a SQLite database. A read model in the same database calls
+ * `write` in the transaction of its own data, and so applies each event exactly once.
  */
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type * as port from 'plant-store/event-sourcing';
-import { CheckpointConflict, OutcomeUnknown, START, StoreUnavailable } from 'plant-store/event-sourcing';
+import {
+  CheckpointConflict,
+  OutcomeUnknown,
+  START,
+  StoreUnavailable,
+} from 'plant-store/event-sourcing';
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS positions (
@@ -15,7 +20,8 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID`;
 
 /** Texts as bytes: Node reads a text only up to its first NUL. */
-const POSITION = 'SELECT revision, epoch, sequence FROM positions WHERE projection = ? AND bucket = ?';
+const POSITION =
+  'SELECT revision, epoch, sequence FROM positions WHERE projection = ? AND bucket = ?';
 const MOVE = 'INSERT OR REPLACE INTO positions VALUES (?, ?, ?, ?, ?)';
 const HEADS = `
   SELECT CAST(stream AS BLOB) AS stream, version, CAST(commit_id AS BLOB) AS "commit" FROM heads
@@ -61,7 +67,10 @@ export class SqliteCheckpoints implements port.CheckpointStore {
     }
   }
 
-  /** Writes the checkpoint of a batch in the transaction that is open. Throws CheckpointConflict: then roll it back. */
+  /**
+   * Writes the checkpoint of a batch in the transaction that is open. Throws CheckpointConflict:
+   * then roll it back.
+   */
   write({ bucket, expectedRevision, position, heads }: port.CheckpointWrite): void {
     if (this.#position(bucket).revision !== expectedRevision) throw new CheckpointConflict();
     if (position) this.#all(MOVE, bucket, expectedRevision + 1, position.epoch, position.sequence);
@@ -74,7 +83,10 @@ export class SqliteCheckpoints implements port.CheckpointStore {
     const row = this.#all(POSITION, bucket)[0];
     if (row === undefined) return { revision: 0, position: START };
     const { revision, epoch, sequence } = row;
-    return { revision: Number(revision), position: { epoch: String(epoch), sequence: Number(sequence) } };
+    return {
+      revision: Number(revision),
+      position: { epoch: String(epoch), sequence: Number(sequence) },
+    };
   }
 
   #all(sql: string, ...values: SQLInputValue[]): Record<string, SQLOutputValue>[] {

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
-import { checkpointStoreContract, eventStoreContract, streamIndexContract } from 'plant-store/testing';
+import {
+  checkpointStoreContract,
+  eventStoreContract,
+  streamIndexContract,
+} from 'plant-store/testing';
 import { SqliteCheckpoints } from './checkpoints.js';
 import { SqliteEventStore } from './store.js';
 
@@ -11,7 +15,10 @@ describe('A store in SQLite', () => {
   const directory = mkdtempSync(join(tmpdir(), 'sqlite-store-'));
   after(() => rmSync(directory, { recursive: true }));
 
-  /** Whether the next COMMIT is executed and its reply lost, as if the connection to a server broke then. */
+  /**
+   * Whether the next COMMIT is executed and its reply lost, as if the connection to a server broke
+   * then.
+   */
   let losesReply = false;
   class Database extends DatabaseSync {
     override exec(sql: string): void {

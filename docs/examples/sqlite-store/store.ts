@@ -1,6 +1,6 @@
 /**
- * An event store in a SQLite database, with the index of its streams. Several processes of one machine may use it at a
- * time. Each call blocks its process until SQLite has answered.
+ * An event store in a SQLite database, with the index of its streams. Several processes of one
+ * machine may use it at a time. Each call blocks its process until SQLite has answered.
  */
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { systemClock } from 'plant-store/adapters/system';
@@ -23,7 +23,10 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS last (id INTEGER PRIMARY KEY CHECK (id = 1), sequence INTEGER, epoch TEXT) STRICT;
   INSERT OR IGNORE INTO last VALUES (1, 0, hex(randomblob(8)))`;
 
-/** The event at a version, and those after it. Texts as bytes: Node reads a text only up to its first NUL. */
+/**
+ * The event at a version, and those after it. Texts as bytes: Node reads a text only up to its
+ * first NUL.
+ */
 const NEWER = `
   SELECT version, CAST(commit_id AS BLOB) AS "commit", CAST(type AS BLOB) AS type, CAST(data AS BLOB) AS data
   FROM events WHERE stream = ? AND version >= ? ORDER BY version LIMIT ?`;
@@ -119,7 +122,11 @@ export class SqliteEventStore implements port.EventStore, port.StreamIndex {
     // The first row is the event at the head, unless that is the beginning.
     const known = version === 0 ? BEGINNING : events.shift();
     if (known?.version !== version || known.commit !== commit) return { status: 'reset' };
-    return { status: 'read', events: events.slice(0, this.pageSize), more: events.length > this.pageSize };
+    return {
+      status: 'read',
+      events: events.slice(0, this.pageSize),
+      more: events.length > this.pageSize,
+    };
   }
 
   #all(sql: string, ...values: (string | number)[]): Row[] {

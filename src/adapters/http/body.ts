@@ -81,8 +81,13 @@ export function bodyReader(limit: number): BodyReader {
       // Keeps koa-bodyparser from ignoring other types and from decompressing. The route has
       // already checked both, or does not use the body.
       delete req.headers['content-encoding'];
-      const reading = { req, request: { is: () => true, rawBody: undefined as Buffer | undefined } };
-      const receiving = parse(reading as unknown as Context, () => Promise.resolve()) as Promise<void>;
+      const reading = {
+        req,
+        request: { is: () => true, rawBody: undefined as Buffer | undefined },
+      };
+      const receiving = parse(reading as unknown as Context, () =>
+        Promise.resolve(),
+      ) as Promise<void>;
       req.on('data', count);
       await receiving;
       return reading.request.rawBody!;

@@ -10,12 +10,13 @@ const CODING_SUFFIX = /--?(?:gzip|br|zstd)"$/;
  * Koa's `fresh` cannot do this, because it ignores `If-None-Match` if the request has
  * `Cache-Control: no-cache`.
  */
-export function isNotModified(ctx: Context, etag: string): boolean {
+export function evaluateConditions(ctx: Context, etag: string): boolean {
   const { 'if-match': match, 'if-none-match': noneMatch } = ctx.req.headers;
-  if (match !== undefined && match.trim() !== '*' && !tagsOf(match, etag).includes(etag))
+  if (match !== undefined && match.trim() !== '*' && !parseTags(match, etag).includes(etag))
     throw new HttpProblem(PROBLEMS.preconditionFailed);
   if (noneMatch === undefined) return false;
-  const isKnown = noneMatch.trim() === '*' || tagsOf(noneMatch, etag).some((tag) => isWeaklyEqual(tag, etag));
+  const isKnown =
+    noneMatch.trim() === '*' || parseTags(noneMatch, etag).some((tag) => isWeaklyEqual(tag, etag));
   if (isKnown) ctx.status = 304;
   return isKnown;
 }
@@ -35,7 +36,7 @@ function isWeaklyEqual(tag: string, etag: string): boolean {
  * Returns the tags of a condition only if one of them may equal `etag`, because parsing thousands
  * of tags takes as long as ten requests.
  */
-function tagsOf(condition: string, etag: string): readonly string[] {
+function parseTags(condition: string, etag: string): readonly string[] {
   const withoutEnd = etag.slice(0, -1);
   return (condition.includes(withoutEnd) && condition.match(/(?:W\/)?"[^"]*"/g)) || [];
 }
@@ -47,5 +48,6 @@ function tagsOf(condition: string, etag: string): readonly string[] {
  */
 export function requireNoTags({ req: { headers } }: Context): void {
   const { 'if-match': match = '*', 'if-none-match': noneMatch = '*' } = headers;
-  if (match.trim() !== '*' || noneMatch.trim() !== '*') throw new HttpProblem(PROBLEMS.preconditionFailed);
+  if (match.trim() !== '*' || noneMatch.trim() !== '*')
+    throw new HttpProblem(PROBLEMS.preconditionFailed);
 }

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Context } from './context';
 import { PerKeyCounter } from './per-key-counter';
 
-const LONG = 64 * 1024;
+const LONG_BYTES = 64 * 1024;
 const MAX_UNREAD = 64;
 
 interface Download {
@@ -12,8 +12,8 @@ interface Download {
 
 /**
  * Bounds the memory of downloads that their clients do not read. A download is a response of more
- * than {@link LONG} bytes. The kernel may buffer up to 1.5 MB of it, so Node cannot see whether the
- * client reads it. Anyone can start one, because these responses need no token.
+ * than {@link LONG_BYTES} bytes. The kernel may buffer up to 1.5 MB of it, so Node cannot see
+ * whether the client reads it. Anyone can start one, because these responses need no token.
  *
  * After `readTimeoutMs` the connection is reset, unless the client has sent another request by
  * then. Beyond {@link MAX_UNREAD} downloads, the address that has the most of them loses its oldest
@@ -48,7 +48,7 @@ export function downloadLimit(readTimeoutMs: number): (ctx: Context) => void {
   };
 
   return (ctx) => {
-    if (ctx.method === 'HEAD' || !(ctx.length > LONG)) return;
+    if (ctx.method === 'HEAD' || !(ctx.length > LONG_BYTES)) return;
     begin(ctx.req.socket);
     if (unread.size > MAX_UNREAD) resetOldest();
   };

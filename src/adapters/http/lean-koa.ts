@@ -2,9 +2,13 @@ import { Readable, pipeline } from 'node:stream';
 import Koa from 'koa';
 import type { State } from './context';
 
-const EMPTY: ReadonlySet<number> = new Set([204, 205, 304]);
+const STATUSES_WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 
-type Handle = (this: Koa, ctx: Koa.Context, fn: (ctx: Koa.Context) => Promise<unknown>) => Promise<void>;
+type Handle = (
+  this: Koa,
+  ctx: Koa.Context,
+  fn: (ctx: Koa.Context) => Promise<unknown>,
+) => Promise<void>;
 const { handleRequest } = Koa.prototype as unknown as { readonly handleRequest: Handle };
 
 /**
@@ -23,7 +27,7 @@ export class LeanKoa extends Koa<State> {
     }
     const { statusCode } = res;
     const body: unknown = ctx.body;
-    const isPlain = EMPTY.has(statusCode)
+    const isPlain = STATUSES_WITHOUT_BODY.has(statusCode)
       ? body === undefined
       : typeof body === 'string' || Buffer.isBuffer(body);
     const isOurs = ctx.respond !== false && !res.writableEnded;

@@ -16,7 +16,7 @@ import type { FairScheduler } from './turns';
  * sent chunk by chunk, so that it never is in memory as a whole.
  */
 const CHUNK = 64 * 1024;
-const FEW = 256;
+const MAX_RENDERED_AT_ONCE = 256;
 /**
  * The maximum size of all cached pages in bytes. Each counts ENTRY_BYTES more than its text, for
  * the objects around it.
@@ -61,12 +61,16 @@ export class Pages {
    * Renders the page that `query` selects from the list of a user. A long page is a stream, which
    * ends early if its client reads too slowly. Throws a 503 if too many long pages are being sent.
    */
-  body(user: User, query: string, { page, head }: Listing): Buffer | Readable | Promise<Buffer | Readable> {
+  body(
+    user: User,
+    query: string,
+    { page, head }: Listing,
+  ): Buffer | Readable | Promise<Buffer | Readable> {
     const cached = this.#cached.get(user);
     if (cached?.query === query && isSameHead(cached.head, head)) return cached.text;
-    const chunks = jsonOf(page);
+    const chunks = renderChunks(page);
     const next = () => chunks.next();
-    const first = page.size > FEW ? this.scheduler.do(user, next) : next();
+    const first = page.size > MAX_RENDERED_AT_ONCE ? this.scheduler.do(user, next) : next();
     const bodyFrom = (chunk: Chunk) => {
       if (!chunk.done) return this.#stream(user, chunk, next);
       const text = exactBuffer(chunk.value);
@@ -116,7 +120,7 @@ export class Pages {
 
 type Chunk = IteratorResult<string, string>;
 
-function* jsonOf(plants: Iterable<Plant>): Generator<string, string> {
+function* renderChunks(plants: Iterable<Plant>): Generator<string, string> {
   let text = '[';
   let separator = '';
   for (const plant of plants) {

@@ -47,7 +47,7 @@ export function parseQuery(querystring: string): PageQuery {
 /** Equal queries have equal texts, so that the text can identify a cached page. */
 export function formatQuery({ limit, after }: PageQuery): string {
   if (after === WHOLE_LIST.after) return limit === WHOLE_LIST.limit ? '' : `limit=${limit}`;
-  const cursor = `cursor=${cursorOf(after)}`;
+  const cursor = `cursor=${formatCursor(after)}`;
   return limit === WHOLE_LIST.limit ? cursor : `limit=${limit}&${cursor}`;
 }
 
@@ -69,17 +69,18 @@ function decode(text: string): string {
 }
 
 function parseLimit(text: string): number {
-  if (!/^[0-9]+$/.test(text)) throw badQuery('limit must be a number of plants in decimal digits, 0 or more');
+  if (!/^[0-9]+$/.test(text))
+    throw badQuery('limit must be a number of plants in decimal digits, 0 or more');
   return Number(text);
 }
 
-function cursorOf(position: number): string {
+function formatCursor(position: number): string {
   return Buffer.from(`v1.${position}`).toString('base64url');
 }
 
 function parseCursor(cursor: string): number {
   const position = Number(Buffer.from(cursor, 'base64url').toString('latin1').slice(3));
-  if (!(position > 0 && Number.isSafeInteger(position)) || cursorOf(position) !== cursor)
+  if (!(position > 0 && Number.isSafeInteger(position)) || formatCursor(position) !== cursor)
     throw badQuery('cursor must come from the Link of an earlier response');
   return position;
 }

@@ -1,4 +1,10 @@
-import type { EventStore, Snapshot, SnapshotStore, StoredSnapshot, StreamName } from '../../event-sourcing';
+import type {
+  EventStore,
+  Snapshot,
+  SnapshotStore,
+  StoredSnapshot,
+  StreamName,
+} from '../../event-sourcing';
 
 /**
  * Keeps snapshots in the memory of this process, for tests of a domain that has a state codec. A
@@ -13,7 +19,8 @@ export class MemorySnapshots implements SnapshotStore {
     const snapshot = this.#newest.get(stream);
     if (snapshot === undefined) return undefined;
     // The store no longer has the head of a stream that was erased, so its snapshot is dropped.
-    if (await this.#hasHead(stream, snapshot)) return { ...snapshot, chunks: replay(snapshot.chunks) };
+    if (await this.#hasHead(stream, snapshot))
+      return { ...snapshot, chunks: replay(snapshot.chunks) };
     this.#newest.delete(stream);
     return undefined;
   }

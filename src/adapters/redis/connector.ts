@@ -28,9 +28,15 @@ export const CONNECTION: RedisClientOptions = {
  * {@link CONNECTION} with a name that ioredis sends by itself. ioredis ignores whether the server
  * accepts the name, so the guard names its connection with a command of its own.
  */
-export const NAMED_CONNECTION: RedisClientOptions = { ...CONNECTION, connectionName: CONNECTION_NAME };
+export const NAMED_CONNECTION: RedisClientOptions = {
+  ...CONNECTION,
+  connectionName: CONNECTION_NAME,
+};
 
-export type Locate = (options: RedisClientOptions, isClosed: () => boolean) => Address | Promise<Address>;
+export type Locate = (
+  options: RedisClientOptions,
+  isClosed: () => boolean,
+) => Address | Promise<Address>;
 
 /**
  * Returns a `Connector` for ioredis that opens the sockets of all three kinds of connection. The

@@ -79,7 +79,13 @@ function addressOf({ options: { host, port } }: Redis): string {
 }
 
 const SETTINGS = [
-  ...['appendfsync', 'cluster-node-timeout', 'databases', 'min-replicas-max-lag', 'min-replicas-to-write'],
+  ...[
+    'appendfsync',
+    'cluster-node-timeout',
+    'databases',
+    'min-replicas-max-lag',
+    'min-replicas-to-write',
+  ],
   ...['no-appendfsync-on-rewrite', 'replica-read-only', 'save', 'stop-writes-on-bgsave-error'],
 ];
 
@@ -102,7 +108,12 @@ async function examineServer(node: Redis, requirements: Requirements): Promise<E
   const facts: Facts = { info, config, database: { number, exists }, requirements };
   const keys = Number(/^keys=(\d+)/.exec(info[`db${number}`] ?? '')?.[1] ?? 0);
   return {
-    ...{ address: addressOf(node), runId: info['run_id'], isReplica: info['role'] === 'slave', keys },
+    ...{
+      address: addressOf(node),
+      runId: info['run_id'],
+      isReplica: info['role'] === 'slave',
+      keys,
+    },
     ...{ findings: findProblems(facts), lease: computeLease(config) },
   };
 }

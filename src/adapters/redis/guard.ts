@@ -86,7 +86,9 @@ export class Guard {
     if (adoptsId === 'or new' && storeId.expected === undefined) {
       const problem = findings.textOf('missing_right') ?? findings.textOf('replicas_missing');
       const why = problem ?? 'Redis refuses to create one';
-      throw new StoreUnavailable(`the store has no id yet, and ${why}`, { reason: 'store_refused' });
+      throw new StoreUnavailable(`the store has no id yet, and ${why}`, {
+        reason: 'store_refused',
+      });
     }
     if (this.#refusedNodes.size > 0) {
       const why = this.#refusedNodes.get(this.connection.primaryOf(slotOf(key)));
@@ -144,7 +146,8 @@ export class Guard {
       return new StoreUnavailable('Redis was made a replica', { reason: 'store_refused' });
     }
     const server = this.#server;
-    for (const guard of [this, ...this.others]) if (guard.#server === server) guard.#distrust(objection);
+    for (const guard of [this, ...this.others])
+      if (guard.#server === server) guard.#distrust(objection);
     return this.#unavailable();
   }
 
@@ -203,7 +206,10 @@ export class Guard {
     // it has one. A replica that confirmed a new id too late may confirm it now.
     const hasId = adoptsId !== 'or new' || storeId.expected !== undefined;
     const isSettled = this.#state === 'available' && this.#refusedNodes.size === 0 && hasId;
-    this.#cancelTimer = clock.after(isSettled ? examineEveryMs : Math.min(RETRY_MS, examineEveryMs), again);
+    this.#cancelTimer = clock.after(
+      isSettled ? examineEveryMs : Math.min(RETRY_MS, examineEveryMs),
+      again,
+    );
   }
 
   /**
@@ -251,11 +257,15 @@ export class Guard {
     return isPart ? [] : [...refused.values()].flat();
   }
 
-  async #findForeignStores(keyCount: number, found: readonly Finding[]): Promise<readonly Located[]> {
+  async #findForeignStores(
+    keyCount: number,
+    found: readonly Finding[],
+  ): Promise<readonly Located[]> {
     const { adoptsId, storeId, lineages, keys, waitReplicas } = this.options;
     const { client, isCluster } = this.connection;
     const creation = adoptsId !== 'no' && {
-      creates: adoptsId === 'or new' && !found.some(({ name }) => CHECKS[name].effect === 'no writes'),
+      creates:
+        adoptsId === 'or new' && !found.some(({ name }) => CHECKS[name].effect === 'no writes'),
       ...{ keys: keyCount, waitReplicas, waitMs: this.waitMs },
     };
     const verified = storeId.verify(client, creation || undefined);
@@ -305,7 +315,8 @@ export class Guard {
     this.#cancelTimer();
     // The guard itself closes the connection to a refused server.
     if (this.#state === 'refused') return;
-    if (this.#state === 'unreachable') return isUnexplained ? this.#handleFailure(reasons) : undefined;
+    if (this.#state === 'unreachable')
+      return isUnexplained ? this.#handleFailure(reasons) : undefined;
     this.options.report('warn', `the connection to Redis was lost (${reasons}); reconnecting`);
     this.#state = 'unreachable';
     this.#why = UNREACHABLE;

@@ -44,7 +44,8 @@ export class Lineages {
       const isSame = seen?.lineage === lineage;
       if (seen?.isSettled && isSame) intact++;
       else if (seen?.isSettled) lost.push(bucket);
-      else if (learns && lineage !== undefined) this.#seen.set(bucket, { lineage, isSettled: isSame });
+      else if (learns && lineage !== undefined)
+        this.#seen.set(bucket, { lineage, isSettled: isSame });
     }
     return { lost, intact };
   }

@@ -1,4 +1,7 @@
-/** The commands for plants, and what all commands share: help, arguments, exit codes, interruption, texts. */
+/**
+ * The commands for plants, and what all commands share: help, arguments, exit codes, interruption,
+ * texts.
+ */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { PassThrough, Writable } from 'node:stream';
 import { expect } from 'chai';
@@ -51,7 +54,15 @@ describe('The commands create, list and delete', () => {
 describe('A text on a terminal', () => {
   const invisible = Array.from('\n\t\u001b\u009b\u200e\u202e\ufeff\u00a0\u00ad\u{e0001}\ue000');
   it('is JSON in ASCII if it is odd, and itself if it is plain', () => {
-    for (const text of ['', ' ', 'a ', ' a', 'a  b', '"a"', ...invisible.map((each) => `a${each}b`)]) {
+    for (const text of [
+      '',
+      ' ',
+      'a ',
+      ' a',
+      'a  b',
+      '"a"',
+      ...invisible.map((each) => `a${each}b`),
+    ]) {
       expect(escapeForTerminal(text)).to.match(/^"[ -~]*"$/);
       expect(JSON.parse(escapeForTerminal(text))).to.equal(text);
     }
@@ -113,7 +124,10 @@ describe('plant-store', () => {
     const setup: CliSetup = {
       tokenFile: 'a.json',
       serve: async (options) => void calls.push(options),
-      newToken: async (path, user, note, show) => (calls.push([path, user, note]), show('plants_secret')),
+      newToken: async (path, user, note, show) => (
+        calls.push([path, user, note]),
+        show('plants_secret')
+      ),
     };
     for (const typed of ['serve --check-config', 'token new --user bob --file b.json'])
       expect(await runCli(setup, typed)).to.include({ code: 0 });
@@ -132,7 +146,9 @@ describe('plant-store', () => {
     it(`names a standard output that is full, and says what was done: ${typed}`, async () => {
       const store = new MemoryEventStore();
       await record(store, 'plants/alice', [created(1, 'Moss')]);
-      const stdout = new Writable({ write: (_chunk, _encoding, done) => done(new Error('ENOSPC: full')) });
+      const stdout = new Writable({
+        write: (_chunk, _encoding, done) => done(new Error('ENOSPC: full')),
+      });
       const error = `plant-store: standard output: ENOSPC: full${effect}\n`;
       expect(await runCli({ store, stdout }, typed)).to.deep.equal({ code: 1, out: '', error });
     });
@@ -183,7 +199,10 @@ describe('A command that is interrupted', () => {
   const SETUPS: Readonly<Record<string, () => CliSetup>> = {
     'the store does not open': () => ({ openStore: never }),
     'no call of the store ends': () => ({ store: without('read', 'append', 'head', 'changed') }),
-    'only the index answers': () => ({ store: without('read', 'append', 'erase'), stdin: new PassThrough() }),
+    'only the index answers': () => ({
+      store: without('read', 'append', 'erase'),
+      stdin: new PassThrough(),
+    }),
   };
   const check = 'check, or repeat the command';
 
@@ -202,7 +221,10 @@ describe('A command that is interrupted', () => {
     it(`ends at SIGINT with 130, at SIGTERM with 143: ${typed} (${when})`, async () => {
       for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
         const interrupted = new AbortController();
-        const { outcome } = startCli({ ...SETUPS[when]!(), interrupted: interrupted.signal }, typed);
+        const { outcome } = startCli(
+          { ...SETUPS[when]!(), interrupted: interrupted.signal },
+          typed,
+        );
         await untilIdle();
         interrupted.abort(signal);
         const error = text === '' ? '' : `plant-store: ${text}\n`;

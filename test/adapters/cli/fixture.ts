@@ -1,4 +1,6 @@
-/** Runs commands in this process, with captured streams, on a store of plants and of jars of coins. */
+/**
+ * Runs commands in this process, with captured streams, on a store of plants and of jars of coins.
+ */
 import { randomUUID } from 'node:crypto';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { run } from '../../../src/adapters/cli';
@@ -40,7 +42,11 @@ export const ALICE = plantsOf('alice');
 export const nameOf = (stream: string) => engine.parseStreamName(stream)!;
 
 /** Appends each of `commits` as one, with the id `<stream>-<first version>`. */
-export async function record(store: MemoryEventStore, stream: string, ...commits: object[][]): Promise<void> {
+export async function record(
+  store: MemoryEventStore,
+  stream: string,
+  ...commits: object[][]
+): Promise<void> {
   const name = nameOf(stream);
   const { codec } = engine.kindOf(kinds, name) ?? jarKind;
   for (const events of commits) {
@@ -74,9 +80,16 @@ export interface CliSetup extends Partial<CliContext> {
   readonly stdout?: Writable;
 }
 
-/** Starts a command; `texts` are its output so far. @param command words with spaces between them. */
+/**
+ * Starts a command; `texts` are its output so far. @param command words with spaces between them.
+ */
 export function startCli(setup: CliSetup, command = '', ...words: string[]) {
-  const { store = new MemoryEventStore(), clock = systemClock, isTerminal: isTTY = false, stdin } = setup;
+  const {
+    store = new MemoryEventStore(),
+    clock = systemClock,
+    isTerminal: isTTY = false,
+    stdin,
+  } = setup;
   const [out, error] = [captured(), captured()];
   const input = stdin instanceof Readable ? stdin : new PassThrough().end(stdin ?? '');
   const context: CliContext = {
@@ -86,7 +99,9 @@ export function startCli(setup: CliSetup, command = '', ...words: string[]) {
       stderr: Object.assign(error, { isTTY }),
     },
     ...{ clock, kinds, version: '1.2.3', tokenFile: undefined },
-    variables: [{ name: 'PORT', meaning: 'port to `listen` on', range: '0 to 65535', fallback: '3000' }],
+    variables: [
+      { name: 'PORT', meaning: 'port to `listen` on', range: '0 to 65535', fallback: '3000' },
+    ],
     newCheckpoint: () => new MemoryCheckpoints(),
     newToken: async (_path, _user, _note, show) => show('plants_secret'),
     serve: async () => {},
@@ -95,7 +110,9 @@ export function startCli(setup: CliSetup, command = '', ...words: string[]) {
     openStore: async () => ({
       ...{ store, index: store, snapshots: setup.snapshots, timeoutMs: 50, close() {} },
       plants: new PlantStore({ store, clock, mintCommit: randomUUID, timeoutMs: 2000 }),
-      check: async () => ({ writes: (await store.read(nameOf('a'), engine.BEGINNING)).status === 'read' }),
+      check: async () => ({
+        writes: (await store.read(nameOf('a'), engine.BEGINNING)).status === 'read',
+      }),
     }),
     ...setup,
   };

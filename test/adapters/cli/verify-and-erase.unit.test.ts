@@ -41,14 +41,20 @@ plants/twice: event 2 of the history creates an id that is taken
       '{"stream":"plants/never","problem":"event 1 of the history deletes an id that is free"}\n' +
         '{"streams":1,"events":0,"plants":0,"problems":1}\n',
     );
-    expect((await verify('--user bob')).out).to.match(/^nothing is stored for bob\n0 .*: 1 problem\.\n$/);
+    expect((await verify('--user bob')).out).to.match(
+      /^nothing is stored for bob\n0 .*: 1 problem\.\n$/,
+    );
   });
 
   it('counts each stream once, and misses none, if the index loses its end meanwhile', async () => {
     const changed = store.changed.bind(store);
     store.changed = async (bucket, at) => {
       store.changed = changed;
-      return { ...(await changed(bucket, at, 1)), next: { epoch: 'lost', sequence: 3 }, more: true } as never;
+      return {
+        ...(await changed(bucket, at, 1)),
+        next: { epoch: 'lost', sequence: 3 },
+        more: true,
+      } as never;
     };
     expect((await verify()).out).to.match(/^3 streams, 9 events,/);
   });
@@ -57,7 +63,9 @@ plants/twice: event 2 of the history creates an id that is taken
   const end: ReadResult = { status: 'read', events: [], more: false };
   const moved = () => Promise.reject(new UnreadableHistory('event 3 is not a PlantMoved'));
   const withoutSecond: Change = (result) =>
-    'events' in result ? { ...result, events: result.events.filter(({ version }) => version !== 2) } : result;
+    'events' in result
+      ? { ...result, events: result.events.filter(({ version }) => version !== 2) }
+      : result;
   const DELETED = 'ends at version 2, but its last version is 3: the last events were deleted';
   const LOST =
     'event 2 of commit plants/alice-2 is not in the history: it was erased or lost; verify it again';
@@ -77,7 +85,8 @@ plants/twice: event 2 of the history creates an id that is taken
       };
       const outcome = await verify('--user alice');
       expect(outcome.code).to.equal(code);
-      if (problem !== undefined) expect(outcome.out.split('\n')[0]).to.equal(`plants/alice: ${problem}`);
+      if (problem !== undefined)
+        expect(outcome.out.split('\n')[0]).to.equal(`plants/alice: ${problem}`);
     });
 
   const plants = [created(1, 'Fern', 'indoor'), created(2, '\u0000"\ud83c\udf35" \u2028', '')];
@@ -92,7 +101,12 @@ plants/twice: event 2 of the history creates an id that is taken
     ['with another plant', { chunks: chunks.map((chunk) => chunk.replace('F', 'f')) }, 1, DIFFERS],
     ['with another commit', { head: { ...head, commit: 'lost' } }, 1, OTHER],
     ['beyond the history', { head: { ...head, version: 9 } }, 1, OTHER],
-    ['with other rows', { chunks: ['[1]'] }, 1, 'its snapshot cannot be read: a chunk is not a JSON'],
+    [
+      'with other rows',
+      { chunks: ['[1]'] },
+      1,
+      'its snapshot cannot be read: a chunk is not a JSON',
+    ],
     ['that is broken', new BrokenSnapshot('half'), 1, 'its snapshot cannot be read: half'],
     ['whose store is away', AWAY, 3],
   ] as readonly (readonly [string, Partial<KeptSnapshot> | Error, number, string?])[])
@@ -108,8 +122,11 @@ plants/twice: event 2 of the history creates an id that is taken
   it('reads a snapshot again that was replaced meanwhile', async () => {
     const snapshots = Object.assign(new MemorySnapshots(), { fault: new BrokenSnapshot('half') });
     const load = snapshots.load.bind(snapshots);
-    snapshots.load = (stream) => load(stream).finally(() => Object.assign(snapshots, { fault: undefined }));
-    expect(await runCli({ store, snapshots }, 'events verify --user alice')).to.include({ code: 0 });
+    snapshots.load = (stream) =>
+      load(stream).finally(() => Object.assign(snapshots, { fault: undefined }));
+    expect(await runCli({ store, snapshots }, 'events verify --user alice')).to.include({
+      code: 0,
+    });
   });
 });
 
@@ -120,7 +137,11 @@ describe('events erase', () => {
   const refused = `${asked}plant-store: the name does not match; nothing was erased\n`;
 
   for (const [answer, outcome, left] of [
-    ['alice\n', { code: 0, out: 'Erased 6 events of alice.\n', error: asked }, '1 stream, 3 events'],
+    [
+      'alice\n',
+      { code: 0, out: 'Erased 6 events of alice.\n', error: asked },
+      '1 stream, 3 events',
+    ],
     ...['', 'Alice\n', 'alice ', 'bob\nalice\n'].map(
       (other) => [other, { code: 1, out: '', error: refused }, '3 streams, 9 events'] as const,
     ),

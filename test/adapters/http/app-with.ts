@@ -11,12 +11,17 @@ const ALICE = parseUser('alice')!;
 const swaggerUi = dirname(require.resolve('swagger-ui-dist/package.json'));
 
 /** The app on a memory store, where every token speaks for one user, with its reports. */
-export function appWith(options: Partial<http.AppOptions> = {}, store: EventStore = new MemoryEventStore()) {
+export function appWith(
+  options: Partial<http.AppOptions> = {},
+  store: EventStore = new MemoryEventStore(),
+) {
   const reports: http.RequestReport[] = [];
   const plants = new PlantStore({ ...system(), store });
   const authenticator = { authenticate: () => ALICE };
   const report = (each: http.RequestReport) => void reports.push(each);
-  return Object.assign(http.createApp({ plants, authenticator, swaggerUi, report, ...options }), { reports });
+  return Object.assign(http.createApp({ plants, authenticator, swaggerUi, report, ...options }), {
+    reports,
+  });
 }
 
 /** Serves applications for as long as the test. Called in a suite's body. Resolves with the URL. */
@@ -35,7 +40,10 @@ type Sent = Omit<RequestInit, 'headers'> & { readonly headers?: Readonly<Record<
 
 /** A request of the user to any application, and the response with its text. */
 export async function ask(url: string, { headers, ...sent }: Sent = {}) {
-  const known = { Authorization: AUTH.replace(/^.*?: |\r\n/g, ''), 'Content-Type': 'application/json' };
+  const known = {
+    Authorization: AUTH.replace(/^.*?: |\r\n/g, ''),
+    'Content-Type': 'application/json',
+  };
   const answer = await fetch(url, { ...sent, headers: { ...known, ...headers } });
   const text = await answer.text();
   return { status: answer.status, headers: Object.fromEntries(answer.headers), text };

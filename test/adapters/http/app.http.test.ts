@@ -1,4 +1,7 @@
-/** The app beside other middleware, under a server of Node, and for pages of other origins; other applications under `listen`. */
+/**
+ * The app beside other middleware, under a server of Node, and for pages of other origins; other
+ * applications under `listen`.
+ */
 import { once } from 'node:events';
 import { type IncomingMessage, type Server, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -23,7 +26,8 @@ import { appWith, ask, servedPerTest } from './app-with';
 
 const GARDEN = 'https://garden.example';
 const FERN = '{"id":1,"name":"Fern"}';
-const errorOf = ({ text }: { readonly text: string }) => (JSON.parse(text) as { error: number }).error;
+const errorOf = ({ text }: { readonly text: string }) =>
+  (JSON.parse(text) as { error: number }).error;
 
 describe('The app beside other middleware', () => {
   const serve = servedPerTest();
@@ -45,7 +49,9 @@ describe('The app beside other middleware', () => {
     // The app has no metrics.
     expect((await ask(`${url}/metrics`)).text).to.equal('mine');
     const page = await ask(`${url}/docs`);
-    const files = [...page.text.matchAll(/(?:href|src)="(?!data:)([^"]+)"/g)].map(([, file]) => file!);
+    const files = [...page.text.matchAll(/(?:href|src)="(?!data:)([^"]+)"/g)].map(
+      ([, file]) => file!,
+    );
     expect(files).to.have.length(4);
     for (const file of files)
       expect((await ask(new URL(file, `${url}/docs`).href)).text).not.to.be.oneOf(['', 'mine']);
@@ -77,9 +83,14 @@ describe('The app beside other middleware', () => {
       const body = gzipSync(String(ctx.body));
       ctx.body = ctx.path === '/plants' ? Readable.from([body]) : body;
     });
-    expect((await ask(`${url}/plants`, { method: 'POST', body: FERN })).text).to.equal('{"name":"Fern"}');
+    expect((await ask(`${url}/plants`, { method: 'POST', body: FERN })).text).to.equal(
+      '{"name":"Fern"}',
+    );
     const list = await ask(`${url}/plants`);
-    expect(list.headers).to.include({ 'content-encoding': 'gzip', vary: 'Authorization, Accept-Encoding' });
+    expect(list.headers).to.include({
+      'content-encoding': 'gzip',
+      vary: 'Authorization, Accept-Encoding',
+    });
     expect(list.headers).not.to.have.property('content-length');
     const known = { 'If-None-Match': list.headers['etag']! };
     expect(await ask(`${url}/plants`, { headers: known })).to.include({ status: 304, text: '' });
@@ -101,7 +112,10 @@ describe('The app beside other middleware', () => {
       await next();
     }, app);
     expect(await new HttpClient(url).create(1, 'Fern')).to.include({ error: 50000 });
-    expect(app.reports[0]?.error).to.have.property('message', 'middleware in front has read the body');
+    expect(app.reports[0]?.error).to.have.property(
+      'message',
+      'middleware in front has read the body',
+    );
     expect(app.reports[0]?.error).to.have.property('cause').that.is.instanceOf(Error);
   });
 
@@ -116,8 +130,12 @@ describe('The app beside other middleware', () => {
     expect(errorOf(await ask(`${url}/bug`))).to.equal(50000);
     expect(errorOf(await ask(`${url}/nothing`))).to.equal(40400);
     expect((await ask(`${url}/plants`, { method: 'PUT' })).status).to.equal(405);
-    const told = reports.map(({ status, error }) => `${status} ${(error as Error | undefined)?.message}`);
-    expect(told.join()).to.equal('403 undefined,500 not yours,500 a bug,404 undefined,405 undefined');
+    const told = reports.map(
+      ({ status, error }) => `${status} ${(error as Error | undefined)?.message}`,
+    );
+    expect(told.join()).to.equal(
+      '403 undefined,500 not yours,500 a bug,404 undefined,405 undefined',
+    );
   });
 
   it('lets middleware after it answer with anything that Koa can send, or without Koa', async () => {
@@ -141,7 +159,9 @@ describe('The app beside other middleware', () => {
 
   it('reads no stream for a HEAD', async () => {
     let read = false;
-    const { url } = await followedBy((ctx) => (ctx.body = new Readable({ read: () => (read = true) })));
+    const { url } = await followedBy(
+      (ctx) => (ctx.body = new Readable({ read: () => (read = true) })),
+    );
     expect((await ask(`${url}/other`, { method: 'HEAD' })).status).to.equal(200);
     expect(read).to.equal(false);
   });
@@ -192,7 +212,9 @@ describe('A server', () => {
 
   it('of Node sends 100 Continue, once, and counts requests of a user until they are answered', async () => {
     const client = await RawSocket.open(await serve(appWith({ maxUserRequests: 1 })));
-    client.send(bytesOf('POST', '/plants', `${JSON_TYPE}Expect: 100-continue\r\nContent-Length: 22\r\n`));
+    client.send(
+      bytesOf('POST', '/plants', `${JSON_TYPE}Expect: 100-continue\r\nContent-Length: 22\r\n`),
+    );
     expect((await client.answer()).status).to.equal(100);
     expect((await client.send(FERN).answer()).status).to.equal(200);
     for (let i = 0; i < 5; i++) expect((await client.send(LIST).answer()).status).to.equal(200);
@@ -226,13 +248,19 @@ describe('A page of another origin', () => {
   /** Status, and the fields of CORS: never one that lets a browser send its credentials. */
   async function asked(url: string, method: string, headers: Readonly<Record<string, string>>) {
     const answer = await ask(url, { method, headers });
-    const fields = Object.entries(answer.headers).filter(([name]) => /^(?:vary|access-control-)/.test(name));
+    const fields = Object.entries(answer.headers).filter(([name]) =>
+      /^(?:vary|access-control-)/.test(name),
+    );
     return { status: answer.status, ...Object.fromEntries(fields) };
   }
 
   it('has its preflight answered, without a token, if it is one of the allowed ones', async () => {
     const allowed = {
-      ...{ status: 204, vary: 'Origin', 'access-control-allow-methods': 'GET,HEAD,POST,DELETE,OPTIONS' },
+      ...{
+        status: 204,
+        vary: 'Origin',
+        'access-control-allow-methods': 'GET,HEAD,POST,DELETE,OPTIONS',
+      },
       'access-control-allow-headers':
         'Authorization,Content-Type,If-Match,If-None-Match,X-Request-Id,baggage,sentry-trace,traceparent,tracestate',
       'access-control-max-age': '86400',
@@ -247,7 +275,11 @@ describe('A page of another origin', () => {
       [['*'], GARDEN, to('*')],
     ] as const) {
       const url = await serve(appWith({ corsOrigins }));
-      const headers = { Origin: origin, Authorization: '', 'Access-Control-Request-Method': 'DELETE' };
+      const headers = {
+        Origin: origin,
+        Authorization: '',
+        'Access-Control-Request-Method': 'DELETE',
+      };
       expect(await asked(`${url}/plants/1`, 'OPTIONS', headers), origin).to.deep.equal(expected);
     }
   });
@@ -265,7 +297,9 @@ describe('A page of another origin', () => {
       ['DELETE', '/plants/1', 'https://evil.example', { status: 404, vary: 'Origin' }],
       ['GET', '/plants', GARDEN, { status: 431, vary: 'Origin', ...shared }, MANY_FIELDS],
     ] as const)
-      expect(await asked(url + path, method, { Origin: origin, ...more }), origin).to.deep.equal(expected);
+      expect(await asked(url + path, method, { Origin: origin, ...more }), origin).to.deep.equal(
+        expected,
+      );
     await stop();
   });
 
@@ -287,7 +321,11 @@ describe('A page of another origin', () => {
 
   it('may read that its request was too slow', async () => {
     const { url, stop } = await startWatched({ CORS_ORIGINS: GARDEN, REQUEST_TIMEOUT_MS: '200' });
-    const headers = { Origin: GARDEN, Authorization: `Bearer ${tokenOf('alice')}`, 'Content-Length': 5 };
+    const headers = {
+      Origin: GARDEN,
+      Authorization: `Bearer ${tokenOf('alice')}`,
+      'Content-Length': 5,
+    };
     const sent = request(`${url}/plants`, {
       method: 'POST',
       headers: { ...headers, 'Content-Type': 'application/json' },

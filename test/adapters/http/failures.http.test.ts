@@ -69,7 +69,10 @@ describe('A part of another author', () => {
   it('may be ready without writes, and says why', async () => {
     const works = { reads: true, writes: false, reasons: ['writes_refused'] };
     const client = new HttpClient(await serve(appWith({ ready: async () => works })));
-    expect(JSON.parse((await client.get('/health/ready')).text)).to.deep.equal({ status: 'ready', ...works });
+    expect(JSON.parse((await client.get('/health/ready')).text)).to.deep.equal({
+      status: 'ready',
+      ...works,
+    });
   });
 
   it('may authenticate at once, or by a promise of another realm or library: as a user, nobody, or with a reason', async () => {
@@ -78,7 +81,11 @@ describe('A part of another author', () => {
       [undefined, 401, 'token_unknown'],
       [{ reason: 'expired' }, 401, 'token_expired'],
     ] as const)
-      for (const way of ['found', 'Promise.resolve(found)', '({ then: (resolve) => resolve(found) })']) {
+      for (const way of [
+        'found',
+        'Promise.resolve(found)',
+        '({ then: (resolve) => resolve(found) })',
+      ]) {
         const authenticate = () => runInNewContext(way, { found }) as undefined;
         const app = appWith({ authenticator: { authenticate } });
         const client = new HttpClient(await serve(app));

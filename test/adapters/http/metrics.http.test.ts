@@ -25,9 +25,14 @@ describe('/metrics', () => {
     const all = await text();
     const names = [...all.matchAll(/^# HELP (\w+) .+\n# TYPE \1 /gm)].map(([, name]) => name);
     expect(names).to.have.length(all.match(/^# TYPE /gm)!.length);
-    expect(names).to.include.members(['nodejs_eventloop_lag_p99_seconds', 'process_resident_memory_bytes']);
+    expect(names).to.include.members([
+      'nodejs_eventloop_lag_p99_seconds',
+      'process_resident_memory_bytes',
+    ]);
     const page = readFileSync('docs/operations.md', 'utf8');
-    const named = [...page.matchAll(/`((?:http|plant_store)_(?!redis)\w+)/g)].map(([, name]) => name);
+    const named = [...page.matchAll(/`((?:http|plant_store)_(?!redis)\w+)/g)].map(
+      ([, name]) => name,
+    );
     expect(names).to.include.members(named);
   });
 
@@ -45,10 +50,18 @@ describe('/metrics', () => {
 describe('The admin port', () => {
   const edge = served({ ADMIN_PORT: '0', MAX_CONNECTIONS: '2', STORE_TIMEOUT_MS: '60000' });
 
-  const statusOf = async (url: string) => (await fetch(url, { headers: { Connection: 'close' } })).status;
+  const statusOf = async (url: string) =>
+    (await fetch(url, { headers: { Connection: 'close' } })).status;
   const statuses = async (url: string) => {
     const found = [];
-    for (const path of ['/health/live', '/health/ready', '/metrics', '/', '/plants', '/openapi.json'])
+    for (const path of [
+      '/health/live',
+      '/health/ready',
+      '/metrics',
+      '/',
+      '/plants',
+      '/openapi.json',
+    ])
       found.push(await statusOf(url + path));
     return found;
   };
@@ -98,7 +111,8 @@ describe('The admin port', () => {
         // The server is busy with it.
         if (rest === '') await until(() => client.socket.readableLength > 0);
       }
-      for (let times = 0; times < 3; times++) expect(await statusOf(`${admin}/health/live`)).to.equal(200);
+      for (let times = 0; times < 3; times++)
+        expect(await statusOf(`${admin}/health/live`)).to.equal(200);
       taken[0]!.socket.resume();
       await taken[0]!.ended();
       if (rest !== '') expect((await taken.at(-1)!.send(rest).answer()).status).to.equal(200);

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { isNotModified } from '../../../src/adapters/http/conditions';
+import { evaluateConditions } from '../../../src/adapters/http/conditions';
 import { Pages, entityTag } from '../../../src/adapters/http/pages';
 import { HttpProblem } from '../../../src/adapters/http/problems';
 import { formatQuery, parseQuery } from '../../../src/adapters/http/query';
@@ -25,7 +25,10 @@ const pagesWith = (maxCached?: number) => new Pages(new FairScheduler(), 60_000,
 /** The body of the page that a query selects from a list. */
 async function bodyOf(pages: Pages, user: User, list: PlantList, query = '', commit = 'c') {
   const { limit, after } = parseQuery(query);
-  return pages.body(user, query, { page: list.page(limit, after), head: { version: list.version, commit } });
+  return pages.body(user, query, {
+    page: list.page(limit, after),
+    head: { version: list.version, commit },
+  });
 }
 
 /** The text of that page. It is short. */
@@ -38,7 +41,8 @@ const LONG = listOf(...['a', 'b', 'c'].map((name) => name.repeat(70_000)));
 const stream = (pages: Pages, user: string) =>
   bodyOf(pages, user as User, LONG) as Promise<unknown> as Promise<Readable>;
 
-const namesIn = (text: Buffer) => (JSON.parse(text.toString()) as { name: string }[]).map(({ name }) => name);
+const namesIn = (text: Buffer) =>
+  (JSON.parse(text.toString()) as { name: string }[]).map(({ name }) => name);
 
 const made = (text: string) => Buffer.from(text).toString('base64url');
 const LIMITS = ['', '-1', '1.0', '1e3', '0x10', ' 1', 'ten', '١'].map(encodeURIComponent);
@@ -69,7 +73,9 @@ describe('The query of a list', () => {
     let decoded = 0;
     globalThis.decodeURIComponent = (text) => (decoded++, decodeAll(text));
     try {
-      expect(formatQuery(parseQuery(`${'%&'.repeat(8000)}l%69m%49t=9&%6C%69%6dit=%32`))).to.equal('limit=2');
+      expect(formatQuery(parseQuery(`${'%&'.repeat(8000)}l%69m%49t=9&%6C%69%6dit=%32`))).to.equal(
+        'limit=2',
+      );
     } finally {
       globalThis.decodeURIComponent = decodeAll;
     }
@@ -83,8 +89,13 @@ describe('The query of a list', () => {
   ] as const)
     it(`is refused with a malformed ${name}, or with more than one`, () => {
       const malformed = [name, ...[...values, ...ILL_FORMED].map((value) => `${name}=${value}`)];
-      const several = ['[]=1', '%5B%5D=1', '[=1', `=djEuNQ&${name}=1`].map((rest) => `x=1&${name}${rest}`);
-      for (const [told, queries] of Object.entries({ [message]: malformed, 'takes one value': several }))
+      const several = ['[]=1', '%5B%5D=1', '[=1', `=djEuNQ&${name}=1`].map(
+        (rest) => `x=1&${name}${rest}`,
+      );
+      for (const [told, queries] of Object.entries({
+        [message]: malformed,
+        'takes one value': several,
+      }))
         for (const sent of queries)
           expect(() => parseQuery(sent), sent)
             .to.throw(HttpProblem, told)
@@ -116,12 +127,32 @@ describe('The text of a list', () => {
       [ADA, other, '', 'd'] as const,
     ])
       texts.push(namesIn(await textOf(pages, user, from, query, commit)).join());
-    const expected = ['Fern,Moss', 'Aloe,Palm', 'Fern', 'Aloe', 'Moss', 'Palm', 'Fern,Moss', 'Aloe,Palm'];
+    const expected = [
+      'Fern,Moss',
+      'Aloe,Palm',
+      'Fern',
+      'Aloe',
+      'Moss',
+      'Palm',
+      'Fern,Moss',
+      'Aloe,Palm',
+    ];
     expect(texts).to.deep.equal(expected);
   });
 
   it('has a different entity tag for each commit, valid in a header', () => {
-    const commits = ['c', 'C', '☃', 'a b', 'a"b', '\n', '\ud800', '\udbff', 'x'.repeat(129), 'x'.repeat(130)];
+    const commits = [
+      'c',
+      'C',
+      '☃',
+      'a b',
+      'a"b',
+      '\n',
+      '\ud800',
+      '\udbff',
+      'x'.repeat(129),
+      'x'.repeat(130),
+    ];
     const tags = commits.map((commit) => entityTag({ version: 1, commit }));
     for (const tag of tags) expect(tag).to.match(/^"1-[!#-~]{1,128}"$/);
     expect(new Set(tags)).to.have.property('size', commits.length);
@@ -210,7 +241,9 @@ describe('The text of a list', () => {
     const fill = async (user: string, times: number) => {
       for (let count = 0; count < times; count++) sent.push(await stream(pages, user));
       const refused = await rejection(stream(pages, user));
-      expect(refused).to.be.instanceOf(HttpProblem).with.nested.property('details.reason', 'responses');
+      expect(refused)
+        .to.be.instanceOf(HttpProblem)
+        .with.nested.property('details.reason', 'responses');
     };
     for (let user = 0; user < 16; user++) await fill(`user ${user}`, 32);
     await fill('another', 1);
@@ -222,10 +255,14 @@ describe('The text of a list', () => {
 
 describe('A condition', () => {
   it('is not divided into its tags if none can be that of the list, because it may have thousands', () => {
-    const tags = { trim: () => '', includes: (text: string) => text !== '"1-c', match: () => expect.fail() };
+    const tags = {
+      trim: () => '',
+      includes: (text: string) => text !== '"1-c',
+      match: () => expect.fail(),
+    };
     const conditionOf = (field: string) => ({ req: { headers: { [field]: tags } } }) as never;
-    expect(isNotModified(conditionOf('if-none-match'), '"1-c"')).to.equal(false);
-    expect(() => isNotModified(conditionOf('if-match'), '"1-c"')).to.throw(HttpProblem);
+    expect(evaluateConditions(conditionOf('if-none-match'), '"1-c"')).to.equal(false);
+    expect(() => evaluateConditions(conditionOf('if-match'), '"1-c"')).to.throw(HttpProblem);
   });
 });
 

@@ -15,13 +15,21 @@ describeOwnRedis('A walk through the pages of a list', (startRedis) => {
     const proxy = await TcpProxy.to(primary);
     const service = await start({ REDIS_URL: `redis://127.0.0.1:${proxy.port}` });
     const client = new HttpClient(service.url);
-    const create = (...ids: number[]) => client.plants(...ids.map((id) => [id, `plant ${id}`] as const));
+    const create = (...ids: number[]) =>
+      client.plants(...ids.map((id) => [id, `plant ${id}`] as const));
     const isReplicated = async () =>
-      /state=online,offset=(\d+),[^]*master_repl_offset:\1\r/.test(await primary.admin.info('replication'));
-    /** The names of a page, which may have to wait for the new primary, and the path of the next page. */
+      /state=online,offset=(\d+),[^]*master_repl_offset:\1\r/.test(
+        await primary.admin.info('replication'),
+      );
+    /**
+     * The names of a page, which may have to wait for the new primary, and the path of the next
+     * page.
+     */
     const page = async (path: string) => {
       let response = await client.get(path);
-      await until(async () => response.status !== 503 || ((response = await client.get(path)), false));
+      await until(
+        async () => response.status !== 503 || ((response = await client.get(path)), false),
+      );
       expect(response.status).to.equal(200);
       return [response.names!, nextPage(response)] as const;
     };

@@ -51,7 +51,10 @@ describeRedis('An append to Redis', (redis) => {
 
   it('fails alone of the calls of one turn, and so does a read', async () => {
     await redis.admin.set(key, 'no stream');
-    for (const call of [(each: Stream) => each.add(BEGINNING, a), (each: Stream) => each.read(BEGINNING)]) {
+    for (const call of [
+      (each: Stream) => each.add(BEGINNING, a),
+      (each: Stream) => each.read(BEGINNING),
+    ]) {
       const calls = ['bob', 'alice', 'carol'].map((user) => succeeds(call(opened.stream(user))));
       expect(await Promise.all(calls)).to.deep.equal([true, false, true]);
     }
@@ -129,7 +132,9 @@ describeOwnRedis('A Redis of a running store', (startRedis) => {
     it(`that was demoted to a replica, and may be stale, is not believed: no call is answered, with replica-read-only ${isReadOnly}`, async () => {
       const { admin, url } = await start();
       await admin.config('SET', 'replica-read-only', isReadOnly);
-      const stores = await Promise.all(Object.keys(CALLS).map(() => open({ url, examineEveryMs: 600_000 })));
+      const stores = await Promise.all(
+        Object.keys(CALLS).map(() => open({ url, examineEveryMs: 600_000 })),
+      );
       // Of an unreachable primary, so that it keeps its data.
       await admin.replicaof('127.0.0.1', 1);
       for (const [index, [what, call]] of Object.entries(CALLS).entries()) {

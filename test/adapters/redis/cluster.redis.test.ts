@@ -14,9 +14,18 @@ describeOwnRedis('A Cluster that does not name the address of its nodes', (start
 
   for (const type of ['unknown-endpoint', 'hostname'])
     it(`is refused, with the setting to change: cluster-preferred-endpoint-type ${type}`, async () => {
-      const node = await startRedis('--cluster-enabled', 'yes', '--cluster-preferred-endpoint-type', type);
+      const node = await startRedis(
+        '--cluster-enabled',
+        'yes',
+        '--cluster-preferred-endpoint-type',
+        type,
+      );
       await formCluster([node]);
-      const { append, log } = await open({ url: 'redis://x', clusterNodes: [node], timeoutMs: 500 });
+      const { append, log } = await open({
+        url: 'redis://x',
+        clusterNodes: [node],
+        timeoutMs: 500,
+      });
       await until(() => log.some((line) => line.includes('set cluster-preferred-endpoint-type')));
       expect(String(await rejection(append()))).to.include('set cluster-preferred-endpoint-type');
     });
@@ -47,8 +56,13 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
 
   it('gets an append whose reply was lost once, and serves again, also while another node is away', async () => {
     const [home, other] = await appended();
-    const lost = proxies[home]!.loseReply((bytes) => /evalsha/i.test(bytes.toString('latin1')), 'cut');
-    expect(await rejection(store.stream().append(FIRST, 'second', [OTHER]))).to.be.instanceOf(OutcomeUnknown);
+    const lost = proxies[home]!.loseReply(
+      (bytes) => /evalsha/i.test(bytes.toString('latin1')),
+      'cut',
+    );
+    expect(await rejection(store.stream().append(FIRST, 'second', [OTHER]))).to.be.instanceOf(
+      OutcomeUnknown,
+    );
     await lost;
     await until(isRead);
     // The client does not send it again.
@@ -77,7 +91,10 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
   }
 
   /** What these users are refused, who read and write all the time until `change` has ended. */
-  async function refusalsOf(users: readonly string[], change: () => Promise<unknown>): Promise<string[]> {
+  async function refusalsOf(
+    users: readonly string[],
+    change: () => Promise<unknown>,
+  ): Promise<string[]> {
     // Otherwise a server that misses another one refuses the calls itself.
     for (const { admin } of nodes) await admin.config('SET', 'cluster-require-full-coverage', 'no');
     const refusals: string[] = [];
@@ -85,7 +102,8 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     const calling = users.map(async (user) => {
       while (!hasEnded) {
         const calls = [store.stream(user).read(BEGINNING), store.append(user)];
-        const count = (error: Error) => refusals.push(`${user}: ${String(error)} (${String(error.cause)})`);
+        const count = (error: Error) =>
+          refusals.push(`${user}: ${String(error)} (${String(error.cause)})`);
         await Promise.all(calls.map((call) => call.catch(count)));
         await pause(5);
       }
@@ -125,7 +143,8 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     const [mine, others] = await usersOf(0);
     const refusals = await refusalsOf(others, async () => {
       await until(async () => {
-        // A replica that has not heard of the newest epoch takes over in vain, and is a replica again. A primary refuses it.
+        // A replica that has not heard of the newest epoch takes over in vain, and is a replica
+        // again. A primary refuses it.
         await succeeds(replica.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER'));
         return (await nodes[0]!.admin.info('replication')).includes('role:slave');
       });
@@ -181,12 +200,15 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
 
   it('has the id of its store on one of them, and is refused when it was emptied', async () => {
     await store.append();
-    const ids = await Promise.all(nodes.map(({ admin }) => admin.get('plant-store:id').catch(() => null)));
+    const ids = await Promise.all(
+      nodes.map(({ admin }) => admin.get('plant-store:id').catch(() => null)),
+    );
     expect(ids).to.include(`buckets-64 ${store.status().id}`);
     for (const { admin } of nodes) await admin.flushall();
     // Each connection finds it by itself.
     await until(
-      async () => (await store.append('bob').catch((error: unknown) => error)) instanceof StoreUnavailable,
+      async () =>
+        (await store.append('bob').catch((error: unknown) => error)) instanceof StoreUnavailable,
     );
     expect(store.status().findings.another_store).to.equal(true);
   });
@@ -196,8 +218,20 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     const [source, target] = [nodes[home]!.admin, nodes[other]!.admin];
     const [key] = await source.keys('*alice:events');
     const slot = Number(await source.call('CLUSTER', 'KEYSLOT', key!));
-    await target.call('CLUSTER', 'SETSLOT', slot, 'IMPORTING', String(await source.call('CLUSTER', 'MYID')));
-    await source.call('CLUSTER', 'SETSLOT', slot, 'MIGRATING', String(await target.call('CLUSTER', 'MYID')));
+    await target.call(
+      'CLUSTER',
+      'SETSLOT',
+      slot,
+      'IMPORTING',
+      String(await source.call('CLUSTER', 'MYID')),
+    );
+    await source.call(
+      'CLUSTER',
+      'SETSLOT',
+      slot,
+      'MIGRATING',
+      String(await target.call('CLUSTER', 'MYID')),
+    );
     await source.del(...(await source.keys(`${key!.slice(0, key!.indexOf('}') + 1)}*`)));
     const unhandled: unknown[] = [];
     const listen = (error: unknown) => void unhandled.push(error);

@@ -61,7 +61,9 @@ describeOwnRedis('A store on Redis', (startRedis) => {
   const set = async (setting: string, value: string) => {
     await redis.admin.config('SET', setting, value);
     await redis.admin.bgsave();
-    await until(async () => (await redis.admin.info('persistence')).includes('rdb_bgsave_in_progress:0'));
+    await until(async () =>
+      (await redis.admin.info('persistence')).includes('rdb_bgsave_in_progress:0'),
+    );
   };
   for (const [finding, setting, value] of [
     ['out_of_memory', 'maxmemory', '1'],
@@ -95,9 +97,13 @@ describeOwnRedis('A store on Redis', (startRedis) => {
     await opened.append();
     await redis.admin.acl('SETUSER', 'default', '-xadd');
     await redis.admin.config('RESETSTAT');
-    await Promise.all(Array.from({ length: 50 }, (_, user) => rejection(opened.append(`user ${user}`))));
+    await Promise.all(
+      Array.from({ length: 50 }, (_, user) => rejection(opened.append(`user ${user}`))),
+    );
     await redis.admin.ping();
-    expect(/setname:calls=\d+/.exec(await redis.admin.info('commandstats'))?.[0]).to.equal('setname:calls=1');
+    expect(/setname:calls=\d+/.exec(await redis.admin.info('commandstats'))?.[0]).to.equal(
+      'setname:calls=1',
+    );
   });
 });
 
@@ -128,7 +134,8 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
   });
   after(() => [closing, silent].forEach((server) => server.close()));
 
-  // The server, how it is used, its URL, and the reason; HOST is its address, and the user has the password.
+  // The server, how it is used, its URL, and the reason; HOST is its address, and the user has the
+  // password.
   const UNREACHABLE = [
     ['gone', 'one Redis', 'redis://HOST', 'connect ECONNREFUSED HOST'],
     ['gone', 'one Redis', 'redis://no.invalid', 'no.invalid:6379: getaddrinfo '],
@@ -150,10 +157,20 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
     ['shard', 'a Cluster', 'redis://:RIGHT@x', 'the Cluster: no node serves slots'],
     ['gone', 'a Cluster', 'redis://x', 'connect ECONNREFUSED HOST'],
     ['closing', 'a Cluster', 'redis://x', 'HOST: '],
-    ['gone', 'a Sentinel', 'redis://x', 'no Sentinel names the primary plants: connect ECONNREFUSED HOST'],
+    [
+      'gone',
+      'a Sentinel',
+      'redis://x',
+      'no Sentinel names the primary plants: connect ECONNREFUSED HOST',
+    ],
     ['secret', 'a Sentinel', 'redis://x', 'no Sentinel names the primary plants: HOST: NOAUTH '],
     ['closing', 'a Sentinel', 'redis://x', 'no Sentinel names the primary plants: HOST: '],
-    ['silent', 'a Sentinel', 'redis://x', 'no Sentinel names the primary plants: HOST: Command timed out'],
+    [
+      'silent',
+      'a Sentinel',
+      'redis://x',
+      'no Sentinel names the primary plants: HOST: Command timed out',
+    ],
   ] as const;
 
   it('is named with its address, the code and its own words, once for each reason', async () => {
@@ -161,7 +178,9 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
     const named = UNREACHABLE.map(async ([server, kind, ...texts]) => {
       const node = { host: '127.0.0.1', port: ports[server]! };
       const inPlace = (text: string) =>
-        text.replace('HOST', `${node.host}:${node.port}`).replace('RIGHT', encodeURIComponent(password));
+        text
+          .replace('HOST', `${node.host}:${node.port}`)
+          .replace('RIGHT', encodeURIComponent(password));
       const [url, reason] = texts.map(inPlace) as [string, string];
       const { log } = await open({
         url,
@@ -169,7 +188,10 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
         ...(kind === 'a Cluster' && { clusterNodes: [node] }),
         ...(kind === 'a Sentinel' && { sentinels: { nodes: [node], master: 'plants' } }),
       });
-      await until(() => log.some((line) => line.includes(`Redis cannot be reached: ${reason}`)), 20_000);
+      await until(
+        () => log.some((line) => line.includes(`Redis cannot be reached: ${reason}`)),
+        20_000,
+      );
       return log;
     });
     const logs = await Promise.all(named);
@@ -180,17 +202,21 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
   });
 
   it('is named at each address that its host has, in a few words', () => {
-    const refused = ['::1:1', '127.0.0.1:1'].map((address) => new Error(`connect ECONNREFUSED ${address}`));
+    const refused = ['::1:1', '127.0.0.1:1'].map(
+      (address) => new Error(`connect ECONNREFUSED ${address}`),
+    );
     expect(describeReason(new AggregateError(refused), 'localhost:1')).to.equal(
       'localhost:1: connect ECONNREFUSED ::1:1, localhost:1: connect ECONNREFUSED 127.0.0.1:1',
     );
-    expect(describeReason(new Error(`DENIED ${'x'.repeat(300)}`), 'a:1')).to.match(/^a:1: DENIED x{193} …$/);
+    expect(describeReason(new Error(`DENIED ${'x'.repeat(300)}`), 'a:1')).to.match(
+      /^a:1: DENIED x{193} …$/,
+    );
   });
 
   it('has an error without words, which has its code or its name as reason', () => {
     const aggregate = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
-    const reasons = [aggregate, new RangeError(''), new AggregateError([new Error('')])].map((error) =>
-      describeReason(error, 'a:1'),
+    const reasons = [aggregate, new RangeError(''), new AggregateError([new Error('')])].map(
+      (error) => describeReason(error, 'a:1'),
     );
     expect(reasons).to.deep.equal(['a:1: ECONNREFUSED', 'a:1: RangeError', 'a:1: Error']);
   });
@@ -200,11 +226,15 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
       const redis = await startRedis('--appendonly', 'yes', '--maxclients', '3');
       const { append, log, status } = await open({ url: redis.url });
       await append();
-      const ids = [...String(await redis.admin.client('LIST')).matchAll(/^id=(\d+).* name=plant-store /gm)];
+      const ids = [
+        ...String(await redis.admin.client('LIST')).matchAll(/^id=(\d+).* name=plant-store /gm),
+      ];
       await redis.admin.config('SET', 'maxclients', '2');
       await redis.admin.client('KILL', 'ID', ids[which]![1]!);
       await until(() =>
-        log.some((line) => /Redis cannot be reached: .*ERR max number of clients reached/.test(line)),
+        log.some((line) =>
+          /Redis cannot be reached: .*ERR max number of clients reached/.test(line),
+        ),
       );
       expect([status().reads, status().writes]).to.have.members([true, false]);
     }
@@ -212,7 +242,8 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
 
   it('is connected to again within half a second, for ever', () => {
     const client = connect({ url: 'redis://127.0.0.1:1', timeoutMs: 500 }, () => {}) as Redis;
-    for (const times of [1, 10, 1000]) expect(client.options.retryStrategy!(times)).to.be.within(1, 500);
+    for (const times of [1, 10, 1000])
+      expect(client.options.retryStrategy!(times)).to.be.within(1, 500);
     client.disconnect();
   });
 
@@ -226,7 +257,9 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
     await until(() => log.some((line) => line.includes('ECONNREFUSED')));
     await redis.start();
     await until(() => log.at(-1) === 'info Redis is connected');
-    expect(log.filter((line) => /cannot be reached:|was lost|is connected/.test(line))).to.deep.equal([
+    expect(
+      log.filter((line) => /cannot be reached:|was lost|is connected/.test(line)),
+    ).to.deep.equal([
       `warn Redis cannot be reached: 127.0.0.1:${redis.port}: NOAUTH Authentication required.`,
       'info Redis is connected',
       `warn the connection to Redis was lost (127.0.0.1:${redis.port}: the connection was closed); reconnecting`,

@@ -2,15 +2,21 @@ import { once } from 'node:events';
 import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { expect } from 'chai';
 import type { RedisOptions } from '../../../src/adapters/redis';
-import { type RedisServer, describeOwnRedis, formCluster, startReplicated } from '../../support/redis';
+import {
+  type RedisServer,
+  describeOwnRedis,
+  formCluster,
+  startReplicated,
+} from '../../support/redis';
 import { disconnect, plainClient } from '../../support/redis/server';
 import { until } from '../../support/until';
 import { CALLS, fill, openedPerTest, succeeds } from './opened';
 import { ScriptedSentinel } from './scripted-sentinel';
 
 /**
- * Replies of a wrong form, with an error inside, of no known command, or that are not of the protocol. Left out is what ioredis
- * itself ends the process by: a nil that answers nothing, a push message whose type is nil, and any of these to PSUBSCRIBE.
+ * Replies of a wrong form, with an error inside, of no known command, or that are not of the
+ * protocol. Left out is what ioredis itself ends the process by: a nil that answers nothing, a push
+ * message whose type is nil, and any of these to PSUBSCRIBE.
  */
 const NONSENSE = [
   ...[
@@ -90,7 +96,8 @@ class StrangeRedis {
       rest += bytes.toString('latin1');
       for (let words = taken(); words; words = taken()) {
         const [name = '', ...args] = words;
-        const passOn = () => redis.callBuffer(name, ...args.map((arg) => Buffer.from(arg, 'latin1')));
+        const passOn = () =>
+          redis.callBuffer(name, ...args.map((arg) => Buffer.from(arg, 'latin1')));
         const reply = this.nonsense.replyTo(name.toLowerCase()) ?? passOn().then(encoded, encoded);
         answered = answered.then(async () => client.write(`${await reply}\r\n`, 'latin1'));
       }
@@ -113,9 +120,8 @@ class StrangeRedis {
   }
 }
 
-const FAULTS = 'StoreUnavailable OutcomeUnknown UnreadableHistory BrokenSnapshot CheckpointConflict'.split(
-  ' ',
-);
+const FAULTS =
+  'StoreUnavailable OutcomeUnknown UnreadableHistory BrokenSnapshot CheckpointConflict'.split(' ');
 
 // What ends the process, an error or a rejection that nobody catches, fails the test.
 describeOwnRedis(
@@ -126,7 +132,11 @@ describeOwnRedis(
     afterEach(() => Promise.all(closing.splice(0).map((each) => each.close())));
 
     /** Calls a store until each nonsense was given. */
-    async function survives(nonsense: Nonsense, options: RedisOptions, cut: () => void): Promise<void> {
+    async function survives(
+      nonsense: Nonsense,
+      options: RedisOptions,
+      cut: () => void,
+    ): Promise<void> {
       const store = await open({ timeoutMs: 400, examineEveryMs: 50, ...options });
       // The id of a store is set only once.
       if (nonsense.command !== 'set') await until(() => succeeds(fill(store)));
@@ -135,9 +145,12 @@ describeOwnRedis(
         const before = nonsense.count;
         cut();
         await until(async () => {
-          const outcomes = await Promise.allSettled(Object.values(CALLS).map((call) => call(store)));
+          const outcomes = await Promise.allSettled(
+            Object.values(CALLS).map((call) => call(store)),
+          );
           for (const outcome of outcomes)
-            if (outcome.status === 'rejected') expect(FAULTS).to.include((outcome.reason as Error).name);
+            if (outcome.status === 'rejected')
+              expect(FAULTS).to.include((outcome.reason as Error).name);
           return nonsense.count > before;
         });
       }
@@ -157,7 +170,10 @@ describeOwnRedis(
     }
 
     /** At the same time, because what they do is mostly to wait. */
-    async function all(commands: readonly string[], test: (command: string) => Promise<void>): Promise<void> {
+    async function all(
+      commands: readonly string[],
+      test: (command: string) => Promise<void>,
+    ): Promise<void> {
       const outcomes = await Promise.allSettled(commands.map(test));
       const failed = outcomes.flatMap((outcome, at) =>
         outcome.status === 'rejected' ? [`${commands[at]}: ${String(outcome.reason)}`] : [],
@@ -167,12 +183,14 @@ describeOwnRedis(
 
     it('one Redis', async () => {
       const [primary] = await startReplicated(startRedis);
-      await all(['info', 'config', 'client', 'select', 'get', 'eval', 'evalsha', 'wait'], (keyPrefix) =>
-        survivesBehind(keyPrefix, primary, (port) => ({
-          url: `redis://127.0.0.1:${port}/1`,
-          waitReplicas: 1,
-          keyPrefix,
-        })),
+      await all(
+        ['info', 'config', 'client', 'select', 'get', 'eval', 'evalsha', 'wait'],
+        (keyPrefix) =>
+          survivesBehind(keyPrefix, primary, (port) => ({
+            url: `redis://127.0.0.1:${port}/1`,
+            waitReplicas: 1,
+            keyPrefix,
+          })),
       );
     });
 

@@ -34,7 +34,8 @@ export function openedPerTest(): (options: RedisOptions) => Promise<Opened> {
     const opened = await openRedisEventStore({ timeoutMs: 20_000, report, ...options });
     open.push(opened);
     const stream = (user = 'alice') => new Stream(opened.store, plantsOf(user));
-    const append = (user?: string, commit = 'ours') => stream(user).append(BEGINNING, commit, [FERN]);
+    const append = (user?: string, commit = 'ours') =>
+      stream(user).append(BEGINNING, commit, [FERN]);
     return { ...opened, log, stream, append };
   };
 }
@@ -49,19 +50,27 @@ export async function fill({ append, stream }: Opened): Promise<void> {
   await stream().append({ version: 1, commit: 'ours' }, 'second', [OTHER]);
 }
 
-/** The calls of a store that must not answer from a server that may be stale, or has another store. */
+/**
+ * The calls of a store that must not answer from a server that may be stale, or has another store.
+ */
 export const CALLS: Readonly<Record<string, (opened: Opened) => Promise<unknown>>> = {
   'a read': ({ stream }) => stream().read({ version: 1, commit: 'ours' }),
   'an append': ({ stream }) => stream().append({ version: 2, commit: 'second' }, 'third', [FERN]),
   'a conflict': ({ stream }) => stream().append({ version: 1, commit: 'ours' }, 'third', [FERN]),
-  'a repeated append': ({ stream }) => stream().append({ version: 1, commit: 'ours' }, 'second', [OTHER]),
-  'a lost history': ({ stream }) => stream().append({ version: 1, commit: 'lost' }, 'third', [FERN]),
+  'a repeated append': ({ stream }) =>
+    stream().append({ version: 1, commit: 'ours' }, 'second', [OTHER]),
+  'a lost history': ({ stream }) =>
+    stream().append({ version: 1, commit: 'lost' }, 'third', [FERN]),
   'a head': ({ index, stream }) => index.head(stream().name),
   'the list of streams': ({ index }) => index.changed(39, { epoch: '', sequence: 0 }, 10),
   'an erasure': ({ index, stream }) => index.erase(stream().name),
   'a snapshot': async ({ snapshots, stream }) => snapshots.load(stream().name),
   'a saved snapshot': ({ snapshots, stream }) =>
-    snapshots.save(stream().name, { format: 'f', head: { version: 2, commit: 'second' }, chunks: ['a'] }),
+    snapshots.save(stream().name, {
+      format: 'f',
+      head: { version: 2, commit: 'second' },
+      chunks: ['a'],
+    }),
   'a saved checkpoint': async ({ checkpoints }) =>
     checkpoints('tags').save({
       bucket: 39,

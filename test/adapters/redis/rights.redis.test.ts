@@ -8,7 +8,10 @@ import { until } from '../../support/until';
 import { type Opened, openedPerTest, succeeds } from './opened';
 
 const PAGE = readFileSync('docs/operations.md', 'utf8');
-/** The rules of `ACL SETUSER` for the service on the page, with a password that this test knows: `secret`. */
+/**
+ * The rules of `ACL SETUSER` for the service on the page, with a password that this test knows:
+ * `secret`.
+ */
 const SERVICE_RULES = /^ACL SETUSER plant-store (.+)$/m.exec(PAGE)![1]!.replace(/>\S+/, '>secret');
 /** Those in addition: the texts of code in the row of the table that begins with these words. */
 function additionalRules(row: string): string[] {
@@ -34,7 +37,10 @@ async function useAsProjection({ index, checkpoints, stream }: Opened): Promise<
   const write = { bucket: 39, position: { epoch: 'e', sequence: 1 } };
   const head = { version: 1, commit: 'ours' };
   await tags.save({ ...write, expectedRevision: 0, heads: new Map([[name, head]]) });
-  expect(await tags.load(39, [name])).to.deep.include({ revision: 1, heads: new Map([[name, head]]) });
+  expect(await tags.load(39, [name])).to.deep.include({
+    revision: 1,
+    heads: new Map([[name, head]]),
+  });
   await tags.save({ ...write, expectedRevision: 1, heads: new Map([[name, undefined]]) });
   for await (const left of tags.streams(39)) throw new Error(left);
 }
@@ -61,7 +67,9 @@ describe('The rights that are tried', () => {
         .join()
         .matchAll(/redis\.call\('([A-Z]+)'/g),
     ].map(([, command]) => command);
-    const tried = Object.values(COMMANDS).flatMap((commands) => commands.map(([command]) => command));
+    const tried = Object.values(COMMANDS).flatMap((commands) =>
+      commands.map(([command]) => command),
+    );
     expect([...new Set(called)].sort()).to.deep.equal([...tried, 'INFO'].sort());
     const granted = [...SERVICE_RULES.matchAll(/\+([a-z]+)(?= |\))/g)].map(([, command]) =>
       command!.toUpperCase(),
@@ -88,7 +96,9 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
   async function unused(rules: string): Promise<string[]> {
     const stats = await redis.admin.info('commandstats');
     const run = [...stats.matchAll(/^cmdstat_(\S+):calls=[1-9]/gm)].map(([, command]) => command);
-    return [...rules.matchAll(/\+([a-z|]+)/g)].map(([, name]) => name!).filter((name) => !run.includes(name));
+    return [...rules.matchAll(/\+([a-z|]+)/g)]
+      .map(([, name]) => name!)
+      .filter((name) => !run.includes(name));
   }
 
   for (const [who, row, use, elsewhere] of [
@@ -156,7 +166,13 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
     // Appends at the head of a stream need neither.
     ['XRANGE', without('xrange'), 'XRANGE on the key plant-store:{', false, true],
     ['INFO', without('info'), 'INFO', false, false],
-    ['its keys', SERVICE_RULES.replace('~plant-store', '~other'), 'on the key plant-store:', false, false],
+    [
+      'its keys',
+      SERVICE_RULES.replace('~plant-store', '~other'),
+      'on the key plant-store:',
+      false,
+      false,
+    ],
     ['XADD', without('xadd'), 'XADD on the key plant-store:{', true, false],
   ] as const)
     it(`that loses the right to ${what} fails what needs it, also on new connections, and why is named`, async () => {
@@ -192,7 +208,8 @@ describeOwnRedis('A Redis on which a command is renamed or disabled', (startRedi
     it(`is said to lack it, and is ready for what works: ${command}`, async () => {
       const redis = await startRedis('--rename-command', command, 'secret');
       const { append, check, log, status } = await open({ url: redis.url });
-      if (words) await until(() => log.some((line) => line.includes(`lacks the right to ${words}`)));
+      if (words)
+        await until(() => log.some((line) => line.includes(`lacks the right to ${words}`)));
       // The first execution of a script needs EVAL, and the others EVALSHA.
       await Promise.all([check(), append()].map(succeeds));
       expect(await Promise.all([check(), append()].map(succeeds))).to.deep.equal([reads, writes]);

@@ -20,7 +20,9 @@ export class ScriptedSentinel {
     // A client sends its commands in one piece; their lengths are left out.
     client.on('data', (bytes) => {
       const words = String(bytes).replace(/(\r\n)?[*$]\d+\r\n/g, ' ');
-      for (const [command] of words.matchAll(/hello|client setname|sentinel master|get-master|psubscribe/gi))
+      for (const [command] of words.matchAll(
+        /hello|client setname|sentinel master|get-master|psubscribe/gi,
+      ))
         client.write(
           this.strangeReply(command.toLowerCase()) ?? this.#replyTo(client, command.toLowerCase()),
         );

@@ -3,7 +3,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { BEGINNING, type Head, OutcomeUnknown } from '../../../src/event-sourcing';
 import type { Stream } from '../../../src/testing/a-stream';
-import { type RedisServer, describeOwnRedis, formCluster, startReplicated } from '../../support/redis';
+import {
+  type RedisServer,
+  describeOwnRedis,
+  formCluster,
+  startReplicated,
+} from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
@@ -25,136 +30,149 @@ function roleOf(port: number): string | undefined {
 }
 
 /** The old primary goes on, and accepts writes that the new one never gets. */
-describeOwnRedis('A planned failover by Sentinel that leaves the old primary a primary', (startRedis) => {
-  const open = openedPerTest();
-  const pathOf = temporaryDirectory();
-  let primary: RedisServer;
-  let replica: RedisServer;
-  let sentinel: RedisProgram;
-  let stream: Stream;
-  let head: Head;
+describeOwnRedis(
+  'A planned failover by Sentinel that leaves the old primary a primary',
+  (startRedis) => {
+    const open = openedPerTest();
+    const pathOf = temporaryDirectory();
+    let primary: RedisServer;
+    let replica: RedisServer;
+    let sentinel: RedisProgram;
+    let stream: Stream;
+    let head: Head;
 
-  beforeEach(async () => {
-    [primary, replica] = await startReplicated(startRedis);
-    const times = { 'down-after-milliseconds': 60_000 };
-    sentinel = await startSentinel(pathOf('sentinel'), THIS_MACHINE, primary, { times });
-    await until(async () => {
-      const [known] = (await sentinel.call('SENTINEL', 'REPLICAS', 'plants')) as string[][];
-      return known?.join().includes('master-link-status,ok') === true;
-    });
-    const nodes = [{ host: '127.0.0.1', port: sentinel.port }];
-    stream = (await open({ url: 'redis://x', sentinels: { nodes, master: 'plants' } })).stream();
-    // So that the Sentinel cannot demote it.
-    await primary.admin.call('ACL', 'SETUSER', 'default', '-replicaof', '-slaveof');
-    head = await stream.add(BEGINNING, FERN);
-    await until(async () => (await replica.admin.dbsize()) > 1);
-  });
-  afterEach(() => sentinel.stop());
-
-  const beginFailover = () => redisCli(sentinel.port, 'SENTINEL', 'FAILOVER', 'plants');
-  const isPromoted = () => roleOf(replica.port) === 'master';
-
-  it('does not acknowledge a write that the old primary executes after the promotion', async () => {
-    await primary.freeze();
-    const append = rejection(stream.append(head, 'late', [FERN]));
-    beginFailover();
-    await until(isPromoted);
-    await primary.thaw();
-    expect(await append).to.be.instanceOf(OutcomeUnknown);
-    await until(async () => (await stream.read(head).catch(() => undefined))?.status === 'read');
-  });
-
-  it('does not acknowledge a write that was sent when its announcement had arrived and was not read yet', async () => {
-    // After the reply to this append this process reads nothing.
-    head = await stream.add(head, FERN);
-    beginFailover();
-    while (!isPromoted()) continue;
-    expect(await rejection(stream.append(head, 'late', [FERN]))).to.be.instanceOf(OutcomeUnknown);
-  });
-});
-
-describeOwnRedis('A planned failover to a replica, and both accept writes as replicas', (startRedis) => {
-  const open = openedPerTest();
-  const pathOf = temporaryDirectory();
-  let sentinel: RedisProgram | undefined;
-  afterEach(() => sentinel?.stop());
-
-  /** Users whose append was acknowledged before, during and after the change, and whose stream is missing then. */
-  async function lostIn(store: Opened, change: () => Promise<unknown>): Promise<string[]> {
-    const acknowledged: string[] = [];
-    let hasEnded = false;
-    const writing = [1, 2, 3, 4].map(async (writer) => {
-      for (let count = 1; !hasEnded; count++) {
-        const user = `${writer}-${count}`;
-        if (await succeeds(store.append(user))) acknowledged.push(user);
-        else await pause(1);
-      }
-    });
-    await until(() => acknowledged.length > 100);
-    await change();
-    const before = acknowledged.length;
-    await until(() => acknowledged.length > before + 100);
-    hasEnded = true;
-    await Promise.all(writing);
-    const lost: string[] = [];
-    for (const user of acknowledged)
+    beforeEach(async () => {
+      [primary, replica] = await startReplicated(startRedis);
+      const times = { 'down-after-milliseconds': 60_000 };
+      sentinel = await startSentinel(pathOf('sentinel'), THIS_MACHINE, primary, { times });
       await until(async () => {
-        // The connection may still change.
-        const events = await store
-          .stream(user)
-          .history()
-          .catch(() => undefined);
-        if (events?.length === 0) lost.push(user);
-        return events !== undefined;
-      });
-    return lost;
-  }
-
-  const isReplica = ({ port }: RedisServer) => roleOf(port) === 'slave';
-  const writable = ['--replica-read-only', 'no'];
-
-  it('loses nothing that was acknowledged: CLUSTER FAILOVER', async () => {
-    const cluster = ['--cluster-enabled', 'yes', ...writable];
-    const [primary, replica] = [await startRedis(...cluster), await startRedis(...cluster)];
-    await formCluster([primary]);
-    await replica.admin.cluster('MEET', primary.host, primary.port);
-    const id = String(await primary.admin.call('CLUSTER', 'MYID'));
-    await until(() => succeeds(replica.admin.call('CLUSTER', 'REPLICATE', id)));
-    await until(async () => (await primary.admin.info('replication')).includes('state=online'));
-    const store = await open({ url: 'redis://x', clusterNodes: [primary, replica], timeoutMs: 2000 });
-    const failOver = () =>
-      until(async () => {
-        await replica.admin.call('CLUSTER', 'FAILOVER').catch(() => {});
-        await pause(500);
-        return !isReplica(replica);
-      });
-    expect(await lostIn(store, failOver)).to.deep.equal([]);
-    expect(isReplica(primary)).to.equal(true);
-  });
-
-  for (const waitReplicas of [0, 1])
-    it(`loses nothing that was acknowledged: SENTINEL FAILOVER, with ${waitReplicas} replicas that confirm`, async () => {
-      const [primary, replica] = await startReplicated(startRedis, ...writable);
-      sentinel = await startSentinel(pathOf('sentinel'), THIS_MACHINE, primary, {
-        times: { 'down-after-milliseconds': 60_000 },
-      });
-      await until(async () => {
-        const [known] = (await sentinel!.call('SENTINEL', 'REPLICAS', 'plants')) as string[][];
+        const [known] = (await sentinel.call('SENTINEL', 'REPLICAS', 'plants')) as string[][];
         return known?.join().includes('master-link-status,ok') === true;
       });
       const nodes = [{ host: '127.0.0.1', port: sentinel.port }];
+      stream = (await open({ url: 'redis://x', sentinels: { nodes, master: 'plants' } })).stream();
+      // So that the Sentinel cannot demote it.
+      await primary.admin.call('ACL', 'SETUSER', 'default', '-replicaof', '-slaveof');
+      head = await stream.add(BEGINNING, FERN);
+      await until(async () => (await replica.admin.dbsize()) > 1);
+    });
+    afterEach(() => sentinel.stop());
+
+    const beginFailover = () => redisCli(sentinel.port, 'SENTINEL', 'FAILOVER', 'plants');
+    const isPromoted = () => roleOf(replica.port) === 'master';
+
+    it('does not acknowledge a write that the old primary executes after the promotion', async () => {
+      await primary.freeze();
+      const append = rejection(stream.append(head, 'late', [FERN]));
+      beginFailover();
+      await until(isPromoted);
+      await primary.thaw();
+      expect(await append).to.be.instanceOf(OutcomeUnknown);
+      await until(async () => (await stream.read(head).catch(() => undefined))?.status === 'read');
+    });
+
+    it('does not acknowledge a write that was sent when its announcement had arrived and was not read yet', async () => {
+      // After the reply to this append this process reads nothing.
+      head = await stream.add(head, FERN);
+      beginFailover();
+      while (!isPromoted()) continue;
+      expect(await rejection(stream.append(head, 'late', [FERN]))).to.be.instanceOf(OutcomeUnknown);
+    });
+  },
+);
+
+describeOwnRedis(
+  'A planned failover to a replica, and both accept writes as replicas',
+  (startRedis) => {
+    const open = openedPerTest();
+    const pathOf = temporaryDirectory();
+    let sentinel: RedisProgram | undefined;
+    afterEach(() => sentinel?.stop());
+
+    /**
+     * Users whose append was acknowledged before, during and after the change, and whose stream is
+     * missing then.
+     */
+    async function lostIn(store: Opened, change: () => Promise<unknown>): Promise<string[]> {
+      const acknowledged: string[] = [];
+      let hasEnded = false;
+      const writing = [1, 2, 3, 4].map(async (writer) => {
+        for (let count = 1; !hasEnded; count++) {
+          const user = `${writer}-${count}`;
+          if (await succeeds(store.append(user))) acknowledged.push(user);
+          else await pause(1);
+        }
+      });
+      await until(() => acknowledged.length > 100);
+      await change();
+      const before = acknowledged.length;
+      await until(() => acknowledged.length > before + 100);
+      hasEnded = true;
+      await Promise.all(writing);
+      const lost: string[] = [];
+      for (const user of acknowledged)
+        await until(async () => {
+          // The connection may still change.
+          const events = await store
+            .stream(user)
+            .history()
+            .catch(() => undefined);
+          if (events?.length === 0) lost.push(user);
+          return events !== undefined;
+        });
+      return lost;
+    }
+
+    const isReplica = ({ port }: RedisServer) => roleOf(port) === 'slave';
+    const writable = ['--replica-read-only', 'no'];
+
+    it('loses nothing that was acknowledged: CLUSTER FAILOVER', async () => {
+      const cluster = ['--cluster-enabled', 'yes', ...writable];
+      const [primary, replica] = [await startRedis(...cluster), await startRedis(...cluster)];
+      await formCluster([primary]);
+      await replica.admin.cluster('MEET', primary.host, primary.port);
+      const id = String(await primary.admin.call('CLUSTER', 'MYID'));
+      await until(() => succeeds(replica.admin.call('CLUSTER', 'REPLICATE', id)));
+      await until(async () => (await primary.admin.info('replication')).includes('state=online'));
       const store = await open({
         url: 'redis://x',
-        sentinels: { nodes, master: 'plants' },
-        waitReplicas,
+        clusterNodes: [primary, replica],
         timeoutMs: 2000,
       });
-      const failOver = async () => {
-        // A replica that has just synchronized may not have loaded anything.
-        await until(async () => (await replica.admin.dbsize()) > 1);
-        await sentinel!.call('SENTINEL', 'FAILOVER', 'plants');
-        await until(() => !isReplica(replica) && isReplica(primary));
-      };
+      const failOver = () =>
+        until(async () => {
+          await replica.admin.call('CLUSTER', 'FAILOVER').catch(() => {});
+          await pause(500);
+          return !isReplica(replica);
+        });
       expect(await lostIn(store, failOver)).to.deep.equal([]);
+      expect(isReplica(primary)).to.equal(true);
     });
-});
+
+    for (const waitReplicas of [0, 1])
+      it(`loses nothing that was acknowledged: SENTINEL FAILOVER, with ${waitReplicas} replicas that confirm`, async () => {
+        const [primary, replica] = await startReplicated(startRedis, ...writable);
+        sentinel = await startSentinel(pathOf('sentinel'), THIS_MACHINE, primary, {
+          times: { 'down-after-milliseconds': 60_000 },
+        });
+        await until(async () => {
+          const [known] = (await sentinel!.call('SENTINEL', 'REPLICAS', 'plants')) as string[][];
+          return known?.join().includes('master-link-status,ok') === true;
+        });
+        const nodes = [{ host: '127.0.0.1', port: sentinel.port }];
+        const store = await open({
+          url: 'redis://x',
+          sentinels: { nodes, master: 'plants' },
+          waitReplicas,
+          timeoutMs: 2000,
+        });
+        const failOver = async () => {
+          // A replica that has just synchronized may not have loaded anything.
+          await until(async () => (await replica.admin.dbsize()) > 1);
+          await sentinel!.call('SENTINEL', 'FAILOVER', 'plants');
+          await until(() => !isReplica(replica) && isReplica(primary));
+        };
+        expect(await lostIn(store, failOver)).to.deep.equal([]);
+      });
+  },
+);

@@ -17,15 +17,24 @@ describeOwnRedis('The Sentinels', (startRedis) => {
 
   beforeEach(async () => {
     [first, second] = [await startRedis(), await startRedis()];
-    for (const { admin } of [first, second]) await admin.set('plant-store:id', 'buckets-64 the-store');
-    [one, other] = [await new ScriptedSentinel(first).start(), await new ScriptedSentinel(first).start()];
+    for (const { admin } of [first, second])
+      await admin.set('plant-store:id', 'buckets-64 the-store');
+    [one, other] = [
+      await new ScriptedSentinel(first).start(),
+      await new ScriptedSentinel(first).start(),
+    ];
   });
   afterEach(() => Promise.all([one.close(), other.close()]));
 
   const open = (...all: { readonly port: number }[]) => {
     const nodes = all.map(({ port }) => ({ host: '127.0.0.1', port }));
     const sentinels = { nodes, master: 'plants' };
-    return opened({ url: 'redis://x', sentinels, allowUnreachable: false, examineEveryMs: 3_600_000 });
+    return opened({
+      url: 'redis://x',
+      sentinels,
+      allowUnreachable: false,
+      examineEveryMs: 3_600_000,
+    });
   };
   const events = () =>
     Promise.all([first, second].map(async ({ admin }) => (await admin.keys('*:events')).length));
@@ -49,7 +58,10 @@ describeOwnRedis('The Sentinels', (startRedis) => {
     const store = await open(one, other);
     other.learn(second);
     await other.publish('+try-failover', FAILOVER);
-    await other.publish('+switch-master', `plants ${first.peer.join(' ')} ${second.peer.join(' ')}`);
+    await other.publish(
+      '+switch-master',
+      `plants ${first.peer.join(' ')} ${second.peer.join(' ')}`,
+    );
     await hears(store);
     // Without the message of the switch it takes ten seconds.
     await until(() => succeeds(store.append()), 8000);

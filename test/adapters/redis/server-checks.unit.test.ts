@@ -11,8 +11,8 @@ const NORMAL = `redis_version:7.0.15 role:master connected_slaves:0 maxmemory_po
   appendfsync:always databases:16 min-replicas-max-lag:10 min-replicas-to-write:0 save: stop-writes-on-bgsave-error:yes`;
 
 /**
- * What differs; a value may be missing, and `error` is the code of an error reply to INFO or CONFIG. Then the
- * findings with their effects, and a part of the text of the first one.
+ * What differs; a value may be missing, and `error` is the code of an error reply to INFO or
+ * CONFIG. Then the findings with their effects, and a part of the text of the first one.
  */
 const FOUND = `
                                                                      |
@@ -64,13 +64,21 @@ async function examined(changes: string) {
   const entries = Object.entries(facts).filter(([, value]) => value !== undefined);
   const failWith = (message: string | undefined) => {
     if (message)
-      throw new (ReplyError as unknown as new (message: string) => Error)(`${message} in its words`);
+      throw new (ReplyError as unknown as new (message: string) => Error)(
+        `${message} in its words`,
+      );
   };
   const client = {
     options: { db: Number(facts['database'] ?? 0) },
-    info: async () => (failWith(facts['info']), entries.map((entry) => entry.join(':')).join('\r\n')),
+    info: async () => (
+      failWith(facts['info']),
+      entries.map((entry) => entry.join(':')).join('\r\n')
+    ),
     config: async () => (failWith(facts['config']), entries.flat()),
-    select: async (number: number) => (failWith(number > 15 ? 'ERR DB index is out of range' : ''), 'OK'),
+    select: async (number: number) => (
+      failWith(number > 15 ? 'ERR DB index is out of range' : ''),
+      'OK'
+    ),
   };
   return examine(client as unknown as Redis, {
     waitReplicas: Number(facts['waitReplicas'] ?? 0),
@@ -83,7 +91,9 @@ describe('The examination of a Redis finds', () => {
     const [changes = '', found = '', text = ''] = row.split('|').map((part) => part.trim());
     it(`${found || 'nothing'} with ${changes || 'all as it should be'}`, async () => {
       const [{ findings } = expect.fail()] = (await examined(changes)).servers;
-      expect(findings.map(({ name }) => `${CHECKS[name].effect}: ${name}`).join(', ')).to.equal(found);
+      expect(findings.map(({ name }) => `${CHECKS[name].effect}: ${name}`).join(', ')).to.equal(
+        found,
+      );
       expect(findings[0]?.text ?? '').to.match(new RegExp(text));
     });
   }

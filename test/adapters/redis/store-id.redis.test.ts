@@ -16,7 +16,8 @@ describeOwnRedis('The id of a store', (startRedis) => {
 
   const setId = (id: string) => redis.admin.set(KEY, `buckets-64 ${id}`);
   const idOf = async ({ admin } = redis) => (await admin.get(KEY))?.replace('buckets-64 ', '');
-  const refusal = async (storeId?: string) => String(await rejection(open({ url: redis.url, storeId })));
+  const refusal = async (storeId?: string) =>
+    String(await rejection(open({ url: redis.url, storeId })));
 
   it('refuses an emptied Redis with any call as its first one, such as an append, and writes nothing', async () => {
     await setId(ONE);
@@ -43,7 +44,9 @@ describeOwnRedis('The id of a store', (startRedis) => {
     // It connects again: the address may lead elsewhere by now.
     await until(async () => /connections_received:\d\d/.test(await redis.admin.info('stats')));
     expect(await rejection(append())).to.be.instanceOf(StoreUnavailable);
-    expect(log.join()).to.include(`has the id ${OTHER}, but this instance uses the one with the id ${ONE}`);
+    expect(log.join()).to.include(
+      `has the id ${OTHER}, but this instance uses the one with the id ${ONE}`,
+    );
     expect(await redis.admin.dbsize()).to.equal(1);
     await setId(ONE);
     await until(() => status().writes);
@@ -78,7 +81,9 @@ describeOwnRedis('The id of a store', (startRedis) => {
   it('has the form of this version, else another version or program uses the key', async () => {
     for (const value of ['something else', `buckets-32 ${ONE}`, ONE]) {
       await redis.admin.set(KEY, value);
-      expect(await refusal()).to.include(`the key ${KEY} has "${value}", not an id of this version`);
+      expect(await refusal()).to.include(
+        `the key ${KEY} has "${value}", not an id of this version`,
+      );
       expect(await redis.admin.dbsize()).to.equal(1);
     }
   });
@@ -96,7 +101,12 @@ describeOwnRedis('The id of a store', (startRedis) => {
   it('does not count before the replicas have it', async () => {
     const [primary, replica] = await startReplicated(startRedis);
     await replica.freeze();
-    const opened = await open({ url: primary.url, waitReplicas: 1, examineEveryMs: 50, timeoutMs: 500 });
+    const opened = await open({
+      url: primary.url,
+      waitReplicas: 1,
+      examineEveryMs: 50,
+      timeoutMs: 500,
+    });
     await until(async () => (await idOf(primary)) !== undefined);
     expect(opened.status().id).to.equal(undefined);
     await replica.thaw();

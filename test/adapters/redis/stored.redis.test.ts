@@ -16,13 +16,21 @@ import {
 import { streamName } from '../../../src/testing/a-stream';
 import { ReadModel, textCodec, textsOf } from '../../event-sourcing/one-projection';
 import { created, deleted, encoded, plantId, plantsOf } from '../../support/given';
-import { type RedisServer, describeOwnRedis, describeRedis, startReplicated } from '../../support/redis';
+import {
+  type RedisServer,
+  describeOwnRedis,
+  describeRedis,
+  startReplicated,
+} from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
 import { FERN, type Opened, openedPerTest } from './opened';
 
 const ALICE = plantsOf('alice');
-/** With `everysec`, Redis keeps an acknowledged write in its own memory while an earlier one is synced: `kill -9` loses it. */
+/**
+ * With `everysec`, Redis keeps an acknowledged write in its own memory while an earlier one is
+ * synced: `kill -9` loses it.
+ */
 const DURABLE = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
 describeRedis('What a store keeps in Redis', (redis) => {
@@ -59,14 +67,23 @@ describeRedis('What a store keeps in Redis', (redis) => {
     );
     const head = { version: 3, commit: 'ü 2' };
     await opened.stream().append(BEGINNING, '1795209633123-51d07b3a88e4', [first!]);
-    await opened.stream().append({ version: 1, commit: '1795209633123-51d07b3a88e4' }, head.commit, others);
+    await opened
+      .stream()
+      .append({ version: 1, commit: '1795209633123-51d07b3a88e4' }, head.commit, others);
     await opened.snapshots.save(ALICE, { format: 'f-1', head, chunks: ['a', 'b'] });
     const position = { epoch: 'an epoch', sequence: 2 };
     const heads = new Map([[ALICE, head]]);
     await opened.checkpoints('tags').save({ bucket: 39, expectedRevision: 0, position, heads });
     const { id, '{39}:plants/alice:snapshot': snapshot, ...rest } = await content();
     expect(id).to.equal(`buckets-64 ${opened.status().id}`);
-    expect(snapshot).to.include({ format: 'f-1', version: '3', commit: 'ü 2', chunks: '2', 0: 'a', 1: 'b' });
+    expect(snapshot).to.include({
+      format: 'f-1',
+      version: '3',
+      commit: 'ü 2',
+      chunks: '2',
+      0: 'a',
+      1: 'b',
+    });
     expect(snapshot)
       .to.have.property('checksum')
       .that.matches(/^[0-9a-f]{64}$/);
@@ -108,7 +125,8 @@ describeRedis('What a store keeps in Redis', (redis) => {
       await opened.store.append(streamName(name), BEGINNING, 'c', [FERN]);
       expect(Object.keys(await content()), name).to.include(`${key}:events`);
     }
-    // The FNV-1a hash modulo 64, for ever. The first two are published vectors: 0xe40c292c and 0xbf9cf968.
+    // The FNV-1a hash modulo 64, for ever. The first two are published vectors: 0xe40c292c and
+    // 0xbf9cf968.
     const ids = ['a', 'foobar', 'alice', '🌱'];
     expect(ids.map((id) => bucketOf(streamName(`plants/${id}`)))).to.deep.equal([44, 40, 39, 30]);
   });
@@ -119,8 +137,13 @@ describeRedis('What a store keeps in Redis', (redis) => {
     for (const member of foreign) await redis.admin.zadd(`${prefix}:{39}:index`, 1, member);
     const changed = () => opened.index.changed(39, START, 10);
     for (const page of [await changed(), await changed()])
-      expect(page).to.deep.include({ changed: [{ stream: 'plants/alice', sequence: 1 }], more: false });
-    const reported = opened.log.flatMap((line) => /has "([^"]*)", which is no stream/.exec(line)?.[1] ?? []);
+      expect(page).to.deep.include({
+        changed: [{ stream: 'plants/alice', sequence: 1 }],
+        more: false,
+      });
+    const reported = opened.log.flatMap(
+      (line) => /has "([^"]*)", which is no stream/.exec(line)?.[1] ?? [],
+    );
     expect(reported).to.have.members(foreign);
   });
 
@@ -130,7 +153,8 @@ describeRedis('What a store keeps in Redis', (redis) => {
     let head: Head;
     beforeEach(async () => (head = await opened.stream().add(BEGINNING, FERN)));
 
-    const save = (chunks: Iterable<string>) => opened.snapshots.save(ALICE, { format: 'f', head, chunks });
+    const save = (chunks: Iterable<string>) =>
+      opened.snapshots.save(ALICE, { format: 'f', head, chunks });
     async function load() {
       const chunks: string[] = [];
       for await (const chunk of (await opened.snapshots.load(ALICE))!.chunks) chunks.push(chunk);
@@ -224,7 +248,11 @@ describeOwnRedis('The index of a store in Redis', (startRedis) => {
     it(`is not taken for the one before by a checkpoint kept elsewhere: ${what}`, async () => {
       const redis = await startRedis();
       const applied = new ReadModel<string>();
-      const options = { ...system(), kinds: [{ category: 'texts', codec: textCodec }], checkpoint: applied };
+      const options = {
+        ...system(),
+        kinds: [{ category: 'texts', codec: textCodec }],
+        checkpoint: applied,
+      };
       const follow = async ({ store, index }: Opened) => {
         const projection = project<string>(
           { store, index },
@@ -253,7 +281,8 @@ describeOwnRedis('The index of a store in Redis', (startRedis) => {
     await alone.append();
     const waiting = await open({ url: redis.url, waitReplicas: 1, timeoutMs: 300 });
     const erase = () => waiting.index.erase(ALICE);
-    for (let time = 0; time < 2; time++) expect(await rejection(erase())).to.be.instanceOf(OutcomeUnknown);
+    for (let time = 0; time < 2; time++)
+      expect(await rejection(erase())).to.be.instanceOf(OutcomeUnknown);
     expect(await alone.index.head(ALICE)).to.equal(undefined);
     const replica = await startRedis('--replicaof', ...redis.peer);
     await until(async () => (await erase().catch(() => -1)) === 0);

@@ -26,7 +26,14 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
     /** A certificate for localhost, which is its own authority. */
     function certify(whose: string): void {
       const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
-      const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-days', '1'];
+      const subject = [
+        '-subj',
+        '/CN=localhost',
+        '-addext',
+        'subjectAltName=DNS:localhost',
+        '-days',
+        '1',
+      ];
       const files = ['-keyout', path(`${whose}.key`), '-out', path(`${whose}.crt`)];
       execFileSync('openssl', ['req', '-x509', ...key, ...subject, ...files], { stdio: 'ignore' });
     }
@@ -98,7 +105,8 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
       it('serves on one Redis', () => serves(`rediss://localhost:${port}`));
 
       it('serves on a Cluster whose nodes are announced by name', async () => {
-        const named = 'cluster-announce-hostname localhost --cluster-preferred-endpoint-type hostname';
+        const named =
+          'cluster-announce-hostname localhost --cluster-preferred-endpoint-type hostname';
         redis = await startRedis(...`--cluster-enabled yes --${named}`.split(' '));
         await formCluster([redis], [port]);
         await serves('rediss://localhost', { REDIS_CLUSTER_NODES: `localhost:${port}` });
@@ -106,15 +114,28 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
 
       it('serves on a primary that Sentinel names by its host', async () => {
         sentinel = await new ScriptedSentinel({ peer: ['localhost', String(port)] }).start();
-        const sentinels = { REDIS_SENTINELS: `127.0.0.1:${sentinel.port}`, REDIS_SENTINEL_MASTER: 'plants' };
+        const sentinels = {
+          REDIS_SENTINELS: `127.0.0.1:${sentinel.port}`,
+          REDIS_SENTINEL_MASTER: 'plants',
+        };
         await serves('rediss://x', sentinels);
       });
     });
 
     for (const [what, address, ca, reason] of [
       ['another authority', 'rediss://localhost', 'theirs.crt', /self-signed certificate/],
-      ['another name', 'rediss://127.0.0.1', 'ours.crt', /ERR_TLS_CERT_ALTNAME_INVALID.*127\.0\.0\.1/],
-      ['no TLS', 'redis://localhost', 'ours.crt', /Redis cannot be reached: .*(closed|ECONNRESET)/i],
+      [
+        'another name',
+        'rediss://127.0.0.1',
+        'ours.crt',
+        /ERR_TLS_CERT_ALTNAME_INVALID.*127\.0\.0\.1/,
+      ],
+      [
+        'no TLS',
+        'redis://localhost',
+        'ours.crt',
+        /Redis cannot be reached: .*(closed|ECONNRESET)/i,
+      ],
     ] as const)
       it(`is unavailable with ${what}, and names the reason`, async () => {
         const client = await start(`${address}:${tlsPort}`, { NODE_EXTRA_CA_CERTS: path(ca) });
@@ -124,8 +145,11 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
       });
 
     it('serves on a Cluster whose nodes are announced by name', async () => {
-      const named = 'cluster-announce-hostname localhost --cluster-preferred-endpoint-type hostname';
-      const [node, port] = await startTls(...`--cluster-enabled yes --tls-cluster yes --${named}`.split(' '));
+      const named =
+        'cluster-announce-hostname localhost --cluster-preferred-endpoint-type hostname';
+      const [node, port] = await startTls(
+        ...`--cluster-enabled yes --tls-cluster yes --${named}`.split(' '),
+      );
       await formCluster([node]);
       await serves('rediss://localhost', { REDIS_CLUSTER_NODES: `localhost:${port}` });
     });
@@ -135,7 +159,10 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
       const lines = [...names, 'tls-replication yes', ...certificates()];
       const primary = { host: 'localhost', port: tlsPort };
       const sentinel = await startSentinel(path('sentinel'), THIS_MACHINE, primary, { lines });
-      const sentinels = { REDIS_SENTINELS: `127.0.0.1:${sentinel.port}`, REDIS_SENTINEL_MASTER: 'plants' };
+      const sentinels = {
+        REDIS_SENTINELS: `127.0.0.1:${sentinel.port}`,
+        REDIS_SENTINEL_MASTER: 'plants',
+      };
       await serves('rediss://x', sentinels);
       expect(await redis.admin.exists('plant-store:{39}:plants/alice:events')).to.equal(1);
       await sentinel.stop();

@@ -41,7 +41,9 @@ describeOwnRedis('A write to Redis', (startRedis) => {
     const head = { version: 1, commit: 'ours' };
     const saved = snapshots.save(stream().name, { format: 'f', head, chunks: ['a'] });
     expect(await Promise.race([written, saved])).to.equal(true);
-    expect(await Promise.race([written, snapshots.load(stream().name)])).to.include({ format: 'f' });
+    expect(await Promise.race([written, snapshots.load(stream().name)])).to.include({
+      format: 'f',
+    });
     await replica.thaw();
     expect(await written).to.equal('appended');
     expect(await isRecorded(replica, 'alice')).to.equal(true);
@@ -53,10 +55,13 @@ describeOwnRedis('A write to Redis', (startRedis) => {
     const { append, stream } = await open();
     await append('bob');
     await primary.admin.config('RESETSTAT');
-    expect(new Set(await Promise.all(users(50).map((user) => append(user))))).to.have.all.keys('appended');
+    expect(new Set(await Promise.all(users(50).map((user) => append(user))))).to.have.all.keys(
+      'appended',
+    );
     await Promise.all(users(50).map((user) => stream(user).read(BEGINNING)));
     const stats = await primary.admin.info('commandstats');
-    for (const once of ['wait', 'evalsha', 'eval']) expect(stats).to.include(`cmdstat_${once}:calls=1,`);
+    for (const once of ['wait', 'evalsha', 'eval'])
+      expect(stats).to.include(`cmdstat_${once}:calls=1,`);
   });
 
   it('is followed by WAIT before its reply', async () => {
@@ -74,7 +79,9 @@ describeOwnRedis('A write to Redis', (startRedis) => {
   it('has an unknown outcome if fewer replicas confirm it, which WAIT says before the call times out', async () => {
     await open();
     const { append } = await open({ waitReplicas: 2, timeoutMs: 1000 });
-    expect(String(await append('alice'))).to.match(/^OutcomeUnknown: 2 replicas must confirm .*: [01]$/);
+    expect(String(await append('alice'))).to.match(
+      /^OutcomeUnknown: 2 replicas must confirm .*: [01]$/,
+    );
   });
 
   it('has an unknown outcome if its primary is demoted while it waits', async () => {
@@ -86,7 +93,8 @@ describeOwnRedis('A write to Redis', (startRedis) => {
     expect(await written).to.be.instanceOf(OutcomeUnknown);
   });
 
-  // WAIT is about the last write of its connection, so a repetition that wrote nothing would be confirmed at once.
+  // WAIT is about the last write of its connection, so a repetition that wrote nothing would be
+  // confirmed at once.
   it('writes something when it is repeated, before WAIT', async () => {
     const { append } = await open({ waitReplicas: 0 });
     const offset = async () =>

@@ -17,7 +17,8 @@ export interface SharedPostgres {
   url: string;
 }
 
-const MISSING = 'no postgres is on the PATH or in /usr/lib/postgresql (Debian: apt-get install postgresql)';
+const MISSING =
+  'no postgres is on the PATH or in /usr/lib/postgresql (Debian: apt-get install postgresql)';
 
 async function startServer(): Promise<PostgresServer> {
   const programs = findPrograms();

@@ -15,7 +15,9 @@ export function findPrograms(): string | undefined {
   const onPath = findOnPath('initdb') && findOnPath('postgres');
   if (onPath) return dirname(onPath);
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).map(Number) : [];
-  const newest = versions.sort((one, other) => other - one).map((version) => `${DEBIAN}/${version}/bin`);
+  const newest = versions
+    .sort((one, other) => other - one)
+    .map((version) => `${DEBIAN}/${version}/bin`);
   return newest.find((folder) => existsSync(join(folder, 'postgres')));
 }
 
@@ -48,9 +50,21 @@ export class PostgresServer {
     this.url = `postgres://plants@127.0.0.1:${port}/postgres`;
     chmodSync(this.#folder, 0o700);
     if (this.#user.uid !== undefined) chownSync(this.#folder, this.#user.uid, this.#user.gid!);
-    const args = ['--pgdata', this.#data, '--username', 'plants', '--auth', 'trust', '--encoding', 'UTF8'];
+    const args = [
+      '--pgdata',
+      this.#data,
+      '--username',
+      'plants',
+      '--auth',
+      'trust',
+      '--encoding',
+      'UTF8',
+    ];
     const quick = ['--no-locale', '--no-sync'];
-    execFileSync(join(programs, 'initdb'), [...args, ...quick], { ...this.#user, cwd: this.#folder });
+    execFileSync(join(programs, 'initdb'), [...args, ...quick], {
+      ...this.#user,
+      cwd: this.#folder,
+    });
   }
 
   /** Starts the server, or starts it again after {@link kill9}. Resolves once it answers. */

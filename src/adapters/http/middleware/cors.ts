@@ -7,7 +7,9 @@ import { METHODS } from '../openapi';
  * the credentials of the browser, such as cookies.
  */
 export function crossOrigin(origins: readonly string[]): Handler {
-  const allow = (origin: string | (() => string)): ((...request: Parameters<Handler>) => Promise<void>) =>
+  const allow = (
+    origin: string | (() => string),
+  ): ((...request: Parameters<Handler>) => Promise<void>) =>
     cors({
       origin,
       allowMethods: [...METHODS],

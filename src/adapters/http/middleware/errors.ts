@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import Koa from 'koa';
 import { type Context, type Handler, sendJson } from '../context';
-import { HttpProblem, PROBLEMS, isDisconnect, malformedHttp, problemOf, statusOf } from '../problems';
+import {
+  HttpProblem,
+  PROBLEMS,
+  isDisconnect,
+  malformedHttp,
+  toProblem,
+  statusOf,
+} from '../problems';
 
 /**
  * Turns everything that a later middleware throws into a failure, and answers with a 404 if no
@@ -11,7 +18,8 @@ export function errors(): Handler {
   return async (ctx, next) => {
     try {
       await next();
-      const isAnswered = ctx.res.statusCode !== 404 || ctx.body !== undefined || ctx.respond === false;
+      const isAnswered =
+        ctx.res.statusCode !== 404 || ctx.body !== undefined || ctx.respond === false;
       if (!isAnswered) fail(ctx, new HttpProblem(PROBLEMS.noSuchPath));
     } catch (error) {
       if (error instanceof HttpProblem) fail(ctx, error);
@@ -21,7 +29,7 @@ export function errors(): Handler {
         const status = ctx.headerSent ? ctx.status : error.status;
         ctx.state.failure = { status, ...(status >= 500 && { error, reason: 'bug' }) };
         throw error;
-      } else fail(ctx, problemOf(error), error);
+      } else fail(ctx, toProblem(error), error);
     }
   };
 }
@@ -47,7 +55,8 @@ function fail(ctx: Context, { problem, message, details }: HttpProblem, error?: 
   ctx.remove('Content-Encoding');
   ctx.set({ 'Cache-Control': 'no-store', ...headers });
   if (!ctx.res.hasHeader('X-Request-Id')) ctx.set('X-Request-Id', randomUUID());
-  if (status === 429 || status === 503) ctx.set('Retry-After', String(retryAfterSeconds(retryAfterMs)));
+  if (status === 429 || status === 503)
+    ctx.set('Retry-After', String(retryAfterSeconds(retryAfterMs)));
   sendJson(ctx, JSON.stringify({ error: problem.error, message }));
 }
 

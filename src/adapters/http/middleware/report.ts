@@ -1,6 +1,6 @@
 import type { Context, Handler } from '../context';
 import type { RequestReport } from '../options';
-import { traceparentOf } from './request-id';
+import { readTraceparent } from './request-id';
 
 export function report(tell: (request: RequestReport, ctx: Context) => void): Handler {
   return async (ctx, next) => {
@@ -18,7 +18,7 @@ export function report(tell: (request: RequestReport, ctx: Context) => void): Ha
           status: ctx.res.statusCode,
           durationMs: performance.now() - start,
           user,
-          traceparent: traceparentOf(ctx.req),
+          traceparent: readTraceparent(ctx.req),
           ...failure,
         },
         ctx,

@@ -21,6 +21,6 @@ export function requestId(): Handler {
  */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
-export function traceparentOf({ headers: { traceparent } }: IncomingMessage): string | undefined {
+export function readTraceparent({ headers: { traceparent } }: IncomingMessage): string | undefined {
   return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined;
 }

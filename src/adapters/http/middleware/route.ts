@@ -39,7 +39,9 @@ export const otherMethods: Handler = (ctx, next) => {
   const { matched = [] } = ctx as Partial<Pick<RouterContext, 'matched'>>;
   const served = matched.flatMap(({ methods }) => methods);
   if (served.length === 0) return next();
-  const allow = METHODS.filter((method) => served.includes(method) || method === 'OPTIONS').join(', ');
+  const allow = METHODS.filter((method) => served.includes(method) || method === 'OPTIONS').join(
+    ', ',
+  );
   if (ctx.method !== 'OPTIONS') throw methodNotAllowed(allow);
   ctx.set('Allow', allow);
   ctx.status = 204;
@@ -65,5 +67,8 @@ export function allowedBy(routes: AnyRoutes): Allowed {
 }
 
 export function methodNotAllowed(allow?: string): HttpProblem {
-  return new HttpProblem(PROBLEMS.methodNotAllowed, allow === undefined ? {} : { headers: { Allow: allow } });
+  return new HttpProblem(
+    PROBLEMS.methodNotAllowed,
+    allow === undefined ? {} : { headers: { Allow: allow } },
+  );
 }

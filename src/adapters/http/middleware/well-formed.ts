@@ -40,7 +40,8 @@ export function wellFormed(): Handler {
 function requireHeader(request: IncomingMessage): void {
   const { headers, rawHeaders, httpVersion } = request;
   const isOld = httpVersion === '1.0';
-  if (!isOld && httpVersion !== '1.1') throw malformedHttp('the protocol must be HTTP/1.1 or HTTP/1.0');
+  if (!isOld && httpVersion !== '1.1')
+    throw malformedHttp('the protocol must be HTTP/1.1 or HTTP/1.0');
   const fields = rawHeaders.length / 2;
   if (fields > MAX_FIELDS) throw closing(PROBLEMS.headersTooLarge);
   if (fields > Object.keys(headers).length) requireSingleFields(request);
@@ -56,5 +57,6 @@ function requireHeader(request: IncomingMessage): void {
 
 function requireSingleFields({ headersDistinct }: IncomingMessage): void {
   const several = SINGLE_FIELDS.find((name) => (headersDistinct[name] ?? []).length > 1);
-  if (several !== undefined) throw malformedHttp(`the header field ${several} must not be given twice`);
+  if (several !== undefined)
+    throw malformedHttp(`the header field ${several} must not be given twice`);
 }

@@ -8,7 +8,9 @@ export const DRAINING: Readiness = { reads: false, writes: false, reasons: ['dra
 
 export const alwaysReady = async (): Promise<Readiness> => ({ reads: true, writes: true });
 
-export function healthRoutes(ready: () => Promise<Readiness>): Routes<'/health/live' | '/health/ready'> {
+export function healthRoutes(
+  ready: () => Promise<Readiness>,
+): Routes<'/health/live' | '/health/ready'> {
   return {
     '/health/live': {
       // A process that answers is alive, whatever the state of its store, and need not be
@@ -28,7 +30,10 @@ export function healthRoutes(ready: () => Promise<Readiness>): Routes<'/health/l
           const message = `the service takes no requests now: ${reasons.join(', ')}`;
           throw new HttpProblem(PROBLEMS.unavailable, { message, reason: reasons[0] });
         }
-        sendJson(ctx, JSON.stringify({ status: 'ready', reads, writes, ...(!writes && { reasons }) }));
+        sendJson(
+          ctx,
+          JSON.stringify({ status: 'ready', reads, writes, ...(!writes && { reasons }) }),
+        );
       },
     },
   };

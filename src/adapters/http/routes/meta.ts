@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { type Context, forbidCaching, isParsable, sendJson } from '../context';
 import { DOCS_INITIALIZER, sendDocsPage } from '../docs-page';
-import { isNotModified } from '../conditions';
+import { evaluateConditions } from '../conditions';
 import { downloadLimit } from '../downloads';
 import type { Routes } from '../middleware/route';
 import { openApi } from '../openapi';
@@ -23,7 +23,8 @@ export function aboutRoutes({ metrics, swaggerUi }: AppOptions): Routes<'/' | '/
         const isNegotiated = swaggerUi !== undefined && isParsable(ctx.req.headers.accept);
         const isBrowser = isNegotiated && ctx.accepts('json', 'html') === 'html';
         if (isBrowser) ctx.redirect('docs');
-        else sendJson(ctx, JSON.stringify({ name, version, docs: 'docs', openapi: 'openapi.json' }));
+        else
+          sendJson(ctx, JSON.stringify({ name, version, docs: 'docs', openapi: 'openapi.json' }));
       },
     },
     '/openapi.json': { get: file('application/json', async () => Buffer.from(document)) },
@@ -70,10 +71,11 @@ function file(type: string, load: () => Promise<Buffer>): (ctx: Context) => Prom
     // If loading has failed, the next request tries again.
     loading.catch(() => (loading = undefined));
     const content = await loading;
-    const accepted = isParsable(ctx.get('Accept-Encoding')) && ctx.acceptsEncodings('gzip', 'identity');
+    const accepted =
+      isParsable(ctx.get('Accept-Encoding')) && ctx.acceptsEncodings('gzip', 'identity');
     const encoding = accepted === 'gzip' ? 'gzip' : 'identity';
     const etag = `"${content.tag}-${encoding}"`;
-    const isKnown = isNotModified(ctx, etag);
+    const isKnown = evaluateConditions(ctx, etag);
     ctx.vary('Accept-Encoding');
     ctx.set({ ETag: etag, 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' });
     if (isKnown) return;

@@ -2,10 +2,10 @@ import { Readable } from 'node:stream';
 import { type PlantStore, WHOLE_LIST } from '../../../application';
 import { parsePlantId } from '../../../domain';
 import { type BodyReader, hasBody, requireJson } from '../body';
-import { isNotModified, requireNoTags } from '../conditions';
+import { evaluateConditions, requireNoTags } from '../conditions';
 import { type Context, sendJson, varyBy, whileConnected } from '../context';
 import type { Routes } from '../middleware/route';
-import { newPlantOf } from '../new-plant';
+import { parseNewPlant } from '../new-plant';
 import { type Pages, entityTag } from '../pages';
 import { HttpProblem, PROBLEMS, REJECTIONS } from '../problems';
 import { formatQuery, parseQuery } from '../query';
@@ -25,7 +25,7 @@ export function plantRoutes(
     const listing = await plants.list(user, { limit, after }, whileConnected(ctx));
     const { next } = listing.page;
     const etag = entityTag(listing.head);
-    const isKnown = isNotModified(ctx, etag);
+    const isKnown = evaluateConditions(ctx, etag);
     // All queries whose limit cuts nothing off have the same page, so they share its cached text.
     const query = formatQuery({ limit: next === undefined ? WHOLE_LIST.limit : limit, after });
     const body = isKnown ? undefined : await pages.body(user, query, listing);
@@ -49,7 +49,9 @@ export function plantRoutes(
     requireJson(ctx);
     const body = await readBody(ctx);
     const plant =
-      body.length < LONG_BODY ? newPlantOf(body) : await scheduler.do(ctx.state.user, () => newPlantOf(body));
+      body.length < LONG_BODY
+        ? parseNewPlant(body)
+        : await scheduler.do(ctx.state.user, () => parseNewPlant(body));
     const { rejection } = await plants.create(ctx.state.user, plant, whileConnected(ctx));
     if (rejection) {
       const isCondition = ctx.req.headers['if-none-match'] !== undefined;
@@ -61,7 +63,8 @@ export function plantRoutes(
   async function remove(ctx: Context, sentId: string): Promise<void> {
     requireNoTags(ctx);
     // `If-None-Match: *` can never hold: it asks that the plant not exist.
-    if (ctx.req.headers['if-none-match'] !== undefined) throw new HttpProblem(PROBLEMS.preconditionFailed);
+    if (ctx.req.headers['if-none-match'] !== undefined)
+      throw new HttpProblem(PROBLEMS.preconditionFailed);
     // The body is read and then ignored, because a malformed request must not be executed.
     if (hasBody(ctx)) await readBody(ctx);
     const id = parsePlantId(sentId);

@@ -1,4 +1,7 @@
-/** What a request does to the plants of its user, as later responses show it: on any store, with any number of instances. */
+/**
+ * What a request does to the plants of its user, as later responses show it: on any store, with any
+ * number of instances.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { anyPlant } from '../../../domain/arbitraries';
@@ -31,7 +34,10 @@ export function behaviour(service: ReturnType<typeof tested>): void {
       ['{"tag":"indoor","id":1,"name":"Fern"}', '{"name":"Fern","tag":"indoor"}'],
       ['{"id":1,"name":"Fern","tag":""}', '{"name":"Fern","tag":""}'],
       ['{"\\u0069d":1,"n\\u0061me":"\\u0046ern","x":"\\ud83c"}', '{"name":"Fern"}'],
-      ['{"id":1,"name":"Fern","__proto__":{"tag":"x"},"constructor":{"tag":"y"}}', '{"name":"Fern"}'],
+      [
+        '{"id":1,"name":"Fern","__proto__":{"tag":"x"},"constructor":{"tag":"y"}}',
+        '{"name":"Fern"}',
+      ],
       ['\ufeff{"id":1,"name":"Fern"}', '{"name":"Fern"}'],
     ] as const)
       it(`is answered and listed as name and tag, never with its id: ${sent}`, async () => {
@@ -50,7 +56,9 @@ export function behaviour(service: ReturnType<typeof tested>): void {
           const members = JSON.stringify(plant);
           expect((await user.post(`{"id":${id},${members.slice(1)}`)).text).to.equal(members);
         }
-        expect((await user.list()).text).to.equal(JSON.stringify(created.map(([, plant]) => plant)));
+        expect((await user.list()).text).to.equal(
+          JSON.stringify(created.map(([, plant]) => plant)),
+        );
         for (const [id] of created) expect((await user.delete(id)).status).to.equal(204);
       };
       await fc.assert(fc.asyncProperty(plants, check), { numRuns: 20 });
@@ -88,7 +96,10 @@ export function behaviour(service: ReturnType<typeof tested>): void {
       for (let changes = 0; changes < 5; changes++) {
         if (changes > 0) await (changes % 2 === 1 ? user.plants([1, 'Fern']) : user.delete(1));
         const etag = (await user.list()).headers.etag!;
-        expect(await user.get('/plants', { 'If-None-Match': etag })).to.include({ status: 304, text: '' });
+        expect(await user.get('/plants', { 'If-None-Match': etag })).to.include({
+          status: 304,
+          text: '',
+        });
         etags.add(etag);
       }
       expect(etags).to.have.property('size', 5);

@@ -1,4 +1,7 @@
-/** The response to each kind of request. The client checks each of them against the OpenAPI document. */
+/**
+ * The response to each kind of request. The client checks each of them against the OpenAPI
+ * document.
+ */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { type HttpRequest, exchange } from '../../../support/client';
@@ -10,7 +13,8 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 const BODY_LIMIT = 65_536;
 const bytes = (...parts: (string | number[])[]) =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)));
-const nested = (depth: number) => `{"id":1,"name":"Fern","x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
+const nested = (depth: number) =>
+  `{"id":1,"name":"Fern","x":${'['.repeat(depth)}${']'.repeat(depth)}}`;
 const padded = (length: number) => FERN.padEnd(length, ' ');
 
 type Body = NonNullable<HttpRequest['body']>;
@@ -32,7 +36,12 @@ const BODIES: readonly (readonly [what: string, Body, error?: number, told?: str
   ['an id that is too large', '{"id":9223372036854775808,"name":"Fern"}', 40002, 'id must be'],
   ['no name', '{"id":1}', 40002, 'name is required'],
   ['an empty name', '{"id":1,"name":""}', 40002, 'name must be'],
-  ['a name in the prototype only', '{"id":1,"__proto__":{"name":"Fern"}}', 40002, 'name is required'],
+  [
+    'a name in the prototype only',
+    '{"id":1,"__proto__":{"name":"Fern"}}',
+    40002,
+    'name is required',
+  ],
   ['a lone surrogate in the name', '{"id":1,"name":"a\\ud800"}', 40002, 'name must be'],
   ['a tag that is null', '{"id":1,"name":"Fern","tag":null}', 40002, 'tag, where given, must be'],
   ['a number', '7', 40002, 'object'],
@@ -44,7 +53,11 @@ const application = (...subtypes: string[]) => subtypes.map((subtype) => `applic
 const FIELDS: readonly (readonly [field: string, status: number, ...values: string[]])[] = [
   ['Content-Type', 200, ...application('json', 'json;', 'json; profile=x', 'json; charset=utf-8')],
   ['Content-Type', 200, 'Application/JSON;charset=UTF-8', 'application/json; charset="utf-8"'],
-  ['Content-Type', 415, ...application('json-patch+json', 'vnd.api+json', 'jsonx', 'json; charset=latin1')],
+  [
+    'Content-Type',
+    415,
+    ...application('json-patch+json', 'vnd.api+json', 'jsonx', 'json; charset=latin1'),
+  ],
   ['Content-Type', 200, `application/json; x="${'y'.repeat(1000)}"`],
   ['Content-Type', 415, `application/json; x="${'y'.repeat(1024)}"`],
   ['Content-Type', 415, '', 'text/plain', 'application/json; charset=utf-8; charset=latin1'],
@@ -52,12 +65,25 @@ const FIELDS: readonly (readonly [field: string, status: number, ...values: stri
   ['Content-Encoding', 415, 'gzip', 'GZIP', 'deflate', 'br', 'rot13', 'identity, gzip'],
 ];
 
-/** RFC 9110, 13: the status by value, of a user with the plant 1. `TAG` is that of its list, `CODED` the same after a coding; two others differ in length. */
-const CONDITIONS: readonly (readonly [string, string, ...(readonly [value: string, status: number])[]])[] = [
+/**
+ * RFC 9110, 13: the status by value, of a user with the plant 1. `TAG` is that of its list, `CODED`
+ * the same after a coding; two others differ in length.
+ */
+const CONDITIONS: readonly (readonly [
+  string,
+  string,
+  ...(readonly [value: string, status: number])[],
+])[] = [
   ['GET /plants', 'If-Match', ['*', 200], ['"other", TAG', 200], ['W/TAG', 412]],
   ['HEAD /plants', 'If-Match', ['"other"', 412]],
   ['GET /plants', 'If-None-Match', ['*', 304], ['TAG', 304], ['"other", W/TAG', 304]],
-  ['GET /plants', 'If-None-Match', ['"other", "and another"', 200], ['LONGER', 200], ['SHORTER', 200]],
+  [
+    'GET /plants',
+    'If-None-Match',
+    ['"other", "and another"', 200],
+    ['LONGER', 200],
+    ['SHORTER', 200],
+  ],
   ['HEAD /plants', 'If-None-Match', ['TAG', 304]],
   // As Apache's mod_deflate changes a tag.
   ['GET /plants', 'If-None-Match', ['CODED', 304], ['W/CODED', 304]],
@@ -75,8 +101,17 @@ const INVALID = `${CHALLENGE}, error="invalid_token"`;
 /** By `Authorization`: the challenge, or `undefined` if it is accepted. `TOKEN` is a valid one. */
 const CREDENTIALS: Readonly<Record<string, string | undefined>> = {
   ...{ '': CHALLENGE, 'Basic dXNlcjpwYXNz': CHALLENGE, 'BearerX TOKEN': CHALLENGE },
-  ...{ Bearer: INVALID, 'bearer unknown': INVALID, 'Bearer TOKEN TOKEN': INVALID, 'Bearer tok"en': INVALID },
-  ...{ 'Bearer ===': INVALID, 'Bearer TOKEN-0': INVALID, [`Bearer ${'x'.repeat(10_000)}`]: INVALID },
+  ...{
+    Bearer: INVALID,
+    'bearer unknown': INVALID,
+    'Bearer TOKEN TOKEN': INVALID,
+    'Bearer tok"en': INVALID,
+  },
+  ...{
+    'Bearer ===': INVALID,
+    'Bearer TOKEN-0': INVALID,
+    [`Bearer ${'x'.repeat(10_000)}`]: INVALID,
+  },
   ...{ 'Bearer TOKEN': undefined, 'bearer TOKEN': undefined, 'BEARER  TOKEN': undefined },
 };
 
@@ -102,8 +137,24 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ...{ '/health/live': READ, '/health/ready': READ, '/metrics': READ },
 };
 const UNKNOWN_PATHS = [
-  ...['/nothing', '/PLANTS', '//plants', '/plants%2F1', '/%70lants', '/plantsx', '/./plants', '/x/../plants'],
-  ...['/health', '/health/live/', '/Health/live', '/docs/', '/docs/index.html', '/docs/../package.json'],
+  ...[
+    '/nothing',
+    '/PLANTS',
+    '//plants',
+    '/plants%2F1',
+    '/%70lants',
+    '/plantsx',
+    '/./plants',
+    '/x/../plants',
+  ],
+  ...[
+    '/health',
+    '/health/live/',
+    '/Health/live',
+    '/docs/',
+    '/docs/index.html',
+    '/docs/../package.json',
+  ],
 ];
 
 describe('The service in memory', () => {
@@ -116,7 +167,9 @@ describe('The service in memory', () => {
       it(`${error ? `answers ${error} to` : 'accepts'} a body of ${what}`, async () => {
         const user = service.user();
         const answer = await user.post(body);
-        expect(answer).to.include(error ? { status: Math.floor(error / 100), error } : { status: 200 });
+        expect(answer).to.include(
+          error ? { status: Math.floor(error / 100), error } : { status: 200 },
+        );
         expect(answer.message ?? '').to.contain(told);
         expect(await user.names()).to.deep.equal(error ? [] : ['Fern']);
       });
@@ -133,7 +186,16 @@ describe('The service in memory', () => {
   });
 
   describe('DELETE /plants/{id}', () => {
-    for (const id of ['01', '-0', '%31', '%zz', '1%2F..', '1;2', '__proto__', '9223372036854775808'])
+    for (const id of [
+      '01',
+      '-0',
+      '%31',
+      '%zz',
+      '1%2F..',
+      '1;2',
+      '__proto__',
+      '9223372036854775808',
+    ])
       it(`answers 40005 to the id ${id}, and deletes nothing`, async () => {
         const user = service.user();
         await user.plants([1, 'Fern'], [0, 'Moss']);
@@ -163,7 +225,12 @@ describe('The service in memory', () => {
           const [method = '', path = ''] = target.split(' ');
           // `fetch` adds Cache-Control to such a request by itself.
           const headers = { ...JSON_TYPE, [field]: sent, 'Cache-Control': 'no-cache' };
-          const answer = await user.send({ method, path, headers, ...(method === 'POST' && { body: FERN }) });
+          const answer = await user.send({
+            method,
+            path,
+            headers,
+            ...(method === 'POST' && { body: FERN }),
+          });
           expect(answer.status).to.equal(status);
           expect(await user.names()).to.deep.equal(status === 204 ? [] : ['Fern']);
         });
@@ -177,14 +244,17 @@ describe('The service in memory', () => {
   describe('Authentication', () => {
     for (const [authorization, challenge] of Object.entries(CREDENTIALS))
       it(`answers ${challenge ?? 200} to "${authorization.slice(0, 30)}"`, async () => {
-        const headers = { Authorization: authorization.replaceAll(/TOKEN(?!-)/g, service.user().token) };
+        const headers = {
+          Authorization: authorization.replaceAll(/TOKEN(?!-)/g, service.user().token),
+        };
         const answer = await anyone({ path: '/plants', headers });
         expect(answer.headers['www-authenticate']).to.equal(challenge);
         expect(answer.error).to.equal(challenge && (challenge === CHALLENGE ? 40100 : 40101));
       });
 
     it('comes before any other check of a request', async () => {
-      for (const sent of FAULTY) expect((await anyone(sent)).error, JSON.stringify(sent)).to.equal(40100);
+      for (const sent of FAULTY)
+        expect((await anyone(sent)).error, JSON.stringify(sent)).to.equal(40100);
     });
   });
 
@@ -212,11 +282,15 @@ describe('The service in memory', () => {
     const idOf = async (path: string, id: string) =>
       (await anyone({ path, headers: { 'X-Request-Id': id } })).headers['x-request-id'];
     for (const id of ['abc-123_x.y', 'x'.repeat(64)]) expect(await idOf('/', id)).to.equal(id);
-    for (const id of ['x'.repeat(65), 'a b', 'a;b', '', 'ü']) expect(await idOf('/', id)).to.equal(undefined);
+    for (const id of ['x'.repeat(65), 'a b', 'a;b', '', 'ü'])
+      expect(await idOf('/', id)).to.equal(undefined);
     const user = service.user();
     const { etag = '' } = (await user.list()).headers;
     // A browser replaces the fields of the list that it stored by these.
-    const unchanged = await user.get('/plants', { 'If-None-Match': etag, 'X-Request-Id': 'second' });
+    const unchanged = await user.get('/plants', {
+      'If-None-Match': etag,
+      'X-Request-Id': 'second',
+    });
     expect([unchanged.status, unchanged.headers['x-request-id']]).to.deep.equal([304, 'second']);
     expect(await idOf('/nothing', ''))
       .to.match(/^[0-9a-f-]{36}$/)

@@ -28,10 +28,13 @@ describe('A connection', () => {
     'a malformed body that nobody reads': [request('GET', '/plants', CHUNKED) + 'zz\r\n', 40000],
   }))
     it(`answers what it has accepted before it refuses ${what} behind it, and closes`, async () => {
-      if (what.endsWith('times out')) await edge().restart({ ...LIMITS, REQUEST_TIMEOUT_MS: '500' });
+      if (what.endsWith('times out'))
+        await edge().restart({ ...LIMITS, REQUEST_TIMEOUT_MS: '500' });
       for (const count of [1, 20]) {
         edge().store.delayMs = A_MOMENT_MS;
-        const accepted = Array.from({ length: count }, (_, id) => create(100 * count + id)).join('');
+        const accepted = Array.from({ length: count }, (_, id) => create(100 * count + id)).join(
+          '',
+        );
         const { answers, ending } = await (await edge().send(accepted + bytes)).answers();
         const outcomes = answers.map((each) => (each.status === 200 ? 200 : errorOf(each)));
         expect(outcomes).to.deep.equal([...Array<number>(count).fill(200), error]);
@@ -107,7 +110,9 @@ describe('A connection', () => {
   }))
     it(`is reset if the waiting ${what} of all connections take too much memory`, async () => {
       edge().store.delayMs = FOR_EVER_MS;
-      const crowd = await Promise.all(Array.from({ length: 30 }, () => edge().send(LIST + waiting)));
+      const crowd = await Promise.all(
+        Array.from({ length: 30 }, () => edge().send(LIST + waiting)),
+      );
       let closed = 0;
       for (const client of crowd) void client.ended().then(() => closed++);
       await until(() => closed >= 5);
@@ -129,7 +134,7 @@ describe('A connection', () => {
     ];
     bytes.add(other, 32 * 2 ** 20);
     const taken = Array.from({ length: 7 }, () =>
-      one.take(new ServerResponse(new IncomingMessage(new Socket())), false),
+      one.admit(new ServerResponse(new IncomingMessage(new Socket())), false),
     );
     expect(taken).to.deep.equal([...Array<string>(6).fill('taken'), 'too many']);
   });

@@ -1,4 +1,7 @@
-/** Bytes on one connection, the responses to them, and the log of both. The raw client checks each response against the OpenAPI document. */
+/**
+ * Bytes on one connection, the responses to them, and the log of both. The raw client checks each
+ * response against the OpenAPI document.
+ */
 import { expect } from 'chai';
 import { userNames } from '../../../../src/service/log';
 import { RawSocket, errorOf } from '../../../support/raw-socket';
@@ -46,7 +49,10 @@ const CLOSED: Readonly<Record<string, Row>> = {
   'a space before the colon': [field(`${MARK} : a`), 40000],
   'a bare LF after a header line': [`${GET}Host: a\n${AUTH}${END}`, 40000],
   'a chunk size that ends in a bare LF': [`${POST}${CHUNKED}\r\n16\n${PLANT}\r\n0\r\n\r\n`, 40000],
-  'a malformed trailer': [POST + CHUNKED + IN_CHUNKS.replace(/\r\n$/, 'bad trailer: 1\r\n\r\n'), 40000],
+  'a malformed trailer': [
+    POST + CHUNKED + IN_CHUNKS.replace(/\r\n$/, 'bad trailer: 1\r\n\r\n'),
+    40000,
+  ],
   'a malformed chunk of a DELETE': [`${CHUNKED_DELETE}zz\r\n`, 40000],
   garbage: [`\0\x01\x02 ${MARK}\r\n\r\n`, 40000],
   'the preface of HTTP/2': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 40000],
@@ -73,12 +79,25 @@ const CLOSED: Readonly<Record<string, Row>> = {
   'chunks with long extensions': [`${POST}${CHUNKED}\r\n1;${'x'.repeat(20_000)}`, 41300],
   'ignored chunks over the limit': [`${CHUNKED_DELETE}3e9\r\n${'x'.repeat(1001)}`, 41300],
 
-  'Connection: close': [create(9) + remove.replace(END, `${END}Connection: close\r\n`) + create(8), 200, 204],
-  'an upgrade to a WebSocket': [field('Connection: Upgrade\r\nUpgrade: websocket') + create(8), 200],
+  'Connection: close': [
+    create(9) + remove.replace(END, `${END}Connection: close\r\n`) + create(8),
+    200,
+    204,
+  ],
+  'an upgrade to a WebSocket': [
+    field('Connection: Upgrade\r\nUpgrade: websocket') + create(8),
+    200,
+  ],
   'HTTP/1.0': [old(LIST).replace(HOST, ''), 200],
-  'an expectation in HTTP/1.0, which is ignored': [old(request('GET', '/plants', 'Expect: more\r\n')), 200],
+  'an expectation in HTTP/1.0, which is ignored': [
+    old(request('GET', '/plants', 'Expect: more\r\n')),
+    200,
+  ],
   'an expectation without credentials': [expecting.replace(AUTH, ''), 40100],
-  'an expectation of a large body': [expecting.replace(LENGTH, 'Content-Length: 100000\r\n'), 41300],
+  'an expectation of a large body': [
+    expecting.replace(LENGTH, 'Content-Length: 100000\r\n'),
+    41300,
+  ],
 };
 
 /** The connection stays open after the last response. */
@@ -108,10 +127,20 @@ const KEPT: Readonly<Record<string, Row>> = {
   'an id that is taken': [post(`{"id":1,"name":"${MARK}"}`), 40003],
   '100 header fields': [request('GET', '/plants', 'X-Small: x\r\n'.repeat(98)), 200],
   'a header field of 15 KiB': [field(`X-Large: ${'x'.repeat(15 * 1024)}`), 200],
-  'a body of a GET, of any length': [request('GET', '/plants', '', 'x'.repeat(3 * BODY_LIMIT)), 200],
-  'an ignored body of the limit': [`${CHUNKED_DELETE}3e8\r\n${'x'.repeat(BODY_LIMIT)}\r\n0\r\n\r\n`, 40401],
+  'a body of a GET, of any length': [
+    request('GET', '/plants', '', 'x'.repeat(3 * BODY_LIMIT)),
+    200,
+  ],
+  'an ignored body of the limit': [
+    `${CHUNKED_DELETE}3e8\r\n${'x'.repeat(BODY_LIMIT)}\r\n0\r\n\r\n`,
+    40401,
+  ],
   'an expectation': [[expecting, PLANT, remove], 100, 200, 204],
-  'an expectation of a DELETE': [[CHUNKED_DELETE.replace(HOST, HOST + CONTINUE), '0\r\n\r\n'], 100, 40401],
+  'an expectation of a DELETE': [
+    [CHUNKED_DELETE.replace(HOST, HOST + CONTINUE), '0\r\n\r\n'],
+    100,
+    40401,
+  ],
 };
 
 describe('The responses to', () => {
@@ -122,7 +151,10 @@ describe('The responses to', () => {
   });
   after(() => service.stop());
 
-  /** Sends packets, each after a response to the one before it. Resolves once all responses are logged. */
+  /**
+   * Sends packets, each after a response to the one before it. Resolves once all responses are
+   * logged.
+   */
   async function exchange(packets: readonly string[], count: number) {
     const before = service.log.length;
     const client = await RawSocket.open(service.url);
@@ -152,9 +184,13 @@ describe('The responses to', () => {
         expect(found).to.deep.equal(outcomes);
         expect(fields.get('connection')).to.equal(connection);
 
-        // Nothing of the input comes back, but the path of a 404 in the log: it helps to find the client.
+        // Nothing of the input comes back, but the path of a 404 in the log: it helps to find the
+        // client.
         const logged = log.map((line) => line.replace(/("status":404.*)?"path":"[^"]*",/, '$1'));
-        const said = [...answers.map((each) => [...each.fields].join() + each.body.toString()), ...logged];
+        const said = [
+          ...answers.map((each) => [...each.fields].join() + each.body.toString()),
+          ...logged,
+        ];
         expect(said.join().toLowerCase()).not.to.contain(MARK.toLowerCase());
         const [list] = (await exchange([LIST], 1)).answers;
         expect(list!.body.toString()).to.equal('[{"name":"Fern"}]');
@@ -179,7 +215,8 @@ describe('The log of requests', () => {
     const since = performance.now();
     const token = (value: string) => LIST.replace(/Bearer .*/, value);
     const rows = {
-      [request('DELETE', '/plants/17', 'X-Request-Id: mine\r\n')]: 'info alice 404 /plants/:id 40401',
+      [request('DELETE', '/plants/17', 'X-Request-Id: mine\r\n')]:
+        'info alice 404 /plants/:id 40401',
       [get('/plants?limit=1')]: 'info alice 200 /plants',
       [get('/')]: 'info 200 /',
       [get('/health/live')]: 'debug 200 /health/live',
@@ -209,8 +246,16 @@ describe('The log of requests', () => {
   it('has the traceparent of a request if it is well-formed', async () => {
     const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
     const zeros = TRACE.replace(/4b\w+/, '0'.repeat(32));
-    const malformed = [TRACE.toUpperCase(), `${TRACE}-01`, TRACE.slice(1), `ff${TRACE.slice(2)}`, zeros];
-    const lines = await logOf(...malformed.concat(TRACE).map((value) => field(`traceparent: ${value}`)));
+    const malformed = [
+      TRACE.toUpperCase(),
+      `${TRACE}-01`,
+      TRACE.slice(1),
+      `ff${TRACE.slice(2)}`,
+      zeros,
+    ];
+    const lines = await logOf(
+      ...malformed.concat(TRACE).map((value) => field(`traceparent: ${value}`)),
+    );
     const found = lines.map(({ traceparent }) => traceparent);
     expect(found).to.deep.equal([...malformed.map(() => undefined), TRACE]);
   });

@@ -1,4 +1,7 @@
-/** Requests whose client breaks HTTP, falls silent or goes while they are served: none may look like a fault of the service. */
+/**
+ * Requests whose client breaks HTTP, falls silent or goes while they are served: none may look like
+ * a fault of the service.
+ */
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
@@ -30,7 +33,9 @@ const AFTERWARDS: Readonly<Record<string, (ctx: Koa.Context) => unknown>> = {
   'answers with a stream': (ctx) => (ctx.body = Readable.from(['one', 'two'])),
   'throws an error of Koa': (ctx) => ctx.throw(409, 'gone'),
   'throws the error of Node': ({ res }) =>
-    new Promise<void>((resolve, reject) => res.write('one', (error) => (error ? reject(error) : resolve()))),
+    new Promise<void>((resolve, reject) =>
+      res.write('one', (error) => (error ? reject(error) : resolve())),
+    ),
   'reads the body': (ctx) => text(ctx.req),
 };
 /** What it does before. */
@@ -41,13 +46,17 @@ const BEFORE: typeof AFTERWARDS = {
   },
 };
 
-/** How the client interrupts a request within its body, and the status that it gets and that is reported. */
-const INTERRUPTIONS: Readonly<Record<string, readonly [(client: RawSocket) => unknown, number?]>> = {
-  'a malformed chunk': [(client) => client.send('zz\r\n'), 400],
-  'an end of its side': [(client) => client.finish(), 400],
-  silence: [() => {}, 408],
-  'a reset': [(client) => client.reset()],
-};
+/**
+ * How the client interrupts a request within its body, and the status that it gets and that is
+ * reported.
+ */
+const INTERRUPTIONS: Readonly<Record<string, readonly [(client: RawSocket) => unknown, number?]>> =
+  {
+    'a malformed chunk': [(client) => client.send('zz\r\n'), 400],
+    'an end of its side': [(client) => client.finish(), 400],
+    silence: [() => {}, 408],
+    'a reset': [(client) => client.reset()],
+  };
 
 const WITHDRAWN = { create: create(2), delete: request('DELETE', '/plants/2'), list: LIST };
 
@@ -79,7 +88,10 @@ describe('A request that its client interrupts', () => {
   });
   const open = () => RawSocket.open(`http://127.0.0.1:${server.port}`);
 
-  /** Sends the start of a request, interrupts it once it `isServed`, and resolves when it is reported, not as a fault. */
+  /**
+   * Sends the start of a request, interrupts it once it `isServed`, and resolves when it is
+   * reported, not as a fault.
+   */
   async function interrupted(bytes: string, isServed: () => boolean, way: string): Promise<void> {
     const [how, status] = INTERRUPTIONS[way]!;
     const client = (await open()).send(bytes);
@@ -111,7 +123,9 @@ describe('A request that its client interrupts', () => {
       });
 
     // Silence takes two seconds, and ends as a malformed chunk does.
-    for (const [what, act] of Object.entries(way === 'silence' ? BEFORE : { ...BEFORE, ...AFTERWARDS }))
+    for (const [what, act] of Object.entries(
+      way === 'silence' ? BEFORE : { ...BEFORE, ...AFTERWARDS },
+    ))
       it(`by ${way} is no fault: middleware that ${what}`, async () => {
         middleware = async (ctx, over) => {
           if (!(what in BEFORE)) await over;
