@@ -210,7 +210,10 @@ describeOwnRedis(
         const nonsense = new Nonsense(command);
         const sentinel = await new ScriptedSentinel(primary).start();
         closing.push(sentinel);
-        sentinel.strangeReply = (asked) => nonsense.replyTo(asked);
+        sentinel.strangeReply = (asked) => {
+          const reply = nonsense.replyTo(asked);
+          return reply && `${reply}\r\n`;
+        };
         const nodes = [{ host: '127.0.0.1', port: sentinel.port }];
         const options = {
           url: 'redis://x',
