@@ -89,7 +89,8 @@ describeOwnRedis('The Sentinels', (startRedis) => {
     const isRead = () => succeeds(store.stream().read(BEGINNING));
     await until(async () => !(await isRead()));
     await until(isRead, 8000);
-    await store.append('bob');
+    // The connection for writes may be opened a moment later.
+    await until(() => succeeds(store.append('bob')));
     expect(await events()).to.deep.equal([1, 1]);
   });
 
