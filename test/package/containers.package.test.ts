@@ -1,16 +1,15 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
 import { theBlock } from '../docs/samples';
 import { HttpClient } from '../support/client';
 import { pendingIf } from '../support/programs';
-import { dockerAnswers, untilReached } from '../support/redis/docker';
+import { dockerAnswers, startInDocker, untilReached } from '../support/redis/docker';
 import { ServiceProcess } from '../support/service-process';
 import { tokenOf } from '../support/token';
 import { until } from '../support/until';
 
-const { NODE_IMAGE, REDIS_IMAGE = 'redis:7-alpine' } = process.env;
+const { NODE_IMAGE } = process.env;
 const AUTH_TOKENS = `alice:${tokenOf('alice')}`;
 /** In bytes. It differs by a few megabytes between versions of Node. */
 const IMAGE_AT_MOST = 145e6;
@@ -32,22 +31,19 @@ async function docker(...args: readonly string[]): Promise<string> {
 }
 
 describeDocker('The service on a Redis in a container, started by testcontainers', () => {
-  let redis: StartedTestContainer | undefined;
+  let REDIS_URL: string;
+  let stop: (() => Promise<unknown>) | undefined;
   let service: ServiceProcess | undefined;
 
   before(async () => {
-    const container = new GenericContainer(REDIS_IMAGE).withExposedPorts(6379);
-    redis = await container
-      .withWaitStrategy(Wait.forLogMessage('Ready to accept connections'))
-      .start();
+    [REDIS_URL, stop] = await startInDocker();
   });
   after(async () => {
     await service?.kill();
-    await redis?.stop();
+    await stop?.();
   });
 
   it('creates a plant, and another process lists it', async () => {
-    const REDIS_URL = `redis://${redis!.getHost()}:${redis!.getMappedPort(6379)}`;
     const start = () => ServiceProcess.start({ EVENT_STORE: 'redis', REDIS_URL, AUTH_TOKENS });
     service = await start();
     expect(await new HttpClient(service.url).create(1, 'Fern')).to.include({ status: 200 });

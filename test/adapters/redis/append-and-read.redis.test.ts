@@ -5,8 +5,8 @@ import { BEGINNING, type EncodedEvent } from '../../../src/event-sourcing';
 import type { Stream } from '../../../src/testing/a-stream';
 import { describeOwnRedis, describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
-import { until } from '../../support/until';
-import { CALLS, fill, type Opened, openedPerTest, REFUSED, succeeds } from './opened';
+import { succeeds, until } from '../../support/until';
+import { CALLS, fill, type Opened, openedPerTest, REFUSED } from './opened';
 
 const REPLICA = { name: 'StoreUnavailable', message: 'Redis was made a replica' };
 const event = (data = '{}', type = 'Noted'): EncodedEvent => ({ type, data });

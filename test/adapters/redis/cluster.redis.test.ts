@@ -1,13 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
-import { type RedisServer, describeOwnRedis, formCluster } from '../../support/redis';
+import {
+  type RedisServer,
+  describeOwnRedis,
+  formCluster,
+  joinAsReplica,
+  nodeId,
+} from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
-import { until } from '../../support/until';
-import { type Opened, openedPerTest, OTHER, REFUSED, succeeds } from './opened';
+import { succeeds, until } from '../../support/until';
+import { type Opened, openedPerTest, OTHER, REFUSED } from './opened';
 
 const FIRST = { version: 1, commit: 'ours' };
+
+const setSlot = ({ admin }: RedisServer, ...args: (string | number)[]) =>
+  admin.call('CLUSTER', 'SETSLOT', ...args);
 
 describeOwnRedis('A Cluster that does not name the address of its nodes', (startRedis) => {
   const open = openedPerTest();
@@ -136,15 +145,7 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
 
   it('refuses nobody of the other servers during a failover, nor when the old primary evicts', async () => {
     const replica = await startRedis('--cluster-enabled', 'yes');
-    await replica.admin.cluster('MEET', nodes[0]!.host, nodes[0]!.port);
-    const id = String(await nodes[0]!.admin.call('CLUSTER', 'MYID'));
-    await until(() => succeeds(replica.admin.call('CLUSTER', 'REPLICATE', id)));
-    await until(async () => (await nodes[0]!.admin.info('replication')).includes('state=online'));
-    // Before it knows the slots of all primaries, it would take over none, with an epoch that is taken.
-    await until(async () => {
-      const info = await replica.admin.cluster('INFO');
-      return info.includes('cluster_known_nodes:3') && info.includes('cluster_slots_ok:16384');
-    });
+    await joinAsReplica(replica, nodes[0]!);
     const [mine, others] = await usersOf(0);
     const refusals = await refusalsOf(others, async () => {
       await replica.admin.call('CLUSTER', 'FAILOVER', 'TAKEOVER');
@@ -158,22 +159,19 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
   it('refuses nobody of the other server while it gets all slots, and does not judge the one without slots', async () => {
     const [source, target] = nodes as [RedisServer, RedisServer];
     const [mine, others] = await usersOf(0);
-    const idOf = async ({ admin }: RedisServer) => String(await admin.call('CLUSTER', 'MYID'));
-    const [from, to] = [await idOf(source), await idOf(target)];
-    const set = (node: RedisServer, ...args: (string | number)[]) =>
-      node.admin.call('CLUSTER', 'SETSLOT', ...args);
+    const [from, to] = [await nodeId(source), await nodeId(target)];
     const refusals = await refusalsOf(others, async () => {
       for (const key of await source.admin.keys('*')) {
         const slot = Number(await source.admin.call('CLUSTER', 'KEYSLOT', key));
-        await set(target, slot, 'IMPORTING', from);
-        await set(source, slot, 'MIGRATING', to);
+        await setSlot(target, slot, 'IMPORTING', from);
+        await setSlot(source, slot, 'MIGRATING', to);
         await source.admin.call('MIGRATE', target.host, target.port, key, 0, 5000);
       }
       // Otherwise it would become a replica of the other one.
       await source.admin.config('SET', 'cluster-allow-replica-migration', 'no');
       const slots = Array.from({ length: 8192 }, (_, slot) => slot);
       for (const node of [target, source])
-        await Promise.all(slots.map((slot) => set(node, slot, 'NODE', to)));
+        await Promise.all(slots.map((slot) => setSlot(node, slot, 'NODE', to)));
       await source.admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
       await until(() => succeeds(store.append(mine[0])));
     });
@@ -216,24 +214,14 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
   // ioredis sends ASKING first, and leaves its rejection unhandled, which would end the process.
   it('fails calls for a slot that moves to a node whose connection breaks, and nothing else', async () => {
     const [home, other] = await appended();
-    const [source, target] = [nodes[home]!.admin, nodes[other]!.admin];
-    const [key] = await source.keys('*alice:events');
-    const slot = Number(await source.call('CLUSTER', 'KEYSLOT', key!));
-    await target.call(
-      'CLUSTER',
-      'SETSLOT',
-      slot,
-      'IMPORTING',
-      String(await source.call('CLUSTER', 'MYID')),
+    const [source, target] = [nodes[home]!, nodes[other]!];
+    const [key] = await source.admin.keys('*alice:events');
+    const slot = Number(await source.admin.call('CLUSTER', 'KEYSLOT', key!));
+    await setSlot(target, slot, 'IMPORTING', await nodeId(source));
+    await setSlot(source, slot, 'MIGRATING', await nodeId(target));
+    await source.admin.del(
+      ...(await source.admin.keys(`${key!.slice(0, key!.indexOf('}') + 1)}*`)),
     );
-    await source.call(
-      'CLUSTER',
-      'SETSLOT',
-      slot,
-      'MIGRATING',
-      String(await target.call('CLUSTER', 'MYID')),
-    );
-    await source.del(...(await source.keys(`${key!.slice(0, key!.indexOf('}') + 1)}*`)));
     const unhandled: unknown[] = [];
     const listen = (error: unknown) => void unhandled.push(error);
     process.on('unhandledRejection', listen);

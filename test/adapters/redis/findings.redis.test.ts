@@ -6,8 +6,8 @@ import { connect } from '../../../src/adapters/redis/client';
 import { describeReason } from '../../../src/adapters/redis/error-text';
 import { type RedisServer, describeOwnRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
-import { until } from '../../support/until';
-import { openedPerTest, REFUSED, succeeds } from './opened';
+import { succeeds, until } from '../../support/until';
+import { openedPerTest, REFUSED } from './opened';
 
 describeOwnRedis('A store on Redis', (startRedis) => {
   const open = openedPerTest();

@@ -9,8 +9,8 @@ import {
   startReplicated,
 } from '../../support/redis';
 import { disconnect, plainClient } from '../../support/redis/server';
-import { until } from '../../support/until';
-import { CALLS, fill, openedPerTest, succeeds } from './opened';
+import { succeeds, until } from '../../support/until';
+import { CALLS, fill, openedPerTest } from './opened';
 import { ScriptedSentinel } from './scripted-sentinel';
 
 /**

@@ -40,10 +40,6 @@ export function openedPerTest(): (options: RedisOptions) => Promise<Opened> {
   };
 }
 
-export async function succeeds(call: Promise<unknown>): Promise<boolean> {
-  return (await Promise.allSettled([call]))[0].status === 'fulfilled';
-}
-
 /** Two events of alice, which the calls are about. May be repeated. */
 export async function fill({ append, stream }: Opened): Promise<void> {
   await append();

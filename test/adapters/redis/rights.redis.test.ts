@@ -4,8 +4,8 @@ import { BEGINNING, START } from '../../../src/event-sourcing';
 import { COMMANDS } from '../../../src/adapters/redis/rights';
 import { type RedisServer, describeOwnRedis, formCluster } from '../../support/redis';
 import { rejection } from '../../support/rejection';
-import { until } from '../../support/until';
-import { type Opened, openedPerTest, succeeds } from './opened';
+import { succeeds, until } from '../../support/until';
+import { type Opened, openedPerTest } from './opened';
 
 const PAGE = readFileSync('docs/operations.md', 'utf8');
 /**

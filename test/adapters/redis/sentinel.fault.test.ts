@@ -7,14 +7,15 @@ import {
   type RedisServer,
   describeOwnRedis,
   formCluster,
+  joinAsReplica,
   startReplicated,
 } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { temporaryDirectory } from '../../support/temporary-directory';
-import { until } from '../../support/until';
+import { succeeds, until } from '../../support/until';
 import { THIS_MACHINE } from '../../world/network';
 import { type RedisProgram, startSentinel } from '../../world/processes';
-import { FERN, type Opened, openedPerTest, succeeds } from './opened';
+import { FERN, type Opened, openedPerTest } from './opened';
 
 /** This process stands still meanwhile. */
 const redisCli = (port: number, ...command: string[]) =>
@@ -27,6 +28,23 @@ function roleOf(port: number): string | undefined {
     // A server whose role changes disconnects its clients.
     return undefined;
   }
+}
+
+/** Resolves once the Sentinel knows that the replica follows. It notices no outage during a test. */
+async function startSentinelOf(folder: string, primary: RedisServer): Promise<RedisProgram> {
+  const times = { 'down-after-milliseconds': 60_000 };
+  const sentinel = await startSentinel(folder, THIS_MACHINE, primary, { times });
+  await until(async () => {
+    const [known] = (await sentinel.call('SENTINEL', 'REPLICAS', 'plants')) as string[][];
+    return known?.join().includes('master-link-status,ok') === true;
+  });
+  return sentinel;
+}
+
+/** The options of a store that finds its primary by this Sentinel. */
+function throughSentinel({ port }: RedisProgram) {
+  const sentinels = { nodes: [{ host: '127.0.0.1', port }], master: 'plants' };
+  return { url: 'redis://x', sentinels };
 }
 
 /** The old primary goes on, and accepts writes that the new one never gets. */
@@ -43,14 +61,8 @@ describeOwnRedis(
 
     beforeEach(async () => {
       [primary, replica] = await startReplicated(startRedis);
-      const times = { 'down-after-milliseconds': 60_000 };
-      sentinel = await startSentinel(pathOf('sentinel'), THIS_MACHINE, primary, { times });
-      await until(async () => {
-        const [known] = (await sentinel.call('SENTINEL', 'REPLICAS', 'plants')) as string[][];
-        return known?.join().includes('master-link-status,ok') === true;
-      });
-      const nodes = [{ host: '127.0.0.1', port: sentinel.port }];
-      stream = (await open({ url: 'redis://x', sentinels: { nodes, master: 'plants' } })).stream();
+      sentinel = await startSentinelOf(pathOf('sentinel'), primary);
+      stream = (await open(throughSentinel(sentinel))).stream();
       // So that the Sentinel cannot demote it.
       await primary.admin.call('ACL', 'SETUSER', 'default', '-replicaof', '-slaveof');
       head = await stream.add(BEGINNING, FERN);
@@ -130,10 +142,7 @@ describeOwnRedis(
       const cluster = ['--cluster-enabled', 'yes', ...writable];
       const [primary, replica] = [await startRedis(...cluster), await startRedis(...cluster)];
       await formCluster([primary]);
-      await replica.admin.cluster('MEET', primary.host, primary.port);
-      const id = String(await primary.admin.call('CLUSTER', 'MYID'));
-      await until(() => succeeds(replica.admin.call('CLUSTER', 'REPLICATE', id)));
-      await until(async () => (await primary.admin.info('replication')).includes('state=online'));
+      await joinAsReplica(replica, primary);
       const store = await open({
         url: 'redis://x',
         clusterNodes: [primary, replica],
@@ -152,24 +161,12 @@ describeOwnRedis(
     for (const waitReplicas of [0, 1])
       it(`loses nothing that was acknowledged: SENTINEL FAILOVER, with ${waitReplicas} replicas that confirm`, async () => {
         const [primary, replica] = await startReplicated(startRedis, ...writable);
-        sentinel = await startSentinel(pathOf('sentinel'), THIS_MACHINE, primary, {
-          times: { 'down-after-milliseconds': 60_000 },
-        });
-        await until(async () => {
-          const [known] = (await sentinel!.call('SENTINEL', 'REPLICAS', 'plants')) as string[][];
-          return known?.join().includes('master-link-status,ok') === true;
-        });
-        const nodes = [{ host: '127.0.0.1', port: sentinel.port }];
-        const store = await open({
-          url: 'redis://x',
-          sentinels: { nodes, master: 'plants' },
-          waitReplicas,
-          timeoutMs: 2000,
-        });
+        const watching = (sentinel = await startSentinelOf(pathOf('sentinel'), primary));
+        const store = await open({ ...throughSentinel(watching), waitReplicas, timeoutMs: 2000 });
         const failOver = async () => {
           // A replica that has just synchronized may not have loaded anything.
           await until(async () => (await replica.admin.dbsize()) > 1);
-          await sentinel!.call('SENTINEL', 'FAILOVER', 'plants');
+          await watching.call('SENTINEL', 'FAILOVER', 'plants');
           await until(() => !isReplica(replica) && isReplica(primary));
         };
         expect(await lostIn(store, failOver)).to.deep.equal([]);

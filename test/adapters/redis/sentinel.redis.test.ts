@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
-import { until } from '../../support/until';
-import { type Opened, openedPerTest, succeeds } from './opened';
+import { succeeds, until } from '../../support/until';
+import { type Opened, openedPerTest } from './opened';
 import { ScriptedSentinel } from './scripted-sentinel';
 
 const FAILOVER = 'master plants 127.0.0.1 1';

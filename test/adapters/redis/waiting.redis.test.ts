@@ -4,8 +4,8 @@ import { BEGINNING, OutcomeUnknown } from '../../../src/event-sourcing';
 import { type RedisServer, describeOwnRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
-import { until } from '../../support/until';
-import { CALLS, fill, openedPerTest, REFUSED, succeeds } from './opened';
+import { succeeds, until } from '../../support/until';
+import { CALLS, fill, openedPerTest, REFUSED } from './opened';
 
 const users = (count: number) => Array.from({ length: count }, (_, index) => `user-${index + 10}`);
 
