@@ -125,7 +125,7 @@ describeRedis('What a store keeps in Redis', (redis) => {
       await opened.store.append(streamName(name), BEGINNING, 'c', [FERN]);
       expect(Object.keys(await content()), name).to.include(`${key}:events`);
     }
-    // The FNV-1a hash modulo 64, for ever. The first two are published vectors: 0xe40c292c and
+    // The FNV-1a hash modulo 64, forever. The first two are published vectors: 0xe40c292c and
     // 0xbf9cf968.
     const ids = ['a', 'foobar', 'alice', '🌱'];
     expect(ids.map((id) => bucketOf(streamName(`plants/${id}`)))).to.deep.equal([44, 40, 39, 30]);
