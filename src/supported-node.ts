@@ -23,7 +23,8 @@ function isWithin(range: string): boolean {
 
 if (!allowed.split(' || ').some(isWithin)) {
   process.stderr.write(
-    `plant-store: this is Node ${process.versions.node}, but ${allowed} is needed: install Node 24, or put another allowed one first on the PATH\n`,
+    `plant-store: this is Node ${process.versions.node}, but ${allowed} is needed: ` +
+      'install Node 24, or put another allowed version first on the PATH\n',
   );
   process.exit(2);
 }

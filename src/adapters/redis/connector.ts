@@ -73,7 +73,8 @@ export function connectorTo(
 }
 
 export const UNNAMED_NODES =
-  'the Cluster does not name the address of its nodes: set cluster-preferred-endpoint-type to ip, or to hostname with a cluster-announce-hostname for each node';
+  'the Cluster does not name the address of its nodes: set cluster-preferred-endpoint-type to ip, ' +
+  'or to hostname with a cluster-announce-hostname for each node';
 
 export const DirectConnector = connectorTo(({ host, port }) => {
   // Without a host, Node would connect to this machine.

@@ -54,6 +54,8 @@ export class Lineages {
 export function emptiedServer(address: string): Finding {
   return {
     name: 'another_store',
-    text: `${address} has lost its part of this store, as if it was emptied: restore its data, or restart the instance to go on without`,
+    text:
+      `${address} has lost its part of this store, as if it was emptied: ` +
+      'restore its data, or restart the instance to go on without it',
   };
 }

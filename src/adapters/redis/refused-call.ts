@@ -1,7 +1,10 @@
 import { ReplyError } from 'ioredis';
 
-const STATES =
-  /^(?:LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|NOAUTH|WRONGPASS|OOM|MISCONF|READONLY|NOREPLICAS|ERR max number of clients)/;
+const STATES = [
+  ...['LOADING', 'BUSY', 'MASTERDOWN', 'CLUSTERDOWN', 'TRYAGAIN', 'MOVED', 'ASK'],
+  ...['NOAUTH', 'WRONGPASS', 'OOM', 'MISCONF', 'READONLY', 'NOREPLICAS'],
+  'ERR max number of clients',
+];
 
 /**
  * Returns whether the server refuses this command to its user for good. Every error reply counts
@@ -10,5 +13,7 @@ const STATES =
  * have messages of their own.
  */
 export function isRefusedCall(error: unknown): error is Error {
-  return error instanceof ReplyError && !STATES.test((error as Error).message);
+  if (!(error instanceof ReplyError)) return false;
+  const { message } = error as Error;
+  return !STATES.some((state) => message.startsWith(state));
 }

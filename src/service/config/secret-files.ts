@@ -32,7 +32,8 @@ export function readSecret(path: string): string {
       throw new RangeError('must name a regular file of at most 64 KiB');
     if (stats.mode & ACCESS_BY_OTHERS && process.platform !== 'win32')
       throw new RangeError(
-        `names a file that other users of this machine may read or change (mode 0${(stats.mode & 0o777).toString(8)}): chmod 600`,
+        'names a file that other users of this machine may read or change ' +
+          `(mode 0${(stats.mode & 0o777).toString(8)}): chmod 600`,
       );
     return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
   } catch (error) {

@@ -11,7 +11,10 @@ refusal: a renamed or disabled command is unknown, and providers have messages o
 for _, probe in ipairs(cjson.decode(ARGV[1])) do
   local reply = redis.pcall(probe[1], KEYS[probe[2]], unpack(probe, 3))
   local refusal = type(reply) == 'table' and reply.err
-  local isExpected = refusal and (string.find(refusal, 'rite commands are not allowed', 1, true) or string.find(refusal, 'WRONGTYPE', 1, true))
+  local isExpected = refusal and (
+    string.find(refusal, 'rite commands are not allowed', 1, true) or
+    string.find(refusal, 'WRONGTYPE', 1, true)
+  )
   if refusal and not isExpected then return {probe[1], KEYS[probe[2]], refusal} end
 end
 local info = redis.pcall('INFO', 'replication')
