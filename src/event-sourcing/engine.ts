@@ -63,8 +63,6 @@ export class Engine implements Bounds {
   readonly loads: LoadQueue;
   readonly maxCommandBytes: number;
   commandBytes = 0;
-  #pending = 0;
-  #release: (() => void) | undefined;
 
   constructor(options: AggregatesOptions, bounds: Partial<Bounds> = {}) {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, maxBytes = 256 * 2 ** 20, snapshots } = options;
@@ -88,16 +86,5 @@ export class Engine implements Bounds {
     // may take twice as long as a request.
     this.loads = bounds.loads ?? new LoadQueue(options.clock, 2 * timeoutMs);
     this.maxCommandBytes = bounds.maxCommandBytes ?? maxBytes * COMMANDS_SHARE;
-  }
-
-  /**
-   * Counts the requests that wait for an answer. While there are any, the process is kept alive.
-   */
-  requestBegins(): void {
-    if (this.#pending++ === 0) this.#release = this.clock.keepAlive?.();
-  }
-
-  requestEnds(): void {
-    if (--this.#pending === 0) this.#release?.();
   }
 }

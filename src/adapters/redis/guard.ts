@@ -46,6 +46,11 @@ const RETRY_MS = 250;
  */
 export class Guard {
   readonly connection: RedisConnection;
+  readonly hasSentinels: boolean;
+  /** A call gets half of the deadline, which leaves the request time to repeat it once. */
+  readonly timeoutMs: number;
+  /** In ms. WAIT ends before its call times out, so that its reply still arrives in time. */
+  readonly waitMs: number;
   #state: 'available' | 'refused' | 'unreachable' = 'unreachable';
   #why = UNREACHABLE;
   #refusedNodes: ReadonlyMap<string, string> = new Map();
@@ -67,6 +72,9 @@ export class Guard {
   readonly others: Guard[] = [];
 
   constructor(private readonly options: GuardOptions) {
+    this.hasSentinels = options.sentinels !== undefined;
+    this.timeoutMs = Math.ceil(options.timeoutMs / 2);
+    this.waitMs = Math.max(1, Math.floor(this.timeoutMs * 0.8));
     this.connection = new RedisConnection(options, {
       opened: () => void this.#examine(),
       failed: (reason) => this.#handleFailure(reason),
@@ -101,26 +109,12 @@ export class Guard {
     return this.#state === 'available' ? undefined : this.#why;
   }
 
-  /** A call gets half of the deadline, which leaves the request time to repeat it once. */
-  get timeoutMs(): number {
-    return Math.ceil(this.options.timeoutMs / 2);
-  }
-
-  /** In ms. WAIT ends before its call times out, so that its reply still arrives in time. */
-  get waitMs(): number {
-    return Math.max(1, Math.floor(this.timeoutMs * 0.8));
-  }
-
   get proof(): Proof {
     const { storeId } = this.options;
     // In a Cluster the id is in a different slot than most streams, so no script can read it. Only
     // the examination verifies it there.
     const id = this.connection.isCluster ? undefined : storeId.expected;
     return { ...this.#proof, id: id === undefined ? undefined : [storeId.key, id] };
-  }
-
-  get hasSentinels(): boolean {
-    return this.options.sentinels !== undefined;
   }
 
   handleMissingReplicas(): void {
