@@ -157,6 +157,17 @@ describe('The app beside other middleware', () => {
     }
   });
 
+  // `on-finished` marks a response that it watches with this property.
+  it('sends a text without watching its response with `on-finished`, which would take a fifth of the time', async () => {
+    let response: object = {};
+    const { url } = await followedBy((ctx) => {
+      response = ctx.res;
+      ctx.body = 'text';
+    });
+    await ask(`${url}/other`);
+    expect(response).not.to.have.property('__onFinished');
+  });
+
   it('reads no stream for a HEAD', async () => {
     let read = false;
     const { url } = await followedBy(
