@@ -55,7 +55,8 @@ export function pictureOf(rows: readonly Row[]): string {
   ]);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12">`,
-    '<style>text{fill:#1b1f23}line{stroke:#1b1f23}@media(prefers-color-scheme:dark){text{fill:#e6edf3}line{stroke:#e6edf3}}</style>',
+    '<style>text{fill:#1b1f23}line{stroke:#1b1f23}' +
+      '@media(prefers-color-scheme:dark){text{fill:#e6edf3}line{stroke:#e6edf3}}</style>',
     text(
       Math.round(x(1)),
       16,

@@ -157,7 +157,8 @@ function machine(): string {
     execFileSync('redis-server', ['--version'], { encoding: 'utf8' }),
   )![1]!;
   const date = new Date().toISOString().slice(0, 10);
-  return `${date}, ${cpus().length} cores (${cpus()[0]!.model}), Linux ${release()}, Node ${process.version}, Redis ${redis}`;
+  const cores = `${cpus().length} cores (${cpus()[0]!.model})`;
+  return `${date}, ${cores}, Linux ${release()}, Node ${process.version}, Redis ${redis}`;
 }
 
 async function main(): Promise<void> {

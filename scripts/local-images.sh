@@ -6,7 +6,8 @@
 #   docker build --network host --build-arg NODE_IMAGE=plant-store-node:local --tag plant-store .
 set -euo pipefail
 
-# import <tag> <option of docker import>... -- <program, file or folder>...: an image of these and the libraries they need.
+# import <tag> <option of docker import>... -- <program, file or folder>...
+# makes an image of these files and of the libraries that they need.
 import() {
   local tag=$1 options=() root path libraries
   shift

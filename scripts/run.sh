@@ -10,7 +10,8 @@ if [ -d src ] && [ -x node_modules/.bin/tsc ]; then
   node_modules/.bin/tsc -p tsconfig.build.json --noCheck --declaration false
   cp -R src/adapters/redis/lua dist/adapters/redis/
 elif [ ! -f "dist/$program.js" ]; then
-  echo 'plant-store: there is neither a build nor a compiler: run npm ci && npm run build, before npm prune --omit=dev' >&2
+  echo 'plant-store: there is neither a build nor a compiler:' \
+    'run npm ci && npm run build, before npm prune --omit=dev' >&2
   exit 2
 fi
 exec node "dist/$program.js" "$@"

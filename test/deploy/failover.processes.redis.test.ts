@@ -185,7 +185,7 @@ describePrograms(
 
     for (const hasFiles of [true, false])
       for (const first of ['the old', 'the new'])
-        it(`loses nothing if ${first} primary is rebooted, then the other one: servers with${hasFiles ? '' : 'out'} files`, async () => {
+        it(`loses nothing if ${first} primary is rebooted, then the other: files ${hasFiles}`, async () => {
           await startBoth(hasFiles);
           const followed = await follow('redis');
           expect(followed.code, followed.error).to.equal(hasFiles ? 0 : 1);

@@ -115,7 +115,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
       }
   });
 
-  it('closes a connection without a response or a line in the log if an instance breaks off on a used one', async () => {
+  it('closes a connection without a response or a log line if an instance breaks a used one off', async () => {
     await start(await fake());
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const again = async (id: string) => {

@@ -15,7 +15,8 @@ const ADMIN = 'redis-cli -e -u "$ADMIN_URL"';
 const GRANT = `${ADMIN} ACL SETUSER plant-store +xadd && ${ADMIN} CONFIG REWRITE`;
 const ERASE = 'plant-store events erase --user alice --yes';
 /** With the settings that the log names. */
-const SET = `for setting in "\${SETTINGS[@]}"; do ${ADMIN} CONFIG SET $setting || exit; done && ${ADMIN} CONFIG REWRITE`;
+const SET = `for setting in "\${SETTINGS[@]}"; do ${ADMIN} CONFIG SET $setting || exit; done
+  ${ADMIN} CONFIG REWRITE`;
 
 describeOwnRedis(
   'The remedy that the log and docs/operations.md name for a finding',
@@ -122,7 +123,7 @@ describeOwnRedis(
       () => Promise<unknown>,
       string | (() => unknown),
     ])[])
-      it(`ends it, also after a restart of Redis: ${finding}, ${remedy === ERASE ? 'erase' : 'correct it'}`, async () => {
+      it(`ends it, even after a restart: ${finding}, ${remedy === ERASE ? 'erase' : 'correct it'}`, async () => {
         await provoke();
         await until(() => opened.status().findings[finding]);
         if (typeof remedy === 'string') await follow(remedy);

@@ -205,7 +205,7 @@ describe('The memory of aggregates', () => {
     return { clock, store, aggregates, query, inTurn };
   }
 
-  it('is bounded in bytes, over all kinds: one that was not used again is evicted, and loaded on its next request', async () => {
+  it('is bounded in bytes over all kinds: an unused one is evicted, and loaded on its next request', async () => {
     const { aggregates, inTurn } = await memory({ a: [100], b: [100], c: [100] });
     expect(await inTurn('a', 'b', 'a', 'c')).to.equal('100 100 100 100');
     expect(aggregates.usage).to.include({

@@ -57,7 +57,9 @@ const GENERATORS = {
       console.log(status);`,
   },
   'swagger-typescript-api': {
-    generate: `swagger-typescript-api generate -p http://127.0.0.1:3000/openapi.json -n plants.ts --custom-config integers.mjs`,
+    generate:
+      'swagger-typescript-api generate -p http://127.0.0.1:3000/openapi.json -n plants.ts ' +
+      '--custom-config integers.mjs',
     program: `${HEADERS}
       import { Api } from './plants.js';
       const { plants } = new Api({ baseUrl: 'http://127.0.0.1:3000', baseApiParams: { headers } });

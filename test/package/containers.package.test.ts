@@ -97,7 +97,7 @@ describeDocker('The image', () => {
     expect(await shell).to.contain('executable file not found');
   });
 
-  it('serves as docs/operations.md starts it, without root on a read-only file system, and ends with 0 after SIGTERM', async () => {
+  it('serves as docs/operations.md starts it, not as root, on a read-only file system, until SIGTERM', async () => {
     const [command = '', ...args] = RUN.replace(':3000:3000', '::3000').split(' ');
     const id = await docker(command, '--detach', '--cap-drop', 'ALL', ...args);
     containers.push(id);

@@ -77,7 +77,12 @@ describe('The log of the service', function () {
   describePrograms({ script: 'bsdutils' }, 'on a terminal of Linux', () => {
     it('stops neither a request nor the end while Ctrl-S pauses it, and has every line after Ctrl-Q', async () => {
       const service = `${process.execPath} ${compiled()}/dist/main.js`;
-      const command = `stty cols 0; ${service} & echo $! >${path('pid')}; wait $!; echo $? >${path('new')}; mv ${path('new')} ${path('code')}`;
+      const command = `stty cols 0
+        ${service} &
+        echo $! >${path('pid')}
+        wait $!
+        echo $? >${path('new')}
+        mv ${path('new')} ${path('code')}`;
       await start('script', '-qfc', command, '/dev/null');
       let output = '';
       child.stdout!.on('data', (some) => (output += String(some)));

@@ -116,7 +116,9 @@ describeRedis('The setting', (redis) => {
     async EVENT_STORE() {
       writeFileSync(
         path('store.mjs'),
-        `export const openEventStore = () => ({ store: { read() {}, append() {} }, check: async () => ({ writes: false }), close() {} });`,
+        `const store = { read() {}, append() {} };
+        const check = async () => ({ writes: false });
+        export const openEventStore = () => ({ store, check, close() {} });`,
       );
       const { url } = await start({ EVENT_STORE: path('store.mjs') });
       expect(await (await fetch(`${url}/health/ready`)).text()).to.contain('writes_refused');

@@ -161,7 +161,8 @@ describe('events erase', () => {
   });
 
   const UNKNOWN =
-    'this version does not know all categories of the streams in the store (boxes): they may have events of the user, and were not erased';
+    'this version does not know all categories of the streams in the store (boxes): ' +
+    'they may have events of the user, and were not erased';
   const writeAgain = () => {
     const erase = store.erase.bind(store);
     store.erase = (stream) => {

@@ -119,7 +119,7 @@ describe('The app beside other middleware', () => {
     expect(app.reports[0]?.error).to.have.property('cause').that.is.instanceOf(Error);
   });
 
-  it('passes unknown requests on to middleware, which may throw an error of Koa, that Koa answers, or another', async () => {
+  it('passes unknown requests on to middleware, which may throw, and Koa answers its own errors', async () => {
     const { url, reports } = await followedBy((ctx, next) => {
       if (ctx.path === '/bug') throw new TypeError('a bug');
       if (ctx.path === '/nothing') return next();

@@ -21,7 +21,7 @@ describe('A failure of the event store', () => {
     [OutcomeUnknown, { create: 50301, delete: 50301, list: 50300 }],
     [TypeError, { list: 50000 }],
   ] as const)
-    it(`of the kind ${Failure.name} is answered by the kind of the request, without its text, and reported`, async () => {
+    it(`${Failure.name} is answered by the kind of the request, without its text, and reported`, async () => {
       const store = new MemoryEventStore();
       const app = appWith({}, store);
       const client = new HttpClient(await serve(app));
@@ -75,7 +75,7 @@ describe('A part of another author', () => {
     });
   });
 
-  it('may authenticate at once, or by a promise of another realm or library: as a user, nobody, or with a reason', async () => {
+  it('may authenticate at once, or by a promise of another realm or library, as all three results', async () => {
     for (const [found, status, reason] of [
       ['alice', 200, undefined],
       [undefined, 401, 'token_unknown'],

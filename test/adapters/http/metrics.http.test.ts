@@ -78,7 +78,7 @@ describe('The admin port', () => {
     expect(allows).to.deep.equal(['GET, HEAD, OPTIONS', null, null]);
   });
 
-  it('answers if clients have all connections of the public port; its requests are counted and logged alike', async () => {
+  it('answers if clients have all connections of the public port, and counts and logs its requests', async () => {
     const { url, adminUrl, log } = edge().service;
     const clients = [await edge().send(LIST), await edge().send(LIST)];
     for (const client of clients) await client.answer();

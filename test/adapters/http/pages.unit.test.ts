@@ -173,7 +173,7 @@ describe('The text of a list', () => {
     expect(await long()).not.to.equal(longest);
   });
 
-  it('replaces the earlier text of its user, so that requests of one user do not evict the texts of others', async () => {
+  it('replaces the earlier text of its user, so that one user cannot evict the texts of others', async () => {
     const [pages, list] = [pagesWith(THREE), listOf('Fern')];
     const bobs = await textOf(pages, BOB, listOf('Fern'));
     for (let id = 2; id < 12; id++) {
@@ -235,7 +235,7 @@ describe('The text of a list', () => {
     expect(namesIn(Buffer.from(text))).to.have.length(30);
   }).slow(4000);
 
-  it('is sent at most 32 times at once to one user, and 512 times to all, if it is long; each user has one', async () => {
+  it('is sent at most 32 times at once to a user, and 512 times to all, if it is long; each user has one', async () => {
     const pages = pagesWith();
     const sent: Readable[] = [];
     const fill = async (user: string, times: number) => {

@@ -129,7 +129,7 @@ describeOwnRedis('A Redis of a running store', (startRedis) => {
   }
 
   for (const isReadOnly of ['yes', 'no'])
-    it(`that was demoted to a replica, and may be stale, is not believed: no call is answered, with replica-read-only ${isReadOnly}`, async () => {
+    it(`that was demoted to a replica may be stale, and is not believed: replica-read-only ${isReadOnly}`, async () => {
       const { admin, url } = await start();
       await admin.config('SET', 'replica-read-only', isReadOnly);
       const stores = await Promise.all(

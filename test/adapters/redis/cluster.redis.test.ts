@@ -129,7 +129,7 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
   }
 
   for (const node of [0, 1])
-    it(`refuses the users of an emptied primary only, that has the id of the store or not: primary ${node}`, async () => {
+    it(`refuses only the users of an emptied primary, with the id of the store or without: ${node}`, async () => {
       const [mine, others] = await usersOf(node);
       await pause(500);
       const refusals = await refusalsOf(others, async () => {
@@ -156,7 +156,7 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     expect(refusals).to.deep.equal([]);
   });
 
-  it('refuses nobody of the other server while it gets all slots, and does not judge the one without slots', async () => {
+  it('refuses no user of the server that gets all slots, and ignores the one without slots', async () => {
     const [source, target] = nodes as [RedisServer, RedisServer];
     const [mine, others] = await usersOf(0);
     const [from, to] = [await nodeId(source), await nodeId(target)];

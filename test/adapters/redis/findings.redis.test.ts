@@ -70,7 +70,7 @@ describeOwnRedis('A store on Redis', (startRedis) => {
     ['replicas_missing', 'min-replicas-to-write', '1'],
     ['disk_error', 'dir', '/proc'],
   ] as const)
-    it(`finds ${finding} by the first refused write, and by an examination; nothing is written, and lists go on`, async () => {
+    it(`finds ${finding} by the first refused write and by an examination; only lists are served`, async () => {
       redis = await startRedis('--save', '3600 1', '--enable-protected-configs', 'yes');
       const [, before] = (await redis.admin.config('GET', setting)) as [string, string];
       const refused = await open({ url: redis.url, examineEveryMs: 600_000 });

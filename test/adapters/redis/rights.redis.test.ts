@@ -134,7 +134,7 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
     }
   });
 
-  it('needs each of them: one that is taken away is found by name and key, and found again when it is granted', async () => {
+  it('needs each of them: a lost one is reported with its name and key, until it is granted again', async () => {
     // An id is created only where writes can reach the replicas.
     await open({ url });
     const { log, status } = await open({ url, examineEveryMs: 50, waitReplicas: 1 });

@@ -83,7 +83,7 @@ describeOwnRedis(
       await until(async () => (await stream.read(head).catch(() => undefined))?.status === 'read');
     });
 
-    it('does not acknowledge a write that was sent when its announcement had arrived and was not read yet', async () => {
+    it('does not acknowledge a write that was sent while its announcement had arrived but was not read', async () => {
       // After the reply to this append this process reads nothing.
       head = await stream.add(head, FERN);
       beginFailover();
@@ -159,7 +159,7 @@ describeOwnRedis(
     });
 
     for (const waitReplicas of [0, 1])
-      it(`loses nothing that was acknowledged: SENTINEL FAILOVER, with ${waitReplicas} replicas that confirm`, async () => {
+      it(`loses no acknowledged write: SENTINEL FAILOVER, with ${waitReplicas} replicas that confirm`, async () => {
         const [primary, replica] = await startReplicated(startRedis, ...writable);
         const watching = (sentinel = await startSentinelOf(pathOf('sentinel'), primary));
         const store = await open({ ...throughSentinel(watching), waitReplicas, timeoutMs: 2000 });

@@ -8,49 +8,51 @@ import { CHECKS } from '../../../src/adapters/redis/server-checks';
 /** What INFO and CONFIG say of a primary that evicts nothing and syncs every write. */
 const NORMAL = `redis_version:7.0.15 role:master connected_slaves:0 maxmemory_policy:noeviction maxmemory:0
   used_memory:1000 mem_not_counted_for_evict:0 aof_enabled:1 aof_last_write_status:ok rdb_last_bgsave_status:ok
-  appendfsync:always databases:16 min-replicas-max-lag:10 min-replicas-to-write:0 save: stop-writes-on-bgsave-error:yes`;
+  appendfsync:always databases:16 min-replicas-max-lag:10 min-replicas-to-write:0 save:
+  stop-writes-on-bgsave-error:yes`;
 
 /**
  * What differs; a value may be missing, and `error` is the code of an error reply to INFO or
  * CONFIG. Then the findings with their effects, and a part of the text of the first one.
  */
 const FOUND = `
-                                                                     |
-role:slave                                                           | refuse all: replica | REDIS_URL.*REDIS_SENTINELS
-maxmemory_policy:volatile-ttl                                        | refuse all: evicts | volatile-ttl.*SET maxmemory-policy noeviction, then CONFIG REWRITE, or maxmemory-policy noeviction among
-maxmemory_policy redis_version                                       | warn: unknown_eviction | maxmemory_policy
-redis_version:6.2.14                                                 | refuse all: too_old | 6.2.14.* 7.0 or later
-redis_version:10.0.1                                                 |
-database:3                                                           |
-database:99                                                          | refuse all: missing_database | no database 99, only 0 to 15: name another one in REDIS_URL
-info:NOPERM                                                          | warn: info_forbidden | INFO is refused: grant .info
-config:DENIED                                                        | warn: unknown_fsync | appendfsync could not be read
-aof_enabled:0                                                        | warn: no_append_only_file | SET appendonly yes, and CONFIG REWRITE once
-appendfsync:everysec                                                 | warn: late_fsync | SET appendfsync always, then CONFIG REWRITE
-no-appendfsync-on-rewrite:yes                                        | warn: fsync_pauses | SET no-appendfsync-on-rewrite no, then CONFIG REWRITE
-no-appendfsync-on-rewrite:yes appendfsync:everysec                   | warn: late_fsync
-replica-read-only:no                                                 | warn: writable_replica | SET replica-read-only yes, then CONFIG REWRITE
-role:slave connected_slaves:1 maxmemory_policy:allkeys-lru aof_enabled:0 | refuse all: replica, refuse all: evicts, warn: no_append_only_file
-maxmemory:999                                                        | no writes: out_of_memory
-maxmemory:1000                                                       |
-maxmemory:999 mem_not_counted_for_evict:1                            |
-aof_last_write_status:err                                            | no writes: disk_error
-rdb_last_bgsave_status:err                                           |
-rdb_last_bgsave_status:err save:3600                                 | no writes: disk_error
-rdb_last_bgsave_status:err save:3600 stop-writes-on-bgsave-error:no  |
-min-replicas-to-write:1 min_slaves_good_slaves:0                     | no writes: replicas_missing
-waitReplicas:1                                                       | no writes: replicas_missing
-waitReplicas:1 slave10:state=online                                  |
-waitReplicas:1 slave0:state=wait_bgsave                              | no writes: replicas_missing
-waitReplicas:1 xslave0:state=online slave0x:state=online             | no writes: replicas_missing
-connected_slaves:2                                                   | warn: stale_reads | SET min-replicas-to-write 1
-connected_slaves:3 min-replicas-to-write:1 min-replicas-max-lag:1    | warn: stale_reads | SET min-replicas-to-write 2
-connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:0    | warn: stale_reads | SET min-replicas-to-write 1
-connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:4 downAfterMs:5999 | warn: stale_reads | SET min-replicas-max-lag 1
-connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:4 cluster-node-timeout:5999 | warn: stale_reads | is 4 s, and a replica may take over after 5999
+                                     |
+role:slave                           | refuse all: replica | REDIS_URL.*REDIS_SENTINELS
+maxmemory_policy:volatile-ttl        | refuse all: evicts | volatile-ttl.*SET maxmemory-policy noeviction, then
+maxmemory_policy redis_version       | warn: unknown_eviction | maxmemory_policy
+redis_version:6.2.14                 | refuse all: too_old | 6.2.14.* 7.0 or later
+redis_version:10.0.1                 |
+database:3                           |
+database:99                          | refuse all: missing_database | no database 99, only 0 to 15: name another
+info:NOPERM                          | warn: info_forbidden | INFO is refused: grant .info
+config:DENIED                        | warn: unknown_fsync | appendfsync could not be read
+aof_enabled:0                        | warn: no_append_only_file | SET appendonly yes, and CONFIG REWRITE once
+appendfsync:everysec                 | warn: late_fsync | SET appendfsync always, then CONFIG REWRITE
+no-appendfsync-on-rewrite:yes        | warn: fsync_pauses | SET no-appendfsync-on-rewrite no, then CONFIG REWRITE
+no-appendfsync-on-rewrite:yes appendfsync:everysec | warn: late_fsync
+replica-read-only:no                 | warn: writable_replica | SET replica-read-only yes, then CONFIG REWRITE
+role:slave maxmemory_policy:lru      | refuse all: replica, refuse all: evicts
+role:slave connected_slaves:1 aof_enabled:0 | refuse all: replica, warn: no_append_only_file
+maxmemory:999                        | no writes: out_of_memory
+maxmemory:1000                       |
+maxmemory:999 mem_not_counted_for_evict:1 |
+aof_last_write_status:err            | no writes: disk_error
+rdb_last_bgsave_status:err           |
+rdb_last_bgsave_status:err save:3600 | no writes: disk_error
+rdb_last_bgsave_status:err save:3600 stop-writes-on-bgsave-error:no |
+min-replicas-to-write:1 min_slaves_good_slaves:0 | no writes: replicas_missing
+waitReplicas:1                       | no writes: replicas_missing
+waitReplicas:1 slave10:state=online  |
+waitReplicas:1 slave0:state=wait_bgsave | no writes: replicas_missing
+waitReplicas:1 xslave0:state=online slave0x:state=online | no writes: replicas_missing
+connected_slaves:2                   | warn: stale_reads | SET min-replicas-to-write 1
+connected_slaves:3 min-replicas-to-write:1 min-replicas-max-lag:1 | warn: stale_reads | SET min-replicas-to-write 2
+connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:0 | warn: stale_reads | SET min-replicas-to-write 1
+connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:4 downAfterMs:5999 | warn: stale_reads | max-lag
+connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:4 cluster-node-timeout:5999 | warn: stale_reads | 5999
 connected_slaves:2 min-replicas-to-write:1 min-replicas-max-lag:3 downAfterMs:5000 |
-connected_slaves:1 min-replicas-to-write:1 min_slaves_good_slaves:1   |
-connected_slaves:1 config:NOPERM                                     | warn: unknown_fsync, warn: stale_reads
+connected_slaves:1 min-replicas-to-write:1 min_slaves_good_slaves:1 |
+connected_slaves:1 config:NOPERM     | warn: unknown_fsync, warn: stale_reads
 `;
 
 /** Names with their values; `undefined` where there is none. */

@@ -59,7 +59,7 @@ describeRedis('What a store keeps in Redis', (redis) => {
     return found;
   }
 
-  it('is exactly what decision record 0003 and the comment of the keys say, and nothing of an erased stream', async () => {
+  it('is exactly what decision record 0003 and the comment of the keys say, without erased streams', async () => {
     const [first, ...others] = encoded(
       created(plantId('9007199254740993'), 'Büschelfarn', 'indoor'),
       created(-7, '"Moss"'),

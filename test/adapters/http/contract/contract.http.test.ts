@@ -259,7 +259,7 @@ describe('The service in memory', () => {
   });
 
   for (const [path, allowed] of Object.entries(ALLOWED))
-    it(`answers 405 with Allow to other methods of ${path}, whatever field names another one, and 204 to OPTIONS`, async () => {
+    it(`answers 405 with Allow to other methods of ${path}, whatever fields say, and 204 to OPTIONS`, async () => {
       const user = service.user();
       await user.plants([1, 'Fern']);
       const headers = { 'X-HTTP-Method-Override': 'DELETE' };
@@ -278,7 +278,7 @@ describe('The service in memory', () => {
       expect((await service.user().get(path)).error, path).to.equal(40400);
   });
 
-  it('returns the request id of the request if it is well-formed, and a new one with a failure without one', async () => {
+  it('returns a well-formed request id, and a new one with a failure without one', async () => {
     const idOf = async (path: string, id: string) =>
       (await anyone({ path, headers: { 'X-Request-Id': id } })).headers['x-request-id'];
     for (const id of ['abc-123_x.y', 'x'.repeat(64)]) expect(await idOf('/', id)).to.equal(id);
