@@ -158,7 +158,7 @@ describe('The app beside other middleware', () => {
   });
 
   // `on-finished` marks a response that it watches with this property.
-  it('sends a text without watching its response with `on-finished`, which would take a fifth of the time', async () => {
+  it('sends a text without watching its response with `on-finished`, which would take long', async () => {
     let response: object = {};
     const { url } = await followedBy((ctx) => {
       response = ctx.res;
