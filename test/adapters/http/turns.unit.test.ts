@@ -23,6 +23,26 @@ describe('The scheduler', () => {
     while (started.length < 42) await turn();
   });
 
+  it('starts no further request in a turn that has taken two milliseconds', async () => {
+    let now = 0;
+    const started: Lane[] = [];
+    const scheduler = new FairScheduler({ now: () => now, after: () => () => {} });
+    const ask = (lane: Lane) => {
+      const run = () => (started.push(lane), (now += 1.5));
+      // Verifying a token takes its time only after some promises.
+      const wait = scheduler.next(lane, false)?.then(() => Promise.resolve().then(run));
+      if (wait === undefined) run();
+    };
+    for (let count = 0; count < 5; count++) ask(ADA);
+    expect(started).to.have.length(2);
+    ask(BOB);
+    await turn();
+    expect(started.slice(2)).to.deep.equal([ADA, BOB]);
+    now += 10;
+    await turn();
+    expect(started.slice(4)).to.deep.equal([ADA, ADA]);
+  });
+
   it('does one long work in a turn of the event loop, for one user after the other', async () => {
     const scheduler = new FairScheduler();
     const done: Lane[] = [];
