@@ -90,7 +90,7 @@ describe('The JSON of an event', () => {
       ] as const)
         it(`is not written with what JSON changes: ${inspect(value)}${where}`, () => {
           const message =
-            'the member value of Noted could not be read again: JSON does not hold its value';
+            'the member value of Noted could not be read again: JSON cannot represent its value';
           expect(() => loose.encode(noted(member))).to.throw(TypeError, message);
         });
 

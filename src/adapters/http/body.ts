@@ -106,7 +106,8 @@ export function bodyReader(limit: number): BodyReader {
 function problemOfBody(error: unknown, limit: number): Error {
   if (error instanceof HttpProblem) return error;
   const { status } = error as { readonly status?: number };
-  if (status === 500) return new Error('middleware in front has read the body', { cause: error });
+  if (status === 500)
+    return new Error('another middleware has already read the body', { cause: error });
   return status === 413 ? bodyTooLarge(limit) : malformedHttp();
 }
 

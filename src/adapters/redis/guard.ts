@@ -162,7 +162,9 @@ export class Guard {
 
   #distrust(objection: Exclude<Objection, 'unconfirmed'>): void {
     if (this.#state !== 'available') return;
-    this.#refuse(objection === 'identity' ? 'Redis has another store' : 'Redis was made a replica');
+    this.#refuse(
+      objection === 'identity' ? 'Redis holds a different store' : 'Redis was made a replica',
+    );
     // A server with a different store is examined on the same connection, because a reconnect would
     // lose the replies to the other calls that were refused, and their outcome would be unknown.
     if (objection === 'identity') void this.#examine();

@@ -94,7 +94,7 @@ plants/twice: event 2 of the history creates an id that is taken
   const chunks = [...plantListCodec.encode(listAfter(plants))];
   const right = { format: plantListCodec.format, head, chunks };
   const DIFFERS = 'its snapshot differs from the replay at version 2';
-  const OTHER = 'its snapshot is of another history';
+  const OTHER = 'its snapshot belongs to a different history';
   for (const [what, change, code, problem = ''] of [
     ['to which the replay leads', {}, 0],
     ['of another format', { format: 'plants-0', chunks: [] }, 0],

@@ -104,7 +104,7 @@ describe('The app beside other middleware', () => {
     expect(errorOf(await post('{"id":9007199254740993,"name":"Fern"}'))).to.equal(40003);
   });
 
-  it('reports a fault if middleware in front has read the body without passing it on', async () => {
+  it('reports a fault if another middleware has already read the body without passing it on', async () => {
     const app = appWith();
     const url = await front(async (ctx, next) => {
       ctx.req.resume();
@@ -114,7 +114,7 @@ describe('The app beside other middleware', () => {
     expect(await new HttpClient(url).create(1, 'Fern')).to.include({ error: 50000 });
     expect(app.reports[0]?.error).to.have.property(
       'message',
-      'middleware in front has read the body',
+      'another middleware has already read the body',
     );
     expect(app.reports[0]?.error).to.have.property('cause').that.is.instanceOf(Error);
   });

@@ -87,7 +87,7 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     await until(() => store.status().refusals!.includes('cluster_down'));
     await nodes[0]!.admin.call('CLUSTER', 'ADDSLOTS', 0);
     await until(() => succeeds(store.check()));
-    await until(() => store.log.includes('info Redis problem resolved: cluster down'));
+    await until(() => store.log.includes('info Redis finding resolved: cluster down'));
   });
 
   /** The users of a node, and those of the other one. */

@@ -129,7 +129,7 @@ describe('The finding of a refused call', () => {
       expect(findings.refusals, `time ${time}`).to.deep.equal([]);
       expect(log.splice(0).map((line) => line.slice(0, 30))).to.deep.equal([
         'error Redis: it has reached ma',
-        'info Redis problem resolved: o',
+        'info Redis finding resolved: o',
       ]);
     }
   });

@@ -142,7 +142,7 @@ describeRedis('What a store keeps in Redis', (redis) => {
         more: false,
       });
     const reported = opened.log.flatMap(
-      (line) => /has "([^"]*)", which is no stream/.exec(line)?.[1] ?? [],
+      (line) => /lists "([^"]*)", which is not a stream/.exec(line)?.[1] ?? [],
     );
     expect(reported).to.have.members(foreign);
   });
