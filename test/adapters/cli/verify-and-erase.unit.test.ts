@@ -32,13 +32,13 @@ describe('events verify', () => {
     await record(store, 'boxes/bob', [ADDED]);
     const out = `boxes/bob: a stream whose category this version does not know
 jars/carol: the jar is empty
-plants/never: event 1 of the history deletes an id that is free
-plants/twice: event 2 of the history creates an id that is taken
+plants/never: event 1 of the history is PlantDeleted although its id is free
+plants/twice: event 2 of the history is PlantCreated although its id is taken
 6 streams, 10 events, 3 coins, 3 plants: 4 problems.
 `;
     expect(await verify()).to.deep.equal({ code: 1, out, error: '' });
     expect((await verify('--json --user never')).out).to.equal(
-      '{"stream":"plants/never","problem":"event 1 of the history deletes an id that is free"}\n' +
+      '{"stream":"plants/never","problem":"event 1 of the history is PlantDeleted although its id is free"}\n' +
         '{"streams":1,"events":0,"plants":0,"problems":1}\n',
     );
     expect((await verify('--user bob')).out).to.match(
