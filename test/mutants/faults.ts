@@ -30,7 +30,9 @@ export const FAULTS: readonly Fault[] = readFileSync('test/mutants/faults.txt', 
   .slice(1)
   .map((entry) => {
     const [what, place, ...lines] = entry.trimEnd().split('\n');
-    const [, file, path, test, title] = /^(\S+) (\S+) @ (\S+): (.*)$/.exec(place!)!;
+    const parts = /^(\S+) (\S+) @ (\S+): (.*)$/.exec(place!);
+    if (parts === null) throw new Error(`"${what}" needs: <file> <function> @ <test file>: <title>`);
+    const [, file, path, test, title] = parts;
     const marked = (mark: string) =>
       lines
         .filter((line) => line.startsWith(mark))
