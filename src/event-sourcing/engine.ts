@@ -48,6 +48,7 @@ interface Bounds {
   readonly maxCommandBytes: number;
 }
 
+/** What all aggregates of an instance share: the store, the options, and the bounds. */
 export class Engine implements Bounds {
   readonly store: EventStore;
   readonly clock: Clock;
