@@ -31,7 +31,8 @@ export const FAULTS: readonly Fault[] = readFileSync('test/mutants/faults.txt', 
   .map((entry) => {
     const [what, place, ...lines] = entry.trimEnd().split('\n');
     const parts = /^(\S+) (\S+) @ (\S+): (.*)$/.exec(place!);
-    if (parts === null) throw new Error(`"${what}" needs: <file> <function> @ <test file>: <title>`);
+    if (parts === null)
+      throw new Error(`"${what}" needs: <file> <function> @ <test file>: <title>`);
     const [, file, path, test, title] = parts;
     const marked = (mark: string) =>
       lines
