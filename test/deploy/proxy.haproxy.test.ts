@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { PROBLEMS } from '../../src/adapters/http/problems';
+import { FAILURES } from '../../src/adapters/http/failures';
 import { HttpClient } from '../support/client';
 import { describePrograms } from '../support/programs';
 import { freePort } from '../support/redis/free-port';
@@ -110,7 +110,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
         received = [];
         const answer = await send(method);
         expect(answer.statusCode).to.equal(503);
-        if (status === 0) expect(await text(answer)).to.equal(bodyOf(PROBLEMS.outcomeUnknown));
+        if (status === 0) expect(await text(answer)).to.equal(bodyOf(FAILURES.outcomeUnknown));
         expect(received, method).to.have.length(calls);
       }
   });
@@ -170,6 +170,6 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
 
   it('has the bodies of the service', () => {
     const texts = execSync('cat deploy/haproxy.cfg deploy/haproxy-errors/*', { encoding: 'utf8' });
-    expect(Object.values(PROBLEMS).map(bodyOf)).to.include.members(texts.match(/\{"error".*?\}/g)!);
+    expect(Object.values(FAILURES).map(bodyOf)).to.include.members(texts.match(/\{"error".*?\}/g)!);
   });
 });

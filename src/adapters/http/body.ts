@@ -3,7 +3,7 @@ import bodyParser from 'koa-bodyparser';
 import type { User } from '../../application';
 import { type Context, isParsable } from './context';
 import { PerKeyCounter } from './per-key-counter';
-import { HttpProblem, PROBLEMS, closing, malformedHttp } from './problems';
+import { HttpFailure, FAILURES, closing, malformedHttp } from './failures';
 
 /**
  * How many bytes of memory the bodies of one user may take while they are being received. Each
@@ -22,7 +22,7 @@ export function requireJson(ctx: Context): void {
     (isParsable(type) && ctx.is('application/json') && /^(?:utf-?8)?$/i.test(ctx.request.charset));
   if (isJson && /^(?:identity)?$/i.test(coding)) return;
   const headers = { Accept: 'application/json', 'Accept-Encoding': 'identity' };
-  throw new HttpProblem(PROBLEMS.unsupportedBody, { headers });
+  throw new HttpFailure(FAILURES.unsupportedBody, { headers });
 }
 
 /** One of these header fields announces a body, even an empty one (RFC 9112, 6.3). */
@@ -75,7 +75,7 @@ export function bodyReader(limit: number): BodyReader {
     const count = ({ length }: Buffer) => {
       own += length + PIECE_BYTES;
       if (received.add(user, length + PIECE_BYTES) > MAX_RECEIVED)
-        req.emit('error', closing(PROBLEMS.unavailable, { reason: 'bodies' }));
+        req.emit('error', closing(FAILURES.unavailable, { reason: 'bodies' }));
     };
     try {
       // Keeps koa-bodyparser from ignoring other types and from decompressing. The route has
@@ -95,7 +95,7 @@ export function bodyReader(limit: number): BodyReader {
       // koa-bodyparser has paused the stream. The rest must be read, because the kernel would reset
       // a connection that is closed with unread bytes.
       req.resume();
-      throw problemOfBody(error, limit);
+      throw failureOfBody(error, limit);
     } finally {
       req.off('data', count);
       received.add(user, -own);
@@ -103,14 +103,14 @@ export function bodyReader(limit: number): BodyReader {
   }
 }
 
-function problemOfBody(error: unknown, limit: number): Error {
-  if (error instanceof HttpProblem) return error;
+function failureOfBody(error: unknown, limit: number): Error {
+  if (error instanceof HttpFailure) return error;
   const { status } = error as { readonly status?: number };
   if (status === 500)
     return new Error('another middleware has already read the body', { cause: error });
   return status === 413 ? bodyTooLarge(limit) : malformedHttp();
 }
 
-function bodyTooLarge(limit: number): HttpProblem {
-  return closing(PROBLEMS.bodyTooLarge, { message: `the body is larger than ${limit} bytes` });
+function bodyTooLarge(limit: number): HttpFailure {
+  return closing(FAILURES.bodyTooLarge, { message: `the body is larger than ${limit} bytes` });
 }

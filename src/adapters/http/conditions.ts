@@ -1,5 +1,5 @@
 import type { Context } from './context';
-import { HttpProblem, PROBLEMS } from './problems';
+import { HttpFailure, FAILURES } from './failures';
 
 const CODING_SUFFIX = /--?(?:gzip|br|zstd)"$/;
 
@@ -13,7 +13,7 @@ const CODING_SUFFIX = /--?(?:gzip|br|zstd)"$/;
 export function evaluateConditions(ctx: Context, etag: string): boolean {
   const { 'if-match': match, 'if-none-match': noneMatch } = ctx.req.headers;
   if (match !== undefined && match.trim() !== '*' && !parseTags(match, etag).includes(etag))
-    throw new HttpProblem(PROBLEMS.preconditionFailed);
+    throw new HttpFailure(FAILURES.preconditionFailed);
   if (noneMatch === undefined) return false;
   const isKnown =
     noneMatch.trim() === '*' || parseTags(noneMatch, etag).some((tag) => isWeaklyEqual(tag, etag));
@@ -49,5 +49,5 @@ function parseTags(condition: string, etag: string): readonly string[] {
 export function requireNoTags({ req: { headers } }: Context): void {
   const { 'if-match': match = '*', 'if-none-match': noneMatch = '*' } = headers;
   if (match.trim() !== '*' || noneMatch.trim() !== '*')
-    throw new HttpProblem(PROBLEMS.preconditionFailed);
+    throw new HttpFailure(FAILURES.preconditionFailed);
 }

@@ -8,7 +8,7 @@ import type { Listing, User } from '../../application';
 import type { Plant } from '../../domain';
 import { type Head, isSameHead } from '../../event-sourcing';
 import { PerKeyCounter } from './per-key-counter';
-import { HttpProblem, PROBLEMS } from './problems';
+import { HttpFailure, FAILURES } from './failures';
 import type { FairScheduler } from './turns';
 
 /**
@@ -82,7 +82,7 @@ export class Pages {
 
   #stream(user: User, first: Chunk, next: () => Chunk): Readable {
     if (this.#long.of(user) >= (this.sent < MAX_LONG ? MAX_LONG_EACH : 1))
-      throw new HttpProblem(PROBLEMS.unavailable, { reason: 'responses' });
+      throw new HttpFailure(FAILURES.unavailable, { reason: 'responses' });
     this.#long.add(user, 1);
     const { scheduler } = this;
     const timer = setTimeout(() => stream.destroy(), this.readTimeoutMs);

@@ -1,5 +1,5 @@
 import { type ListQuery, WHOLE_LIST } from '../../application';
-import { HttpProblem, PROBLEMS } from './problems';
+import { HttpFailure, FAILURES } from './failures';
 
 export type PageQuery = Required<ListQuery>;
 
@@ -23,7 +23,7 @@ function encodedPattern(name: string): string {
 }
 
 /**
- * Throws an {@link HttpProblem} if a known parameter is ill-formed or repeated. Unknown parameters
+ * Throws an {@link HttpFailure} if a known parameter is ill-formed or repeated. Unknown parameters
  * are ignored, because proxies and clients add their own.
  */
 export function parseQuery(querystring: string): PageQuery {
@@ -51,8 +51,8 @@ export function formatQuery({ limit, after }: PageQuery): string {
   return limit === WHOLE_LIST.limit ? cursor : `limit=${limit}&${cursor}`;
 }
 
-function badQuery(message: string): HttpProblem {
-  return new HttpProblem(PROBLEMS.badQuery, { message });
+function badQuery(message: string): HttpFailure {
+  return new HttpFailure(FAILURES.badQuery, { message });
 }
 
 /**

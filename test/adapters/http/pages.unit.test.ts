@@ -5,7 +5,7 @@ import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises'
 import { expect } from 'chai';
 import { evaluateConditions } from '../../../src/adapters/http/conditions';
 import { Pages, entityTag } from '../../../src/adapters/http/pages';
-import { HttpProblem } from '../../../src/adapters/http/problems';
+import { HttpFailure } from '../../../src/adapters/http/failures';
 import { formatQuery, parseQuery } from '../../../src/adapters/http/query';
 import { PerKeyCounter } from '../../../src/adapters/http/per-key-counter';
 import { FairScheduler, type Lane } from '../../../src/adapters/http/turns';
@@ -98,8 +98,8 @@ describe('The query of a list', () => {
       }))
         for (const sent of queries)
           expect(() => parseQuery(sent), sent)
-            .to.throw(HttpProblem, told)
-            .with.nested.property('problem.error', 40004);
+            .to.throw(HttpFailure, told)
+            .with.nested.property('failure.error', 40004);
     });
 });
 
@@ -242,7 +242,7 @@ describe('The text of a list', () => {
       for (let count = 0; count < times; count++) sent.push(await stream(pages, user));
       const refused = await rejection(stream(pages, user));
       expect(refused)
-        .to.be.instanceOf(HttpProblem)
+        .to.be.instanceOf(HttpFailure)
         .with.nested.property('details.reason', 'responses');
     };
     for (let user = 0; user < 16; user++) await fill(`user ${user}`, 32);
@@ -262,7 +262,7 @@ describe('A condition', () => {
     };
     const conditionOf = (field: string) => ({ req: { headers: { [field]: tags } } }) as never;
     expect(evaluateConditions(conditionOf('if-none-match'), '"1-c"')).to.equal(false);
-    expect(() => evaluateConditions(conditionOf('if-match'), '"1-c"')).to.throw(HttpProblem);
+    expect(() => evaluateConditions(conditionOf('if-match'), '"1-c"')).to.throw(HttpFailure);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { Authenticator, TokenReason, User } from '../../../application';
 import type { Handler } from '../context';
 import { ROOTS_OF_USERS } from '../openapi';
-import { HttpProblem, PROBLEMS } from '../problems';
+import { HttpFailure, FAILURES } from '../failures';
 
 /**
  * Matches every path below these roots, even one that does not exist, because credentials are
@@ -37,10 +37,10 @@ export function authenticate(authenticator: Authenticator): Handler {
  * Only a bearer token gets an error code. A request without credentials, or with another scheme,
  * gets the bare challenge (RFC 6750, 3.1).
  */
-function refusal(authorization: string, reason: TokenReason): HttpProblem {
+function refusal(authorization: string, reason: TokenReason): HttpFailure {
   const isBearer = /^bearer(?: |$)/i.test(authorization);
   const challenge = `Bearer realm="plants"${isBearer ? ', error="invalid_token"' : ''}`;
-  return new HttpProblem(isBearer ? PROBLEMS.badCredentials : PROBLEMS.noCredentials, {
+  return new HttpFailure(isBearer ? FAILURES.badCredentials : FAILURES.noCredentials, {
     headers: { 'WWW-Authenticate': challenge },
     reason: isBearer ? `token_${reason}` : 'no_token',
   });

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import Koa from 'koa';
 import { type Context, type Handler, sendJson } from '../context';
 import {
-  HttpProblem,
-  PROBLEMS,
+  HttpFailure,
+  FAILURES,
   isDisconnect,
   malformedHttp,
-  toProblem,
+  toFailure,
   statusOf,
-} from '../problems';
+} from '../failures';
 
 /**
  * Turns everything that a later middleware throws into a failure, and answers with a 404 if no
@@ -20,16 +20,16 @@ export function errors(): Handler {
       await next();
       const isAnswered =
         ctx.res.statusCode !== 404 || ctx.body !== undefined || ctx.respond === false;
-      if (!isAnswered) fail(ctx, new HttpProblem(PROBLEMS.noSuchPath));
+      if (!isAnswered) fail(ctx, new HttpFailure(FAILURES.noSuchPath));
     } catch (error) {
-      if (error instanceof HttpProblem) fail(ctx, error);
+      if (error instanceof HttpFailure) fail(ctx, error);
       else if (!ctx.writable && isDisconnect(error)) fail(ctx, malformedHttp());
       // Another middleware has called `ctx.throw(403)` or the like, and Koa sends that response.
       else if (error instanceof Koa.HttpError) {
         const status = ctx.headerSent ? ctx.status : error.status;
         ctx.state.failure = { status, ...(status >= 500 && { error, reason: 'bug' }) };
         throw error;
-      } else fail(ctx, toProblem(error), error);
+      } else fail(ctx, toFailure(error), error);
     }
   };
 }
@@ -39,17 +39,17 @@ export function errors(): Handler {
  *
  * @param error the fault or the bug that made the request fail, for the report.
  */
-function fail(ctx: Context, { problem, message, details }: HttpProblem, error?: unknown): void {
+function fail(ctx: Context, { failure, message, details }: HttpFailure, error?: unknown): void {
   const { headers, reason, retryAfterMs } = details;
-  const status = statusOf(problem);
+  const status = statusOf(failure);
   ctx.status = status;
   if (ctx.status !== status) {
     // Koa ignores the new status, because the rest of the request was refused meanwhile and the
     // client has that response. A bug is reported nevertheless.
-    if (problem === PROBLEMS.bug) ctx.state.failure = { reason, error };
+    if (failure === FAILURES.bug) ctx.state.failure = { reason, error };
     return;
   }
-  ctx.state.failure = { errorNumber: problem.error, reason, error };
+  ctx.state.failure = { errorNumber: failure.error, reason, error };
   // These fields describe the response that the failure replaces.
   ctx.remove('ETag');
   ctx.remove('Content-Encoding');
@@ -57,7 +57,7 @@ function fail(ctx: Context, { problem, message, details }: HttpProblem, error?: 
   if (!ctx.res.hasHeader('X-Request-Id')) ctx.set('X-Request-Id', randomUUID());
   if (status === 429 || status === 503)
     ctx.set('Retry-After', String(retryAfterSeconds(retryAfterMs)));
-  sendJson(ctx, JSON.stringify({ error: problem.error, message }));
+  sendJson(ctx, JSON.stringify({ error: failure.error, message }));
 }
 
 /**

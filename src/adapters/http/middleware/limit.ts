@@ -1,6 +1,6 @@
 import type { User } from '../../../application';
 import type { Handler, State } from '../context';
-import { HttpProblem, PROBLEMS } from '../problems';
+import { HttpFailure, FAILURES } from '../failures';
 import { PerKeyCounter } from '../per-key-counter';
 
 /**
@@ -13,7 +13,7 @@ export function limitUsers(max: number): Handler {
     const { user } = ctx.state as Partial<State>;
     if (user === undefined) return next();
     if (inFlight.of(user) >= max)
-      throw new HttpProblem(PROBLEMS.tooManyRequests, { reason: 'user_requests' });
+      throw new HttpFailure(FAILURES.tooManyRequests, { reason: 'user_requests' });
     inFlight.add(user, 1);
     const handled = next();
     const leave = () => void inFlight.add(user, -1);

@@ -1,7 +1,7 @@
 import Router, { type RouterContext } from '@koa/router';
 import type { Context, Handler, State } from '../context';
 import { METHODS, type Paths } from '../openapi';
-import { HttpProblem, PROBLEMS } from '../problems';
+import { HttpFailure, FAILURES } from '../failures';
 
 /**
  * `id` is the parameter of the path exactly as the client sent it, because the router decodes its
@@ -66,9 +66,9 @@ export function allowedBy(routes: AnyRoutes): Allowed {
   };
 }
 
-export function methodNotAllowed(allow?: string): HttpProblem {
-  return new HttpProblem(
-    PROBLEMS.methodNotAllowed,
+export function methodNotAllowed(allow?: string): HttpFailure {
+  return new HttpFailure(
+    FAILURES.methodNotAllowed,
     allow === undefined ? {} : { headers: { Allow: allow } },
   );
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Handler } from '../context';
-import { PROBLEMS, closing, malformedHttp } from '../problems';
+import { FAILURES, closing, malformedHttp } from '../failures';
 
 /**
  * A path with an optional query, in ASCII. Koa then returns `path` and `querystring` exactly as
@@ -43,7 +43,7 @@ function requireHeader(request: IncomingMessage): void {
   if (!isOld && httpVersion !== '1.1')
     throw malformedHttp('the protocol must be HTTP/1.1 or HTTP/1.0');
   const fields = rawHeaders.length / 2;
-  if (fields > MAX_FIELDS) throw closing(PROBLEMS.headersTooLarge);
+  if (fields > MAX_FIELDS) throw closing(FAILURES.headersTooLarge);
   if (fields > Object.keys(headers).length) requireSingleFields(request);
   if (headers.host === undefined ? !isOld : !AUTHORITY.test(headers.host))
     throw malformedHttp('the Host header field must be a host, and perhaps a port');

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { forbidCaching, sendJson } from '../context';
 import type { Routes } from '../middleware/route';
 import type { MetricsSource, Readiness } from '../options';
-import { HttpProblem, PROBLEMS } from '../problems';
+import { HttpFailure, FAILURES } from '../failures';
 
 export const DRAINING: Readiness = { reads: false, writes: false, reasons: ['draining'] };
 
@@ -28,7 +28,7 @@ export function healthRoutes(
         const { reads, writes, reasons = [] } = await ready();
         if (!reads) {
           const message = `the service takes no requests now: ${reasons.join(', ')}`;
-          throw new HttpProblem(PROBLEMS.unavailable, { message, reason: reasons[0] });
+          throw new HttpFailure(FAILURES.unavailable, { message, reason: reasons[0] });
         }
         sendJson(
           ctx,

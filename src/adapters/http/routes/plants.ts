@@ -7,7 +7,7 @@ import { type Context, sendJson, varyBy, whileConnected } from '../context';
 import type { Routes } from '../middleware/route';
 import { parseNewPlant } from '../new-plant';
 import { type Pages, entityTag } from '../pages';
-import { HttpProblem, PROBLEMS, REJECTIONS } from '../problems';
+import { HttpFailure, FAILURES, REJECTIONS } from '../failures';
 import { formatQuery, parseQuery } from '../query';
 import type { FairScheduler } from '../turns';
 
@@ -55,7 +55,7 @@ export function plantRoutes(
     const { rejection } = await plants.create(ctx.state.user, plant, whileConnected(ctx));
     if (rejection) {
       const isCondition = ctx.req.headers['if-none-match'] !== undefined;
-      throw isCondition ? new HttpProblem(PROBLEMS.preconditionFailed) : REJECTIONS[rejection];
+      throw isCondition ? new HttpFailure(FAILURES.preconditionFailed) : REJECTIONS[rejection];
     }
     sendJson(ctx, JSON.stringify(plant.plant));
   }
@@ -64,11 +64,11 @@ export function plantRoutes(
     requireNoTags(ctx);
     // `If-None-Match: *` can never hold: it asks that the plant not exist.
     if (ctx.req.headers['if-none-match'] !== undefined)
-      throw new HttpProblem(PROBLEMS.preconditionFailed);
+      throw new HttpFailure(FAILURES.preconditionFailed);
     // The body is read and then ignored, because a malformed request must not be executed.
     if (hasBody(ctx)) await readBody(ctx);
     const id = parsePlantId(sentId);
-    if (id === undefined) throw new HttpProblem(PROBLEMS.badPathId);
+    if (id === undefined) throw new HttpFailure(FAILURES.badPathId);
     const { rejection } = await plants.delete(ctx.state.user, id, whileConnected(ctx));
     if (rejection) throw REJECTIONS[rejection];
     ctx.status = 204;
