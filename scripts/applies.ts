@@ -2,7 +2,8 @@
 // if the page of the operations has no colour of enough contrast for a method of the OpenAPI
 // document.
 import { readFileSync } from 'node:fs';
-import { METHODS, openApi } from '../src/adapters/http/openapi';
+import { openApi } from '../src/adapters/http/openapi';
+import { METHODS } from '../src/adapters/http/operations';
 import { FAULTS, plantedIn } from '../test/mutants/faults';
 
 const problems: string[] = [];

@@ -6,7 +6,7 @@
  *     -<a line of the function>
  *     +<what replaces it>
  *
- * A function is named with what it is declared in: `Aggregate.#append`, or `plantRoutes.create` for one inside another.
+ * A function is named with what it is declared in: `Aggregate.#append`, or `bodyReader.receive` for one inside another.
  * A constant at the top of a file may stand in place of a function. White space, line breaks and trailing commas do not
  * count.
  */

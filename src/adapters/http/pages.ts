@@ -4,8 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { Listing, User } from '../../application';
-import type { Plant } from '../../domain';
+import type { User } from '../../application';
 import { type Head, isSameHead } from '../../event-sourcing';
 import { PerKeyCounter } from './per-key-counter';
 import { HttpFailure, FAILURES } from './failures';
@@ -36,6 +35,12 @@ interface CachedText {
   readonly text: Buffer;
 }
 
+/** A page of what a user has, in the order of the list. */
+export interface Listed {
+  readonly page: Iterable<object> & { readonly size: number; readonly next: number | undefined };
+  readonly head: Head;
+}
+
 export class Pages {
   readonly #cached = new Map<User, CachedText>();
   readonly #long = new PerKeyCounter<User>();
@@ -64,7 +69,7 @@ export class Pages {
   body(
     user: User,
     query: string,
-    { page, head }: Listing,
+    { page, head }: Listed,
   ): Buffer | Readable | Promise<Buffer | Readable> {
     const cached = this.#cached.get(user);
     if (cached?.query === query && isSameHead(cached.head, head)) return cached.text;
@@ -120,15 +125,15 @@ export class Pages {
 
 type Chunk = IteratorResult<string, string>;
 
-function* renderChunks(plants: Iterable<Plant>): Generator<string, string> {
+function* renderChunks(items: Iterable<object>): Generator<string, string> {
   let text = '[';
   let separator = '';
-  for (const plant of plants) {
+  for (const item of items) {
     if (text.length >= CHUNK) {
       yield text;
       text = '';
     }
-    text += separator + JSON.stringify(plant);
+    text += separator + JSON.stringify(item);
     separator = ',';
   }
   return `${text}]`;

@@ -1,6 +1,6 @@
 import type { Authenticator, TokenReason, User } from '../../../application';
 import type { Handler } from '../context';
-import { ROOTS_OF_USERS } from '../openapi';
+import { ROOTS_OF_USERS } from '../operations';
 import { HttpFailure, FAILURES } from '../failures';
 
 /**

@@ -1,6 +1,6 @@
 import cors from '@koa/cors';
 import type { Handler } from '../context';
-import { METHODS } from '../openapi';
+import { METHODS } from '../operations';
 
 /**
  * Lets pages of these origins, or of every origin with `*`, use the interface. They never may send

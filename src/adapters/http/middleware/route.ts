@@ -1,32 +1,19 @@
 import Router, { type RouterContext } from '@koa/router';
-import type { Context, Handler, State } from '../context';
-import { METHODS, type Paths } from '../openapi';
+import type { Handler, State } from '../context';
+import type { Served } from '../operation';
+import { METHODS, methodsOf } from '../operations';
 import { HttpFailure, FAILURES } from '../failures';
-
-/**
- * `id` is the parameter of the path exactly as the client sent it, because the router decodes its
- * own `params`.
- */
-export type Handle = (ctx: Context, id: string) => unknown;
-
-/** The compiler reports an operation of the OpenAPI document that has no handler here. */
-export type Routes<Path extends keyof Paths> = {
-  readonly [Each in Path]: { readonly [Method in keyof Paths[Each]]: Handle };
-};
-
-type AnyRoutes = Readonly<Record<string, Readonly<Record<string, Handle>>>>;
 
 /**
  * Paths are compared exactly: case and trailing slashes count. All routes share one router, because
  * each router and each of its layers costs time.
  */
-export function route(routes: AnyRoutes): Handler {
+export function route(served: readonly Served[]): Handler {
   const router = new Router<State>({ sensitive: true, strict: true });
-  for (const [path, operations] of Object.entries(routes))
-    for (const [method, handle] of Object.entries(operations))
-      router.register(path.replace('{id}', ':id'), [method], (ctx) =>
-        handle(ctx, (ctx as unknown as { readonly captures: readonly string[] }).captures[0]!),
-      );
+  for (const { operation, handle } of served)
+    router.register(operation.path.replace('{id}', ':id'), [operation.method], (ctx) =>
+      handle(ctx, (ctx as unknown as { readonly captures: readonly string[] }).captures[0]!),
+    );
   return router.routes() as Handler;
 }
 
@@ -53,12 +40,14 @@ export type Allowed = (target: string) => string | undefined;
  * Returns a function for the value of `Allow` at a request target. Node does not pass a request
  * with an unknown method to the app, so the router cannot find out which methods its path has.
  */
-export function allowedBy(routes: AnyRoutes): Allowed {
-  const paths = Object.entries(routes).map(([path, operations]) => {
-    const isServed = (method: string) =>
-      method === 'OPTIONS' || (method === 'HEAD' ? 'get' : method.toLowerCase()) in operations;
+export function allowedBy(served: readonly Served[]): Allowed {
+  const operations = served.map(({ operation }) => operation);
+  const paths = [...new Set(operations.map(({ path }) => path))].map((path) => {
     const pattern = new RegExp(`^${path.replaceAll('.', '[.]').replace('{id}', '[^/]+')}$`);
-    return [pattern, METHODS.filter(isServed).join(', ')] as const;
+    return [
+      pattern,
+      methodsOf(operations.filter((each) => each.path === path)).join(', '),
+    ] as const;
   });
   return (target) => {
     const [path = ''] = target.split('?');

@@ -1,58 +1,103 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { forbidCaching, sendJson } from '../context';
-import type { Routes } from '../middleware/route';
-import type { MetricsSource, Readiness } from '../options';
+import { content, json, noStore } from '../openapi-parts';
+import type { Handle, Operation, Parts } from '../operation';
+import type { Readiness } from '../options';
 import { HttpFailure, FAILURES } from '../failures';
 
 export const DRAINING: Readiness = { reads: false, writes: false, reasons: ['draining'] };
 
 export const alwaysReady = async (): Promise<Readiness> => ({ reads: true, writes: true });
 
-export function healthRoutes(
-  ready: () => Promise<Readiness>,
-): Routes<'/health/live' | '/health/ready'> {
-  return {
-    '/health/live': {
-      // A process that answers is alive, whatever the state of its store, and need not be
-      // restarted.
-      get(ctx) {
-        forbidCaching(ctx);
-        sendJson(ctx, '{"status":"live"}');
-      },
-    },
-    '/health/ready': {
-      // The service is ready if reads work, because other instances cannot write, either, if the
-      // store refuses writes. Only the body tells whether writes work.
-      async get(ctx) {
-        forbidCaching(ctx);
-        const { reads, writes, reasons = [] } = await ready();
-        if (!reads) {
-          const message = `the service takes no requests now: ${reasons.join(', ')}`;
-          throw new HttpFailure(FAILURES.unavailable, { message, reason: reasons[0] });
-        }
-        sendJson(
-          ctx,
-          JSON.stringify({ status: 'ready', reads, writes, ...(!writes && { reasons }) }),
-        );
-      },
-    },
+// A process that answers is alive, whatever the state of its store, and need not be restarted.
+const live: Handle = (ctx) => {
+  forbidCaching(ctx);
+  sendJson(ctx, '{"status":"live"}');
+};
+
+// The service is ready if reads work, because other instances cannot write, either, if the store
+// refuses writes. Only the body tells whether writes work.
+function readiness({ ready }: Pick<Parts, 'ready'>): Handle {
+  return async (ctx) => {
+    forbidCaching(ctx);
+    const { reads, writes, reasons = [] } = await ready();
+    if (!reads) {
+      const message = `the service takes no requests now: ${reasons.join(', ')}`;
+      throw new HttpFailure(FAILURES.unavailable, { message, reason: reasons[0] });
+    }
+    sendJson(ctx, JSON.stringify({ status: 'ready', reads, writes, ...(!writes && { reasons }) }));
   };
 }
 
-export function metricsRoutes(metrics?: MetricsSource): Partial<Routes<'/metrics'>> {
-  if (metrics === undefined) return {};
+function scrapes({ metrics }: Pick<Parts, 'metrics'>): Handle | undefined {
+  if (metrics === undefined) return undefined;
   const scrape = shared(() => metrics.text());
-  return {
-    '/metrics': {
-      async get(ctx) {
-        forbidCaching(ctx);
-        const text = await scrape();
-        ctx.set('Content-Type', metrics.contentType);
-        ctx.body = text;
-      },
-    },
+  return async (ctx) => {
+    forbidCaching(ctx);
+    const text = await scrape();
+    ctx.set('Content-Type', metrics.contentType);
+    ctx.body = text;
   };
 }
+
+const METRIC = 'http_request_duration_seconds_count{method="GET",route="/plants",status="200"} 7\n';
+
+export const HEALTH_OPERATIONS: readonly Operation<Pick<Parts, 'ready' | 'metrics'>>[] = [
+  {
+    method: 'get',
+    path: '/health/live',
+    handler: () => live,
+    needsUser: false,
+    failures: [],
+    described: {
+      operationId: 'live',
+      summary: 'Liveness',
+      description: 'Whether the process serves requests. It needs no store.',
+      tags: ['Service'],
+      responses: {
+        200: {
+          description: 'The process serves requests.',
+          headers: noStore,
+          content: json('Live', { example: { status: 'live' } }),
+        },
+      },
+    },
+  },
+  {
+    method: 'get',
+    path: '/health/ready',
+    handler: readiness,
+    needsUser: false,
+    failures: ['unavailable'],
+    described: {
+      operationId: 'ready',
+      summary: 'Readiness',
+      description: 'Whether lists succeed now, and whether writes do.',
+      tags: ['Service'],
+      responses: {
+        200: {
+          description: 'Lists succeed.',
+          headers: noStore,
+          content: json('Ready', { example: { status: 'ready', reads: true, writes: true } }),
+        },
+      },
+    },
+  },
+  {
+    method: 'get',
+    path: '/metrics',
+    handler: scrapes,
+    needsUser: false,
+    failures: [],
+    described: {
+      operationId: 'metrics',
+      summary: 'Metrics',
+      description: 'Metrics of this instance, in the text format of Prometheus.',
+      tags: ['Service'],
+      responses: { 200: content('Metrics.', 'text/plain; version=0.0.4; charset=utf-8', METRIC) },
+    },
+  },
+];
 
 /**
  * After a scrape, the next one waits this many times as long as the scrape took, but at most

@@ -6,51 +6,136 @@ import { gzip } from 'node:zlib';
 import { type Context, forbidCaching, isParsable, sendJson } from '../context';
 import { DOCS_INITIALIZER, sendDocsPage } from '../docs-page';
 import { evaluateConditions } from '../conditions';
-import { downloadLimit } from '../downloads';
-import type { Routes } from '../middleware/route';
-import { openApi } from '../openapi';
-import type { AppOptions } from '../options';
+import {
+  NAME,
+  VERSION,
+  content,
+  ifNoneMatch,
+  json,
+  noSniff,
+  noStore,
+  optional,
+  required,
+  tagged,
+} from '../openapi-parts';
+import type { Handle, Operation, Parts } from '../operation';
 
-export function aboutRoutes({ metrics, swaggerUi }: AppOptions): Routes<'/' | '/openapi.json'> {
-  const served = Object.entries(openApi.paths).filter(([path]) => metrics || path !== '/metrics');
-  const document = JSON.stringify({ ...openApi, paths: Object.fromEntries(served) });
-  return {
-    '/': {
-      get(ctx) {
-        forbidCaching(ctx);
-        ctx.vary('Accept');
-        const { title: name, version } = openApi.info;
-        const isNegotiated = swaggerUi !== undefined && isParsable(ctx.req.headers.accept);
-        const isBrowser = isNegotiated && ctx.accepts('json', 'html') === 'html';
-        if (isBrowser) ctx.redirect('docs');
-        else
-          sendJson(ctx, JSON.stringify({ name, version, docs: 'docs', openapi: 'openapi.json' }));
-      },
-    },
-    '/openapi.json': { get: file('application/json', async () => Buffer.from(document)) },
+function about({ swaggerUi }: Parts): Handle {
+  return (ctx) => {
+    forbidCaching(ctx);
+    ctx.vary('Accept');
+    const isNegotiated = swaggerUi !== undefined && isParsable(ctx.req.headers.accept);
+    const isBrowser = isNegotiated && ctx.accepts('json', 'html') === 'html';
+    if (isBrowser) ctx.redirect('docs');
+    else sendJson(ctx, JSON.stringify(ABOUT));
   };
 }
 
-export function docsRoutes(readTimeoutMs: number, swaggerUi?: string) {
-  if (swaggerUi === undefined) return {};
-  // Only the files of Swagger UI are long.
-  const limit = downloadLimit(readTimeoutMs);
-  const published = (name: string, type: string) => {
+const ABOUT = { name: NAME, version: VERSION, docs: 'docs', openapi: 'openapi.json' };
+
+/** Serves a file of Swagger UI. Only these files are long. */
+function published(name: string, type: string): Operation['handler'] {
+  return ({ swaggerUi, limitDownload }) => {
+    if (swaggerUi === undefined) return undefined;
     const send = file(`${type}; charset=utf-8`, () => readFile(join(swaggerUi, name)));
-    const get = async (ctx: Context) => {
+    return async (ctx) => {
       await send(ctx);
-      limit(ctx);
+      limitDownload(ctx);
     };
-    return { get };
   };
-  return {
-    '/docs': { get: sendDocsPage },
-    '/docs/initializer.js': {
-      get: file('text/javascript; charset=utf-8', async () => Buffer.from(DOCS_INITIALIZER)),
+}
+
+const aboutFields = {
+  ...noStore,
+  Vary: required('The request fields that the content depends on.', '^Accept$'),
+  Location: optional('The page, relative to this URL.', '^docs$'),
+};
+
+const fileFields = { ...tagged('no-cache', 'Accept-Encoding'), ...noSniff };
+
+const pageFields = {
+  ...noStore,
+  ...noSniff,
+  'Content-Security-Policy': optional(
+    'A page may load and connect to this service only.',
+    "^default-src 'none'; ",
+  ),
+};
+
+export const META_OPERATIONS: readonly Operation[] = [
+  {
+    method: 'get',
+    path: '/',
+    handler: about,
+    needsUser: false,
+    failures: [],
+    described: {
+      operationId: 'aboutService',
+      summary: 'About the service',
+      description: 'Links to the documentation, relative to this URL.',
+      tags: ['Service'],
+      responses: {
+        200: {
+          description: 'Names and links.',
+          headers: aboutFields,
+          content: json('Service', { example: ABOUT }),
+        },
+        302: content(
+          'The documentation, for browsers.',
+          'text/html; charset=utf-8',
+          'Redirecting to docs.',
+          aboutFields,
+        ),
+      },
     },
-    '/docs/swagger-ui.css': published('swagger-ui.css', 'text/css'),
-    '/docs/swagger-ui-bundle.js': published('swagger-ui-bundle.js', 'text/javascript'),
-  };
+  },
+  {
+    method: 'get',
+    path: '/openapi.json',
+    handler: ({ document }) =>
+      file('application/json', async () => Buffer.from(JSON.stringify(document()))),
+    needsUser: false,
+    failures: ['preconditionFailed', 'unavailable'],
+    described: {
+      operationId: 'openApi',
+      summary: 'This document',
+      description: 'The OpenAPI document of this service.',
+      tags: ['Service'],
+      parameters: [ifNoneMatch],
+      responses: {
+        200: content('The document.', 'application/json', { openapi: '3.1.1' }, fileFields),
+        304: { description: 'Unchanged.', headers: fileFields },
+      },
+    },
+  },
+  {
+    method: 'get',
+    path: '/docs',
+    handler: ({ swaggerUi }) => (swaggerUi === undefined ? undefined : sendDocsPage),
+    needsUser: false,
+    failures: ['noSuchPath'],
+    described: {
+      operationId: 'docs',
+      summary: 'Documentation',
+      description: 'This document in Swagger UI, to try in a browser.',
+      tags: ['Service'],
+      responses: {
+        200: content('The page.', 'text/html; charset=utf-8', '<!doctype html>', pageFields),
+      },
+    },
+  },
+  partOfPage('initializer.js', ({ swaggerUi }) =>
+    swaggerUi === undefined
+      ? undefined
+      : file('text/javascript; charset=utf-8', async () => Buffer.from(DOCS_INITIALIZER)),
+  ),
+  partOfPage('swagger-ui.css', published('swagger-ui.css', 'text/css')),
+  partOfPage('swagger-ui-bundle.js', published('swagger-ui-bundle.js', 'text/javascript')),
+];
+
+/** The OpenAPI document does not describe the files of the page. */
+function partOfPage(name: string, handler: Operation['handler']): Operation {
+  return { method: 'get', path: `/docs/${name}`, handler, needsUser: false, failures: [] };
 }
 
 const compress = promisify<Buffer, Buffer>(gzip);

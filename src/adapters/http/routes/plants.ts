@@ -1,50 +1,18 @@
-import { Readable } from 'node:stream';
-import { type PlantStore, WHOLE_LIST } from '../../../application';
 import { parsePlantId } from '../../../domain';
-import { type BodyReader, hasBody, requireJson } from '../body';
-import { evaluateConditions, requireNoTags } from '../conditions';
-import { type Context, sendJson, varyBy, whileConnected } from '../context';
-import type { Routes } from '../middleware/route';
+import { hasBody, requireJson } from '../body';
+import { requireNoTags } from '../conditions';
+import { sendJson, whileConnected } from '../context';
+import { LIST_FAILURES, LIST_PARAMETERS, listHandler, listResponses } from '../list';
 import { parseNewPlant } from '../new-plant';
-import { type Pages, entityTag } from '../pages';
-import { HttpFailure, FAILURES, REJECTIONS } from '../failures';
-import { formatQuery, parseQuery } from '../query';
-import type { FairScheduler } from '../turns';
+import { common, json } from '../openapi-parts';
+import type { Handle, Operation, Parts } from '../operation';
+import { FERN } from '../plant-schema';
+import { HttpFailure, FAILURES, REJECTIONS, rejectionsOf } from '../failures';
 
 const LONG_BODY = 8 * 1024;
 
-export function plantRoutes(
-  plants: PlantStore,
-  pages: Pages,
-  readBody: BodyReader,
-  scheduler: FairScheduler,
-): Routes<'/plants' | '/plants/{id}'> {
-  async function list(ctx: Context): Promise<void> {
-    const { user } = ctx.state;
-    const { limit, after } = parseQuery(ctx.querystring);
-    const listing = await plants.list(user, { limit, after }, whileConnected(ctx));
-    const { next } = listing.page;
-    const etag = entityTag(listing.head);
-    const isKnown = evaluateConditions(ctx, etag);
-    // All queries whose limit cuts nothing off have the same page, so they share its cached text.
-    const query = formatQuery({ limit: next === undefined ? WHOLE_LIST.limit : limit, after });
-    const body = isKnown ? undefined : await pages.body(user, query, listing);
-    ctx.set('Cache-Control', 'private, no-cache');
-    ctx.set('ETag', etag);
-    varyBy(ctx, 'Authorization');
-    // The link is relative, because only the client knows the URL that it has requested: a proxy
-    // may have changed the path. With limit=0 there is no link, because the links would never end.
-    if (next !== undefined && limit > 0)
-      ctx.set('Link', `<?${formatQuery({ limit, after: next })}>; rel="next"`);
-    if (body === undefined) return;
-    sendJson(ctx, body);
-    // A reset shows the client that the list is incomplete, even over HTTP/1.0, which has no
-    // chunks.
-    if (body instanceof Readable && ctx.method !== 'HEAD')
-      body.once('close', () => body.readableEnded || ctx.req.socket.resetAndDestroy());
-  }
-
-  async function create(ctx: Context): Promise<void> {
+function create({ plants, readBody, scheduler }: Parts): Handle {
+  return async (ctx) => {
     requireNoTags(ctx);
     requireJson(ctx);
     const body = await readBody(ctx);
@@ -58,9 +26,11 @@ export function plantRoutes(
       throw isCondition ? new HttpFailure(FAILURES.preconditionFailed) : REJECTIONS[rejection];
     }
     sendJson(ctx, JSON.stringify(plant.plant));
-  }
+  };
+}
 
-  async function remove(ctx: Context, sentId: string): Promise<void> {
+function remove({ plants, readBody }: Parts): Handle {
+  return async (ctx, sentId) => {
     requireNoTags(ctx);
     // `If-None-Match: *` can never hold: it asks that the plant not exist.
     if (ctx.req.headers['if-none-match'] !== undefined)
@@ -72,7 +42,97 @@ export function plantRoutes(
     const { rejection } = await plants.delete(ctx.state.user, id, whileConnected(ctx));
     if (rejection) throw REJECTIONS[rejection];
     ctx.status = 204;
-  }
-
-  return { '/plants': { get: list, post: create }, '/plants/{id}': { delete: remove } };
+  };
 }
+
+const plantId = {
+  name: 'id',
+  in: 'path',
+  required: true,
+  description:
+    'From −2⁶³ to 2⁶³−1, in canonical form: ' +
+    'no leading zeros, plus sign, fraction or percent-encoding, and not `-0`.',
+  schema: { type: 'integer', format: 'int64' },
+  example: 1,
+};
+
+export const PLANT_OPERATIONS: readonly Operation[] = [
+  {
+    method: 'post',
+    path: '/plants',
+    handler: create,
+    needsUser: true,
+    failures: [
+      ...rejectionsOf('CreatePlant'),
+      'invalidBody',
+      'malformedJson',
+      'preconditionFailed',
+      'unsupportedBody',
+      'outcomeUnknown',
+    ],
+    described: {
+      operationId: 'createPlant',
+      summary: 'Create a plant',
+      description:
+        'The client chooses the id, and keeps it before it sends the request: no response contains it. ' +
+        'After a 50301, a 500, or no response of this service the outcome is unknown: ' +
+        'send the same request again. 200 then means that the plant exists, once; ' +
+        '40003 (41200 with `If-None-Match: *`) means that a living plant has the id, ' +
+        'and another client of the same user may have created it.',
+      tags: ['Plants'],
+      requestBody: {
+        required: true,
+        description: 'JSON in UTF-8, without a content encoding. No member may occur twice.',
+        content: json('NewPlant', { example: { id: 1, ...FERN } }),
+      },
+      responses: {
+        200: {
+          description: 'The plant was created.',
+          headers: common,
+          content: json('Plant', { example: FERN }),
+        },
+      },
+    },
+  },
+  {
+    method: 'get',
+    path: '/plants',
+    handler: ({ plants, pages }) => listHandler(plants, pages),
+    needsUser: true,
+    failures: LIST_FAILURES,
+    described: {
+      operationId: 'listPlants',
+      summary: 'List plants',
+      description:
+        'All plants that the user has access to, in order of creation. Unknown parameters are ignored. ' +
+        'If `limit` truncates the list, `Link` has the URL of the next page. ' +
+        'A client that follows the links gets every plant that lives throughout exactly once.',
+      tags: ['Plants'],
+      parameters: LIST_PARAMETERS,
+      responses: listResponses(
+        'The plants of the user.',
+        json('Plants', { example: [FERN, { name: 'Monstera' }] }),
+      ),
+    },
+  },
+  {
+    method: 'delete',
+    path: '/plants/{id}',
+    handler: remove,
+    needsUser: true,
+    failures: [...rejectionsOf('DeletePlant'), 'badPathId', 'preconditionFailed', 'outcomeUnknown'],
+    described: {
+      operationId: 'deletePlant',
+      summary: 'Delete a plant',
+      description:
+        'Its id can then be used again. ' +
+        'After a 50301, a 500, or no response of this service the outcome is unknown: ' +
+        'send the same request again. 204 and 40401 then mean that no plant has the id. ' +
+        'If another client of the same user created the id again in between, ' +
+        'the repetition deletes that plant.',
+      tags: ['Plants'],
+      parameters: [plantId],
+      responses: { 204: { description: 'The plant was deleted.', headers: common } },
+    },
+  },
+];

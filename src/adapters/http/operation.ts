@@ -1,0 +1,72 @@
+import type { PlantStore } from '../../application';
+import type { BodyReader } from './body';
+import type { Context } from './context';
+import type { MetricsSource, Readiness } from './options';
+import type { Pages } from './pages';
+import type { FailureName } from './failures';
+import type { FairScheduler } from './turns';
+
+/**
+ * One operation of the interface. The router, `Allow`, CORS, the OpenAPI document and who needs a
+ * user follow from it.
+ */
+export interface Operation<Needed = Parts> {
+  readonly method: 'get' | 'put' | 'post' | 'patch' | 'delete';
+  readonly path: string;
+  /** If one operation needs a user, so does every path that begins with the same segment. */
+  readonly needsUser: boolean;
+  /** The failures of this operation, besides those that every operation may have. */
+  readonly failures: readonly FailureName[];
+  /** Its part of the OpenAPI document. The files of the page for people have none. */
+  readonly described?: Described;
+  /** Returns `undefined` if the app lacks a part without which the operation does not exist. */
+  readonly handler: (parts: Needed) => Handle | undefined;
+}
+
+interface Described {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  readonly parameters?: readonly object[];
+  readonly requestBody?: object;
+  /** The responses that are not failures. */
+  readonly responses: Readonly<Record<number, object>>;
+}
+
+/**
+ * `id` is the parameter of the path exactly as the client sent it, because the router decodes its
+ * own `params`.
+ */
+export type Handle = (ctx: Context, id: string) => unknown;
+
+/** What the handlers of an app use. */
+export interface Parts {
+  readonly plants: PlantStore;
+  readonly pages: Pages;
+  readonly readBody: BodyReader;
+  readonly scheduler: FairScheduler;
+  readonly ready: () => Promise<Readiness>;
+  readonly metrics: MetricsSource | undefined;
+  readonly swaggerUi: string | undefined;
+  /** Bounds the downloads that their clients do not read. */
+  readonly limitDownload: (ctx: Context) => void;
+  /** Returns the OpenAPI document of the operations that the app serves. */
+  readonly document: () => object;
+}
+
+export interface Served {
+  readonly operation: Operation<never>;
+  readonly handle: Handle;
+}
+
+/** Returns the operations that an app with these parts serves. */
+export function servedBy<Needed>(
+  operations: readonly Operation<Needed>[],
+  parts: Needed,
+): readonly Served[] {
+  return operations.flatMap((operation) => {
+    const handle = operation.handler(parts);
+    return handle ? [{ operation, handle }] : [];
+  });
+}

@@ -1,0 +1,30 @@
+import type { Operation } from './operation';
+import { HEALTH_OPERATIONS } from './routes/health';
+import { META_OPERATIONS } from './routes/meta';
+import { PLANT_OPERATIONS } from './routes/plants';
+
+/** All operations, in the order in which the OpenAPI document shows them. */
+export const OPERATIONS: readonly Operation[] = [
+  ...PLANT_OPERATIONS,
+  ...META_OPERATIONS,
+  ...HEALTH_OPERATIONS,
+];
+
+/** The methods that any path serves, in the order in which `Allow` lists them. */
+export const METHODS = methodsOf(OPERATIONS);
+
+/** The methods of one path, or of several. A path that serves GET serves HEAD, and every path OPTIONS. */
+export function methodsOf(operations: readonly Pick<Operation, 'method'>[]): readonly string[] {
+  const served = new Set<string>(operations.map(({ method }) => method.toUpperCase()));
+  if (served.has('GET')) served.add('HEAD');
+  return ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS'].filter(
+    (method) => served.has(method) || method === 'OPTIONS',
+  );
+}
+
+/** The first segments of the paths that need a user. */
+export const ROOTS_OF_USERS: readonly string[] = [
+  ...new Set(
+    OPERATIONS.filter(({ needsUser }) => needsUser).map(({ path }) => path.split('/')[1]!),
+  ),
+];
