@@ -19,7 +19,7 @@ export function messagesOf(error: unknown): readonly string[] {
 }
 
 /** Describes an error and its causes on one line, without a stack trace. */
-export function causeOf(error: unknown): string {
+export function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return [error.name, ...messagesOf(error)].join(': ');
 }
