@@ -19,8 +19,8 @@ interface Version {
 
 const today: Version = { domain, application };
 
-/** The modules of this version again, with an optional member `light`. */
-function withLight(): Version {
+/** The modules of this version again, with an optional member `soil`. */
+function withSoil(): Version {
   const load = createRequire(__filename);
   const loaded = { ...load.cache };
   const isOfVersion = (path: string) => /[\\/]src[\\/](?:domain|application)[\\/]/.test(path);
@@ -28,9 +28,9 @@ function withLight(): Version {
     Reflect.deleteProperty(load.cache, path);
   const plant = load('../../src/domain/plant') as { MEMBERS: object; MEMBER_NAMES: string[] };
   Object.assign(plant.MEMBERS, {
-    light: { optional: true, minLength: 0, description: 'The light it needs.' },
+    soil: { optional: true, minLength: 0, description: 'The soil it needs.' },
   });
-  plant.MEMBER_NAMES.push('light');
+  plant.MEMBER_NAMES.push('soil');
   const later = {
     domain: load('../../src/domain'),
     application: load('../../src/application'),
@@ -40,7 +40,7 @@ function withLight(): Version {
 }
 
 describe('During an upgrade to a version with a further member, on one store', () => {
-  const later = withLight();
+  const later = withSoil();
   const ada = application.parseUser('ada')!;
   const clock = new ManualClock();
   const snapshots = new MemorySnapshots();
@@ -67,12 +67,12 @@ describe('During an upgrade to a version with a further member, on one store', (
       },
       async list() {
         const [{ page }] = await Promise.all([plants.list(ada), clock.pass(0).then(settled)]);
-        return [...page] as (domain.Plant & { light?: string })[];
+        return [...page] as (domain.Plant & { soil?: string })[];
       },
     };
   }
-  const lights = (plants: readonly { light?: string }[]) =>
-    plants.filter(({ light }) => light === 'shade').length;
+  const soils = (plants: readonly { soil?: string }[]) =>
+    plants.filter(({ soil }) => soil === 'sand').length;
 
   it('no instance loses it: the earlier one answers no list without it, and replaces no snapshot with it', async () => {
     const earlier = started(today);
@@ -84,7 +84,7 @@ describe('During an upgrade to a version with a further member, on one store', (
     expect(upgraded.outcomes, 'reads the snapshot of the earlier version').to.deep.equal([
       'restored',
     ]);
-    await upgraded.create(101, 100, { light: 'shade' });
+    await upgraded.create(101, 100, { soil: 'sand' });
     expect(upgraded.outcomes).to.include('saved');
     const saved = snapshots.kept.get('plants/ada');
 
@@ -95,7 +95,7 @@ describe('During an upgrade to a version with a further member, on one store', (
     expect(snapshots.kept.get('plants/ada')).to.equal(saved);
 
     const restarted = started(later);
-    expect(lights(await restarted.list())).to.equal(100);
+    expect(soils(await restarted.list())).to.equal(100);
     expect(restarted.outcomes).to.deep.equal(['restored']);
   });
 });

@@ -3,6 +3,8 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { FAILURES } from '../../src/adapters/http';
+import { OPERATIONS } from '../../src/adapters/http/operations';
 import { variables } from '../../src/service/config';
 
 const read = (file: string) => readFileSync(file, 'utf8');
@@ -32,6 +34,7 @@ interface Pod {
     },
   ];
 }
+const HTTP_PAGE = 'docs/http-api.md';
 const POD = 'deploy/kubernetes/deployment.yaml';
 const { template } = (
   parse(read(POD)) as { spec: { template: { metadata: { labels: object }; spec: Pod } } }
@@ -227,6 +230,28 @@ const AGREEMENTS: readonly (readonly [
     (bound) =>
       expect(read('src/adapters/metrics/index.ts').match(/(?<=[[ ])[\d.]+(?=[\],])/g)).to.include(
         bound,
+      ),
+  ],
+  [
+    'the page of the HTTP interface has each failure, whose number no other failure has',
+    () => [
+      ...new Set(
+        [...read(HTTP_PAGE).matchAll(/^\| \d{3} \| ([\d, ]+) \|/gm)].flatMap(([, numbers]) =>
+          numbers!.split(', ').map(Number),
+        ),
+      ),
+    ],
+    (numbers) => expect(numbers).to.have.members(Object.values(FAILURES).map(({ error }) => error)),
+  ],
+  [
+    'the page of the HTTP interface has each operation of a user',
+    () =>
+      OPERATIONS.filter(({ needsUser }) => needsUser).map(
+        ({ method, path }) => `${method.toUpperCase()} ${path}`,
+      ),
+    (operations) =>
+      expect(read(HTTP_PAGE).match(/(?<=`)[A-Z]+ \/[^?\s`]*/g)).to.include.members(
+        operations as string[],
       ),
   ],
   [

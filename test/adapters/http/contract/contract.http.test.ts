@@ -4,6 +4,7 @@
  */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { openApi } from '../../../../src/adapters/http/openapi';
 import { type HttpRequest, exchange } from '../../../support/client';
 import { startWatched } from '../../../support/watched-service';
 import { behaviour, tested } from './behaviour';
@@ -256,6 +257,11 @@ describe('The service in memory', () => {
       for (const sent of FAULTY)
         expect((await anyone(sent)).error, JSON.stringify(sent)).to.equal(40100);
     });
+  });
+
+  it('is asked at every path of the OpenAPI document', () => {
+    const asked = Object.keys(ALLOWED).map((path) => path.replace(/\/1$/, '/{id}'));
+    expect(asked).to.have.members(Object.keys(openApi.paths));
   });
 
   for (const [path, allowed] of Object.entries(ALLOWED))
