@@ -89,8 +89,11 @@ describe('The admin port', () => {
     expect(log.join('')).to.match(/"level":20.*"route":"\/health\/live"/);
 
     // Refused are connections beyond their number, and one with too many requests.
-    await (await RawSocket.open(url)).ended();
     edge().store.delayMs = FOR_EVER_MS;
+    for (const client of clients) client.send(LIST);
+    // The service reads both requests before it answers this.
+    expect(await statusOf(`${adminUrl}/health/live`)).to.equal(200);
+    await (await RawSocket.open(url)).ended();
     await clients[0]!.send(LIST.repeat(1100)).ended();
     expect(await metricOf(adminUrl!, 'http_refused_connections_total')).to.equal(2);
   });
