@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import bodyParser from 'koa-bodyparser';
 import type { User } from '../../application';
-import { type Context, isParsable } from './context';
+import { type Context, isParsable, userOf } from './context';
 import { PerKeyCounter } from './per-key-counter';
 import { HttpFailure, FAILURES, closing, malformedHttp } from './failures';
 
@@ -70,7 +70,9 @@ export function bodyReader(limit: number): BodyReader {
     return receive(ctx);
   };
 
-  async function receive({ req, state: { user } }: Context): Promise<Buffer> {
+  async function receive(ctx: Context): Promise<Buffer> {
+    const { req } = ctx;
+    const user = userOf(ctx);
     let own = 0;
     const count = ({ length }: Buffer) => {
       own += length + PIECE_BYTES;

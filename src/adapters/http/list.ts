@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { type ListQuery, type User, WHOLE_LIST } from '../../application';
 import type { CallOptions } from '../../event-sourcing';
 import { evaluateConditions } from './conditions';
-import { sendJson, varyBy, whileConnected } from './context';
+import { sendJson, userOf, varyBy, whileConnected } from './context';
 import { ifNoneMatch, optional, tagged, text } from './openapi-parts';
 import type { Handle } from './operation';
 import { type Listed, type Pages, entityTag } from './pages';
@@ -49,7 +49,7 @@ export interface Lists {
 
 export function listHandler(lists: Lists, pages: Pages): Handle {
   return async (ctx) => {
-    const { user } = ctx.state;
+    const user = userOf(ctx);
     const { limit, after } = parseQuery(ctx.querystring);
     const listing = await lists.list(user, { limit, after }, whileConnected(ctx));
     const { next } = listing.page;

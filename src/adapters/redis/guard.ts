@@ -23,7 +23,7 @@ export interface GuardOptions extends ClientOptions {
    * What the guard does while no store id is expected: nothing, or adopt the id that it finds, or
    * also create an id if it finds none.
    */
-  readonly adoptsId: 'no' | 'existing' | 'or new';
+  readonly adoptsId: 'no' | 'existing' | 'create';
   readonly report: ReportFinding;
   readonly waitReplicas: number;
   readonly examineEveryMs: number;
@@ -91,7 +91,7 @@ export class Guard {
     const { adoptsId, storeId, findings } = this.options;
     // Nothing is written before the store has an id, because without one nobody could tell this
     // store from a different one later. Only the connection that writes creates the id.
-    if (adoptsId === 'or new' && storeId.expected === undefined) {
+    if (adoptsId === 'create' && storeId.expected === undefined) {
       const problem = findings.textOf('missing_right') ?? findings.textOf('replicas_missing');
       const why = problem ?? 'Redis refuses to create one';
       throw new StoreUnavailable(`the store has no id yet, and ${why}`, {
@@ -200,7 +200,7 @@ export class Guard {
     const { adoptsId, storeId, examineEveryMs, clock } = this.options;
     // The next examination comes soon while the store has no id, because nothing is written before
     // it has one. A replica that confirmed a new id too late may confirm it now.
-    const hasId = adoptsId !== 'or new' || storeId.expected !== undefined;
+    const hasId = adoptsId !== 'create' || storeId.expected !== undefined;
     const isSettled = this.#state === 'available' && this.#refusedNodes.size === 0 && hasId;
     this.#cancelTimer = clock.after(
       isSettled ? examineEveryMs : Math.min(RETRY_MS, examineEveryMs),
@@ -261,7 +261,7 @@ export class Guard {
     const { client, isCluster } = this.connection;
     const creation = adoptsId !== 'no' && {
       creates:
-        adoptsId === 'or new' && !found.some(({ name }) => CHECKS[name].effect === 'no writes'),
+        adoptsId === 'create' && !found.some(({ name }) => CHECKS[name].effect === 'no writes'),
       ...{ keys: keyCount, waitReplicas, waitMs: this.waitMs },
     };
     const verified = storeId.verify(client, creation || undefined);

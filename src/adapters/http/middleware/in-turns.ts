@@ -10,7 +10,7 @@ const WITHOUT_USER = Symbol('without user');
  * counts for the user of the request before.
  */
 export function inTurns(scheduler: FairScheduler): Handler {
-  const states = new WeakMap<Socket, Partial<State>>();
+  const states = new WeakMap<Socket, State>();
   return ({ req, state }, next) => {
     const latest = states.get(req.socket);
     states.set(req.socket, state);

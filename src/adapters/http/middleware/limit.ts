@@ -1,5 +1,5 @@
 import type { User } from '../../../application';
-import type { Handler, State } from '../context';
+import type { Handler } from '../context';
 import { HttpFailure, FAILURES } from '../failures';
 import { PerKeyCounter } from '../per-key-counter';
 
@@ -10,7 +10,7 @@ import { PerKeyCounter } from '../per-key-counter';
 export function limitUsers(max: number): Handler {
   const inFlight = new PerKeyCounter<User>();
   return (ctx, next) => {
-    const { user } = ctx.state as Partial<State>;
+    const { user } = ctx.state;
     if (user === undefined) return next();
     if (inFlight.of(user) >= max)
       throw new HttpFailure(FAILURES.tooManyRequests, { reason: 'user_requests' });

@@ -1,7 +1,7 @@
 import { parsePlantId } from '../../../domain';
 import { hasBody, requireJson } from '../body';
 import { requireNoTags } from '../conditions';
-import { sendJson, whileConnected } from '../context';
+import { sendJson, userOf, whileConnected } from '../context';
 import { LIST_FAILURES, LIST_PARAMETERS, listHandler, listResponses } from '../list';
 import { parseNewPlant } from '../new-plant';
 import { common, json } from '../openapi-parts';
@@ -19,8 +19,8 @@ function create({ plants, readBody, scheduler }: Parts): Handle {
     const plant =
       body.length < LONG_BODY
         ? parseNewPlant(body)
-        : await scheduler.do(ctx.state.user, () => parseNewPlant(body));
-    const { rejection } = await plants.create(ctx.state.user, plant, whileConnected(ctx));
+        : await scheduler.do(userOf(ctx), () => parseNewPlant(body));
+    const { rejection } = await plants.create(userOf(ctx), plant, whileConnected(ctx));
     if (rejection) {
       const isCondition = ctx.req.headers['if-none-match'] !== undefined;
       throw isCondition ? new HttpFailure(FAILURES.preconditionFailed) : REJECTIONS[rejection];
@@ -39,7 +39,7 @@ function remove({ plants, readBody }: Parts): Handle {
     if (hasBody(ctx)) await readBody(ctx);
     const id = parsePlantId(sentId);
     if (id === undefined) throw new HttpFailure(FAILURES.badPathId);
-    const { rejection } = await plants.delete(ctx.state.user, id, whileConnected(ctx));
+    const { rejection } = await plants.delete(userOf(ctx), id, whileConnected(ctx));
     if (rejection) throw REJECTIONS[rejection];
     ctx.status = 204;
   };
