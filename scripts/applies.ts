@@ -1,16 +1,26 @@
-// Fails if a planted fault no longer applies to the source, so that nobody learns that from CI, or
-// if the page of the operations has no colour of enough contrast for a method of the OpenAPI
-// document.
-import { readFileSync } from 'node:fs';
+// Fails if a planted fault no longer applies to the source, or if no test has the title that must
+// find it, so that nobody learns that from CI. Fails, too, if the page of the operations has no
+// colour of enough contrast for a method of the OpenAPI document.
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { openApi } from '../src/adapters/http/openapi';
 import { METHODS } from '../src/adapters/http/operations';
 import { FAULTS, plantedIn } from '../test/mutants/faults';
 
 const problems: string[] = [];
 
+// The title may come from a contract, or from a script of steps.
+const tests = ['test', 'src/testing'].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(?:ts|txt)$/.test(name) && !name.endsWith('faults.txt'))
+    .map((name) => readFileSync(join(folder, name), 'utf8')),
+);
+
 for (const fault of FAULTS)
   try {
     plantedIn(readFileSync(fault.file, 'utf8'), fault);
+    if (!tests.some((text) => text.includes(fault.title)))
+      throw new Error(`no test has the title "${fault.title}"`);
   } catch (error) {
     problems.push(`the planted fault "${fault.what}": ${(error as Error).message}`);
   }
