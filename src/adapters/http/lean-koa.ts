@@ -37,6 +37,7 @@ export class LeanKoa extends Koa<State> {
         // A client that disconnects is not an error of the service.
         if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') this.emit('error', error, ctx);
       });
+    // Koa begins with a 404, and here its middleware sets the status again that ours have chosen.
     else await handleRequest.call(this, ctx, async () => (res.statusCode = statusCode));
   }
 }

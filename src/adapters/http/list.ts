@@ -5,7 +5,7 @@ import type { CallOptions } from '../../event-sourcing';
 import { evaluateConditions } from './conditions';
 import { sendJson, userOf, varyBy, whileConnected } from './context';
 import { ifNoneMatch, optional, tagged, text } from './openapi-parts';
-import type { Handle } from './operation';
+import type { Endpoint } from './operation';
 import { type Listed, type Pages, entityTag } from './pages';
 import type { FailureName } from './failures';
 import { formatQuery, parseQuery } from './query';
@@ -47,7 +47,7 @@ export interface Lists {
   list(user: User, query: ListQuery, options: CallOptions): Promise<Listed>;
 }
 
-export function listHandler(lists: Lists, pages: Pages): Handle {
+export function listHandler(lists: Lists, pages: Pages): Endpoint {
   return async (ctx) => {
     const user = userOf(ctx);
     const { limit, after } = parseQuery(ctx.querystring);

@@ -19,8 +19,11 @@ export interface Operation<Needed = Parts> {
   readonly failures: readonly FailureName[];
   /** Its part of the OpenAPI document. The files of the page for people have none. */
   readonly described?: Described;
-  /** Returns `undefined` if the app lacks a part without which the operation does not exist. */
-  readonly handler: (parts: Needed) => Handle | undefined;
+  /**
+   * Returns what answers a request in this app, or `undefined` if the app lacks a part without which
+   * the operation does not exist.
+   */
+  readonly endpoint: (parts: Needed) => Endpoint | undefined;
 }
 
 interface Described {
@@ -38,9 +41,9 @@ interface Described {
  * `id` is the parameter of the path exactly as the client sent it, because the router decodes its
  * own `params`.
  */
-export type Handle = (ctx: Context, id: string) => unknown;
+export type Endpoint = (ctx: Context, id: string) => unknown;
 
-/** What the handlers of an app use. */
+/** What the endpoints of an app use. */
 export interface Parts {
   readonly plants: PlantStore;
   readonly pages: Pages;
@@ -55,9 +58,10 @@ export interface Parts {
   readonly document: () => object;
 }
 
+/** An operation with its endpoint. `never`, because its parts are bound already. */
 export interface Served {
   readonly operation: Operation<never>;
-  readonly handle: Handle;
+  readonly endpoint: Endpoint;
 }
 
 /** Returns the operations that an app with these parts serves. */
@@ -66,7 +70,7 @@ export function servedBy<Needed>(
   parts: Needed,
 ): readonly Served[] {
   return operations.flatMap((operation) => {
-    const handle = operation.handler(parts);
-    return handle ? [{ operation, handle }] : [];
+    const endpoint = operation.endpoint(parts);
+    return endpoint ? [{ operation, endpoint }] : [];
   });
 }

@@ -10,7 +10,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...HEALTH_OPERATIONS,
 ];
 
-/** The methods that any path serves, in the order in which `Allow` lists them. */
+/** The methods that at least one path serves, in the order in which `Allow` lists them. */
 export const METHODS = methodsOf(OPERATIONS);
 
 /** The methods of one path, or of several. A path that serves GET serves HEAD, and every path OPTIONS. */
@@ -22,8 +22,8 @@ export function methodsOf(operations: readonly Pick<Operation, 'method'>[]): rea
   );
 }
 
-/** The first segments of the paths that need a user. */
-export const ROOTS_OF_USERS: readonly string[] = [
+/** The first segments of the paths that need a user, such as `plants`. */
+export const SEGMENTS_WITH_USERS: readonly string[] = [
   ...new Set(
     OPERATIONS.filter(({ needsUser }) => needsUser).map(({ path }) => path.split('/')[1]!),
   ),

@@ -123,6 +123,7 @@ export class Pages {
   }
 }
 
+/** The last chunk of a page is what the generator returns, so a short page is `done` at first. */
 type Chunk = IteratorResult<string, string>;
 
 function* renderChunks(items: Iterable<object>): Generator<string, string> {
@@ -160,6 +161,7 @@ const TAG_CHARACTERS = /^[!#-~]{1,128}$/;
  * identifies one page of it.
  */
 export function entityTag({ version, commit }: Head): string {
+  // The head of a list that was never changed has an empty commit.
   if (version === 0 || TAG_CHARACTERS.test(commit)) return `"${version}-${commit}"`;
   return `"${version}-${createHash('sha256').update(commit, 'utf16le').digest('base64url')}"`;
 }

@@ -15,6 +15,7 @@ const PARAMETER = new RegExp(
   'g',
 );
 
+/** For each letter, a pattern of the letter itself and of its encoded form: `l` or `%6c`, `%6C`. */
 function encodedPattern(name: string): string {
   return name.replaceAll(/./g, (letter) => {
     const hex = letter.charCodeAt(0).toString(16);

@@ -10,7 +10,7 @@ describe('The scheduler', () => {
     const scheduler = new FairScheduler();
     const started: Lane[] = [];
     const ask = (lane: Lane, isFirst = false) => {
-      const wait = scheduler.next(lane, isFirst);
+      const wait = scheduler.admit(lane, isFirst);
       if (wait) void wait.then(() => started.push(lane));
       else started.push(lane);
     };
@@ -30,7 +30,7 @@ describe('The scheduler', () => {
     const ask = (lane: Lane) => {
       const run = () => (started.push(lane), (now += 1.5));
       // Verifying a token takes its time only after some promises.
-      const wait = scheduler.next(lane, false)?.then(() => Promise.resolve().then(run));
+      const wait = scheduler.admit(lane, false)?.then(() => Promise.resolve().then(run));
       if (wait === undefined) run();
     };
     for (let count = 0; count < 5; count++) ask(ADA);
@@ -68,7 +68,7 @@ describe('The scheduler', () => {
       scheduler.do(ADA, () => {
         now += ms;
         done++;
-        if (isShared) void scheduler.next(BOB, false);
+        if (isShared) void scheduler.admit(BOB, false);
       });
     const all = [work(20, true), work(30, false), work(40, true), work(50, false)];
     for (const [doneSoFar, ms] of [

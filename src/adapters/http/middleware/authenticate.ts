@@ -1,13 +1,13 @@
 import type { Authenticator, TokenReason, User } from '../../../application';
 import type { Handler } from '../context';
-import { ROOTS_OF_USERS } from '../operations';
+import { SEGMENTS_WITH_USERS } from '../operations';
 import { HttpFailure, FAILURES } from '../failures';
 
 /**
  * Matches every path below these roots, even one that does not exist, because credentials are
  * checked before the path.
  */
-const NEEDS_USER = new RegExp(`^/(?:${ROOTS_OF_USERS.join('|')})(?:[/?]|$)`);
+const NEEDS_USER = new RegExp(`^/(?:${SEGMENTS_WITH_USERS.join('|')})(?:[/?]|$)`);
 
 // RFC 6750, 2.1: the scheme in any case, one or more spaces, then a token68.
 const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;

@@ -24,6 +24,7 @@ export function crossOrigin(origins: readonly string[]): Handler {
   // A function that chooses the origin would be awaited. Meanwhile the rest of a malformed body
   // could be refused, and the page could not read that failure.
   const listed = new Map(origins.map((origin) => [origin, allow(origin)]));
+  // As a text, '' would mean every origin.
   const others = allow(() => '');
   return (ctx, next) => (listed.get(ctx.get('Origin')) ?? others)(ctx, next);
 }

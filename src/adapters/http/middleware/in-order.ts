@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { Handler } from '../context';
 
-interface Line {
+interface Queue {
   isBusy: boolean;
   readonly waiting: (() => void)[];
 }
@@ -12,29 +12,28 @@ interface Line {
  * order. Requests that still wait when the connection closes are not executed.
  */
 export function inOrder(): Handler {
-  const lines = new WeakMap<Socket, Line>();
+  const queues = new WeakMap<Socket, Queue>();
   return (ctx, next) => {
     const { socket } = ctx.req;
-    const line = lines.get(socket) ?? { isBusy: false, waiting: [] };
-    const { isBusy, waiting } = line;
-    if (!isBusy) lines.set(socket, line);
+    let queue = queues.get(socket);
+    if (queue === undefined) queues.set(socket, (queue = { isBusy: false, waiting: [] }));
+    const { isBusy, waiting } = queue;
     const resumeNext = () => {
       const resume = waiting.shift();
       if (resume) resume();
-      else line.isBusy = false;
+      else queue.isBusy = false;
     };
     const execute = (): unknown => {
       if (!socket.writable) {
         resumeNext();
         return;
       }
-      // Node emits `close` once it has sent this response, which is the next one, or when the
-      // connection closes.
+      // Node sends this response next, and emits `close` after it, or when the connection closes.
       ctx.res.on('close', resumeNext);
       return next();
     };
     if (isBusy) return new Promise<void>((resume) => waiting.push(resume)).then(execute);
-    line.isBusy = true;
+    queue.isBusy = true;
     return execute();
   };
 }

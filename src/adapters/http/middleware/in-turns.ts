@@ -10,12 +10,13 @@ const WITHOUT_USER = Symbol('without user');
  * counts for the user of the request before.
  */
 export function inTurns(scheduler: FairScheduler): Handler {
-  const states = new WeakMap<Socket, State>();
+  // `authenticate` adds the user to a state later.
+  const previousStates = new WeakMap<Socket, State>();
   return ({ req, state }, next) => {
-    const latest = states.get(req.socket);
-    states.set(req.socket, state);
-    const lane = latest === undefined ? FIRST_REQUESTS : (latest.user ?? WITHOUT_USER);
-    const turn = scheduler.next(lane, latest === undefined);
+    const previous = previousStates.get(req.socket);
+    previousStates.set(req.socket, state);
+    const lane = previous === undefined ? FIRST_REQUESTS : (previous.user ?? WITHOUT_USER);
+    const turn = scheduler.admit(lane, previous === undefined);
     return turn === undefined ? next() : turn.then(next);
   };
 }

@@ -1,5 +1,6 @@
 import type { Context, Handler } from '../context';
 import type { RequestReport } from '../options';
+import { failureOfRest } from '../refusals';
 import { readTraceparent } from './request-id';
 
 export function report(tell: (request: RequestReport, ctx: Context) => void): Handler {
@@ -8,7 +9,9 @@ export function report(tell: (request: RequestReport, ctx: Context) => void): Ha
     try {
       await next();
     } finally {
-      const { user, failure } = ctx.state;
+      const { user } = ctx.state;
+      const ofRest = failureOfRest(ctx.res);
+      const failure = ofRest ? { ...ctx.state.failure, ...ofRest } : ctx.state.failure;
       tell(
         {
           requestId: ctx.response.get('X-Request-Id') || undefined,

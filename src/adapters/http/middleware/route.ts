@@ -10,9 +10,9 @@ import { HttpFailure, FAILURES } from '../failures';
  */
 export function route(served: readonly Served[]): Handler {
   const router = new Router<State>({ sensitive: true, strict: true });
-  for (const { operation, handle } of served)
+  for (const { operation, endpoint } of served)
     router.register(operation.path.replace('{id}', ':id'), [operation.method], (ctx) =>
-      handle(ctx, (ctx as unknown as { readonly captures: readonly string[] }).captures[0]!),
+      endpoint(ctx, (ctx as unknown as { readonly captures: readonly string[] }).captures[0]!),
     );
   return router.routes() as Handler;
 }
@@ -34,13 +34,14 @@ export const otherMethods: Handler = (ctx, next) => {
   ctx.status = 204;
 };
 
-export type Allowed = (target: string) => string | undefined;
+/** Returns the value of `Allow` at a request target; `undefined` if nothing is there. */
+export type AllowAt = (target: string) => string | undefined;
 
 /**
  * Returns a function for the value of `Allow` at a request target. Node does not pass a request
  * with an unknown method to the app, so the router cannot find out which methods its path has.
  */
-export function allowedBy(served: readonly Served[]): Allowed {
+export function allowedBy(served: readonly Served[]): AllowAt {
   const operations = served.map(({ operation }) => operation);
   const paths = [...new Set(operations.map(({ path }) => path))].map((path) => {
     const pattern = new RegExp(`^${path.replaceAll('.', '[.]').replace('{id}', '[^/]+')}$`);

@@ -3,12 +3,12 @@ import type { Handler } from '../context';
 import { FAILURES, closing, malformedHttp } from '../failures';
 
 /**
- * A path with an optional query, in ASCII. Koa then returns `path` and `querystring` exactly as
- * they were sent.
+ * A path with an optional query, in printable ASCII without `#`, or `*`. Koa then returns `path` and
+ * `querystring` exactly as they were sent.
  */
 const PLAIN_TARGET = /^(?:\/[!"$-~]*|\*)$/;
-/** Origin-form or absolute-form (RFC 9112, 3.2), in ASCII, without a fragment. */
-const TARGET = /^(?:https?:\/\/([^/?#]+))?(\/[!"$->@-~]*)?(\?[!"$-~]*)?$/i;
+/** Absolute-form (RFC 9112, 3.2.2), in printable ASCII: authority, path without `?`, and query. */
+const ABSOLUTE_TARGET = /^https?:\/\/([^/?#]+)(\/[!"$->@-~]*)?(\?[!"$-~]*)?$/i;
 /**
  * A name or an address, with an optional zone and an optional port (RFC 3986, 3.2, without
  * userinfo; RFC 6874). It may be empty.
@@ -23,14 +23,14 @@ const SINGLE_FIELDS = ['host', 'authorization', 'content-type'];
 
 /**
  * Refuses requests that Node's parser accepts although HTTP/1.1 forbids them, and headers with too
- * many fields. Afterwards `ctx.url` is a path with an optional query.
+ * many fields. Afterwards `ctx.url` is a path with an optional query, or `*`.
  */
 export function wellFormed(): Handler {
   return (ctx, next) => {
     requireHeader(ctx.req);
     if (PLAIN_TARGET.test(ctx.req.url!)) return next();
-    const target = TARGET.exec(ctx.url);
-    if (!target?.[1] || !AUTHORITY.test(target[1]))
+    const target = ABSOLUTE_TARGET.exec(ctx.url);
+    if (!target || !AUTHORITY.test(target[1]!))
       throw malformedHttp('the request target must be a path, or a URL of http');
     ctx.url = (target[2] ?? '/') + (target[3] ?? '');
     return next();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { forbidCaching, sendJson } from '../context';
 import { content, json, noStore } from '../openapi-parts';
-import type { Handle, Operation, Parts } from '../operation';
+import type { Endpoint, Operation, Parts } from '../operation';
 import type { Readiness } from '../options';
 import { HttpFailure, FAILURES } from '../failures';
 
@@ -10,14 +10,14 @@ export const DRAINING: Readiness = { reads: false, writes: false, reasons: ['dra
 export const alwaysReady = async (): Promise<Readiness> => ({ reads: true, writes: true });
 
 // A process that answers is alive, whatever the state of its store, and need not be restarted.
-const live: Handle = (ctx) => {
+const live: Endpoint = (ctx) => {
   forbidCaching(ctx);
   sendJson(ctx, '{"status":"live"}');
 };
 
 // The service is ready if reads work, because other instances cannot write, either, if the store
 // refuses writes. Only the body tells whether writes work.
-function readiness({ ready }: Pick<Parts, 'ready'>): Handle {
+function readiness({ ready }: Pick<Parts, 'ready'>): Endpoint {
   return async (ctx) => {
     forbidCaching(ctx);
     const { reads, writes, reasons = [] } = await ready();
@@ -29,7 +29,7 @@ function readiness({ ready }: Pick<Parts, 'ready'>): Handle {
   };
 }
 
-function scrapes({ metrics }: Pick<Parts, 'metrics'>): Handle | undefined {
+function scrapes({ metrics }: Pick<Parts, 'metrics'>): Endpoint | undefined {
   if (metrics === undefined) return undefined;
   const scrape = shared(() => metrics.text());
   return async (ctx) => {
@@ -46,7 +46,7 @@ export const HEALTH_OPERATIONS: readonly Operation<Pick<Parts, 'ready' | 'metric
   {
     method: 'get',
     path: '/health/live',
-    handler: () => live,
+    endpoint: () => live,
     needsUser: false,
     failures: [],
     described: {
@@ -66,7 +66,7 @@ export const HEALTH_OPERATIONS: readonly Operation<Pick<Parts, 'ready' | 'metric
   {
     method: 'get',
     path: '/health/ready',
-    handler: readiness,
+    endpoint: readiness,
     needsUser: false,
     failures: ['unavailable'],
     described: {
@@ -86,7 +86,7 @@ export const HEALTH_OPERATIONS: readonly Operation<Pick<Parts, 'ready' | 'metric
   {
     method: 'get',
     path: '/metrics',
-    handler: scrapes,
+    endpoint: scrapes,
     needsUser: false,
     failures: [],
     described: {

@@ -18,9 +18,9 @@ import {
   required,
   tagged,
 } from '../openapi-parts';
-import type { Handle, Operation, Parts } from '../operation';
+import type { Endpoint, Operation, Parts } from '../operation';
 
-function about({ swaggerUi }: Parts): Handle {
+function about({ swaggerUi }: Parts): Endpoint {
   return (ctx) => {
     forbidCaching(ctx);
     ctx.vary('Accept');
@@ -34,7 +34,7 @@ function about({ swaggerUi }: Parts): Handle {
 const ABOUT = { name: NAME, version: VERSION, docs: 'docs', openapi: 'openapi.json' };
 
 /** Serves a file of Swagger UI. Only these files are long. */
-function published(name: string, type: string): Operation['handler'] {
+function published(name: string, type: string): Operation['endpoint'] {
   return ({ swaggerUi, limitDownload }) => {
     if (swaggerUi === undefined) return undefined;
     const send = file(`${type}; charset=utf-8`, () => readFile(join(swaggerUi, name)));
@@ -66,7 +66,7 @@ export const META_OPERATIONS: readonly Operation[] = [
   {
     method: 'get',
     path: '/',
-    handler: about,
+    endpoint: about,
     needsUser: false,
     failures: [],
     described: {
@@ -92,7 +92,7 @@ export const META_OPERATIONS: readonly Operation[] = [
   {
     method: 'get',
     path: '/openapi.json',
-    handler: ({ document }) =>
+    endpoint: ({ document }) =>
       file('application/json', async () => Buffer.from(JSON.stringify(document()))),
     needsUser: false,
     failures: ['preconditionFailed', 'unavailable'],
@@ -111,7 +111,7 @@ export const META_OPERATIONS: readonly Operation[] = [
   {
     method: 'get',
     path: '/docs',
-    handler: ({ swaggerUi }) => (swaggerUi === undefined ? undefined : sendDocsPage),
+    endpoint: ({ swaggerUi }) => (swaggerUi === undefined ? undefined : sendDocsPage),
     needsUser: false,
     failures: ['noSuchPath'],
     described: {
@@ -134,8 +134,8 @@ export const META_OPERATIONS: readonly Operation[] = [
 ];
 
 /** The OpenAPI document does not describe the files of the page. */
-function partOfPage(name: string, handler: Operation['handler']): Operation {
-  return { method: 'get', path: `/docs/${name}`, handler, needsUser: false, failures: [] };
+function partOfPage(name: string, endpoint: Operation['endpoint']): Operation {
+  return { method: 'get', path: `/docs/${name}`, endpoint, needsUser: false, failures: [] };
 }
 
 const compress = promisify<Buffer, Buffer>(gzip);

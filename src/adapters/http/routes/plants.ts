@@ -5,13 +5,13 @@ import { sendJson, userOf, whileConnected } from '../context';
 import { LIST_FAILURES, LIST_PARAMETERS, listHandler, listResponses } from '../list';
 import { parseNewPlant } from '../new-plant';
 import { common, json } from '../openapi-parts';
-import type { Handle, Operation, Parts } from '../operation';
+import type { Endpoint, Operation, Parts } from '../operation';
 import { FERN } from '../plant-schema';
 import { HttpFailure, FAILURES, REJECTIONS, rejectionsOf } from '../failures';
 
 const LONG_BODY = 8 * 1024;
 
-function create({ plants, readBody, scheduler }: Parts): Handle {
+function create({ plants, readBody, scheduler }: Parts): Endpoint {
   return async (ctx) => {
     requireNoTags(ctx);
     requireJson(ctx);
@@ -29,7 +29,7 @@ function create({ plants, readBody, scheduler }: Parts): Handle {
   };
 }
 
-function remove({ plants, readBody }: Parts): Handle {
+function remove({ plants, readBody }: Parts): Endpoint {
   return async (ctx, sentId) => {
     requireNoTags(ctx);
     // `If-None-Match: *` can never hold: it asks that the plant not exist.
@@ -60,7 +60,7 @@ export const PLANT_OPERATIONS: readonly Operation[] = [
   {
     method: 'post',
     path: '/plants',
-    handler: create,
+    endpoint: create,
     needsUser: true,
     failures: [
       ...rejectionsOf('CreatePlant'),
@@ -97,7 +97,7 @@ export const PLANT_OPERATIONS: readonly Operation[] = [
   {
     method: 'get',
     path: '/plants',
-    handler: ({ plants, pages }) => listHandler(plants, pages),
+    endpoint: ({ plants, pages }) => listHandler(plants, pages),
     needsUser: true,
     failures: LIST_FAILURES,
     described: {
@@ -118,7 +118,7 @@ export const PLANT_OPERATIONS: readonly Operation[] = [
   {
     method: 'delete',
     path: '/plants/{id}',
-    handler: remove,
+    endpoint: remove,
     needsUser: true,
     failures: [...rejectionsOf('DeletePlant'), 'badPathId', 'preconditionFailed', 'outcomeUnknown'],
     described: {

@@ -106,7 +106,8 @@ describe('A request that its client interrupts', () => {
     if (status === undefined) return;
     expect(answers.map((answer) => answer.status)).to.deep.equal([status]);
     expect(answers[0]!.fields.get('x-request-id')).to.equal('mine');
-    expect(reports[0]).to.include({ status, requestId: 'mine' });
+    expect(reports[0]).to.include({ status, requestId: 'mine', errorNumber: status * 100 });
+    expect(reports[0]!.path).to.match(/^\/(?:plants|other)/);
   }
 
   for (const way of Object.keys(INTERRUPTIONS)) {
