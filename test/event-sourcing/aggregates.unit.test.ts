@@ -10,6 +10,7 @@ import {
   Aggregates,
   type AggregatesOptions,
   SNAPSHOT_EVERY,
+  type SnapshotOptions,
   streamOf,
   timeOf,
 } from '../../src/event-sourcing';
@@ -177,7 +178,10 @@ describe('The memory of aggregates', () => {
   const MAX_BYTES = 25_000;
 
   /** @param sums of each stream, by its id: the events, one to a page. */
-  async function memory(sums: Readonly<Record<string, readonly number[]>>) {
+  async function memory(
+    sums: Readonly<Record<string, readonly number[]>>,
+    snapshots?: SnapshotOptions,
+  ) {
     const clock = new ManualClock();
     const store = new ScriptedStore(codec, 1);
     for (const [id, each] of Object.entries(sums))
@@ -189,6 +193,7 @@ describe('The memory of aggregates', () => {
       schedule: undefined,
       timeoutMs: TIMEOUT_MS,
       maxBytes: MAX_BYTES,
+      snapshots,
     };
     const { aggregates, sum } = given(options);
     const query = (id: string) => new Pending(sum(id));
@@ -235,6 +240,25 @@ describe('The memory of aggregates', () => {
     expect(both.find(({ error }) => error)!.error).to.have.property('reason', 'loading');
     expect(await inTurn('a', 'b', 'a', 'b')).to.equal('200 200 200 200');
     expect(aggregates.usage).to.include({ streams: 1, bytes: 22_048 });
+  });
+
+  it('is within its bound again once the snapshot of a stream is saved, which is not evicted meanwhile', async () => {
+    const snapshots = new MemorySnapshots();
+    let save = () => {};
+    snapshots.save = () => new Promise((resolve) => (save = () => resolve(true)));
+    const { aggregates, query } = await memory(
+      { a: Array<number>(10).fill(4), b: [20] },
+      { store: snapshots, every: 10 },
+    );
+    const both = ['a', 'b'].map(query);
+    await settled();
+    expect(both.map(({ outcome }) => outcome)).to.deep.equal(['40', '20']);
+    for (let times = 0; times < 4; times++) await aggregates.execute(counterKind, 'b', 40);
+    await settled();
+    expect(aggregates.usage).to.include({ streams: 2, bytes: 26_096, evictions: 0 });
+    save();
+    await settled();
+    expect(aggregates.usage).to.include({ streams: 1, bytes: 6048, evictions: 1 });
   });
 
   it('keeps a history that is loading while no request waits for it, until it is loaded', async () => {
