@@ -1,9 +1,10 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { evaluateConditions } from '../../../src/adapters/http/conditions';
+import { downloadLimit } from '../../../src/adapters/http/downloads';
 import { Pages, entityTag } from '../../../src/adapters/http/pages';
 import { HttpFailure } from '../../../src/adapters/http/failures';
 import { formatQuery, parseQuery } from '../../../src/adapters/http/query';
@@ -173,6 +174,18 @@ describe('The text of a list', () => {
     expect(await long()).not.to.equal(longest);
   });
 
+  it('counts as the newest once it was replaced, by a longer text, too', async () => {
+    const pages = pagesWith(THREE);
+    const ask = (user: string, name: string) =>
+      textOf(pages, user as User, listOf(name), '', `commit of ${name}`);
+    for (const user of ['1', '2', '3']) await ask(user, 'Fern');
+    const replaced = await ask('1', 'Moss');
+    await ask('4', 'Fern');
+    expect(await ask('1', 'Moss')).to.equal(replaced);
+    await ask('3', 'x'.repeat(1000));
+    expect(pages.bytes).to.be.at.most(THREE);
+  });
+
   it('replaces the earlier text of its user, so that one user cannot evict the texts of others', async () => {
     const [pages, list] = [pagesWith(THREE), listOf('Fern')];
     const bobs = await textOf(pages, BOB, listOf('Fern'));
@@ -263,6 +276,29 @@ describe('A condition', () => {
     const conditionOf = (field: string) => ({ req: { headers: { [field]: tags } } }) as never;
     expect(evaluateConditions(conditionOf('if-none-match'), '"1-c"')).to.equal(false);
     expect(() => evaluateConditions(conditionOf('if-match'), '"1-c"')).to.throw(HttpFailure);
+  });
+});
+
+describe('The downloads that may not have been read', () => {
+  it('count those of a connection once, so that the address with the most of them loses one', () => {
+    const limit = downloadLimit(60_000);
+    const reset: string[] = [];
+    const connect = (remoteAddress: string) =>
+      Object.assign(new EventEmitter(), {
+        remoteAddress,
+        bytesRead: 0,
+        resetAndDestroy: () => reset.push(remoteAddress),
+      });
+    const download = (socket = connect('many')) =>
+      limit({ method: 'GET', length: 2 ** 20, req: { socket } } as never);
+    for (let count = 0; count < 32; count++) download(connect('few'));
+    const again = connect('many');
+    for (let count = 0; count < 2; count++) download(again);
+    for (let count = 0; count < 32; count++) download();
+    again.emit('close');
+    reset.length = 0;
+    download();
+    expect(reset).to.deep.equal(['many']);
   });
 });
 
