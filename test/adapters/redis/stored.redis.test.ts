@@ -24,7 +24,7 @@ import {
 } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
-import { FERN, type Opened, openedPerTest } from './opened';
+import { FERN, type Opened, REFUSED, openedPerTest } from './opened';
 
 const ALICE = plantsOf('alice');
 /**
@@ -145,6 +145,14 @@ describeRedis('What a store keeps in Redis', (redis) => {
       (line) => /lists "([^"]*)", which is not a stream/.exec(line)?.[1] ?? [],
     );
     expect(reported).to.have.members(foreign);
+  });
+
+  it('is left as it is by an erasure that fails', async () => {
+    await opened.append();
+    await redis.admin.set(new Keys(prefix).of(ALICE).events, 'no stream');
+    const before = await content();
+    expect(await rejection(opened.index.erase(ALICE))).to.include(REFUSED);
+    expect(await content()).to.deep.equal(before);
   });
 
   describe('of a snapshot', () => {

@@ -13,12 +13,14 @@ it frees memory.
 ]]
 local keysOfCall = 4
 local function call(key, args)
+  -- This comes before the first write, because it fails without the right to XLEN, or if the key is
+  -- not a stream.
+  local events = redis.call('XLEN', KEYS[key + 1])
   touch(KEYS[key], '')
   -- The time of the last erasure is stored below 0, where no reader of the index looks; erasure.lua
   -- reads it.
   redis.call('ZADD', KEYS[key], string.format('-%d', args[1]), 'erased')
   redis.call('ZREM', KEYS[key], memberOf(KEYS[key + 1], KEYS[key]))
-  local events = redis.call('XLEN', KEYS[key + 1])
   redis.call('UNLINK', KEYS[key + 1], KEYS[key + 2], KEYS[key + 3])
   return events
 end
