@@ -17,11 +17,12 @@ describeRedis('An append to Redis', (redis) => {
   let opened: Opened;
   let stream: Stream;
   let key: string;
+  let index: string;
   beforeEach(async () => {
     const keyPrefix = `${redis.prefix}-${randomUUID()}`;
     opened = await open({ url: redis.url, keyPrefix });
     stream = opened.stream();
-    key = new Keys(keyPrefix).of(stream.name).events;
+    ({ events: key, index } = new Keys(keyPrefix).of(stream.name));
   });
 
   /** Id and data of all entries. */
@@ -47,6 +48,12 @@ describeRedis('An append to Redis', (redis) => {
     await redis.admin.xdel(key, '2-0');
     expect(await rejection(stream.append(first, 'ours', [b]))).to.include(REFUSED);
     expect(await stored()).to.deep.equal(['1-0 a']);
+  });
+
+  it('writes no event if its index cannot be written', async () => {
+    await redis.admin.set(index, 'no sorted set');
+    expect(await rejection(stream.add(BEGINNING, a))).to.include(REFUSED);
+    expect(await stored()).to.deep.equal([]);
   });
 
   it('fails alone of the calls of one turn, and so does a read', async () => {

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
+import { Sentinels } from '../../../src/adapters/redis/sentinels';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
@@ -7,6 +10,32 @@ import { type Opened, openedPerTest } from './opened';
 import { ScriptedSentinel } from './scripted-sentinel';
 
 const FAILOVER = 'master plants 127.0.0.1 1';
+
+describe('A connection to the primary of Sentinels', () => {
+  it('is closed once they name another host, although it has the same port', async () => {
+    const primary = createServer().listen(0, '127.0.0.1');
+    await once(primary, 'listening');
+    const port = String((primary.address() as AddressInfo).port);
+    const one = await new ScriptedSentinel({ peer: ['127.0.0.1', port] }).start();
+    const sentinels = new Sentinels([{ host: '127.0.0.1', port: one.port }], 'plants');
+    const Connector = sentinels.connector(() => {});
+    const socket = await new Connector({}).connect(() => {});
+    try {
+      await sentinels.ask();
+      expect(socket.destroyed).to.equal(false);
+      one.learn({ peer: ['127.0.0.2', port] });
+      await until(async () => {
+        await sentinels.ask();
+        return socket.destroyed;
+      });
+    } finally {
+      socket.destroy();
+      sentinels.close();
+      await one.close();
+      primary.close();
+    }
+  });
+});
 
 describeOwnRedis('The Sentinels', (startRedis) => {
   const opened = openedPerTest();
@@ -101,7 +130,7 @@ describeOwnRedis('The Sentinels', (startRedis) => {
   ] as const)
     it(`use the same primary again after a failover that ${what}`, async () => {
       const store = await open(one, other);
-      await one.publish(begins, 'master ferns 127.0.0.1 1');
+      await one.publish(begins, 'master plants-2 127.0.0.1 1');
       for (const user of ['alice', 'carol', 'dave', 'erin']) await store.append(user);
       await one.publish(begins, FAILOVER);
       await until(() => !store.status().writes);

@@ -3,6 +3,8 @@ import { type Redis, ReplyError } from 'ioredis';
 import { examine } from '../../../src/adapters/redis/examination';
 import { ManualClock } from '../../support/manual-clock';
 import { Findings } from '../../../src/adapters/redis/findings';
+import { Keys } from '../../../src/adapters/redis/keys';
+import { Lineages } from '../../../src/adapters/redis/lineages';
 import { CHECKS } from '../../../src/adapters/redis/server-checks';
 
 /** What INFO and CONFIG say of a primary that evicts nothing and syncs every write. */
@@ -131,6 +133,31 @@ describe('The finding of a refused call', () => {
         'error Redis: it has reached ma',
         'info Redis finding resolved: o',
       ]);
+    }
+  });
+});
+
+describe('The lineage of a bucket of a Cluster', () => {
+  it('is lost only if two examinations have found it, because a failover may lose a new one', async () => {
+    const keys = new Keys('plant-store');
+    const lineages = new Lineages();
+    let stored: string[] = [];
+    const zrange = async (key: string) => (key === keys.index(39) ? stored : []);
+    const compare = () => lineages.compare({ zrange } as unknown as Redis, keys, true);
+    const NEITHER = { lost: [], intact: 0 };
+    for (const [found, expected] of [
+      [['first'], NEITHER],
+      [[], NEITHER],
+      [['second'], NEITHER],
+      [['third'], NEITHER],
+      [['third'], NEITHER],
+      [['third'], { lost: [], intact: 1 }],
+      [[], { lost: [39], intact: 0 }],
+      [['fourth'], { lost: [39], intact: 0 }],
+      [['third'], { lost: [], intact: 1 }],
+    ] as const) {
+      stored = [...found];
+      expect(await compare(), stored.join()).to.deep.equal(expected);
     }
   });
 });

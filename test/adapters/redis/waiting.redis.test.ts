@@ -32,18 +32,23 @@ describeOwnRedis('A write to Redis', (startRedis) => {
   const isWaiting = async () => (await primary.admin.info('clients')).includes('blocked_clients:1');
 
   it('is acknowledged when the replica has confirmed it, and a conflict without', async () => {
-    const { append, snapshots, stream } = await open();
+    const { append, checkpoints, snapshots, stream } = await open();
     await replica.freeze();
     const written = append('alice');
     await until(isWaiting);
     expect(await Promise.race([written, primary.admin.ping()])).to.equal('PONG');
-    // A snapshot does not wait for replicas.
+    // Neither a snapshot nor a checkpoint waits for replicas.
     const head = { version: 1, commit: 'ours' };
     const saved = snapshots.save(stream().name, { format: 'f', head, chunks: ['a'] });
     expect(await Promise.race([written, saved])).to.equal(true);
     expect(await Promise.race([written, snapshots.load(stream().name)])).to.include({
       format: 'f',
     });
+    const tags = checkpoints('tags');
+    const position = { epoch: 'e', sequence: 1 };
+    const moved = tags.save({ bucket: 39, expectedRevision: 0, position, heads: new Map() });
+    expect(await Promise.race([written, moved])).to.equal(undefined);
+    expect(await Promise.race([written, tags.load(39, [])])).to.include({ revision: 1 });
     await replica.thaw();
     expect(await written).to.equal('appended');
     expect(await isRecorded(replica, 'alice')).to.equal(true);
