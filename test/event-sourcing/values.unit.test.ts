@@ -8,6 +8,7 @@ import {
   StoreUnavailable,
   UnreadableHistory,
   jsonCodec,
+  parseJsonObject,
   parseStreamName,
   partsOf,
   streamOf,
@@ -118,6 +119,12 @@ describe('The JSON of an event', () => {
       const [, type, data] = /^(\w+) (.*)$/.exec(text)!;
       expect(decode({ type: type!, data: data! }), text).to.equal(undefined);
     }
+  });
+
+  it('has no members unless it is an object', () => {
+    expect(parseJsonObject('{"to":"here"}')).to.deep.equal({ to: 'here' });
+    for (const text of ['[]', '["here"]', '"here"', '7', 'null', '', '{'])
+      expect(parseJsonObject(text), text).to.deep.equal({});
   });
 });
 

@@ -8,7 +8,7 @@ import {
   type Finding,
   type Requirements,
   type Values,
-  findProblems,
+  listFindings,
   computeLease,
 } from './server-checks';
 
@@ -114,7 +114,7 @@ async function examineServer(node: Redis, requirements: Requirements): Promise<E
       isReplica: info['role'] === 'slave',
       keys,
     },
-    ...{ findings: findProblems(facts), lease: computeLease(config) },
+    ...{ findings: listFindings(facts), lease: computeLease(config) },
   };
 }
 

@@ -92,8 +92,8 @@ export class Guard {
     // Nothing is written before the store has an id, because without one nobody could tell this
     // store from a different one later. Only the connection that writes creates the id.
     if (adoptsId === 'create' && storeId.expected === undefined) {
-      const problem = findings.textOf('missing_right') ?? findings.textOf('replicas_missing');
-      const why = problem ?? 'Redis refuses to create one';
+      const text = findings.textOf('missing_right') ?? findings.textOf('replicas_missing');
+      const why = text ?? 'Redis refuses to create one';
       throw new StoreUnavailable(`the store has no id yet, and ${why}`, {
         reason: 'store_refused',
       });
@@ -182,7 +182,7 @@ export class Guard {
     this.connection.forgetErrors();
     let again = (): void => void this.#examine();
     try {
-      this.#judge(await this.#findProblems());
+      this.#judge(await this.#collectFindings());
       this.#examined();
       // A refused server is examined after a reconnect, because the address may lead to a different
       // server by now. It may also be the same server, promoted without closing the connection.
@@ -211,7 +211,7 @@ export class Guard {
   /**
    * Resolves with the findings that forbid serving any user. Rejects if the server does not answer.
    */
-  async #findProblems(): Promise<readonly Finding[]> {
+  async #collectFindings(): Promise<readonly Finding[]> {
     const { waitReplicas, sentinels, adoptsId, keys, findings } = this.options;
     void sentinels?.ask();
     const { client, isCluster } = this.connection;
@@ -282,8 +282,8 @@ export class Guard {
     return this.connection.primaryOf(slotOf(key));
   }
 
-  #judge(problems: readonly Finding[]): void {
-    if (problems.length > 0) return this.#refuse(describeFindings(problems));
+  #judge(findings: readonly Finding[]): void {
+    if (findings.length > 0) return this.#refuse(describeFindings(findings));
     if (this.#state !== 'available') this.options.report('info', 'Redis is connected');
     this.#state = 'available';
     this.connection.forgetErrors();
