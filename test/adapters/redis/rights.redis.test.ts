@@ -7,15 +7,17 @@ import { rejection } from '../../support/rejection';
 import { succeeds, until } from '../../support/until';
 import { type Opened, openedPerTest } from './opened';
 
-const PAGE = readFileSync('docs/operations.md', 'utf8');
+const OPERATIONS_PAGE = readFileSync('docs/operations.md', 'utf8');
 /**
  * The rules of `ACL SETUSER` for the service on the page, with a password that this test knows:
  * `secret`.
  */
-const SERVICE_RULES = /^ACL SETUSER plant-store (.+)$/m.exec(PAGE)![1]!.replace(/>\S+/, '>secret');
+const SERVICE_RULES = /^ACL SETUSER plant-store (.+)$/m
+  .exec(OPERATIONS_PAGE)![1]!
+  .replace(/>\S+/, '>secret');
 /** Those in addition: the texts of code in the row of the table that begins with these words. */
 function additionalRules(row: string): string[] {
-  const [, cell] = new RegExp(`^\\| ${row}.* \\| (.+) \\|$`, 'm').exec(PAGE)!;
+  const [, cell] = new RegExp(`^\\| ${row}.* \\| (.+) \\|$`, 'm').exec(OPERATIONS_PAGE)!;
   return [...cell!.matchAll(/`(.+?)`/g)].map(([, rules]) => rules!.replaceAll('\\|', '|'));
 }
 const [ofDatabase, ofCluster] = additionalRules('a database other than 0') as [string, string];
