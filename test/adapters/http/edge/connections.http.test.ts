@@ -136,7 +136,7 @@ describe('A connection', () => {
     const taken = Array.from({ length: 7 }, () =>
       one.admit(new ServerResponse(new IncomingMessage(new Socket())), false),
     );
-    expect(taken).to.deep.equal([...Array<string>(6).fill('taken'), 'too many']);
+    expect(taken).to.deep.equal([...Array<string>(6).fill('admitted'), 'refused']);
   });
 
   it('serves ten thousand requests, and closes with the response to the last', async function () {
