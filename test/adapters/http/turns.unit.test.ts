@@ -7,7 +7,7 @@ const [ADA, BOB] = ['ada', 'bob'] as User[] as [User, User];
 
 describe('The scheduler', () => {
   it('starts 16 requests in a turn of the event loop, the users alternately, and fewer beside a newcomer', async () => {
-    const scheduler = new FairScheduler();
+    const scheduler = new FairScheduler({ now: () => 0, after: () => () => {} });
     const started: Lane[] = [];
     const ask = (lane: Lane, isFirst = false) => {
       const wait = scheduler.admit(lane, isFirst);
