@@ -3,7 +3,7 @@
 // colour of enough contrast for a method of the OpenAPI document.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openApi } from '../src/adapters/http/openapi';
+import { openApi } from '../test/support/open-api';
 import { METHODS } from '../src/adapters/http/operations';
 import { FAULTS, plantedIn } from '../test/mutants/faults';
 

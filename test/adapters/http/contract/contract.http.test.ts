@@ -4,7 +4,7 @@
  */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { openApi } from '../../../../src/adapters/http/openapi';
+import { openApi } from '../../../support/open-api';
 import { type HttpRequest, exchange } from '../../../support/client';
 import { startWatched } from '../../../support/watched-service';
 import { behaviour, tested } from './behaviour';
