@@ -77,6 +77,18 @@ describe('The aggregates of a kind', () => {
       expect(store.calls).to.deep.equal(calls);
     }
   });
+
+  it('save one snapshot at a time; the next one follows a later request of its stream, even a read', async () => {
+    const store = new MemorySnapshots();
+    const { aggregates } = given({ snapshots: { store, every: 10 } });
+    await aggregates.execute(many, 'ada', 10);
+    await aggregates.execute(many, 'bob', 10);
+    await settled();
+    expect(store.calls).to.deep.equal(['load counters/ada', 'save counters/ada at 10']);
+    await aggregates.query(many, 'bob', (sum) => sum);
+    await settled();
+    expect(store.calls.slice(2)).to.deep.equal(['load counters/bob', 'save counters/bob at 10']);
+  });
 });
 
 describe('An executed command', () => {
