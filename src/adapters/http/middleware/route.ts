@@ -1,7 +1,7 @@
-import Router, { type RouterContext } from '@koa/router';
+import Router from '@koa/router';
 import type { Handler, State } from '../context';
 import type { Served } from '../operation';
-import { METHODS, methodsOf } from '../operations';
+import { methodsOf } from '../operations';
 import { HttpFailure, FAILURES } from '../failures';
 
 /**
@@ -22,24 +22,22 @@ export function route(served: readonly Served[]): Handler {
  * Both have `Allow`. The router's own `allowedMethods` would answer an unknown method with 501 and
  * OPTIONS with 200.
  */
-export const otherMethods: Handler = (ctx, next) => {
-  const { matched = [] } = ctx as Partial<Pick<RouterContext, 'matched'>>;
-  const served = matched.flatMap(({ methods }) => methods);
-  if (served.length === 0) return next();
-  const allow = METHODS.filter((method) => served.includes(method) || method === 'OPTIONS').join(
-    ', ',
-  );
-  if (ctx.method !== 'OPTIONS') throw methodNotAllowed(allow);
-  ctx.set('Allow', allow);
-  ctx.status = 204;
-};
+export function otherMethods(allowed: AllowAt): Handler {
+  return (ctx, next) => {
+    const allow = allowed(ctx.path);
+    if (allow === undefined) return next();
+    if (ctx.method !== 'OPTIONS') throw methodNotAllowed(allow);
+    ctx.set('Allow', allow);
+    ctx.status = 204;
+  };
+}
 
 /** Returns the value of `Allow` at a request target; `undefined` if nothing is there. */
 export type AllowAt = (target: string) => string | undefined;
 
 /**
- * Returns a function for the value of `Allow` at a request target. Node does not pass a request
- * with an unknown method to the app, so the router cannot find out which methods its path has.
+ * Returns a function for the value of `Allow` at a request target. The router cannot be asked for
+ * it, because Node does not pass a request with an unknown method to the app.
  */
 export function allowedBy(served: readonly Served[]): AllowAt {
   const operations = served.map(({ operation }) => operation);
