@@ -21,23 +21,24 @@ export class LeanKoa extends Koa<State> {
     res.statusCode = 404;
     try {
       await fn(ctx);
+      const { statusCode } = res;
+      const body: unknown = ctx.body;
+      const isPlain = STATUSES_WITHOUT_BODY.has(statusCode)
+        ? body === undefined
+        : typeof body === 'string' || Buffer.isBuffer(body);
+      // If the client has gone, Koa sends nothing and destroys the stream.
+      const isOurs = ctx.respond !== false && ctx.writable;
+      if (isOurs && isPlain) res.end(body);
+      else if (isOurs && body instanceof Readable && ctx.method !== 'HEAD')
+        pipeline(body, res, (error) => {
+          // A client that disconnects is not an error of the service.
+          if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') this.emit('error', error, ctx);
+        });
+      // Koa's step sets the status to 404 and then runs the middleware that it is given. Ours has
+      // run already, so this one only restores its status.
+      else await handleRequest.call(this, ctx, async () => (res.statusCode = statusCode));
     } catch (error) {
       ctx.onerror(error as Error);
-      return;
     }
-    const { statusCode } = res;
-    const body: unknown = ctx.body;
-    const isPlain = STATUSES_WITHOUT_BODY.has(statusCode)
-      ? body === undefined
-      : typeof body === 'string' || Buffer.isBuffer(body);
-    const isOurs = ctx.respond !== false && !res.writableEnded;
-    if (isOurs && isPlain) res.end(body);
-    else if (isOurs && body instanceof Readable && ctx.method !== 'HEAD')
-      pipeline(body, res, (error) => {
-        // A client that disconnects is not an error of the service.
-        if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') this.emit('error', error, ctx);
-      });
-    // Koa begins with a 404, and here its middleware sets the status again that ours have chosen.
-    else await handleRequest.call(this, ctx, async () => (res.statusCode = statusCode));
   }
 }
