@@ -43,8 +43,12 @@ export function downloadLimit(readTimeoutMs: number): (ctx: Context) => void {
 
   const resetOldest = () => {
     const most = Math.max(...[...unread.values()].map(({ address }) => byAddress.of(address)));
-    const oldest = [...unread].find(([, { address }]) => byAddress.of(address) === most);
-    oldest?.[0].resetAndDestroy();
+    const [socket, { end }] = [...unread].find(
+      ([, { address }]) => byAddress.of(address) === most,
+    )!;
+    // The socket emits `close` only later, and by then the next download may have begun.
+    end();
+    socket.resetAndDestroy();
   };
 
   return (ctx) => {

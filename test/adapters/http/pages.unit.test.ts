@@ -280,6 +280,17 @@ describe('A condition', () => {
 });
 
 describe('The downloads that may not have been read', () => {
+  it('lose the oldest ones one after the other, even before the first of them has closed', () => {
+    const limit = downloadLimit(60_000);
+    const reset: number[] = [];
+    for (let id = 0; id < 64 + 3; id++) {
+      const resetAndDestroy = () => reset.push(id);
+      const socket = Object.assign(new EventEmitter(), { bytesRead: 0, resetAndDestroy });
+      limit({ method: 'GET', length: 2 ** 20, req: { socket } } as never);
+    }
+    expect(reset).to.deep.equal([0, 1, 2]);
+  });
+
   it('count those of a connection once, so that the address with the most of them loses one', () => {
     const limit = downloadLimit(60_000);
     const reset: string[] = [];
