@@ -49,7 +49,8 @@ export function allowedBy(served: readonly Served[]): AllowAt {
     ] as const;
   });
   return (target) => {
-    const [path = ''] = target.split('?');
+    // Without the scheme and the authority of the absolute-form (RFC 9112, 3.2.2).
+    const [path = ''] = target.replace(/^https?:\/\/[^/?]*/i, '').split('?');
     return paths.find(([pattern]) => pattern.test(path))?.[1];
   };
 }

@@ -69,6 +69,7 @@ const CLOSED: Readonly<Record<string, Row>> = {
   'an unknown method': [request(MARK.toUpperCase(), '/plants'), 40500],
   'an unknown method of another path': [request('FLOURISH', '/plants/1?x'), 40500],
   'an unknown method of no path': [request('FLOURISH', '/nothing'), 40500],
+  'an unknown method of a URL': [request('FLOURISH', 'http://plants.example/plants?x'), 40500],
   'a method of another protocol': [request('DESCRIBE', '/plants'), 40500],
   'an unknown method on a connection in use': [[LIST, request('FLOURISH', '/plants')], 200, 40500],
 
