@@ -9,6 +9,7 @@ import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import Router from '@koa/router';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
@@ -56,6 +57,28 @@ describe('The app beside other middleware', () => {
     for (const file of files)
       expect((await ask(new URL(file, `${url}/docs`).href)).text).not.to.be.oneOf(['', 'mine']);
     expect((await ask(`${url}0/plants`)).text).to.equal('mine');
+  });
+
+  it('passes a path that it does not know on, even if an outer router has matched it', async () => {
+    const outer = new Router().all('/v1{/*rest}', mount('/v1', appWith()) as never);
+    const app = new Koa()
+      .use(outer.routes() as Koa.Middleware)
+      .use((ctx) => void (ctx.body = 'mine'));
+    const url = `${await serve(app)}/v1`;
+    expect((await ask(`${url}/nothing`)).text).to.equal('mine');
+    const { status, headers } = await ask(`${url}/plants`, { method: 'PUT' });
+    expect({ status, allow: headers['allow'] }).to.deep.equal({
+      status: 405,
+      allow: 'GET, HEAD, POST, OPTIONS',
+    });
+  });
+
+  it('reports a bug if a store or an authenticator throws an error with a status', async () => {
+    const refuse = () => Promise.reject(Object.assign(new Error('no'), { status: 404 }));
+    const stranger = appWith({ authenticator: { authenticate: refuse } });
+    const plants = new PlantStore({ ...system(), store: { read: refuse, append: refuse } });
+    for (const app of [stranger, appWith({ plants })])
+      expect(errorOf(await ask(`${await serve(app)}/plants`))).to.equal(50000);
   });
 
   it('keeps the fields that middleware in front has set, and adds its own', async () => {
@@ -122,19 +145,21 @@ describe('The app beside other middleware', () => {
   it('passes unknown requests on to middleware, which may throw, and Koa answers its own errors', async () => {
     const { url, reports } = await followedBy((ctx, next) => {
       if (ctx.path === '/bug') throw new TypeError('a bug');
+      if (ctx.path === '/status') throw Object.assign(new Error('no'), { status: 418 });
       if (ctx.path === '/nothing') return next();
       return ctx.throw(ctx.path === '/mine' ? 500 : 403, 'not yours');
     });
     expect((await ask(`${url}/other`)).text).to.equal('not yours');
     expect((await ask(`${url}/mine`)).text).to.equal('Internal Server Error');
     expect(errorOf(await ask(`${url}/bug`))).to.equal(50000);
+    expect(await ask(`${url}/status`)).to.include({ status: 418, text: "I'm a Teapot" });
     expect(errorOf(await ask(`${url}/nothing`))).to.equal(40400);
     expect((await ask(`${url}/plants`, { method: 'PUT' })).status).to.equal(405);
     const told = reports.map(
       ({ status, error }) => `${status} ${(error as Error | undefined)?.message}`,
     );
     expect(told.join()).to.equal(
-      '403 undefined,500 not yours,500 a bug,404 undefined,405 undefined',
+      '403 undefined,500 not yours,500 a bug,418 undefined,404 undefined,405 undefined',
     );
   });
 

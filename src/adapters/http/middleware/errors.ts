@@ -24,14 +24,26 @@ export function errors(): Handler {
     } catch (error) {
       if (error instanceof HttpFailure) fail(ctx, error);
       else if (!ctx.writable && isDisconnect(error)) fail(ctx, malformedHttp());
-      // Another middleware has called `ctx.throw(403)` or the like, and Koa sends that response.
-      else if (error instanceof Koa.HttpError) {
+      else if (isLeftToKoa(ctx, error)) {
         const status = ctx.headerSent ? ctx.status : error.status;
         ctx.state.failure = { status, ...(status >= 500 && { error, reason: 'bug' }) };
         throw error;
       } else fail(ctx, toFailure(error), error);
     }
   };
+}
+
+/**
+ * Returns whether Koa answers with the status of this error, because another middleware has called
+ * `ctx.throw(403)` or the like. Koa also does so for any other error that has a status, for example
+ * one of koa-bodyparser. Here only middleware that got the request from the app may throw such
+ * errors: the status in an error of a store or of an authenticator was not meant for this client.
+ */
+function isLeftToKoa(ctx: Context, error: unknown): error is Error & { readonly status: number } {
+  if (error instanceof Koa.HttpError) return true;
+  if (ctx.state.isPassedOn !== true || !(error instanceof Error)) return false;
+  const { status = 0 } = error as { readonly status?: unknown };
+  return Number.isInteger(status) && Number(status) >= 400 && Number(status) < 600;
 }
 
 /**

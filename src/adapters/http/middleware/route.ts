@@ -25,7 +25,10 @@ export function route(served: readonly Served[]): Handler {
 export function otherMethods(allowed: AllowAt): Handler {
   return (ctx, next) => {
     const allow = allowed(ctx.path);
-    if (allow === undefined) return next();
+    if (allow === undefined) {
+      ctx.state.isPassedOn = true;
+      return next();
+    }
     if (ctx.method !== 'OPTIONS') throw methodNotAllowed(allow);
     ctx.set('Allow', allow);
     ctx.status = 204;
