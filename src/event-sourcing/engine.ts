@@ -12,8 +12,8 @@ export interface AggregatesOptions {
   readonly store: EventStore;
   readonly clock: Clock;
   /**
-   * Returns a new commit id. Two appends at the same head of a stream must not have the same id,
-   * because the store would take the second one for a repetition of the first.
+   * Returns a new commit id. No two appends may have the same id, because the store would take the
+   * second one for a repetition of the first.
    */
   readonly mintCommit: () => string;
   /** By default no snapshots are used, and every load replays the whole history. */
@@ -29,8 +29,9 @@ export interface AggregatesOptions {
    */
   readonly maxWaiting?: number | undefined;
   /**
-   * The memory limit of all states together, in estimated bytes; 256 MiB by default. One stream may
-   * use all of it. Commands that wait to be recorded may take a quarter of this in addition.
+   * The memory limit of all states together, in estimated bytes; 256 MiB by default. A state that is
+   * loaded may use all of it; commands may extend a state only up to 7/8, so that it can be loaded
+   * again. Commands that wait to be recorded may take a quarter of this in addition.
    */
   readonly maxBytes?: number | undefined;
   /**
@@ -65,6 +66,7 @@ export class Engine implements Bounds {
   readonly maxCommandBytes: number;
   commandBytes = 0;
 
+  /** @param bounds Tests pass their own. */
   constructor(options: AggregatesOptions, bounds: Partial<Bounds> = {}) {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, maxBytes = 256 * 2 ** 20, snapshots } = options;
     this.store = options.store;

@@ -30,10 +30,13 @@ describe('The plant store', () => {
     ['an id to create of 01', 'id must be', untyped({ id: '01', plant: fern.plant })],
     ['an id to create that is a number', 'id must be', untyped({ id: 1, plant: fern.plant })],
     ['a plant without members', 'name must be', untyped({ id: '1' })],
+    ['members of null', 'name must be', untyped({ id: '1', plant: null })],
     ['no plant', 'id must be', untyped(undefined)],
     ['an id to delete of +1', 'id must be', () => plants.delete(ADA, '+1' as never)],
+    ['an id to delete that is a number', 'id must be', () => plants.delete(ADA, 7 as never)],
     ['an empty user', 'the id of a stream must be', () => plants.list('' as never)],
     ['a limit of NaN', 'limit must be', () => plants.list(ADA, { limit: NaN })],
+    ['a limit of 1.5', 'limit must be', () => plants.list(ADA, { limit: 1.5 })],
     ['an end of the page before at -1', 'after must be', () => plants.list(ADA, { after: -1 })],
   ] as const)
     it(`rejects ${what} with a TypeError, records nothing, and fails no other call of the round`, async () => {

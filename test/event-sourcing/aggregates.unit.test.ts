@@ -10,6 +10,7 @@ import {
   Aggregates,
   type AggregatesOptions,
   SNAPSHOT_EVERY,
+  OutcomeUnknown,
   type SnapshotOptions,
   streamOf,
   timeOf,
@@ -76,6 +77,15 @@ describe('The aggregates of a kind', () => {
       await settled();
       expect(store.calls).to.deep.equal(calls);
     }
+  });
+
+  it('leave the outcome of a command unknown if its event is recorded, but cannot be applied', async () => {
+    const { aggregates, store } = given();
+    const decide = () => ({ events: [changed(-1)] });
+    const broken = { ...counterKind, decider: { ...counter, decide } };
+    const error = await rejection(aggregates.execute(broken, 'ada', 1));
+    expect(error).to.be.instanceOf(OutcomeUnknown).with.property('cause').instanceOf(RangeError);
+    expect(await historyOf(store, ADA, codec)).to.have.length(1);
   });
 
   it('save one snapshot at a time; the next one follows a later request of its stream, even a read', async () => {
