@@ -3,7 +3,7 @@ import { LoadQueue } from './load-queue';
 import { type AggregateEvent, safely } from './observe';
 import type { Clock } from './ports/clock';
 import type { EventStore } from './ports/event-store';
-import { SNAPSHOT_EVERY, type SnapshotOptions, type Snapshots } from './snapshots';
+import { SNAPSHOT_EVERY, type SharedSnapshots, type SnapshotOptions } from './snapshots';
 
 export const DEFAULT_TIMEOUT_MS = 2000;
 const COMMANDS_SHARE = 1 / 4;
@@ -59,7 +59,7 @@ export class Engine implements Bounds {
   readonly maxBytes: number;
   readonly schedule: (start: () => void) => void;
   readonly report: (event: AggregateEvent) => void;
-  readonly snapshots: Snapshots | undefined;
+  readonly snapshots: SharedSnapshots | undefined;
 
   readonly cache: Bounds['cache'];
   readonly loads: LoadQueue;
