@@ -29,9 +29,9 @@ export interface AggregatesOptions {
    */
   readonly maxWaiting?: number | undefined;
   /**
-   * The memory limit of all states together, in estimated bytes; 256 MiB by default. A state that is
-   * loaded may use all of it; commands may extend a state only up to 7/8, so that it can be loaded
-   * again. Commands that wait to be recorded may take a quarter of this in addition.
+   * The memory limit of all states together, in estimated bytes; 256 MiB by default. A state that
+   * is loaded may use all of it; commands may extend a state only up to 7/8, so that it can be
+   * loaded again. Commands that wait to be recorded may take a quarter of this in addition.
    */
   readonly maxBytes?: number | undefined;
   /**

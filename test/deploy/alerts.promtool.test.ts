@@ -100,7 +100,7 @@ describePrograms({ promtool: 'prometheus' }, 'The alerts', () => {
       usage: () => new Proxy({}, { get: none }) as AggregatesUsage,
       ready: async () => true,
       ...{ connections: none, maxConnections: 0, refusedConnections: none, droppedLogLines: none },
-      lists: () => ({ bytes: 0, sent: 0 }),
+      pages: () => ({ cachedBytes: 0, streaming: 0 }),
       available: () => Promise.resolve({ reads: true, writes: true }),
       // As on Redis, which has a metric of its own.
       store: () => ({ reads: true, writes: true, findings: {} }),

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import bodyParser from 'koa-bodyparser';
 import type { User } from '../../application';
-import { type Context, isParsable, userOf } from './context';
+import { type Context, isShort, userOf } from './context';
 import { PerKeyCounter } from './per-key-counter';
-import { HttpFailure, FAILURES, closing, malformedHttp } from './failures';
+import { HttpFailure, FAILURES, closingFailure, malformedHttp } from './failures';
 
 /**
  * How many bytes of memory the bodies of one user may take while they are being received. Each
@@ -19,7 +19,7 @@ export function requireJson(ctx: Context): void {
   const isJson =
     // Nearly all clients send exactly this, which need not be parsed.
     type === 'application/json' ||
-    (isParsable(type) && ctx.is('application/json') && /^(?:utf-?8)?$/i.test(ctx.request.charset));
+    (isShort(type) && ctx.is('application/json') && /^(?:utf-?8)?$/i.test(ctx.request.charset));
   if (isJson && /^(?:identity)?$/i.test(coding)) return;
   const headers = { Accept: 'application/json', 'Accept-Encoding': 'identity' };
   throw new HttpFailure(FAILURES.unsupportedBody, { headers });
@@ -77,7 +77,7 @@ export function bodyReader(limit: number): BodyReader {
     const count = ({ length }: Buffer) => {
       own += length + PIECE_BYTES;
       if (received.add(user, length + PIECE_BYTES) > MAX_RECEIVED)
-        req.emit('error', closing(FAILURES.unavailable, { reason: 'bodies' }));
+        req.emit('error', closingFailure(FAILURES.unavailable, { reason: 'bodies' }));
     };
     try {
       // Keeps koa-bodyparser from ignoring other types and from decompressing. The route has
@@ -114,5 +114,7 @@ function failureOfBody(error: unknown, limit: number): Error {
 }
 
 function bodyTooLarge(limit: number): HttpFailure {
-  return closing(FAILURES.bodyTooLarge, { message: `the body is larger than ${limit} bytes` });
+  return closingFailure(FAILURES.bodyTooLarge, {
+    message: `the body is larger than ${limit} bytes`,
+  });
 }

@@ -4,13 +4,13 @@ import { HttpFailure, FAILURES } from './failures';
 const CODING_SUFFIX = /--?(?:gzip|br|zstd)"$/;
 
 /**
- * Evaluates the conditions of a GET or HEAD for content with this strong `etag`. Returns true and
- * sets 304 if the client already has the content. Throws a 412 if `If-Match` does not hold.
+ * Answers a GET or HEAD with 304 if the client already has the content with this strong `etag`, and
+ * returns whether it has. Throws a 412 if `If-Match` does not hold.
  *
  * Koa's `fresh` cannot do this, because it ignores `If-None-Match` if the request has
  * `Cache-Control: no-cache`.
  */
-export function evaluateConditions(ctx: Context, etag: string): boolean {
+export function answerNotModified(ctx: Context, etag: string): boolean {
   const { 'if-match': match, 'if-none-match': noneMatch } = ctx.req.headers;
   if (match !== undefined && match.trim() !== '*' && !parseTags(match, etag).includes(etag))
     throw new HttpFailure(FAILURES.preconditionFailed);

@@ -1,12 +1,11 @@
-/** A list of what a user has, page by page: its part of the OpenAPI document, and its handler. */
+/** A list of what a user has, page by page: its part of the OpenAPI document, and its endpoint. */
 import { Readable } from 'node:stream';
-import { type ListQuery, type User, WHOLE_LIST } from '../../application';
-import type { CallOptions } from '../../event-sourcing';
-import { evaluateConditions } from './conditions';
+import { type PlantStore, WHOLE_LIST } from '../../application';
+import { answerNotModified } from './conditions';
 import { sendJson, userOf, varyBy, whileConnected } from './context';
 import { ifNoneMatch, optional, tagged, text } from './openapi-parts';
 import type { Endpoint } from './operation';
-import { type Listed, type Pages, entityTag } from './pages';
+import { type Pages, entityTag } from './pages';
 import type { FailureName } from './failures';
 import { formatQuery, parseQuery } from './query';
 
@@ -43,21 +42,17 @@ export const listResponses = (description: string, content: object) => ({
   304: { description: 'The list still has the `ETag` of `If-None-Match`.', headers },
 });
 
-export interface Lists {
-  list(user: User, query: ListQuery, options: CallOptions): Promise<Listed>;
-}
-
-export function listHandler(lists: Lists, pages: Pages): Endpoint {
+export function listEndpoint(plants: Pick<PlantStore, 'list'>, pages: Pages): Endpoint {
   return async (ctx) => {
     const user = userOf(ctx);
     const { limit, after } = parseQuery(ctx.querystring);
-    const listing = await lists.list(user, { limit, after }, whileConnected(ctx));
+    const listing = await plants.list(user, { limit, after }, whileConnected(ctx));
     const { next } = listing.page;
     const etag = entityTag(listing.head);
-    const isKnown = evaluateConditions(ctx, etag);
+    const isUnchanged = answerNotModified(ctx, etag);
     // All queries whose limit cuts nothing off have the same page, so they share its cached text.
     const query = formatQuery({ limit: next === undefined ? WHOLE_LIST.limit : limit, after });
-    const body = isKnown ? undefined : await pages.body(user, query, listing);
+    const body = isUnchanged ? undefined : await pages.body(user, query, listing);
     ctx.set('Cache-Control', 'private, no-cache');
     ctx.set('ETag', etag);
     varyBy(ctx, 'Authorization');

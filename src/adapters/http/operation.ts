@@ -20,10 +20,10 @@ export interface Operation<Needed = Parts> {
   /** Its part of the OpenAPI document. The files of the page for people have none. */
   readonly described?: Described;
   /**
-   * Returns what answers a request in this app, or `undefined` if the app lacks a part without which
-   * the operation does not exist.
+   * Creates what answers a request in this app. Returns `undefined` if the app lacks a part without
+   * which the operation does not exist.
    */
-  readonly endpoint: (parts: Needed) => Endpoint | undefined;
+  readonly createEndpoint: (parts: Needed) => Endpoint | undefined;
 }
 
 interface Described {
@@ -39,9 +39,9 @@ interface Described {
 
 /**
  * `id` is the parameter of the path exactly as the client sent it, because the router decodes its
- * own `params`.
+ * own `params`; undefined if the path has none.
  */
-export type Endpoint = (ctx: Context, id: string) => unknown;
+export type Endpoint = (ctx: Context, id: string | undefined) => unknown;
 
 /** What the endpoints of an app use. */
 export interface Parts {
@@ -58,7 +58,7 @@ export interface Parts {
   readonly document: () => object;
 }
 
-/** An operation with its endpoint. `never`, because its parts are bound already. */
+/** An operation with its endpoint. The parameter is `never`, because nobody creates it again. */
 export interface Served {
   readonly operation: Operation<never>;
   readonly endpoint: Endpoint;
@@ -70,7 +70,7 @@ export function servedBy<Needed>(
   parts: Needed,
 ): readonly Served[] {
   return operations.flatMap((operation) => {
-    const endpoint = operation.endpoint(parts);
+    const endpoint = operation.createEndpoint(parts);
     return endpoint ? [{ operation, endpoint }] : [];
   });
 }

@@ -15,7 +15,8 @@ import type { FairScheduler } from './turns';
  * sent chunk by chunk, so that it never is in memory as a whole.
  */
 const CHUNK = 64 * 1024;
-const MAX_RENDERED_AT_ONCE = 256;
+/** A page of more plants than this is rendered when it is its user's turn. */
+const MAX_PLANTS_AT_ONCE = 256;
 /**
  * The maximum size of all cached pages in bytes. Each counts ENTRY_BYTES more than its text, for
  * the objects around it.
@@ -52,13 +53,13 @@ export class Pages {
     private readonly maxCached = MAX_CACHED,
   ) {}
 
-  /** The size of the cached pages in bytes. */
-  get bytes(): number {
+  /** In bytes, including what is around each page. */
+  get cachedBytes(): number {
     return this.#bytes;
   }
 
   /** The number of long pages that are being sent now. */
-  get sent(): number {
+  get streaming(): number {
     return this.#long.total;
   }
 
@@ -75,7 +76,7 @@ export class Pages {
     if (cached?.query === query && isSameHead(cached.head, head)) return cached.text;
     const chunks = renderChunks(page);
     const next = () => chunks.next();
-    const first = page.size > MAX_RENDERED_AT_ONCE ? this.scheduler.do(user, next) : next();
+    const first = page.size > MAX_PLANTS_AT_ONCE ? this.scheduler.do(user, next) : next();
     const bodyFrom = (chunk: Chunk) => {
       if (!chunk.done) return this.#stream(user, chunk, next);
       const text = exactBuffer(chunk.value);
@@ -86,7 +87,7 @@ export class Pages {
   }
 
   #stream(user: User, first: Chunk, next: () => Chunk): Readable {
-    if (this.#long.of(user) >= (this.sent < MAX_LONG ? MAX_LONG_EACH : 1))
+    if (this.#long.of(user) >= (this.streaming < MAX_LONG ? MAX_LONG_EACH : 1))
       throw new HttpFailure(FAILURES.unavailable, { reason: 'responses' });
     this.#long.add(user, 1);
     const { scheduler } = this;
@@ -123,7 +124,7 @@ export class Pages {
   }
 }
 
-/** The last chunk of a page is what the generator returns, so a short page is `done` at first. */
+/** The generator returns its last chunk, so the first result of a short page is already `done`. */
 type Chunk = IteratorResult<string, string>;
 
 function* renderChunks(items: Iterable<object>): Generator<string, string> {

@@ -75,12 +75,16 @@ function parseLimit(text: string): number {
   return Number(text);
 }
 
+const CURSOR_PREFIX = 'v1.';
+
 function formatCursor(position: number): string {
-  return Buffer.from(`v1.${position}`).toString('base64url');
+  return Buffer.from(`${CURSOR_PREFIX}${position}`).toString('base64url');
 }
 
 function parseCursor(cursor: string): number {
-  const position = Number(Buffer.from(cursor, 'base64url').toString('latin1').slice(3));
+  const position = Number(
+    Buffer.from(cursor, 'base64url').toString('latin1').slice(CURSOR_PREFIX.length),
+  );
   if (!(position > 0 && Number.isSafeInteger(position)) || formatCursor(position) !== cursor)
     throw badQuery('cursor must come from the Link of an earlier response');
   return position;

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { evaluateConditions } from '../../../src/adapters/http/conditions';
+import { answerNotModified } from '../../../src/adapters/http/conditions';
 import { downloadLimit } from '../../../src/adapters/http/downloads';
 import { Pages, entityTag } from '../../../src/adapters/http/pages';
 import { HttpFailure } from '../../../src/adapters/http/failures';
@@ -111,7 +111,7 @@ describe('The text of a list', () => {
     expect(await textOf(pages, ADA, list)).to.equal(first);
     // Not a slice of a larger Buffer, which a cached text would keep as a whole.
     expect(first.buffer.byteLength).to.equal(first.length);
-    expect(pages.bytes).to.equal(1024 + first.length);
+    expect(pages.cachedBytes).to.equal(1024 + first.length);
     list.evolve(created(2, 'Moss'));
     expect(namesIn(await textOf(pages, ADA, list))).to.deep.equal(['Fern', 'Moss']);
   });
@@ -183,7 +183,7 @@ describe('The text of a list', () => {
     await ask('4', 'Fern');
     expect(await ask('1', 'Moss')).to.equal(replaced);
     await ask('3', 'x'.repeat(1000));
-    expect(pages.bytes).to.be.at.most(THREE);
+    expect(pages.cachedBytes).to.be.at.most(THREE);
   });
 
   it('replaces the earlier text of its user, so that one user cannot evict the texts of others', async () => {
@@ -231,7 +231,7 @@ describe('The text of a list', () => {
     const body = await stream(pages, 'ada');
     await once(body, 'close');
     expect(body.readableEnded).to.equal(false);
-    expect(pages.sent).to.equal(0);
+    expect(pages.streaming).to.equal(0);
   });
 
   it('is sent whole to a reader that takes each chunk in time, however long all of them take', async () => {
@@ -260,9 +260,9 @@ describe('The text of a list', () => {
     };
     for (let user = 0; user < 16; user++) await fill(`user ${user}`, 32);
     await fill('another', 1);
-    expect(pages.sent).to.equal(513);
+    expect(pages.streaming).to.equal(513);
     await Promise.all(sent.map((each) => once(each.destroy(), 'close')));
-    expect(pages.sent).to.equal(0);
+    expect(pages.streaming).to.equal(0);
   });
 });
 
@@ -274,8 +274,8 @@ describe('A condition', () => {
       match: () => expect.fail(),
     };
     const conditionOf = (field: string) => ({ req: { headers: { [field]: tags } } }) as never;
-    expect(evaluateConditions(conditionOf('if-none-match'), '"1-c"')).to.equal(false);
-    expect(() => evaluateConditions(conditionOf('if-match'), '"1-c"')).to.throw(HttpFailure);
+    expect(answerNotModified(conditionOf('if-none-match'), '"1-c"')).to.equal(false);
+    expect(() => answerNotModified(conditionOf('if-match'), '"1-c"')).to.throw(HttpFailure);
   });
 });
 

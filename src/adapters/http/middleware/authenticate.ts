@@ -4,8 +4,8 @@ import { SEGMENTS_WITH_USERS } from '../operations';
 import { HttpFailure, FAILURES } from '../failures';
 
 /**
- * Matches every path below these roots, even one that does not exist, because credentials are
- * checked before the path.
+ * Matches every path whose first segment needs a user, even one that does not exist, because
+ * credentials are checked before the path.
  */
 const NEEDS_USER = new RegExp(`^/(?:${SEGMENTS_WITH_USERS.join('|')})(?:[/?]|$)`);
 
@@ -21,14 +21,14 @@ export function authenticate(authenticator: Authenticator): Handler {
     };
     const { authorization = '' } = req.headers;
     const token = CREDENTIALS.exec(authorization)?.[1];
-    if (token === undefined) throw refusal(authorization, 'malformed');
+    if (token === undefined) throw credentialsFailure(authorization, 'malformed');
     const known = authenticator.authenticate(token);
     // Most authenticators answer at once, and then the request need not wait for a promise.
     if (typeof known === 'string') return enter(known);
     // The answer may be a promise of another realm or library, so `instanceof` cannot recognize it.
     return Promise.resolve(known).then((found) => {
       if (typeof found === 'string') return enter(found);
-      throw refusal(authorization, found?.reason ?? 'unknown');
+      throw credentialsFailure(authorization, found?.reason ?? 'unknown');
     });
   };
 }
@@ -37,7 +37,7 @@ export function authenticate(authenticator: Authenticator): Handler {
  * Only a bearer token gets an error code. A request without credentials, or with another scheme,
  * gets the bare challenge (RFC 6750, 3.1).
  */
-function refusal(authorization: string, reason: TokenReason): HttpFailure {
+function credentialsFailure(authorization: string, reason: TokenReason): HttpFailure {
   const isBearer = /^bearer(?: |$)/i.test(authorization);
   const challenge = `Bearer realm="plants"${isBearer ? ', error="invalid_token"' : ''}`;
   return new HttpFailure(isBearer ? FAILURES.badCredentials : FAILURES.noCredentials, {

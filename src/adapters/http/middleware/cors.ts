@@ -2,8 +2,18 @@ import cors from '@koa/cors';
 import type { Handler } from '../context';
 import { METHODS } from '../operations';
 
+const INTERFACE_FIELDS = [
+  'Authorization',
+  'Content-Type',
+  'If-Match',
+  'If-None-Match',
+  'X-Request-Id',
+];
+/** Tracers of browsers add these to every request. */
+const TRACING_FIELDS = ['baggage', 'sentry-trace', 'traceparent', 'tracestate'];
+
 /**
- * Lets pages of these origins, or of every origin with `*`, use the interface. They never may send
+ * Lets pages of these origins, or of every origin with `*`, use the interface. They may never send
  * the credentials of the browser, such as cookies.
  */
 export function crossOrigin(origins: readonly string[]): Handler {
@@ -13,10 +23,7 @@ export function crossOrigin(origins: readonly string[]): Handler {
     cors({
       origin,
       allowMethods: [...METHODS],
-      allowHeaders: [
-        ...['Authorization', 'Content-Type', 'If-Match', 'If-None-Match', 'X-Request-Id'],
-        ...['baggage', 'sentry-trace', 'traceparent', 'tracestate'],
-      ],
+      allowHeaders: [...INTERFACE_FIELDS, ...TRACING_FIELDS],
       exposeHeaders: ['ETag', 'Link', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
       maxAge: 86_400,
     });
@@ -24,7 +31,8 @@ export function crossOrigin(origins: readonly string[]): Handler {
   // A function that chooses the origin would be awaited. Meanwhile the rest of a malformed body
   // could be refused, and the page could not read that failure.
   const listed = new Map(origins.map((origin) => [origin, allow(origin)]));
-  // As a text, '' would mean every origin.
+  // The text '' would allow every origin, so a function returns it. These origins get no header
+  // fields, so it does no harm that it is awaited.
   const others = allow(() => '');
   return (ctx, next) => (listed.get(ctx.get('Origin')) ?? others)(ctx, next);
 }

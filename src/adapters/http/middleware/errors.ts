@@ -23,6 +23,7 @@ export function errors(): Handler {
       if (!isAnswered) fail(ctx, new HttpFailure(FAILURES.noSuchPath));
     } catch (error) {
       if (error instanceof HttpFailure) fail(ctx, error);
+      // Nobody receives this response. It keeps the report from showing a bug.
       else if (!ctx.writable && isDisconnect(error)) fail(ctx, malformedHttp());
       else if (isLeftToKoa(ctx, error)) {
         const status = ctx.headerSent ? ctx.status : error.status;

@@ -7,7 +7,7 @@ import { PerKeyCounter } from '../per-key-counter';
  * Throws a 429 if the user already has `max` requests in flight. A request is in flight until its
  * work has ended and its response has been sent.
  */
-export function limitUsers(max: number): Handler {
+export function limitRequestsPerUser(max: number): Handler {
   const inFlight = new PerKeyCounter<User>();
   return (ctx, next) => {
     const { user } = ctx.state;

@@ -10,8 +10,8 @@ export function report(tell: (request: RequestReport, ctx: Context) => void): Ha
       await next();
     } finally {
       const { user } = ctx.state;
-      const ofRest = failureOfRest(ctx.res);
-      const failure = ofRest ? { ...ctx.state.failure, ...ofRest } : ctx.state.failure;
+      const restFailure = failureOfRest(ctx.res);
+      const failure = restFailure ? { ...ctx.state.failure, ...restFailure } : ctx.state.failure;
       tell(
         {
           requestId: ctx.response.get('X-Request-Id') || undefined,

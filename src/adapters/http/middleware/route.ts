@@ -12,7 +12,7 @@ export function route(served: readonly Served[]): Handler {
   const router = new Router<State>({ sensitive: true, strict: true });
   for (const { operation, endpoint } of served)
     router.register(operation.path.replace('{id}', ':id'), [operation.method], (ctx) =>
-      endpoint(ctx, (ctx as unknown as { readonly captures: readonly string[] }).captures[0]!),
+      endpoint(ctx, (ctx as unknown as { readonly captures: readonly string[] }).captures[0]),
     );
   return router.routes() as Handler;
 }
@@ -22,9 +22,9 @@ export function route(served: readonly Served[]): Handler {
  * Both have `Allow`. The router's own `allowedMethods` would answer an unknown method with 501 and
  * OPTIONS with 200.
  */
-export function otherMethods(allowed: AllowAt): Handler {
+export function otherMethods(allowAt: AllowAt): Handler {
   return (ctx, next) => {
-    const allow = allowed(ctx.path);
+    const allow = allowAt(ctx.path);
     if (allow === undefined) {
       ctx.state.isPassedOn = true;
       return next();

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { Handler } from '../context';
-import { FAILURES, closing, malformedHttp } from '../failures';
+import { FAILURES, closingFailure, malformedHttp } from '../failures';
 
 /**
- * A path with an optional query, in printable ASCII without `#`, or `*`. Koa then returns `path` and
- * `querystring` exactly as they were sent.
+ * A path with an optional query, in printable ASCII without `#`, or `*`. Koa then returns `path`
+ * and `querystring` exactly as they were sent.
  */
 const PLAIN_TARGET = /^(?:\/[!"$-~]*|\*)$/;
 /** Absolute-form (RFC 9112, 3.2.2), in printable ASCII: authority, path without `?`, and query. */
@@ -27,7 +27,7 @@ const SINGLE_FIELDS = ['host', 'authorization', 'content-type'];
  */
 export function wellFormed(): Handler {
   return (ctx, next) => {
-    requireHeader(ctx.req);
+    checkHeader(ctx.req);
     if (PLAIN_TARGET.test(ctx.req.url!)) return next();
     const target = ABSOLUTE_TARGET.exec(ctx.url);
     if (!target || !AUTHORITY.test(target[1]!))
@@ -37,13 +37,14 @@ export function wellFormed(): Handler {
   };
 }
 
-function requireHeader(request: IncomingMessage): void {
+function checkHeader(request: IncomingMessage): void {
   const { headers, rawHeaders, httpVersion } = request;
   const isOld = httpVersion === '1.0';
   if (!isOld && httpVersion !== '1.1')
     throw malformedHttp('the protocol must be HTTP/1.1 or HTTP/1.0');
   const fields = rawHeaders.length / 2;
-  if (fields > MAX_FIELDS) throw closing(FAILURES.headersTooLarge);
+  if (fields > MAX_FIELDS) throw closingFailure(FAILURES.headersTooLarge);
+  // Only then is a field repeated. To find out which one takes long.
   if (fields > Object.keys(headers).length) requireSingleFields(request);
   if (headers.host === undefined ? !isOld : !AUTHORITY.test(headers.host))
     throw malformedHttp('the Host header field must be a host, and perhaps a port');

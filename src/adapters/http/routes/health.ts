@@ -15,9 +15,9 @@ const live: Endpoint = (ctx) => {
   sendJson(ctx, '{"status":"live"}');
 };
 
-// The service is ready if reads work, because other instances cannot write, either, if the store
-// refuses writes. Only the body tells whether writes work.
-function readiness({ ready }: Pick<Parts, 'ready'>): Endpoint {
+// Only reads count. If the store refuses writes, all instances fail alike, and sending the requests
+// elsewhere does not help. The body tells whether writes work.
+function createReadinessEndpoint({ ready }: Pick<Parts, 'ready'>): Endpoint {
   return async (ctx) => {
     forbidCaching(ctx);
     const { reads, writes, reasons = [] } = await ready();
@@ -29,9 +29,9 @@ function readiness({ ready }: Pick<Parts, 'ready'>): Endpoint {
   };
 }
 
-function scrapes({ metrics }: Pick<Parts, 'metrics'>): Endpoint | undefined {
+function createMetricsEndpoint({ metrics }: Pick<Parts, 'metrics'>): Endpoint | undefined {
   if (metrics === undefined) return undefined;
-  const scrape = shared(() => metrics.text());
+  const scrape = shareScrapes(() => metrics.text());
   return async (ctx) => {
     forbidCaching(ctx);
     const text = await scrape();
@@ -46,7 +46,7 @@ export const HEALTH_OPERATIONS: readonly Operation<Pick<Parts, 'ready' | 'metric
   {
     method: 'get',
     path: '/health/live',
-    endpoint: () => live,
+    createEndpoint: () => live,
     needsUser: false,
     failures: [],
     described: {
@@ -66,7 +66,7 @@ export const HEALTH_OPERATIONS: readonly Operation<Pick<Parts, 'ready' | 'metric
   {
     method: 'get',
     path: '/health/ready',
-    endpoint: readiness,
+    createEndpoint: createReadinessEndpoint,
     needsUser: false,
     failures: ['unavailable'],
     described: {
@@ -86,7 +86,7 @@ export const HEALTH_OPERATIONS: readonly Operation<Pick<Parts, 'ready' | 'metric
   {
     method: 'get',
     path: '/metrics',
-    endpoint: scrapes,
+    createEndpoint: createMetricsEndpoint,
     needsUser: false,
     failures: [],
     described: {
@@ -101,26 +101,26 @@ export const HEALTH_OPERATIONS: readonly Operation<Pick<Parts, 'ready' | 'metric
 
 /**
  * After a scrape, the next one waits this many times as long as the scrape took, but at most
- * MAX_REST_MS.
+ * MAX_PAUSE_MS.
  */
-const REST = 9;
-const MAX_REST_MS = 1000;
+const PAUSE_FACTOR = 9;
+const MAX_PAUSE_MS = 1000;
 
 /**
  * Scrapes that are requested at the same time share one result, which is computed after all of them
  * have asked. A scrape costs as much as many requests and may need no token, so scrapes take only
- * about a tenth of the time.
+ * about a tenth of the time, or more if one takes longer than a ninth of a second.
  */
-function shared(scrape: () => Promise<string>): () => Promise<string> {
-  let rest: Promise<unknown> = Promise.resolve();
+function shareScrapes(scrape: () => Promise<string>): () => Promise<string> {
+  let paused: Promise<unknown> = Promise.resolve();
   let next: Promise<string> | undefined;
   const begin = () => {
     next = undefined;
     const start = performance.now();
     const scraped = scrape();
-    const restAfter = () => delay(Math.min(REST * (performance.now() - start), MAX_REST_MS));
-    rest = scraped.then(restAfter, restAfter);
+    const pause = () => delay(Math.min(PAUSE_FACTOR * (performance.now() - start), MAX_PAUSE_MS));
+    paused = scraped.then(pause, pause);
     return scraped;
   };
-  return () => (next ??= rest.then(begin));
+  return () => (next ??= paused.then(begin));
 }

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type Context, forbidCaching, isParsable, sendJson } from '../context';
+import { type Context, forbidCaching, isShort, sendJson } from '../context';
 import { DOCS_INITIALIZER, sendDocsPage } from '../docs-page';
-import { evaluateConditions } from '../conditions';
+import { answerNotModified } from '../conditions';
 import {
   NAME,
   VERSION,
@@ -24,7 +24,7 @@ function about({ swaggerUi }: Parts): Endpoint {
   return (ctx) => {
     forbidCaching(ctx);
     ctx.vary('Accept');
-    const isNegotiated = swaggerUi !== undefined && isParsable(ctx.req.headers.accept);
+    const isNegotiated = swaggerUi !== undefined && isShort(ctx.req.headers.accept);
     const isBrowser = isNegotiated && ctx.accepts('json', 'html') === 'html';
     if (isBrowser) ctx.redirect('docs');
     else sendJson(ctx, JSON.stringify(ABOUT));
@@ -33,11 +33,11 @@ function about({ swaggerUi }: Parts): Endpoint {
 
 const ABOUT = { name: NAME, version: VERSION, docs: 'docs', openapi: 'openapi.json' };
 
-/** Serves a file of Swagger UI. Only these files are long. */
-function published(name: string, type: string): Operation['endpoint'] {
+/** Only these files may be long, so only their downloads are limited. */
+function swaggerUiFile(name: string, type: string): Operation['createEndpoint'] {
   return ({ swaggerUi, limitDownload }) => {
     if (swaggerUi === undefined) return undefined;
-    const send = file(`${type}; charset=utf-8`, () => readFile(join(swaggerUi, name)));
+    const send = serveFile(`${type}; charset=utf-8`, () => readFile(join(swaggerUi, name)));
     return async (ctx) => {
       await send(ctx);
       limitDownload(ctx);
@@ -66,7 +66,7 @@ export const META_OPERATIONS: readonly Operation[] = [
   {
     method: 'get',
     path: '/',
-    endpoint: about,
+    createEndpoint: about,
     needsUser: false,
     failures: [],
     described: {
@@ -92,10 +92,10 @@ export const META_OPERATIONS: readonly Operation[] = [
   {
     method: 'get',
     path: '/openapi.json',
-    endpoint: ({ document }) =>
-      file('application/json', async () => Buffer.from(JSON.stringify(document()))),
+    createEndpoint: ({ document }) =>
+      serveFile('application/json', async () => Buffer.from(JSON.stringify(document()))),
     needsUser: false,
-    failures: ['preconditionFailed', 'unavailable'],
+    failures: ['preconditionFailed'],
     described: {
       operationId: 'openApi',
       summary: 'This document',
@@ -111,9 +111,9 @@ export const META_OPERATIONS: readonly Operation[] = [
   {
     method: 'get',
     path: '/docs',
-    endpoint: ({ swaggerUi }) => (swaggerUi === undefined ? undefined : sendDocsPage),
+    createEndpoint: ({ swaggerUi }) => (swaggerUi === undefined ? undefined : sendDocsPage),
     needsUser: false,
-    failures: ['noSuchPath'],
+    failures: [],
     described: {
       operationId: 'docs',
       summary: 'Documentation',
@@ -127,15 +127,15 @@ export const META_OPERATIONS: readonly Operation[] = [
   partOfPage('initializer.js', ({ swaggerUi }) =>
     swaggerUi === undefined
       ? undefined
-      : file('text/javascript; charset=utf-8', async () => Buffer.from(DOCS_INITIALIZER)),
+      : serveFile('text/javascript; charset=utf-8', async () => Buffer.from(DOCS_INITIALIZER)),
   ),
-  partOfPage('swagger-ui.css', published('swagger-ui.css', 'text/css')),
-  partOfPage('swagger-ui-bundle.js', published('swagger-ui-bundle.js', 'text/javascript')),
+  partOfPage('swagger-ui.css', swaggerUiFile('swagger-ui.css', 'text/css')),
+  partOfPage('swagger-ui-bundle.js', swaggerUiFile('swagger-ui-bundle.js', 'text/javascript')),
 ];
 
 /** The OpenAPI document does not describe the files of the page. */
-function partOfPage(name: string, endpoint: Operation['endpoint']): Operation {
-  return { method: 'get', path: `/docs/${name}`, endpoint, needsUser: false, failures: [] };
+function partOfPage(name: string, createEndpoint: Operation['createEndpoint']): Operation {
+  return { method: 'get', path: `/docs/${name}`, createEndpoint, needsUser: false, failures: [] };
 }
 
 const compress = promisify<Buffer, Buffer>(gzip);
@@ -144,7 +144,7 @@ const compress = promisify<Buffer, Buffer>(gzip);
  * Serves content that never changes. It is loaded and compressed at the first request. Clients may
  * revalidate it with its `ETag`.
  */
-function file(type: string, load: () => Promise<Buffer>): (ctx: Context) => Promise<void> {
+function serveFile(type: string, load: () => Promise<Buffer>): (ctx: Context) => Promise<void> {
   let loading: Promise<{ identity: Buffer; gzip: Buffer; tag: string }> | undefined;
   const loadOnce = async () => {
     const identity = await load();
@@ -155,17 +155,17 @@ function file(type: string, load: () => Promise<Buffer>): (ctx: Context) => Prom
     loading ??= loadOnce();
     // If loading has failed, the next request tries again.
     loading.catch(() => (loading = undefined));
-    const content = await loading;
+    const loaded = await loading;
     const accepted =
-      isParsable(ctx.get('Accept-Encoding')) && ctx.acceptsEncodings('gzip', 'identity');
+      isShort(ctx.get('Accept-Encoding')) && ctx.acceptsEncodings('gzip', 'identity');
     const encoding = accepted === 'gzip' ? 'gzip' : 'identity';
-    const etag = `"${content.tag}-${encoding}"`;
-    const isKnown = evaluateConditions(ctx, etag);
+    const etag = `"${loaded.tag}-${encoding}"`;
+    const isUnchanged = answerNotModified(ctx, etag);
     ctx.vary('Accept-Encoding');
     ctx.set({ ETag: etag, 'Cache-Control': 'no-cache', 'X-Content-Type-Options': 'nosniff' });
-    if (isKnown) return;
+    if (isUnchanged) return;
     if (encoding === 'gzip') ctx.set('Content-Encoding', encoding);
     ctx.set('Content-Type', type);
-    ctx.body = content[encoding];
+    ctx.body = loaded[encoding];
   };
 }

@@ -2,13 +2,17 @@ import { parsePlantId } from '../../../domain';
 import { hasBody, requireJson } from '../body';
 import { requireNoTags } from '../conditions';
 import { sendJson, userOf, whileConnected } from '../context';
-import { LIST_FAILURES, LIST_PARAMETERS, listHandler, listResponses } from '../list';
+import { LIST_FAILURES, LIST_PARAMETERS, listEndpoint, listResponses } from '../list';
 import { parseNewPlant } from '../new-plant';
 import { common, json } from '../openapi-parts';
 import type { Endpoint, Operation, Parts } from '../operation';
 import { FERN } from '../plant-schema';
 import { HttpFailure, FAILURES, REJECTIONS, rejectionsOf } from '../failures';
 
+/**
+ * In bytes. Parsing a longer body takes as long as several requests, so it waits for the turn of
+ * its user.
+ */
 const LONG_BODY = 8 * 1024;
 
 function create({ plants, readBody, scheduler }: Parts): Endpoint {
@@ -22,8 +26,9 @@ function create({ plants, readBody, scheduler }: Parts): Endpoint {
         : await scheduler.do(userOf(ctx), () => parseNewPlant(body));
     const { rejection } = await plants.create(userOf(ctx), plant, whileConnected(ctx));
     if (rejection) {
-      const isCondition = ctx.req.headers['if-none-match'] !== undefined;
-      throw isCondition ? new HttpFailure(FAILURES.preconditionFailed) : REJECTIONS[rejection];
+      // With a condition, the client has asked for a 412 instead of a rejection.
+      const hasCondition = ctx.req.headers['if-none-match'] !== undefined;
+      throw hasCondition ? new HttpFailure(FAILURES.preconditionFailed) : REJECTIONS[rejection];
     }
     sendJson(ctx, JSON.stringify(plant.plant));
   };
@@ -37,7 +42,7 @@ function remove({ plants, readBody }: Parts): Endpoint {
       throw new HttpFailure(FAILURES.preconditionFailed);
     // The body is read and then ignored, because a malformed request must not be executed.
     if (hasBody(ctx)) await readBody(ctx);
-    const id = parsePlantId(sentId);
+    const id = parsePlantId(sentId!);
     if (id === undefined) throw new HttpFailure(FAILURES.badPathId);
     const { rejection } = await plants.delete(userOf(ctx), id, whileConnected(ctx));
     if (rejection) throw REJECTIONS[rejection];
@@ -60,7 +65,7 @@ export const PLANT_OPERATIONS: readonly Operation[] = [
   {
     method: 'post',
     path: '/plants',
-    endpoint: create,
+    createEndpoint: create,
     needsUser: true,
     failures: [
       ...rejectionsOf('CreatePlant'),
@@ -97,7 +102,7 @@ export const PLANT_OPERATIONS: readonly Operation[] = [
   {
     method: 'get',
     path: '/plants',
-    endpoint: ({ plants, pages }) => listHandler(plants, pages),
+    createEndpoint: ({ plants, pages }) => listEndpoint(plants, pages),
     needsUser: true,
     failures: LIST_FAILURES,
     described: {
@@ -118,7 +123,7 @@ export const PLANT_OPERATIONS: readonly Operation[] = [
   {
     method: 'delete',
     path: '/plants/{id}',
-    endpoint: remove,
+    createEndpoint: remove,
     needsUser: true,
     failures: [...rejectionsOf('DeletePlant'), 'badPathId', 'preconditionFailed', 'outcomeUnknown'],
     described: {
