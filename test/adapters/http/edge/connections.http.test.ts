@@ -4,6 +4,7 @@ import { Socket } from 'node:net';
 import { expect } from 'chai';
 import { Connection } from '../../../../src/adapters/http/connection';
 import { PerKeyCounter } from '../../../../src/adapters/http/per-key-counter';
+import { FairScheduler } from '../../../../src/adapters/http/turns';
 import { errorOf } from '../../../support/raw-socket';
 import { AUTH, END, HOST, JSON_TYPE, LIST, create, request } from '../../../support/requests';
 import { served } from '../../../support/served';
@@ -128,7 +129,8 @@ describe('A connection', () => {
 
   it('may have five waiting requests whatever those of all others take', () => {
     const bytes = new PerKeyCounter<Connection>();
-    const [one, other] = [1, 2].map(() => new Connection(new Socket(), bytes, () => {})) as [
+    const turns = new FairScheduler();
+    const [one, other] = [1, 2].map(() => new Connection(new Socket(), bytes, () => {}, turns)) as [
       Connection,
       Connection,
     ];

@@ -144,59 +144,66 @@ const KEPT: Readonly<Record<string, Row>> = {
   ],
 };
 
-describe('The responses to', () => {
-  let service: WatchedService;
-  before(async () => {
-    service = await startWatched({ BODY_LIMIT: String(BODY_LIMIT) });
-    await exchange([create(1)], 1);
+for (const [how, bytes] of Object.entries({
+  '': create(1),
+  ' (parsed in turns, because of many pipelined requests)': create(1).repeat(50),
+}))
+  describe(`The responses${how} to`, () => {
+    let service: WatchedService;
+    before(async () => {
+      service = await startWatched({ BODY_LIMIT: String(BODY_LIMIT) });
+      await exchange([bytes], bytes.length / create(1).length);
+    });
+    after(() => service.stop());
+
+    /**
+     * Sends packets, each after a response to the one before it. Resolves once all responses are
+     * logged.
+     */
+    async function exchange(packets: readonly string[], count: number) {
+      const before = service.log.length;
+      const client = await RawSocket.open(service.url);
+      const answers = [];
+      for (const packet of packets.slice(0, -1)) answers.push(await client.send(packet).answer());
+      client.send(packets.at(-1)!);
+      while (answers.length < count) answers.push(await client.answer());
+      const { fields } = answers.at(-1)!;
+      if (fields.get('connection') === 'close')
+        expect(await client.send(create(8)).answers()).to.deep.equal({
+          answers: [],
+          ending: 'end',
+        });
+      client.reset();
+      const final = answers.filter(({ status }) => status >= 200);
+      await until(() => service.log.length >= before + final.length);
+      const log = service.log.slice(before);
+      expect(log).to.have.length(final.length);
+      return { answers, fields, log };
+    }
+
+    for (const [table, connection] of [
+      [CLOSED, 'close'],
+      [KEPT, 'keep-alive'],
+    ] as const)
+      for (const [what, [sent, ...outcomes]] of Object.entries(table))
+        it(`${what} are ${outcomes.join()}, and the connection is ${connection}`, async () => {
+          const { answers, fields, log } = await exchange([sent].flat(), outcomes.length);
+          const found = answers.map((each) => (each.status < 400 ? each.status : errorOf(each)));
+          expect(found).to.deep.equal(outcomes);
+          expect(fields.get('connection')).to.equal(connection);
+
+          // Nothing of the input comes back, but the path of a 404 in the log: it helps to find the
+          // client.
+          const logged = log.map((line) => line.replace(/("status":404.*)?"path":"[^"]*",/, '$1'));
+          const said = [
+            ...answers.map((each) => [...each.fields].join() + each.body.toString()),
+            ...logged,
+          ];
+          expect(said.join().toLowerCase()).not.to.contain(MARK.toLowerCase());
+          const [list] = (await exchange([LIST], 1)).answers;
+          expect(list!.body.toString()).to.equal('[{"name":"Fern"}]');
+        });
   });
-  after(() => service.stop());
-
-  /**
-   * Sends packets, each after a response to the one before it. Resolves once all responses are
-   * logged.
-   */
-  async function exchange(packets: readonly string[], count: number) {
-    const before = service.log.length;
-    const client = await RawSocket.open(service.url);
-    const answers = [];
-    for (const packet of packets.slice(0, -1)) answers.push(await client.send(packet).answer());
-    client.send(packets.at(-1)!);
-    while (answers.length < count) answers.push(await client.answer());
-    const { fields } = answers.at(-1)!;
-    if (fields.get('connection') === 'close')
-      expect(await client.send(create(8)).answers()).to.deep.equal({ answers: [], ending: 'end' });
-    client.reset();
-    const final = answers.filter(({ status }) => status >= 200);
-    await until(() => service.log.length >= before + final.length);
-    const log = service.log.slice(before);
-    expect(log).to.have.length(final.length);
-    return { answers, fields, log };
-  }
-
-  for (const [table, connection] of [
-    [CLOSED, 'close'],
-    [KEPT, 'keep-alive'],
-  ] as const)
-    for (const [what, [sent, ...outcomes]] of Object.entries(table))
-      it(`${what} are ${outcomes.join()}, and the connection is ${connection}`, async () => {
-        const { answers, fields, log } = await exchange([sent].flat(), outcomes.length);
-        const found = answers.map((each) => (each.status < 400 ? each.status : errorOf(each)));
-        expect(found).to.deep.equal(outcomes);
-        expect(fields.get('connection')).to.equal(connection);
-
-        // Nothing of the input comes back, but the path of a 404 in the log: it helps to find the
-        // client.
-        const logged = log.map((line) => line.replace(/("status":404.*)?"path":"[^"]*",/, '$1'));
-        const said = [
-          ...answers.map((each) => [...each.fields].join() + each.body.toString()),
-          ...logged,
-        ];
-        expect(said.join().toLowerCase()).not.to.contain(MARK.toLowerCase());
-        const [list] = (await exchange([LIST], 1)).answers;
-        expect(list!.body.toString()).to.equal('[{"name":"Fern"}]');
-      });
-});
 
 describe('The log of requests', () => {
   const edge = served();

@@ -1,0 +1,84 @@
+import type { Socket } from 'node:net';
+import type { FairScheduler } from './turns';
+
+/**
+ * Input that is made to be expensive, such as a body in chunks of one byte, takes half a
+ * millisecond for this many bytes.
+ */
+const PIECE_BYTES = 2048;
+
+/** Lanes of the scheduler: what a client has just sent precedes the rests of large packets. */
+const NEW_INPUT = Symbol('new input');
+const REST = Symbol('rest');
+
+/**
+ * Passes the input of a connection to Node's parser in pieces, each in a turn. Node itself parses
+ * 64 KiB at once, and up to 32 times that before it reads from another connection.
+ *
+ * What waits for its turn is put back into the stream of the socket, which is paused meanwhile. So
+ * at most two packets of each connection are in memory.
+ */
+export class Intake {
+  readonly #parse: ((bytes: Buffer) => void) | undefined;
+  #hasTurn = false;
+  #isWaiting = false;
+  #isRest = false;
+  #isDropping = false;
+
+  constructor(
+    private readonly socket: Socket,
+    private readonly scheduler: FairScheduler,
+  ) {
+    [this.#parse] = socket.listeners('data') as [((bytes: Buffer) => void)?];
+    socket.removeAllListeners('data');
+    // Without another listener, Node's parser would read past the stream of the socket.
+    socket.on('data', (bytes: Buffer) => this.#take(bytes));
+  }
+
+  /**
+   * From now on, input is read but not parsed. It must be read, because the kernel resets a
+   * connection that is closed with unread bytes.
+   */
+  drop(): void {
+    this.#isDropping = true;
+    this.socket.resume();
+  }
+
+  #take(bytes: Buffer): void {
+    let rest = bytes;
+    while (!this.#isDropping) {
+      if (!this.#mayParse()) return this.#putBack(rest);
+      this.#parse?.(rest.subarray(0, PIECE_BYTES));
+      rest = rest.subarray(PIECE_BYTES);
+      this.#isRest = rest.length > 0;
+      if (!this.#isRest) return;
+      // Node pauses the socket until the app has read a body or has sent responses.
+      if (this.socket.isPaused()) return this.#putBack(rest);
+    }
+    // One packet in each turn of the event loop.
+    this.socket.pause();
+    setImmediate(() => this.socket.resume());
+  }
+
+  #putBack(bytes: Buffer): void {
+    this.socket.pause();
+    this.socket.unshift(bytes);
+  }
+
+  #mayParse(): boolean {
+    // Node resumes the socket when the app reads a body, even while the socket waits for its turn.
+    if (this.#isWaiting) return false;
+    const turn = this.#hasTurn
+      ? undefined
+      : this.scheduler.admit(this.#isRest ? REST : NEW_INPUT, false);
+    this.#hasTurn = false;
+    if (turn === undefined) return true;
+    this.#isWaiting = true;
+    void turn.then(() => {
+      this.#isWaiting = false;
+      this.#hasTurn = true;
+      this.socket.resume();
+    });
+    return false;
+  }
+}
