@@ -6,6 +6,7 @@ import {
 import { type AppendResult, BEGINNING } from '../../../src/event-sourcing';
 import { Stream } from '../../../src/testing/a-stream';
 import { plantsOf } from '../../support/given';
+import { until } from '../../support/until';
 
 export const [FERN, OTHER] = [
   { type: 'Planted', data: 'fern' },
@@ -33,6 +34,11 @@ export function openedPerTest(): (options: RedisOptions) => Promise<Opened> {
     // The time limit of a call must not matter on a busy machine.
     const opened = await openRedisEventStore({ timeoutMs: 20_000, report, ...options });
     open.push(opened);
+    // There, even the first contact may take longer than an opening waits for it.
+    if (options.report === undefined)
+      await until(() =>
+        log.some((line) => /^(?:info Redis is connected$|warn |error )/.test(line)),
+      );
     const stream = (user = 'alice') => new Stream(opened.store, plantsOf(user));
     const append = (user?: string, commit = 'ours') =>
       stream(user).append(BEGINNING, commit, [FERN]);
