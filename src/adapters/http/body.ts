@@ -59,7 +59,8 @@ export function bodyReader(limit: number): BodyReader {
     // Checked before the body is requested, so that a client that waits for 100 Continue need not
     // send it.
     if (Number(req.headers['content-length']) > limit) throw bodyTooLarge(limit);
-    // Node emits a request before it parses the body that came in the same packet.
+    // Node emits a request before it parses the body that came in the same packet, so the body may
+    // arrive in this turn of the event loop.
     if (!req.complete) await turn();
     // The client has disconnected, or the rest of the body was refused: do not execute the request.
     if (!ctx.writable) throw malformedHttp();
@@ -76,6 +77,7 @@ export function bodyReader(limit: number): BodyReader {
     let own = 0;
     const count = ({ length }: Buffer) => {
       own += length + PIECE_BYTES;
+      // The error makes koa-bodyparser stop reading and reject.
       if (received.add(user, length + PIECE_BYTES) > MAX_RECEIVED)
         req.emit('error', closingFailure(FAILURES.unavailable, { reason: 'bodies' }));
     };
@@ -108,6 +110,7 @@ export function bodyReader(limit: number): BodyReader {
 function failureOfBody(error: unknown, limit: number): Error {
   if (error instanceof HttpFailure) return error;
   const { status } = error as { readonly status?: number };
+  // raw-body rejects with 500 if the stream can no longer be read.
   if (status === 500)
     return new Error('another middleware has already read the body', { cause: error });
   return status === 413 ? bodyTooLarge(limit) : malformedHttp();
