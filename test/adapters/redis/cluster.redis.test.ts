@@ -53,6 +53,8 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     await formCluster(nodes, ports);
     const clusterNodes = ports.map((port) => ({ host: '127.0.0.1', port }));
     store = await open({ url: 'redis://x', clusterNodes, examineEveryMs: 100, timeoutMs: 4000 });
+    // On a busy machine, the first attempt to connect may fail.
+    await until(() => succeeds(store.check()));
   });
   afterEach(() => Promise.all(proxies.map((proxy) => proxy.close())));
 
