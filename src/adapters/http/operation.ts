@@ -58,7 +58,7 @@ export interface Parts {
   readonly document: () => object;
 }
 
-/** An operation with its endpoint. The parameter is `never`, because nobody creates it again. */
+/** An operation with its endpoint. The parameter is `never`, because the endpoint exists already. */
 export interface Served {
   readonly operation: Operation<never>;
   readonly endpoint: Endpoint;
