@@ -150,6 +150,20 @@ describe('The metric', () => {
       TIME,
       () => ((store.delayMs = SLOW_MS), list()),
     ],
+    [
+      `${CALLS}_sum{operation="append",outcome="appended"}`,
+      TIME,
+      () => {
+        const append = store.append.bind(store);
+        // It works before it returns a promise.
+        store.append = (...call) => {
+          const since = performance.now();
+          while (performance.now() - since < SLOW_MS);
+          return append(...call);
+        };
+        return create(1);
+      },
+    ],
     ['plant_store_appended_events_total', 3, () => create(1, 2, 3)],
     ['plant_store_loaded_events_total', 5, async () => [await record(5), await list()]],
     [

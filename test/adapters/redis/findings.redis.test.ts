@@ -123,7 +123,8 @@ describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
     for (const { admin } of [secret, shard]) await admin.config('SET', 'requirepass', password);
     // Its only client is that of the test.
     const full = await startRedis('--maxclients', '1');
-    const loading = await startRedis('--appendonly', 'yes', '--key-load-delay', '50');
+    // It loads for 48 s, and so until the suite ends, however slowly this process runs.
+    const loading = await startRedis('--appendonly', 'yes', '--key-load-delay', '200');
     await loading.admin.eval("for i = 1, 240000 do redis.call('SET', i, i) end", 0);
     await loading.kill9();
     // It does not end before the suite.
