@@ -42,7 +42,8 @@ async function withRedis(
 }
 
 const settingsOf = ([first, second]: readonly Redis[]) => ({
-  ...{ EVENT_STORE: 'redis', REDIS_URL: first!.url },
+  EVENT_STORE: 'redis',
+  REDIS_URL: first!.url,
   ...(second && { REDIS_CLUSTER_NODES: `127.0.0.1:${first!.port}` }),
 });
 const used = (servers: readonly Redis[]) =>
@@ -60,12 +61,10 @@ async function costs(shards: number, users: number): Promise<void> {
       const perRequest = (used(servers) - before) / slice.requests;
       print(
         `${operation}, ${users} ${users === 1 ? 'user' : 'users'}, ${shards} ${shards === 1 ? 'primary' : 'primaries'}`,
-        ...[
-          perRequest.toFixed(1),
-          (1e6 * shards) / perRequest,
-          slice.microseconds,
-          slice.perSecond,
-        ],
+        perRequest.toFixed(1),
+        (1e6 * shards) / perRequest,
+        slice.microseconds,
+        slice.perSecond,
       );
     }
     await instance.stop();

@@ -165,7 +165,8 @@ async function main(): Promise<void> {
   execFileSync('npm', ['run', '--silent', 'build'], { stdio: 'inherit' });
   const { earlier } = options;
   const before = (ours: Contestant, database?: { database: number }): Contestant => ({
-    ...{ name: `${ours.name} of before`, command: resolve(earlier!) },
+    name: `${ours.name} of before`,
+    command: resolve(earlier!),
     ...database,
   });
   const pairs = earlier

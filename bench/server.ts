@@ -93,7 +93,9 @@ export async function startRedis(directory: string, ...more: readonly string[]) 
   const command = ['redis-server', ...settings, '--appendfsync', 'always', ...more];
   const child = await start(directory, port, 1, command);
   return {
-    ...{ port, url: `redis://127.0.0.1:${port}`, stop: () => child.kill('SIGKILL') },
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    stop: () => child.kill('SIGKILL'),
     /** What its thread of commands has used so far. */
     microseconds: () =>
       Number(readFileSync(`/proc/${child.pid!}/schedstat`, 'latin1').split(' ')[0]) / 1000,
@@ -150,13 +152,11 @@ export class Server {
       (_, user) => `user${user}:${tokenOf(user)}`,
     ).join();
     const child = await start(directory, port, 0, [process.execPath, command], {
-      ...{
-        NODE_ENV: 'production',
-        HOST: '127.0.0.1',
-        PORT: String(port),
-        AUTH_TOKENS,
-        EVENT_STORE: 'memory',
-      },
+      NODE_ENV: 'production',
+      HOST: '127.0.0.1',
+      PORT: String(port),
+      AUTH_TOKENS,
+      EVENT_STORE: 'memory',
       ...env,
     });
     const server = new Server(child, port, users);

@@ -99,7 +99,10 @@ describePrograms({ promtool: 'prometheus' }, 'The alerts', () => {
     metrics.watch({
       usage: () => new Proxy({}, { get: none }) as AggregatesUsage,
       ready: async () => true,
-      ...{ connections: none, maxConnections: 0, refusedConnections: none, droppedLogLines: none },
+      connections: none,
+      maxConnections: 0,
+      refusedConnections: none,
+      droppedLogLines: none,
       pages: () => ({ cachedBytes: 0, streaming: 0 }),
       available: () => Promise.resolve({ reads: true, writes: true }),
       // As on Redis, which has a metric of its own.

@@ -173,13 +173,13 @@ describePrograms(
       const { out } = await run('plant-store list --user alice', settings(NEW)).ended;
       expect(out.trim().split('\n')).to.deep.equal(acknowledged);
       expect((await follow('roles')).out.replaceAll('\r', '').trim().split('\n')).to.deep.equal([
-        ...[
-          'role:slave',
-          'master_host:127.0.0.1',
-          `master_port:${NEW.port}`,
-          'master_link_status:up',
-        ],
-        ...['connected_slaves:0', 'role:master', `connected_slaves:${running.length - 1}`],
+        'role:slave',
+        'master_host:127.0.0.1',
+        `master_port:${NEW.port}`,
+        'master_link_status:up',
+        'connected_slaves:0',
+        'role:master',
+        `connected_slaves:${running.length - 1}`,
       ]);
     }
 

@@ -71,19 +71,21 @@ describe('The JSON of an event', () => {
     }
 
     for (const value of [
-      ...[
-        NaN,
-        -Infinity,
-        7n,
-        Symbol('s'),
-        () => 1,
-        new Date(0),
-        new Map([[1, 2]]),
-        new Set(),
-        new Money(1),
-        cyclic,
-      ],
-      ...[new Uint8Array(2), [undefined], Array(2), { toJSON: () => 1 }, Object('text')],
+      NaN,
+      -Infinity,
+      7n,
+      Symbol('s'),
+      () => 1,
+      new Date(0),
+      new Map([[1, 2]]),
+      new Set(),
+      new Money(1),
+      cyclic,
+      new Uint8Array(2),
+      [undefined],
+      Array(2),
+      { toJSON: () => 1 },
+      Object('text'),
     ])
       for (const [where, member] of [
         ['', value],
@@ -111,10 +113,21 @@ describe('The JSON of an event', () => {
 
   it('is not read if it would not be written so', () => {
     for (const text of [
-      ...['Moved ', 'Moved null', 'Moved "to"', 'Moved {"to":7}', 'Moved {"to":"here","by":"3"}'],
-      ...['Moved {"to": "here"}', 'Moved {"by":3,"to":"here"}', 'Moved {"to":"there","to":"here"}'],
-      ...['Moved {"to":"here","more":1}', 'Moved {"to":"here","by":3.0}', 'Stopped ', 'Stopped []'],
-      ...['Stopped null', 'Jumped {}', 'toString {}'],
+      'Moved ',
+      'Moved null',
+      'Moved "to"',
+      'Moved {"to":7}',
+      'Moved {"to":"here","by":"3"}',
+      'Moved {"to": "here"}',
+      'Moved {"by":3,"to":"here"}',
+      'Moved {"to":"there","to":"here"}',
+      'Moved {"to":"here","more":1}',
+      'Moved {"to":"here","by":3.0}',
+      'Stopped ',
+      'Stopped []',
+      'Stopped null',
+      'Jumped {}',
+      'toString {}',
     ]) {
       const [, type, data] = /^(\w+) (.*)$/.exec(text)!;
       expect(decode({ type: type!, data: data! }), text).to.equal(undefined);

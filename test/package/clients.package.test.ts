@@ -15,14 +15,15 @@ import { type WatchedService, startWatched } from '../support/watched-service';
 
 /** Those that run on the oldest supported Node. */
 const TOOLS = [
-  ...[
-    'openapi-typescript@7.13.0',
-    'openapi-fetch@0.17.0',
-    '@hey-api/openapi-ts@0.95.0',
-    'orval@7.13.2',
-  ],
-  ...['swagger-typescript-api@13.13.0', 'core-js@3.51.0', 'openapi-to-postmanv2@6.3.3'],
-  ...['@redocly/cli@2.77.0', '@stoplight/spectral-cli@6.16.3'],
+  'openapi-typescript@7.13.0',
+  'openapi-fetch@0.17.0',
+  '@hey-api/openapi-ts@0.95.0',
+  'orval@7.13.2',
+  'swagger-typescript-api@13.13.0',
+  'core-js@3.51.0',
+  'openapi-to-postmanv2@6.3.3',
+  '@redocly/cli@2.77.0',
+  '@stoplight/spectral-cli@6.16.3',
 ];
 
 const HEADERS = "const headers = { Authorization: `Bearer ${process.env['TOKEN']}` };";

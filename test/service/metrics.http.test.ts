@@ -59,13 +59,13 @@ describe('The metric', () => {
 
   async function start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
     service = await startWatched({
-      ...{ EVENT_STORE: path('store.mjs'), AUTH_TOKENS: '', AUTH_TOKENS_FILE: path('tokens.json') },
-      ...{
-        ADMIN_PORT: '0',
-        MAX_CONNECTIONS: '77',
-        CACHE_MAX_BYTES: String(64 * MIB + 4),
-        ...environment,
-      },
+      EVENT_STORE: path('store.mjs'),
+      AUTH_TOKENS: '',
+      AUTH_TOKENS_FILE: path('tokens.json'),
+      ADMIN_PORT: '0',
+      MAX_CONNECTIONS: '77',
+      CACHE_MAX_BYTES: String(64 * MIB + 4),
+      ...environment,
     });
   }
   const restart = async (environment: Parameters<typeof start>[0]) => {

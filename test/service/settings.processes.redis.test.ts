@@ -38,11 +38,9 @@ describeRedis('The setting', (redis) => {
   }
   const onRedis = (environment: Environment = {}) =>
     start({
-      ...{
-        EVENT_STORE: 'redis',
-        REDIS_URL: redis.url,
-        REDIS_KEY_PREFIX: `${redis.prefix}:${++prefix}`,
-      },
+      EVENT_STORE: 'redis',
+      REDIS_URL: redis.url,
+      REDIS_KEY_PREFIX: `${redis.prefix}:${++prefix}`,
       ...environment,
     });
   const statusOf = async ({ url }: WatchedService, token?: string) =>

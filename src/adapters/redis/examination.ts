@@ -46,7 +46,8 @@ export async function examine(client: RedisClient, requirements: Requirements): 
   // A demoted server of a Cluster needs no proof, because it redirects calls by itself.
   const withoutLease = isCluster ? 'nothing' : 'role';
   return {
-    ...{ servers, primaries },
+    servers,
+    primaries,
     proves: replicas === 0 ? withoutLease : 'lease',
     lease: { replicas, lagSeconds },
     keys: servers.reduce((sum, { keys }) => sum + keys, 0),
@@ -79,14 +80,15 @@ function addressOf({ options: { host, port } }: Redis): string {
 }
 
 const SETTINGS = [
-  ...[
-    'appendfsync',
-    'cluster-node-timeout',
-    'databases',
-    'min-replicas-max-lag',
-    'min-replicas-to-write',
-  ],
-  ...['no-appendfsync-on-rewrite', 'replica-read-only', 'save', 'stop-writes-on-bgsave-error'],
+  'appendfsync',
+  'cluster-node-timeout',
+  'databases',
+  'min-replicas-max-lag',
+  'min-replicas-to-write',
+  'no-appendfsync-on-rewrite',
+  'replica-read-only',
+  'save',
+  'stop-writes-on-bgsave-error',
 ];
 
 async function examineServer(node: Redis, requirements: Requirements): Promise<ExaminedServer> {
@@ -108,13 +110,12 @@ async function examineServer(node: Redis, requirements: Requirements): Promise<E
   const facts: Facts = { info, config, database: { number, exists }, requirements };
   const keys = Number(/^keys=(\d+)/.exec(info[`db${number}`] ?? '')?.[1] ?? 0);
   return {
-    ...{
-      address: addressOf(node),
-      runId: info['run_id'],
-      isReplica: info['role'] === 'slave',
-      keys,
-    },
-    ...{ findings: listFindings(facts), lease: computeLease(config) },
+    address: addressOf(node),
+    runId: info['run_id'],
+    isReplica: info['role'] === 'slave',
+    keys,
+    findings: listFindings(facts),
+    lease: computeLease(config),
   };
 }
 

@@ -222,7 +222,8 @@ export class Guard {
       keys: keyCount,
       ...proof
     } = await examine(client, {
-      ...{ waitReplicas, downAfterMs: sentinels?.downAfterMs },
+      waitReplicas,
+      downAfterMs: sentinels?.downAfterMs,
     });
     this.#proof = proof;
     this.#server = servers[0]?.runId;
@@ -262,7 +263,9 @@ export class Guard {
     const creation = adoptsId !== 'no' && {
       creates:
         adoptsId === 'create' && !found.some(({ name }) => CHECKS[name].effect === 'no writes'),
-      ...{ keys: keyCount, waitReplicas, waitMs: this.waitMs },
+      keys: keyCount,
+      waitReplicas,
+      waitMs: this.waitMs,
     };
     const verified = storeId.verify(client, creation || undefined);
     if (!isCluster) return [await verified].flatMap((finding) => (finding ? { finding } : []));

@@ -1,8 +1,19 @@
 import { ReplyError } from 'ioredis';
 
 const STATES = [
-  ...['LOADING', 'BUSY', 'MASTERDOWN', 'CLUSTERDOWN', 'TRYAGAIN', 'MOVED', 'ASK'],
-  ...['NOAUTH', 'WRONGPASS', 'OOM', 'MISCONF', 'READONLY', 'NOREPLICAS'],
+  'LOADING',
+  'BUSY',
+  'MASTERDOWN',
+  'CLUSTERDOWN',
+  'TRYAGAIN',
+  'MOVED',
+  'ASK',
+  'NOAUTH',
+  'WRONGPASS',
+  'OOM',
+  'MISCONF',
+  'READONLY',
+  'NOREPLICAS',
   'ERR max number of clients',
 ];
 

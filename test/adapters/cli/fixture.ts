@@ -98,7 +98,10 @@ export function startCli(setup: CliSetup, command = '', ...words: string[]) {
       stdout: setup.stdout ?? out,
       stderr: Object.assign(error, { isTTY }),
     },
-    ...{ clock, kinds, version: '1.2.3', tokenFile: undefined },
+    clock,
+    kinds,
+    version: '1.2.3',
+    tokenFile: undefined,
     variables: [
       { name: 'PORT', meaning: 'port to `listen` on', range: '0 to 65535', fallback: '3000' },
     ],
@@ -108,7 +111,11 @@ export function startCli(setup: CliSetup, command = '', ...words: string[]) {
     readerGone: () => new Promise(() => {}),
     interrupted: new AbortController().signal,
     openStore: async () => ({
-      ...{ store, index: store, snapshots: setup.snapshots, timeoutMs: 50, close() {} },
+      store,
+      index: store,
+      snapshots: setup.snapshots,
+      timeoutMs: 50,
+      close() {},
       plants: new PlantStore({ store, clock, mintCommit: randomUUID, timeoutMs: 2000 }),
       check: async () => ({
         writes: (await store.read(nameOf('a'), engine.BEGINNING)).status === 'read',

@@ -292,11 +292,9 @@ describe('A page of another origin', () => {
 
   it('has its preflight answered, without a token, if it is one of the allowed ones', async () => {
     const allowed = {
-      ...{
-        status: 204,
-        vary: 'Origin',
-        'access-control-allow-methods': 'GET,HEAD,POST,DELETE,OPTIONS',
-      },
+      status: 204,
+      vary: 'Origin',
+      'access-control-allow-methods': 'GET,HEAD,POST,DELETE,OPTIONS',
       'access-control-allow-headers':
         'Authorization,Content-Type,If-Match,If-None-Match,X-Request-Id,baggage,sentry-trace,traceparent,tracestate',
       'access-control-max-age': '86400',

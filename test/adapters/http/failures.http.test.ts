@@ -27,8 +27,10 @@ describe('A failure of the event store', () => {
       const client = new HttpClient(await serve(app));
       await client.plants([1, 'Fern']);
       const send = {
-        ...{ create: () => client.create(2, 'Moss'), rejected: () => client.create(1, 'x') },
-        ...{ delete: () => client.delete(1), list: () => client.list() },
+        create: () => client.create(2, 'Moss'),
+        rejected: () => client.create(1, 'x'),
+        delete: () => client.delete(1),
+        list: () => client.list(),
       };
       const { read, append } = store;
       const fail = () => Promise.reject(new Failure(SECRET));

@@ -20,22 +20,24 @@ import { ScriptedSentinel } from './scripted-sentinel';
  * message whose type is nil, and any of these to PSUBSCRIBE.
  */
 const NONSENSE = [
-  ...[
-    '+OK',
-    ':7',
-    '$-1',
-    '*-1',
-    '*0',
-    '-',
-    '-NOSCRIPT',
-    '-MOVED',
-    '-ASK 1 nowhere',
-    '-MOVED 1 127.0.0.1:99999',
-  ],
-  ...['*1\r\n$-1', '*2\r\n:1\r\n-ERR nested', '*2\r\n:1\r\n*1\r\n-ERR nested', '*2\r\n:9\r\n:1'],
+  '+OK',
+  ':7',
+  '$-1',
+  '*-1',
+  '*0',
+  '-',
+  '-NOSCRIPT',
+  '-MOVED',
+  '-ASK 1 nowhere',
+  '-MOVED 1 127.0.0.1:99999',
+  '*1\r\n$-1',
+  '*2\r\n:1\r\n-ERR nested',
+  '*2\r\n:1\r\n*1\r\n-ERR nested',
+  '*2\r\n:9\r\n:1',
   '*1\r\n*3\r\n:0\r\n:9007199254740991\r\n*2\r\n$1\r\na\r\n:1',
   '*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\na\r\n:99999',
-  ...['HTTP/1.1 400 Bad Request', `${'*1\r\n'.repeat(20_000)}:1`],
+  'HTTP/1.1 400 Bad Request',
+  `${'*1\r\n'.repeat(20_000)}:1`,
 ];
 
 /** Gives each of its replies in turn, and emits `given` each time. */

@@ -101,19 +101,19 @@ const CHALLENGE = 'Bearer realm="plants"';
 const INVALID = `${CHALLENGE}, error="invalid_token"`;
 /** By `Authorization`: the challenge, or `undefined` if it is accepted. `TOKEN` is a valid one. */
 const CREDENTIALS: Readonly<Record<string, string | undefined>> = {
-  ...{ '': CHALLENGE, 'Basic dXNlcjpwYXNz': CHALLENGE, 'BearerX TOKEN': CHALLENGE },
-  ...{
-    Bearer: INVALID,
-    'bearer unknown': INVALID,
-    'Bearer TOKEN TOKEN': INVALID,
-    'Bearer tok"en': INVALID,
-  },
-  ...{
-    'Bearer ===': INVALID,
-    'Bearer TOKEN-0': INVALID,
-    [`Bearer ${'x'.repeat(10_000)}`]: INVALID,
-  },
-  ...{ 'Bearer TOKEN': undefined, 'bearer TOKEN': undefined, 'BEARER  TOKEN': undefined },
+  '': CHALLENGE,
+  'Basic dXNlcjpwYXNz': CHALLENGE,
+  'BearerX TOKEN': CHALLENGE,
+  Bearer: INVALID,
+  'bearer unknown': INVALID,
+  'Bearer TOKEN TOKEN': INVALID,
+  'Bearer tok"en': INVALID,
+  'Bearer ===': INVALID,
+  'Bearer TOKEN-0': INVALID,
+  [`Bearer ${'x'.repeat(10_000)}`]: INVALID,
+  'Bearer TOKEN': undefined,
+  'bearer TOKEN': undefined,
+  'BEARER  TOKEN': undefined,
 };
 
 /** Requests that are refused, each for its own reason, once their token is known. */
@@ -128,34 +128,30 @@ const FAULTY: readonly HttpRequest[] = [
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'OPTIONS'];
 const READ = ['GET', 'HEAD'];
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-  ...{
-    '/plants': [...READ, 'POST'],
-    '/plants/1': ['DELETE'],
-    '/': READ,
-    '/docs': READ,
-    '/openapi.json': READ,
-  },
-  ...{ '/health/live': READ, '/health/ready': READ, '/metrics': READ },
+  '/plants': [...READ, 'POST'],
+  '/plants/1': ['DELETE'],
+  '/': READ,
+  '/docs': READ,
+  '/openapi.json': READ,
+  '/health/live': READ,
+  '/health/ready': READ,
+  '/metrics': READ,
 };
 const UNKNOWN_PATHS = [
-  ...[
-    '/nothing',
-    '/PLANTS',
-    '//plants',
-    '/plants%2F1',
-    '/%70lants',
-    '/plantsx',
-    '/./plants',
-    '/x/../plants',
-  ],
-  ...[
-    '/health',
-    '/health/live/',
-    '/Health/live',
-    '/docs/',
-    '/docs/index.html',
-    '/docs/../package.json',
-  ],
+  '/nothing',
+  '/PLANTS',
+  '//plants',
+  '/plants%2F1',
+  '/%70lants',
+  '/plantsx',
+  '/./plants',
+  '/x/../plants',
+  '/health',
+  '/health/live/',
+  '/Health/live',
+  '/docs/',
+  '/docs/index.html',
+  '/docs/../package.json',
 ];
 
 describe('The service in memory', () => {

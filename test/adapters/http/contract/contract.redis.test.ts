@@ -7,7 +7,9 @@ describeRedis('Two instances of the service on Redis', (redis) => {
   const start = (environment: Readonly<Record<string, string>>) =>
     startWatched({
       ...environment,
-      ...{ EVENT_STORE: 'redis', REDIS_URL: redis.url, REDIS_KEY_PREFIX: redis.prefix },
+      EVENT_STORE: 'redis',
+      REDIS_URL: redis.url,
+      REDIS_KEY_PREFIX: redis.prefix,
     });
   behaviour(tested((environment) => Promise.all([start(environment), start(environment)])));
 });
