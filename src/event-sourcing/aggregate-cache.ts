@@ -1,6 +1,7 @@
 import type { StreamName } from './ports/stream-name';
 
-const AGGREGATE_BYTES = 2048;
+/** The estimated memory of an aggregate besides its state. */
+export const AGGREGATE_BYTES = 2048;
 
 interface Entry<Aggregate> {
   readonly aggregate: Aggregate;
@@ -21,7 +22,12 @@ export class AggregateCache<Aggregate extends { readonly isIdle: boolean }> {
   #misses = 0;
   #evictions = 0;
 
-  constructor(readonly maxBytes: number) {}
+  /** The size of the largest state that can be loaded. It fits only if no other is in memory. */
+  readonly maxStateBytes: number;
+
+  constructor(readonly maxBytes: number) {
+    this.maxStateBytes = maxBytes - AGGREGATE_BYTES;
+  }
 
   get usage() {
     return {

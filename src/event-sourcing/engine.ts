@@ -29,9 +29,9 @@ export interface AggregatesOptions {
    */
   readonly maxWaiting?: number | undefined;
   /**
-   * The memory limit of all states together, in estimated bytes; 256 MiB by default. A state that
-   * is loaded may use all of it; commands may extend a state only up to 7/8, so that it can be
-   * loaded again. Commands that wait to be recorded may take a quarter of this in addition.
+   * The memory limit of all states together, in estimated bytes; 256 MiB by default. A load may use
+   * all of it; commands may extend a state only up to 7/8, so that it can be loaded again. Commands
+   * that wait to be recorded may take a quarter of this in addition.
    */
   readonly maxBytes?: number | undefined;
   /**
@@ -44,7 +44,6 @@ export interface AggregatesOptions {
 }
 
 interface Bounds {
-  readonly cache: AggregateCache<{ readonly isIdle: boolean }>;
   readonly loads: LoadQueue;
   readonly maxCommandBytes: number;
 }
@@ -56,12 +55,11 @@ export class Engine implements Bounds {
   readonly mintCommit: () => string;
   readonly timeoutMs: number;
   readonly maxWaiting: number;
-  readonly maxBytes: number;
   readonly schedule: (start: () => void) => void;
   readonly report: (event: AggregateEvent) => void;
   readonly snapshots: SharedSnapshots | undefined;
 
-  readonly cache: Bounds['cache'];
+  readonly cache: AggregateCache<{ readonly isIdle: boolean }>;
   readonly loads: LoadQueue;
   readonly maxCommandBytes: number;
   commandBytes = 0;
@@ -74,7 +72,6 @@ export class Engine implements Bounds {
     this.mintCommit = options.mintCommit;
     this.timeoutMs = timeoutMs;
     this.maxWaiting = options.maxWaiting ?? 1024;
-    this.maxBytes = maxBytes;
     this.schedule = options.schedule ?? ((start) => start());
     this.report = safely(options.observe);
     this.snapshots = snapshots && {
@@ -84,7 +81,7 @@ export class Engine implements Bounds {
       loadTimeoutMs: 2 * timeoutMs,
       saving: false,
     };
-    this.cache = bounds.cache ?? new AggregateCache(maxBytes);
+    this.cache = new AggregateCache(maxBytes);
     // A page that arrives too late for its own request is still useful to the next one, so a page
     // may take twice as long as a request.
     this.loads = bounds.loads ?? new LoadQueue(options.clock, 2 * timeoutMs);

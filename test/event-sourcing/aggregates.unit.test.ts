@@ -264,6 +264,14 @@ describe('The memory of aggregates', () => {
     expect(aggregates.usage).to.include({ streams: 1, bytes: 22_048 });
   });
 
+  it('refuses a state that does not fit into it even alone, however small the excess', async () => {
+    const { inTurn, query } = await memory({ a: [229], b: [230] });
+    expect(await inTurn('a')).to.equal('229');
+    const tooLarge = query('b');
+    await settled();
+    expect(tooLarge.error).to.have.property('reason', 'state_size');
+  });
+
   it('is within its bound again once the snapshot of a stream is saved, which is not evicted meanwhile', async () => {
     const snapshots = new MemorySnapshots();
     let save = () => {};
