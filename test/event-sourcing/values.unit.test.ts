@@ -73,6 +73,8 @@ describe('The JSON of an event', () => {
     for (const value of [
       NaN,
       -Infinity,
+      -0,
+      [-0],
       7n,
       Symbol('s'),
       () => 1,
@@ -99,7 +101,7 @@ describe('The JSON of an event', () => {
 
     for (const value of [
       null,
-      -0,
+      0,
       1e300,
       'e\u0301 \ud800',
       [[], {}],
