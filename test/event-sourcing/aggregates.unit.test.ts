@@ -58,6 +58,13 @@ describe('The aggregates of a kind', () => {
     }
   });
 
+  it('have no stream for an id that is not a text, even if that of its text is in memory', async () => {
+    const { sum } = given();
+    await sum('5');
+    for (const id of [5, ['5']])
+      expect(await rejection(sum(id as unknown as string))).to.be.instanceOf(TypeError);
+  });
+
   it('cannot be called with the name of a stream: that does not compile', async () => {
     const name = streamOf('others', 'a');
     // @ts-expect-error: an id, not the name of a stream
