@@ -298,6 +298,22 @@ describe('The memory of aggregates', () => {
     expect(aggregates.usage).to.include({ streams: 1, bytes: 6048, evictions: 1 });
   });
 
+  it('fails no request because a load was dropped just before it arrived', async () => {
+    for (let turns = 0; turns < 10; turns++) {
+      const { clock, store, query } = await memory({ a: [1], b: [1], c: [1], d: [1], e: [1] });
+      store.held = true;
+      for (const id of ['a', 'b', 'c', 'd', 'e']) query(id);
+      await clock.pass(TIMEOUT_MS);
+      // The load of e has not begun, and is dropped when a page of another stream arrives.
+      void store.calls[0]!.answer();
+      for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+      store.held = false;
+      const late = query('e');
+      await settled();
+      expect(late.outcome, `after ${turns} turns`).to.equal('1');
+    }
+  });
+
   it('keeps a history that is loading while no request waits for it, until it is loaded', async () => {
     const { clock, store, aggregates, query, inTurn } = await memory({
       a: [60, 60],
