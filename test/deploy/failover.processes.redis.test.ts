@@ -8,8 +8,8 @@ import { TestProcess, compiledCli } from '../support/service-process';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
 
-const PASSWORD = 'a-password-of-the-test';
-const ENVIRONMENT = { REDIS_PASSWORD: PASSWORD, REDIS_OPERATOR_PASSWORD: PASSWORD };
+const [PASSWORD, OPERATOR_PASSWORD] = ['a-password-of-the-service', 'a-password-of-operators'];
+const ENVIRONMENT = { REDIS_PASSWORD: PASSWORD, REDIS_OPERATOR_PASSWORD: OPERATOR_PASSWORD };
 
 /**
  * A primary or a replica, started by deploy/redis/start.sh or with a configuration file that has
@@ -58,7 +58,9 @@ class Server {
     this.#process = new TestProcess(
       spawn(program, words, { env: { PATH: process.env.PATH, ...ENVIRONMENT } }),
     );
-    await until(() => this.replication.includes('role:'));
+    // As the health checks of compose.yaml and of an orchestrator do.
+    const ping = ['-p', String(this.port), '--user', 'probe', '--pass', 'any', '-e', 'ping'];
+    await until(() => spawnSync('redis-cli', ping).status === 0);
   }
 
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
@@ -68,8 +70,10 @@ class Server {
 
   readonly signal = (signal: NodeJS.Signals) => this.#process!.signal(signal);
 
-  urlOf(user: string): string {
-    return `redis://plant-store-${user}:${PASSWORD}@127.0.0.1:${this.port}`.replace('-service', '');
+  urlOf(user: 'service' | 'admin'): string {
+    const account =
+      user === 'service' ? `plant-store:${PASSWORD}` : `plant-store-admin:${OPERATOR_PASSWORD}`;
+    return `redis://${account}@127.0.0.1:${this.port}`;
   }
 
   get replication(): string {

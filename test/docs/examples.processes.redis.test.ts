@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { openRedisEventStore } from '../../src/adapters/redis';
 import { BEGINNING, type EventStore, streamOf } from '../../src/event-sourcing';
-import { describeOwnPostgres, describePostgres, query } from '../support/postgres';
+import { describePostgres, query } from '../support/postgres';
 import { pendingIf } from '../support/programs';
 import { describeOwnRedis } from '../support/redis';
 import { TestProcess } from '../support/service-process';
@@ -55,11 +55,10 @@ describe('docs/examples', function () {
     expect(project.run(withStore, { REDIS_URL: '' })).to.match(PASSED);
   });
 
-  describePostgres('with PostgreSQL', (postgres) => {
-    it('pass their tests in memory', () => {
-      expect(project.run(withPostgres, { REDIS_URL: '', POSTGRES_URL: postgres.url })).to.match(
-        PASSED,
-      );
+  describePostgres('with PostgreSQL', (startPostgres) => {
+    it('pass their tests in memory', async () => {
+      const POSTGRES_URL = (await startPostgres()).url;
+      expect(project.run(withPostgres, { REDIS_URL: '', POSTGRES_URL })).to.match(PASSED);
     });
   });
 
@@ -78,16 +77,14 @@ describe('docs/examples', function () {
       expect(out).to.include('"stream":"orders/other"').and.to.include('"type":"OrderPlaced"');
     });
 
-    describePostgres('with PostgreSQL', (postgres) => {
+    describePostgres('with PostgreSQL', (startPostgres) => {
       it('pass their tests', async () => {
-        const { url } = await startRedis();
-        expect(project.run(withPostgres, { REDIS_URL: url, POSTGRES_URL: postgres.url })).to.match(
-          PASSED,
-        );
+        const [REDIS_URL, POSTGRES_URL] = [(await startRedis()).url, (await startPostgres()).url];
+        expect(project.run(withPostgres, { REDIS_URL, POSTGRES_URL })).to.match(PASSED);
       });
     });
 
-    describeOwnPostgres('with a PostgreSQL that is killed', (startPostgres) => {
+    describePostgres('with a PostgreSQL that is killed', (startPostgres) => {
       let worker: TestProcess | undefined;
       afterEach(() => worker?.kill());
 

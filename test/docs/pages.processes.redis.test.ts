@@ -31,12 +31,6 @@ describe("The README's first minute", () => {
       url,
     );
   });
-
-  it('prints a curl to paste, which works', () => {
-    const [curl = ''] = /curl .*/.exec(service.output) ?? [];
-    const answer = execFileSync('bash', ['-c', curl], { encoding: 'utf8', stdio: 'pipe' });
-    expect(answer).to.match(/^(\{"name"|\[)/);
-  });
 });
 
 describeOwnRedis('The sessions of docs/command-line.md', (startRedis) => {

@@ -111,16 +111,7 @@ describeDocker('The image', () => {
   });
 
   for (const [where, options] of Object.entries({
-    // Docker switches IPv6 off in a network without it, also on the loopback interface.
-    'an address of IPv6': ['--env', 'HOST=::1', '--sysctl', 'net.ipv6.conf.all.disable_ipv6=0'],
     'a port that it chooses itself': ['--env', 'PORT=0'],
-    'a host without IPv6': ['--sysctl', 'net.ipv6.conf.all.disable_ipv6=1'],
-    'a network behind a proxy': [
-      '--env',
-      'HTTP_PROXY=http://127.0.0.1:1',
-      '--env',
-      'NODE_USE_ENV_PROXY=1',
-    ],
     'a process with NODE_OPTIONS': ['--env', 'NODE_OPTIONS=--max-old-space-size=100'],
   }))
     it(`is healthy on ${where}`, async () => {

@@ -21,6 +21,8 @@ interface StoreOptions extends Omit<ContractOptions, 'pageSize'> {
   readonly pageSize: number;
   /** Of the servers, which are known in a test only. */
   readonly redis: () => RedisOptions;
+  /** Opens a different store of the same servers with these options. */
+  readonly beside?: () => Partial<RedisOptions>;
   /** A plain client, to damage a snapshot. */
   readonly admin?: () => SharedRedis['admin'];
 }
@@ -29,6 +31,7 @@ const SHARED = { durable: true, shared: true, erases: true, timeoutMs: 40_000 };
 
 function casesOf({
   redis,
+  beside = () => ({ keyPrefix: `${redis().keyPrefix ?? 'plant-store'}-beside` }),
   admin,
   pageSize,
   ...options
@@ -36,7 +39,7 @@ function casesOf({
   const openWith = (changes?: Partial<RedisOptions>) =>
     openRedisEventStore({ timeoutMs: 20_000, ...redis(), ...changes, pageSize });
   const open = () => openWith();
-  const openBeside = () => openWith({ keyPrefix: `${redis().keyPrefix ?? 'plant-store'}-beside` });
+  const openBeside = () => openWith(beside());
   const damage = async (stream: Parameters<Keys['of']>[0]) => {
     await admin!().hset(
       new Keys(redis().keyPrefix ?? 'plant-store').of(stream).snapshot,
@@ -79,10 +82,15 @@ describeOwnRedis('A Redis with a replica that confirms writes', (startRedis) => 
   before(async () => {
     [primary] = await startReplicated(startRedis);
   });
+  // An emptied store may be given the id that it had, because an operator has configured it.
   const empty = async () => {
+    const id = await primary.admin.get('plant-store:id');
     await primary.admin.flushall();
+    if (id) await primary.admin.set('plant-store:id', id);
   };
-  satisfies(casesOf({ pageSize: 3, redis: () => ({ url: primary.url, waitReplicas: 1 }), empty }));
+  const redis = () => ({ url: primary.url, waitReplicas: 1 });
+  const beside = () => ({ url: `${primary.url}/1` });
+  satisfies(casesOf({ pageSize: 3, redis, beside, empty }));
 });
 
 describeOwnRedis('A Cluster of three primaries', (startRedis) => {

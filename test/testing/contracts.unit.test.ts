@@ -134,16 +134,6 @@ describe('The contract of an event store', () => {
     for (const { run } of casesOf(eventStoreContract, () => ({ result }))) await run();
   });
 
-  it('names the append that failed, with its arguments', async () => {
-    const { run } = casesOf(
-      eventStoreContract,
-      broken.EVENT_STORES['a commit id is read as it was appended / cuts it at 36 characters'],
-    ).find(({ name }) => name.startsWith('a commit id is read'))!;
-    const call =
-      /^AssertionError.*: append\("contract [-0-9a-f]+", \{"version":1,"commit":".+"\}, "M.+", \[\{"type":"Type0"/;
-    expect(await run().catch(String)).to.match(call);
-  });
-
   it('names the calls before a failure, whichever case it is', async () => {
     const fault: Fault = ({ events }) => ({
       store: {

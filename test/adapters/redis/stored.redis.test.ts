@@ -11,10 +11,8 @@ import {
   OutcomeUnknown,
   START,
   StoreUnavailable,
-  project,
 } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
-import { ReadModel, textCodec, textsOf } from '../../event-sourcing/one-projection';
 import { created, deleted, encoded, plantId, plantsOf } from '../../support/given';
 import {
   type RedisServer,
@@ -241,46 +239,6 @@ describeOwnRedis('The index of a store in Redis', (startRedis) => {
       const other = await open({ url: what === 'a failover' ? replica.url : redis.url });
       expect((await other.index.changed(39, position, 10)).status).to.equal('reset');
       expect((await endOf(other)).sequence).to.equal(position.sequence);
-    });
-
-  for (const [what, replace] of Object.entries({
-    'after FLUSHALL, with the same REDIS_STORE_ID': async ({ admin }: RedisServer) => {
-      const id = (await admin.get('plant-store:id'))!;
-      await admin.flushall();
-      await admin.set('plant-store:id', id);
-      return { storeId: id.split(' ')[1] };
-    },
-    'under another prefix of the same server': async () => ({ keyPrefix: 'other' }),
-    'in another database of the same server': async ({ url }: RedisServer) => ({ url: `${url}/1` }),
-  }))
-    it(`is not taken for the one before by a checkpoint kept elsewhere: ${what}`, async () => {
-      const redis = await startRedis();
-      const applied = new ReadModel<string>();
-      const options = {
-        ...system(),
-        kinds: [{ category: 'texts', codec: textCodec }],
-        checkpoint: applied,
-      };
-      const follow = async ({ store, index }: Opened) => {
-        const projection = project<string>(
-          { store, index },
-          { ...options, apply: (batch) => applied.transaction(batch) },
-        );
-        expect(await projection.caughtUp()).to.equal(true);
-        await projection.close();
-      };
-      const add = ({ store }: Opened, user: string, commit: string) =>
-        store.append(textsOf(user), BEGINNING, commit, [{ type: 'Noted', data: commit }]);
-      const before = await open({ url: redis.url });
-      for (const user of ['alice', 'bob']) await add(before, user, `${user} before`);
-      await follow(before);
-      before.close();
-      const other = await open({ url: redis.url, ...(await replace(redis)) });
-      await add(other, 'alice', 'alice after');
-      await follow(other);
-      const textsApplied = (user: string) => applied.of(textsOf(user)).map(({ event }) => event);
-      expect([textsApplied('alice'), textsApplied('bob')]).to.deep.equal([['alice after'], []]);
-      expect(applied.violations).to.deep.equal([]);
     });
 
   it('confirms an erasure, and its repetition, only when the replicas have it', async () => {
