@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MemoryEventStore } from '../../src/adapters/memory/event-store';
 import { system } from '../../src/adapters/system';
-import { PlantStore, parseUser, plantsOf } from '../../src/application';
+import { PlantStore, parseUser, plantStreamOf } from '../../src/application';
 import { NewPlant, type Plant, type PlantId } from '../../src/domain';
 import { BEGINNING, type CallOptions } from '../../src/event-sourcing';
 import { newPlant, plantId } from '../support/given';
@@ -18,7 +18,7 @@ describe('The plant store', () => {
   });
 
   it('keeps the plants of a user in a stream whose name never changes, because histories have it', () => {
-    expect(plantsOf(ADA)).to.equal('plants/ada');
+    expect(plantStreamOf(ADA)).to.equal('plants/ada');
   });
 
   const fern = newPlant(1, 'Fern');
@@ -44,7 +44,7 @@ describe('The plant store', () => {
       const error = await call().catch((reason: unknown) => reason);
       expect(error).to.be.instanceOf(TypeError).with.property('message').that.contains(message);
       await Promise.all(neighbours);
-      expect(await store.read(plantsOf(ADA), BEGINNING))
+      expect(await store.read(plantStreamOf(ADA), BEGINNING))
         .to.have.property('events')
         .with.length(1);
     });
@@ -56,7 +56,7 @@ describe('The plant store', () => {
   ] satisfies [string, (options: CallOptions) => Promise<unknown>][])
     it(`gives ${what} the deadline of its caller, and writes nothing after it`, async () => {
       expect(await rejection(call({ timeoutMs: 0 }))).to.have.property('name', 'StoreUnavailable');
-      expect(await store.head(plantsOf(ADA))).to.equal(undefined);
+      expect(await store.head(plantStreamOf(ADA))).to.equal(undefined);
       await call({ timeoutMs: 60_000 });
     });
 

@@ -8,7 +8,7 @@ import { BEGINNING, type Head } from '../../src/event-sourcing';
 import { theBlock } from '../docs/samples';
 import { compiled } from '../support/compiled';
 import { compiledCli } from '../support/service-process';
-import { encoded, ferns, plantsOf } from '../support/given';
+import { encoded, ferns, plantStreamOf } from '../support/given';
 import { type RedisServer, describeOwnRedis } from '../support/redis';
 import { freePort } from '../support/redis/free-port';
 import { temporaryDirectory } from '../support/temporary-directory';
@@ -44,7 +44,12 @@ describeOwnRedis(
     async function write(count: number): Promise<void> {
       const { store, close } = await openRedisEventStore({ url: redis.url });
       const events = encoded(...ferns(head.version + count).slice(head.version));
-      const result = await store.append(plantsOf('alice'), head, `commit-${head.version}`, events);
+      const result = await store.append(
+        plantStreamOf('alice'),
+        head,
+        `commit-${head.version}`,
+        events,
+      );
       close();
       if (result.status !== 'appended') expect.fail(result.status);
       head = result.head;

@@ -11,7 +11,7 @@ import {
   type Head,
   type ReadResult,
   type StoredEvent,
-  replay,
+  readHistory,
   subscribe,
 } from '../../src/event-sourcing';
 import { streamName } from '../../src/testing/a-stream';
@@ -60,7 +60,7 @@ function given({ read = () => page([], false), append }: Results) {
     calls: () => calls,
     query: () => counters.query(counterKind, 'ada', (sum) => sum),
     execute: () => counters.execute(counterKind, 'ada', 1),
-    replay: () => replay(store, ada, codec).next(),
+    readHistory: () => readHistory(store, ada, codec).next(),
     subscribe: () => subscribe({ store }, ada, BEGINNING, { codec, clock }).next(),
   };
 }
@@ -71,7 +71,7 @@ describe('A store in this process that breaks a rule of the port', () => {
     read: () => ({ ...end, events: [{ version: 1, commit: '1' } as StoredEvent] }),
   };
   const conflict = { append: () => ({ ...end, status: 'conflict' as const }) };
-  const READS = ['query', 'replay', 'subscribe'] as const;
+  const READS = ['query', 'readHistory', 'subscribe'] as const;
   const EMPTY = 'Error: the store returned a page with `more` that has no event after version 0';
   const TEXTS = 'Error: the store returned event 1 without the texts `type` and `data`';
   const CONFLICT = 'Error: the store returned a conflict without the events that are in conflict';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { BEGINNING } from '../../src/event-sourcing';
-import { created, encoded, plantsOf } from '../support/given';
+import { created, encoded, plantStreamOf } from '../support/given';
 import { request } from '../support/requests';
 import { Served } from '../support/served';
 import { tokenOf } from '../support/token';
@@ -16,7 +16,7 @@ describe(`${USERS} users that come back at once after a restart`, function () {
   before(async () => {
     for (let user = 0; user < USERS; user++) {
       const events = encoded(created(user, name(user)));
-      await store.append(plantsOf(name(user)), BEGINNING, `commit-${user}`, events);
+      await store.append(plantStreamOf(name(user)), BEGINNING, `commit-${user}`, events);
     }
     const AUTH_TOKENS = Array.from(
       { length: USERS },

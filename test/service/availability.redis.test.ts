@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { HttpClient } from '../support/client';
 import { metricOf, metricsOf } from '../support/metrics';
 import { type RedisServer, describeOwnRedis, startReplicated } from '../support/redis';
-import { plantsOf } from '../support/given';
+import { plantStreamOf } from '../support/given';
 import { openedPerTest } from '../adapters/redis/opened';
 import { until } from '../support/until';
 import { servicesPerTest } from '../support/watched-service';
@@ -87,12 +87,12 @@ describeOwnRedis('plant_store_lost_histories_total', (startRedis) => {
 
     await alice.plants([1, 'Fern'], [2, 'Palm']);
     await bob.plants([1, 'Moss']);
-    await index.erase(plantsOf('alice'));
+    await index.erase(plantStreamOf('alice'));
     expect(await alice.names()).to.deep.equal([]);
     await until(() => logged('a user was erased') === 1);
 
     await alice.plants([1, 'Fern']);
-    await index.erase(plantsOf('alice'));
+    await index.erase(plantStreamOf('alice'));
     const other = await start({ REDIS_URL: redis.url });
     await new HttpClient(other.url).plants([3, 'Ivy']);
     expect(await alice.names()).to.deep.equal(['Ivy']);

@@ -12,7 +12,7 @@ import {
 import { standardOutput } from '../../src/service/log-destination';
 import { packageVersion } from '../../src/service/version';
 import { HttpClient } from '../support/client';
-import { created, encoded, plantsOf } from '../support/given';
+import { created, encoded, plantStreamOf } from '../support/given';
 import { AWAY, MemorySnapshots } from '../support/memory-snapshots';
 import { metricsOf } from '../support/metrics';
 import { RawSocket } from '../support/raw-socket';
@@ -79,7 +79,7 @@ describe('The metric', () => {
   /** Events that another instance has recorded. */
   const record = (count: number, name = 'Fern', user = 'alice') => {
     const events = Array.from({ length: count }, (_, id) => created(id, name));
-    return store.append(plantsOf(user), BEGINNING, 'of another', encoded(...events));
+    return store.append(plantStreamOf(user), BEGINNING, 'of another', encoded(...events));
   };
   const fail = (error: Error) => {
     const rejects = () => Promise.reject(error);
@@ -108,7 +108,7 @@ describe('The metric', () => {
   }
   const snapshotOf = (format: string) => {
     const head = { version: 3, commit: 'of another' };
-    snapshots.kept.set(plantsOf('alice'), { format, head, chunks: [] });
+    snapshots.kept.set(plantStreamOf('alice'), { format, head, chunks: [] });
   };
 
   const CALLS = 'plant_store_event_store_duration_seconds';
@@ -180,8 +180,8 @@ describe('The metric', () => {
       1,
       async () => {
         await create(1);
-        const head = (await store.head(plantsOf('alice')))!;
-        await store.append(plantsOf('alice'), head, 'of another', encoded(created(7, 'Ivy')));
+        const head = (await store.head(plantStreamOf('alice')))!;
+        await store.append(plantStreamOf('alice'), head, 'of another', encoded(created(7, 'Ivy')));
         await create(2);
       },
     ],
@@ -190,7 +190,7 @@ describe('The metric', () => {
       1,
       async () => {
         await create(1);
-        await store.erase(plantsOf('alice'));
+        await store.erase(plantStreamOf('alice'));
         await list();
       },
     ],

@@ -1,6 +1,6 @@
 import { MemoryEventStore } from '../../src/adapters/memory';
 import { BEGINNING, type EventStore } from '../../src/event-sourcing';
-import { created, encoded, plantsOf } from './given';
+import { created, encoded, plantStreamOf } from './given';
 import { metricOf } from './metrics';
 import { type Answer, RawSocket } from './raw-socket';
 import { until } from './until';
@@ -67,7 +67,7 @@ export class Served {
     const plants = Array.from({ length: count }, (_, id) =>
       created(id, `${id} ${'long name '.repeat(98)}`),
     );
-    await this.store.append(plantsOf('alice'), BEGINNING, 'a large list', encoded(...plants));
+    await this.store.append(plantStreamOf('alice'), BEGINNING, 'a large list', encoded(...plants));
   }
 
   valueOf(metric: string): Promise<number> {

@@ -29,7 +29,7 @@ const SET_HEADS = `
   ON CONFLICT (projection, bucket, stream) DO UPDATE SET version = excluded.version, commit_id = excluded.commit_id`;
 const REMOVE_HEADS = `DELETE FROM heads WHERE ${BUCKET} AND stream = ANY ($3)`;
 
-export class PostgresCheckpoint implements port.Checkpoint {
+export class PostgresCheckpoint implements port.CheckpointReader {
   constructor(
     private readonly pool: Pool,
     private readonly projection: string,

@@ -49,10 +49,10 @@ export async function openSales(
     ...system(),
     kinds: [orderKind],
     checkpoint,
-    apply: ({ slices, checkpoint: write }) =>
+    apply: ({ slices, checkpointWrite }) =>
       transaction(pool, async (client) => {
         // First, because it locks the bucket.
-        await checkpoint.write(client, write);
+        await checkpoint.write(client, checkpointWrite);
         const restarted = slices.filter(({ restarts }) => restarts);
         await client.query(remove, [restarted.map(({ stream }) => bytes(stream))]);
         const lines = slices.flatMap(({ stream, events }) =>

@@ -20,7 +20,7 @@ export class MemorySnapshots implements SnapshotStore {
     if (snapshot === undefined) return undefined;
     // The store no longer has the head of a stream that was erased, so its snapshot is dropped.
     if (await this.#hasHead(stream, snapshot))
-      return { ...snapshot, chunks: replay(snapshot.chunks) };
+      return { ...snapshot, chunks: readChunks(snapshot.chunks) };
     this.#newest.delete(stream);
     return undefined;
   }
@@ -37,6 +37,6 @@ export class MemorySnapshots implements SnapshotStore {
   }
 }
 
-async function* replay(chunks: readonly string[]): AsyncGenerator<string> {
+async function* readChunks(chunks: readonly string[]): AsyncGenerator<string> {
   yield* chunks;
 }

@@ -11,7 +11,7 @@ import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { systemClock } from '../../../src/adapters/system';
 import { PlantStore } from '../../../src/application';
 import * as engine from '../../../src/event-sourcing';
-import { created, deleted, plantsOf } from '../../support/given';
+import { created, deleted, plantStreamOf } from '../../support/given';
 
 /** Members that have the names of those of a line, and an event without members. */
 type JarEvent =
@@ -38,7 +38,7 @@ const kinds = [...KINDS, shown(jarKind, { items: { name: 'coin', count: (coins) 
 export const ADDED: JarEvent = { type: 'Added', version: 3, stream: '"x"' };
 export const EMPTIED: JarEvent = { type: 'Emptied' };
 
-export const ALICE = plantsOf('alice');
+export const ALICE = plantStreamOf('alice');
 export const nameOf = (stream: string) => engine.parseStreamName(stream)!;
 
 /** Appends each of `commits` as one, with the id `<stream>-<first version>`. */

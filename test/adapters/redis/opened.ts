@@ -5,7 +5,7 @@ import {
 } from '../../../src/adapters/redis';
 import { type AppendResult, BEGINNING } from '../../../src/event-sourcing';
 import { Stream } from '../../../src/testing/a-stream';
-import { plantsOf } from '../../support/given';
+import { plantStreamOf } from '../../support/given';
 import { until } from '../../support/until';
 
 export const [FERN, OTHER] = [
@@ -39,7 +39,7 @@ export function openedPerTest(): (options: RedisOptions) => Promise<Opened> {
       await until(() =>
         log.some((line) => /^(?:info Redis is connected$|warn |error )/.test(line)),
       );
-    const stream = (user = 'alice') => new Stream(opened.store, plantsOf(user));
+    const stream = (user = 'alice') => new Stream(opened.store, plantStreamOf(user));
     const append = (user?: string, commit = 'ours') =>
       stream(user).append(BEGINNING, commit, [FERN]);
     return { ...opened, log, stream, append };

@@ -13,7 +13,7 @@ import {
   StoreUnavailable,
 } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
-import { created, deleted, encoded, plantId, plantsOf } from '../../support/given';
+import { created, deleted, encoded, plantId, plantStreamOf } from '../../support/given';
 import {
   type RedisServer,
   describeOwnRedis,
@@ -24,7 +24,7 @@ import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
 import { FERN, type Opened, REFUSED, openedPerTest } from './opened';
 
-const ALICE = plantsOf('alice');
+const ALICE = plantStreamOf('alice');
 /**
  * With `everysec`, Redis keeps an acknowledged write in its own memory while an earlier one is
  * synced: `kill -9` loses it.
@@ -155,7 +155,7 @@ describeRedis('What a store keeps in Redis', (redis) => {
 
   describe('of a snapshot', () => {
     const MAX_BYTES = Math.floor(getHeapStatistics().heap_size_limit / 64);
-    const keysOf = (user: string) => new Keys(prefix).of(plantsOf(user));
+    const keysOf = (user: string) => new Keys(prefix).of(plantStreamOf(user));
     let head: Head;
     beforeEach(async () => (head = await opened.stream().add(BEGINNING, FERN)));
 
@@ -185,7 +185,7 @@ describeRedis('What a store keeps in Redis', (redis) => {
         head: await opened.stream('bob').add(BEGINNING, FERN),
         chunks: ['ab', 'b'],
       };
-      await opened.snapshots.save(plantsOf('bob'), ofBob);
+      await opened.snapshots.save(plantStreamOf('bob'), ofBob);
       for (const [what, damage] of Object.entries(DAMAGES)) {
         await save(['ab', 'b']);
         await damage(keysOf('alice').snapshot);
