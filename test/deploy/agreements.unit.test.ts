@@ -83,127 +83,80 @@ const isPacked = (file: string) =>
   manifest.files.some((each) => file === each || file.startsWith(`${each}/`));
 
 const seconds = (text: string) => Number(/^(\d+)s?$/.exec(text)?.[1]);
-const above = (least: number) => (value: number) => expect(value).to.be.above(least);
-const atMost = (most: number) => (value: number) => expect(value).to.be.at.most(most);
-const same = (expected: unknown) => (value: unknown) => expect(value).to.deep.equal(expected);
 
-/** What is found, and what must hold of it. */
-const AGREEMENTS: readonly (readonly [
-  what: string,
-  found: () => unknown,
-  mustBe: (value: never) => unknown,
-])[] = [
-  [
-    'a pod gets requests by readiness on their port',
-    () => probed(container.readinessProbe),
-    same('/health/ready http'),
-  ],
-  [
-    'a pod is restarted by liveness on the admin port',
-    () => probed(container.livenessProbe),
-    same('/health/live admin'),
-  ],
-  [
-    'a pod has started by liveness on the admin port',
-    () => probed(container.startupProbe),
-    same('/health/live admin'),
-  ],
-  [
-    'the port of the pod is that of the image',
-    () => portOf('http'),
-    same(Number(found('Dockerfile', /\bPORT=(\d+)/))),
-  ],
-  [
-    'the port of the image is exposed',
-    () => found('Dockerfile', /^EXPOSE (\d+)$/m),
-    same(found('Dockerfile', /\bPORT=(\d+)/)),
-  ],
-  [
-    'the admin port of the pod is that of its setting',
-    () => portOf('admin'),
-    same(setting('ADMIN_PORT')),
-  ],
-  [
-    'the user of the pod is that of the image',
-    () => template.spec.securityContext.runAsUser,
-    same(Number(found('Dockerfile', /^USER (\d+):/m))),
-  ],
-  [
-    'the grace period of the pod is above its drain',
-    () => 1000 * template.spec.terminationGracePeriodSeconds,
-    above(setting('SHUTDOWN_TIMEOUT_MS')),
-  ],
-  [
-    'a failing probe of the pod is noticed within its notice',
-    () => 1000 * container.readinessProbe.periodSeconds * container.readinessProbe.failureThreshold,
-    atMost(setting('SHUTDOWN_NOTICE_MS')),
-  ],
-  [
-    'the Service has the pods',
-    () => [service.spec.selector, service.spec.ports.map(({ targetPort }) => targetPort)],
-    same([template.metadata.labels, ['http']]),
-  ],
-  [
-    'the disruption budget has the pods',
-    () => budget.spec.selector.matchLabels,
-    same(template.metadata.labels),
-  ],
-  [
-    'the tag for Kubernetes is the version',
-    () => found('deploy/kubernetes/kustomization.yaml', /newTag: (\S+)/),
-    same(manifest.version),
-  ],
-  [
-    'the grace period of compose is above the drain',
-    () => 1000 * seconds(compose.services['plants']!.stop_grace_period),
-    above(defaultOf('SHUTDOWN_TIMEOUT_MS')),
-  ],
-  [
-    'the grace period of systemd is above the drain',
-    () => 1000 * Number(found('deploy/systemd/plant-store.service', /^TimeoutStopSec=(\d+)$/m)),
-    above(defaultOf('SHUTDOWN_TIMEOUT_MS')),
-  ],
-  [
-    'the open files of systemd are above the connections',
-    () => Number(found('deploy/systemd/plant-store.service', /^LimitNOFILE=(\d+)$/m)),
-    above(defaultOf('MAX_CONNECTIONS') + 128),
-  ],
-  [
-    'HAProxy checks readiness',
-    () => found('deploy/haproxy.cfg', /option httpchk GET (\S+)/),
-    same('/health/ready'),
-  ],
-  [
-    'HAProxy notices a failing check within the notice',
-    () =>
+const AGREEMENTS: Readonly<Record<string, () => unknown>> = {
+  'a pod gets requests by readiness on their port': () =>
+    expect(probed(container.readinessProbe)).to.equal('/health/ready http'),
+  'a pod is restarted by liveness on the admin port': () =>
+    expect(probed(container.livenessProbe)).to.equal('/health/live admin'),
+  'a pod has started by liveness on the admin port': () =>
+    expect(probed(container.startupProbe)).to.equal('/health/live admin'),
+  'the port of the pod is that of the image': () =>
+    expect(portOf('http')).to.equal(Number(found('Dockerfile', /\bPORT=(\d+)/))),
+  'the port of the image is exposed': () =>
+    expect(found('Dockerfile', /^EXPOSE (\d+)$/m)).to.equal(found('Dockerfile', /\bPORT=(\d+)/)),
+  'the admin port of the pod is that of its setting': () =>
+    expect(portOf('admin')).to.equal(setting('ADMIN_PORT')),
+  'the user of the pod is that of the image': () =>
+    expect(template.spec.securityContext.runAsUser).to.equal(
+      Number(found('Dockerfile', /^USER (\d+):/m)),
+    ),
+  'the grace period of the pod is above its drain': () =>
+    expect(1000 * template.spec.terminationGracePeriodSeconds).to.be.above(
+      setting('SHUTDOWN_TIMEOUT_MS'),
+    ),
+  'a failing probe of the pod is noticed within its notice': () =>
+    expect(
+      1000 * container.readinessProbe.periodSeconds * container.readinessProbe.failureThreshold,
+    ).to.be.at.most(setting('SHUTDOWN_NOTICE_MS')),
+  'the Service has the pods': () =>
+    expect([
+      service.spec.selector,
+      service.spec.ports.map(({ targetPort }) => targetPort),
+    ]).to.deep.equal([template.metadata.labels, ['http']]),
+  'the disruption budget has the pods': () =>
+    expect(budget.spec.selector.matchLabels).to.deep.equal(template.metadata.labels),
+  'the tag for Kubernetes is the version': () =>
+    expect(found('deploy/kubernetes/kustomization.yaml', /newTag: (\S+)/)).to.equal(
+      manifest.version,
+    ),
+  'the grace period of compose is above the drain': () =>
+    expect(1000 * seconds(compose.services['plants']!.stop_grace_period)).to.be.above(
+      defaultOf('SHUTDOWN_TIMEOUT_MS'),
+    ),
+  'the grace period of systemd is above the drain': () =>
+    expect(
+      1000 * Number(found('deploy/systemd/plant-store.service', /^TimeoutStopSec=(\d+)$/m)),
+    ).to.be.above(defaultOf('SHUTDOWN_TIMEOUT_MS')),
+  'the open files of systemd are above the connections': () =>
+    expect(Number(found('deploy/systemd/plant-store.service', /^LimitNOFILE=(\d+)$/m))).to.be.above(
+      defaultOf('MAX_CONNECTIONS') + 128,
+    ),
+  'HAProxy checks readiness': () =>
+    expect(found('deploy/haproxy.cfg', /option httpchk GET (\S+)/)).to.equal('/health/ready'),
+  'HAProxy notices a failing check within the notice': () =>
+    expect(
       Number(found('deploy/haproxy.cfg', /check inter (\d+)ms/)) *
-      Number(found('deploy/haproxy.cfg', /\bfall (\d+)/)),
-    atMost(1000),
-  ],
-  [
-    'HAProxy connects to the port of the image',
-    () => found('deploy/haproxy.cfg', /server-template \S+ \d+ \w+:(\d+)/),
-    same(found('Dockerfile', /\bPORT=(\d+)/)),
-  ],
-  [
-    'HAProxy opens fewer connections than an instance accepts',
-    () => Number(found('deploy/haproxy.cfg', /default-server maxconn (\d+)/)) + 1,
-    atMost(defaultOf('MAX_CONNECTIONS')),
-  ],
-  [
-    'HAProxy waits longer than a request waits for the store',
-    () => 1000 * Number(found('deploy/haproxy.cfg', /timeout server (\d+)s/)),
-    above(defaultOf('STORE_TIMEOUT_MS')),
-  ],
-  [
-    'a write is on the disk of Redis before it is acknowledged',
-    () =>
+        Number(found('deploy/haproxy.cfg', /\bfall (\d+)/)),
+    ).to.be.at.most(1000),
+  'HAProxy connects to the port of the image': () =>
+    expect(found('deploy/haproxy.cfg', /server-template \S+ \d+ \w+:(\d+)/)).to.equal(
+      found('Dockerfile', /\bPORT=(\d+)/),
+    ),
+  'HAProxy opens fewer connections than an instance accepts': () =>
+    expect(Number(found('deploy/haproxy.cfg', /default-server maxconn (\d+)/)) + 1).to.be.at.most(
+      defaultOf('MAX_CONNECTIONS'),
+    ),
+  'HAProxy waits longer than a request waits for the store': () =>
+    expect(1000 * Number(found('deploy/haproxy.cfg', /timeout server (\d+)s/))).to.be.above(
+      defaultOf('STORE_TIMEOUT_MS'),
+    ),
+  'a write is on the disk of Redis before it is acknowledged': () =>
+    expect(
       read('deploy/redis/redis.conf').match(/^(?:appendonly|appendfsync|maxmemory-policy) .*$/gm),
-    same(['appendonly yes', 'appendfsync always', 'maxmemory-policy noeviction']),
-  ],
-  [
-    'the build has the files of Swagger UI that are served',
-    () =>
+    ).to.deep.equal(['appendonly yes', 'appendfsync always', 'maxmemory-policy noeviction']),
+  'the build has the files of Swagger UI that are served': () =>
+    expect(
       [...read('src/adapters/http/routes/meta.ts').matchAll(/published\('([^']+)'\)/g)]
         .map(([, file]) => file)
         .filter(
@@ -212,72 +165,43 @@ const AGREEMENTS: readonly (readonly [
               .split(' ')
               .includes(file!),
         ),
-    same([]),
-  ],
-  [
-    'the package has what its pages link to',
-    () => linkedFiles().filter((file) => !existsSync(file) || !isPacked(file)),
-    same([]),
-  ],
-  [
-    'the package has its build, files of deployment, pages and start',
-    () => manifest.files,
-    (files) => expect(files).to.include.members(['dist', 'deploy', 'docs', 'scripts/run.sh']),
-  ],
-  [
-    'the time of PlantStoreSlow is the bound of a bucket, between which Prometheus guesses',
-    () => found('deploy/prometheus/alerts.yaml', /histogram_quantile[^>]*\)\) > ([\d.]+)/),
-    (bound) =>
-      expect(read('src/adapters/metrics/index.ts').match(/(?<=[[ ])[\d.]+(?=[\],])/g)).to.include(
-        bound,
-      ),
-  ],
-  [
-    'the page of the HTTP interface has each failure, whose number no other failure has',
-    () => [
+    ).to.deep.equal([]),
+  'the package has what its pages link to': () =>
+    expect(linkedFiles().filter((file) => !existsSync(file) || !isPacked(file))).to.deep.equal([]),
+  'the package has its build, files of deployment, pages and start': () =>
+    expect(manifest.files).to.include.members(['dist', 'deploy', 'docs', 'scripts/run.sh']),
+  'the time of PlantStoreSlow is the bound of a bucket, between which Prometheus guesses': () =>
+    expect(read('src/adapters/metrics/index.ts').match(/(?<=[[ ])[\d.]+(?=[\],])/g)).to.include(
+      found('deploy/prometheus/alerts.yaml', /histogram_quantile[^>]*\)\) > ([\d.]+)/),
+    ),
+  'the page of the HTTP interface has each failure, whose number no other failure has': () =>
+    expect([
       ...new Set(
         [...read(HTTP_PAGE).matchAll(/^\| \d{3} \| ([\d, ]+) \|/gm)].flatMap(([, numbers]) =>
           numbers!.split(', ').map(Number),
         ),
       ),
-    ],
-    (numbers) => expect(numbers).to.have.members(Object.values(FAILURES).map(({ error }) => error)),
-  ],
-  [
-    'the page of the HTTP interface has each operation of a user',
-    () =>
+    ]).to.have.members(Object.values(FAILURES).map(({ error }) => error)),
+  'the page of the HTTP interface has each operation of a user': () =>
+    expect(read(HTTP_PAGE).match(/(?<=`)[A-Z]+ \/[^?\s`]*/g)).to.include.members(
       OPERATIONS.filter(({ needsUser }) => needsUser).map(
         ({ method, path }) => `${method.toUpperCase()} ${path}`,
       ),
-    (operations) =>
-      expect(read(HTTP_PAGE).match(/(?<=`)[A-Z]+ \/[^?\s`]*/g)).to.include.members(
-        operations as string[],
-      ),
-  ],
-  [
-    'the package runs on the libraries that were asked for',
-    () =>
+    ),
+  'the package runs on the libraries that were asked for': () =>
+    expect(Object.keys(manifest.dependencies)).to.include.members(
       found('docs/decisions/0004-dependencies.md', /^\*\*(.*) are given\*\*/m).split(/, | and /),
-    (given) => expect(Object.keys(manifest.dependencies)).to.include.members(given as string[]),
-  ],
-  [
-    'the lock file allows the same Node',
-    () => lock.packages['']!.engines.node,
-    same(manifest.engines.node),
-  ],
-  [
-    'README names the oldest Node of each line',
-    () =>
+    ),
+  'the lock file allows the same Node': () =>
+    expect(lock.packages['']!.engines.node).to.equal(manifest.engines.node),
+  'README names the oldest Node of each line': () =>
+    expect(
       found('README.md', /; Node (\d[^;]*),/)
         .match(/\d+(?:\.\d+)?/g)!
         .slice(0, 3),
-    same(manifest.engines.node.match(/\d+(?:\.\d+)?/g)),
-  ],
-];
+    ).to.deep.equal(manifest.engines.node.match(/\d+(?:\.\d+)?/g)),
+};
 
 describe('The files of deployment, package, build and pages agree', () => {
-  for (const [what, find, mustBe] of AGREEMENTS)
-    it(what, () => {
-      mustBe(find() as never);
-    });
+  for (const [what, expectIt] of Object.entries(AGREEMENTS)) it(what, () => void expectIt());
 });
