@@ -87,7 +87,8 @@ describe('The module of EVENT_STORE', () => {
       async append() ${fail('{ name: "OutcomeUnknown" }')} },
       index: { async head() ${fail('{ name: "UnreadableHistory" }')} },
       snapshots: {
-        async save() ${away},
+        // As a promise of another library.
+        save() { return { then: (_, reject) => reject(Object.assign(new Error('away'), { name: 'StoreUnavailable' })) }; },
         async load(stream) { if (stream === 'plants/a') ${away} return { chunks: (async function* () ${away})() }; },
       } });`);
     const stream = streamOf('plants', 'a');
