@@ -28,7 +28,7 @@ export function answerNotModified(ctx: Context, etag: string): boolean {
  * `If-Match` asks for the exact bytes.
  */
 function isWeaklyEqual(tag: string, etag: string): boolean {
-  const strong = tag.replace('W/', '');
+  const strong = tag.replace(/^W\//, '');
   return strong === etag || strong.replace(CODING_SUFFIX, '"') === etag;
 }
 

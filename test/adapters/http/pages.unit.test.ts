@@ -277,6 +277,16 @@ describe('A condition', () => {
     expect(answerNotModified(conditionOf('if-none-match'), '"1-c"')).to.equal(false);
     expect(() => answerNotModified(conditionOf('if-match'), '"1-c"')).to.throw(HttpFailure);
   });
+
+  it('holds for the tag of the list, whether weak or not, even if the tag contains W/', () => {
+    for (const prefix of ['', 'W/'])
+      expect(
+        answerNotModified(
+          { req: { headers: { 'if-none-match': `${prefix}"1-W/c"` } } } as never,
+          '"1-W/c"',
+        ),
+      ).to.equal(true);
+  });
 });
 
 describe('The downloads that may not have been read', () => {
