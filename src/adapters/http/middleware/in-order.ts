@@ -9,7 +9,8 @@ interface Queue {
 /**
  * Executes the requests of a connection one after the other, as RFC 9112 demands in 9.3.2 if they
  * write. Node would start pipelined requests at the same time, and only send their responses in
- * order. Requests that still wait when the connection closes are not executed.
+ * order. Requests that still wait when they are refused, or when the connection closes, are not
+ * executed.
  */
 export function inOrder(): Handler {
   const queues = new WeakMap<Socket, Queue>();
@@ -24,7 +25,7 @@ export function inOrder(): Handler {
       else queue.isBusy = false;
     };
     const execute = (): unknown => {
-      if (!socket.writable) {
+      if (!socket.writable || ctx.res.writableEnded) {
         resumeNext();
         return;
       }

@@ -79,7 +79,10 @@ describe('A request that its client interrupts', () => {
       const over = new Promise<void>((resolve) => (interrupt = resolve));
       await (ctx.path === '/other' ? middleware(ctx, over) : next());
     });
-    server = await listen(app, { requestTimeoutMs: 1000 });
+    server = await listen(app, {
+      requestTimeoutMs: 1000,
+      report: (each) => void reports.push(each),
+    });
   });
   after(() => server.close({ noticeMs: 0, timeoutMs: 1000 }));
   beforeEach(() => {
@@ -145,6 +148,22 @@ describe('A request that its client interrupts', () => {
     expect(reports.map(({ status }) => status)).to.deep.equal([400]);
     await client.ended();
   });
+
+  for (const earlier of ['', LIST])
+    it(`is reported with the request ID of its response, ${earlier ? 'even while it waits for an earlier one' : 'which has a new one'}`, async () => {
+      if (earlier) store.delayMs = 60_000;
+      const client = await open();
+      const begin = request('POST', '/plants', CHUNKED);
+      client.send(`${earlier}${begin}zz\r\n`);
+      if (earlier) await until(() => store.trips > 0);
+      store.delayMs = 0;
+      const { answers } = await client.answers();
+      await until(() => reports.length >= answers.length);
+      const refused = reports.filter(({ status }) => status === 400);
+      const requestId = answers.at(-1)!.fields.get('x-request-id');
+      expect(refused.map((each) => each.requestId)).to.deep.equal([requestId]);
+      expect(refused[0]).to.include({ method: 'POST', path: '/plants', errorNumber: 40000 });
+    });
 
   it('is reported although it waits for its turn when its connection closes', async () => {
     const clients = await Promise.all(Array.from({ length: 100 }, open));
