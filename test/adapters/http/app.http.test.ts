@@ -22,6 +22,7 @@ import { RawSocket } from '../../support/raw-socket';
 import { rejection } from '../../support/rejection';
 import { JSON_TYPE, LIST, request as bytesOf } from '../../support/requests';
 import { tokenOf } from '../../support/token';
+import { until } from '../../support/until';
 import { startWatched } from '../../support/watched-service';
 import { appWith, ask, servedPerTest } from './app-with';
 
@@ -34,13 +35,14 @@ describe('The app beside other middleware', () => {
   const serve = servedPerTest();
   /** Serves an application that runs `middleware` in front of the app. */
   const front = (middleware: Koa.Middleware, app: Koa = appWith()) =>
-    serve(new Koa().use(middleware).use(mount(app)));
+    serve(Object.assign(new Koa(), { silent: true }).use(middleware).use(mount(app)));
   /** Serves the app, with middleware after it that gets the requests that the app does not know. */
   async function followedBy(middleware: Koa.Middleware) {
     const app = appWith();
     app.use(middleware as never);
-    app.on('error', () => {});
-    return { url: await serve(app), reports: app.reports };
+    const emitted: unknown[] = [];
+    app.on('error', (error) => emitted.push(error));
+    return { url: await serve(app), reports: app.reports, emitted };
   }
 
   it('may be mounted: its links, documents and files are relative, and other paths are passed on', async () => {
@@ -119,6 +121,22 @@ describe('The app beside other middleware', () => {
     expect(await ask(`${url}/plants`, { headers: known })).to.include({ status: 304, text: '' });
   });
 
+  it('counts no request in flight that was pipelined behind one of the application in front, once it has ended', async () => {
+    const app = appWith({ maxUserRequests: 1 });
+    let isClosed = false;
+    const url = await front(async ({ path, req }, next) => {
+      if (path !== '/slow') return next();
+      await new Promise((resolve) => req.socket.on('close', resolve));
+      isClosed = true;
+    }, app);
+    const client = await RawSocket.open(url);
+    client.send(bytesOf('GET', '/slow') + LIST);
+    await until(() => app.reports.length > 0);
+    client.reset();
+    await until(() => isClosed);
+    await until(async () => (await ask(`${url}/plants`)).status === 200);
+  });
+
   it('uses the text of a body parser in front', async () => {
     const url = await front(bodyParser());
     const post = (body: string) => ask(`${url}/plants`, { method: 'POST', body });
@@ -143,7 +161,7 @@ describe('The app beside other middleware', () => {
   });
 
   it('passes unknown requests on to middleware, which may throw, and Koa answers its own errors', async () => {
-    const { url, reports } = await followedBy((ctx, next) => {
+    const { url, reports, emitted } = await followedBy((ctx, next) => {
       if (ctx.path === '/bug') throw new TypeError('a bug');
       if (ctx.path === '/status') throw Object.assign(new Error('no'), { status: 418 });
       if (ctx.path === '/nothing') return next();
@@ -159,8 +177,24 @@ describe('The app beside other middleware', () => {
       ({ status, error }) => `${status} ${(error as Error | undefined)?.message}`,
     );
     expect(told.join()).to.equal(
-      '403 undefined,500 not yours,500 a bug,418 undefined,404 undefined,405 undefined',
+      '403 undefined,500 undefined,500 a bug,418 undefined,404 undefined,405 undefined',
     );
+    // Koa emits its own errors, so these are not reported a second time.
+    expect(emitted.map(String)).to.deep.equal([
+      'ForbiddenError: not yours',
+      'InternalServerError: not yours',
+      'Error: no',
+    ]);
+  });
+
+  it('has the request ID of the report in the response to an error that Koa answers', async () => {
+    const { url, reports } = await followedBy((ctx) => ctx.throw(500, 'not yours'));
+    for (const headers of [{}, { 'X-Request-Id': 'mine' }]) {
+      const answer = await ask(`${url}/other`, { headers });
+      expect(answer.headers['x-request-id']).to.equal(reports.at(-1)!.requestId);
+    }
+    expect(reports.map(({ requestId }) => requestId === 'mine')).to.deep.equal([false, true]);
+    expect(reports[0]!.requestId).to.match(/^[0-9a-f-]{36}$/);
   });
 
   it('lets middleware after it answer with anything that Koa can send, or without Koa', async () => {

@@ -27,11 +27,19 @@ export function errors(): Handler {
       else if (!ctx.writable && isDisconnect(error)) fail(ctx, malformedHttp());
       else if (isLeftToKoa(ctx, error)) {
         const status = ctx.headerSent ? ctx.status : error.status;
-        ctx.state.failure = { status, ...(status >= 500 && { error, reason: 'bug' }) };
+        // Koa emits the error, so the report does not have it.
+        ctx.state.failure = { status, ...(status >= 500 && { reason: 'bug' }) };
+        // Koa replaces the header fields of the response by those of the error.
+        error.headers = { ...error.headers, 'X-Request-Id': ensureRequestId(ctx) };
         throw error;
       } else fail(ctx, toFailure(error), error);
     }
   };
+}
+
+interface KoaError extends Error {
+  readonly status: number;
+  headers?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -40,7 +48,7 @@ export function errors(): Handler {
  * one of koa-bodyparser. Here only middleware that got the request from the app may throw such
  * errors: the status in an error of a store or of an authenticator was not meant for this client.
  */
-function isLeftToKoa(ctx: Context, error: unknown): error is Error & { readonly status: number } {
+function isLeftToKoa(ctx: Context, error: unknown): error is KoaError {
   if (error instanceof Koa.HttpError) return true;
   if (ctx.state.isPassedOn !== true || !(error instanceof Error)) return false;
   const { status = 0 } = error as { readonly status?: unknown };
@@ -67,10 +75,16 @@ function fail(ctx: Context, { failure, message, details }: HttpFailure, error?: 
   ctx.remove('ETag');
   ctx.remove('Content-Encoding');
   ctx.set({ 'Cache-Control': 'no-store', ...headers });
-  if (!ctx.res.hasHeader('X-Request-Id')) ctx.set('X-Request-Id', randomUUID());
+  ensureRequestId(ctx);
   if (status === 429 || status === 503)
     ctx.set('Retry-After', String(retryAfterSeconds(retryAfterMs)));
   sendJson(ctx, JSON.stringify({ error: failure.error, message }));
+}
+
+/** Returns the request ID of the response, which gets a new one if it has none. */
+function ensureRequestId(ctx: Context): string {
+  if (!ctx.res.hasHeader('X-Request-Id')) ctx.set('X-Request-Id', randomUUID());
+  return ctx.response.get('X-Request-Id');
 }
 
 /**

@@ -18,10 +18,11 @@ export function limitRequestsPerUser(max: number): Handler {
     const handled = next();
     const leave = () => void inFlight.add(user, -1);
     const leaveOnceHandled = () => void handled.then(leave, leave);
-    // A connection that has ended emits no `close` for its response. (`once` would take longer than
-    // all the other work of this middleware.)
-    if (ctx.res.closed || !ctx.req.socket.writable) leaveOnceHandled();
-    else ctx.res.on('close', leaveOnceHandled);
+    // Node emits `close` only for a response that has an open connection. It has none while it waits
+    // for the response to an earlier request, which middleware in front of the app may answer. (Not
+    // by `once`, which takes longer than all the other work of this middleware.)
+    if (ctx.res.socket?.writable) ctx.res.on('close', leaveOnceHandled);
+    else leaveOnceHandled();
     return handled;
   };
 }
