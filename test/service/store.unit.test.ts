@@ -88,7 +88,7 @@ describe('The module of EVENT_STORE', () => {
       index: { async head() ${fail('{ name: "UnreadableHistory" }')} },
       snapshots: {
         // As a promise of another library.
-        save() { return { then: (_, reject) => reject(Object.assign(new Error('away'), { name: 'StoreUnavailable' })) }; },
+        save() { return { then: (_, reject) => (async () => ${away})().catch(reject) }; },
         async load(stream) { if (stream === 'plants/a') ${away} return { chunks: (async function* () ${away})() }; },
       } });`);
     const stream = streamOf('plants', 'a');

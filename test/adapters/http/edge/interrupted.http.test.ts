@@ -149,8 +149,8 @@ describe('A request that its client interrupts', () => {
     await client.ended();
   });
 
-  for (const earlier of ['', LIST])
-    it(`is reported with the request ID of its response, ${earlier ? 'even while it waits for an earlier one' : 'which has a new one'}`, async () => {
+  for (const [what, earlier] of Object.entries({ '': '', ', even while it waits': LIST }))
+    it(`is reported with the request ID of its response${what}`, async () => {
       if (earlier) store.delayMs = 60_000;
       const client = await open();
       const begin = request('POST', '/plants', CHUNKED);
