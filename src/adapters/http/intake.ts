@@ -30,9 +30,13 @@ export class Intake {
     private readonly scheduler: FairScheduler,
   ) {
     [this.#parse] = socket.listeners('data') as [((bytes: Buffer) => void)?];
+    const [startReading] = socket.listeners('resume') as [(() => void)?];
     socket.removeAllListeners('data');
-    // Without another listener, Node's parser would read past the stream of the socket.
+    // Node's parser reads directly from the system, and not from the stream of the socket, until a
+    // listener is added. Node then also removes its own listener for `resume`, which is still needed:
+    // only that starts reading again if the parser has stopped it within a body.
     socket.on('data', (bytes: Buffer) => this.#take(bytes));
+    if (startReading) socket.on('resume', startReading);
   }
 
   /**

@@ -130,10 +130,16 @@ describe('A connection', () => {
   it('may have five waiting requests whatever those of all others take', () => {
     const bytes = new PerKeyCounter<Connection>();
     const turns = new FairScheduler();
-    const [one, other] = [1, 2].map(() => new Connection(new Socket(), bytes, () => {}, turns)) as [
-      Connection,
-      Connection,
-    ];
+    const [one, other] = [1, 2].map(
+      () =>
+        new Connection(
+          new Socket(),
+          bytes,
+          () => {},
+          turns,
+          () => {},
+        ),
+    ) as [Connection, Connection];
     bytes.add(other, 32 * 2 ** 20);
     const taken = Array.from({ length: 7 }, () =>
       one.admit(new ServerResponse(new IncomingMessage(new Socket())), false),
