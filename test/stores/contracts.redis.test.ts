@@ -16,6 +16,7 @@ import {
   startReplicated,
 } from '../support/redis';
 import { TcpProxy } from '../support/tcp-proxy';
+import { succeeds, until } from '../support/until';
 
 interface StoreOptions extends Omit<ContractOptions, 'pageSize'> {
   readonly pageSize: number;
@@ -36,8 +37,17 @@ function casesOf({
   pageSize,
   ...options
 }: StoreOptions): Record<string, ContractCase[]> {
-  const openWith = (changes?: Partial<RedisOptions>) =>
-    openRedisEventStore({ timeoutMs: 20_000, ...redis(), ...changes, pageSize });
+  const openWith = async (changes?: Partial<RedisOptions>) => {
+    const opened = await openRedisEventStore({
+      timeoutMs: 20_000,
+      ...redis(),
+      ...changes,
+      pageSize,
+    });
+    // On a busy machine the first contact may take longer than an opening waits for it.
+    await until(() => succeeds(opened.check()));
+    return opened;
+  };
   const open = () => openWith();
   const openBeside = () => openWith(beside());
   const damage = async (stream: Parameters<Keys['of']>[0]) => {
