@@ -83,7 +83,7 @@ describeOwnRedis('A write to Redis', (startRedis) => {
 
   it('has an unknown outcome if fewer replicas confirm it, which WAIT says before the call times out', async () => {
     await open();
-    const { append } = await open({ waitReplicas: 2, timeoutMs: 1000 });
+    const { append } = await open({ waitReplicas: 2, timeoutMs: 4000 });
     expect(String(await append('alice'))).to.match(
       /^OutcomeUnknown: 2 replicas must confirm .*: [01]$/,
     );
