@@ -3,7 +3,6 @@ import { getHeapStatistics } from 'node:v8';
 import { expect } from 'chai';
 import { Keys } from '../../../src/adapters/redis';
 import { bucketOf } from '../../../src/adapters/redis/keys';
-import { system } from '../../../src/adapters/system';
 import {
   BEGINNING,
   BrokenSnapshot,
@@ -14,12 +13,7 @@ import {
 } from '../../../src/event-sourcing';
 import { streamName } from '../../../src/testing/a-stream';
 import { created, deleted, encoded, plantId, plantStreamOf } from '../../support/given';
-import {
-  type RedisServer,
-  describeOwnRedis,
-  describeRedis,
-  startReplicated,
-} from '../../support/redis';
+import { describeOwnRedis, describeRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { until } from '../../support/until';
 import { FERN, type Opened, REFUSED, openedPerTest } from './opened';
