@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
 import { type RedisServer, describeOwnRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
+import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
 import { CALLS, openedPerTest } from './opened';
 
@@ -112,5 +113,42 @@ describeOwnRedis('The id of a store', (startRedis) => {
     await replica.thaw();
     await until(() => opened.status().id !== undefined);
     expect(await idOf(replica)).to.equal(opened.status().id);
+  });
+
+  /** It is written again, so that the next WAIT waits for it. */
+  const isRepeated = async ({ admin }: RedisServer) =>
+    /cmdstat_set:calls=[2-9]/.test(await admin.info('commandstats'));
+
+  it('is created again if it was lost before the replicas had it', async () => {
+    const [primary, replica] = await startReplicated(startRedis);
+    await replica.freeze();
+    const options = { waitReplicas: 1, examineEveryMs: 50, timeoutMs: 500 };
+    const opened = await open({ url: primary.url, ...options });
+    await until(() => isRepeated(primary));
+    const lost = await idOf(primary);
+    await primary.admin.flushall();
+    await until(async () => ![undefined, lost].includes(await idOf(primary)));
+    await replica.thaw();
+    await until(() => opened.status().id !== undefined);
+    expect(await idOf(replica)).to.equal(opened.status().id);
+  });
+
+  it('does not count before the replicas have it, even if the reply to WAIT was lost', async () => {
+    const [primary, replica] = await startReplicated(startRedis);
+    await replica.freeze();
+    const proxy = await TcpProxy.to(primary);
+    void proxy.loseReply((bytes) => /wait/i.test(bytes.toString('latin1')), 'cut');
+    const opened = await open({
+      url: `redis://127.0.0.1:${proxy.port}`,
+      waitReplicas: 1,
+      examineEveryMs: 50,
+      timeoutMs: 500,
+    });
+    await until(async () => opened.status().id !== undefined || (await isRepeated(primary)));
+    expect(opened.status().id).to.equal(undefined);
+    await replica.thaw();
+    await until(() => opened.status().id !== undefined);
+    expect(await idOf(replica)).to.equal(opened.status().id);
+    await proxy.close();
   });
 });
