@@ -104,7 +104,7 @@ describeRedis('What a store keeps in Redis', (redis) => {
     expect(remaining).to.deep.equal({ id, '{39}:index:checkpoint:tags': checkpoint });
     const [erased, time, ...members] = left as string[];
     expect(members).to.deep.equal([lineage, '0', '', '3']);
-    expect(erased).to.equal('erased');
+    expect(erased).to.equal('/erased');
     expect(Number(time)).to.be.below(-1e12);
   });
 
@@ -137,6 +137,20 @@ describeRedis('What a store keeps in Redis', (redis) => {
       (line) => /lists "([^"]*)", which is not a stream/.exec(line)?.[1] ?? [],
     );
     expect(reported).to.have.members(foreign);
+  });
+
+  it('tells a stream `erased` without a category from the erasures of its bucket', async () => {
+    const [name, other] = [streamName('erased'), streamName('plants/erased')];
+    const bucket = bucketOf(name);
+    await opened.store.append(other, BEGINNING, 'c', [FERN]);
+    await opened.store.append(name, BEGINNING, 'c', [FERN]);
+    await opened.index.erase(other);
+    expect(await opened.index.changed(bucket, START, 10)).to.deep.include({
+      changed: [{ stream: name, sequence: 2 }],
+    });
+    await opened.store.append(name, { version: 1, commit: 'c' }, 'c 2', [FERN]);
+    const known = { version: 1, commit: '1795209633123-51d07b3a88e4' };
+    expect(await opened.index.wasErased!(other, known)).to.equal(true);
   });
 
   it('is left as it is by an erasure that fails', async () => {

@@ -17,9 +17,9 @@ local function call(key, args)
   -- not a stream.
   local events = redis.call('XLEN', KEYS[key + 1])
   touch(KEYS[key], '')
-  -- The time of the last erasure is stored below 0, where no reader of the index looks; erasure.lua
-  -- reads it.
-  redis.call('ZADD', KEYS[key], string.format('-%d', args[1]), 'erased')
+  -- The member '/erased' has the time of the last erasure, below 0, where only erasure.lua looks. No
+  -- stream has this member, because a category is not empty, and ids are percent-encoded.
+  redis.call('ZADD', KEYS[key], string.format('-%d', args[1]), '/erased')
   redis.call('ZREM', KEYS[key], memberOf(KEYS[key + 1], KEYS[key]))
   redis.call('UNLINK', KEYS[key + 1], KEYS[key + 2], KEYS[key + 3])
   return events
