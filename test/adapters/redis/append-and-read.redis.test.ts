@@ -159,13 +159,17 @@ describeOwnRedis('A Redis of a running store', (startRedis) => {
     });
 
   it('serves lists, and is ready, beside a write that waits: an operator has paused writes', async () => {
-    const { admin, check, stream } = await start();
+    const { admin, check, checkpoints, snapshots, stream } = await start();
     await admin.client('PAUSE', 60_000, 'WRITE');
-    const written = stream().add({ version: 2, commit: 'second' }, a);
-    await until(async () => (await admin.info('clients')).includes('blocked_clients:1'));
+    const head = { version: 2, commit: 'second' };
+    const written = stream().add(head, a);
+    const saved = snapshots.save(stream().name, { format: 'f', head, chunks: ['a'] });
+    const heads = new Map([[stream().name, head]]);
+    const moved = checkpoints('tags').save({ bucket: 39, expectedRevision: 0, heads });
+    await until(async () => /blocked_clients:[1-9]/.test(await admin.info('clients')));
     expect(await stream().history()).to.have.length(2);
     expect(await check()).to.deep.equal({ writes: true });
     await admin.client('UNPAUSE');
-    expect((await written).version).to.equal(3);
+    expect([(await written).version, await saved, await moved]).to.deep.equal([3, true, undefined]);
   });
 });

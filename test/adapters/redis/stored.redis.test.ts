@@ -211,6 +211,11 @@ describeRedis('What a store keeps in Redis', (redis) => {
       expect(await rejection(reading.next())).to.be.instanceOf(StoreUnavailable);
     });
 
+    it('has a chunk, or is not saved', async () => {
+      expect(await save([])).to.equal(false);
+      expect(await redis.admin.exists(keysOf('alice').draft)).to.equal(0);
+    });
+
     it('has a draft that expires after its writer ended, and none is saved meanwhile', async () => {
       const failing = function* () {
         yield 'in part';
