@@ -87,10 +87,11 @@ export class Guard {
    * (in a Cluster, the server of the key) is unreachable or refused.
    */
   clientFor(key: string): RedisClient {
-    if (this.#state !== 'available') throw this.#unavailable();
+    if (this.#state !== 'available') throw this.toFault();
     const { adoptsId, storeId, findings } = this.options;
-    // Nothing is written before the store has an id, because without one nobody could tell this
-    // store from a different one later. Only the connection that writes creates the id.
+    // A service writes nothing before the store has an id, because without one nobody could tell
+    // this store from a different one later. A command creates no id, and may write without one: an
+    // import fills a new store.
     if (adoptsId === 'create' && storeId.expected === undefined) {
       const text = findings.textOf('missing_right') ?? findings.textOf('replicas_missing');
       const why = text ?? 'Redis refuses to create one';
@@ -107,6 +108,13 @@ export class Guard {
 
   get refusal(): string | undefined {
     return this.#state === 'available' ? undefined : this.#why;
+  }
+
+  /** Returns the fault of a call while the server is refused or unreachable. */
+  toFault(): StoreUnavailable {
+    return new StoreUnavailable(this.#why, {
+      reason: this.#state === 'unreachable' ? 'store' : 'store_refused',
+    });
   }
 
   get proof(): Proof {
@@ -142,7 +150,7 @@ export class Guard {
     const server = this.#server;
     for (const guard of [this, ...this.others])
       if (guard.#server === server) guard.#distrust(objection);
-    return this.#unavailable();
+    return this.toFault();
   }
 
   close(): void {
@@ -153,10 +161,15 @@ export class Guard {
 
   #handleRefusedCommand(error: Error): StoreUnavailable {
     this.options.findings.noteRefusal(error.message);
-    const right = isRefusedCall(error) && this.options.findings.textOf('missing_right');
-    // The examination finds out which right is missing.
-    if (right === undefined) void this.#examine();
-    const why = right ? `Redis refused the call, ${right}` : 'Redis refused the call';
+    let why = 'Redis refused the call';
+    if (isRefusedCall(error)) {
+      const missing = this.options.findings.textOf('missing_right');
+      if (missing !== undefined) why += `, ${missing}`;
+      // The examination by the guard that adopts ids finds out which right is missing.
+      else
+        for (const guard of [this, ...this.others])
+          if (guard.options.adoptsId !== 'no') void guard.#examine();
+    }
     return new StoreUnavailable(why, { reason: 'store_refused', cause: error });
   }
 
@@ -319,12 +332,6 @@ export class Guard {
     this.options.report('warn', `the connection to Redis was lost (${reasons}); reconnecting`);
     this.#state = 'unreachable';
     this.#why = UNREACHABLE;
-  }
-
-  #unavailable(): StoreUnavailable {
-    return new StoreUnavailable(this.#why, {
-      reason: this.#state === 'unreachable' ? 'store' : 'store_refused',
-    });
   }
 }
 

@@ -184,8 +184,9 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
       const { append, check, log, status, stream } = await open({ url, examineEveryMs: 600_000 });
       await append();
       await grant(rules);
-      // The first append that is refused shows it, in words that a command prints.
-      if (!writes) await until(async () => String(await rejection(append('bob'))).includes(words));
+      // The first call that is refused shows it, in words that a command prints.
+      const call = () => (writes ? stream().read(BEGINNING) : append('bob'));
+      await until(async () => String(await rejection(call())).includes(words));
       await redis.admin.client('KILL', 'USER', 'plant-store');
       const connected = () => log.filter((line) => line === 'info Redis is connected').length;
       await until(() => connected() === 2 && status().reads);

@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { expect } from 'chai';
+import { Calls } from '../../../src/adapters/redis/calls';
+import type { Guard } from '../../../src/adapters/redis/guard';
+import { loadScript } from '../../../src/adapters/redis/script';
+import { NO_LEASE } from '../../../src/adapters/redis/server-checks';
 import { Sentinels } from '../../../src/adapters/redis/sentinels';
+import { systemClock } from '../../../src/adapters/system';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
 import { type RedisServer, describeOwnRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
@@ -37,6 +42,23 @@ describe('A connection to the primary of Sentinels', () => {
   });
 });
 
+describe('A write through Sentinels', () => {
+  it('has an unknown outcome if its connection closes right after the reply', async () => {
+    const client = { callBuffer: async () => [], stream: { destroyed: true } };
+    const guard = {
+      hasSentinels: true,
+      timeoutMs: 20_000,
+      proof: { proves: 'role', lease: NO_LEASE },
+      connection: { knownScripts: new Set() },
+      clientFor: () => client,
+    };
+    const calls = new Calls(guard as unknown as Guard, { waitReplicas: 0, clock: systemClock });
+    expect(String(await rejection(calls.make(loadScript('append'), [], [], Number)))).to.equal(
+      'OutcomeUnknown: Redis did not confirm the write: it fails over to another primary',
+    );
+  });
+});
+
 describeOwnRedis('The Sentinels', (startRedis) => {
   const opened = openedPerTest();
   let first: RedisServer;
@@ -65,6 +87,13 @@ describeOwnRedis('The Sentinels', (startRedis) => {
       examineEveryMs: 3_600_000,
     });
   };
+  it('are not connected to if the URL of the store is invalid', async () => {
+    const sentinels = { nodes: [{ host: '127.0.0.1', port: one.port }], master: 'plants' };
+    expect(await rejection(opened({ url: 'http://x', sentinels }))).to.be.instanceOf(RangeError);
+    await open(one);
+    expect(one.network.accepted).to.equal(1);
+  });
+
   const events = () =>
     Promise.all([first, second].map(async ({ admin }) => (await admin.keys('*:events')).length));
   const hears = ({ log }: Opened) => until(() => log.some((line) => line.includes('fails over')));

@@ -49,7 +49,7 @@ waitReplicas:1 slave0:state=wait_bgsave | no writes: replicas_missing
 waitReplicas:1 xslave0:state=online slave0x:state=online | no writes: replicas_missing
 connected_slaves:2                   | warn: stale_reads | SET min-replicas-to-write 1
 connected_slaves:3 min-replicas-to-write:1 min-replicas-max-lag:1 | warn: stale_reads | SET min-replicas-to-write 2
-connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:0 | warn: stale_reads | SET min-replicas-to-write 1
+connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:0 | warn: stale_reads | max-lag is 0.*SET min-replicas-max-lag 1
 connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:4 downAfterMs:5999 | warn: stale_reads | max-lag
 connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:4 cluster-node-timeout:5999 | warn: stale_reads | 5999
 connected_slaves:2 min-replicas-to-write:1 min-replicas-max-lag:3 downAfterMs:5000 |
