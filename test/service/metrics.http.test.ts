@@ -349,6 +349,22 @@ describe('The metric', () => {
       }
     });
 
+  it('of the store has only the current id, even after the store was emptied', async () => {
+    expect(await valueOf('plant_store_event_store_info{id="odd"}')).to.equal(1);
+    const status = opened.status!;
+    opened.status = () => ({ ...status(), id: 'even' });
+    const value = await metricsOf(service.adminUrl!);
+    expect(value('plant_store_event_store_info{id="even"}')).to.equal(1);
+    expect(value('plant_store_event_store_info{id="odd"}')).to.be.NaN;
+  });
+
+  it('of durations has none of input that was not a request', async () => {
+    const socket = await RawSocket.open(service.url);
+    expect((await socket.send('GET\r\n\r\n').answer()).status).to.equal(400);
+    const text = await (await fetch(`${service.adminUrl!}/metrics`)).text();
+    expect(text).not.to.match(/http_request_duration_seconds.*status="400"/);
+  });
+
   it('of each name has a row here', async () => {
     const text = await (await fetch(`${service.adminUrl!}/metrics`)).text();
     const names = [...text.matchAll(/^# TYPE ((?:http|plant_store)_\w+)/gm)].map(
