@@ -53,7 +53,7 @@ describe('The log of the service', function () {
     expect(await exitCode('SIGTERM')).to.equal(0);
   });
 
-  it('loses no line to a reader that pauses, nor if a fault ends the process, which it has', async () => {
+  it('loses no line to a reader that pauses, nor if an error ends the process, which it has', async () => {
     writeFileSync(path('fault.js'), "process.on('SIGUSR2', () => { throw new Error('a bug'); });");
     await start(process.execPath, '-r', path('fault.js'), `${compiled()}/dist/main.js`);
     // More than a pipe holds.
@@ -68,7 +68,7 @@ describe('The log of the service', function () {
     const [fault, end] = lines
       .slice(-3, -1)
       .map((line) => JSON.parse(line) as Record<string, unknown>);
-    expect(fault).to.include({ level: 60, msg: 'a fault ends the process' });
+    expect(fault).to.include({ level: 60, msg: 'an uncaught error ends the process' });
     expect(fault!['err']).to.include({ type: 'Error', message: 'a bug' });
     expect(end).to.include({ msg: 'ended', exitCode: 1 });
   });

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import * as grpc from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
-import { FAILURES, REJECTIONS, toFailure } from 'plant-store/adapters/http';
+import { FAILURES, REJECTION_FAILURES, toFailure } from 'plant-store/adapters/http';
 import type { Authenticator, PlantStore, User } from 'plant-store/application';
 import { BrokenRule, NewPlant, PLANT_ID_RULE, parsePlantId } from 'plant-store/domain';
 import type { CallOptions } from 'plant-store/event-sourcing';
@@ -118,7 +118,7 @@ export async function serveGrpc({ plants, authenticator, address }: Options) {
       const plant = NewPlant.parse(id, { name, tag });
       if (plant instanceof BrokenRule) throw invalid(plant.member, plant.rule);
       const { rejection } = await plants.create(user, plant, options);
-      if (rejection) throw new Failure(REJECTIONS[rejection].failure);
+      if (rejection) throw new Failure(REJECTION_FAILURES[rejection].failure);
       return { id, ...plant.plant };
     }),
 
@@ -126,7 +126,7 @@ export async function serveGrpc({ plants, authenticator, address }: Options) {
       const parsed = parsePlantId(id);
       if (parsed === undefined) throw invalid('id', PLANT_ID_RULE);
       const { rejection } = await plants.delete(user, parsed, options);
-      if (rejection) throw new Failure(REJECTIONS[rejection].failure);
+      if (rejection) throw new Failure(REJECTION_FAILURES[rejection].failure);
       return {};
     }),
 

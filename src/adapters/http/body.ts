@@ -1,17 +1,17 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import bodyParser from 'koa-bodyparser';
 import type { User } from '../../application';
-import { type Context, isShort, userOf } from './context';
+import { type Context, isShortEnough, userOf } from './context';
 import { PerKeyCounter } from './per-key-counter';
 import { HttpFailure, FAILURES, closingFailure, malformedHttp } from './failures';
 
 /**
  * How many bytes of memory the bodies of one user may take while they are being received. Each
- * piece counts PIECE_BYTES more than its length, because the Buffer object also takes memory, and a
- * client may send a body byte by byte.
+ * piece counts PIECE_OVERHEAD more than its length, because the Buffer object also takes memory, and
+ * a client may send a body byte by byte.
  */
-const MAX_RECEIVED = 16 * 2 ** 20;
-const PIECE_BYTES = 512;
+const MAX_RECEIVING = 16 * 2 ** 20;
+const PIECE_OVERHEAD = 512;
 
 /** Throws a 415 unless the body is declared as JSON in UTF-8, without a content encoding. */
 export function requireJson(ctx: Context): void {
@@ -19,7 +19,9 @@ export function requireJson(ctx: Context): void {
   const isJson =
     // Nearly all clients send exactly this, which need not be parsed.
     type === 'application/json' ||
-    (isShort(type) && ctx.is('application/json') && /^(?:utf-?8)?$/i.test(ctx.request.charset));
+    (isShortEnough(type) &&
+      ctx.is('application/json') &&
+      /^(?:utf-?8)?$/i.test(ctx.request.charset));
   if (isJson && /^(?:identity)?$/i.test(coding)) return;
   const headers = { Accept: 'application/json', 'Accept-Encoding': 'identity' };
   throw new HttpFailure(FAILURES.unsupportedBody, { headers });
@@ -42,7 +44,7 @@ export type BodyReader = (ctx: Context) => Promise<Buffer>;
  * ill-formed UTF-8, round large integers, and keep the last of two members with the same name.
  */
 export function bodyReader(limit: number): BodyReader {
-  const received = new PerKeyCounter<User>();
+  const receiving = new PerKeyCounter<User>();
   const parse = bodyParser({
     enableTypes: ['text'],
     textLimit: String(limit),
@@ -61,7 +63,7 @@ export function bodyReader(limit: number): BodyReader {
     if (Number(req.headers['content-length']) > limit) throw bodyTooLarge(limit);
     // Node emits a request before it parses the body that came in the same packet, so the body may
     // arrive in this turn of the event loop.
-    if (!req.complete) await turn();
+    if (!req.complete) await nextTurn();
     // The client has disconnected, or the rest of the body was refused: do not execute the request.
     if (!ctx.writable) throw malformedHttp();
     // Nearly all bodies have arrived by now. Reading one as a stream would take a tenth of the time
@@ -76,33 +78,33 @@ export function bodyReader(limit: number): BodyReader {
     const user = userOf(ctx);
     let own = 0;
     const count = ({ length }: Buffer) => {
-      own += length + PIECE_BYTES;
+      own += length + PIECE_OVERHEAD;
       // The error makes koa-bodyparser stop reading and reject.
-      if (received.add(user, length + PIECE_BYTES) > MAX_RECEIVED)
+      if (receiving.add(user, length + PIECE_OVERHEAD) > MAX_RECEIVING)
         req.emit('error', closingFailure(FAILURES.unavailable, { reason: 'bodies' }));
     };
     try {
       // Keeps koa-bodyparser from ignoring other types and from decompressing. The route has
       // already checked both, or does not use the body.
       delete req.headers['content-encoding'];
-      const reading = {
+      const bodyContext = {
         req,
         request: { is: () => true, rawBody: undefined as Buffer | undefined },
       };
-      const receiving = parse(reading as unknown as Context, () =>
+      const reading = parse(bodyContext as unknown as Context, () =>
         Promise.resolve(),
       ) as Promise<void>;
       req.on('data', count);
-      await receiving;
-      return reading.request.rawBody!;
+      await reading;
+      return bodyContext.request.rawBody!;
     } catch (error) {
-      // koa-bodyparser has paused the stream. The rest must be read, because the kernel would reset
-      // a connection that is closed with unread bytes.
+      // koa-bodyparser has paused the stream. The rest must be read and dropped, because the kernel
+      // would reset a connection that is closed with unread bytes.
       req.resume();
       throw failureOfBody(error, limit);
     } finally {
       req.off('data', count);
-      received.add(user, -own);
+      receiving.add(user, -own);
     }
   }
 }

@@ -46,7 +46,7 @@ function parseTags(condition: string, etag: string): readonly string[] {
  * its round, and the tag of that state is known only afterwards, so the write could be executed on
  * a state that the client did not mean. The rules of plants evaluate `*`.
  */
-export function requireNoTags({ req: { headers } }: Context): void {
+export function requireNoEntityTags({ req: { headers } }: Context): void {
   const { 'if-match': match = '*', 'if-none-match': noneMatch = '*' } = headers;
   if (match.trim() !== '*' || noneMatch.trim() !== '*')
     throw new HttpFailure(FAILURES.preconditionFailed);

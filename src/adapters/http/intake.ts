@@ -7,22 +7,27 @@ import type { FairScheduler } from './turns';
  */
 const PIECE_BYTES = 2048;
 
-/** Lanes of the scheduler: what a client has just sent precedes the rests of large packets. */
+/**
+ * Lanes of the scheduler. Large packets have a lane of their own, so that what a client has just
+ * sent does not wait for all of them.
+ */
 const NEW_INPUT = Symbol('new input');
-const REST = Symbol('rest');
+const CONTINUED_INPUT = Symbol('continued input');
 
 /**
- * Passes the input of a connection to Node's parser in pieces, each in a turn. Node itself parses
- * 64 KiB at once, and up to 32 times that before it reads from another connection.
+ * Passes the input of a connection to Node's parser in pieces, each when the scheduler admits it.
+ * Node itself parses 64 KiB at once, and up to 32 times that before it reads from another
+ * connection.
  *
- * What waits for its turn is put back into the stream of the socket, which is paused meanwhile. So
- * at most two packets of each connection are in memory.
+ * A piece that waits is put back into the stream of the socket, which is paused meanwhile. So at
+ * most two packets of each connection are in memory.
  */
 export class Intake {
   readonly #parse: ((bytes: Buffer) => void) | undefined;
-  #hasTurn = false;
+  /** Whether the piece that was put back may be parsed, or still waits. */
+  #isAdmitted = false;
   #isWaiting = false;
-  #isRest = false;
+  #isContinued = false;
   #isDropping = false;
 
   constructor(
@@ -51,11 +56,11 @@ export class Intake {
   #take(bytes: Buffer): void {
     let rest = bytes;
     while (!this.#isDropping) {
-      if (!this.#mayParse()) return this.#putBack(rest);
+      if (!this.#admitPiece()) return this.#putBack(rest);
       this.#parse?.(rest.subarray(0, PIECE_BYTES));
       rest = rest.subarray(PIECE_BYTES);
-      this.#isRest = rest.length > 0;
-      if (!this.#isRest) return;
+      this.#isContinued = rest.length > 0;
+      if (!this.#isContinued) return;
       // Node pauses the socket until the app has read a body or has sent responses.
       if (this.socket.isPaused()) return this.#putBack(rest);
     }
@@ -69,18 +74,21 @@ export class Intake {
     this.socket.unshift(bytes);
   }
 
-  #mayParse(): boolean {
-    // Node resumes the socket when the app reads a body, even while the socket waits for its turn.
+  /**
+   * Returns whether the next piece may be parsed now. If not, the socket is resumed when it may.
+   */
+  #admitPiece(): boolean {
+    // Node resumes the socket when the app reads a body, even while a piece waits.
     if (this.#isWaiting) return false;
-    const turn = this.#hasTurn
+    const admission = this.#isAdmitted
       ? undefined
-      : this.scheduler.admit(this.#isRest ? REST : NEW_INPUT, false);
-    this.#hasTurn = false;
-    if (turn === undefined) return true;
+      : this.scheduler.admit(this.#isContinued ? CONTINUED_INPUT : NEW_INPUT, false);
+    this.#isAdmitted = false;
+    if (admission === undefined) return true;
     this.#isWaiting = true;
-    void turn.then(() => {
+    void admission.then(() => {
       this.#isWaiting = false;
-      this.#hasTurn = true;
+      this.#isAdmitted = true;
       this.socket.resume();
     });
     return false;

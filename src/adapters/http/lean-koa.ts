@@ -26,16 +26,16 @@ export class LeanKoa extends Koa<State> {
       const isPlain = STATUSES_WITHOUT_BODY.has(statusCode)
         ? body === undefined
         : typeof body === 'string' || Buffer.isBuffer(body);
-      // If the client has gone, Koa sends nothing and destroys the stream.
-      const isOurs = ctx.respond !== false && ctx.writable;
-      if (isOurs && isPlain) res.end(body);
-      else if (isOurs && body instanceof Readable && ctx.method !== 'HEAD')
+      // Koa does nothing if middleware has responded, and destroys the stream if the client has gone.
+      const isLeftToKoa = ctx.respond === false || !ctx.writable;
+      if (!isLeftToKoa && isPlain) res.end(body);
+      else if (!isLeftToKoa && body instanceof Readable && ctx.method !== 'HEAD')
         pipeline(body, res, (error) => {
           // A client that disconnects is not an error of the service.
           if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') this.emit('error', error, ctx);
         });
-      // Koa's step sets the status to 404 and then runs the middleware that it is given. Ours has
-      // run already, so this one only restores its status.
+      // Koa's step sets the status to 404 and then runs the middleware. That has run already, so the
+      // function here only restores its status.
       else await handleRequest.call(this, ctx, async () => (res.statusCode = statusCode));
     } catch (error) {
       ctx.onerror(error as Error);

@@ -10,7 +10,7 @@ import type { FairScheduler } from './turns';
  * One operation of the interface. The router, `Allow`, CORS, the OpenAPI document and who needs a
  * user follow from it.
  */
-export interface Operation<Needed = Parts> {
+export interface Operation<Needed = Dependencies> {
   readonly method: 'get' | 'put' | 'post' | 'patch' | 'delete';
   readonly path: string;
   /** If one operation needs a user, so does every path that begins with the same segment. */
@@ -20,10 +20,10 @@ export interface Operation<Needed = Parts> {
   /** Its part of the OpenAPI document. The files of the page for people have none. */
   readonly described?: Described;
   /**
-   * Creates what answers a request in this app. Returns `undefined` if the app lacks a part without
-   * which the operation does not exist.
+   * Creates what answers a request in this app. Returns `undefined` if the app lacks a dependency
+   * without which the operation does not exist.
    */
-  readonly createEndpoint: (parts: Needed) => Endpoint | undefined;
+  readonly createEndpoint: (dependencies: Needed) => Endpoint | undefined;
 }
 
 interface Described {
@@ -44,7 +44,7 @@ interface Described {
 export type Endpoint = (ctx: Context, id: string | undefined) => unknown;
 
 /** What the endpoints of an app use. */
-export interface Parts {
+export interface Dependencies {
   readonly plants: PlantStore;
   readonly pages: Pages;
   readonly readBody: BodyReader;
@@ -58,19 +58,21 @@ export interface Parts {
   readonly document: () => object;
 }
 
-/** An operation with its endpoint. The parameter is `never`, because the endpoint exists already. */
+/**
+ * An operation with its endpoint. `never` keeps `createEndpoint` from being called once more.
+ */
 export interface Served {
   readonly operation: Operation<never>;
   readonly endpoint: Endpoint;
 }
 
-/** Returns the operations that an app with these parts serves. */
-export function servedBy<Needed>(
+/** Returns the operations that an app with these dependencies serves. */
+export function createEndpoints<Needed>(
   operations: readonly Operation<Needed>[],
-  parts: Needed,
+  dependencies: Needed,
 ): readonly Served[] {
   return operations.flatMap((operation) => {
-    const endpoint = operation.createEndpoint(parts);
+    const endpoint = operation.createEndpoint(dependencies);
     return endpoint ? [{ operation, endpoint }] : [];
   });
 }

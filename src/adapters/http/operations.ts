@@ -11,10 +11,10 @@ export const OPERATIONS: readonly Operation[] = [
 ];
 
 /** The methods that at least one path serves, in the order in which `Allow` lists them. */
-export const METHODS = methodsOf(OPERATIONS);
+export const METHODS = listMethods(OPERATIONS);
 
 /** The methods of one path, or of several. A path that serves GET serves HEAD, and every path OPTIONS. */
-export function methodsOf(operations: readonly Pick<Operation, 'method'>[]): readonly string[] {
+export function listMethods(operations: readonly Pick<Operation, 'method'>[]): readonly string[] {
   const served = new Set<string>(operations.map(({ method }) => method.toUpperCase()));
   if (served.has('GET')) served.add('HEAD');
   return ['GET', 'HEAD', 'PUT', 'POST', 'PATCH', 'DELETE', 'OPTIONS'].filter(

@@ -15,7 +15,7 @@ import type { FairScheduler } from './turns';
  * sent chunk by chunk, so that it never is in memory as a whole.
  */
 const CHUNK = 64 * 1024;
-/** A page of more plants than this is rendered when it is its user's turn. */
+/** A page of more plants than this is rendered as long work of the scheduler. */
 const MAX_PLANTS_AT_ONCE = 256;
 /**
  * The maximum size of all cached pages in bytes. Each counts ENTRY_BYTES more than its text, for

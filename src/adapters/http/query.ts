@@ -7,7 +7,8 @@ const PARAMETERS = ['limit', 'cursor'] as const;
 
 /**
  * Matches a known parameter: its name, the brackets of `limit[]`, as some frameworks write it, and
- * its value. Names are matched in their encoded form, because a query may have thousands of
+ * its value. `(?<![^&])` is the start of the query or a place after `&`, and `(?![^&])` its end or a
+ * place before `&`. Names are matched in their encoded form, because a query may have thousands of
  * parameters, and decoding a hundred ill-formed ones takes a millisecond.
  */
 const PARAMETER = new RegExp(

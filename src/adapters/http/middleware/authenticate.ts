@@ -22,20 +22,20 @@ export function authenticate(authenticator: Authenticator): Handler {
     const { authorization = '' } = req.headers;
     const token = CREDENTIALS.exec(authorization)?.[1];
     if (token === undefined) throw credentialsFailure(authorization, 'malformed');
-    const known = authenticator.authenticate(token);
+    const result = authenticator.authenticate(token);
     // Most authenticators answer at once, and then the request need not wait for a promise.
-    if (typeof known === 'string') return enter(known);
+    if (typeof result === 'string') return enter(result);
     // The answer may be a promise of another realm or library, so `instanceof` cannot recognize it.
-    return Promise.resolve(known).then((found) => {
-      if (typeof found === 'string') return enter(found);
-      throw credentialsFailure(authorization, found?.reason ?? 'unknown');
+    return Promise.resolve(result).then((awaited) => {
+      if (typeof awaited === 'string') return enter(awaited);
+      throw credentialsFailure(authorization, awaited?.reason ?? 'unknown');
     });
   };
 }
 
 /**
- * Only a bearer token gets an error code. A request without credentials, or with another scheme,
- * gets the bare challenge (RFC 6750, 3.1).
+ * Only the challenge to a bearer token has an `error` of RFC 6750. A request without credentials, or
+ * with another scheme, gets the bare challenge (RFC 6750, 3.1).
  */
 function credentialsFailure(authorization: string, reason: TokenReason): HttpFailure {
   const isBearer = /^bearer(?: |$)/i.test(authorization);

@@ -31,8 +31,8 @@ export function crossOrigin(origins: readonly string[]): Handler {
   // A function that chooses the origin would be awaited. Meanwhile the rest of a malformed body
   // could be refused, and the page could not read that failure.
   const listed = new Map(origins.map((origin) => [origin, allow(origin)]));
-  // The text '' would allow every origin, so a function returns it. These origins get no header
-  // fields, so it does no harm that it is awaited.
+  // @koa/cors would take the text '' for every origin, so a function returns it. It is awaited, but
+  // that does no harm, because these origins get no header fields.
   const others = allow(() => '');
   return (ctx, next) => (listed.get(ctx.get('Origin')) ?? others)(ctx, next);
 }

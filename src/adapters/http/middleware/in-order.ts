@@ -7,10 +7,10 @@ interface Queue {
 }
 
 /**
- * Executes the requests of a connection one after the other, as RFC 9112 demands in 9.3.2 if they
- * write. Node would start pipelined requests at the same time, and only send their responses in
- * order. Requests that still wait when they are refused, or when the connection closes, are not
- * executed.
+ * Executes the requests of a connection one after the other, as RFC 9112 demands in 9.3.2 for
+ * unsafe methods. Node would start pipelined requests at the same time, and only send their
+ * responses in order. Requests that still wait when they are refused, or when the connection closes,
+ * are not executed.
  */
 export function inOrder(): Handler {
   const queues = new WeakMap<Socket, Queue>();
@@ -18,7 +18,7 @@ export function inOrder(): Handler {
     const { socket } = ctx.req;
     let queue = queues.get(socket);
     if (queue === undefined) queues.set(socket, (queue = { isBusy: false, waiting: [] }));
-    const { isBusy, waiting } = queue;
+    const { waiting } = queue;
     const resumeNext = () => {
       const resume = waiting.shift();
       if (resume) resume();
@@ -33,7 +33,7 @@ export function inOrder(): Handler {
       ctx.res.on('close', resumeNext);
       return next();
     };
-    if (isBusy) return new Promise<void>((resume) => waiting.push(resume)).then(execute);
+    if (queue.isBusy) return new Promise<void>((resume) => waiting.push(resume)).then(execute);
     queue.isBusy = true;
     return execute();
   };

@@ -6,8 +6,9 @@ const FIRST_REQUESTS = Symbol('first requests');
 const WITHOUT_USER = Symbol('without user');
 
 /**
- * Lets users take turns. A request waits here before its own user is known, so its connection
- * counts for the user of the request before.
+ * Starts the requests of all users alternately, a few in each turn of the event loop. A request
+ * waits here before its own user is known, so it waits in the lane of the user of the previous
+ * request of its connection.
  */
 export function inTurns(scheduler: FairScheduler): Handler {
   // `authenticate` adds the user to a state later.
@@ -16,7 +17,7 @@ export function inTurns(scheduler: FairScheduler): Handler {
     const previous = previousStates.get(req.socket);
     previousStates.set(req.socket, state);
     const lane = previous === undefined ? FIRST_REQUESTS : (previous.user ?? WITHOUT_USER);
-    const turn = scheduler.admit(lane, previous === undefined);
-    return turn === undefined ? next() : turn.then(next);
+    const admission = scheduler.admit(lane, previous === undefined);
+    return admission === undefined ? next() : admission.then(next);
   };
 }

@@ -1,7 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import type { Context, Handler } from '../context';
 import type { RequestReport } from '../options';
-import { failureOfRest } from '../refusals';
-import { readTraceparent } from './request-id';
+import { findRefusal } from '../refusals';
 
 export function report(tell: (request: RequestReport, ctx: Context) => void): Handler {
   return async (ctx, next) => {
@@ -10,8 +10,8 @@ export function report(tell: (request: RequestReport, ctx: Context) => void): Ha
       await next();
     } finally {
       const { user } = ctx.state;
-      const restFailure = failureOfRest(ctx.res);
-      const failure = restFailure ? { ...ctx.state.failure, ...restFailure } : ctx.state.failure;
+      const refusal = findRefusal(ctx.res);
+      const failure = refusal ? { ...ctx.state.failure, ...refusal } : ctx.state.failure;
       tell(
         {
           requestId: ctx.response.get('X-Request-Id') || undefined,
@@ -28,4 +28,14 @@ export function report(tell: (request: RequestReport, ctx: Context) => void): Ha
       );
     }
   };
+}
+
+/**
+ * The form in W3C Trace Context, 3.2: version, trace, parent and flags in lower-case hex. A trace
+ * or parent of zeros is invalid, and so is version ff.
+ */
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+function readTraceparent({ headers: { traceparent } }: IncomingMessage): string | undefined {
+  return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined;
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Handler } from '../context';
 
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
@@ -13,14 +12,4 @@ export function requestId(): Handler {
     if (typeof sent === 'string' && REQUEST_ID.test(sent)) ctx.set('X-Request-Id', sent);
     return next();
   };
-}
-
-/**
- * The form in W3C Trace Context, 3.2: version, trace, parent and flags in lower-case hex. A trace
- * or parent of zeros is invalid, and so is version ff.
- */
-const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-export function readTraceparent({ headers: { traceparent } }: IncomingMessage): string | undefined {
-  return typeof traceparent === 'string' && TRACEPARENT.test(traceparent) ? traceparent : undefined;
 }

@@ -1,12 +1,12 @@
 import Router from '@koa/router';
 import type { Handler, State } from '../context';
 import type { Served } from '../operation';
-import { methodsOf } from '../operations';
+import { listMethods } from '../operations';
 import { HttpFailure, FAILURES } from '../failures';
 
 /**
  * Paths are compared exactly: case and trailing slashes count. All routes share one router, because
- * each router and each of its layers costs time.
+ * each router takes time for each request.
  */
 export function route(served: readonly Served[]): Handler {
   const router = new Router<State>({ sensitive: true, strict: true });
@@ -39,16 +39,16 @@ export function otherMethods(allowAt: AllowAt): Handler {
 export type AllowAt = (target: string) => string | undefined;
 
 /**
- * Returns a function for the value of `Allow` at a request target. The router cannot be asked for
- * it, because Node does not pass a request with an unknown method to the app.
+ * Returns a function for the value of `Allow` at a request target. `listen` uses it as well, for
+ * requests with an unknown method, which Node does not pass to the app and so not to its router.
  */
-export function allowedBy(served: readonly Served[]): AllowAt {
+export function createAllowAt(served: readonly Served[]): AllowAt {
   const operations = served.map(({ operation }) => operation);
   const paths = [...new Set(operations.map(({ path }) => path))].map((path) => {
     const pattern = new RegExp(`^${path.replaceAll('.', '[.]').replace('{id}', '[^/]+')}$`);
     return [
       pattern,
-      methodsOf(operations.filter((each) => each.path === path)).join(', '),
+      listMethods(operations.filter((each) => each.path === path)).join(', '),
     ] as const;
   });
   return (target) => {

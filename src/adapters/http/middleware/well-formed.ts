@@ -3,8 +3,8 @@ import type { Handler } from '../context';
 import { FAILURES, closingFailure, malformedHttp } from '../failures';
 
 /**
- * A path with an optional query, in printable ASCII without `#`, or `*`. Koa then returns `path`
- * and `querystring` exactly as they were sent.
+ * Either `*`, or a path with an optional query, in printable ASCII without `#`. Koa then returns
+ * `path` and `querystring` exactly as they were sent.
  */
 const PLAIN_TARGET = /^(?:\/[!"$-~]*|\*)$/;
 /** Absolute-form (RFC 9112, 3.2.2), in printable ASCII: authority, path without `?`, and query. */
@@ -44,7 +44,7 @@ function checkHeader(request: IncomingMessage): void {
     throw malformedHttp('the protocol must be HTTP/1.1 or HTTP/1.0');
   const fields = rawHeaders.length / 2;
   if (fields > MAX_FIELDS) throw closingFailure(FAILURES.headersTooLarge);
-  // Only then is a field repeated. To find out which one takes long.
+  // Fewer keys than fields mean that a field is repeated. It takes long to find out which one.
   if (fields > Object.keys(headers).length) requireSingleFields(request);
   if (headers.host === undefined ? !isOld : !AUTHORITY.test(headers.host))
     throw malformedHttp('the Host header field must be a host, and perhaps a port');

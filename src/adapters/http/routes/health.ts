@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { forbidCaching, sendJson } from '../context';
 import { content, json, noStore } from '../openapi-parts';
-import type { Endpoint, Operation, Parts } from '../operation';
+import type { Endpoint, Operation, Dependencies } from '../operation';
 import type { Readiness } from '../options';
 import { HttpFailure, FAILURES } from '../failures';
 
@@ -17,7 +17,7 @@ const live: Endpoint = (ctx) => {
 
 // Only reads count. If the store refuses writes, all instances fail alike, and sending the requests
 // elsewhere does not help. The body tells whether writes work.
-function createReadinessEndpoint({ ready }: Pick<Parts, 'ready'>): Endpoint {
+function makeReadinessEndpoint({ ready }: Pick<Dependencies, 'ready'>): Endpoint {
   return async (ctx) => {
     forbidCaching(ctx);
     const { reads, writes, reasons = [] } = await ready();
@@ -29,7 +29,7 @@ function createReadinessEndpoint({ ready }: Pick<Parts, 'ready'>): Endpoint {
   };
 }
 
-function createMetricsEndpoint({ metrics }: Pick<Parts, 'metrics'>): Endpoint | undefined {
+function makeMetricsEndpoint({ metrics }: Pick<Dependencies, 'metrics'>): Endpoint | undefined {
   if (metrics === undefined) return undefined;
   const scrape = shareScrapes(() => metrics.text());
   return async (ctx) => {
@@ -42,7 +42,7 @@ function createMetricsEndpoint({ metrics }: Pick<Parts, 'metrics'>): Endpoint | 
 
 const METRIC = 'http_request_duration_seconds_count{method="GET",route="/plants",status="200"} 7\n';
 
-export const HEALTH_OPERATIONS: readonly Operation<Pick<Parts, 'ready' | 'metrics'>>[] = [
+export const HEALTH_OPERATIONS: readonly Operation<Pick<Dependencies, 'ready' | 'metrics'>>[] = [
   {
     method: 'get',
     path: '/health/live',
@@ -66,7 +66,7 @@ export const HEALTH_OPERATIONS: readonly Operation<Pick<Parts, 'ready' | 'metric
   {
     method: 'get',
     path: '/health/ready',
-    createEndpoint: createReadinessEndpoint,
+    createEndpoint: makeReadinessEndpoint,
     needsUser: false,
     failures: ['unavailable'],
     described: {
@@ -86,7 +86,7 @@ export const HEALTH_OPERATIONS: readonly Operation<Pick<Parts, 'ready' | 'metric
   {
     method: 'get',
     path: '/metrics',
-    createEndpoint: createMetricsEndpoint,
+    createEndpoint: makeMetricsEndpoint,
     needsUser: false,
     failures: [],
     described: {

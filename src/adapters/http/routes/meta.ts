@@ -3,41 +3,41 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type Context, forbidCaching, isShort, sendJson } from '../context';
+import { type Context, forbidCaching, isShortEnough, sendJson } from '../context';
 import { DOCS_INITIALIZER, sendDocsPage } from '../docs-page';
 import { answerNotModified } from '../conditions';
 import {
   NAME,
-  VERSION,
+  INTERFACE_VERSION,
   content,
   ifNoneMatch,
   json,
   noSniff,
   noStore,
-  optional,
-  required,
-  tagged,
+  optionalField,
+  requiredField,
+  fieldsWithETag,
 } from '../openapi-parts';
-import type { Endpoint, Operation, Parts } from '../operation';
+import type { Endpoint, Operation, Dependencies } from '../operation';
 
-function about({ swaggerUi }: Parts): Endpoint {
+function makeAboutEndpoint({ swaggerUi }: Dependencies): Endpoint {
   return (ctx) => {
     forbidCaching(ctx);
     ctx.vary('Accept');
-    const isNegotiated = swaggerUi !== undefined && isShort(ctx.req.headers.accept);
+    const isNegotiated = swaggerUi !== undefined && isShortEnough(ctx.req.headers.accept);
     const isBrowser = isNegotiated && ctx.accepts('json', 'html') === 'html';
     if (isBrowser) ctx.redirect('docs');
     else sendJson(ctx, JSON.stringify(ABOUT));
   };
 }
 
-const ABOUT = { name: NAME, version: VERSION, docs: 'docs', openapi: 'openapi.json' };
+const ABOUT = { name: NAME, version: INTERFACE_VERSION, docs: 'docs', openapi: 'openapi.json' };
 
 /** Only these files may be long, so only their downloads are limited. */
 function swaggerUiFile(name: string, type: string): Operation['createEndpoint'] {
   return ({ swaggerUi, limitDownload }) => {
     if (swaggerUi === undefined) return undefined;
-    const send = serveFile(`${type}; charset=utf-8`, () => readFile(join(swaggerUi, name)));
+    const send = makeFileHandler(`${type}; charset=utf-8`, () => readFile(join(swaggerUi, name)));
     return async (ctx) => {
       await send(ctx);
       limitDownload(ctx);
@@ -47,16 +47,16 @@ function swaggerUiFile(name: string, type: string): Operation['createEndpoint'] 
 
 const aboutFields = {
   ...noStore,
-  Vary: required('The request fields that the content depends on.', '^Accept$'),
-  Location: optional('The page, relative to this URL.', '^docs$'),
+  Vary: requiredField('The request fields that the content depends on.', '^Accept$'),
+  Location: optionalField('The page, relative to this URL.', '^docs$'),
 };
 
-const fileFields = { ...tagged('no-cache', 'Accept-Encoding'), ...noSniff };
+const fileFields = { ...fieldsWithETag('no-cache', 'Accept-Encoding'), ...noSniff };
 
 const pageFields = {
   ...noStore,
   ...noSniff,
-  'Content-Security-Policy': optional(
+  'Content-Security-Policy': optionalField(
     'A page may load and connect to this service only.',
     "^default-src 'none'; ",
   ),
@@ -66,7 +66,7 @@ export const META_OPERATIONS: readonly Operation[] = [
   {
     method: 'get',
     path: '/',
-    createEndpoint: about,
+    createEndpoint: makeAboutEndpoint,
     needsUser: false,
     failures: [],
     described: {
@@ -93,7 +93,7 @@ export const META_OPERATIONS: readonly Operation[] = [
     method: 'get',
     path: '/openapi.json',
     createEndpoint: ({ document }) =>
-      serveFile('application/json', async () => Buffer.from(JSON.stringify(document()))),
+      makeFileHandler('application/json', async () => Buffer.from(JSON.stringify(document()))),
     needsUser: false,
     failures: ['preconditionFailed'],
     described: {
@@ -127,7 +127,9 @@ export const META_OPERATIONS: readonly Operation[] = [
   partOfPage('initializer.js', ({ swaggerUi }) =>
     swaggerUi === undefined
       ? undefined
-      : serveFile('text/javascript; charset=utf-8', async () => Buffer.from(DOCS_INITIALIZER)),
+      : makeFileHandler('text/javascript; charset=utf-8', async () =>
+          Buffer.from(DOCS_INITIALIZER),
+        ),
   ),
   partOfPage('swagger-ui.css', swaggerUiFile('swagger-ui.css', 'text/css')),
   partOfPage('swagger-ui-bundle.js', swaggerUiFile('swagger-ui-bundle.js', 'text/javascript')),
@@ -144,7 +146,10 @@ const compress = promisify<Buffer, Buffer>(gzip);
  * Serves content that never changes. It is loaded and compressed at the first request. Clients may
  * revalidate it with its `ETag`.
  */
-function serveFile(type: string, load: () => Promise<Buffer>): (ctx: Context) => Promise<void> {
+function makeFileHandler(
+  type: string,
+  load: () => Promise<Buffer>,
+): (ctx: Context) => Promise<void> {
   let loading: Promise<{ identity: Buffer; gzip: Buffer; tag: string }> | undefined;
   const loadOnce = async () => {
     const identity = await load();
@@ -157,7 +162,7 @@ function serveFile(type: string, load: () => Promise<Buffer>): (ctx: Context) =>
     loading.catch(() => (loading = undefined));
     const loaded = await loading;
     const accepted =
-      isShort(ctx.get('Accept-Encoding')) && ctx.acceptsEncodings('gzip', 'identity');
+      isShortEnough(ctx.get('Accept-Encoding')) && ctx.acceptsEncodings('gzip', 'identity');
     const encoding = accepted === 'gzip' ? 'gzip' : 'identity';
     const etag = `"${loaded.tag}-${encoding}"`;
     const isUnchanged = answerNotModified(ctx, etag);

@@ -1,42 +1,44 @@
 import { parsePlantId } from '../../../domain';
 import { hasBody, requireJson } from '../body';
-import { requireNoTags } from '../conditions';
+import { requireNoEntityTags } from '../conditions';
 import { sendJson, userOf, whileConnected } from '../context';
-import { LIST_FAILURES, LIST_PARAMETERS, listEndpoint, listResponses } from '../list';
+import { LIST_FAILURES, LIST_PARAMETERS, makeListEndpoint, listResponses } from './list';
 import { parseNewPlant } from '../new-plant';
 import { common, json } from '../openapi-parts';
-import type { Endpoint, Operation, Parts } from '../operation';
+import type { Endpoint, Operation, Dependencies } from '../operation';
 import { FERN } from '../plant-schema';
-import { HttpFailure, FAILURES, REJECTIONS, rejectionsOf } from '../failures';
+import { HttpFailure, FAILURES, REJECTION_FAILURES, failuresOf } from '../failures';
 
 /**
- * In bytes. Parsing a longer body takes as long as several requests, so it waits for the turn of
- * its user.
+ * In bytes. Parsing a longer body takes as long as several requests, so it is long work of the
+ * scheduler.
  */
 const LONG_BODY = 8 * 1024;
 
-function create({ plants, readBody, scheduler }: Parts): Endpoint {
+function makeCreateEndpoint({ plants, readBody, scheduler }: Dependencies): Endpoint {
   return async (ctx) => {
-    requireNoTags(ctx);
+    requireNoEntityTags(ctx);
     requireJson(ctx);
     const body = await readBody(ctx);
-    const plant =
+    const newPlant =
       body.length < LONG_BODY
         ? parseNewPlant(body)
         : await scheduler.do(userOf(ctx), () => parseNewPlant(body));
-    const { rejection } = await plants.create(userOf(ctx), plant, whileConnected(ctx));
+    const { rejection } = await plants.create(userOf(ctx), newPlant, whileConnected(ctx));
     if (rejection) {
       // With a condition, the client has asked for a 412 instead of a rejection.
       const hasCondition = ctx.req.headers['if-none-match'] !== undefined;
-      throw hasCondition ? new HttpFailure(FAILURES.preconditionFailed) : REJECTIONS[rejection];
+      throw hasCondition
+        ? new HttpFailure(FAILURES.preconditionFailed)
+        : REJECTION_FAILURES[rejection];
     }
-    sendJson(ctx, JSON.stringify(plant.plant));
+    sendJson(ctx, JSON.stringify(newPlant.plant));
   };
 }
 
-function remove({ plants, readBody }: Parts): Endpoint {
+function makeDeleteEndpoint({ plants, readBody }: Dependencies): Endpoint {
   return async (ctx, sentId) => {
-    requireNoTags(ctx);
+    requireNoEntityTags(ctx);
     // `If-None-Match: *` can never hold: it asks that the plant not exist.
     if (ctx.req.headers['if-none-match'] !== undefined)
       throw new HttpFailure(FAILURES.preconditionFailed);
@@ -45,7 +47,7 @@ function remove({ plants, readBody }: Parts): Endpoint {
     const id = parsePlantId(sentId!);
     if (id === undefined) throw new HttpFailure(FAILURES.badPathId);
     const { rejection } = await plants.delete(userOf(ctx), id, whileConnected(ctx));
-    if (rejection) throw REJECTIONS[rejection];
+    if (rejection) throw REJECTION_FAILURES[rejection];
     ctx.status = 204;
   };
 }
@@ -65,10 +67,10 @@ export const PLANT_OPERATIONS: readonly Operation[] = [
   {
     method: 'post',
     path: '/plants',
-    createEndpoint: create,
+    createEndpoint: makeCreateEndpoint,
     needsUser: true,
     failures: [
-      ...rejectionsOf('CreatePlant'),
+      ...failuresOf('CreatePlant'),
       'invalidBody',
       'malformedJson',
       'preconditionFailed',
@@ -102,7 +104,7 @@ export const PLANT_OPERATIONS: readonly Operation[] = [
   {
     method: 'get',
     path: '/plants',
-    createEndpoint: ({ plants, pages }) => listEndpoint(plants, pages),
+    createEndpoint: ({ plants, pages }) => makeListEndpoint(plants, pages),
     needsUser: true,
     failures: LIST_FAILURES,
     described: {
@@ -123,9 +125,9 @@ export const PLANT_OPERATIONS: readonly Operation[] = [
   {
     method: 'delete',
     path: '/plants/{id}',
-    createEndpoint: remove,
+    createEndpoint: makeDeleteEndpoint,
     needsUser: true,
-    failures: [...rejectionsOf('DeletePlant'), 'badPathId', 'preconditionFailed', 'outcomeUnknown'],
+    failures: [...failuresOf('DeletePlant'), 'badPathId', 'preconditionFailed', 'outcomeUnknown'],
     described: {
       operationId: 'deletePlant',
       summary: 'Delete a plant',

@@ -1,13 +1,13 @@
 /** A list of what a user has, page by page: its part of the OpenAPI document, and its endpoint. */
 import { Readable } from 'node:stream';
-import { type PlantStore, WHOLE_LIST } from '../../application';
-import { answerNotModified } from './conditions';
-import { sendJson, userOf, varyBy, whileConnected } from './context';
-import { ifNoneMatch, optional, tagged, text } from './openapi-parts';
-import type { Endpoint } from './operation';
-import { type Pages, entityTag } from './pages';
-import type { FailureName } from './failures';
-import { formatQuery, parseQuery } from './query';
+import { type PlantStore, WHOLE_LIST } from '../../../application';
+import { answerNotModified } from '../conditions';
+import { sendJson, userOf, varyBy, whileConnected } from '../context';
+import { ifNoneMatch, optionalField, fieldsWithETag, text } from '../openapi-parts';
+import type { Endpoint } from '../operation';
+import { type Pages, entityTag } from '../pages';
+import type { FailureName } from '../failures';
+import { formatQuery, parseQuery } from '../query';
 
 export const LIST_PARAMETERS = [
   {
@@ -30,8 +30,8 @@ export const LIST_PARAMETERS = [
 export const LIST_FAILURES: readonly FailureName[] = ['badQuery', 'preconditionFailed'];
 
 const headers = {
-  ...tagged('private, no-cache', 'Authorization'),
-  Link: optional(
+  ...fieldsWithETag('private, no-cache', 'Authorization'),
+  Link: optionalField(
     'If `limit` truncated the list: the URL of the next page, with `rel="next"`.',
     '^<\\?[^ >]+>; rel="next"$',
   ),
@@ -42,7 +42,7 @@ export const listResponses = (description: string, content: object) => ({
   304: { description: 'The list still has the `ETag` of `If-None-Match`.', headers },
 });
 
-export function listEndpoint(plants: Pick<PlantStore, 'list'>, pages: Pages): Endpoint {
+export function makeListEndpoint(plants: Pick<PlantStore, 'list'>, pages: Pages): Endpoint {
   return async (ctx) => {
     const user = userOf(ctx);
     const { limit, after } = parseQuery(ctx.querystring);
