@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { MemoryEventStore } from '../../../src/adapters/memory/event-store';
-import { plantListCodec } from '../../../src/application';
+import { plantKind, plantListCodec } from '../../../src/application';
 import {
+  BEGINNING,
   BrokenSnapshot,
   type ReadResult,
   StoreUnavailable,
@@ -19,7 +20,7 @@ describe('events verify', () => {
   for (const [typed, out] of rowsOf(`
                  | 3 streams, 9 events, 3 coins, 2 plants: no problems.\\n
     --user alice | 2 streams, 6 events, 3 coins, 1 plant: no problems.\\n
-    --json       | {"streams":3,"events":9,"jars":3,"plants":2,"problems":0}\\n
+    --json       | {"streams":3,"events":9,"items":{"jars":3,"plants":2},"problems":0}\\n
     --quiet      |`))
     it(`finds no problem in histories of the service (${typed})`, async () => {
       expect(await verify(typed)).to.deep.equal({ code: 0, out, error: '' });
@@ -39,7 +40,7 @@ plants/twice: event 2 of the history is PlantCreated although its id is taken
     expect(await verify()).to.deep.equal({ code: 1, out, error: '' });
     expect((await verify('--json --user never')).out).to.equal(
       '{"stream":"plants/never","problem":"event 1 of the history is PlantDeleted although its id is free"}\n' +
-        '{"streams":1,"events":0,"plants":0,"problems":1}\n',
+        '{"streams":1,"events":0,"items":{"plants":0},"problems":1}\n',
     );
     expect((await verify('--user bob')).out).to.match(
       /^nothing is stored for bob\n0 .*: 1 problem\.\n$/,
@@ -117,6 +118,29 @@ plants/twice: event 2 of the history is PlantCreated although its id is taken
       const outcome = await runCli({ store, snapshots }, 'events verify --user alice');
       expect(outcome.code).to.equal(code);
       expect(outcome.out).to.contain(problem && `plants/alice: ${problem}`);
+    });
+
+  for (const [what, kept] of [
+    ['has no snapshot', undefined],
+    ['had a snapshot', right],
+  ] as const)
+    it(`finds no problem in a stream that is erased and written meanwhile, and ${what}`, async () => {
+      const snapshots = new MemorySnapshots();
+      if (kept) snapshots.kept.set(ALICE, kept);
+      const read = store.read.bind(store);
+      store.read = async (stream, after) => {
+        if (stream === ALICE) {
+          store.read = read;
+          await store.erase(ALICE);
+          snapshots.kept.clear();
+          const event = plantKind.codec.encode(created(9, 'Aloe'));
+          await store.append(ALICE, BEGINNING, 'new', [event]);
+        }
+        return read(stream, after);
+      };
+      const out = '2 streams, 4 events, 3 coins, 1 plant: no problems.\n';
+      const outcome = await runCli({ store, snapshots }, 'events verify --user alice');
+      expect(outcome).to.deep.equal({ code: 0, out, error: '' });
     });
 
   it('reads a snapshot again that was replaced meanwhile', async () => {
