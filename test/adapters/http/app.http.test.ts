@@ -153,11 +153,11 @@ describe('The app beside other middleware', () => {
       await next();
     }, app);
     expect(await new HttpClient(url).create(1, 'Fern')).to.include({ error: 50000 });
-    expect(app.reports[0]?.error).to.have.property(
+    expect(app.reports[0]?.cause).to.have.property(
       'message',
       'another middleware has already read the body',
     );
-    expect(app.reports[0]?.error).to.have.property('cause').that.is.instanceOf(Error);
+    expect(app.reports[0]?.cause).to.have.property('cause').that.is.instanceOf(Error);
   });
 
   it('passes unknown requests on to middleware, which may throw, and Koa answers its own errors', async () => {
@@ -174,7 +174,7 @@ describe('The app beside other middleware', () => {
     expect(errorOf(await ask(`${url}/nothing`))).to.equal(40400);
     expect((await ask(`${url}/plants`, { method: 'PUT' })).status).to.equal(405);
     const told = reports.map(
-      ({ status, error }) => `${status} ${(error as Error | undefined)?.message}`,
+      ({ status, cause }) => `${status} ${(cause as Error | undefined)?.message}`,
     );
     expect(told.join()).to.equal(
       '403 undefined,500 undefined,500 a bug,418 undefined,404 undefined,405 undefined',

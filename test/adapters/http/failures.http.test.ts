@@ -40,7 +40,7 @@ describe('A failure of the event store', () => {
         expect(answer, what).to.include({ status: Math.floor(error / 100), error });
         expect(answer.text).not.to.contain(SECRET).and.not.to.contain('TypeError');
         expect(app.reports.at(-1)!.reason, what).to.equal(REASONS[error]);
-        expect(app.reports.at(-1)!.error, what).to.be.instanceOf(Error);
+        expect(app.reports.at(-1)!.cause, what).to.be.instanceOf(Error);
         Object.assign(store, { read, append });
         expect(await client.names(), 'serves again').to.deep.equal(['Fern']);
       }
@@ -63,7 +63,7 @@ describe('A part of another author', () => {
     const client = new HttpClient(await serve(app));
     const file = () => client.get('/docs/swagger-ui.css');
     expect((await file()).error).to.equal(50000);
-    expect(app.reports[0]!.error).to.have.property('code', 'ENOENT');
+    expect(app.reports[0]!.cause).to.have.property('code', 'ENOENT');
     writeFileSync(pathOf('swagger-ui.css'), 'a {}');
     expect(await file()).to.include({ status: 200, text: 'a {}' });
   });

@@ -58,19 +58,19 @@ function isLeftToKoa(ctx: Context, error: unknown): error is KoaError {
 /**
  * Makes a failure the response, with a new ID if the request has none.
  *
- * @param error the fault or the bug that made the request fail, for the report.
+ * @param cause the fault or the bug that made the request fail, for the report.
  */
-function fail(ctx: Context, { failure, message, details }: HttpFailure, error?: unknown): void {
+function fail(ctx: Context, { failure, message, details }: HttpFailure, cause?: unknown): void {
   const { headers, reason, retryAfterMs } = details;
   const status = statusOf(failure);
   ctx.status = status;
   if (ctx.status !== status) {
     // Koa ignores the new status, because the rest of the request was refused meanwhile and the
     // client has that response. A bug is reported nevertheless.
-    if (failure === FAILURES.bug) ctx.state.failure = { reason, error };
+    if (failure === FAILURES.bug) ctx.state.failure = { reason, cause };
     return;
   }
-  ctx.state.failure = { errorNumber: failure.error, reason, error };
+  ctx.state.failure = { errorNumber: failure.error, reason, cause };
   // These fields describe the response that the failure replaces.
   ctx.remove('ETag');
   ctx.remove('Content-Encoding');

@@ -104,7 +104,7 @@ describe('A request that its client interrupts', () => {
     interrupt();
     store.delayMs = 0;
     await until(() => reports.length > 0);
-    expect(reports.map(({ error }) => error)).to.deep.equal([undefined]);
+    expect(reports.map(({ cause }) => cause)).to.deep.equal([undefined]);
     expect(errors).to.deep.equal([]);
     if (status === undefined) return;
     expect(answers.map((answer) => answer.status)).to.deep.equal([status]);
@@ -188,7 +188,7 @@ describe('A request that its client interrupts', () => {
       store.delayMs = 0;
       await first.answer();
       await until(() => reports.length === 4);
-      const failures = reports.map(({ error, errorNumber }) => error ?? errorNumber);
+      const failures = reports.map(({ cause, errorNumber }) => cause ?? errorNumber);
       expect(failures.filter((failure) => failure !== undefined)).to.have.members([40000]);
       expect(store.trips).to.equal(1);
       await first.send(request('DELETE', '/plants/1')).answer();
@@ -206,6 +206,6 @@ describe('A request that its client interrupts', () => {
     know(ALICE);
     await until(() => reports.length > 0);
     user = ALICE;
-    expect([reports[0]!.status, reports[0]!.error, store.trips]).to.deep.equal([408, undefined, 0]);
+    expect([reports[0]!.status, reports[0]!.cause, store.trips]).to.deep.equal([408, undefined, 0]);
   });
 });
