@@ -1,7 +1,7 @@
 import { plantKind } from '../../application';
 import type { AnyKind, Kind } from '../../event-sourcing';
 
-interface Shown<State> {
+interface KindDisplay<State> {
   /** What `events verify` counts in a state, such as plants. */
   readonly items?: { readonly name: string; count(state: State): number };
   /**
@@ -9,30 +9,30 @@ interface Shown<State> {
    * Each of the two methods must reverse the other. By default the data is exported as it is
    * stored.
    */
-  readonly exported?: { write(data: string): string; read(exported: string): string };
+  readonly exportFormat?: { write(data: string): string; read(exportedData: string): string };
 }
 
-export interface CliKind extends AnyKind, Shown<unknown> {}
+export interface CliKind extends AnyKind, KindDisplay<unknown> {}
 
 /**
  * Returns `kind` with the way in which the command line shows it. By default, events are exported
  * as they are stored, and nothing is counted.
  */
-export function shown<Command, Event, Rejection, State, Result>(
+export function toCliKind<Command, Event, Rejection, State, Result>(
   kind: Kind<Command, Event, Rejection, State, Result>,
-  how: Shown<State> = {},
+  display: KindDisplay<State> = {},
 ): CliKind {
-  return { ...kind, ...how };
+  return { ...kind, ...display };
 }
 
 export const KINDS: readonly CliKind[] = [
-  shown(plantKind, {
+  toCliKind(plantKind, {
     items: { name: 'plant', count: (list) => list.size },
     // Most JSON parsers round large numbers, including jq and JavaScript, so an export writes the
     // id as text.
-    exported: {
+    exportFormat: {
       write: (data) => data.replace(/^\{"id":(-?[0-9]+)/, '{"id":"$1"'),
-      read: (exported) => exported.replace(/^\{"id":"(-?[0-9]+)"/, '{"id":$1'),
+      read: (exportedData) => exportedData.replace(/^\{"id":"(-?[0-9]+)"/, '{"id":$1'),
     },
   }),
 ];

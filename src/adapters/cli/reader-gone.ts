@@ -9,11 +9,11 @@ import { fstatSync } from 'node:fs';
  * with EPIPE.
  */
 export async function readerGone(): Promise<void> {
-  const noted = new Promise<never>(() => {});
-  if (!fstatSync(1).isFIFO()) return noted;
+  const never = new Promise<never>(() => {});
+  if (!fstatSync(1).isFIFO()) return never;
   const args = ['--pid', String(process.pid), '--sleep-interval', '0.2', '--follow', '/dev/null'];
   const tail = spawn('tail', args, { stdio: ['ignore', 'inherit', 'ignore'] });
   process.once('exit', () => tail.kill());
   const [, signal] = await once(tail, 'exit').catch(() => []);
-  return signal === 'SIGPIPE' ? undefined : noted;
+  return signal === 'SIGPIPE' ? undefined : never;
 }

@@ -5,7 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import { run } from '../../../src/adapters/cli';
 import type { CliContext } from '../../../src/adapters/cli/context';
-import { KINDS, shown } from '../../../src/adapters/cli/kinds';
+import { KINDS, toCliKind } from '../../../src/adapters/cli/kinds';
 import { MemoryCheckpoints } from '../../../src/adapters/memory/checkpoints';
 import { MemoryEventStore } from '../../../src/adapters/memory/event-store';
 import { systemClock } from '../../../src/adapters/system';
@@ -33,7 +33,7 @@ const jarKind: engine.Kind<never, JarEvent, never, number> = {
     Emptied: {},
   }),
 };
-const kinds = [...KINDS, shown(jarKind, { items: { name: 'coin', count: (coins) => coins } })];
+const kinds = [...KINDS, toCliKind(jarKind, { items: { name: 'coin', count: (coins) => coins } })];
 
 export const ADDED: JarEvent = { type: 'Added', version: 3, stream: '"x"' };
 export const EMPTIED: JarEvent = { type: 'Emptied' };
