@@ -1,8 +1,8 @@
 import { Cluster, type Redis } from 'ioredis';
 import type { RedisClient } from './client';
 import { UnexpectedReply } from './error-text';
-import { isRefusedCall } from './refused-call';
-import type { Proof, ReplicaLease } from './script';
+import { forbidsCommand } from './forbidden-command';
+import type { Demands, ReplicaLease } from './script';
 import {
   type Facts,
   type Finding,
@@ -14,8 +14,8 @@ import {
 
 /**
  * Facts about one server. `address` is its `host:port`, as ioredis names a node of a Cluster.
- * `runId` is unique among all servers, and new after each start. `keys` is the number of keys in
- * the database.
+ * `runId` is unique among all servers, and new after each start. `keyCount` counts the keys of the
+ * database.
  */
 interface ExaminedServer {
   readonly address: string;
@@ -23,34 +23,37 @@ interface ExaminedServer {
   readonly isReplica: boolean;
   readonly findings: readonly Finding[];
   readonly lease: ReplicaLease;
-  readonly keys: number;
+  readonly keyCount: number;
 }
 
-export interface Examined extends Pick<Proof, 'proves' | 'lease'> {
+export interface Examination extends Pick<Demands, 'proof' | 'lease'> {
   readonly servers: readonly Pick<ExaminedServer, 'address' | 'runId' | 'findings'>[];
   /** The number of primaries, including those that did not answer. */
-  readonly primaries: number;
-  readonly keys: number;
+  readonly primaryCount: number;
+  readonly keyCount: number;
 }
 
 /** Examines the server of `client`, or in a Cluster every primary. Rejects if no server answers. */
-export async function examine(client: RedisClient, requirements: Requirements): Promise<Examined> {
+export async function examineServers(
+  client: RedisClient,
+  requirements: Requirements,
+): Promise<Examination> {
   const isCluster = client instanceof Cluster;
-  const [servers, primaries] = isCluster
+  const [servers, primaryCount] = isCluster
     ? await examinePrimaries(client, requirements)
     : [[await examineServer(client, requirements)], 1];
   // If primaries have different settings, the weakest lease counts, because each primary accepts
   // writes according to its own settings.
   const replicas = Math.min(...servers.map(({ lease }) => lease.replicas));
   const lagSeconds = Math.max(...servers.map(({ lease }) => lease.lagSeconds));
-  // A demoted server of a Cluster needs no proof, because it redirects calls by itself.
+  // Nothing is demanded of a server of a Cluster, because a demoted one redirects calls by itself.
   const withoutLease = isCluster ? 'nothing' : 'role';
   return {
     servers,
-    primaries,
-    proves: replicas === 0 ? withoutLease : 'lease',
+    primaryCount,
+    proof: replicas === 0 ? withoutLease : 'lease',
     lease: { replicas, lagSeconds },
-    keys: servers.reduce((sum, { keys }) => sum + keys, 0),
+    keyCount: servers.reduce((sum, server) => sum + server.keyCount, 0),
   };
 }
 
@@ -62,7 +65,7 @@ export async function examine(client: RedisClient, requirements: Requirements): 
 async function examinePrimaries(
   cluster: Cluster,
   requirements: Requirements,
-): Promise<[ExaminedServer[], primaries: number]> {
+): Promise<[ExaminedServer[], primaryCount: number]> {
   await new Promise<void>((resolve) => cluster.refreshSlotsCache(() => resolve()));
   const primaries = new Set(cluster.slots.flatMap(([primary]) => primary ?? []));
   const nodes = cluster.nodes('master').filter((node) => primaries.has(addressOf(node)));
@@ -94,8 +97,8 @@ const SETTINGS = [
 async function examineServer(node: Redis, requirements: Requirements): Promise<ExaminedServer> {
   const number = node.options.db ?? 0;
   const [text, settings, exists] = await Promise.all([
-    node.info().catch(ifRefused('')),
-    node.config('GET', ...SETTINGS).catch(ifRefused<string[]>([])),
+    node.info().catch(ifForbidden('')),
+    node.config('GET', ...SETTINGS).catch(ifForbidden<string[]>([])),
     // If SELECT fails while ioredis connects, ioredis uses database 0, so the guard selects it
     // again.
     number === 0 || node.select(number).then(isSelected, ifMissing),
@@ -108,12 +111,12 @@ async function examineServer(node: Redis, requirements: Requirements): Promise<E
   const config: Record<string, string> = {};
   for (let at = 0; at < settings.length; at += 2) config[settings[at]!] = settings[at + 1]!;
   const facts: Facts = { info, config, database: { number, exists }, requirements };
-  const keys = Number(/^keys=(\d+)/.exec(info[`db${number}`] ?? '')?.[1] ?? 0);
+  const keyCount = Number(/^keys=(\d+)/.exec(info[`db${number}`] ?? '')?.[1] ?? 0);
   return {
     address: addressOf(node),
     runId: info['run_id'],
     isReplica: info['role'] === 'slave',
-    keys,
+    keyCount,
     findings: listFindings(facts),
     lease: computeLease(config),
   };
@@ -123,9 +126,9 @@ async function examineServer(node: Redis, requirements: Requirements): Promise<E
  * Replaces an error reply to INFO or CONFIG by `instead`, because managed Redis often refuses these
  * commands, with messages of its own.
  */
-function ifRefused<T>(instead: T): (error: unknown) => T {
+function ifForbidden<T>(instead: T): (error: unknown) => T {
   return (error) => {
-    if (isRefusedCall(error)) return instead;
+    if (forbidsCommand(error)) return instead;
     throw error;
   };
 }

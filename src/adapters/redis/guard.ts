@@ -2,14 +2,14 @@ import { type Cluster, Command, type Redis, ReplyError } from 'ioredis';
 import { type Clock, StoreUnavailable } from '../../event-sourcing';
 import type { ClientOptions, RedisClient } from './client';
 import { RedisConnection } from './connection';
-import { examine } from './examination';
-import { type Findings, type ReportFinding, refusalText } from './findings';
+import { type Examination, examineServers } from './examination';
+import { type Findings, type ReportFinding, distrustText } from './findings';
 import type { Keys } from './keys';
 import { type Lineages, emptiedServer } from './lineages';
 import { UnexpectedReply } from './error-text';
-import { isRefusedCall } from './refused-call';
+import { forbidsCommand } from './forbidden-command';
 import { findMissingRight } from './rights';
-import { type Objection, type Proof, parseObjection } from './script';
+import { type Objection, type Demands, parseObjection } from './script';
 import { CHECKS, type Finding, NO_LEASE } from './server-checks';
 import { CONNECTION_NAME } from './settings';
 import type { StoreId } from './store-id';
@@ -20,10 +20,12 @@ export interface GuardOptions extends ClientOptions {
   readonly storeId: StoreId;
   readonly lineages: Lineages;
   /**
-   * What the guard does while no store id is expected: nothing, or adopt the id that it finds, or
-   * also create an id if it finds none.
+   * Whether this guard works for all connections of the store: it adopts the store id, remembers
+   * lineages, and looks for missing rights.
    */
-  readonly adoptsId: 'no' | 'existing' | 'create';
+  readonly isMain: boolean;
+  /** Whether this guard creates an id for a store that has none. Only the main guard may. */
+  readonly createsId: boolean;
   readonly report: ReportFinding;
   readonly waitReplicas: number;
   readonly examineEveryMs: number;
@@ -32,49 +34,51 @@ export interface GuardOptions extends ClientOptions {
 
 const UNREACHABLE = 'Redis cannot be reached';
 /**
- * A server that is refused, has not answered or has no store id yet is examined again this soon.
+ * A server that is distrusted, has not answered or has no store id yet is examined again this soon.
  */
 const RETRY_MS = 250;
 
 /**
- * Decides whether calls may use the server of a connection: it must be the primary, it must hold
- * our store, and no finding may forbid its use.
+ * Decides whether calls may use the server of a connection. A server that is not the primary, does
+ * not hold our store, or has a finding that stops all calls, is distrusted.
  *
  * The guard examines the server after every connect, because the address may now lead to a
  * different server, and every ten seconds, because an operator may have changed its configuration.
- * Between two examinations each script verifies the server by itself, see {@link Proof}.
+ * Between two examinations each script verifies the server by itself, see {@link Demands}.
  */
 export class Guard {
   readonly connection: RedisConnection;
   readonly hasSentinels: boolean;
-  /** A call gets half of the deadline, which leaves the request time to repeat it once. */
-  readonly timeoutMs: number;
+  /** Half of the deadline of a request, which leaves it time to repeat the call once. */
+  readonly callTimeoutMs: number;
   /** In ms. WAIT ends before its call times out, so that its reply still arrives in time. */
   readonly waitMs: number;
-  #state: 'available' | 'refused' | 'unreachable' = 'unreachable';
+  #state: 'available' | 'distrusted' | 'unreachable' = 'unreachable';
+  /** Why the server is not available. */
   #why = UNREACHABLE;
-  #refusedNodes: ReadonlyMap<string, string> = new Map();
+  /** In a Cluster, the reason by the address of each distrusted server, if others are available. */
+  #distrustedNodes: ReadonlyMap<string, string> = new Map();
   readonly #reported = new Set<string>();
-  #proof: Omit<Proof, 'id'> = { proves: 'role', lease: NO_LEASE };
+  #demands: Omit<Demands, 'storeId'> = { proof: 'role', lease: NO_LEASE };
   /** The `run_id` in INFO, by which two guards know that they use the same server. */
   #server: string | undefined;
   #cancelTimer = (): void => {};
   #isExamining = false;
-  #examined: () => void = () => {};
+  #resolveFirst: () => void = () => {};
   /**
    * Resolves after the first examination, whatever it finds. Stays pending while no server answers.
    */
-  readonly examined = new Promise<void>((resolve) => (this.#examined = resolve));
+  readonly firstExamination = new Promise<void>((resolve) => (this.#resolveFirst = resolve));
   /**
    * The guards of the store's other connections, which also stop using a server that this one
-   * refuses.
+   * distrusts.
    */
   readonly others: Guard[] = [];
 
   constructor(private readonly options: GuardOptions) {
     this.hasSentinels = options.sentinels !== undefined;
-    this.timeoutMs = Math.ceil(options.timeoutMs / 2);
-    this.waitMs = Math.max(1, Math.floor(this.timeoutMs * 0.8));
+    this.callTimeoutMs = Math.ceil(options.timeoutMs / 2);
+    this.waitMs = Math.max(1, Math.floor(this.callTimeoutMs * 0.8));
     this.connection = new RedisConnection(options, {
       opened: () => void this.#examine(),
       failed: (reason) => this.#handleFailure(reason),
@@ -84,56 +88,57 @@ export class Guard {
 
   /**
    * Returns the client for a call with this key. Throws {@link StoreUnavailable} while the server
-   * (in a Cluster, the server of the key) is unreachable or refused.
+   * (in a Cluster, the server of the key) is unreachable or distrusted.
    */
   clientFor(key: string): RedisClient {
-    if (this.#state !== 'available') throw this.toFault();
-    const { adoptsId, storeId, findings } = this.options;
+    if (this.#state !== 'available') throw this.createFault();
+    const { createsId, storeId, findings } = this.options;
     // A service writes nothing before the store has an id, because without one nobody could tell
     // this store from a different one later. A command creates no id, and may write without one: an
     // import fills a new store.
-    if (adoptsId === 'create' && storeId.expected === undefined) {
+    if (createsId && storeId.expectedValue === undefined) {
       const text = findings.textOf('missing_right') ?? findings.textOf('replicas_missing');
       const why = text ?? 'Redis refuses to create one';
       throw new StoreUnavailable(`the store has no id yet, and ${why}`, {
         reason: 'store_refused',
       });
     }
-    if (this.#refusedNodes.size > 0) {
-      const why = this.#refusedNodes.get(this.connection.primaryOf(slotOf(key)));
+    if (this.#distrustedNodes.size > 0) {
+      const why = this.#distrustedNodes.get(this.connection.primaryOf(slotOf(key)));
       if (why !== undefined) throw new StoreUnavailable(why, { reason: 'store_refused' });
     }
     return this.connection.client;
   }
 
-  get refusal(): string | undefined {
-    return this.#state === 'available' ? undefined : this.#why;
+  get isAvailable(): boolean {
+    return this.#state === 'available';
   }
 
-  /** Returns the fault of a call while the server is refused or unreachable. */
-  toFault(): StoreUnavailable {
+  /** Returns the fault of calls while the server is not available. */
+  createFault(): StoreUnavailable {
     return new StoreUnavailable(this.#why, {
       reason: this.#state === 'unreachable' ? 'store' : 'store_refused',
     });
   }
 
-  get proof(): Proof {
+  get demands(): Demands {
     const { storeId } = this.options;
     // In a Cluster the id is in a different slot than most streams, so no script can read it. Only
     // the examination verifies it there.
-    const id = this.connection.isCluster ? undefined : storeId.expected;
-    return { ...this.#proof, id: id === undefined ? undefined : [storeId.key, id] };
+    const value = this.connection.isCluster ? undefined : storeId.expectedValue;
+    return { ...this.#demands, storeId: value === undefined ? undefined : [storeId.key, value] };
   }
 
   handleMissingReplicas(): void {
-    this.options.findings.noteRefusal('NOREPLICAS');
+    this.options.findings.noteErrorReply('NOREPLICAS');
   }
 
   /**
    * Returns the fault for a call that got this error reply, and therefore wrote nothing. If the
-   * reply means that the server must not be used, all guards of that server refuse it from now on.
+   * reply means that the server must not be used, all guards of that server distrust it from now
+   * on.
    */
-  handleRefusal(error: Error): StoreUnavailable {
+  handleErrorReply(error: Error): StoreUnavailable {
     const objection = parseObjection(error.message);
     if (objection === undefined) return this.#handleRefusedCommand(error);
     if (objection === 'unconfirmed') {
@@ -149,44 +154,43 @@ export class Guard {
     }
     const server = this.#server;
     for (const guard of [this, ...this.others])
-      if (guard.#server === server) guard.#distrust(objection);
-    return this.toFault();
+      if (guard.#server === server) guard.#handleObjection(objection);
+    return this.createFault();
   }
 
   close(): void {
     this.#cancelTimer();
-    if (this.#state === 'available') this.#refuse('the connection to Redis was closed');
+    if (this.#state === 'available') this.#distrust('the connection to Redis was closed');
     this.connection.close();
   }
 
   #handleRefusedCommand(error: Error): StoreUnavailable {
-    this.options.findings.noteRefusal(error.message);
+    this.options.findings.noteErrorReply(error.message);
     let why = 'Redis refused the call';
-    if (isRefusedCall(error)) {
+    if (forbidsCommand(error)) {
       const missing = this.options.findings.textOf('missing_right');
       if (missing !== undefined) why += `, ${missing}`;
-      // The examination by the guard that adopts ids finds out which right is missing.
+      // The examination by the main guard finds out which right is missing.
       else
-        for (const guard of [this, ...this.others])
-          if (guard.options.adoptsId !== 'no') void guard.#examine();
+        for (const guard of [this, ...this.others]) if (guard.options.isMain) void guard.#examine();
     }
     return new StoreUnavailable(why, { reason: 'store_refused', cause: error });
   }
 
-  #distrust(objection: Exclude<Objection, 'unconfirmed'>): void {
+  #handleObjection(objection: Exclude<Objection, 'unconfirmed'>): void {
     if (this.#state !== 'available') return;
-    this.#refuse(
+    this.#distrust(
       objection === 'identity' ? 'Redis holds a different store' : 'Redis was made a replica',
     );
     // A server with a different store is examined on the same connection, because a reconnect would
-    // lose the replies to the other calls that were refused, and their outcome would be unknown.
+    // lose the error replies to other calls, and their outcome would be unknown.
     if (objection === 'identity') void this.#examine();
     else this.connection.reconnect();
   }
 
   /**
    * Examines the server, and schedules the next examination while the connection is open. Any
-   * number of refused calls cause only one examination at a time.
+   * number of error replies cause only one examination at a time.
    */
   async #examine(): Promise<void> {
     if (this.#isExamining) return;
@@ -196,25 +200,26 @@ export class Guard {
     let again = (): void => void this.#examine();
     try {
       this.#judge(await this.#collectFindings());
-      this.#examined();
-      // A refused server is examined after a reconnect, because the address may lead to a different
-      // server by now. It may also be the same server, promoted without closing the connection.
+      this.#resolveFirst();
+      // A distrusted server is examined after a reconnect, because the address may lead to a
+      // different server by now. It may also be the same server, promoted without closing the
+      // connection.
       if (this.#state !== 'available') again = () => this.connection.reconnect();
     } catch (error) {
-      // No other error is reported: a lost connection is examined after the reconnect, and a server
-      // that stays connected was only too busy to answer.
+      // Other errors are not reported: a lost connection is examined after the reconnect, and a
+      // server that stays connected was only too busy to answer.
       if (error instanceof ReplyError || error instanceof UnexpectedReply) {
-        this.options.findings.noteRefusal((error as Error).message);
+        this.options.findings.noteErrorReply((error as Error).message);
         this.connection.fail(error as Error);
       }
     }
     this.#isExamining = false;
     if (!this.connection.isOpen) return;
-    const { adoptsId, storeId, examineEveryMs, clock } = this.options;
+    const { createsId, storeId, examineEveryMs, clock } = this.options;
     // The next examination comes soon while the store has no id, because nothing is written before
     // it has one. A replica that confirmed a new id too late may confirm it now.
-    const hasId = adoptsId !== 'create' || storeId.expected !== undefined;
-    const isSettled = this.#state === 'available' && this.#refusedNodes.size === 0 && hasId;
+    const hasId = !createsId || storeId.expectedValue !== undefined;
+    const isSettled = this.#state === 'available' && this.#distrustedNodes.size === 0 && hasId;
     this.#cancelTimer = clock.after(
       isSettled ? examineEveryMs : Math.min(RETRY_MS, examineEveryMs),
       again,
@@ -222,75 +227,69 @@ export class Guard {
   }
 
   /**
-   * Resolves with the findings that forbid serving any user. Rejects if the server does not answer.
+   * Resolves with the findings because of which no user can be served. Rejects if the server does
+   * not answer.
    */
   async #collectFindings(): Promise<readonly Finding[]> {
-    const { waitReplicas, sentinels, adoptsId, keys, findings } = this.options;
+    const { waitReplicas, sentinels, isMain, keys, findings } = this.options;
     void sentinels?.ask();
     const { client, isCluster } = this.connection;
     if (!isCluster) await nameConnection(client as Redis);
-    const {
-      servers,
-      primaries,
-      keys: keyCount,
-      ...proof
-    } = await examine(client, {
-      waitReplicas,
-      downAfterMs: sentinels?.downAfterMs,
-    });
-    this.#proof = proof;
+    const downAfterMs = sentinels?.downAfterMs;
+    const examination = await examineServers(client, { waitReplicas, downAfterMs });
+    const { servers, primaryCount, proof, lease } = examination;
+    this.#demands = { proof, lease };
     this.#server = servers[0]?.runId;
-    const found = servers.flatMap((server) => server.findings);
-    // The findings because of which a server is refused, by its address.
-    const refused = new Map<string, Finding[]>();
-    const refuse = (address: string, finding: Finding) =>
-      isRefused(finding) && refused.set(address, [...(refused.get(address) ?? []), finding]);
-    for (const { address, findings: own } of servers) for (const each of own) refuse(address, each);
-
-    // If all servers are refused already, it does not matter what they store.
-    if (refused.size < primaries)
-      for (const { finding, address } of await this.#findForeignStores(keyCount, found)) {
-        found.push(finding);
-        if (address !== undefined) refuse(address, finding);
-        else for (const server of servers) refuse(server.address, finding);
-      }
-    const right = adoptsId !== 'no' && (await findMissingRight(client, keys, waitReplicas));
-    if (right) found.push(right);
-    findings.noteExamination(this, found);
-
-    // In a Cluster a refused server affects only the users of its slots, unless all servers are
-    // refused.
-    const isPart = isCluster && refused.size < primaries;
-    this.#refusedNodes = new Map(
-      isPart ? [...refused].map(([address, own]) => [address, describeFindings(own)]) : [],
+    const found = servers.flatMap(({ address, findings: own }) =>
+      own.map((finding): LocatedFinding => ({ address, finding })),
     );
-    return isPart ? [] : [...refused.values()].flat();
+    // If all servers are distrusted already, it does not matter what they store.
+    if (listDistrusted(found).size < primaryCount)
+      found.push(...(await this.#verifyStore(examination, found)));
+    const distrusted = listDistrusted(found);
+    const all = found.map(({ finding }) => finding);
+    const missing = isMain && (await findMissingRight(client, keys, waitReplicas));
+    if (missing) all.push(missing);
+    findings.noteExamination(this, all);
+
+    // In a Cluster a distrusted server affects only the users of its slots, unless all servers are
+    // distrusted.
+    const isPart = isCluster && distrusted.size < primaryCount;
+    this.#distrustedNodes = new Map(
+      isPart ? [...distrusted].map(([address, own]) => [address, distrustText(own)]) : [],
+    );
+    return isPart ? [] : [...distrusted.values()].flat();
   }
 
-  async #findForeignStores(
-    keyCount: number,
-    found: readonly Finding[],
-  ): Promise<readonly Located[]> {
-    const { adoptsId, storeId, lineages, keys, waitReplicas } = this.options;
+  /**
+   * Resolves with a finding for each server that does not hold our store, or not all of its part.
+   * If the store is new, the main guard creates its id.
+   */
+  async #verifyStore(
+    { servers, keyCount }: Examination,
+    found: readonly LocatedFinding[],
+  ): Promise<readonly LocatedFinding[]> {
+    const { isMain, createsId, storeId, lineages, keys, waitReplicas } = this.options;
     const { client, isCluster } = this.connection;
-    const creation = adoptsId !== 'no' && {
-      creates:
-        adoptsId === 'create' && !found.some(({ name }) => CHECKS[name].effect === 'no writes'),
-      keys: keyCount,
-      waitReplicas,
-      waitMs: this.waitMs,
-    };
-    const verified = storeId.verify(client, creation || undefined);
-    if (!isCluster) return [await verified].flatMap((finding) => (finding ? { finding } : []));
+    const writes = !found.some(({ finding }) => CHECKS[finding.name].effect === 'no writes');
+    const { waitMs } = this;
+    const adoption = { creates: createsId && writes, keyCount, waitReplicas, waitMs };
+    const verified = storeId.verify(client, isMain ? adoption : undefined);
     const finding = await verified.catch((error: unknown) => {
-      // While the node that has the id fails over, the users of all other nodes are still served.
-      if (storeId.expected === undefined || error instanceof UnexpectedReply) throw error;
+      // While the node of a Cluster that has the id fails over, the users of all other nodes are
+      // still served.
+      if (!isCluster || storeId.expectedValue === undefined || error instanceof UnexpectedReply)
+        throw error;
       return undefined;
     });
-    const { lost, intact } = await lineages.compare(client, keys, adoptsId !== 'no');
-    if (finding && !(finding.isEmptied && intact > 0)) return [{ finding }];
+    const { lost, intact } = isCluster
+      ? await lineages.compare(client, keys, isMain)
+      : { lost: [], intact: 0 };
+    // If only the id is missing, the server that had it was emptied, and the others hold our store.
+    const isOnlyIdMissing = finding?.isEmptied === true && intact > 0;
+    if (finding && !isOnlyIdMissing) return servers.map(({ address }) => ({ address, finding }));
     const emptied = new Set(lost.map((bucket) => this.#addressOf(keys.index(bucket))));
-    if (finding) emptied.add(this.#addressOf(storeId.key));
+    if (isOnlyIdMissing) emptied.add(this.#addressOf(storeId.key));
     return [...emptied].map((address) => ({ address, finding: emptiedServer(address) }));
   }
 
@@ -299,20 +298,21 @@ export class Guard {
   }
 
   #judge(findings: readonly Finding[]): void {
-    if (findings.length > 0) return this.#refuse(describeFindings(findings));
+    if (findings.length > 0) return this.#distrust(distrustText(findings));
     if (this.#state !== 'available') this.options.report('info', 'Redis is connected');
     this.#state = 'available';
     this.connection.forgetErrors();
     this.#reported.clear();
   }
 
-  #refuse(why: string): void {
-    this.#state = 'refused';
+  #distrust(why: string): void {
+    this.#state = 'distrusted';
     this.#why = why;
   }
 
   #handleFailure(reason: string): void {
-    // If the connection was available until now, `#handleClose` reports its end.
+    // If an available connection breaks, `#handleClose` reports that. If it stays open although an
+    // examination failed, calls go on, and may succeed.
     if (this.#state === 'available') return;
     this.#state = 'unreachable';
     this.#why = `${UNREACHABLE}: ${reason}`;
@@ -325,8 +325,8 @@ export class Guard {
 
   #handleClose(reasons: string, isUnexplained: boolean): void {
     this.#cancelTimer();
-    // The guard itself closes the connection to a refused server.
-    if (this.#state === 'refused') return;
+    // The guard itself closes the connection to a distrusted server.
+    if (this.#state === 'distrusted') return;
     if (this.#state === 'unreachable')
       return isUnexplained ? this.#handleFailure(reasons) : undefined;
     this.options.report('warn', `the connection to Redis was lost (${reasons}); reconnecting`);
@@ -335,18 +335,19 @@ export class Guard {
   }
 }
 
-/** A finding about the server at `address`, or about all servers if that is absent. */
-interface Located {
+/** A finding about the server at `address`. */
+interface LocatedFinding {
+  readonly address: string;
   readonly finding: Finding;
-  readonly address?: string;
 }
 
-function isRefused({ name }: Finding): boolean {
-  return CHECKS[name].effect === 'refuse all';
-}
-
-function describeFindings(findings: readonly Finding[]): string {
-  return refusalText(findings.filter(isRefused).map(({ text }) => text));
+/** Returns the findings that stop all calls to a server, by its address. */
+function listDistrusted(found: readonly LocatedFinding[]): ReadonlyMap<string, readonly Finding[]> {
+  const distrusted = new Map<string, Finding[]>();
+  for (const { address, finding } of found)
+    if (CHECKS[finding.name].effect === 'no calls')
+      distrusted.set(address, [...(distrusted.get(address) ?? []), finding]);
+  return distrusted;
 }
 
 function slotOf(key: string): number {
@@ -359,6 +360,6 @@ function slotOf(key: string): number {
  */
 async function nameConnection(client: Redis): Promise<void> {
   await client.client('SETNAME', CONNECTION_NAME).catch((error: unknown) => {
-    if (!isRefusedCall(error)) throw error;
+    if (!forbidsCommand(error)) throw error;
   });
 }

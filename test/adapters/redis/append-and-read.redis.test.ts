@@ -170,6 +170,7 @@ describeOwnRedis('A Redis of a running store', (startRedis) => {
     expect(await stream().history()).to.have.length(2);
     expect(await check()).to.deep.equal({ writes: true });
     await admin.client('UNPAUSE');
-    expect([(await written).version, await saved, await moved]).to.deep.equal([3, true, undefined]);
+    await moved;
+    expect([(await written).version, await saved]).to.deep.equal([3, true]);
   });
 });

@@ -47,8 +47,8 @@ describe('A write through Sentinels', () => {
     const client = { callBuffer: async () => [], stream: { destroyed: true } };
     const guard = {
       hasSentinels: true,
-      timeoutMs: 20_000,
-      proof: { proves: 'role', lease: NO_LEASE },
+      callTimeoutMs: 20_000,
+      demands: { proof: 'role', lease: NO_LEASE },
       connection: { knownScripts: new Set() },
       clientFor: () => client,
     };

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type Redis, ReplyError } from 'ioredis';
-import { examine } from '../../../src/adapters/redis/examination';
+import { examineServers } from '../../../src/adapters/redis/examination';
 import { ManualClock } from '../../support/manual-clock';
 import { Findings } from '../../../src/adapters/redis/findings';
 import { Keys } from '../../../src/adapters/redis/keys';
@@ -19,13 +19,13 @@ const NORMAL = `redis_version:7.0.15 role:master connected_slaves:0 maxmemory_po
  */
 const FOUND = `
                                      |
-role:slave                           | refuse all: replica | REDIS_URL.*REDIS_SENTINELS
-maxmemory_policy:volatile-ttl        | refuse all: evicts | volatile-ttl.*SET maxmemory-policy noeviction, then
+role:slave                           | no calls: replica | REDIS_URL.*REDIS_SENTINELS
+maxmemory_policy:volatile-ttl        | no calls: evicts | volatile-ttl.*SET maxmemory-policy noeviction, then
 maxmemory_policy redis_version       | warn: unknown_eviction | maxmemory_policy
-redis_version:6.2.14                 | refuse all: too_old | 6.2.14.* 7.0 or later
+redis_version:6.2.14                 | no calls: too_old | 6.2.14.* 7.0 or later
 redis_version:10.0.1                 |
 database:3                           |
-database:99                          | refuse all: missing_database | no database 99, only 0 to 15: name another
+database:99                          | no calls: missing_database | no database 99, only 0 to 15: name another
 info:NOPERM                          | warn: info_forbidden | INFO is refused: grant .info
 config:DENIED                        | warn: unknown_fsync | appendfsync could not be read
 aof_enabled:0                        | warn: no_append_only_file | SET appendonly yes, and CONFIG REWRITE once
@@ -33,8 +33,8 @@ appendfsync:everysec                 | warn: late_fsync | SET appendfsync always
 no-appendfsync-on-rewrite:yes        | warn: fsync_pauses | SET no-appendfsync-on-rewrite no, then CONFIG REWRITE
 no-appendfsync-on-rewrite:yes appendfsync:everysec | warn: late_fsync
 replica-read-only:no                 | warn: writable_replica | SET replica-read-only yes, then CONFIG REWRITE
-role:slave maxmemory_policy:lru      | refuse all: replica, refuse all: evicts
-role:slave connected_slaves:1 aof_enabled:0 | refuse all: replica, warn: no_append_only_file
+role:slave maxmemory_policy:lru      | no calls: replica, no calls: evicts
+role:slave connected_slaves:1 aof_enabled:0 | no calls: replica, warn: no_append_only_file
 maxmemory:999                        | no writes: out_of_memory
 maxmemory:1000                       |
 maxmemory:999 mem_not_counted_for_evict:1 |
@@ -49,7 +49,7 @@ waitReplicas:1 slave0:state=wait_bgsave | no writes: replicas_missing
 waitReplicas:1 xslave0:state=online slave0x:state=online | no writes: replicas_missing
 connected_slaves:2                   | warn: stale_reads | SET min-replicas-to-write 1
 connected_slaves:3 min-replicas-to-write:1 min-replicas-max-lag:1 | warn: stale_reads | SET min-replicas-to-write 2
-connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:0 | warn: stale_reads | max-lag is 0.*SET min-replicas-max-lag 1
+connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:0 | warn: stale_reads | is 0.*SET min-replicas-max-lag 1
 connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:4 downAfterMs:5999 | warn: stale_reads | max-lag
 connected_slaves:1 min-replicas-to-write:1 min-replicas-max-lag:4 cluster-node-timeout:5999 | warn: stale_reads | 5999
 connected_slaves:2 min-replicas-to-write:1 min-replicas-max-lag:3 downAfterMs:5000 |
@@ -84,7 +84,7 @@ async function examined(changes: string) {
       'OK'
     ),
   };
-  return examine(client as unknown as Redis, {
+  return examineServers(client as unknown as Redis, {
     waitReplicas: Number(facts['waitReplicas'] ?? 0),
     downAfterMs: facts['downAfterMs'] ? Number(facts['downAfterMs']) : undefined,
   });
@@ -117,18 +117,18 @@ describe('The examination of a Redis finds', () => {
     });
 });
 
-describe('The finding of a refused call', () => {
+describe('The finding of an error reply', () => {
   it('lasts for a while each time, and is logged each time', async () => {
     const clock = new ManualClock();
     const log: string[] = [];
     const findings = new Findings((level, message) => log.push(`${level} ${message}`), 1000, clock);
     for (let time = 1; time <= 2; time++) {
-      findings.noteRefusal('OOM command not allowed');
+      findings.noteErrorReply('OOM command not allowed');
       await clock.pass(999);
-      expect(findings.refusals, `time ${time}`).to.deep.equal(['out_of_memory']);
+      expect(findings.serious, `time ${time}`).to.deep.equal(['out_of_memory']);
       await clock.pass(1);
       findings.noteExamination({}, []);
-      expect(findings.refusals, `time ${time}`).to.deep.equal([]);
+      expect(findings.serious, `time ${time}`).to.deep.equal([]);
       expect(log.splice(0).map((line) => line.slice(0, 30))).to.deep.equal([
         'error Redis: it has reached ma',
         'info Redis finding resolved: o',

@@ -120,7 +120,7 @@ describeOwnRedis('A write to Redis', (startRedis) => {
       const answers = users(20).map((user) => append(user));
       for (const answer of answers.slice(4))
         expect(await answer).to.include({ name: 'StoreUnavailable', reason: 'waiting_calls' });
-      expect(status().calls).to.include({ calls: 5, refused: 16 });
+      expect(status().calls).to.include({ calls: 5, shed: 16 });
       expect(await first).to.be.instanceOf(OutcomeUnknown);
       // The replica is connected, so no examination finds it.
       await until(() => status().findings.replicas_missing, 5000);

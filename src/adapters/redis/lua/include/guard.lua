@@ -11,20 +11,20 @@ writes. So `proof` asks for one of these:
 - `lease`: in addition, `replicas` replicas have confirmed its writes within the last `lag` seconds,
   so none of them was promoted. The script reads the lag of each replica, because Redis computes it
   at this moment, while `min_slaves_good_slaves` is a second old, or older after the server was
-  frozen. (A lag is -1 in the first milliseconds of a second, because Redis subtracts the times of
-  two clocks, and one of them is coarse.)
+  frozen.
 
-The last key is the key of the store id, unless `id` is empty.
+The last key is the key of the store id, and `storeId` its value, unless that is empty.
 ]]
-local proof, replicas, lag, id = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local proof, replicas, lag, storeId = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 
 local function objection()
-  if id ~= '' and redis.call('GET', KEYS[#KEYS]) ~= id then return 'identity' end
+  if storeId ~= '' and redis.call('GET', KEYS[#KEYS]) ~= storeId then return 'identity' end
   if proof == 'nothing' then return nil end
   local info = redis.call('INFO', 'replication')
   if not string.find(info, 'role:master', 1, true) then return 'replica' end
   if proof == 'role' then return nil end
   local missing = replicas
+  -- A lag may be -1: Redis subtracts the times of two clocks, of which one lags some milliseconds.
   for behind in string.gmatch(info, 'state=online,offset=%d+,lag=(%-?%d+)') do
     if tonumber(behind) <= lag then missing = missing - 1 end
   end
