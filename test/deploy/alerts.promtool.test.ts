@@ -35,7 +35,7 @@ const WELL: Readonly<Record<string, string>> = {
   // A rollout, its rollback, and both again.
   process_start_time_seconds: '1000x9 1001+1x3 1004x50',
   'plant_store_auth_source_up source="key_set"': '1x60',
-  'plant_store_faults_total kind="unreadable"': '0x60',
+  'plant_store_faults_total reason="unreadable"': '0x60',
   'plant_store_redis_finding finding="evicts"': '0x60',
   'http_request_failures_total reason="bug"': '0x60',
   'http_request_failures_total reason="token_expired"': '0+9x60',
@@ -61,7 +61,7 @@ const FAILURES: readonly (readonly [alert: string, by: number, series: string, s
     ['PlantStoreRestarts', 15, 'process_start_time_seconds', '1000x9 1001+1x4 1005x50'],
     ['PlantStoreTokens', 16, 'plant_store_auth_source_up source="key_set"', '1x9 0x50'],
     ['PlantStoreBug', 11, 'http_request_failures_total reason="bug"', '0x9 1x50'],
-    ['PlantStoreUnreadableHistory', 11, 'plant_store_faults_total kind="unreadable"', '0x9 1x50'],
+    ['PlantStoreUnreadableHistory', 11, 'plant_store_faults_total reason="unreadable"', '0x9 1x50'],
     ['PlantStoreFinding', 12, 'plant_store_redis_finding finding="evicts"', '0x9 1x50'],
     ['PlantStoreLimit', 16, 'http_refused_connections_total', '0x9 1+1x50'],
     ...FAILURE_REASONS.filter((reason) => /^(?:waiting|state|responses|bodies|user)/.test(reason))
@@ -106,7 +106,7 @@ describePrograms({ promtool: 'prometheus' }, 'The alerts', () => {
       pages: () => ({ cachedBytes: 0, streaming: 0 }),
       available: () => Promise.resolve({ reads: true, writes: true }),
       // As on Redis, which has a metric of its own.
-      store: () => ({ reads: true, writes: true, findings: {} }),
+      storeStatus: () => ({ reads: true, writes: true, findings: {} }),
     });
     const scraped = await metrics.text();
     metrics.close();

@@ -228,17 +228,21 @@ describe('The metric', () => {
       1,
       async () => [await record(3), (snapshots.fault = AWAY), await list()],
     ],
-    ['plant_store_faults_total{kind="unavailable"}', 1, () => fail(AWAY)],
+    ['plant_store_faults_total{reason="unavailable"}', 1, () => fail(AWAY)],
     [
-      'plant_store_faults_total{kind="unknown"}',
+      'plant_store_faults_total{reason="unknown"}',
       1,
       async () => {
         await restart({ STORE_TIMEOUT_MS: '50' });
         return fail(new OutcomeUnknown('lost'));
       },
     ],
-    ['plant_store_faults_total{kind="unreadable"}', 1, () => fail(new UnreadableHistory('a gap'))],
-    ['plant_store_faults_total{kind="bug"}', 1, () => fail(new Error('a bug'))],
+    [
+      'plant_store_faults_total{reason="unreadable"}',
+      1,
+      () => fail(new UnreadableHistory('a gap')),
+    ],
+    ['plant_store_faults_total{reason="bug"}', 1, () => fail(new Error('a bug'))],
     ['plant_store_auth_source_up{source="token_file"}', 1],
     [
       'plant_store_auth_source_up{source="token_file"}',
