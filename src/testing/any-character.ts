@@ -14,7 +14,10 @@ function characterAt(index: number): string {
   return String.fromCodePoint(index < FIRST_SURROGATE ? index : index + SURROGATES);
 }
 
-/** The inverse, with which fast-check shrinks its own texts, such as `__proto__`. */
+/**
+ * The inverse of `characterAt`. fast-check also generates texts of its own, such as `__proto__`. To
+ * shorten them when a test fails, it needs the index of each character.
+ */
 function indexOf(character: unknown): number {
   const point = String(character).codePointAt(0) ?? 0;
   const index = point < FIRST_SURROGATE ? point : point - SURROGATES;

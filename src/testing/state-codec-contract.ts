@@ -20,13 +20,16 @@ export function stateCodecContract<Command, Event, Rejection, State, Result>(
 ): ContractCase[] {
   const { decider, stateCodec } = kind;
   if (!stateCodec) throw new TypeError('the kind has no state codec');
-  const some = fc.array(fc.constantFrom(...commands), { maxLength: MOST_COMMANDS });
+  const anyCommands = fc.array(fc.constantFrom(...commands), { maxLength: MOST_COMMANDS });
   const forAny = (check: (earlier: Command[], later: Command[]) => void) => async () =>
-    fc.assert(fc.property(some, some, check), { ...(seed !== undefined && { seed }) });
+    fc.assert(fc.property(anyCommands, anyCommands, check), {
+      ...(seed !== undefined && { seed }),
+    });
 
-  /** Creates a new state for each call, because later commands may change a state in place. */
-  const stateAfter = (earlier: readonly Command[], from = decider.initialState()) =>
-    earlier.reduce((state, command) => decide(command, state).state, from);
+  /** Returns the next state. This may be `before` itself, because a state may change in place. */
+  const execute = (executed: readonly Command[], before: State) =>
+    executed.reduce((state, command) => decide(command, state).state, before);
+  const stateAfter = (executed: readonly Command[]) => execute(executed, decider.initialState());
   function decide(command: Command, state: State) {
     const [decision] = decideAll(decider, [command], state);
     const events = decision!.events ?? [];
@@ -55,12 +58,12 @@ export function stateCodecContract<Command, Event, Rejection, State, Result>(
       },
     ),
 
-    'the chunks have the state of the moment in which they are begun': forAny((earlier, later) => {
+    'chunks whose iteration has begun do not change with the state': forAny((earlier, later) => {
       const expected = [...stateCodec.encode(stateAfter(earlier))];
       const state = stateAfter(earlier);
       const chunks = stateCodec.encode(state)[Symbol.iterator]();
       const first = chunks.next();
-      stateAfter(later, state);
+      execute(later, state);
       const rest: string[] = [];
       for (let each = first; !each.done; each = chunks.next()) rest.push(each.value);
       assert.deepEqual(rest, expected);

@@ -108,7 +108,7 @@ describe('The contract of a state codec', () => {
         return { ...state, [name!]: Number(number) };
       },
     },
-    'state of the moment / has chunks that follow the changes of the state': {
+    'whose iteration has begun / has chunks that follow the changes of the state': {
       *encode(state) {
         yield JSON.stringify({ sum: state.sum });
         yield JSON.stringify({ largest: state.largest });
