@@ -15,19 +15,28 @@ interface Download {
  * than {@link LONG_BYTES} bytes. The kernel may buffer up to 1.5 MB of it, so Node cannot see
  * whether the client reads it. Anyone can start one, because these responses need no token.
  *
- * A download is the last response of its connection, which is reset after `readTimeoutMs` unless
- * the client has closed it by then. Beyond {@link MAX_UNREAD} downloads, the address that has the
- * most of them loses its oldest one, so that no client can use up the memory that the others need.
+ * After `readTimeoutMs` the connection is reset, unless the client has sent another request by
+ * then. A proxy may lose a request that it sends at that moment. `Connection: close` would prevent
+ * this, but `fetch` of Node 24 throws an error that nobody can catch if a connection ends while it
+ * is still reading.
+ *
+ * Beyond {@link MAX_UNREAD} downloads, the address that has the most of them loses its oldest one,
+ * so that no client can use up the memory that the others need.
  */
 export function downloadLimit(readTimeoutMs: number): (ctx: Context) => void {
   const unread = new Map<Socket, Download>();
   const byAddress = new PerKeyCounter<string>();
 
   const begin = (socket: Socket) => {
-    const { remoteAddress: address = '' } = socket;
-    const timer = setTimeout(() => socket.resetAndDestroy(), readTimeoutMs).unref();
+    unread.get(socket)?.end();
+    const { remoteAddress: address = '', bytesRead, destroySoon } = socket;
+    const timer = setTimeout(() => {
+      if (socket.bytesRead === bytesRead || !socket.writable) socket.resetAndDestroy();
+      else end();
+    }, readTimeoutMs).unref();
     const end = () => {
       clearTimeout(timer);
+      socket.destroySoon = destroySoon;
       socket.off('close', end);
       byAddress.add(address, -1);
       unread.delete(socket);
@@ -37,12 +46,13 @@ export function downloadLimit(readTimeoutMs: number): (ctx: Context) => void {
     unread.set(socket, { address, end });
     // Node calls this after the last response. It must not close the connection, because the kernel
     // would then keep what the client does not read for minutes. Further input is dropped.
-    socket.destroySoon = () =>
+    socket.destroySoon = () => {
       socket
         .end()
         .removeAllListeners('data')
         .on('data', () => {})
         .resume();
+    };
   };
 
   const resetOldest = () => {
@@ -57,7 +67,6 @@ export function downloadLimit(readTimeoutMs: number): (ctx: Context) => void {
 
   return (ctx) => {
     if (ctx.method === 'HEAD' || !(ctx.length > LONG_BYTES)) return;
-    ctx.set('Connection', 'close');
     begin(ctx.req.socket);
     if (unread.size > MAX_UNREAD) resetOldest();
   };

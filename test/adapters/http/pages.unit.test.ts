@@ -290,22 +290,36 @@ describe('A condition', () => {
 });
 
 describe('The downloads that may not have been read', () => {
-  const limit = downloadLimit(60_000);
-  const download = (remoteAddress: string, resetAndDestroy: () => void) => {
-    const socket = Object.assign(new EventEmitter(), { remoteAddress, resetAndDestroy });
-    limit({ method: 'GET', length: 2 ** 20, req: { socket }, set: () => {} } as never);
-    return socket;
-  };
+  it('lose the oldest ones one after the other, even before the first of them has closed', () => {
+    const limit = downloadLimit(60_000);
+    const reset: number[] = [];
+    for (let id = 0; id < 64 + 3; id++) {
+      const resetAndDestroy = () => reset.push(id);
+      const socket = Object.assign(new EventEmitter(), { bytesRead: 0, resetAndDestroy });
+      limit({ method: 'GET', length: 2 ** 20, req: { socket } } as never);
+    }
+    expect(reset).to.deep.equal([0, 1, 2]);
+  });
 
-  it('lose the oldest ones of the address with the most of them, even before the first has closed', () => {
+  it('count those of a connection once, so that the address with the most of them loses one', () => {
+    const limit = downloadLimit(60_000);
     const reset: string[] = [];
-    const sockets = ['few', 'many'].flatMap((address) =>
-      Array.from({ length: address === 'few' ? 31 : 36 }, (_, id) =>
-        download(address, () => reset.push(`${address} ${id}`)),
-      ),
-    );
-    expect(reset).to.deep.equal(['many 0', 'many 1', 'many 2']);
-    for (const socket of sockets) socket.emit('close');
+    const connect = (remoteAddress: string) =>
+      Object.assign(new EventEmitter(), {
+        remoteAddress,
+        bytesRead: 0,
+        resetAndDestroy: () => reset.push(remoteAddress),
+      });
+    const download = (socket = connect('many')) =>
+      limit({ method: 'GET', length: 2 ** 20, req: { socket } } as never);
+    for (let count = 0; count < 32; count++) download(connect('few'));
+    const again = connect('many');
+    for (let count = 0; count < 2; count++) download(again);
+    for (let count = 0; count < 32; count++) download();
+    again.emit('close');
+    reset.length = 0;
+    download();
+    expect(reset).to.deep.equal(['many']);
   });
 });
 
