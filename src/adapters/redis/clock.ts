@@ -1,5 +1,6 @@
 import type { Clock } from '../../event-sourcing';
 
+/** The default clock of this adapter, because adapters do not depend on each other. */
 export const PROCESS_CLOCK: Clock = {
   now: () => performance.now(),
   after(ms, action) {

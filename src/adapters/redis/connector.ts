@@ -25,26 +25,27 @@ export const CONNECTION: RedisClientOptions = {
 };
 
 /**
- * {@link CONNECTION} with a name that ioredis sends by itself. ioredis ignores whether the server
- * accepts the name, so the guard names its connection with a command of its own.
+ * {@link CONNECTION} with a name that ioredis sends first, for Sentinels and the nodes of a Cluster.
+ * ioredis ignores the reply, in which a full server says that it is full. So the guard names the
+ * connection to a single Redis with a command of its own.
  */
 export const NAMED_CONNECTION: RedisClientOptions = {
   ...CONNECTION,
   connectionName: CONNECTION_NAME,
 };
 
-export type Locate = (
+export type FindServer = (
   options: RedisClientOptions,
   isClosed: () => boolean,
 ) => Address | Promise<Address>;
 
 /**
- * Returns a `Connector` for ioredis that opens the sockets of all three kinds of connection. The
- * connector of ioredis sends no server name in the TLS handshake (RFC 6066, section 3), and an
+ * Returns a `Connector` for ioredis that opens the sockets of all connections. The connector of
+ * ioredis sends no server name in the TLS handshake (RFC 6066, section 3), and an
  * endpoint that routes by that name closes the connection.
  */
 export function connectorTo(
-  locate: Locate,
+  findServer: FindServer,
   opened: (socket: Socket, to: Address) => void = () => {},
 ): new (options: unknown) => AbstractConnector {
   return class extends AbstractConnector {
@@ -59,7 +60,7 @@ export function connectorTo(
       this.connecting = true;
       // `disconnect` sets `connecting` to false.
       const isClosed = () => !this.connecting;
-      const { host, port } = await locate(this.#options, isClosed);
+      const { host, port } = await findServer(this.#options, isClosed);
       if (isClosed()) throw new Error('Connection is closed.');
       const { tls } = this.#options;
       const socket: Socket = tls

@@ -18,10 +18,10 @@ const STATES = [
 ];
 
 /**
- * Returns whether this error says that the server forbids a command for good. Every error reply
- * counts except those about the state of the server or the connection, because the command may
- * succeed later. A command may be forbidden (NOPERM), renamed or disabled (unknown command), and providers
- * have messages of their own.
+ * Returns whether this error says that the server forbids a command for good: it denies the right
+ * (NOPERM), or the command is renamed or disabled (unknown command), and providers have messages of
+ * their own. So every error reply counts, except those about the state of the server or of the
+ * connection, because the command may succeed later.
  */
 export function forbidsCommand(error: unknown): error is Error {
   if (!(error instanceof ReplyError)) return false;

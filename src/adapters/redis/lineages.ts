@@ -21,8 +21,8 @@ export class Lineages {
 
   /**
    * Resolves with the buckets that have lost their lineage, and with the number of buckets that
-   * still have it. A bucket counts as neither if its server does not answer, or if it had no
-   * lineage before.
+   * still have it. A bucket counts as neither if its server does not answer, or if its lineage was
+   * not settled before.
    *
    * @param learns Whether new lineages are remembered.
    */

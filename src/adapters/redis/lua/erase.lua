@@ -17,8 +17,8 @@ local function call(key, args)
   -- not a stream.
   local events = redis.call('XLEN', KEYS[key + 1])
   touch(KEYS[key], '')
-  -- The member '/erased' has the time of the last erasure, below 0, where only erasure.lua looks. No
-  -- stream has this member, because a category is not empty, and ids are percent-encoded.
+  -- The member '/erased' has the time of the last erasure, below 0, where only erasure.lua looks.
+  -- No stream has this member, because a category is not empty, and ids are percent-encoded.
   redis.call('ZADD', KEYS[key], string.format('-%d', args[1]), '/erased')
   redis.call('ZREM', KEYS[key], memberOf(KEYS[key + 1], KEYS[key]))
   redis.call('UNLINK', KEYS[key + 1], KEYS[key + 2], KEYS[key + 3])

@@ -2,8 +2,8 @@
 --- @include "guard"
 
 -- KEYS: the events of a stream. Returns the last id that the stream has ever had, and the commit of
--- the entry with that id, which is empty if the entry was deleted. Returns {} if there is no
--- stream.
+-- the entry with that id. If the entry was deleted, the commit is empty, and reading after this head
+-- results in `reset`. Returns {} if there is no stream.
 local keysOfCall = 1
 local function call(key)
   if redis.call('EXISTS', KEYS[key]) == 0 then return {} end

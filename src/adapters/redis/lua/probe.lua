@@ -12,6 +12,7 @@ for _, probe in ipairs(cjson.decode(ARGV[1])) do
   local reply = redis.pcall(probe[1], KEYS[probe[2]], unpack(probe, 3))
   local refusal = type(reply) == 'table' and reply.err
   local isExpected = refusal and (
+    -- Write or write: the case of the letter does not matter.
     string.find(refusal, 'rite commands are not allowed', 1, true) or
     string.find(refusal, 'WRONGTYPE', 1, true)
   )

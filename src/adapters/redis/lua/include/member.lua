@@ -1,4 +1,6 @@
--- Returns the member of a stream in the index of its bucket, from the key of its events.
+-- Returns the member of a stream in the index of its bucket: the part of the key of its events
+-- between `<prefix>:{<bucket>}:` and `:events`. The key of the index has the same beginning, and
+-- then `index`.
 local function memberOf(events, index)
-  return string.sub(events, #index - 4, -8)
+  return string.sub(events, #index - #'index' + 1, -#':events' - 1)
 end

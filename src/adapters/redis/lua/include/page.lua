@@ -5,13 +5,14 @@ data, so that the caller can compare its commit. At least one more entry follows
 then as many as fit into `limit` entries and `PAGE_BYTES`.
 
 An entry is packed as its id, type, data and commit, each after its length in bytes (32 bits,
-big-endian). An entry with other fields is packed as its id and the length 0xffffffff. Unpacked,
-ioredis would parse seven strings and two arrays for each entry, which takes longer than everything
-else that loading a history takes.
+big-endian). An entry with other fields is packed as its id and the length 0xffffffff. If entries
+were not packed, ioredis would parse seven strings and two arrays for each, which takes longer than
+everything else that loading a history takes.
 
 XRANGE can limit the number of entries, but not their bytes, so entries are read in growing steps.
 ]]
 local function page(stream, version, limit)
+  -- `count` leaves out the head, so it begins at -1 if there is one, and the first step reads two.
   local parts, size, count, step, from = {}, 0, 0, 1, string.format('%d-0', version)
   if version > 0 then count, step = -1, 2 end
   while true do
@@ -44,7 +45,10 @@ local function page(stream, version, limit)
     end
     if #entries < step then return {0, table.concat(parts)} end
     from = '(' .. entries[#entries][1]
+    -- How many more entries of the average size so far fit; negative after a first entry that is
+    -- larger than a page.
     local fitting = size > 0 and math.floor(count * (PAGE_BYTES - size) / size) or limit
+    -- One entry more than the limit shows whether there are more.
     step = math.max(1, math.min(4 * step, limit + 1 - count, fitting))
   end
 end
