@@ -6,8 +6,8 @@ interface KindDisplay<State> {
   readonly items?: { readonly name: string; count(state: State): number };
   /**
    * Converts the data of an event for exports, because many readers of JSON round large numbers.
-   * Each of the two methods must reverse the other. By default the data is exported as it is
-   * stored.
+   * Each of the two methods must reverse the other, and `write` must return a JSON object without
+   * line feeds. By default the data is exported as it is stored.
    */
   readonly exportFormat?: { write(data: string): string; read(exportedData: string): string };
 }
