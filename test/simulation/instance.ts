@@ -10,7 +10,7 @@ import {
   type StreamName,
   project,
 } from '../../src/event-sourcing';
-import { ReadModel } from '../event-sourcing/one-projection';
+import { ReadModel } from '../support/read-model';
 import type { Ports } from './network';
 import type { RedisModel } from './redis-model';
 import { type Write, plantKind } from './requests';
