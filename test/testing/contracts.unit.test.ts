@@ -179,7 +179,7 @@ describe('The contract of an event store', () => {
       const message = String(await random.run().catch(String));
       // The call that failed with its arguments, after the fewest calls that were found.
       expect(message).to.match(
-        /read: read\("contract [-0-9a-f]+", \{"version":\d+,"commit":"[-0-9a-f]*"\}\): /,
+        /: (?:read|append)\("contract [-0-9a-f]+", \{"version":\d+,"commit":"[-0-9a-f]*"\}.*\): /,
       );
       expect(message).to.match(/^\p{ASCII}*$/u);
       return Number(/seed: (-?\d+)/.exec(message)?.[1]);
