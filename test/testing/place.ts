@@ -1,6 +1,7 @@
 /** Places in memory that stores with all ports share, with or without a fault. */
 import { MemoryCheckpoints, MemoryEventStore } from '../../src/adapters/memory';
 import {
+  BEGINNING,
   BrokenSnapshot,
   type CheckpointStore,
   type EventStore,
@@ -52,8 +53,12 @@ export class Place {
     this.#checkpoints.clear();
   };
 
-  /** Opens a store with the same fault on a place of its own. */
-  readonly openBeside = () => new Place(this.fault).open();
+  /** Opens a store with the same fault on a place of its own, which has a stream already. */
+  readonly openBeside = async () => {
+    const place = new Place(this.fault);
+    await new Stream(place.events).add(BEGINNING, { type: 'Added', data: 'in an earlier run' });
+    return place.open();
+  };
 
   checkpoints(projection: string): MemoryCheckpoints {
     const store = this.#checkpoints.get(projection) ?? new MemoryCheckpoints();
