@@ -92,6 +92,8 @@ export function startCli(setup: CliSetup, command = '', ...words: string[]) {
   } = setup;
   const [out, error] = [captured(), captured()];
   const input = stdin instanceof Readable ? stdin : new PassThrough().end(stdin ?? '');
+  // As src/service/process.ts does.
+  for (const stream of [setup.stdout ?? out, error]) stream.on('error', () => {});
   const context: CliContext = {
     terminal: {
       stdin: Object.assign(input, { isTTY }),
