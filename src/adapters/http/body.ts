@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import bodyParser from 'koa-bodyparser';
 import type { User } from '../../application';
@@ -30,6 +31,15 @@ export function requireJson(ctx: Context): void {
 /** One of these header fields announces a body, even an empty one (RFC 9112, 6.3). */
 export function hasBody({ req: { headers } }: Context): boolean {
   return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+}
+
+/**
+ * Makes whatever is reading the body of this request stop and fail. Without a reader, the error
+ * would end the process. A reader that has just failed, because the body is too large for example,
+ * has already removed its listener.
+ */
+export function failBodyReader(req: IncomingMessage, error: HttpFailure): void {
+  if (req.listenerCount('error') > 0) req.emit('error', error);
 }
 
 export type BodyReader = (ctx: Context) => Promise<Buffer>;
@@ -79,9 +89,8 @@ export function bodyReader(limit: number): BodyReader {
     let own = 0;
     const count = ({ length }: Buffer) => {
       own += length + PIECE_OVERHEAD;
-      // The error makes koa-bodyparser stop reading and reject.
       if (receiving.add(user, length + PIECE_OVERHEAD) > MAX_RECEIVING)
-        req.emit('error', closingFailure(FAILURES.unavailable, { reason: 'bodies' }));
+        failBodyReader(req, closingFailure(FAILURES.unavailable, { reason: 'bodies' }));
     };
     try {
       // Keeps koa-bodyparser from ignoring other types and from decompressing. The route has
