@@ -12,6 +12,7 @@ import {
   SNAPSHOT_EVERY,
   OutcomeUnknown,
   type SnapshotOptions,
+  StoreUnavailable,
   streamOf,
   timeOf,
 } from '../../src/event-sourcing';
@@ -296,6 +297,35 @@ describe('The memory of aggregates', () => {
     save();
     await settled();
     expect(aggregates.usage).to.include({ streams: 1, bytes: 6048, evictions: 1 });
+  });
+
+  it('no longer contains a restored state that is not used', async () => {
+    const snapshots = new MemorySnapshots();
+    const { clock, store, aggregates, query } = await memory(
+      { a: [50, 50] },
+      { store: snapshots, every: 10 },
+    );
+    const [, { commit }] = (await store.history('counters/a')) as [unknown, { commit: string }];
+    const snapshot = { format: 'sum-1', head: { version: 2, commit }, chunks: ['50', '50'] };
+    snapshots.kept.set('counters/a', snapshot);
+    let restore = () => {};
+    const load = snapshots.load.bind(snapshots);
+    snapshots.load = async (stream) => {
+      await new Promise<void>((resolve) => (restore = resolve));
+      return load(stream);
+    };
+    store.held = true;
+    query('a');
+    await store.sole.answer();
+    await clock.pass(TIMEOUT_MS);
+    const second = query('a');
+    restore();
+    await settled();
+    expect(aggregates.usage).to.include({ bytes: 12_048 });
+    await store.sole.fail(new StoreUnavailable('away'));
+    await settled();
+    expect(second.outcome).to.equal('StoreUnavailable');
+    expect(aggregates.usage).to.include({ bytes: 2048 });
   });
 
   it('fails no request because a load was dropped just before it arrived', async () => {
