@@ -137,6 +137,26 @@ describe('The app beside other middleware', () => {
     await until(async () => (await ask(`${url}/plants`)).status === 200);
   });
 
+  for (const [what, [expected, middleware]] of Object.entries<[string, Koa.Middleware]>({
+    'Koa removes the header fields': ['close', (ctx) => ctx.throw(403)],
+    'middleware keeps it open': [
+      'keep-alive',
+      (ctx) => {
+        ctx.set('Connection', 'keep-alive');
+        ctx.body = 'mine';
+      },
+    ],
+  }))
+    it(`closes a connection with the response to an upgrade, although ${what}`, async () => {
+      const { url } = await followedBy(middleware);
+      for (const each of [url, await front(middleware)]) {
+        const client = await RawSocket.open(each);
+        client.send(bytesOf('GET', '/other', 'Connection: Upgrade\r\nUpgrade: h2c\r\n'));
+        expect(await client.ended()).to.equal('end');
+        expect(client.unread).to.contain(`\r\nConnection: ${expected}\r\n`);
+      }
+    });
+
   it('uses the text of a body parser in front', async () => {
     const url = await front(bodyParser());
     const post = (body: string) => ask(`${url}/plants`, { method: 'POST', body });
