@@ -66,8 +66,11 @@ export function downloadLimit(readTimeoutMs: number): (ctx: Context) => void {
   };
 
   return (ctx) => {
+    const { socket } = ctx.req;
     if (ctx.method === 'HEAD' || !(ctx.length > LONG_BYTES)) return;
-    begin(ctx.req.socket);
+    // The client has gone while its request waited, and `close` would not be emitted again.
+    if (socket.destroyed) return;
+    begin(socket);
     if (unread.size > MAX_UNREAD) resetOldest();
   };
 }
