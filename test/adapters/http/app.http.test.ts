@@ -14,9 +14,10 @@ import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
 import { serve as serveApp } from '../../../src/adapters/http';
+import { HTTP_DEFAULTS } from '../../../src/adapters/http/options';
 import { MemoryEventStore } from '../../../src/adapters/memory';
 import { system } from '../../../src/adapters/system';
-import { PlantStore } from '../../../src/application';
+import { PlantStore, parseUser } from '../../../src/application';
 import { HttpClient } from '../../support/client';
 import { RawSocket } from '../../support/raw-socket';
 import { rejection } from '../../support/rejection';
@@ -320,6 +321,19 @@ describe('A server', () => {
     const url = await serve(app);
     for (const query of ['', '?limit=x']) await ask(`${url}/plants${query}`);
     expect(errors.map(String)).to.deep.equal(['TypeError: a bug']);
+  });
+
+  it('with its app has the default of each option that is undefined', async () => {
+    const plants = new PlantStore({ ...system(), store: new MemoryEventStore() });
+    const authenticator = { authenticate: () => parseUser('alice') };
+    const missing = Object.fromEntries(Object.keys(HTTP_DEFAULTS).map((name) => [name, undefined]));
+    const server = await serveApp({ ...missing, plants, authenticator });
+    expect(server.host).to.equal('127.0.0.1');
+    const url = `http://127.0.0.1:${server.port}`;
+    expect((await ask(`${url}/plants`)).status).to.equal(200);
+    const body = ' '.repeat(HTTP_DEFAULTS.bodyLimit + 1);
+    expect((await ask(`${url}/plants`, { method: 'POST', body })).status).to.equal(413);
+    await server.close({ noticeMs: 0, timeoutMs: 1000 });
   });
 
   it('with its app is not ready while it drains', async () => {
