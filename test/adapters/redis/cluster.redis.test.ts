@@ -130,13 +130,23 @@ describeOwnRedis('A Cluster of two primaries', (startRedis) => {
     return refusals;
   }
 
+  const isRefused = (call: Promise<unknown>) =>
+    call.then(
+      () => false,
+      (error: StoreUnavailable) => error.reason === REFUSED.reason,
+    );
+
   for (const node of [0, 1])
     it(`refuses only the users of an emptied primary, with the id of the store or without: ${node}`, async () => {
       const [mine, others] = await usersOf(node);
       await pause(500);
       const refusals = await refusalsOf(others, async () => {
         await nodes[node]!.admin.flushall();
-        await until(async () => !(await succeeds(store.stream(mine[0]).read(BEGINNING))));
+        // Each connection finds that out for itself.
+        for (const user of mine) {
+          await until(() => isRefused(store.stream(user).read(BEGINNING)));
+          await until(() => isRefused(store.append(user)));
+        }
       });
       expect(refusals).to.deep.equal([]);
       for (const user of mine) expect(await rejection(store.append(user))).to.include(REFUSED);
