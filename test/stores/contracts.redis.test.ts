@@ -16,7 +16,7 @@ import {
   startReplicated,
 } from '../support/redis';
 import { TcpProxy } from '../support/tcp-proxy';
-import { succeeds, until } from '../support/until';
+import { until } from '../support/until';
 
 interface StoreOptions extends Omit<ContractOptions, 'pageSize'> {
   readonly pageSize: number;
@@ -45,7 +45,10 @@ function casesOf({
       pageSize,
     });
     // On a busy machine the first contact may take longer than an opening waits for it.
-    await until(() => succeeds(opened.check()));
+    await until(() => {
+      const { reads, writes } = opened.status();
+      return reads && writes;
+    });
     return opened;
   };
   const open = () => openWith();
