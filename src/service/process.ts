@@ -58,8 +58,8 @@ function interruption(): AbortSignal {
 }
 
 /**
- * The process waits this long until its error message is read. It has already waited, without a
- * limit, until its result was read.
+ * The process waits this many milliseconds for its error message to be read. The task itself has
+ * waited for its result to be read, without a limit, because each command awaits its own writes.
  */
 const FLUSH_MS = 1000;
 
