@@ -31,8 +31,10 @@ export class LeanKoa extends Koa<State> {
       if (!isLeftToKoa && isPlain) res.end(body);
       else if (!isLeftToKoa && body instanceof Readable && ctx.method !== 'HEAD')
         pipeline(body, res, (error) => {
-          // A client that disconnects is not an error of the service.
-          if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') this.emit('error', error, ctx);
+          // A client that disconnects is not an error of the service. The response has been destroyed,
+          // so Koa only emits the error, and makes an Error of any other value: Koa's own listener
+          // would throw at one, which would end the process.
+          if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE') ctx.onerror(error);
         });
       // Koa's step sets the status to 404 and then runs the middleware. That has run already, so the
       // function here only restores its status.

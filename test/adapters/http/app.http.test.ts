@@ -257,6 +257,16 @@ describe('The app beside other middleware', () => {
     expect(read).to.equal(false);
   });
 
+  it('emits an Error for a stream that fails with another value', async () => {
+    const { url, emitted } = await followedBy((ctx) => {
+      const body = new Readable({ read: () => setImmediate(() => body.destroy('no' as never)) });
+      body.push('one');
+      ctx.body = body;
+    });
+    await rejection(ask(`${url}/other`));
+    expect(emitted.map(String)).to.deep.equal(['Error: non-error thrown: "no"']);
+  });
+
   it('resets a response whose stream has failed before', async () => {
     const { url } = await followedBy(async (ctx) => {
       const body = Readable.from(['one']);
