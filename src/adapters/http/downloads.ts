@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Context } from './context';
+import { type Context, resetOrDestroy } from './context';
 import { PerKeyCounter } from './per-key-counter';
 
 const LONG_BYTES = 64 * 1024;
@@ -31,7 +31,7 @@ export function downloadLimit(readTimeoutMs: number): (ctx: Context) => void {
     unread.get(socket)?.end();
     const { remoteAddress: address = '', bytesRead, destroySoon } = socket;
     const timer = setTimeout(() => {
-      if (socket.bytesRead === bytesRead || !socket.writable) socket.resetAndDestroy();
+      if (socket.bytesRead === bytesRead || !socket.writable) resetOrDestroy(socket);
       else end();
     }, readTimeoutMs).unref();
     const end = () => {
@@ -62,7 +62,7 @@ export function downloadLimit(readTimeoutMs: number): (ctx: Context) => void {
     )!;
     // The socket emits `close` only later, and by then the next download may have begun.
     end();
-    socket.resetAndDestroy();
+    resetOrDestroy(socket);
   };
 
   return (ctx) => {

@@ -3,7 +3,7 @@
  * applications under `listen`.
  */
 import { once } from 'node:events';
-import { type IncomingMessage, type Server, request } from 'node:http';
+import { type IncomingMessage, type Server, createServer, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { Readable } from 'node:stream';
 import { text as textOf } from 'node:stream/consumers';
@@ -18,10 +18,13 @@ import { HTTP_DEFAULTS } from '../../../src/adapters/http/options';
 import { MemoryEventStore } from '../../../src/adapters/memory';
 import { system } from '../../../src/adapters/system';
 import { PlantStore, parseUser } from '../../../src/application';
+import { BEGINNING } from '../../../src/event-sourcing';
 import { HttpClient } from '../../support/client';
+import { created, encoded, plantStreamOf } from '../../support/given';
 import { RawSocket } from '../../support/raw-socket';
 import { rejection } from '../../support/rejection';
 import { JSON_TYPE, LIST, request as bytesOf } from '../../support/requests';
+import { temporaryDirectory } from '../../support/temporary-directory';
 import { tokenOf } from '../../support/token';
 import { until } from '../../support/until';
 import { startWatched } from '../../support/watched-service';
@@ -279,6 +282,7 @@ describe('The app beside other middleware', () => {
 });
 
 describe('A server', () => {
+  const path = temporaryDirectory();
   let server: Server | undefined;
   afterEach(() => server?.close().closeAllConnections());
   async function serve(app: Koa): Promise<string> {
@@ -310,6 +314,26 @@ describe('A server', () => {
     // The system has dropped what it would send otherwise.
     expect(client.unread.length).to.be.below(2 ** 20);
   });
+
+  // Node cannot reset a connection of a Unix socket or of TLS.
+  for (const [what, target] of Object.entries({
+    'a long list': '/plants',
+    'a file of the docs': '/docs/swagger-ui-bundle.js',
+  }))
+    it(`of Node at a Unix socket closes the connection of a client that does not read ${what}`, async () => {
+      const store = new MemoryEventStore();
+      const plants = Array.from({ length: 1000 }, (_, id) => created(id, 'x'.repeat(10_000)));
+      await store.append(plantStreamOf('alice'), BEGINNING, 'a long list', encoded(...plants));
+      const app = appWith({ readTimeoutMs: 200 }, store);
+      const handle = app.callback();
+      server = createServer((...exchange) => void handle(...exchange)).listen(path('socket'));
+      await once(server, 'listening');
+      const client = connect(path('socket')).pause();
+      client.write(bytesOf('GET', target));
+      const [{ socket }] = (await once(server, 'request')) as [IncomingMessage];
+      await once(socket, 'close');
+      client.destroy();
+    });
 
   it('of Node sends 100 Continue, once, and counts requests of a user until they are answered', async () => {
     const client = await RawSocket.open(await serve(appWith({ maxUserRequests: 1 })));

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { type PlantStore, WHOLE_LIST } from '../../../application';
 import { answerNotModified } from '../conditions';
-import { sendJson, userOf, varyBy, whileConnected } from '../context';
+import { resetOrDestroy, sendJson, userOf, varyBy, whileConnected } from '../context';
 import { ifNoneMatch, optionalField, fieldsWithETag, text } from '../openapi-parts';
 import type { Endpoint } from '../operation';
 import { type Pages, entityTag } from '../pages';
@@ -63,8 +63,10 @@ export function makeListEndpoint(plants: Pick<PlantStore, 'list'>, pages: Pages)
     if (body === undefined) return;
     sendJson(ctx, body);
     // A reset shows the client that the list is incomplete, even over HTTP/1.0, which has no
-    // chunks.
+    // chunks. A response that has ended is a failure, because the rest of the request was refused.
     if (body instanceof Readable && ctx.method !== 'HEAD')
-      body.once('close', () => body.readableEnded || ctx.req.socket.resetAndDestroy());
+      body.once('close', () => {
+        if (!body.readableEnded && !ctx.res.writableEnded) resetOrDestroy(ctx.req.socket);
+      });
   };
 }
