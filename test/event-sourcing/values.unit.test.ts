@@ -1,6 +1,7 @@
 /** Values of the engine and of its ports: events as JSON, names of streams, and faults. */
 import { inspect } from 'node:util';
 import { expect } from 'chai';
+import { systemClock } from '../../src/adapters/system';
 import {
   BrokenSnapshot,
   OutcomeUnknown,
@@ -194,5 +195,15 @@ describe('A fault', () => {
       faults.map(({ constructor }) => constructor.name),
     );
     expect(new StoreUnavailable()).to.deep.include({ reason: 'store', retryAfterMs: undefined });
+  });
+});
+
+describe('The clock of the system', () => {
+  it('waits as long as it can if a timer is longer than that', async () => {
+    let happened = false;
+    const cancel = systemClock.after(Infinity, () => (happened = true));
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    cancel();
+    expect(happened).to.equal(false);
   });
 });
