@@ -44,7 +44,8 @@ function parseTags(condition: string, etag: string): readonly string[] {
 /**
  * Throws a 412 if a condition of a write contains an entity tag. A write is decided on the state of
  * its round, and the tag of that state is known only afterwards, so the write could be executed on
- * a state that the client did not mean. The rules of plants evaluate `*`.
+ * a state that the client did not mean. `*` passes: the endpoints heed `If-None-Match: *`, and
+ * `If-Match: *` has no effect.
  */
 export function requireNoEntityTags({ req: { headers } }: Context): void {
   const { 'if-match': match = '*', 'if-none-match': noneMatch = '*' } = headers;

@@ -18,9 +18,9 @@ export function limitRequestsPerUser(max: number): Handler {
     const handled = next();
     const leave = () => void inFlight.add(user, -1);
     const leaveOnceHandled = () => void handled.then(leave, leave);
-    // Node emits `close` only for a response that has a connection. This one has none yet if an earlier
-    // request is unanswered, which `inOrder` does not see if middleware in front of the app answers
-    // it. (Not by `once`, which takes longer than all the other work of this middleware.)
+    // Node emits `close` only for a response that has a connection. A pipelined response has none
+    // until the earlier ones are sent. `inOrder` waits for these, but does not see those of
+    // middleware in front of the app. (`once` would take longer than all the other work here.)
     if (ctx.res.socket?.writable) ctx.res.on('close', leaveOnceHandled);
     else leaveOnceHandled();
     return handled;
