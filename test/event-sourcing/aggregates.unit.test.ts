@@ -13,6 +13,7 @@ import {
   OutcomeUnknown,
   type SnapshotOptions,
   StoreUnavailable,
+  UnreadableHistory,
   streamOf,
   timeOf,
 } from '../../src/event-sourcing';
@@ -94,6 +95,17 @@ describe('The aggregates of a kind', () => {
     const error = await rejection(aggregates.execute(broken, 'ada', 1));
     expect(error).to.be.instanceOf(OutcomeUnknown).with.property('cause').instanceOf(RangeError);
     expect(await historyOf(store, ADA, codec)).to.have.length(1);
+  });
+
+  it('cannot read a history if its rules throw, whatever they throw', async () => {
+    const { store, add } = given();
+    await add(1);
+    const evolve = () => {
+      throw Object.create(null);
+    };
+    const broken = { ...counterKind, decider: { ...counter, evolve } };
+    const error = await rejection(given({}, store).aggregates.query(broken, 'ada', (sum) => sum));
+    expect(error).to.be.instanceOf(UnreadableHistory);
   });
 
   it('save one snapshot at a time; the next one follows a later request of its stream, even a read', async () => {

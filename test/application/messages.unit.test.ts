@@ -1,0 +1,27 @@
+import { expect } from 'chai';
+import { describeError, messagesOf } from '../../src/application';
+
+describe('The description of an error', () => {
+  it('has the messages of its causes, each once if the error takes over that of its cause', () => {
+    const cause = new TypeError('refused');
+    const wrapped = new Error('refused', { cause });
+    const error = new RangeError('cannot start', { cause: wrapped });
+    expect(messagesOf(error)).to.deep.equal(['cannot start', 'refused']);
+    expect(describeError(error)).to.equal('RangeError: cannot start: refused');
+  });
+
+  it('exists even if the thrown value cannot be converted to a text', () => {
+    const value: unknown = Object.create(null);
+    expect(messagesOf(value)).to.deep.equal(['a thrown value without a text']);
+    expect(describeError(value)).to.equal('a thrown value without a text');
+    const error = new AggregateError([value], '');
+    expect(describeError(error)).to.equal('AggregateError: a thrown value without a text');
+  });
+
+  it('ends even if the causes form a cycle', () => {
+    const inner: Error = new Error('inner');
+    const outer = new Error('outer', { cause: inner });
+    inner.cause = outer;
+    expect(describeError(outer)).to.equal('Error: outer: inner');
+  });
+});
