@@ -14,7 +14,7 @@ import {
   readHistory,
   subscribe,
 } from '../../src/event-sourcing';
-import { streamName } from '../../src/testing/a-stream';
+import { streamName } from '../../src/testing/streams';
 import { ManualClock, untilIdle } from '../support/manual-clock';
 import { rejection } from '../support/rejection';
 import { codec, counterKind, encoded } from './counter';

@@ -14,7 +14,7 @@ import {
   type StreamIndex,
   type StreamName,
 } from '../../src/event-sourcing';
-import { Stream } from '../../src/testing/a-stream';
+import { Stream } from '../../src/testing/streams';
 import { MemorySnapshots } from '../support/memory-snapshots';
 
 /** Maximum number of events of a page. */

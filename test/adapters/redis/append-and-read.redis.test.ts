@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Keys } from '../../../src/adapters/redis';
 import { BEGINNING, type EncodedEvent } from '../../../src/event-sourcing';
-import type { Stream } from '../../../src/testing/a-stream';
+import type { Stream } from '../../../src/testing/streams';
 import { describeOwnRedis, describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { succeeds, until } from '../../support/until';

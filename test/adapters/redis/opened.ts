@@ -4,7 +4,7 @@ import {
   openRedisEventStore,
 } from '../../../src/adapters/redis';
 import { type AppendResult, BEGINNING } from '../../../src/event-sourcing';
-import { Stream } from '../../../src/testing/a-stream';
+import { Stream } from '../../../src/testing/streams';
 import { plantStreamOf } from '../../support/given';
 import { until } from '../../support/until';
 

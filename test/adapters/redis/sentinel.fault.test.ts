@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { BEGINNING, type Head, OutcomeUnknown } from '../../../src/event-sourcing';
-import type { Stream } from '../../../src/testing/a-stream';
+import type { Stream } from '../../../src/testing/streams';
 import {
   type RedisServer,
   describeOwnRedis,

@@ -11,7 +11,7 @@ import {
   START,
   StoreUnavailable,
 } from '../../../src/event-sourcing';
-import { streamName } from '../../../src/testing/a-stream';
+import { streamName } from '../../../src/testing/streams';
 import { created, deleted, encoded, plantId, plantStreamOf } from '../../support/given';
 import { describeOwnRedis, describeRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
