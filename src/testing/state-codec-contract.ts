@@ -26,7 +26,6 @@ export function stateCodecContract<Command, Event, Rejection, State, Result>(
       ...(seed !== undefined && { seed }),
     });
 
-  /** Returns the next state. This may be `before` itself, because a state may change in place. */
   const execute = (executed: readonly Command[], before: State) =>
     executed.reduce((state, command) => decide(command, state).state, before);
   const stateAfter = (executed: readonly Command[]) => execute(executed, decider.initialState());
