@@ -1,31 +1,37 @@
+import { readFileSync, statSync } from 'node:fs';
+import { type Format, readPlain } from './formats';
+import type { Name } from './variables';
+
 /**
- * Secrets in files: `REDIS_URL_FILE` names a file with the text of `REDIS_URL`, as in the images of
+ * For each secret, the variable that may name a file with its text instead, as in the images of
  * databases.
  */
-import { readFileSync, statSync } from 'node:fs';
-import { type Name, VARIABLES } from './variables';
+export const SECRET_FILES: ReadonlyMap<Name, Name> = new Map([
+  ['REDIS_URL', 'REDIS_URL_FILE'],
+  ['AUTH_JWT_SECRET', 'AUTH_JWT_SECRET_FILE'],
+]);
 
-/**
- * A secret must not have these permissions. Its group may read it, because Kubernetes mounts a
- * secret like that.
- */
+// A secret must not have these permissions. Its group may read it, because Kubernetes mounts a
+// secret like that.
 const ACCESS_BY_OTHERS = 0o027;
 const MAX_BYTES = 64 * 2 ** 10;
-
-/**
- * Returns the variable that names a file with the text of `name`, or `undefined` if the text can
- * only be in the environment.
- */
-export function fileVariable(name: Name): Name | undefined {
-  const variable = `${name}_FILE`;
-  return variable in VARIABLES && name !== 'AUTH_TOKENS' ? (variable as Name) : undefined;
-}
 
 /**
  * Reads the file without the line feed at its end. Throws RangeError with the broken rule, which
  * does not quote the secret.
  */
-export function readSecret(path: string): string {
+export function readSecret(path: string, read: Format<unknown>['read']): unknown {
+  const text = readText(path);
+  try {
+    if (text === '') throw new RangeError('is empty');
+    return readPlain(text, read);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new RangeError(`names a file whose text ${error.message}`, { cause: error });
+  }
+}
+
+function readText(path: string): string {
   try {
     const stats = statSync(path);
     if (!stats.isFile() || stats.size > MAX_BYTES)
