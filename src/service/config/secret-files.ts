@@ -1,4 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
+import { isOpenToOthers } from '../../adapters/auth/token-file';
 import { type Format, readPlain } from './formats';
 import type { Name } from './variables';
 
@@ -11,9 +12,6 @@ export const SECRET_FILES: ReadonlyMap<Name, Name> = new Map([
   ['AUTH_JWT_SECRET', 'AUTH_JWT_SECRET_FILE'],
 ]);
 
-// A secret must not have these permissions. Its group may read it, because Kubernetes mounts a
-// secret like that.
-const ACCESS_BY_OTHERS = 0o027;
 const MAX_BYTES = 64 * 2 ** 10;
 
 /**
@@ -36,7 +34,7 @@ function readText(path: string): string {
     const stats = statSync(path);
     if (!stats.isFile() || stats.size > MAX_BYTES)
       throw new RangeError('must name a regular file of at most 64 KiB');
-    if (stats.mode & ACCESS_BY_OTHERS && process.platform !== 'win32')
+    if (isOpenToOthers(stats))
       throw new RangeError(
         'names a file that other users of this machine may read or change ' +
           `(mode 0${(stats.mode & 0o777).toString(8)}): chmod 600`,
