@@ -77,8 +77,9 @@ describeOwnRedis(
       const blocks = ['environment', ...kind.split(' and ')].map((each) => theBlock(`sh ${each}`));
       let commands = blocks.join('');
       for (const [page, own] of Object.entries(here)) commands = commands.replaceAll(page, own);
-      return run(`trap 'kill $(jobs -p) 2>/dev/null' EXIT\n${commands}`, { ...settings, ...more })
-        .ended;
+      // An operator types PID into the shell, whose commands do not get it unless it is exported.
+      const start = `trap 'kill $(jobs -p) 2>/dev/null' EXIT\nexport -n PID\n`;
+      return run(start + commands, { ...settings, ...more }).ended;
     }
 
     /** Runs the script, which must stop with a sentence. */
@@ -283,7 +284,9 @@ describeOwnRedis(
       const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
       const NEW = compiled();
       const instance = { PORT, ADMIN_PORT, NEW, AUTH_TOKENS: 'alice:a-token-of-alice' };
-      const before = run(`exec node ${join(NEW, 'dist/main.js')}`, { ...settings, ...instance });
+      // Its port is in use for longer than the next one takes to start.
+      const old = { ...settings, ...instance, SHUTDOWN_NOTICE_MS: '3000' };
+      const before = run(`exec node ${join(NEW, 'dist/main.js')}`, old);
       await until(() => before.out.includes(' listens on '));
       const ask = (token: string) =>
         fetch(`http://127.0.0.1:${PORT}/plants`, { headers: { Authorization: `Bearer ${token}` } });
