@@ -23,7 +23,8 @@ import { HttpClient } from '../../support/client';
 import { created, encoded, plantStreamOf } from '../../support/given';
 import { RawSocket } from '../../support/raw-socket';
 import { rejection } from '../../support/rejection';
-import { JSON_TYPE, LIST, request as bytesOf } from '../../support/requests';
+import { JSON_TYPE, LIST, create, request as bytesOf } from '../../support/requests';
+import { SlowStore } from '../../support/served';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { tokenOf } from '../../support/token';
 import { until } from '../../support/until';
@@ -453,6 +454,33 @@ describe('A page of another origin', () => {
         .and.contain(`\r\nAccess-Control-Allow-Origin: ${GARDEN}\r\n`);
     }
     await stop();
+  });
+
+  it('may read that its request was malformed while it waited, and finds its own request ID', async () => {
+    const store = new SlowStore();
+    const url = await serve(appWith({ corsOrigins: [GARDEN] }, store));
+    const fields = `Origin: ${GARDEN}\r\nX-Request-Id: mine\r\n${JSON_TYPE}`;
+    const malformed = `${bytesOf('POST', '/plants', `${fields}Transfer-Encoding: chunked\r\n`)}zz\r\n`;
+    const open = async () => {
+      const socket = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('utf8');
+      await once(socket, 'connect');
+      return socket;
+    };
+    const behindAnother = await open();
+    // More than start in one turn of the event loop.
+    const atOnce = await Promise.all(Array.from({ length: 100 }, open));
+    store.delayMs = 60_000;
+    behindAnother.write(create(1) + malformed);
+    for (const socket of atOnce) socket.write(malformed);
+    await until(() => store.trips > 0);
+    store.delayMs = 0;
+    for (const socket of [behindAnother, ...atOnce]) {
+      const text = await textOf(socket);
+      expect(text.slice(text.lastIndexOf('HTTP/1.1')))
+        .to.match(/^HTTP\/1\.1 400 .*"error":40000/s)
+        .and.contain(`\r\nAccess-Control-Allow-Origin: ${GARDEN}\r\n`)
+        .and.contain('\r\nX-Request-Id: mine\r\n');
+    }
   });
 
   it('may read that its request was too slow', async () => {

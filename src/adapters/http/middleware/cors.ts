@@ -12,14 +12,23 @@ const INTERFACE_FIELDS = [
 /** Tracers of browsers add these to every request. */
 const TRACING_FIELDS = ['baggage', 'sentry-trace', 'traceparent', 'tracestate'];
 
+type Step = (...request: Parameters<Handler>) => Promise<unknown>;
+
+interface CrossOrigin {
+  /** Adds the fields of a response to any request but a preflight. */
+  readonly addFields: Step;
+  readonly answerPreflight: Step;
+}
+
 /**
  * Lets pages of these origins, or of every origin with `*`, use the interface. They may never send
  * the credentials of the browser, such as cookies.
+ *
+ * The two steps are separate, because the fields must be added before a request waits (see
+ * `createApp`), whereas a preflight waits for its turn and is reported like any other request.
  */
-export function crossOrigin(origins: readonly string[]): Handler {
-  const allow = (
-    origin: string | (() => string),
-  ): ((...request: Parameters<Handler>) => Promise<void>) =>
+export function crossOrigin(origins: readonly string[]): CrossOrigin {
+  const allow = (origin: string): Step =>
     cors({
       origin,
       allowMethods: [...METHODS],
@@ -27,12 +36,17 @@ export function crossOrigin(origins: readonly string[]): Handler {
       exposeHeaders: ['ETag', 'Link', 'Retry-After', 'WWW-Authenticate', 'X-Request-Id'],
       maxAge: 86_400,
     });
-  if (origins.includes('*')) return allow('*');
-  // A function that chooses the origin would be awaited. Meanwhile the rest of a malformed body
-  // could be refused, and the page could not read that failure.
-  const listed = new Map(origins.map((origin) => [origin, allow(origin)]));
-  // @koa/cors would take the text '' for every origin, so a function returns it. It is awaited, but
-  // that does no harm, because these origins get no header fields.
-  const others = allow(() => '');
-  return (ctx, next) => (listed.get(ctx.get('Origin')) ?? others)(ctx, next);
+  // @koa/cors would await a function that chooses the origin. Meanwhile the next request of the
+  // connection could overtake this one.
+  const allowed = new Map(origins.map((origin) => [origin, allow(origin)]));
+  const handle: Step = (ctx, next) => {
+    const handler = allowed.get('*') ?? allowed.get(ctx.get('Origin'));
+    if (handler) return handler(ctx, next);
+    ctx.vary('Origin');
+    return next();
+  };
+  return {
+    addFields: (ctx, next) => (ctx.method === 'OPTIONS' ? next() : handle(ctx, next)),
+    answerPreflight: (ctx, next) => (ctx.method === 'OPTIONS' ? handle(ctx, next) : next()),
+  };
 }
