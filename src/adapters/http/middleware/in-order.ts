@@ -14,7 +14,7 @@ interface Queue {
  */
 export function inOrder(): Handler {
   const queues = new WeakMap<Socket, Queue>();
-  return (ctx, next) => {
+  return async (ctx, next) => {
     const { socket } = ctx.req;
     let queue = queues.get(socket);
     if (queue === undefined) queues.set(socket, (queue = { isBusy: false, waiting: [] }));
@@ -24,17 +24,13 @@ export function inOrder(): Handler {
       if (resume) resume();
       else queue.isBusy = false;
     };
-    const execute = (): unknown => {
-      if (!socket.writable || ctx.res.writableEnded) {
-        resumeNext();
-        return;
-      }
+    if (queue.isBusy) await new Promise<void>((resume) => waiting.push(resume));
+    queue.isBusy = true;
+    if (!socket.writable || ctx.res.writableEnded) resumeNext();
+    else {
       // Node sends this response next, and emits `close` after it, or when the connection closes.
       ctx.res.on('close', resumeNext);
-      return next();
-    };
-    if (queue.isBusy) return new Promise<void>((resume) => waiting.push(resume)).then(execute);
-    queue.isBusy = true;
-    return execute();
+      await next();
+    }
   };
 }
