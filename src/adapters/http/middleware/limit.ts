@@ -16,13 +16,18 @@ export function limitRequestsPerUser(max: number): Handler {
       throw new HttpFailure(FAILURES.tooManyRequests, { reason: 'user_requests' });
     inFlight.add(user, 1);
     const handled = next();
-    const leave = () => void inFlight.add(user, -1);
-    const leaveOnceHandled = () => void handled.then(leave, leave);
+    // Its work and its response.
+    let unfinished = 2;
+    const finish = () => {
+      unfinished--;
+      if (unfinished === 0) inFlight.add(user, -1);
+    };
+    void handled.then(finish, finish);
     // Node emits `close` only for a response that has a connection. A pipelined response has none
     // until the earlier ones are sent. `inOrder` waits for these, but does not see those of
     // middleware in front of the app. (`once` would take longer than all the other work here.)
-    if (ctx.res.socket?.writable) ctx.res.on('close', leaveOnceHandled);
-    else leaveOnceHandled();
+    if (ctx.res.socket?.writable) ctx.res.on('close', finish);
+    else finish();
     return handled;
   };
 }
