@@ -1,4 +1,4 @@
-import type { Authenticator, TokenReason, User } from '../../../application';
+import type { Authenticator, TokenReason } from '../../../application';
 import type { Handler } from '../context';
 import { SEGMENTS_WITH_USERS } from '../operations';
 import { HttpFailure, FAILURES } from '../failures';
@@ -15,20 +15,21 @@ const CREDENTIALS = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 export function authenticate(authenticator: Authenticator): Handler {
   return ({ req, state }, next) => {
     if (!NEEDS_USER.test(req.url!)) return next();
-    const enter = (user: User) => {
-      state.user = user;
-      return next();
-    };
     const { authorization = '' } = req.headers;
     const token = CREDENTIALS.exec(authorization)?.[1];
     if (token === undefined) throw credentialsFailure(authorization, 'malformed');
     const result = authenticator.authenticate(token);
     // Most authenticators answer at once, and then the request need not wait for a promise.
-    if (typeof result === 'string') return enter(result);
+    if (typeof result === 'string') {
+      state.user = result;
+      return next();
+    }
     // The answer may be a promise of another realm or library, so `instanceof` cannot recognize it.
     return Promise.resolve(result).then((awaited) => {
-      if (typeof awaited === 'string') return enter(awaited);
-      throw credentialsFailure(authorization, awaited?.reason ?? 'unknown');
+      if (typeof awaited !== 'string')
+        throw credentialsFailure(authorization, awaited?.reason ?? 'unknown');
+      state.user = awaited;
+      return next();
     });
   };
 }
