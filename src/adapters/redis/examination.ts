@@ -28,12 +28,14 @@ interface ExaminedServer {
 
 export interface Examination extends Pick<Demands, 'proof' | 'lease'> {
   readonly servers: readonly Pick<ExaminedServer, 'address' | 'runId' | 'findings'>[];
-  /** The number of primaries, including those that did not answer. */
   readonly primaryCount: number;
   readonly keyCount: number;
 }
 
-/** Examines the server of `client`, or in a Cluster every primary. Rejects if no server answers. */
+/**
+ * Examines the server of `client`, or in a Cluster every primary. Rejects if no server answers.
+ * `primaryCount` includes primaries that did not answer.
+ */
 export async function examineServers(
   client: RedisClient,
   requirements: Requirements,

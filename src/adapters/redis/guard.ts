@@ -20,11 +20,10 @@ export interface GuardOptions extends ClientOptions {
   readonly storeId: StoreId;
   readonly lineages: Lineages;
   /**
-   * Whether this guard works for all connections of the store: it adopts the store id, remembers
-   * lineages, and looks for missing rights.
+   * The main guard works for all connections of the store: it adopts the store id, remembers
+   * lineages, and looks for missing rights. Only the main guard may create an id.
    */
   readonly isMain: boolean;
-  /** Whether this guard creates an id for a store that has none. Only the main guard may. */
   readonly createsId: boolean;
   readonly report: ReportFinding;
   readonly waitReplicas: number;
@@ -49,12 +48,13 @@ const RETRY_MS = 250;
 export class Guard {
   readonly connection: RedisConnection;
   readonly hasSentinels: boolean;
-  /** Half of the deadline of a request, which leaves it time to repeat the call once. */
+  /**
+   * Half of the deadline of a request, which leaves it time to repeat the call once. A WAIT ends
+   * earlier, so that its reply still arrives in time.
+   */
   readonly callTimeoutMs: number;
-  /** In ms. WAIT ends before its call times out, so that its reply still arrives in time. */
   readonly waitMs: number;
   #state: 'available' | 'distrusted' | 'unreachable' = 'unreachable';
-  /** Why the server is not available. */
   #why = UNREACHABLE;
   /** In a Cluster, the reason by the address of each distrusted server, if others are available. */
   #distrustedNodes: ReadonlyMap<string, string> = new Map();
@@ -114,7 +114,6 @@ export class Guard {
     return this.#state === 'available';
   }
 
-  /** Returns the fault of calls while the server is not available. */
   createFault(): StoreUnavailable {
     return new StoreUnavailable(this.#why, {
       reason: this.#state === 'unreachable' ? 'store' : 'store_refused',
@@ -335,13 +334,11 @@ export class Guard {
   }
 }
 
-/** A finding about the server at `address`. */
 interface LocatedFinding {
   readonly address: string;
   readonly finding: Finding;
 }
 
-/** Returns the findings that stop all calls to a server, by its address. */
 function listDistrusted(found: readonly LocatedFinding[]): ReadonlyMap<string, readonly Finding[]> {
   const distrusted = new Map<string, Finding[]>();
   for (const { address, finding } of found)
