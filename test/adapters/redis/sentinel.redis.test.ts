@@ -52,7 +52,11 @@ describe('A write through Sentinels', () => {
       connection: { knownScripts: new Set() },
       clientFor: () => client,
     };
-    const calls = new Calls(guard as unknown as Guard, { waitReplicas: 0, clock: systemClock });
+    const calls = new Calls(guard as unknown as Guard, {
+      waitReplicas: 0,
+      bounds: { calls: 1, bytes: 0 },
+      clock: systemClock,
+    });
     expect(String(await rejection(calls.make(loadScript('append'), [], [], Number)))).to.equal(
       'OutcomeUnknown: Redis did not confirm the write: it fails over to another primary',
     );
