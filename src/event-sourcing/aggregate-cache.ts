@@ -34,10 +34,6 @@ export class AggregateCache<Aggregate extends { readonly isIdle: boolean }> {
       streams: this.#entries.size,
       bytes: this.#bytes,
       maxBytes: this.maxBytes,
-      /**
-       * Requests since the start whose stream was in memory or being loaded, and requests that had
-       * to start a load.
-       */
       hits: this.#hits,
       misses: this.#misses,
       evictions: this.#evictions,

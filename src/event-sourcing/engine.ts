@@ -39,7 +39,7 @@ export interface AggregatesOptions {
    * requests join it. By default a round starts immediately.
    */
   readonly schedule?: ((start: () => void) => void) | undefined;
-  /** This function is called synchronously, and its errors are ignored. */
+  /** Called synchronously. Its errors are ignored. */
   readonly observe?: ((event: AggregateEvent) => void) | undefined;
 }
 
@@ -48,7 +48,10 @@ interface Bounds {
   readonly maxCommandBytes: number;
 }
 
-/** What all aggregates of an instance share: the store, the options, and the bounds. */
+/**
+ * What all aggregates of an instance share: the store, the options, and the bounds. Tests set
+ * bounds of their own.
+ */
 export class Engine implements Bounds {
   readonly store: EventStore;
   readonly clock: Clock;
@@ -64,7 +67,6 @@ export class Engine implements Bounds {
   readonly maxCommandBytes: number;
   commandBytes = 0;
 
-  /** @param bounds Tests pass their own. */
   constructor(options: AggregatesOptions, bounds: Partial<Bounds> = {}) {
     const { timeoutMs = DEFAULT_TIMEOUT_MS, maxBytes = 256 * 2 ** 20, snapshots } = options;
     this.store = options.store;
