@@ -3,9 +3,8 @@ import { systemClock } from '../adapters/system';
 
 /**
  * Runs the task of this process to its end, and then ends the process with the exit code that the
- * task resolves with.
- *
- * @param task Gets a signal that is aborted at SIGINT or SIGTERM.
+ * task resolves with. The task gets a signal that is aborted at SIGINT or SIGTERM, with the name of
+ * that signal as its reason. A second SIGINT or SIGTERM ends the process at once.
  */
 export async function runProcess(
   task: (interrupted: AbortSignal) => Promise<number>,
@@ -27,12 +26,8 @@ export async function runProcess(
 const SAME_SIGNAL_MS = 500;
 const POLL_MS = 100;
 
-/**
- * Returns a signal that is aborted at SIGINT or SIGTERM, with the name of that signal as its
- * reason. A second SIGINT or SIGTERM ends the process at once. Every command listens, because
- * process 1 of a container ignores signals without a listener.
- */
 function interruption(): AbortSignal {
+  // Every command listens, because process 1 of a container ignores signals without a listener.
   const interrupted = new AbortController();
   let since: number | undefined;
   const interrupt = (signal: NodeJS.Signals) => {
