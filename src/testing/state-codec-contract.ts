@@ -41,7 +41,7 @@ export function stateCodecContract<Command, Event, Rejection, State, Result>(
       assert.deepEqual(restoredState(kind, saved), saved);
     }),
 
-    'a restored state decides every later command as the one that was saved': forAny(
+    'a restored state decides every later command in the same way as the saved state': forAny(
       (earlier, later) => {
         let saved = stateAfter(earlier);
         let restored = restoredState(kind, stateAfter(earlier));
@@ -57,18 +57,20 @@ export function stateCodecContract<Command, Event, Rejection, State, Result>(
       },
     ),
 
-    'chunks whose iteration has begun do not change with the state': forAny((earlier, later) => {
-      const expected = [...stateCodec.encode(stateAfter(earlier))];
-      const state = stateAfter(earlier);
-      const chunks = stateCodec.encode(state)[Symbol.iterator]();
-      const first = chunks.next();
-      execute(later, state);
-      const rest: string[] = [];
-      for (let each = first; !each.done; each = chunks.next()) rest.push(each.value);
-      assert.deepEqual(rest, expected);
-    }),
+    'chunks do not change with the state once their iteration has begun': forAny(
+      (earlier, later) => {
+        const expected = [...stateCodec.encode(stateAfter(earlier))];
+        const state = stateAfter(earlier);
+        const chunks = stateCodec.encode(state)[Symbol.iterator]();
+        const first = chunks.next();
+        execute(later, state);
+        const rest: string[] = [];
+        for (let each = first; !each.done; each = chunks.next()) rest.push(each.value);
+        assert.deepEqual(rest, expected);
+      },
+    ),
 
-    'a chunk without its end is refused': forAny((earlier) => {
+    'a truncated chunk is refused': forAny((earlier) => {
       for (const chunk of stateCodec.encode(stateAfter(earlier)))
         assert.throws(
           () => stateCodec.decode(decider.initialState(), chunk.slice(0, -1)),

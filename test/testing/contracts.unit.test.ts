@@ -39,14 +39,14 @@ for (const [port, [contract, stores]] of Object.entries(PORTS))
 
     for (const [row, fault] of Object.entries(stores)) {
       const [guarantees, what] = row.split(' / ') as [string, string];
-      it(`finds one that ${what}: ${guarantees}`, async () => {
+      it(`fails for a store that ${what}: ${guarantees.replaceAll('|', ', ')}`, async () => {
         for (const { name, run } of casesOf(contract, fault))
           if (guarantees.split('|').some((part) => name.includes(part)))
             expect(await run().catch((error: unknown) => error), name).to.be.an('error');
       });
     }
 
-    it('has no guarantee without such a store', () => {
+    it('has a broken store for each of its cases', () => {
       const names = casesOf(contract).map(({ name }) => name);
       const parts = Object.keys(stores).flatMap((row) => row.split(' / ')[0]!.split('|'));
       expect(names.filter((name) => !parts.some((part) => name.includes(part)))).to.deep.equal([]);
@@ -60,7 +60,7 @@ describe('Snapshots in memory', () => {
     return { store, index: store, snapshots: new MemorySnapshots(store) };
   };
   for (const { name, run } of snapshotStoreContract(open, { erases: true }))
-    it(`keep the contract: ${name}`, run);
+    it(`satisfy the contract: ${name}`, run);
 });
 
 describe('The contract of a state codec', () => {
@@ -96,19 +96,20 @@ describe('The contract of a state codec', () => {
     remove(1),
   ]);
 
-  for (const { name, run } of [...casesOf({}), ...plants]) it(`accepts a whole one: ${name}`, run);
+  for (const { name, run } of [...casesOf({}), ...plants])
+    it(`accepts a correct codec: ${name}`, run);
 
   for (const [row, codec] of Object.entries<Partial<StateCodec<State>>>({
-    'equals the one|decides every later command / forgets a member': {
+    'equals the one|decides every later command / forgets a member of the state': {
       encode: ({ sum }) => [JSON.stringify({ sum })],
     },
-    'a chunk without its end / reads a chunk that was cut': {
+    'a truncated chunk / accepts a truncated chunk': {
       decode: (state, chunk) => {
         const [, name, number] = /"(\w+)":(\d*)/.exec(chunk)!;
         return { ...state, [name!]: Number(number) };
       },
     },
-    'whose iteration has begun / has chunks that follow the changes of the state': {
+    'once their iteration has begun / returns chunks that change with the state': {
       *encode(state) {
         yield JSON.stringify({ sum: state.sum });
         yield JSON.stringify({ largest: state.largest });
@@ -116,7 +117,7 @@ describe('The contract of a state codec', () => {
     },
   })) {
     const [guarantees, what] = row.split(' / ') as [string, string];
-    it(`finds one that ${what}`, async () => {
+    it(`fails for a codec that ${what}`, async () => {
       for (const { name, run } of casesOf(codec)) {
         const mustFind = guarantees.split('|').some((part) => name.includes(part));
         const error: unknown = await run().catch((failure: unknown) => failure);
@@ -134,7 +135,7 @@ describe('The contract of an event store', () => {
     for (const { run } of casesOf(eventStoreContract, () => ({ result }))) await run();
   });
 
-  it('names the calls before a failure, whichever case it is', async () => {
+  it('shows the last calls before a failure of any case', async () => {
     const fault: Fault = ({ events }) => ({
       store: {
         async read(...call) {
@@ -155,7 +156,7 @@ describe('The contract of an event store', () => {
 
   const silent = () => new Promise<never>(() => {});
 
-  it('fails for a store that does not answer, also once it is closed, within its time limit', async () => {
+  it('fails within its time limit for a store that does not answer, even if only after it was closed', async () => {
     for (const fault of [
       () => ({ store: { read: silent, append: silent } }),
       () => ({ closed: silent }),
@@ -169,13 +170,13 @@ describe('The contract of an event store', () => {
     }
   });
 
-  it('repeats a failed random case with its seed, and names the call in ASCII', async () => {
+  it('repeats a failed random case with the same seed, and shows the failed call in ASCII', async () => {
     const seedOf = async (given?: { readonly seed: number }) => {
       const cases = eventStoreContract(new Place(broken.readingLate).open, {
         pageSize: PAGE_SIZE,
         ...given,
       });
-      const random = cases.find(({ name }) => name.startsWith('for any calls,'))!;
+      const random = cases.find(({ name }) => name.startsWith('random calls have'))!;
       const message = String(await random.run().catch(String));
       // The call that failed with its arguments, after the fewest calls that were found.
       expect(message).to.match(
