@@ -45,16 +45,16 @@ describe('The commands create, list and delete', () => {
   for (const [typed = '', error] of rowsOf(`
     create --user alice --id 1 --name Fern | plant-store: a living plant of alice has the id 1\\n
     delete --user alice --id 9007199254740992 --json | {"error":"refused","message":"${NO_SUCH_PLANT}"}\\n`))
-    it(`exit with 1 and record nothing if a rule refuses: ${typed}`, async () => {
+    it(`exit with 1 and record nothing if a rule rejects the command: ${typed}`, async () => {
       await cli(FERN);
       expect(await cli(typed)).to.deep.equal({ code: 1, out: '', error });
       expect((await cli('list --user alice')).out).to.equal('Moss\nFern\tindoor\n');
     });
 });
 
-describe('A text on a terminal', () => {
+describe('A text for a terminal', () => {
   const invisible = Array.from('\n\t\u001b\u009b\u200e\u202e\ufeff\u00a0\u00ad\u{e0001}\ue000');
-  it('is JSON in ASCII if it is odd, and itself if it is plain', () => {
+  it('is printed unchanged if nothing in it can mislead a reader, and as ASCII JSON otherwise', () => {
     for (const text of [
       '',
       ' ',
@@ -80,7 +80,7 @@ describe('plant-store', () => {
     help events   | Usage: plant-store events [options] [command]
     events import --help | Usage: plant-store events import [options] [file]
     --version     | 1.2.3`))
-    it(`answers ${typed} on one screen of 80 columns`, async () => {
+    it(`answers ${typed} with text that fits on one screen`, async () => {
       const { code, out, error } = await runCli({}, typed);
       expect({ code, error }).to.deep.equal({ code: 0, error: '' });
       expect(out).to.contain(has);
@@ -107,7 +107,7 @@ describe('plant-store', () => {
     events tail --from 3      | --from needs --user
     events erase --user alice | without a terminal, --yes is required as confirmation
     token new --user alice    | name the token file: --file, or AUTH_TOKENS_FILE`))
-    it(`exits with 2 and says why, before it opens a store: ${JSON.stringify(typed)}`, async () => {
+    it(`exits with 2 and prints the reason before it opens a store: ${JSON.stringify(typed)}`, async () => {
       const openStore = () => Promise.reject(new Error('it opens a store'));
       const error = `plant-store: ${message}\n`;
       expect(await runCli({ openStore }, typed)).to.deep.equal({ code: 2, out: '', error });
@@ -117,10 +117,10 @@ describe('plant-store', () => {
     });
 
   for (const typed of ['', 'events', 'token'])
-    it(`prints the help where a command is missing: "${typed}"`, async () =>
+    it(`prints the help if the command is incomplete: "${typed}"`, async () =>
       expect((await runCli({}, typed)).error).to.match(/^Usage: plant-store/));
 
-  it('passes options to serve, and the parts of a token to the token file', async () => {
+  it('passes the options of serve to the service, and those of token new to the token file', async () => {
     const calls: unknown[] = [];
     const setup: CliSetup = {
       tokenFile: 'a.json',
@@ -144,7 +144,7 @@ describe('plant-store', () => {
     token new --user a --file b     | ; no token was made
     events erase --user alice --yes | ; the events were erased
     --help                          |`))
-    it(`names a standard output that is full, and says what was done: ${typed}`, async () => {
+    it(`reports that standard output is full, and what the command has done: ${typed}`, async () => {
       const store = new MemoryEventStore();
       await record(store, 'plants/alice', [created(1, 'Moss')]);
       const stdout = new Writable({
@@ -162,19 +162,19 @@ describe('plant-store', () => {
     [1, new UnreadableHistory('event 8 is wrong'), 'event 8 is wrong\n'],
     [70, new TypeError('a bug'), 'TypeError: a bug\n    at '],
   ] as const)
-    it(`exits with ${code} and says: ${message}`, async () => {
+    it(`exits with ${code} and prints: ${message.split('\n')[0]}`, async () => {
       const outcome = await runCli({ openStore: () => Promise.reject(failure) }, 'list --user a');
       expect(outcome.code).to.equal(code);
       expect(outcome.error.startsWith(`plant-store: ${message}`), outcome.error).to.equal(true);
     });
 
-  it('shows of a bug each error that its own stands for', async () => {
+  it('prints each error that an AggregateError contains', async () => {
     const bug = new AggregateError([new Error('::1'), new Error('127.0.0.1')]);
     const { error } = await runCli({ openStore: () => Promise.reject(bug) }, 'list --user a');
     for (const message of ['::1', '127.0.0.1']) expect(error).to.contain(`Error: ${message}\n`);
   });
 
-  it('prints its progress every five seconds as a plain line, unless it is quiet', async () => {
+  it('prints its progress as a plain line every five seconds, unless it is quiet', async () => {
     for (const [total, quiet, ...lines] of [
       [2000, false, '1,000 of 2,000 events (50 %)'],
       [800, false, '1,000 of 800 events (100 %)'],
@@ -198,8 +198,8 @@ describe('A command that is interrupted', () => {
   const without = (...calls: string[]) =>
     Object.assign(new MemoryEventStore(), Object.fromEntries(calls.map((call) => [call, never])));
   const SETUPS: Readonly<Record<string, () => CliSetup>> = {
-    'the store does not open': () => ({ openStore: never }),
-    'no call of the store ends': () => ({ store: without('read', 'append', 'head', 'changed') }),
+    'the store never opens': () => ({ openStore: never }),
+    'no store call ever returns': () => ({ store: without('read', 'append', 'head', 'changed') }),
     'only the index answers': () => ({
       store: without('read', 'append', 'erase'),
       stdin: new PassThrough(),
@@ -210,18 +210,18 @@ describe('A command that is interrupted', () => {
   const check = 'check, or repeat the command';
 
   for (const [typed = '', when = '', text = ''] of rowsOf(`
-    events tail                 | the store does not open   | interrupted
-    list --user a               | no call of the store ends | interrupted
-    events verify               | no call of the store ends | interrupted
-    events export               | no call of the store ends | interrupted
-    create --user a --id 1 --name b | no call of the store ends | ${unknown} the plant was created: ${check}
-    delete --user a --id 1      | no call of the store ends | ${unknown} the plant was deleted: ${check}
-    events tail                 | no call of the store ends |
-    events tail --user a        | no call of the store ends |
-    events erase --user a --yes | no call of the store ends | interrupted; nothing was erased
-    events erase --user a --yes | only the index answers    | ${again} erases what is left
-    events import               | only the index answers    | ${again} imports what is missing`))
-    it(`ends at SIGINT with 130, at SIGTERM with 143: ${typed} (${when})`, async () => {
+    events tail                 | the store never opens      | interrupted
+    list --user a               | no store call ever returns | interrupted
+    events verify               | no store call ever returns | interrupted
+    events export               | no store call ever returns | interrupted
+    create --user a --id 1 --name b | no store call ever returns | ${unknown} the plant was created: ${check}
+    delete --user a --id 1      | no store call ever returns | ${unknown} the plant was deleted: ${check}
+    events tail                 | no store call ever returns |
+    events tail --user a        | no store call ever returns |
+    events erase --user a --yes | no store call ever returns | interrupted; nothing was erased
+    events erase --user a --yes | only the index answers     | ${again} erases what is left
+    events import               | only the index answers     | ${again} imports what is missing`))
+    it(`exits with 130 after SIGINT and with 143 after SIGTERM: ${typed} (${when})`, async () => {
       for (const [signal, code] of Object.entries({ SIGINT: 130, SIGTERM: 143 })) {
         const interrupted = new AbortController();
         const { outcome } = startCli(
@@ -235,7 +235,7 @@ describe('A command that is interrupted', () => {
       }
     });
 
-  it('leaves the file of an export as it was, and no draft', async () => {
+  it('leaves an existing export file unchanged, and removes its draft', async () => {
     const store = without('read');
     await record(store, 'plants/alice', [created(1, 'Moss')]);
     writeFileSync(path('out'), 'an earlier export');
@@ -252,7 +252,7 @@ describe('A command that is interrupted', () => {
 });
 
 describe('The command line for kinds of another package', () => {
-  it('has the commands for events, and no other one', async () => {
+  it('offers only the commands for events', async () => {
     const { code, out } = await runCli(
       { onlyEvents: true, store: await aStore() },
       'events export -q --user alice',

@@ -22,11 +22,11 @@ describe('events verify', () => {
     --user alice | 2 streams, 6 events, 3 coins, 1 plant: no problems.\\n
     --json       | {"streams":3,"events":9,"items":{"jars":3,"plants":2},"problems":0}\\n
     --quiet      |`))
-    it(`finds no problem in histories of the service (${typed})`, async () => {
+    it(`finds no problem in histories that the service has recorded (${typed || 'without options'})`, async () => {
       expect(await verify(typed)).to.deep.equal({ code: 0, out, error: '' });
     });
 
-  it('exits with 1, and reports all problems, sorted by stream', async () => {
+  it('exits with 1 and reports every problem, sorted by stream', async () => {
     await record(store, 'plants/twice', [created(1, 'Fern')], [created(1, 'Moss')]);
     await record(store, 'plants/never', [deleted(1)]);
     await record(store, 'jars/carol', [EMPTIED]);
@@ -47,7 +47,7 @@ plants/twice: event 2 of the history is PlantCreated although its id is taken
     );
   });
 
-  it('counts each stream once, and misses none, if the index loses its end meanwhile', async () => {
+  it('counts each stream exactly once even if the epoch of the index changes meanwhile', async () => {
     const changed = store.changed.bind(store);
     store.changed = async (bucket, at) => {
       store.changed = changed;
@@ -71,14 +71,14 @@ plants/twice: event 2 of the history is PlantCreated although its id is taken
   const LOST =
     'event 2 of commit plants/alice-2 is not in the history: it was erased or lost; verify it again';
   for (const [what, after, resultOf, code, problem] of [
-    ['with an event that is wrong', 2, moved, 1, 'event 3 is not a PlantMoved'],
+    ['with an invalid event', 2, moved, 1, 'event 3 is not a PlantMoved'],
     ['with a gap', 0, withoutSecond, 1, 'event 3 found, expected version 2'],
-    ['without its end', 2, () => end, 1, DELETED],
-    ['that changes meanwhile', 2, () => ({ status: 'reset' }), 1, LOST],
+    ['without its last events', 2, () => end, 1, DELETED],
+    ['that is reset meanwhile', 2, () => ({ status: 'reset' }), 1, LOST],
     ['that is erased meanwhile', 0, () => store.erase(ALICE).then(() => end), 0],
     ['that becomes unavailable', 2, () => Promise.reject(new StoreUnavailable('away')), 3],
   ] as [what: string, after: number, Change, code: number, problem?: string][])
-    it(`exits with ${code} after a history ${what}`, async () => {
+    it(`exits with ${code} for a history ${what}`, async () => {
       const read = store.read.bind(store);
       store.read = async (stream, { version, commit }) => {
         const result = await read(stream, { version, commit });
@@ -97,21 +97,26 @@ plants/twice: event 2 of the history is PlantCreated although its id is taken
   const DIFFERS = 'its snapshot differs from the replay at version 2';
   const OTHER = 'its snapshot belongs to a different history';
   for (const [what, change, code, problem = ''] of [
-    ['to which the replay leads', {}, 0],
-    ['of another format', { format: 'plants-0', chunks: [] }, 0],
-    ['with another plant', { chunks: chunks.map((chunk) => chunk.replace('F', 'f')) }, 1, DIFFERS],
-    ['with another commit', { head: { ...head, commit: 'lost' } }, 1, OTHER],
-    ['beyond the history', { head: { ...head, version: 9 } }, 1, OTHER],
+    ['that equals the replay', {}, 0],
+    ['in a different format', { format: 'plants-0', chunks: [] }, 0],
     [
-      'with other rows',
+      'with a different plant',
+      { chunks: chunks.map((chunk) => chunk.replace('F', 'f')) },
+      1,
+      DIFFERS,
+    ],
+    ['with a different commit', { head: { ...head, commit: 'lost' } }, 1, OTHER],
+    ['that is newer than the history', { head: { ...head, version: 9 } }, 1, OTHER],
+    [
+      'with an invalid chunk',
       { chunks: ['[1]'] },
       1,
       'its snapshot cannot be read: a chunk is not a JSON',
     ],
     ['that is broken', new BrokenSnapshot('half'), 1, 'its snapshot cannot be read: half'],
-    ['whose store is away', AWAY, 3],
+    ['whose store is unavailable', AWAY, 3],
   ] as readonly (readonly [string, Partial<KeptSnapshot> | Error, number, string?])[])
-    it(`exits with ${code} after a snapshot ${what}`, async () => {
+    it(`exits with ${code} for a snapshot ${what}`, async () => {
       const snapshots = new MemorySnapshots();
       if (change instanceof Error) snapshots.fault = change;
       else snapshots.kept.set(ALICE, { ...right, ...change });
@@ -124,7 +129,7 @@ plants/twice: event 2 of the history is PlantCreated although its id is taken
     ['has no snapshot', undefined],
     ['had a snapshot', right],
   ] as const)
-    it(`finds no problem in a stream that is erased and written meanwhile, and ${what}`, async () => {
+    it(`finds no problem in a stream that is erased and written again meanwhile, and ${what}`, async () => {
       const snapshots = new MemorySnapshots();
       if (kept) snapshots.kept.set(ALICE, kept);
       const read = store.read.bind(store);
@@ -143,7 +148,7 @@ plants/twice: event 2 of the history is PlantCreated although its id is taken
       expect(outcome).to.deep.equal({ code: 0, out, error: '' });
     });
 
-  it('reads a snapshot again that was replaced meanwhile', async () => {
+  it('reads a snapshot again if it was replaced meanwhile', async () => {
     const snapshots = Object.assign(new MemorySnapshots(), { fault: new BrokenSnapshot('half') });
     const load = snapshots.load.bind(snapshots);
     snapshots.load = (stream) =>
@@ -170,13 +175,13 @@ describe('events erase', () => {
       (other) => [other, { code: 1, out: '', error: refused }, '3 streams, 9 events'] as const,
     ),
   ] as const)
-    it(`shows what is stored, and erases it only if the name is typed: ${JSON.stringify(answer)}`, async () => {
+    it(`shows what is stored, and erases it only if the user name is typed: ${JSON.stringify(answer)}`, async () => {
       const setup = { store, stdin: answer, isTerminal: true };
       expect(await runCli(setup, 'events erase --user alice')).to.deep.equal(outcome);
       expect((await verify()).out).to.contain(left);
     });
 
-  it('does not ask with --yes, and prints a line for each stream with --json', async () => {
+  it('asks for no confirmation with --yes, and prints one line per stream with --json', async () => {
     expect(await runCli({ store }, 'events erase --user alice --yes --json')).to.deep.equal({
       code: 0,
       out: '{"stream":"plants/alice","events":3,"back":false}\n{"stream":"jars/alice","events":3,"back":false}\n',
@@ -200,7 +205,7 @@ describe('events erase', () => {
     ['alice', UNKNOWN, 1, () => record(store, 'boxes/bob', [ADDED])],
     ['alice', WRITTEN, 2, writeAgain],
   ] as const)
-    it(`exits with 1 and says: ${message}`, async () => {
+    it(`exits with 1 and prints: ${message}`, async () => {
       await prepare();
       const { code, error } = await runCli({ store }, 'events erase --yes --user', user);
       expect({ code, error }).to.deep.equal({ code: 1, error: `plant-store: ${message}\n` });
