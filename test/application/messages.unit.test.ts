@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { describeError, messagesOf } from '../../src/application';
 
 describe('The description of an error', () => {
-  it('has the messages of its causes, each once if the error takes over that of its cause', () => {
+  it('contains the messages of its causes, and none twice if an error repeats the message of its cause', () => {
     const cause = new TypeError('refused');
     const wrapped = new Error('refused', { cause });
     const error = new RangeError('cannot start', { cause: wrapped });

@@ -17,7 +17,7 @@ describe('The plant store', () => {
     plants = new PlantStore({ ...system(), store });
   });
 
-  it('keeps the plants of a user in a stream whose name never changes, because histories have it', () => {
+  it('keeps the plants of a user in a stream whose name never changes, because histories contain it', () => {
     expect(plantStreamOf(ADA)).to.equal('plants/ada');
   });
 
@@ -27,19 +27,23 @@ describe('The plant store', () => {
   for (const [what, message, call] of [
     ['an empty name', 'name must be', untyped({ id: '1', plant: { name: '' } })],
     ['a tag of null', 'tag must be', untyped({ id: '1', plant: { name: 'Fern', tag: null } })],
-    ['an id to create of 01', 'id must be', untyped({ id: '01', plant: fern.plant })],
-    ['an id to create that is a number', 'id must be', untyped({ id: 1, plant: fern.plant })],
+    ['the id 01 of a plant to create', 'id must be', untyped({ id: '01', plant: fern.plant })],
+    [
+      'a number as the id of a plant to create',
+      'id must be',
+      untyped({ id: 1, plant: fern.plant }),
+    ],
     ['a plant without members', 'name must be', untyped({ id: '1' })],
-    ['members of null', 'name must be', untyped({ id: '1', plant: null })],
-    ['no plant', 'id must be', untyped(undefined)],
-    ['an id to delete of +1', 'id must be', () => plants.delete(ADA, '+1' as never)],
-    ['an id to delete that is a number', 'id must be', () => plants.delete(ADA, 7 as never)],
+    ['null as the members of a plant', 'name must be', untyped({ id: '1', plant: null })],
+    ['undefined as a plant', 'id must be', untyped(undefined)],
+    ['the id +1 of a plant to delete', 'id must be', () => plants.delete(ADA, '+1' as never)],
+    ['a number as the id of a plant to delete', 'id must be', () => plants.delete(ADA, 7 as never)],
     ['an empty user', 'the id of a stream must be', () => plants.list('' as never)],
     ['a limit of NaN', 'limit must be', () => plants.list(ADA, { limit: NaN })],
     ['a limit of 1.5', 'limit must be', () => plants.list(ADA, { limit: 1.5 })],
-    ['an end of the page before at -1', 'after must be', () => plants.list(ADA, { after: -1 })],
+    ['a page after position -1', 'after must be', () => plants.list(ADA, { after: -1 })],
   ] as const)
-    it(`rejects ${what} with a TypeError, records nothing, and fails no other call of the round`, async () => {
+    it(`rejects ${what} with TypeError, records nothing, and fails no other call of the round`, async () => {
       const neighbours = [plants.create(ADA, newPlant(2, 'Moss')), plants.list(ADA)];
       const error = await call().catch((reason: unknown) => reason);
       expect(error).to.be.instanceOf(TypeError).with.property('message').that.contains(message);
@@ -54,13 +58,13 @@ describe('The plant store', () => {
     ['delete', (options) => plants.delete(ADA, fern.id, options)],
     ['list', (options) => plants.list(ADA, {}, options)],
   ] satisfies [string, (options: CallOptions) => Promise<unknown>][])
-    it(`gives ${what} the deadline of its caller, and writes nothing after it`, async () => {
+    it(`lets the caller of ${what} set its deadline, and writes nothing after that`, async () => {
       expect(await rejection(call({ timeoutMs: 0 }))).to.have.property('name', 'StoreUnavailable');
       expect(await store.head(plantStreamOf(ADA))).to.equal(undefined);
       await call({ timeoutMs: 60_000 });
     });
 
-  it('lists all plants by default, or what a query selects, at a head', async () => {
+  it('lists all plants, or those that a query selects, with the head of the stream', async () => {
     for (const id of [1, 2, 3]) await plants.create(ADA, newPlant(id, `Fern ${id}`));
     const { head, page } = await plants.list(ADA, { limit: 2 });
     expect([[...page], page.next]).to.deep.equal([[{ name: 'Fern 1' }, { name: 'Fern 2' }], 2]);
@@ -71,7 +75,7 @@ describe('The plant store', () => {
     expect((await plants.delete(ADA, plantId(4))).rejection).to.equal('no-such-plant');
   });
 
-  it('creates only what was parsed: nothing else is a new plant, and it cannot be changed', () => {
+  it('creates only a parsed plant: a NewPlant can be made in no other way, and cannot be changed', () => {
     const isParsed: { id: PlantId; plant: Plant } extends NewPlant ? true : false = false;
     expect(isParsed).to.equal(false);
     expect(() => void Reflect.construct(NewPlant, ['01', { name: '' }])).to.throw(TypeError);
@@ -80,7 +84,7 @@ describe('The plant store', () => {
     expect(() => Object.assign(fern, { id: '01' })).to.throw(TypeError);
   });
 
-  it('records a copy of a plant that a caller without types passes', async () => {
+  it('records a copy of the plant that an untyped caller passes', async () => {
     const plant = { name: 'Fern', owner: 'eve' };
     const created = plants.create(ADA, { id: '1', plant } as never);
     plant.name = '';

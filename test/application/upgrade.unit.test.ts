@@ -39,7 +39,7 @@ function withSoil(): Version {
   return later;
 }
 
-describe('During an upgrade to a version with a further member, on one store', () => {
+describe('During an upgrade to a version that adds a member to plants', () => {
   const later = withSoil();
   const ada = application.parseUser('ada')!;
   const clock = new ManualClock();
@@ -74,7 +74,7 @@ describe('During an upgrade to a version with a further member, on one store', (
   const soils = (plants: readonly { soil?: string }[]) =>
     plants.filter(({ soil }) => soil === 'sand').length;
 
-  it('no instance loses it: the earlier one answers no list without it, and replaces no snapshot with it', async () => {
+  it('an earlier instance neither lists plants without this member nor replaces their snapshot', async () => {
     const earlier = started(today);
     await earlier.create(1, 30, {});
     expect(earlier.outcomes).to.deep.equal(['saved']);

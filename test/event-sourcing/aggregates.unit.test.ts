@@ -46,7 +46,7 @@ const many = {
 };
 
 describe('The aggregates of a kind', () => {
-  it('have no stream for an invalid category, nor for a second kind of a category', async () => {
+  it('refuse an invalid category, and a second kind with the same category', async () => {
     const { aggregates, sum } = given();
     await sum();
     for (const [category, message] of [
@@ -60,14 +60,14 @@ describe('The aggregates of a kind', () => {
     }
   });
 
-  it('have no stream for an id that is not a text, even if that of its text is in memory', async () => {
+  it('refuse an id that is not a text, even if the aggregate with the same text is in memory', async () => {
     const { sum } = given();
     await sum('5');
     for (const id of [5, ['5']])
       expect(await rejection(sum(id as unknown as string))).to.be.instanceOf(TypeError);
   });
 
-  it('cannot be called with the name of a stream: that does not compile', async () => {
+  it('do not accept the name of a stream as an id: that does not compile', async () => {
     const name = streamOf('others', 'a');
     // @ts-expect-error: an id, not the name of a stream
     await given().aggregates.execute(counterKind, name, 1);
@@ -88,7 +88,7 @@ describe('The aggregates of a kind', () => {
     }
   });
 
-  it('leave the outcome of a command unknown if its event is recorded, but cannot be applied', async () => {
+  it('fail a command as OutcomeUnknown if its event is recorded but cannot be applied', async () => {
     const { aggregates, store } = given();
     const decide = () => ({ events: [changed(-1)] });
     const broken = { ...counterKind, decider: { ...counter, decide } };
@@ -97,7 +97,7 @@ describe('The aggregates of a kind', () => {
     expect(await historyOf(store, ADA, codec)).to.have.length(1);
   });
 
-  it('cannot read a history if its rules throw, whatever they throw', async () => {
+  it('fail a query as UnreadableHistory if `evolve` throws, whatever it throws', async () => {
     const { store, add } = given();
     await add(1);
     const evolve = () => {
@@ -108,7 +108,7 @@ describe('The aggregates of a kind', () => {
     expect(error).to.be.instanceOf(UnreadableHistory);
   });
 
-  it('save one snapshot at a time; the next one follows a later request of its stream, even a read', async () => {
+  it('save one snapshot at a time, and the next one on a later request of its stream, even on a read', async () => {
     const store = new MemorySnapshots();
     const { aggregates } = given({ snapshots: { store, every: 10 } });
     await aggregates.execute(many, 'ada', 10);
@@ -122,7 +122,7 @@ describe('The aggregates of a kind', () => {
 });
 
 describe('An executed command', () => {
-  it('resolves with its decision, the head after it, and the value of a view there', async () => {
+  it('resolves with its decision, the head after it, and the value of a view at that head', async () => {
     const { aggregates, add } = given();
     const first = await aggregates.execute(counterKind, 'ada', 2, (sum, { version }) => [
       sum,
@@ -133,7 +133,7 @@ describe('An executed command', () => {
     expect(await add(0)).to.deep.include({ events: [], head: first.head });
   });
 
-  it('resolves with the result of its moment, although the view shows later commands of its round', async () => {
+  it('resolves with the result of its own decision, although its view shows later commands of the round', async () => {
     const { aggregates } = given({ schedule: (start) => void setImmediate(start) });
     const execute = (by: number) => aggregates.execute(countingKind, 'ada', by, (sum) => sum);
     const executed = await Promise.all([1, 2, 0, -9].map(execute));
@@ -145,7 +145,7 @@ describe('An executed command', () => {
     ]);
   });
 
-  it('has a time, which is that of its events', async () => {
+  it('has the same time as its events', async () => {
     const { store, add } = given();
     const before = Date.now();
     const { head } = await add(1);
@@ -163,7 +163,7 @@ describe('An executed command', () => {
       expect(timeOf(commit), commit).to.equal(undefined);
   });
 
-  it('records all its events as one commit, also more than a call of JavaScript takes arguments', async () => {
+  it('records all its events as one commit, even 200,000 of them', async () => {
     const { store, add } = given();
     await add(200_000, many);
     expect(new Set((await historyOf(store, ADA, codec)).map(({ commit }) => commit)).size).to.equal(
@@ -172,7 +172,7 @@ describe('An executed command', () => {
     expect(await given({}, store).sum()).to.equal(200_000);
   });
 
-  it('fails with the error of a decider that throws: nothing is written, and the next one is served', async () => {
+  it('fails with the error that its decider throws, writes nothing, and does not affect the next command', async () => {
     const decide = (by: number, sum: number) =>
       by === 1 ? expect.fail('a fault of the domain') : counter.decide(by, sum);
     const kind = { ...counterKind, decider: { ...counter, decide } };
@@ -182,7 +182,7 @@ describe('An executed command', () => {
     expect(await given({}, store).sum()).to.equal(2);
   });
 
-  it('fails with the error of its view, although its events are recorded, and no other request does', async () => {
+  it('fails with the error of its view, although its events are recorded, and fails no other request', async () => {
     const { aggregates, sum } = given();
     const failed = aggregates.execute(counterKind, 'ada', 1, () =>
       expect.fail('a fault of the view'),
@@ -192,7 +192,7 @@ describe('An executed command', () => {
     expect(await listed).to.equal(1);
   });
 
-  it('fails alone if the codec cannot write its event, although the observer throws, too', async () => {
+  it('fails alone if the codec cannot encode its event, even if the observer throws, too', async () => {
     const faults: unknown[] = [];
     const observe = (event: AggregateEvent) => {
       if (event.type === 'fault') faults.push(event.error);
@@ -252,7 +252,7 @@ describe('The memory of aggregates', () => {
     return { clock, store, aggregates, query, inTurn };
   }
 
-  it('is bounded in bytes over all kinds: an unused one is evicted, and loaded on its next request', async () => {
+  it('is bounded in bytes over all kinds: an unused aggregate is evicted, and reloaded when requested', async () => {
     const { aggregates, inTurn } = await memory({ a: [100], b: [100], c: [100] });
     expect(await inTurn('a', 'b', 'a', 'c')).to.equal('100 100 100 100');
     expect(aggregates.usage).to.include({
@@ -274,7 +274,7 @@ describe('The memory of aggregates', () => {
     expect(aggregates.usage).to.include({ streams: 2, bytes: 14_096, evictions: 3 });
   });
 
-  it('serves one of two large states that are loaded at a time, and both one after the other', async () => {
+  it('serves one of two large states that are loaded at once, but both one after the other', async () => {
     const { clock, aggregates, query, inTurn } = await memory({ a: [100, 100], b: [100, 100] });
     const both = [query('a'), query('b')];
     await clock.pass(0);
@@ -284,7 +284,7 @@ describe('The memory of aggregates', () => {
     expect(aggregates.usage).to.include({ streams: 1, bytes: 22_048 });
   });
 
-  it('refuses a state that does not fit into it even alone, however small the excess', async () => {
+  it('refuses a state that exceeds it on its own, no matter how small the excess is', async () => {
     const { inTurn, query } = await memory({ a: [229], b: [230] });
     expect(await inTurn('a')).to.equal('229');
     const tooLarge = query('b');
@@ -292,7 +292,7 @@ describe('The memory of aggregates', () => {
     expect(tooLarge.error).to.have.property('reason', 'state_size');
   });
 
-  it('is within its bound again once the snapshot of a stream is saved, which is not evicted meanwhile', async () => {
+  it('exceeds its bound while a snapshot is saved, because its stream is not evicted until then', async () => {
     const snapshots = new MemorySnapshots();
     let save = () => {};
     snapshots.save = () => new Promise((resolve) => (save = () => resolve(true)));
@@ -311,7 +311,7 @@ describe('The memory of aggregates', () => {
     expect(aggregates.usage).to.include({ streams: 1, bytes: 6048, evictions: 1 });
   });
 
-  it('no longer contains a restored state that is not used', async () => {
+  it('drops the state that was restored from a snapshot if the rest of the load fails', async () => {
     const snapshots = new MemorySnapshots();
     const { clock, store, aggregates, query } = await memory(
       { a: [50, 50] },
@@ -340,7 +340,7 @@ describe('The memory of aggregates', () => {
     expect(aggregates.usage).to.include({ bytes: 2048 });
   });
 
-  it('fails no request because a load was dropped just before it arrived', async () => {
+  it('fails no request that arrives just after the load of its stream was dropped', async () => {
     for (let turns = 0; turns < 10; turns++) {
       const { clock, store, query } = await memory({ a: [1], b: [1], c: [1], d: [1], e: [1] });
       store.held = true;
@@ -356,7 +356,7 @@ describe('The memory of aggregates', () => {
     }
   });
 
-  it('keeps a history that is loading while no request waits for it, until it is loaded', async () => {
+  it('keeps a history that is being loaded, even if no request waits for it any longer', async () => {
     const { clock, store, aggregates, query, inTurn } = await memory({
       a: [60, 60],
       b: [100],

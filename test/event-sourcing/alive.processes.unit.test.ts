@@ -70,7 +70,7 @@ describe('A process', () => {
       expect(run(script)).to.equal(output);
     });
 
-  it('is not kept alive by aggregates and subscriptions that are idle', () => {
+  it('is not kept alive by idle aggregates and subscriptions', () => {
     const idle = `subscribe({ store: memory }, 'a', BEGINNING, { ...system(), codec });`;
     const query = `sums(memory, 1e6).query(kind, 'a', String).then(console.log);`;
     expect(run(idle + query)).to.equal('0');

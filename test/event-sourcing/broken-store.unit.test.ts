@@ -65,7 +65,7 @@ function given({ read = () => page([], false), append }: Results) {
   };
 }
 
-describe('A store in this process that breaks a rule of the port', () => {
+describe('A store in the same process that breaks a rule of the port', () => {
   const end = page([], false);
   const withoutTexts = {
     read: () => ({ ...end, events: [{ version: 1, commit: '1' } as StoredEvent] }),
@@ -85,7 +85,7 @@ describe('A store in this process that breaks a rule of the port', () => {
     ['a repeated version', READS, REPETITION, { read: () => page([1, 1], false) }],
   ] satisfies [string, readonly ((typeof READS)[number] | 'execute')[], string, Results][])
     for (const call of calls)
-      it(`fails ${call}, and is not called without end: ${what}`, async () => {
+      it(`fails ${call} after a few calls if it returns ${what}`, async () => {
         const one = given(results);
         expect(String(await rejection(one[call]()))).to.equal(message);
         expect(one.calls()).to.be.below(10);
@@ -96,7 +96,7 @@ describe('A store in this process that breaks a rule of the port', () => {
     ['query', { read: reset }],
     ['execute', { append: reset }],
   ] satisfies ['query' | 'execute', Results][])
-    it(`is called with pauses, until the deadline of the request: each ${call} is a reset`, async () => {
+    it(`is called with pauses until the deadline of the request if it answers each ${call} with a reset`, async () => {
       const one = given(results);
       const request = new Pending(one[call]());
       await one.clock.pass(TIMEOUT_MS);
@@ -107,7 +107,7 @@ describe('A store in this process that breaks a rule of the port', () => {
       expect(one.calls()).to.be.at.most(calls + 1);
     });
 
-  it('fails each call with its error if it throws instead of rejecting', async () => {
+  it('fails a query with its error, and a command as OutcomeUnknown, if it throws instead of rejecting', async () => {
     const { store, query, execute } = given({});
     store.read = store.append = () => {
       throw new TypeError('not connected');
@@ -116,7 +116,7 @@ describe('A store in this process that breaks a rule of the port', () => {
     expect(await rejection(execute())).to.have.property('name', 'OutcomeUnknown');
   });
 
-  it('lets timers run while a long history is loaded', async () => {
+  it('does not block timers while a long history is loaded', async () => {
     const one = given({ read: ({ version }) => page([version + 1], true) });
     new Pending(one.query());
     await untilIdle();

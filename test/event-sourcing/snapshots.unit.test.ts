@@ -69,15 +69,15 @@ class WithSnapshots extends OneAggregate {
       'another instance adds 1, _ times': (count) => others('+1 '.repeat(Number(count)).trim()),
       'a snapshot of _ events… is stored': (count, change) =>
         this.#store(Number(count), change.trim()),
-      'the store of snapshots stalls': () => snapshots.stall(),
-      'the store of snapshots stalls when it saves': () => {
+      'the snapshot store stalls': () => snapshots.stall(),
+      'saves of the snapshot store stall': () => {
         snapshots.onlySaves = true;
         snapshots.stall();
       },
-      'the store of snapshots goes on': () => snapshots.go(),
-      'the store of snapshots is away': () => void (snapshots.fault = AWAY),
-      'the store of snapshots is back': () => void (snapshots.fault = undefined),
-      'the number of snapshots that are read or dropped': () => snapshots.closed,
+      'the snapshot store continues': () => snapshots.go(),
+      'the snapshot store is unavailable': () => void (snapshots.fault = AWAY),
+      'the snapshot store is available again': () => void (snapshots.fault = undefined),
+      'the number of snapshots that were read or dropped': () => snapshots.closed,
       ...super.steps,
     };
   }

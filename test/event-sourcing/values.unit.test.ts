@@ -24,7 +24,7 @@ describe('The JSON of an event', () => {
   const isCount = (value: unknown) => value === undefined || Number.isSafeInteger(value);
   const { encode, decode } = jsonCodec<Event>({ Moved: { to: isText, by: isCount }, Stopped: {} });
 
-  it('has its members in the order of their checks, without those that are undefined, and is read again', () => {
+  it('contains its members in the order of their checks, without undefined ones, and can be read again', () => {
     const moved = encode({ by: 3, to: 'the left', type: 'Moved' });
     expect(moved).to.deep.equal({ type: 'Moved', data: '{"to":"the left","by":3}' });
     expect(decode(moved)).to.deep.equal({ type: 'Moved', to: 'the left', by: 3 });
@@ -94,7 +94,7 @@ describe('The JSON of an event', () => {
         ['', value],
         [' in an object in a list', [{ a: value }]],
       ] as const)
-        it(`is not written with what JSON changes: ${inspect(value)}${where}`, () => {
+        it(`is not written with a value that JSON changes: ${inspect(value)}${where}`, () => {
           const message =
             'the member value of Noted could not be read again: JSON cannot represent its value';
           expect(() => loose.encode(noted(member))).to.throw(TypeError, message);
@@ -114,7 +114,7 @@ describe('The JSON of an event', () => {
       });
   });
 
-  it('is not read if it would not be written so', () => {
+  it('is not read unless it is exactly as it would be written', () => {
     for (const text of [
       'Moved ',
       'Moved null',
@@ -184,8 +184,8 @@ describe('A stream name', () => {
   });
 });
 
-describe('A fault', () => {
-  it('of a store is unavailable, unknown or unreadable, and none of them is another one', () => {
+describe('A fault of a store', () => {
+  it('is exactly one of StoreUnavailable, UnreadableHistory and OutcomeUnknown', () => {
     const faults = [new StoreUnavailable(), new UnreadableHistory(), new OutcomeUnknown()];
     const isFault = (error: unknown) => error instanceof StoreFault;
     expect(faults.filter(isFault)).to.deep.equal(faults);
@@ -199,7 +199,7 @@ describe('A fault', () => {
 });
 
 describe('The clock of the system', () => {
-  it('waits as long as it can if a timer is longer than that', async () => {
+  it('does not fire early if it is asked to wait longer than a timer can', async () => {
     let happened = false;
     const cancel = systemClock.after(Infinity, () => (happened = true));
     await new Promise((resolve) => setTimeout(resolve, 10));
