@@ -14,7 +14,6 @@ import { HttpFailure, FAILURES, closingFailure, malformedHttp } from './failures
 const MAX_RECEIVING = 16 * 2 ** 20;
 const PIECE_OVERHEAD = 512;
 
-/** Throws a 415 unless the body is declared as JSON in UTF-8, without a content encoding. */
 export function requireJson(ctx: Context): void {
   const { 'content-type': type, 'content-encoding': coding = '' } = ctx.req.headers;
   const isJson =

@@ -1,16 +1,10 @@
 import type { Socket } from 'node:net';
 import type { FairScheduler } from './turns';
 
-/**
- * Input that is made to be expensive, such as a body in chunks of one byte, takes half a
- * millisecond for this many bytes.
- */
+/** The most expensive input, a body in chunks of one byte, takes half a millisecond a piece. */
 const PIECE_BYTES = 2048;
 
-/**
- * Lanes of the scheduler. Large packets have a lane of their own, so that what a client has just
- * sent does not wait for all of them.
- */
+/** Large packets have a lane of their own, so that new input does not wait for all of them. */
 const NEW_INPUT = Symbol('new input');
 const CONTINUED_INPUT = Symbol('continued input');
 
@@ -19,12 +13,11 @@ const CONTINUED_INPUT = Symbol('continued input');
  * Node itself parses 64 KiB at once, and up to 32 times that before it reads from another
  * connection.
  *
- * A piece that waits is put back into the stream of the socket, which is paused meanwhile. So at
- * most two packets of each connection are in memory.
+ * A piece that waits is put back into the stream of the socket, which is paused until the piece is
+ * admitted. So at most two packets of each connection are in memory.
  */
 export class Intake {
   readonly #parse: ((bytes: Buffer) => void) | undefined;
-  /** Whether the piece that was put back may be parsed, or still waits. */
   #isAdmitted = false;
   #isWaiting = false;
   #isContinued = false;
@@ -74,9 +67,6 @@ export class Intake {
     this.socket.unshift(bytes);
   }
 
-  /**
-   * Returns whether the next piece may be parsed now. If not, the socket is resumed when it may.
-   */
   #admitPiece(): boolean {
     // Node resumes the socket when the app reads a body, even while a piece waits.
     if (this.#isWaiting) return false;

@@ -8,21 +8,18 @@ import type { FairScheduler } from './turns';
 
 /**
  * One operation of the interface. The router, `Allow`, CORS, the OpenAPI document and who needs a
- * user follow from it.
+ * user follow from it. `failures` lists only those that not every operation may have. `described`
+ * has no failures, because their responses follow from `failures`. It is absent for the files of the
+ * documentation page.
  */
 export interface Operation<Needed = Dependencies> {
   readonly method: 'get' | 'put' | 'post' | 'patch' | 'delete';
   readonly path: string;
   /** If one operation needs a user, so does every path that begins with the same segment. */
   readonly needsUser: boolean;
-  /** The failures of this operation, besides those that every operation may have. */
   readonly failures: readonly FailureName[];
-  /** Its part of the OpenAPI document. The files of the page for people have none. */
   readonly described?: Described;
-  /**
-   * Creates what answers a request in this app. Returns `undefined` if the app lacks a dependency
-   * without which the operation does not exist.
-   */
+  /** Returns `undefined` if the operation does not exist in an app with these dependencies. */
   readonly createEndpoint: (dependencies: Needed) => Endpoint | undefined;
 }
 
@@ -33,7 +30,6 @@ interface Described {
   readonly tags: readonly string[];
   readonly parameters?: readonly object[];
   readonly requestBody?: object;
-  /** The responses that are not failures. */
   readonly responses: Readonly<Record<number, object>>;
 }
 
@@ -43,7 +39,6 @@ interface Described {
  */
 export type Endpoint = (ctx: Context, id: string | undefined) => unknown;
 
-/** What the endpoints of an app use. */
 export interface Dependencies {
   readonly plants: PlantStore;
   readonly pages: Pages;
@@ -52,21 +47,16 @@ export interface Dependencies {
   readonly ready: () => Promise<Readiness>;
   readonly metrics: MetricsSource | undefined;
   readonly swaggerUi: string | undefined;
-  /** Bounds the downloads that their clients do not read. */
   readonly limitDownload: (ctx: Context) => void;
-  /** Returns the OpenAPI document of the operations that the app serves. */
   readonly document: () => object;
 }
 
-/**
- * An operation with its endpoint. `never` keeps `createEndpoint` from being called once more.
- */
+/** `never` keeps `createEndpoint` from being called once more. */
 export interface Served {
   readonly operation: Operation<never>;
   readonly endpoint: Endpoint;
 }
 
-/** Returns the operations that an app with these dependencies serves. */
 export function createEndpoints<Needed>(
   operations: readonly Operation<Needed>[],
   dependencies: Needed,

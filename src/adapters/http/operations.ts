@@ -10,10 +10,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...HEALTH_OPERATIONS,
 ];
 
-/** The methods that at least one path serves, in the order in which `Allow` lists them. */
 export const METHODS = listMethods(OPERATIONS);
 
-/** The methods of one path, or of several. A path that serves GET serves HEAD, and every path OPTIONS. */
+/** A path that serves GET serves HEAD, and every path serves OPTIONS. */
 export function listMethods(operations: readonly Pick<Operation, 'method'>[]): readonly string[] {
   const served = new Set<string>(operations.map(({ method }) => method.toUpperCase()));
   if (served.has('GET')) served.add('HEAD');
@@ -22,7 +21,6 @@ export function listMethods(operations: readonly Pick<Operation, 'method'>[]): r
   );
 }
 
-/** The first segments of the paths that need a user, such as `plants`. */
 export const SEGMENTS_WITH_USERS: readonly string[] = [
   ...new Set(
     OPERATIONS.filter(({ needsUser }) => needsUser).map(({ path }) => path.split('/')[1]!),

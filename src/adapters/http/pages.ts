@@ -1,7 +1,3 @@
-/**
- * Renders pages of lists as JSON. The latest short page of each user is cached, and long pages are
- * streamed.
- */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { User } from '../../application';
@@ -10,18 +6,10 @@ import { PerKeyCounter } from './per-key-counter';
 import { HttpFailure, FAILURES } from './failures';
 import type { FairScheduler } from './turns';
 
-/**
- * The length of a chunk in characters. A page that fits in one chunk is short. A longer page is
- * sent chunk by chunk, so that it never is in memory as a whole.
- */
-const CHUNK = 64 * 1024;
-/** A page of more plants than this is rendered as long work of the scheduler. */
+const CHUNK_CHARACTERS = 64 * 1024;
 const MAX_PLANTS_AT_ONCE = 256;
-/**
- * The maximum size of all cached pages in bytes. Each counts ENTRY_BYTES more than its text, for
- * the objects around it.
- */
-const MAX_CACHED = 64 * 2 ** 20;
+/** Each cached page counts ENTRY_BYTES more than its text, for the objects around it. */
+const MAX_CACHED_BYTES = 64 * 2 ** 20;
 const ENTRY_BYTES = 1024;
 /**
  * How many long pages may be sent at the same time, to one user and to all users. Each takes the
@@ -36,12 +24,17 @@ interface CachedText {
   readonly text: Buffer;
 }
 
-/** A page of what a user has, in the order of the list. */
 export interface Listed {
   readonly page: Iterable<object> & { readonly size: number; readonly next: number | undefined };
   readonly head: Head;
 }
 
+/**
+ * Renders pages of lists as JSON. A page that fits in one chunk is short, and the latest short page
+ * of each user is cached. A longer page is sent chunk by chunk, so that it never is in memory as a
+ * whole. Its further chunks are long work of the scheduler, and so is the first chunk of a page of
+ * more than MAX_PLANTS_AT_ONCE plants.
+ */
 export class Pages {
   readonly #cached = new Map<User, CachedText>();
   readonly #long = new PerKeyCounter<User>();
@@ -50,15 +43,13 @@ export class Pages {
   constructor(
     private readonly scheduler: Pick<FairScheduler, 'do'>,
     private readonly readTimeoutMs: number,
-    private readonly maxCached = MAX_CACHED,
+    private readonly maxCachedBytes = MAX_CACHED_BYTES,
   ) {}
 
-  /** In bytes, including what is around each page. */
   get cachedBytes(): number {
     return this.#bytes;
   }
 
-  /** The number of long pages that are being sent now. */
   get streaming(): number {
     return this.#long.total;
   }
@@ -111,7 +102,7 @@ export class Pages {
     this.#cached.set(user, entry);
     this.#bytes += ENTRY_BYTES + entry.text.length;
     for (const oldest of this.#cached.keys()) {
-      if (this.#bytes <= this.maxCached || oldest === user) return;
+      if (this.#bytes <= this.maxCachedBytes || oldest === user) return;
       this.#forget(oldest);
     }
   }
@@ -131,7 +122,7 @@ function* renderChunks(items: Iterable<object>): Generator<string, string> {
   let text = '[';
   let separator = '';
   for (const item of items) {
-    if (text.length >= CHUNK) {
+    if (text.length >= CHUNK_CHARACTERS) {
       yield text;
       text = '';
     }
@@ -151,10 +142,7 @@ function exactBuffer(text: string): Buffer {
   return buffer;
 }
 
-/**
- * The ASCII characters that an entity tag may contain (RFC 9110, 8.8.3). Our commit ids match, but
- * the ids of a different store need not.
- */
+/** ASCII characters that an entity tag may contain (RFC 9110, 8.8.3). */
 const TAG_CHARACTERS = /^[!#-~]{1,128}$/;
 
 /**
@@ -162,7 +150,8 @@ const TAG_CHARACTERS = /^[!#-~]{1,128}$/;
  * identifies one page of it.
  */
 export function entityTag({ version, commit }: Head): string {
-  // The head of a list that was never changed has an empty commit.
+  // The head of a list that was never changed has an empty commit. Our commit ids match, but those of
+  // a different store need not.
   if (version === 0 || TAG_CHARACTERS.test(commit)) return `"${version}-${commit}"`;
   return `"${version}-${createHash('sha256').update(commit, 'utf16le').digest('base64url')}"`;
 }

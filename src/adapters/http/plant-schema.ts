@@ -1,6 +1,5 @@
 import { MEMBERS, MEMBER_NAMES, type Member, type MemberName, ruleOf } from '../../domain';
 
-/** The plant that examples show. */
 export const FERN = { name: 'Fern', tag: 'indoor' };
 
 const properties = Object.fromEntries(MEMBER_NAMES.map((name) => [name, schemaOf(MEMBERS[name])]));
@@ -46,7 +45,6 @@ const Plants = {
 
 export const plantSchemas = { NewPlant, Plant, Plants };
 
-/** The message for each member of a NewPlant that breaks its rule. */
 export const RULES: Readonly<Record<'id' | MemberName, string>> = {
   id: 'id must be an integer from -2^63 to 2^63-1, as a JSON number',
   ...(Object.fromEntries(

@@ -8,15 +8,15 @@ const PARAMETERS = ['limit', 'cursor'] as const;
 /**
  * Matches a known parameter: its name, the brackets of `limit[]`, as some frameworks write it, and
  * its value. `(?<![^&])` is the start of the query or a place after `&`, and `(?![^&])` its end or a
- * place before `&`. Names are matched in their encoded form, because a query may have thousands of
- * parameters, and decoding a hundred ill-formed ones takes a millisecond.
+ * place before `&`. The letters of a name are matched in their encoded form, too (`l` as `%6c` or
+ * `%6C`), because a query may have thousands of parameters, and decoding a hundred ill-formed ones
+ * takes a millisecond.
  */
 const PARAMETER = new RegExp(
   `(?<![^&])(${PARAMETERS.map(encodedPattern).join('|')})((?:\\[|%5[bB])[^=&]*)?(?:=([^&]*))?(?![^&])`,
   'g',
 );
 
-/** For each letter, a pattern of the letter itself and of its encoded form: `l` or `%6c`, `%6C`. */
 function encodedPattern(name: string): string {
   return name.replaceAll(/./g, (letter) => {
     const hex = letter.charCodeAt(0).toString(16);
@@ -24,10 +24,7 @@ function encodedPattern(name: string): string {
   });
 }
 
-/**
- * Throws an {@link HttpFailure} if a known parameter is ill-formed or repeated. Unknown parameters
- * are ignored, because proxies and clients add their own.
- */
+/** Unknown parameters are ignored, because proxies and clients add their own. */
 export function parseQuery(querystring: string): PageQuery {
   if (querystring === '') return WHOLE_LIST;
   const given: { limit?: string; cursor?: string } = {};
@@ -46,7 +43,7 @@ export function parseQuery(querystring: string): PageQuery {
   };
 }
 
-/** Equal queries have equal texts, so that the text can identify a cached page. */
+/** Equal queries have equal texts, so that a text can identify a cached page. */
 export function formatQuery({ limit, after }: PageQuery): string {
   if (after === WHOLE_LIST.after) return limit === WHOLE_LIST.limit ? '' : `limit=${limit}`;
   const cursor = `cursor=${formatCursor(after)}`;

@@ -15,7 +15,6 @@ const TRACING_FIELDS = ['baggage', 'sentry-trace', 'traceparent', 'tracestate'];
 type Step = (...request: Parameters<Handler>) => Promise<unknown>;
 
 interface CrossOrigin {
-  /** Adds the fields of a response to any request but a preflight. */
   readonly addFields: Step;
   readonly answerPreflight: Step;
 }

@@ -55,11 +55,6 @@ function isLeftToKoa(ctx: Context, error: unknown): error is KoaError {
   return Number.isInteger(status) && Number(status) >= 400 && Number(status) < 600;
 }
 
-/**
- * Makes a failure the response, with a new ID if the request has none.
- *
- * @param cause the fault or the bug that made the request fail, for the report.
- */
 function fail(ctx: Context, { failure, message, details }: HttpFailure, cause?: unknown): void {
   const { headers, reason, retryAfterMs } = details;
   const status = statusOf(failure);
@@ -81,7 +76,6 @@ function fail(ctx: Context, { failure, message, details }: HttpFailure, cause?: 
   sendJson(ctx, JSON.stringify({ error: failure.error, message }));
 }
 
-/** Returns the request ID of the response, which gets a new one if it has none. */
 function ensureRequestId(ctx: Context): string {
   if (!ctx.res.hasHeader('X-Request-Id')) ctx.set('X-Request-Id', randomUUID());
   return ctx.response.get('X-Request-Id');

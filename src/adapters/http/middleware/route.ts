@@ -35,13 +35,13 @@ export function otherMethods(allowAt: AllowAt): Handler {
   };
 }
 
-/** Returns the value of `Allow` at a request target; `undefined` if nothing is there. */
+/**
+ * Returns the value of `Allow` at a request target, or `undefined` if nothing is there. `listen`
+ * uses it as well, for requests with an unknown method, which Node does not pass to the app and so
+ * not to its router.
+ */
 export type AllowAt = (target: string) => string | undefined;
 
-/**
- * Returns a function for the value of `Allow` at a request target. `listen` uses it as well, for
- * requests with an unknown method, which Node does not pass to the app and so not to its router.
- */
 export function createAllowAt(served: readonly Served[]): AllowAt {
   const operations = served.map(({ operation }) => operation);
   const paths = [...new Set(operations.map(({ path }) => path))].map((path) => {

@@ -3,11 +3,11 @@ import type { Handler } from '../context';
 import { FAILURES, closingFailure, malformedHttp } from '../failures';
 
 /**
- * Either `*`, or a path with an optional query, in printable ASCII without `#`. Koa then returns
- * `path` and `querystring` exactly as they were sent.
+ * The targets of RFC 9112, 3.2: `*`, or a path with an optional query, or absolute-form. All are in
+ * printable ASCII without `#`, so that Koa returns `path` and `querystring` exactly as they were
+ * sent.
  */
 const PLAIN_TARGET = /^(?:\/[!"$-~]*|\*)$/;
-/** Absolute-form (RFC 9112, 3.2.2), in printable ASCII: authority, path without `?`, and query. */
 const ABSOLUTE_TARGET = /^https?:\/\/([^/?#]+)(\/[!"$->@-~]*)?(\?[!"$-~]*)?$/i;
 /**
  * A name or an address, with an optional zone and an optional port (RFC 3986, 3.2, without
@@ -16,9 +16,7 @@ const ABSOLUTE_TARGET = /^https?:\/\/([^/?#]+)(\/[!"$->@-~]*)?(\?[!"$-~]*)?$/i;
 const AUTHORITY = /^(?:[\w.~!$&'()*+,;=%-]*|\[[\da-f:.]+(?:%[\w.~%-]+)?\])(?::\d*)?$/i;
 
 const MAX_FIELDS = 100;
-/**
- * If one of these fields is repeated, Node keeps the first and drops the others without an error.
- */
+/** If one of these is repeated, Node keeps the first and drops the others without an error. */
 const SINGLE_FIELDS = ['host', 'authorization', 'content-type'];
 
 /**

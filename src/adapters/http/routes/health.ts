@@ -99,17 +99,14 @@ export const HEALTH_OPERATIONS: readonly Operation<Pick<Dependencies, 'ready' | 
   },
 ];
 
-/**
- * After a scrape, the next one waits this many times as long as the scrape took, but at most
- * MAX_PAUSE_MS.
- */
 const PAUSE_FACTOR = 9;
 const MAX_PAUSE_MS = 1000;
 
 /**
  * Scrapes that are requested at the same time share one result, which is computed after all of them
- * have asked. A scrape costs as much as many requests and may need no token, so scrapes take only
- * about a tenth of the time, or more if one takes longer than a ninth of a second.
+ * have asked. A scrape costs as much as many requests and may need no token. So the next one waits
+ * PAUSE_FACTOR times as long as it took, but at most MAX_PAUSE_MS. Scrapes take about a tenth of the
+ * time, or more if one takes longer than a ninth of a second.
  */
 function shareScrapes(scrape: () => Promise<string>): () => Promise<string> {
   let paused: Promise<unknown> = Promise.resolve();

@@ -1,4 +1,3 @@
-/** A list of what a user has, page by page: its part of the OpenAPI document, and its endpoint. */
 import { Readable } from 'node:stream';
 import { type PlantStore, WHOLE_LIST } from '../../../application';
 import { answerNotModified } from '../conditions';

@@ -33,13 +33,13 @@ function makeAboutEndpoint({ swaggerUi }: Dependencies): Endpoint {
 
 const ABOUT = { name: NAME, version: INTERFACE_VERSION, docs: 'docs', openapi: 'openapi.json' };
 
-/** Only these files may be long, so only their downloads are limited. */
 function swaggerUiFile(name: string, type: string): Operation['createEndpoint'] {
   return ({ swaggerUi, limitDownload }) => {
     if (swaggerUi === undefined) return undefined;
     const send = makeFileHandler(`${type}; charset=utf-8`, () => readFile(join(swaggerUi, name)));
     return async (ctx) => {
       await send(ctx);
+      // Only these files may be long.
       limitDownload(ctx);
     };
   };
@@ -135,7 +135,6 @@ export const META_OPERATIONS: readonly Operation[] = [
   partOfPage('swagger-ui-bundle.js', swaggerUiFile('swagger-ui-bundle.js', 'text/javascript')),
 ];
 
-/** The OpenAPI document does not describe the files of the page. */
 function partOfPage(name: string, createEndpoint: Operation['createEndpoint']): Operation {
   return { method: 'get', path: `/docs/${name}`, createEndpoint, needsUser: false, failures: [] };
 }

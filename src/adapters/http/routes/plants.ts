@@ -9,11 +9,8 @@ import type { Endpoint, Operation, Dependencies } from '../operation';
 import { FERN } from '../plant-schema';
 import { HttpFailure, FAILURES, REJECTION_FAILURES, failuresOf } from '../failures';
 
-/**
- * In bytes. Parsing a longer body takes as long as several requests, so it is long work of the
- * scheduler.
- */
-const LONG_BODY = 8 * 1024;
+/** Parsing a longer body takes as long as several requests, so it is long work of the scheduler. */
+const LONG_BODY_BYTES = 8 * 1024;
 
 function makeCreateEndpoint({ plants, readBody, scheduler }: Dependencies): Endpoint {
   return async (ctx) => {
@@ -21,7 +18,7 @@ function makeCreateEndpoint({ plants, readBody, scheduler }: Dependencies): Endp
     requireJson(ctx);
     const body = await readBody(ctx);
     const newPlant =
-      body.length < LONG_BODY
+      body.length < LONG_BODY_BYTES
         ? parseNewPlant(body)
         : await scheduler.do(userOf(ctx), () => parseNewPlant(body));
     const { rejection } = await plants.create(userOf(ctx), newPlant, whileConnected(ctx));
