@@ -1,7 +1,7 @@
 import { type ListQuery, WHOLE_LIST } from '../../application';
 import { HttpFailure, FAILURES } from './failures';
 
-export type PageQuery = Required<ListQuery>;
+type PageQuery = Required<ListQuery>;
 
 const PARAMETERS = ['limit', 'cursor'] as const;
 

@@ -1,14 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import Koa from 'koa';
 import { type Context, type Handler, sendJson } from '../context';
-import {
-  HttpFailure,
-  FAILURES,
-  isDisconnect,
-  malformedHttp,
-  toFailure,
-  statusOf,
-} from '../failures';
+import { HttpFailure, FAILURES, isDisconnect, malformedHttp, toFailure } from '../failures';
 
 /**
  * Turns everything that a later middleware throws into a failure, and answers with a 404 if no
@@ -55,9 +48,12 @@ function isLeftToKoa(ctx: Context, error: unknown): error is KoaError {
   return Number.isInteger(status) && Number(status) >= 400 && Number(status) < 600;
 }
 
-function fail(ctx: Context, { failure, message, details }: HttpFailure, cause?: unknown): void {
+function fail(
+  ctx: Context,
+  { failure, status, message, details }: HttpFailure,
+  cause?: unknown,
+): void {
   const { headers, reason, retryAfterMs } = details;
-  const status = statusOf(failure);
   ctx.status = status;
   if (ctx.status !== status) {
     // Koa ignores the new status, because the rest of the request was refused meanwhile and the
