@@ -19,6 +19,8 @@ export interface GuardOptions extends ClientOptions {
   readonly keys: Keys;
   readonly storeId: StoreId;
   readonly lineages: Lineages;
+  /** All guards of the store, of which any one may find out that their server must not be used. */
+  readonly guards: readonly Guard[];
   /**
    * The main guard works for all connections of the store: it adopts the store id, remembers
    * lineages, and looks for missing rights. Only the main guard may create an id.
@@ -69,11 +71,6 @@ export class Guard {
    * Resolves after the first examination, whatever it finds. Stays pending while no server answers.
    */
   readonly firstExamination = new Promise<void>((resolve) => (this.#resolveFirst = resolve));
-  /**
-   * The guards of the store's other connections, which also stop using a server that this one
-   * distrusts.
-   */
-  readonly others: Guard[] = [];
 
   constructor(private readonly options: GuardOptions) {
     this.hasSentinels = options.sentinels !== undefined;
@@ -152,7 +149,7 @@ export class Guard {
       return new StoreUnavailable('Redis was made a replica', { reason: 'store_refused' });
     }
     const server = this.#server;
-    for (const guard of [this, ...this.others])
+    for (const guard of this.options.guards)
       if (guard.#server === server) guard.#handleObjection(objection);
     return this.createFault();
   }
@@ -169,9 +166,11 @@ export class Guard {
     if (forbidsCommand(error)) {
       const missing = this.options.findings.textOf('missing_right');
       if (missing !== undefined) why += `, ${missing}`;
-      // The examination by the main guard finds out which right is missing.
-      else
-        for (const guard of [this, ...this.others]) if (guard.options.isMain) void guard.#examine();
+      else {
+        // Its examination finds out which right is missing.
+        const main = this.options.guards.find(({ options }) => options.isMain)!;
+        void main.#examine();
+      }
     }
     return new StoreUnavailable(why, { reason: 'store_refused', cause: error });
   }
