@@ -27,7 +27,7 @@ interface ExaminedServer {
 }
 
 export interface Examination extends Pick<Demands, 'proof' | 'lease'> {
-  readonly servers: readonly Pick<ExaminedServer, 'address' | 'runId' | 'findings'>[];
+  readonly servers: readonly ExaminedServer[];
   readonly primaryCount: number;
   readonly keyCount: number;
 }
@@ -70,7 +70,7 @@ async function examinePrimaries(
 ): Promise<[ExaminedServer[], primaryCount: number]> {
   await new Promise<void>((resolve) => cluster.refreshSlotsCache(() => resolve()));
   const primaries = new Set(cluster.slots.flatMap(([primary]) => primary ?? []));
-  const nodes = cluster.nodes('master').filter((node) => primaries.has(addressOf(node)));
+  const nodes = cluster.nodes('master').filter((node) => primaries.has(nodeAddress(node)));
   const settled = await Promise.allSettled(nodes.map((node) => examineServer(node, requirements)));
   const answered = settled.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
   const failed = settled.find((each) => each.status === 'rejected');
@@ -80,7 +80,7 @@ async function examinePrimaries(
   return [judged, primaries.size];
 }
 
-function addressOf({ options: { host, port } }: Redis): string {
+function nodeAddress({ options: { host, port } }: Redis): string {
   return `${host}:${port}`;
 }
 
@@ -115,7 +115,7 @@ async function examineServer(node: Redis, requirements: Requirements): Promise<E
   const facts: Facts = { info, config, database: { number, exists }, requirements };
   const keyCount = Number(/^keys=(\d+)/.exec(info[`db${number}`] ?? '')?.[1] ?? 0);
   return {
-    address: addressOf(node),
+    address: nodeAddress(node),
     runId: info['run_id'],
     isReplica: info['role'] === 'slave',
     keyCount,

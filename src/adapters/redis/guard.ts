@@ -19,12 +19,11 @@ export interface GuardOptions extends ClientOptions {
   readonly keys: Keys;
   readonly storeId: StoreId;
   readonly lineages: Lineages;
-  /** All guards of the store, of which any one may find out that their server must not be used. */
-  readonly guards: readonly Guard[];
   /**
-   * The main guard works for all connections of the store: it adopts the store id, remembers
-   * lineages, and looks for missing rights. Only the main guard may create an id.
+   * All guards of the store. The main guard works for all of them: it adopts the store id,
+   * remembers lineages, and looks for missing rights. Only the main guard may create an id.
    */
+  readonly guards: readonly Guard[];
   readonly isMain: boolean;
   readonly createsId: boolean;
   readonly report: ReportFinding;
@@ -62,8 +61,7 @@ export class Guard {
   #distrustedNodes: ReadonlyMap<string, string> = new Map();
   readonly #reported = new Set<string>();
   #demands: Omit<Demands, 'storeId'> = { proof: 'role', lease: NO_LEASE };
-  /** The `run_id` in INFO, by which two guards know that they use the same server. */
-  #server: string | undefined;
+  #runId: string | undefined;
   #cancelTimer = (): void => {};
   #isExamining = false;
   #resolveFirst: () => void = () => {};
@@ -101,7 +99,7 @@ export class Guard {
       });
     }
     if (this.#distrustedNodes.size > 0) {
-      const why = this.#distrustedNodes.get(this.connection.primaryOf(slotOf(key)));
+      const why = this.#distrustedNodes.get(this.#primaryOf(key));
       if (why !== undefined) throw new StoreUnavailable(why, { reason: 'store_refused' });
     }
     return this.connection.client;
@@ -148,9 +146,9 @@ export class Guard {
       (this.connection.client as Cluster).refreshSlotsCache();
       return new StoreUnavailable('Redis was made a replica', { reason: 'store_refused' });
     }
-    const server = this.#server;
+    const runId = this.#runId;
     for (const guard of this.options.guards)
-      if (guard.#server === server) guard.#handleObjection(objection);
+      if (guard.#runId === runId) guard.#handleObjection(objection);
     return this.createFault();
   }
 
@@ -237,7 +235,7 @@ export class Guard {
     const examination = await examineServers(client, { waitReplicas, downAfterMs });
     const { servers, primaryCount, proof, lease } = examination;
     this.#demands = { proof, lease };
-    this.#server = servers[0]?.runId;
+    this.#runId = servers[0]?.runId;
     const found = servers.flatMap(({ address, findings: own }) =>
       own.map((finding): LocatedFinding => ({ address, finding })),
     );
@@ -286,13 +284,13 @@ export class Guard {
     // If only the id is missing, the server that had it was emptied, and the others hold our store.
     const isOnlyIdMissing = finding?.isEmptied === true && intact > 0;
     if (finding && !isOnlyIdMissing) return servers.map(({ address }) => ({ address, finding }));
-    const emptied = new Set(lost.map((bucket) => this.#addressOf(keys.index(bucket))));
-    if (isOnlyIdMissing) emptied.add(this.#addressOf(storeId.key));
+    const emptied = new Set(lost.map((bucket) => this.#primaryOf(keys.index(bucket))));
+    if (isOnlyIdMissing) emptied.add(this.#primaryOf(storeId.key));
     return [...emptied].map((address) => ({ address, finding: emptiedServer(address) }));
   }
 
-  #addressOf(key: string): string {
-    return this.connection.primaryOf(slotOf(key));
+  #primaryOf(key: string): string {
+    return this.connection.primaryOf(new Command('get', [key]).getSlot());
   }
 
   #judge(findings: readonly Finding[]): void {
@@ -344,10 +342,6 @@ function listDistrusted(found: readonly LocatedFinding[]): ReadonlyMap<string, r
     if (CHECKS[finding.name].effect === 'no calls')
       distrusted.set(address, [...(distrusted.get(address) ?? []), finding]);
   return distrusted;
-}
-
-function slotOf(key: string): number {
-  return new Command('get', [key]).getSlot();
 }
 
 /**
