@@ -51,11 +51,11 @@ describeOwnRedis('A user whose writes Redis refuses', (startRedis) => {
   let redis: RedisServer;
 
   const REFUSALS: Readonly<Record<string, () => Promise<unknown>>> = {
-    'because its memory is full': () => redis.admin.config('SET', 'maxmemory', '1'),
-    'because a right is missing': () => redis.admin.acl('SETUSER', 'default', '-xadd'),
+    'the memory of Redis is full': () => redis.admin.config('SET', 'maxmemory', '1'),
+    'a right is missing': () => redis.admin.acl('SETUSER', 'default', '-xadd'),
   };
   for (const [why, refuse] of Object.entries(REFUSALS))
-    it(`${why}, gets every list, also those that arrive together with a write`, async () => {
+    it(`still gets every list if ${why}, even a list that arrives together with a write`, async () => {
       redis = await startRedis();
       const { url } = await start({ REDIS_URL: redis.url });
       const alice = new HttpClient(url);
@@ -74,7 +74,7 @@ describeOwnRedis('plant_store_lost_histories_total', (startRedis) => {
   const start = servicesPerTest();
   const open = openedPerTest();
 
-  it('counts each loss, and no erasure, even if the user writes again before the instance notices it', async () => {
+  it('counts each lost history but no erasure, even if the user writes before the instance notices it', async () => {
     const redis = await startRedis('--appendonly', 'yes');
     const service = await start({ REDIS_URL: redis.url });
     const { index } = await open({ url: redis.url });

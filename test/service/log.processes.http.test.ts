@@ -45,7 +45,7 @@ describe('The log of the service', function () {
     return (await once(child, 'exit'))[0];
   }
 
-  it('counts the lines lost on a closed pipe, while every request is answered and SIGTERM ends it with 0', async () => {
+  it('counts lines that a closed pipe loses, while requests are answered and SIGTERM exits with 0', async () => {
     await start(process.execPath, `${compiled()}/dist/main.js`);
     child.stdout!.destroy();
     await request(100);
@@ -53,7 +53,7 @@ describe('The log of the service', function () {
     expect(await exitCode('SIGTERM')).to.equal(0);
   });
 
-  it('loses no line to a reader that pauses, nor if an error ends the process, which it has', async () => {
+  it('loses no line if its reader pauses, or if an error, which it contains, ends the process', async () => {
     writeFileSync(path('fault.js'), "process.on('SIGUSR2', () => { throw new Error('a bug'); });");
     await start(process.execPath, '-r', path('fault.js'), `${compiled()}/dist/main.js`);
     // More than a pipe holds.
@@ -75,7 +75,7 @@ describe('The log of the service', function () {
 
   // A terminal is opened twice on Linux only.
   describePrograms({ script: 'bsdutils' }, 'on a terminal of Linux', () => {
-    it('stops neither a request nor the end while Ctrl-S pauses it, and has every line after Ctrl-Q', async () => {
+    it('blocks neither requests nor the exit while Ctrl-S pauses it, and is complete after Ctrl-Q', async () => {
       const service = `${process.execPath} ${compiled()}/dist/main.js`;
       const command = `stty cols 0
         ${service} &
@@ -103,7 +103,7 @@ describe('The log of the service', function () {
       expect(readFileSync(path('code'), 'utf8')).to.equal('0\n');
     });
 
-    it('uses a terminal that it may not open again, such as that of another user', async () => {
+    it('is written to a terminal that may not be opened again, such as that of a different user', async () => {
       // Root may open every file, unless it has lost this right.
       const isRoot = process.getuid?.() === 0;
       const enter = isRoot ? 'setpriv --bounding-set=-dac_override,-dac_read_search ' : '';

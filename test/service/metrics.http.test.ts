@@ -341,7 +341,7 @@ describe('The metric', () => {
   }
 
   for (const [series, value, act] of ROWS)
-    it(`${series} is ${value}${act ? ', once it has changed' : ''}`, async () => {
+    it(`${series} is ${value} ${act ? 'after a change' : 'from the start'}`, async () => {
       const since = performance.now();
       await act?.();
       // A scrape changes nothing.
@@ -353,7 +353,7 @@ describe('The metric', () => {
       }
     });
 
-  it('of the store has only the current id, even after the store was emptied', async () => {
+  it('plant_store_event_store_info has only the current id, even after the store was emptied', async () => {
     expect(await valueOf('plant_store_event_store_info{id="odd"}')).to.equal(1);
     const status = opened.status!;
     opened.status = () => ({ ...status(), id: 'even' });
@@ -362,14 +362,14 @@ describe('The metric', () => {
     expect(value('plant_store_event_store_info{id="odd"}')).to.be.NaN;
   });
 
-  it('of durations has none of input that was not a request', async () => {
+  it('http_request_duration_seconds does not count input that is not a request', async () => {
     const socket = await RawSocket.open(service.url);
     expect((await socket.send('GET\r\n\r\n').answer()).status).to.equal(400);
     const text = await (await fetch(`${service.adminUrl!}/metrics`)).text();
     expect(text).not.to.match(/http_request_duration_seconds.*status="400"/);
   });
 
-  it('of each name has a row here', async () => {
+  it('has a row in this table for each exported name', async () => {
     const text = await (await fetch(`${service.adminUrl!}/metrics`)).text();
     const names = [...text.matchAll(/^# TYPE ((?:http|plant_store)_\w+)/gm)].map(
       ([, name]) => name!,

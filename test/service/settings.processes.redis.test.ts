@@ -305,7 +305,7 @@ describeRedis('The setting', (redis) => {
   };
 
   for (const { name } of variables)
-    it(`${name} reaches what it sets`, async () => {
+    it(`${name} has its effect`, async () => {
       expect(effects, 'a new setting needs a row here').to.have.property(name);
       await effects[name]();
     });

@@ -54,14 +54,14 @@ describe('The module of EVENT_STORE', () => {
         .and.includes(problem);
     });
 
-  it('is refused if it is not a file, such as a device, which Node would read without end', async () => {
+  it('is refused if it is not a regular file, because Node would read a device forever', async () => {
     const { config } = readConfig({ EVENT_STORE: path('.'), AUTH_TOKENS: 'a:b' });
     expect(await rejection(openStore(config!, pino({ enabled: false }))))
       .to.be.instanceOf(UnusableStoreModule)
       .with.property('message', `there is no file ${resolve(path('.'))}`);
   });
 
-  it('may be a CommonJS module whose exports Node cannot name, and its store an object of a class', async () => {
+  it('may be a CommonJS module whose exports Node cannot detect, and return an instance of a class', async () => {
     file = path('store.cjs');
     const can = { reads: true, writes: false };
     const { check, status, index, locate } = await open(`class Opened {
@@ -78,7 +78,7 @@ describe('The module of EVENT_STORE', () => {
     expect(locate!(streamOf('plants', 'a'))).to.equal('plants/atrue');
   });
 
-  it('has its faults recognized by their names: it may have another copy of this package, or none', async () => {
+  it('has its faults recognized by name, because it may use a different copy of this package', async () => {
     const fail = (fault: string) => `{ throw Object.assign(new Error('away'), ${fault}); }`;
     const away = fail('{ name: "StoreUnavailable" }');
     const { store, index, snapshots, check } =
@@ -115,10 +115,10 @@ describe('The module of EVENT_STORE', () => {
   });
 });
 
-describe('A service with the module of a store', () => {
+describe('A service with a store module', () => {
   const path = temporaryDirectory();
 
-  it('goes on, with readiness and metrics, while the check of its store rejects and the status throws', async () => {
+  it('still reports readiness and metrics while the check of its store rejects and its status throws', async () => {
     writeFileSync(
       path('store.mjs'),
       `const refused = Object.assign(new Error('a replica'), { name: 'StoreUnavailable', reason: 'store_refused' });
@@ -148,10 +148,14 @@ describe('A service with the module of a store', () => {
 describe('Closing the event store', () => {
   const broken = new Error('the pool is broken');
   for (const [how, close, ...reasons] of [
-    ['logs nothing, and leaves no timer', untilIdle],
-    ['logs that it throws', () => expect.fail(broken.message), broken.message],
-    ['logs that it rejects', () => Promise.reject(broken), broken.message],
-    ['logs that it does not end', () => new Promise(() => {}), 'it has not closed within 20 ms'],
+    ['logs nothing and leaves no timer if close succeeds', untilIdle],
+    ['logs the error if close throws', () => expect.fail(broken.message), broken.message],
+    ['logs the error if close rejects', () => Promise.reject(broken), broken.message],
+    [
+      'logs that close does not end in time',
+      () => new Promise(() => {}),
+      'it has not closed within 20 ms',
+    ],
   ] as [how: string, close: () => Promise<void>, ...reasons: string[]][])
     it(how, async () => {
       const lines: unknown[] = [];
@@ -179,8 +183,8 @@ describe('The readiness of the service', () => {
     ['works', async () => ({ writes: true }), 'reads and writes'],
     ['refuses writes', async () => ({ writes: false }), 'reads', 'writes_refused', 'oom'],
     ['refuses reads', () => Promise.reject(refused), '', 'reads_refused', 'oom'],
-    ['is away', () => Promise.reject(new StoreUnavailable('away')), '', 'store_unreachable'],
-    ['answers nothing', async () => undefined as never, '', 'store_unreachable'],
+    ['is unreachable', () => Promise.reject(new StoreUnavailable('away')), '', 'store_unreachable'],
+    ['answers with undefined', async () => undefined as never, '', 'store_unreachable'],
     ['does not answer in time', () => new Promise(() => {}), '', 'store_timeout'],
   ] as [
     what: string,
@@ -188,7 +192,7 @@ describe('The readiness of the service', () => {
     can: string,
     ...reasons: string[],
   ][])
-    it(`is reported of a store that ${what}`, async () => {
+    it(`is reported for a store that ${what}`, async () => {
       const clock = new ManualClock();
       const status = () => ({ reads: true, writes: true, refusals: ['oom'] });
       const [reads, writes] = [can.includes('reads'), can.includes('writes')];
@@ -198,7 +202,7 @@ describe('The readiness of the service', () => {
       expect(await probe).to.deep.equal(expected);
     });
 
-  it('is checked once for all probes during the check and within a second of its result', async () => {
+  it('is checked once for all probes during the check and in the second after its result', async () => {
     const clock = new ManualClock();
     const asked: ((value: { readonly writes: boolean }) => void)[] = [];
     // A module need not tell its status.
