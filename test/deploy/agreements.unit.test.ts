@@ -85,56 +85,56 @@ const isPacked = (file: string) =>
 const seconds = (text: string) => Number(/^(\d+)s?$/.exec(text)?.[1]);
 
 const AGREEMENTS: Readonly<Record<string, () => unknown>> = {
-  'a pod gets requests by readiness on their port': () =>
+  'readiness on the HTTP port decides whether a pod gets requests': () =>
     expect(probed(container.readinessProbe)).to.equal('/health/ready http'),
-  'a pod is restarted by liveness on the admin port': () =>
+  'liveness on the admin port decides whether a pod is restarted': () =>
     expect(probed(container.livenessProbe)).to.equal('/health/live admin'),
-  'a pod has started by liveness on the admin port': () =>
+  'liveness on the admin port decides whether a pod has started': () =>
     expect(probed(container.startupProbe)).to.equal('/health/live admin'),
-  'the port of the pod is that of the image': () =>
+  'the pod has the same port as the image': () =>
     expect(portOf('http')).to.equal(Number(found('Dockerfile', /\bPORT=(\d+)/))),
-  'the port of the image is exposed': () =>
+  'the image exposes its port': () =>
     expect(found('Dockerfile', /^EXPOSE (\d+)$/m)).to.equal(found('Dockerfile', /\bPORT=(\d+)/)),
-  'the admin port of the pod is that of its setting': () =>
+  'the admin port of the pod equals its ADMIN_PORT': () =>
     expect(portOf('admin')).to.equal(setting('ADMIN_PORT')),
-  'the user of the pod is that of the image': () =>
+  'the pod runs as the user of the image': () =>
     expect(template.spec.securityContext.runAsUser).to.equal(
       Number(found('Dockerfile', /^USER (\d+):/m)),
     ),
-  'the grace period of the pod is above its drain': () =>
+  'the grace period of the pod is longer than its drain': () =>
     expect(1000 * template.spec.terminationGracePeriodSeconds).to.be.above(
       setting('SHUTDOWN_TIMEOUT_MS'),
     ),
-  'a failing probe of the pod is noticed within its notice': () =>
+  'a failing probe of the pod is noticed within its SHUTDOWN_NOTICE_MS': () =>
     expect(
       1000 * container.readinessProbe.periodSeconds * container.readinessProbe.failureThreshold,
     ).to.be.at.most(setting('SHUTDOWN_NOTICE_MS')),
-  'the Service has the pods': () =>
+  'the Service selects the pods': () =>
     expect([
       service.spec.selector,
       service.spec.ports.map(({ targetPort }) => targetPort),
     ]).to.deep.equal([template.metadata.labels, ['http']]),
-  'the disruption budget has the pods': () =>
+  'the disruption budget selects the pods': () =>
     expect(budget.spec.selector.matchLabels).to.deep.equal(template.metadata.labels),
-  'the tag for Kubernetes is the version': () =>
+  'the image tag for Kubernetes is the version of the package': () =>
     expect(found('deploy/kubernetes/kustomization.yaml', /newTag: (\S+)/)).to.equal(
       manifest.version,
     ),
-  'the grace period of compose is above the drain': () =>
+  'the grace period of compose is longer than the drain': () =>
     expect(1000 * seconds(compose.services['plants']!.stop_grace_period)).to.be.above(
       defaultOf('SHUTDOWN_TIMEOUT_MS'),
     ),
-  'the grace period of systemd is above the drain': () =>
+  'the grace period of systemd is longer than the drain': () =>
     expect(
       1000 * Number(found('deploy/systemd/plant-store.service', /^TimeoutStopSec=(\d+)$/m)),
     ).to.be.above(defaultOf('SHUTDOWN_TIMEOUT_MS')),
-  'the open files of systemd are above the connections': () =>
+  'systemd allows more open files than connections': () =>
     expect(Number(found('deploy/systemd/plant-store.service', /^LimitNOFILE=(\d+)$/m))).to.be.above(
       defaultOf('MAX_CONNECTIONS') + 128,
     ),
   'HAProxy checks readiness': () =>
     expect(found('deploy/haproxy.cfg', /option httpchk GET (\S+)/)).to.equal('/health/ready'),
-  'HAProxy notices a failing check within the notice': () =>
+  'HAProxy notices a failing check within a second': () =>
     expect(
       Number(found('deploy/haproxy.cfg', /check inter (\d+)ms/)) *
         Number(found('deploy/haproxy.cfg', /\bfall (\d+)/)),
@@ -151,11 +151,11 @@ const AGREEMENTS: Readonly<Record<string, () => unknown>> = {
     expect(1000 * Number(found('deploy/haproxy.cfg', /timeout server (\d+)s/))).to.be.above(
       defaultOf('STORE_TIMEOUT_MS'),
     ),
-  'a write is on the disk of Redis before it is acknowledged': () =>
+  'Redis writes to its disk before it acknowledges a write': () =>
     expect(
       read('deploy/redis/redis.conf').match(/^(?:appendonly|appendfsync|maxmemory-policy) .*$/gm),
     ).to.deep.equal(['appendonly yes', 'appendfsync always', 'maxmemory-policy noeviction']),
-  'the build has the files of Swagger UI that are served': () =>
+  'the build contains the files of Swagger UI that are served': () =>
     expect(
       [...read('src/adapters/http/routes/meta.ts').matchAll(/published\('([^']+)'\)/g)]
         .map(([, file]) => file)
@@ -166,15 +166,16 @@ const AGREEMENTS: Readonly<Record<string, () => unknown>> = {
               .includes(file!),
         ),
     ).to.deep.equal([]),
-  'the package has what its pages link to': () =>
+  'the package contains each file that its pages link to': () =>
     expect(linkedFiles().filter((file) => !existsSync(file) || !isPacked(file))).to.deep.equal([]),
-  'the package has its build, files of deployment, pages and start': () =>
+  'the package contains the build, the files of deployment, the pages and the start script': () =>
     expect(manifest.files).to.include.members(['dist', 'deploy', 'docs', 'scripts/run.sh']),
-  'the time of PlantStoreSlow is the bound of a bucket, between which Prometheus guesses': () =>
-    expect(read('src/adapters/metrics/index.ts').match(/(?<=[[ ])[\d.]+(?=[\],])/g)).to.include(
-      found('deploy/prometheus/alerts.yaml', /histogram_quantile[^>]*\)\) > ([\d.]+)/),
-    ),
-  'the page of the HTTP interface has each failure, whose number no other failure has': () =>
+  'the threshold of PlantStoreSlow is the bound of a bucket, because Prometheus guesses in between':
+    () =>
+      expect(read('src/adapters/metrics/index.ts').match(/(?<=[[ ])[\d.]+(?=[\],])/g)).to.include(
+        found('deploy/prometheus/alerts.yaml', /histogram_quantile[^>]*\)\) > ([\d.]+)/),
+      ),
+  'the page of the HTTP interface lists the number of each failure': () =>
     expect([
       ...new Set(
         [...read(HTTP_PAGE).matchAll(/^\| \d{3} \| ([\d, ]+) \|/gm)].flatMap(([, numbers]) =>
@@ -182,19 +183,19 @@ const AGREEMENTS: Readonly<Record<string, () => unknown>> = {
         ),
       ),
     ]).to.have.members(Object.values(FAILURES).map(({ error }) => error)),
-  'the page of the HTTP interface has each operation of a user': () =>
+  'the page of the HTTP interface lists each operation of a user': () =>
     expect(read(HTTP_PAGE).match(/(?<=`)[A-Z]+ \/[^?\s`]*/g)).to.include.members(
       OPERATIONS.filter(({ needsUser }) => needsUser).map(
         ({ method, path }) => `${method.toUpperCase()} ${path}`,
       ),
     ),
-  'the package runs on the libraries that were asked for': () =>
+  'the package depends on the libraries that decision record 4 calls given': () =>
     expect(Object.keys(manifest.dependencies)).to.include.members(
       found('docs/decisions/0004-dependencies.md', /^\*\*(.*) are given\*\*/m).split(/, | and /),
     ),
-  'the lock file allows the same Node': () =>
+  'the lock file allows the same Node versions as the package': () =>
     expect(lock.packages['']!.engines.node).to.equal(manifest.engines.node),
-  'README names the oldest Node of each line': () =>
+  'README names the oldest Node version of each release line': () =>
     expect(
       found('README.md', /; Node (\d[^;]*),/)
         .match(/\d+(?:\.\d+)?/g)!
@@ -202,6 +203,6 @@ const AGREEMENTS: Readonly<Record<string, () => unknown>> = {
     ).to.deep.equal(manifest.engines.node.match(/\d+(?:\.\d+)?/g)),
 };
 
-describe('The files of deployment, package, build and pages agree', () => {
+describe('The files of deployment, package, build and pages agree:', () => {
   for (const [what, expectIt] of Object.entries(AGREEMENTS)) it(what, () => void expectIt());
 });

@@ -72,7 +72,7 @@ const FAILURES: readonly (readonly [alert: string, by: number, series: string, s
 describePrograms({ promtool: 'prometheus' }, 'The alerts', () => {
   const path = temporaryDirectory();
 
-  it('fire in time, each at its failures alone, and none while all is well', async () => {
+  it('fire in time, each only for its own failures, and none while the service is healthy', async () => {
     const expr = 'count by (alertname) (ALERTS{alertstate="firing"})';
     const sampleOf = (alert: string) => ({ labels: `{alertname="${alert}"}`, value: 1 });
     const firing = (series: typeof WELL, minute: number, ...alerts: string[]) => ({
@@ -93,7 +93,7 @@ describePrograms({ promtool: 'prometheus' }, 'The alerts', () => {
     expect(FAILURES.map(([alert]) => alert)).to.include.members(rules.map(({ alert }) => alert));
   });
 
-  it('use metrics of the service, and are in the page', async () => {
+  it('use only metrics of the service, and are listed in docs/operations.md', async () => {
     const metrics = new Metrics([], [], '');
     const none = () => 0;
     metrics.watch({

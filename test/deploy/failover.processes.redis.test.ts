@@ -189,7 +189,7 @@ describePrograms(
 
     for (const hasFiles of [true, false])
       for (const first of ['the old', 'the new'])
-        it(`loses nothing if ${first} primary is rebooted, then the other: files ${hasFiles}`, async () => {
+        it(`loses nothing if ${first} primary is rebooted before the other, with files: ${hasFiles}`, async () => {
           await startBoth(hasFiles);
           const followed = await follow('redis');
           expect(followed.code, followed.error).to.equal(hasFiles ? 0 : 1);
@@ -204,7 +204,7 @@ describePrograms(
           await expectNothingLost();
         });
 
-    it('leaves the primary as it is if the replica does not get all writes in time', async () => {
+    it('does not change the primary if the replica does not get all writes in time', async () => {
       await startBoth(true);
       NEW.signal('SIGSTOP');
       // Only the frozen replica lacks it.
@@ -216,7 +216,7 @@ describePrograms(
       expect(await names(OLD)).to.deep.equal(acknowledged);
     });
 
-    it('makes a further replica follow the new primary, also after a reboot', async () => {
+    it('makes a further replica follow the new primary, even after a reboot', async () => {
       await startBoth(true);
       const third = await start(true, OLD);
       expect(await follow('redis')).to.include({ code: 0 });
@@ -227,7 +227,7 @@ describePrograms(
       await expectNothingLost();
     });
 
-    it('makes a replica the primary if the primary is gone, which follows it when it is back', async () => {
+    it('makes a replica the primary if the primary is gone, and lets that one follow it when it is back', async () => {
       await startBoth(true);
       await write(OLD, '1');
       await OLD.stop('SIGKILL');

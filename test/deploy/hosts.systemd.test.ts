@@ -15,7 +15,7 @@ describePrograms({ 'systemd-analyze': 'systemd' }, UNIT, () => {
   const unit = readFileSync(UNIT, 'utf8');
   const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)![1]!;
 
-  it('is a unit that systemd accepts, and exposes little', async () => {
+  it('is accepted by systemd, which rates its exposure as low', async () => {
     // With a program that exists.
     writeFileSync(
       path('plant-store.service'),
@@ -48,7 +48,7 @@ describePrograms({ 'systemd-analyze': 'systemd' }, UNIT, () => {
 });
 
 describePrograms({ promtool: 'prometheus' }, 'deploy/prometheus/prometheus.yaml', () => {
-  it('is a configuration that Prometheus accepts, with the job and the timeout that the alerts expect', async () => {
+  it('is accepted by Prometheus, with the job of the alerts and a timeout longer than that of the store', async () => {
     await run('promtool', ['check', 'config', 'deploy/prometheus/prometheus.yaml']);
     const { scrape_configs } = parse(readFileSync('deploy/prometheus/prometheus.yaml', 'utf8')) as {
       scrape_configs: readonly { job_name: string; scrape_timeout: string }[];

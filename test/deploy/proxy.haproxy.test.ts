@@ -85,7 +85,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     for (const server of servers.splice(0)) server.close().closeAllConnections();
   });
 
-  it('serves the service, answers for it if none is ready, and logs the id of each request', async () => {
+  it('forwards requests, answers them itself if no instance is ready, and logs the ID of each request', async () => {
     const port = await freePort();
     const service = await startWatched({
       PORT: String(port),
@@ -103,7 +103,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     await until(() => proxy.out.includes('"requestId":"mine","method":"GET","status":200'));
   });
 
-  it('repeats a list at another instance, and no write', async () => {
+  it('repeats a list on another instance, but no write', async () => {
     await start(await fake(), await fake());
     for (status of [503, 0])
       for (const [method, calls] of Object.entries({ POST: 1, DELETE: 1, GET: 3 })) {
@@ -115,7 +115,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
       }
   });
 
-  it('closes a connection without a response or a log line if an instance breaks a used one off', async () => {
+  it('closes a reused connection without a response or a log line if the instance breaks it off', async () => {
     await start(await fake());
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const again = async (id: string) => {
@@ -158,7 +158,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     expect(used).to.have.length(2);
   });
 
-  it('refuses the user of a JWT by the line of docs/runbook.md', async () => {
+  it('refuses the user of a JWT with the line of docs/runbook.md', async () => {
     const [, deny] = /`(http-request deny [^`]+)`/.exec(readFileSync('docs/runbook.md', 'utf8'))!;
     refused = deny!;
     await start(await fake());
@@ -168,7 +168,7 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
     expect([await statusOf('alice'), await statusOf('bob')]).to.deep.equal([429, 200]);
   });
 
-  it('has the bodies of the service', () => {
+  it('answers errors with the same bodies as the service', () => {
     const texts = execSync('cat deploy/haproxy.cfg deploy/haproxy-errors/*', { encoding: 'utf8' });
     expect(Object.values(FAILURES).map(bodyOf)).to.include.members(texts.match(/\{"error".*?\}/g)!);
   });

@@ -123,7 +123,7 @@ describeOwnRedis(
       () => Promise<unknown>,
       string | (() => unknown),
     ])[])
-      it(`ends it, even after a restart: ${finding}, ${remedy === ERASE ? 'erase' : 'correct it'}`, async () => {
+      it(`ends it, even after a restart: ${finding}, by ${remedy === ERASE ? 'erasing' : 'correcting'}`, async () => {
         await provoke();
         await until(() => opened.status().findings[finding]);
         if (typeof remedy === 'string') await follow(remedy);

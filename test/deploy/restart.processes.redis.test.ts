@@ -57,7 +57,7 @@ describeOwnRedis('What a restart of Redis forgets, by docs/operations.md,', (sta
       if (forgotten === 'bob' && last !== 'ACL SAVE') expect(await answer()).not.to.contain('bob');
     });
 
-  it('is not the append-only file that the recipe turns on; a new one in the file starts empty', async () => {
+  it('is all data if only the configuration file turns on the append-only file, unlike the recipe', async () => {
     const redis = await start('appendfsync always');
     await redis.admin.set('plant-store:id', 'one');
     await redis.admin.save();
@@ -74,7 +74,7 @@ describeOwnRedis('What a restart of Redis forgets, by docs/operations.md,', (sta
     expect(await careless.admin.dbsize()).to.equal(0);
   });
 
-  it('is refused by a server without a file, and overruled by an argument', async () => {
+  it('is a setting for which there is no configuration file, or that an argument overrides', async () => {
     const bare = await startRedis();
     expect((await follow('restart', bare)).error).to.contain('without a config file');
     writeFileSync(path('redis.conf'), '');
@@ -85,7 +85,7 @@ describeOwnRedis('What a restart of Redis forgets, by docs/operations.md,', (sta
     expect(await redis.admin.config('GET', 'maxmemory')).to.include('2147483648');
   });
 
-  it('is not a password that was rotated; connections that are logged in stay so', async () => {
+  it('is not the rotation of a password, which leaves connections logged in', async () => {
     const redis = await start('user plant-store on >old-password ~plant-store:* +@all');
     const urlOf = (password: string) => redis.url.replace('//', `//plant-store:${password}@`);
     const before = plainClient(urlOf('old-password'));

@@ -108,7 +108,7 @@ describeOwnRedis(
       return file;
     }
 
-    it('back up a running Redis, restore it beside, and let Redis use it', async () => {
+    it('back up a running Redis, restore the backup to a new folder, and let Redis use that', async () => {
       const old = aBackup();
       expect(await follow('backup', { BACKUP_KEEP: '1' })).to.include(DONE);
       expect(backups()).to.have.length(1).and.not.include(old);
@@ -127,7 +127,7 @@ describeOwnRedis(
       );
     });
 
-    it('restore a copy of the append-only file, which may end within an append', async () => {
+    it('restore a copy of the append-only file, even if it ends within an append', async () => {
       fs.cpSync(await dataOf(), path('copy'), { recursive: true });
       const tear = `printf '*3\\r\\n$4\\r\\nXA' >>$(ls ${path('copy')}/appendonlydir/*.incr.aof)`;
       const restored = run(`${tear}; sh deploy/redis.sh ${restore(path('copy'))}`, settings).ended;
@@ -147,7 +147,7 @@ describeOwnRedis(
       backup: ['redis-cli --rdb', 'sync'],
     }))
       for (const step of [...COPYING, ...steps])
-        it(`keep the earlier backups and make nothing if ${step} fails in ${task}`, async () => {
+        it(`keep earlier backups and leave nothing behind if ${step} fails during ${task}`, async () => {
           const before = aBackup();
           const [tool = '', ...args] = step.split(' ');
           const once = path('shims/once');
@@ -162,7 +162,7 @@ describeOwnRedis(
           expect(fs.readdirSync(path('.')).join()).not.to.contain('restored');
         });
 
-    it('refuse a user without the right, another store, a damaged backup, and what exists', async () => {
+    it('refuse a user without the right, a different store, a damaged backup, and an existing target', async () => {
       await stops(backup(), 'OPERATOR_URL is missing\\n$', { OPERATOR_URL: '' });
       await stops(backup(), 'no copy', as('admin'));
       await stops(backup(), 'events verify refuses', { REDIS_STORE_ID: '1'.repeat(32) });
@@ -195,7 +195,7 @@ describeOwnRedis(
       return entries.map((each) => each.map(([id]) => id.replace('-0', '')).join(' '));
     }
 
-    it('find the key of a stream that cannot be read, and repair it from a backup, again and again', async () => {
+    it('find the key of a stream that cannot be read, and repair it from a backup, even repeatedly', async () => {
       const copy = await startRedis();
       await copy.admin.restore(KEY, 0, await redis.admin.dumpBuffer(KEY));
       await copy.admin.zadd('plant-store:{39}:index', 1, 'plants/alice');
@@ -224,7 +224,7 @@ describeOwnRedis(
       expect(await versions()).to.deep.equal(['1 2 3', '2 3', '1 3']);
     });
 
-    it('repair a stream by a copy of its good part, if another program added entries, again and again', async () => {
+    it('repair a stream with entries of another program by a copy of its good part, even repeatedly', async () => {
       const PATH = `${path('shims')}:${compiled()}/bin:${process.env.PATH!}`;
       const mend = async (time: string) => {
         shim('date', `echo ${time}; exit`);
@@ -244,7 +244,7 @@ describeOwnRedis(
       await write(1);
     });
 
-    it('erase a user, also from the append-only file', async () => {
+    it('erase a user, even from the append-only file', async () => {
       const grep = `grep -rq Fern ${await dataOf()}/appendonlydir`;
       expect(await follow('erase', { ERASED: 'alice' })).to.include(DONE);
       expect(await run(grep).ended).to.include({ code: 0 });
@@ -258,7 +258,7 @@ describeOwnRedis(
       expect(await follow('disk verify')).to.include({ code: 1 });
     });
 
-    it('fail over by a Sentinel, which writes the new roles into the files', async () => {
+    it('fail over with a Sentinel, which writes the new roles into the configuration files', async () => {
       const start = (name: string, line = '') => {
         fs.writeFileSync(path(name), line);
         return startRedis(path(name));
@@ -280,7 +280,7 @@ describeOwnRedis(
       }
     });
 
-    it('find requests in the log, replace an instance by one of another version, and show its size', async () => {
+    it('find requests in the log, replace an instance with a different version, and show its sizing', async () => {
       const [PORT, ADMIN_PORT] = [String(await freePort()), String(await freePort())];
       const NEW = compiled();
       const instance = { PORT, ADMIN_PORT, NEW, AUTH_TOKENS: 'alice:a-token-of-alice' };

@@ -18,7 +18,7 @@ describePrograms({ 'redis-server': 'redis-server' }, 'deploy/redis/start.sh', ()
       encoding: 'utf8',
     });
 
-  it('has the users of the pages, with the same rights', () => {
+  it('creates the users of the pages, with the same rights', () => {
     // In place of Redis: prints its configuration.
     writeFileSync(path('redis-server'), '#!/bin/sh\ncat\n', { mode: 0o755 });
     const { stdout } = run({ PATH: `${path('.')}:${process.env.PATH}` });
@@ -29,7 +29,7 @@ describePrograms({ 'redis-server': 'redis-server' }, 'deploy/redis/start.sh', ()
     expect(stdout).to.contain(`user plant-store-operator on >${REDIS_OPERATOR_PASSWORD} `);
   });
 
-  it('refuses passwords that are short, or that cannot stand in a URL', () => {
+  it('refuses passwords that are too short, or that a URL cannot contain', () => {
     for (const [environment, why] of [
       [{ REDIS_PASSWORD: 'only-15-letters' }, 'REDIS_PASSWORD must have at least 16 characters'],
       [{ REDIS_OPERATOR_PASSWORD: 'p@ssword-of-many-letters' }, 'only letters, digits'],
@@ -41,7 +41,7 @@ describePrograms({ 'redis-server': 'redis-server' }, 'deploy/redis/start.sh', ()
 describe('compose.yaml and deploy/kubernetes', () => {
   const path = temporaryDirectory();
 
-  it('have settings that the service accepts, and the id of the store', () => {
+  it('have settings that the service accepts, including the id of the store', () => {
     type Compose = { services: { plants: { environment: Record<string, string> } } };
     type Deployment = {
       spec: { template: { spec: { containers: [{ env: { name: string; value?: string }[] }] } } };

@@ -128,7 +128,7 @@ describe('docs/examples', function () {
     });
   });
 
-  it('keep the contract in SQLite, and let the commands of the service use it', () => {
+  it('satisfy the contract with SQLite, and let the commands of the service use that store', () => {
     expect(project.run(`${NODE} ${test} dist/sqlite-store/contract.test.js`)).to.match(PASSED);
     const settings = {
       EVENT_STORE: './dist/sqlite-store/store.js',

@@ -21,7 +21,7 @@ describe("The README's first minute", () => {
     await service.exitCode();
   });
 
-  it('is a tour whose commands have the output that it shows', () => {
+  it('is a tour whose commands print what the page shows', () => {
     const url = (text: string) => text.replaceAll('http://127.0.0.1:3000', service.url);
     const [, TOKEN] = /development token: ?([\w-]+)/i.exec(service.output)!;
     const env = { ...process.env, TOKEN };
@@ -34,7 +34,7 @@ describe("The README's first minute", () => {
 });
 
 describeOwnRedis('The sessions of docs/command-line.md', (startRedis) => {
-  it('have the outputs that they show', async () => {
+  it('print what the page shows', async () => {
     const project = newProject('session');
     const settings = { EVENT_STORE: 'redis', REDIS_URL: (await startRedis()).url };
     play('console session', (script) => project.run(`exec 2>&1\n${script}`, settings));
@@ -60,7 +60,7 @@ describe('The code of docs/library.md', function () {
   it('runs', () => void project.run('mocha --no-config dist/mocha.js && node dist/program.js'));
 
   describeOwnRedis('and its bank', (startRedis) => {
-    it('has the answers that the page shows', async () => {
+    it('gives the answers that the page shows', async () => {
       const { url } = await startRedis();
       const port = await freePort();
       project.run(`sed -i 's/listen(3001,/listen(${port},/' server.ts`);

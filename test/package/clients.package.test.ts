@@ -116,7 +116,7 @@ const TSCONFIG = {
 /** Node 20 has no JSON.rawJSON. */
 const POLYFILL = 'rawJSON' in JSON ? '' : "import 'core-js/actual/json/raw-json.js';\n";
 
-describe('With the tools that it names, docs/clients.md', function () {
+describe('docs/clients.md, with the tools that it names,', function () {
   this.timeout(300_000);
   let folder: string;
   let service: WatchedService;
@@ -172,7 +172,7 @@ describe('With the tools that it names, docs/clients.md', function () {
   afterEach(() => Promise.all([2n ** 53n, 2n ** 53n + 1n].map((id) => user.delete(id))));
 
   for (const [name, { generate, program }] of Object.entries(GENERATORS))
-    it(`makes a client by ${name} that compiles strictly, and sends an id beyond 2^53 exactly`, async () => {
+    it(`makes a client with ${name} that compiles strictly, and sends an id beyond 2^53 exactly`, async () => {
       await user.create(2 ** 53, 'Moss');
       const { write, cwd } = newProject(name);
       const tsconfig = {
@@ -188,7 +188,7 @@ describe('With the tools that it names, docs/clients.md', function () {
       expect(await user.names()).to.deep.equal(['Moss']);
     });
 
-  it('creates a plant by create.js, once, whose first response is lost, and lists all by list.js', async () => {
+  it('creates a plant once with create.js even if a response is lost, and lists all with list.js', async () => {
     await user.create(2 ** 53, 'Moss');
     const proxy = await TcpProxy.to({ port: Number(new URL(service.url).port) });
     const lost = proxy.loseReply((request) => request.includes('POST'), 'cut');
@@ -209,7 +209,7 @@ describe('With the tools that it names, docs/clients.md', function () {
     await proxy.close();
   });
 
-  it('makes requests for Postman that the service accepts as they are', async () => {
+  it('makes requests for Postman that the service accepts without a change', async () => {
     const { cwd } = newProject('postman');
     await run(`curl -s ${service.url}/openapi.json >openapi.json`, cwd);
     await run(theBlock('sh postman').replace('npx openapi-to-postmanv2', 'openapi2postmanv2'), cwd);
@@ -239,7 +239,7 @@ describe('With the tools that it names, docs/clients.md', function () {
     });
   });
 
-  it('has a document in which redocly and spectral find nothing', async () => {
+  it('uses an OpenAPI document in which redocly and spectral find no problem', async () => {
     await run(`curl -s ${service.url}/openapi.json >openapi.json`);
     const { totals } = JSON.parse(await run('redocly lint --format json openapi.json')) as {
       readonly totals: { readonly errors: number; readonly warnings: number };

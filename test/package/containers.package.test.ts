@@ -97,7 +97,7 @@ describeDocker('The image', () => {
     expect(await shell).to.contain('executable file not found');
   });
 
-  it('serves as docs/operations.md starts it, not as root, on a read-only file system, until SIGTERM', async () => {
+  it('serves as in docs/operations.md, not as root, on a read-only file system, until SIGTERM', async () => {
     const [command = '', ...args] = RUN.replace(':3000:3000', '::3000').split(' ');
     const id = await docker(command, '--detach', '--cap-drop', 'ALL', ...args);
     containers.push(id);
@@ -111,14 +111,14 @@ describeDocker('The image', () => {
   });
 
   for (const [where, options] of Object.entries({
-    'a port that it chooses itself': ['--env', 'PORT=0'],
-    'a process with NODE_OPTIONS': ['--env', 'NODE_OPTIONS=--max-old-space-size=100'],
+    'on a port that it chooses itself': ['--env', 'PORT=0'],
+    'with NODE_OPTIONS': ['--env', 'NODE_OPTIONS=--max-old-space-size=100'],
   }))
-    it(`is healthy on ${where}`, async () => {
+    it(`is healthy ${where}`, async () => {
       await start(...options);
     });
 
-  it('is the command line, and reports a wrong configuration', async () => {
+  it('runs the command line, and reports a wrong configuration', async () => {
     expect(await docker('run', '--rm', NAME, 'events', '--help')).to.contain('verify');
     const wrong = docker('run', '--rm', '--env', 'PORT=many', '--env', 'EVENT_STORE=memory', NAME);
     expect(await wrong.catch(String)).to.contain('PORT');

@@ -75,7 +75,7 @@ describe('The tarball of npm pack, installed into an empty project', function ()
     expect(await run(process.execPath, [`out/${file}.js`], at('project'))).to.equal('true\n');
   }
 
-  it('has types and code for every entry point, without a package that docs/library.md does not name', async () => {
+  it('contains types and code for each entry point, and needs only packages that docs/library.md names', async () => {
     expect(Object.values(PEERS)).to.have.members(Object.keys(MANIFEST.peerDependencies));
     await importAll(
       'alone',
@@ -90,7 +90,7 @@ describe('The tarball of npm pack, installed into an empty project', function ()
   after(() => fs.rmSync(folder, { recursive: true }));
 
   for (const [name, options] of Object.entries(RESOLUTIONS))
-    it(`compiles and runs the lines of README, resolved as by ${name}`, async () => {
+    it(`compiles and runs the code of README with the module resolution of ${name}`, async () => {
       const [, lines] = /```ts\n([^]*?)```/.exec(fs.readFileSync('README.md', 'utf8'))!;
       fs.writeFileSync(at('project', `${name}.ts`), lines!);
       await compile(`${name}.ts`, options);
