@@ -2,14 +2,14 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { theBlock } from '../docs/samples';
-import { type RedisServer, describeOwnRedis } from '../support/redis';
+import { type RedisServer, describeRedis } from '../support/redis';
 import { disconnect, plainClient } from '../support/redis/server';
 import { compiledCli } from '../support/service-process';
 import { temporaryDirectory } from '../support/temporary-directory';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-describeOwnRedis('What a restart of Redis forgets, by docs/operations.md,', (startRedis) => {
+describeRedis('What a restart of Redis forgets, by docs/operations.md,', (startRedis) => {
   const run = compiledCli();
   const path = temporaryDirectory();
 

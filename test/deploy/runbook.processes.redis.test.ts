@@ -9,7 +9,7 @@ import { theBlock } from '../docs/samples';
 import { compiled } from '../support/compiled';
 import { compiledCli } from '../support/service-process';
 import { encoded, ferns, plantStreamOf } from '../support/given';
-import { type RedisServer, describeOwnRedis } from '../support/redis';
+import { type RedisServer, describeRedis } from '../support/redis';
 import { freePort } from '../support/redis/free-port';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
@@ -20,7 +20,7 @@ import { usersOfPages } from './users';
 const KEY = 'plant-store:{39}:plants/alice:events';
 const DONE = { code: 0 };
 
-describeOwnRedis(
+describeRedis(
   'The commands of docs/runbook.md, as the Redis users that it names,',
   (startRedis) => {
     const run = compiledCli();

@@ -7,7 +7,7 @@ import { openRedisEventStore } from '../../src/adapters/redis';
 import { BEGINNING, type EventStore, streamOf } from '../../src/event-sourcing';
 import { describePostgres, query } from '../support/postgres';
 import { pendingIf } from '../support/programs';
-import { describeOwnRedis } from '../support/redis';
+import { describeRedis } from '../support/redis';
 import { TestProcess } from '../support/service-process';
 import { until } from '../support/until';
 import { type Project, newProject } from './samples';
@@ -62,7 +62,7 @@ describe('docs/examples', function () {
     });
   });
 
-  describeOwnRedis('on Redis', (startRedis) => {
+  describeRedis('on Redis', (startRedis) => {
     it('pass their tests', async () => {
       const { url, admin } = await startRedis();
       expect(project.run(withStore, { REDIS_URL: url })).to.match(PASSED);

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { describeOwnRedis } from '../support/redis';
+import { describeRedis } from '../support/redis';
 import { freePort } from '../support/redis/free-port';
 import { ServiceProcess } from '../support/service-process';
 import { BLOCKS, type Project, newProject, play, theBlock } from './samples';

@@ -1,13 +1,13 @@
 import { expect } from 'chai';
 import { HttpClient } from '../support/client';
 import { metricOf, metricsOf } from '../support/metrics';
-import { type RedisServer, describeOwnRedis, startReplicated } from '../support/redis';
+import { type RedisServer, describeRedis, startReplicated } from '../support/redis';
 import { plantStreamOf } from '../support/given';
 import { openedPerTest } from '../adapters/redis/opened';
 import { until } from '../support/until';
 import { servicesPerTest } from '../support/watched-service';
 
-describeOwnRedis('plant_store_event_store_available', (startRedis) => {
+describeRedis('plant_store_event_store_available', (startRedis) => {
   const start = servicesPerTest();
   const SETTINGS = ['--min-replicas-to-write', '1', '--min-replicas-max-lag', '1'];
 
@@ -46,7 +46,7 @@ describeOwnRedis('plant_store_event_store_available', (startRedis) => {
   });
 });
 
-describeOwnRedis('A user whose writes Redis refuses', (startRedis) => {
+describeRedis('A user whose writes Redis refuses', (startRedis) => {
   const start = servicesPerTest();
   let redis: RedisServer;
 
@@ -70,7 +70,7 @@ describeOwnRedis('A user whose writes Redis refuses', (startRedis) => {
     });
 });
 
-describeOwnRedis('plant_store_lost_histories_total', (startRedis) => {
+describeRedis('plant_store_lost_histories_total', (startRedis) => {
   const start = servicesPerTest();
   const open = openedPerTest();
 

@@ -10,7 +10,7 @@ import { AUDIENCE, ISSUER, SECRET, signed, signingKey } from '../adapters/auth/s
 import { JwksServer } from '../adapters/auth/jwks-server';
 import { HttpClient } from '../support/client';
 import { metricOf } from '../support/metrics';
-import { describeRedis } from '../support/redis';
+import { type RedisServer, describeRedis } from '../support/redis';
 import { freePort } from '../support/redis/free-port';
 import { rejection } from '../support/rejection';
 import { SlowStore } from '../support/served';
@@ -23,10 +23,12 @@ import { type WatchedService, startWatched } from '../support/watched-service';
 type Environment = Readonly<Record<string, string>>;
 type Name = (typeof variables)[number]['name'];
 
-describeRedis('The setting', (redis) => {
+describeRedis('The setting', (startRedis) => {
   const path = temporaryDirectory();
   const ends: (() => unknown)[] = [];
+  let redis: RedisServer;
   let prefix = 0;
+  before(async () => void (redis = await startRedis()));
   afterEach(async () => {
     for (const end of ends.splice(0)) await end();
   });
@@ -40,7 +42,7 @@ describeRedis('The setting', (redis) => {
     start({
       EVENT_STORE: 'redis',
       REDIS_URL: redis.url,
-      REDIS_KEY_PREFIX: `${redis.prefix}:${++prefix}`,
+      REDIS_KEY_PREFIX: `store-${++prefix}`,
       ...environment,
     });
   const statusOf = async ({ url }: WatchedService, token?: string) =>
@@ -133,9 +135,7 @@ describeRedis('The setting', (redis) => {
     },
     async REDIS_CLUSTER_NODES() {
       const { address, sent } = await serverThatSays('-ERR odd');
-      // Without the password of the shared Redis, because the refusal of AUTH would end the
-      // connection.
-      void onRedis({ REDIS_URL: `redis://${address}`, REDIS_CLUSTER_NODES: address });
+      void onRedis({ REDIS_CLUSTER_NODES: address });
       await sent('SLOTS');
     },
     async REDIS_SENTINELS() {
@@ -149,7 +149,7 @@ describeRedis('The setting', (redis) => {
       await sent('gardens');
     },
     async REDIS_KEY_PREFIX() {
-      const REDIS_KEY_PREFIX = `${redis.prefix}:odd`;
+      const REDIS_KEY_PREFIX = 'odd';
       const { url } = await onRedis({ REDIS_KEY_PREFIX });
       await new HttpClient(url).plants([1, 'Fern']);
       expect(await redis.admin.keys(`${REDIS_KEY_PREFIX}:{*}:plants/alice:events`)).to.have.length(
@@ -159,7 +159,7 @@ describeRedis('The setting', (redis) => {
     async REDIS_WAIT_REPLICAS() {
       // A store accepts no writes before it has an id, which that many replicas would have to
       // confirm, too.
-      const REDIS_KEY_PREFIX = `${redis.prefix}:waiting`;
+      const REDIS_KEY_PREFIX = 'waiting';
       await onRedis({ REDIS_KEY_PREFIX });
       const { url } = await onRedis({
         REDIS_KEY_PREFIX,
@@ -169,7 +169,7 @@ describeRedis('The setting', (redis) => {
       expect(await new HttpClient(url).create(1, 'Fern')).to.include({ status: 503, error: 50301 });
     },
     async REDIS_STORE_ID() {
-      const REDIS_KEY_PREFIX = `${redis.prefix}:other`;
+      const REDIS_KEY_PREFIX = 'other';
       await onRedis({ REDIS_KEY_PREFIX });
       const REDIS_STORE_ID = '11111111-1111-4111-8111-111111111111';
       expect(String(await rejection(onRedis({ REDIS_KEY_PREFIX, REDIS_STORE_ID })))).to.contain(

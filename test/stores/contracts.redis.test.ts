@@ -7,14 +7,7 @@ import {
   snapshotStoreContract,
   streamIndexContract,
 } from '../../src/testing';
-import {
-  type RedisServer,
-  type SharedRedis,
-  describeOwnRedis,
-  describeRedis,
-  formCluster,
-  startReplicated,
-} from '../support/redis';
+import { type RedisServer, describeRedis, formCluster, startReplicated } from '../support/redis';
 import { TcpProxy } from '../support/tcp-proxy';
 import { until } from '../support/until';
 
@@ -25,14 +18,14 @@ interface StoreOptions extends Omit<ContractOptions, 'pageSize'> {
   /** Opens a different store of the same servers with these options. */
   readonly beside?: () => Partial<RedisOptions>;
   /** A plain client, to damage a snapshot. */
-  readonly admin?: () => SharedRedis['admin'];
+  readonly admin?: () => RedisServer['admin'];
 }
 
 const SHARED = { durable: true, shared: true, erases: true, timeoutMs: 40_000 };
 
 function casesOf({
   redis,
-  beside = () => ({ keyPrefix: `${redis().keyPrefix ?? 'plant-store'}-beside` }),
+  beside = () => ({ keyPrefix: 'plant-store-beside' }),
   admin,
   pageSize,
   ...options
@@ -54,11 +47,7 @@ function casesOf({
   const open = () => openWith();
   const openBeside = () => openWith(beside());
   const damage = async (stream: Parameters<Keys['of']>[0]) => {
-    await admin!().hset(
-      new Keys(redis().keyPrefix ?? 'plant-store').of(stream).snapshot,
-      '1',
-      'damaged',
-    );
+    await admin!().hset(new Keys('plant-store').of(stream).snapshot, '1', 'damaged');
   };
   return {
     'an event store': eventStoreContract(open, { ...SHARED, ...options, pageSize }),
@@ -79,18 +68,20 @@ function satisfies(contracts: Record<string, ContractCase[]>): void {
     });
 }
 
-describeRedis('One Redis', (redis) => {
+describeRedis('One Redis', (startRedis) => {
+  let server: RedisServer;
+  before(async () => void (server = await startRedis()));
   for (const pageSize of [1, 1000])
     describe(`with pages of ${pageSize}`, () => {
-      const options = () => ({ url: redis.url, keyPrefix: redis.prefix });
+      const redis = () => ({ url: server.url });
       const empty = async () => {
-        await redis.admin.unlink(await redis.admin.keys(`${redis.prefix}:*`));
+        await server.admin.flushall();
       };
-      satisfies(casesOf({ pageSize, redis: options, admin: () => redis.admin, empty }));
+      satisfies(casesOf({ pageSize, redis, admin: () => server.admin, empty }));
     });
 });
 
-describeOwnRedis('A Redis with a replica that confirms writes', (startRedis) => {
+describeRedis('A Redis with a replica that confirms writes', (startRedis) => {
   let primary: RedisServer;
   before(async () => {
     [primary] = await startReplicated(startRedis);
@@ -106,7 +97,7 @@ describeOwnRedis('A Redis with a replica that confirms writes', (startRedis) => 
   satisfies(casesOf({ pageSize: 3, redis, beside, empty }));
 });
 
-describeOwnRedis('A Cluster of three primaries', (startRedis) => {
+describeRedis('A Cluster of three primaries', (startRedis) => {
   let options: RedisOptions;
   let nodes: RedisServer[];
   before(async () => {
@@ -120,7 +111,7 @@ describeOwnRedis('A Cluster of three primaries', (startRedis) => {
   satisfies(casesOf({ pageSize: 3, redis: () => options, empty }));
 });
 
-describeOwnRedis('A Redis behind a network that loses replies', (startRedis) => {
+describeRedis('A Redis behind a network that loses replies', (startRedis) => {
   let server: RedisServer;
   before(async () => (server = await startRedis()));
   for (const connection of ['cut', 'left open'] as const)

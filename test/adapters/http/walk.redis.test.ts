@@ -1,12 +1,12 @@
 /** A client walks through the pages of a list, and Redis fails over between two of them. */
 import { expect } from 'chai';
 import { HttpClient, nextPage } from '../../support/client';
-import { describeOwnRedis } from '../../support/redis';
+import { describeRedis } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
 import { servicesPerTest } from '../../support/watched-service';
 
-describeOwnRedis('A walk through the pages of a list', (startRedis) => {
+describeRedis('A walk through the pages of a list', (startRedis) => {
   const start = servicesPerTest();
 
   it('has each plant once that a failover does not lose, also after others took the place of lost ones', async () => {

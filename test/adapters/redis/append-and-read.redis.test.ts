@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { Keys } from '../../../src/adapters/redis';
 import { BEGINNING, type EncodedEvent } from '../../../src/event-sourcing';
 import type { Stream } from '../../../src/testing/streams';
-import { describeOwnRedis, describeRedis } from '../../support/redis';
+import { type RedisServer, describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { succeeds, until } from '../../support/until';
 import { CALLS, fill, type Opened, openedPerTest, REFUSED } from './opened';
@@ -12,17 +11,18 @@ const REPLICA = { name: 'StoreUnavailable', message: 'Redis was made a replica' 
 const event = (data = '{}', type = 'Noted'): EncodedEvent => ({ type, data });
 const [a, b] = [event('a'), event('b')];
 
-describeRedis('An append to Redis', (redis) => {
+describeRedis('An append to Redis', (startRedis) => {
   const open = openedPerTest();
+  let redis: RedisServer;
   let opened: Opened;
   let stream: Stream;
   let key: string;
   let index: string;
   beforeEach(async () => {
-    const keyPrefix = `${redis.prefix}-${randomUUID()}`;
-    opened = await open({ url: redis.url, keyPrefix });
+    redis = await startRedis();
+    opened = await open({ url: redis.url });
     stream = opened.stream();
-    ({ events: key, index } = new Keys(keyPrefix).of(stream.name));
+    ({ events: key, index } = new Keys('plant-store').of(stream.name));
   });
 
   /** Id and data of all entries. */
@@ -125,7 +125,7 @@ describeRedis('An append to Redis', (redis) => {
   });
 });
 
-describeOwnRedis('A Redis of a running store', (startRedis) => {
+describeRedis('A Redis of a running store', (startRedis) => {
   const open = openedPerTest();
 
   async function start() {

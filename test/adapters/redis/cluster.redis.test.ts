@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { BEGINNING, OutcomeUnknown, StoreUnavailable } from '../../../src/event-sourcing';
 import {
   type RedisServer,
-  describeOwnRedis,
+  describeRedis,
   formCluster,
   joinAsReplica,
   nodeId,
@@ -18,7 +18,7 @@ const FIRST = { version: 1, commit: 'ours' };
 const setSlot = ({ admin }: RedisServer, ...args: (string | number)[]) =>
   admin.call('CLUSTER', 'SETSLOT', ...args);
 
-describeOwnRedis('A Cluster that does not name the address of its nodes', (startRedis) => {
+describeRedis('A Cluster that does not name the address of its nodes', (startRedis) => {
   const open = openedPerTest();
 
   for (const type of ['unknown-endpoint', 'hostname'])
@@ -40,7 +40,7 @@ describeOwnRedis('A Cluster that does not name the address of its nodes', (start
     });
 });
 
-describeOwnRedis('A Cluster of two primaries', (startRedis) => {
+describeRedis('A Cluster of two primaries', (startRedis) => {
   const open = openedPerTest();
   let nodes: readonly RedisServer[];
   let proxies: readonly TcpProxy[] = [];

@@ -4,12 +4,12 @@ import { expect } from 'chai';
 import type { Redis } from 'ioredis';
 import { connect } from '../../../src/adapters/redis/client';
 import { describeReason } from '../../../src/adapters/redis/error-text';
-import { type RedisServer, describeOwnRedis, startReplicated } from '../../support/redis';
+import { type RedisServer, describeRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { succeeds, until } from '../../support/until';
 import { openedPerTest, REFUSED } from './opened';
 
-describeOwnRedis('A store on Redis', (startRedis) => {
+describeRedis('A store on Redis', (startRedis) => {
   const open = openedPerTest();
   let redis: RedisServer;
   const start = async (...args: string[]) =>
@@ -108,7 +108,7 @@ describeOwnRedis('A store on Redis', (startRedis) => {
   });
 });
 
-describeOwnRedis('A Redis that cannot be reached', (startRedis) => {
+describeRedis('A Redis that cannot be reached', (startRedis) => {
   const open = openedPerTest();
   let accepted = 0;
   const closing = createServer((socket) => {

@@ -3,12 +3,7 @@ import { type AddressInfo, type Socket, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { RedisOptions } from '../../../src/adapters/redis';
-import {
-  type RedisServer,
-  describeOwnRedis,
-  formCluster,
-  startReplicated,
-} from '../../support/redis';
+import { type RedisServer, describeRedis, formCluster, startReplicated } from '../../support/redis';
 import { disconnect, plainClient } from '../../support/redis/server';
 import { succeeds, until } from '../../support/until';
 import { CALLS, fill, openedPerTest } from './opened';
@@ -138,7 +133,7 @@ const FAULTS =
   'StoreUnavailable OutcomeUnknown UnreadableHistory BrokenSnapshot CheckpointConflict'.split(' ');
 
 // What ends the process, an error or a rejection that nobody catches, fails the test.
-describeOwnRedis(
+describeRedis(
   'A server that answers a command with nonsense is unavailable, and serves again after it:',
   (startRedis) => {
     const open = openedPerTest();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { BEGINNING, START } from '../../../src/event-sourcing';
 import { COMMANDS } from '../../../src/adapters/redis/rights';
-import { type RedisServer, describeOwnRedis, formCluster } from '../../support/redis';
+import { type RedisServer, describeRedis, formCluster } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { succeeds, until } from '../../support/until';
 import { type Opened, openedPerTest } from './opened';
@@ -81,7 +81,7 @@ describe('The rights that are tried', () => {
   });
 });
 
-describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRedis) => {
+describeRedis('A Redis user with the rights of docs/operations.md', (startRedis) => {
   const open = openedPerTest();
   let redis: RedisServer;
   let url: string;
@@ -198,7 +198,7 @@ describeOwnRedis('A Redis user with the rights of docs/operations.md', (startRed
     });
 });
 
-describeOwnRedis('A Redis on which a command is renamed or disabled', (startRedis) => {
+describeRedis('A Redis on which a command is renamed or disabled', (startRedis) => {
   const open = openedPerTest();
 
   for (const [command, reads, writes, words] of [

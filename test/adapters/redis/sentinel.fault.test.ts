@@ -5,7 +5,7 @@ import { BEGINNING, type Head, OutcomeUnknown } from '../../../src/event-sourcin
 import type { Stream } from '../../../src/testing/streams';
 import {
   type RedisServer,
-  describeOwnRedis,
+  describeRedis,
   formCluster,
   joinAsReplica,
   startReplicated,
@@ -48,7 +48,7 @@ function throughSentinel({ port }: RedisProgram) {
 }
 
 /** The old primary goes on, and accepts writes that the new one never gets. */
-describeOwnRedis(
+describeRedis(
   'A planned failover by Sentinel that leaves the old primary a primary',
   (startRedis) => {
     const open = openedPerTest();
@@ -93,7 +93,7 @@ describeOwnRedis(
   },
 );
 
-describeOwnRedis(
+describeRedis(
   'A planned failover to a replica, and both accept writes as replicas',
   (startRedis) => {
     const open = openedPerTest();

@@ -8,7 +8,7 @@ import { NO_LEASE } from '../../../src/adapters/redis/server-checks';
 import { Sentinels } from '../../../src/adapters/redis/sentinels';
 import { systemClock } from '../../../src/adapters/system';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
-import { type RedisServer, describeOwnRedis } from '../../support/redis';
+import { type RedisServer, describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { succeeds, until } from '../../support/until';
 import { type Opened, openedPerTest } from './opened';
@@ -63,7 +63,7 @@ describe('A write through Sentinels', () => {
   });
 });
 
-describeOwnRedis('The Sentinels', (startRedis) => {
+describeRedis('The Sentinels', (startRedis) => {
   const opened = openedPerTest();
   let first: RedisServer;
   let second: RedisServer;

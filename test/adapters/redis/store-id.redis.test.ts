@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
-import { type RedisServer, describeOwnRedis, startReplicated } from '../../support/redis';
+import { type RedisServer, describeRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
@@ -10,7 +10,7 @@ const ONE = '11111111-1111-4111-8111-111111111111';
 const OTHER = '22222222-2222-4222-8222-222222222222';
 const KEY = 'plant-store:id';
 
-describeOwnRedis('The id of a store', (startRedis) => {
+describeRedis('The id of a store', (startRedis) => {
   const open = openedPerTest();
   let redis: RedisServer;
   beforeEach(async () => (redis = await startRedis()));

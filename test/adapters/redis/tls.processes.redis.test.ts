@@ -6,7 +6,7 @@ import { type Server, createServer } from 'node:tls';
 import { expect } from 'chai';
 import { HttpClient } from '../../support/client';
 import { describePrograms } from '../../support/programs';
-import { type RedisServer, describeOwnRedis, formCluster } from '../../support/redis';
+import { type RedisServer, describeRedis, formCluster } from '../../support/redis';
 import { freePort } from '../../support/redis/free-port';
 import { ServiceProcess } from '../../support/service-process';
 import { temporaryDirectory } from '../../support/temporary-directory';
@@ -17,7 +17,7 @@ import { tokenOf } from '../../support/token';
 import { ScriptedSentinel } from './scripted-sentinel';
 
 describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TLS', () => {
-  describeOwnRedis('with certificates for the name localhost', (startRedis) => {
+  describeRedis('with certificates for the name localhost', (startRedis) => {
     const path = temporaryDirectory();
     let tlsPort: number;
     let redis: RedisServer;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import type { RedisOptions } from '../../../src/adapters/redis';
 import { BEGINNING, OutcomeUnknown } from '../../../src/event-sourcing';
-import { type RedisServer, describeOwnRedis, startReplicated } from '../../support/redis';
+import { type RedisServer, describeRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { succeeds, until } from '../../support/until';
@@ -9,7 +9,7 @@ import { CALLS, fill, openedPerTest, REFUSED } from './opened';
 
 const users = (count: number) => Array.from({ length: count }, (_, index) => `user-${index + 10}`);
 
-describeOwnRedis('A write to Redis', (startRedis) => {
+describeRedis('A write to Redis', (startRedis) => {
   const opened = openedPerTest();
   let primary: RedisServer;
   let replica: RedisServer;
@@ -146,7 +146,7 @@ describeOwnRedis('A write to Redis', (startRedis) => {
   });
 });
 
-describeOwnRedis('A primary that replicas must confirm (min-replicas-to-write)', (startRedis) => {
+describeRedis('A primary that replicas must confirm (min-replicas-to-write)', (startRedis) => {
   const open = openedPerTest();
 
   it('is not believed once they have not for two seconds more than the lag, and again when they do', async () => {
