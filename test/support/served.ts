@@ -8,7 +8,10 @@ import { type WatchedService, startWatched } from './watched-service';
 
 /** An in-memory store behind a slow network. It executes calls at once, but delays the replies. */
 export class SlowStore extends MemoryEventStore {
-  /** Delays every reply by this many milliseconds, including replies that are already in flight. */
+  /**
+   * Delays every reply by this many milliseconds, including replies that are already in flight.
+   * With `Infinity` they wait until this is changed.
+   */
   delayMs = 0;
   trips = 0;
 

@@ -13,8 +13,6 @@ const LIVE = `GET /health/live HTTP/1.1\r\n${HOST}${END}`;
 const METRICS = `GET /metrics HTTP/1.1\r\n${HOST}${END}`;
 const DURATIONS = 'http_request_duration_seconds_count';
 
-const FOR_EVER_MS = 3_600_000;
-
 describe('/metrics', () => {
   const edge = served();
 
@@ -89,7 +87,7 @@ describe('The admin port', () => {
     expect(log.join('')).to.match(/"level":20.*"route":"\/health\/live"/);
 
     // Refused are connections beyond their number, and one with too many requests.
-    edge().store.delayMs = FOR_EVER_MS;
+    edge().store.delayMs = Infinity;
     for (const client of clients) client.send(LIST);
     // The service reads both requests before it answers this.
     expect(await statusOf(`${adminUrl}/health/live`)).to.equal(200);
@@ -124,7 +122,7 @@ describe('The admin port', () => {
 
   it('fails readiness on both ports during the drain, and closes after the last response', async () => {
     const { service, store } = edge();
-    store.delayMs = FOR_EVER_MS;
+    store.delayMs = Infinity;
     const client = await edge().send(LIST);
     await until(() => store.trips > 0);
     const probe = await RawSocket.open(service.url);

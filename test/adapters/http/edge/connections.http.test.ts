@@ -10,7 +10,6 @@ import { AUTH, END, HOST, JSON_TYPE, LIST, create, request } from '../../../supp
 import { served } from '../../../support/served';
 import { until } from '../../../support/until';
 
-const FOR_EVER_MS = 3_600_000;
 /** Long enough for a wrong effect to show. */
 const A_MOMENT_MS = 60;
 const POST = `POST /plants HTTP/1.1\r\n${HOST}${AUTH}${JSON_TYPE}`;
@@ -98,7 +97,7 @@ describe('A connection', () => {
   });
 
   it('may have a thousand waiting requests, is reset beyond, and no other one is', async () => {
-    edge().store.delayMs = FOR_EVER_MS;
+    edge().store.delayMs = Infinity;
     const modest = await edge().send(LIST + SMALL.repeat(1000));
     await (await edge().send(LIST + SMALL.repeat(1100))).ended();
     edge().store.delayMs = 0;
@@ -110,7 +109,7 @@ describe('A connection', () => {
     'bodies of requests': request('POST', '/plants', '', 'x'.repeat(16_000)).repeat(94),
   }))
     it(`is reset if the waiting ${what} of all connections take too much memory`, async () => {
-      edge().store.delayMs = FOR_EVER_MS;
+      edge().store.delayMs = Infinity;
       const crowd = await Promise.all(
         Array.from({ length: 30 }, () => edge().send(LIST + waiting)),
       );

@@ -28,7 +28,7 @@ describe('A service with as many connections as it may have', () => {
 
   /** Keeps these connections busy until the function that it returns is called. */
   async function occupy(...busy: readonly RawSocket[]): Promise<() => Promise<void>> {
-    edge().store.delayMs = 3_600_000;
+    edge().store.delayMs = Infinity;
     const answers = busy.map((client) => client.send(LIST).answer());
     await refused();
     return async () => {
