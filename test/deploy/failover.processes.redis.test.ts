@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { theBlock } from '../docs/samples';
 import { describePrograms } from '../support/programs';
-import { freePort } from '../support/redis/free-port';
+import { freePort } from '../support/ports';
 import { TestProcess, compiledCli } from '../support/service-process';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';

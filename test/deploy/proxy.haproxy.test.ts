@@ -2,14 +2,13 @@ import { execSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, type IncomingMessage, type Server, createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { FAILURES } from '../../src/adapters/http/failures';
 import { HttpClient } from '../support/client';
 import { describePrograms } from '../support/programs';
-import { freePort } from '../support/redis/free-port';
+import { freePort, listenLocally } from '../support/ports';
 import { TestProcess } from '../support/service-process';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { tokenOf } from '../support/token';
@@ -18,7 +17,6 @@ import { startWatched } from '../support/watched-service';
 
 const bodyOf = ({ error, message }: { error: number; message: string }) =>
   JSON.stringify({ error, message });
-const portOf = (server: Server) => (server.address() as AddressInfo).port;
 
 describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () => {
   const path = temporaryDirectory();
@@ -56,13 +54,12 @@ describePrograms({ haproxy: 'haproxy' }, 'The proxy of deploy/haproxy.cfg', () =
   async function fake(): Promise<number> {
     const server = createServer(({ method, url, socket }, response) => {
       if (url === '/health/ready') return response.end();
-      received.push(`${method} ${portOf(server)}`);
+      received.push(`${method} ${socket.localPort}`);
       if (status === 0) return socket.destroy();
       return response.writeHead(status).end();
     });
-    servers.push(server.listen(0, '127.0.0.1'));
-    await once(server, 'listening');
-    return portOf(server);
+    servers.push(server);
+    return listenLocally(server);
   }
 
   /**

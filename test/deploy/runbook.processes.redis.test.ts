@@ -10,7 +10,7 @@ import { compiled } from '../support/compiled';
 import { compiledCli } from '../support/service-process';
 import { encoded, ferns, plantStreamOf } from '../support/given';
 import { type RedisServer, describeRedis } from '../support/redis';
-import { freePort } from '../support/redis/free-port';
+import { freePort } from '../support/ports';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
 import { THIS_MACHINE } from '../world/network';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { describeRedis } from '../support/redis';
-import { freePort } from '../support/redis/free-port';
+import { freePort } from '../support/ports';
 import { ServiceProcess } from '../support/service-process';
 import { BLOCKS, type Project, newProject, play, theBlock } from './samples';
 

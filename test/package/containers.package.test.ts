@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { theBlock } from '../docs/samples';
 import { HttpClient } from '../support/client';
 import { pendingIf } from '../support/programs';
-import { endWithProcess } from '../support/redis/end-with-process';
+import { endWithProcess } from '../support/end-with-process';
 import { disconnect, plainClient } from '../support/redis/server';
 import { ServiceProcess } from '../support/service-process';
 import { tokenOf } from '../support/token';

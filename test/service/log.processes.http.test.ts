@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { compiled } from '../support/compiled';
 import { metricOf } from '../support/metrics';
 import { describePrograms } from '../support/programs';
-import { freePort } from '../support/redis/free-port';
+import { freePort } from '../support/ports';
 import { temporaryDirectory } from '../support/temporary-directory';
 import { until } from '../support/until';
 

@@ -1,7 +1,7 @@
 /** Every setting, set to an unusual value, has its effect on a service that was started with it. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
+import { type Socket, connect, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import { tokenDigest } from '../../src/adapters/auth/tokens';
@@ -11,7 +11,7 @@ import { JwksServer } from '../adapters/auth/jwks-server';
 import { HttpClient } from '../support/client';
 import { metricOf } from '../support/metrics';
 import { type RedisServer, describeRedis } from '../support/redis';
-import { freePort } from '../support/redis/free-port';
+import { freePort, listenLocally } from '../support/ports';
 import { rejection } from '../support/rejection';
 import { SlowStore } from '../support/served';
 import { ServiceProcess } from '../support/service-process';
@@ -68,14 +68,14 @@ describeRedis('The setting', (startRedis) => {
         bytes += some.toString();
         socket.write(`${reply}\r\n`.repeat(some.toString().split(/^\*\d/m).length - 1));
       });
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
+    });
+    const port = await listenLocally(server);
     ends.push(() => {
       for (const socket of sockets) socket.destroy();
       server.close();
     });
     const sent = (part: string) => until(() => bytes.includes(part));
-    return { address: `127.0.0.1:${(server.address() as AddressInfo).port}`, sent };
+    return { address: `127.0.0.1:${port}`, sent };
   }
 
   async function processLog(environment: Environment): Promise<string> {
@@ -261,7 +261,7 @@ describeRedis('The setting', (startRedis) => {
       socket.destroy();
     },
     async STORE_TIMEOUT_MS() {
-      const store = Object.assign(new SlowStore(), { delayMs: 60_000 });
+      const store = Object.assign(new SlowStore(), { delayMs: Infinity });
       ends.push(() => (store.delayMs = 0));
       const { url } = await start({ STORE_TIMEOUT_MS: '50' }, store);
       const answer = await Promise.race([new HttpClient(url).list(), pause(1500)]);
@@ -271,7 +271,7 @@ describeRedis('The setting', (startRedis) => {
       expect(await processLog({ SHUTDOWN_NOTICE_MS: '7' })).to.contain('"noticeMs":7,');
     },
     async SHUTDOWN_TIMEOUT_MS() {
-      const store = Object.assign(new SlowStore(), { delayMs: 60_000 });
+      const store = Object.assign(new SlowStore(), { delayMs: Infinity });
       const service = await startWatched(
         { SHUTDOWN_TIMEOUT_MS: '50', STORE_TIMEOUT_MS: '60000' },
         { eventStore: store },

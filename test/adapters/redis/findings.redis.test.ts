@@ -1,9 +1,9 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { expect } from 'chai';
 import type { Redis } from 'ioredis';
 import { connect } from '../../../src/adapters/redis/client';
 import { describeReason } from '../../../src/adapters/redis/error-text';
+import { listenLocally } from '../../support/ports';
 import { type RedisServer, describeRedis, startReplicated } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { succeeds, until } from '../../support/until';
@@ -130,9 +130,10 @@ describeRedis('A Redis that cannot be reached', (startRedis) => {
     await loading.kill9();
     // It does not end before the suite.
     void loading.start().catch(() => {});
-    for (const server of [closing, silent]) await once(server.listen(0, '127.0.0.1'), 'listening');
-    for (const [name, server] of Object.entries({ secret, shard, full, loading, closing, silent }))
-      ports[name] = 'port' in server ? server.port : (server.address() as AddressInfo).port;
+    for (const [name, { port }] of Object.entries({ secret, shard, full, loading }))
+      ports[name] = port;
+    for (const [name, server] of Object.entries({ closing, silent }))
+      ports[name] = await listenLocally(server);
   });
   after(() => [closing, silent].forEach((server) => server.close()));
 

@@ -1,8 +1,9 @@
 import { EventEmitter, once } from 'node:events';
-import { type AddressInfo, type Socket, createServer } from 'node:net';
+import { type Socket, createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { RedisOptions } from '../../../src/adapters/redis';
+import { listenLocally } from '../../support/ports';
 import { type RedisServer, describeRedis, formCluster, startReplicated } from '../../support/redis';
 import { disconnect, plainClient } from '../../support/redis/server';
 import { succeeds, until } from '../../support/until';
@@ -77,9 +78,8 @@ class StrangeRedis {
     private readonly behind: RedisServer,
   ) {}
 
-  async start(): Promise<number> {
-    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
-    return (this.#server.address() as AddressInfo).port;
+  start(): Promise<number> {
+    return listenLocally(this.#server);
   }
 
   cut(): void {

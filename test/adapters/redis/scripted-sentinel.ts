@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import { type AddressInfo, type Socket, createServer } from 'node:net';
+import { type Socket, createServer } from 'node:net';
+import { listenLocally } from '../../support/ports';
 import type { RedisServer } from '../../support/redis';
 import { TcpProxy } from '../../support/tcp-proxy';
 import { until } from '../../support/until';
@@ -32,8 +32,7 @@ export class ScriptedSentinel {
   constructor(private primary: Pick<RedisServer, 'peer'>) {}
 
   async start(): Promise<this> {
-    await once(this.#server.listen(0, '127.0.0.1'), 'listening');
-    this.network = await TcpProxy.to(this.#server.address() as AddressInfo);
+    this.network = await TcpProxy.to({ port: await listenLocally(this.#server) });
     return this;
   }
 

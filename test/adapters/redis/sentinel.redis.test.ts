@@ -1,5 +1,4 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { Calls } from '../../../src/adapters/redis/calls';
 import type { Guard } from '../../../src/adapters/redis/guard';
@@ -8,6 +7,7 @@ import { NO_LEASE } from '../../../src/adapters/redis/server-checks';
 import { Sentinels } from '../../../src/adapters/redis/sentinels';
 import { systemClock } from '../../../src/adapters/system';
 import { BEGINNING, StoreUnavailable } from '../../../src/event-sourcing';
+import { listenLocally } from '../../support/ports';
 import { type RedisServer, describeRedis } from '../../support/redis';
 import { rejection } from '../../support/rejection';
 import { succeeds, until } from '../../support/until';
@@ -18,9 +18,8 @@ const FAILOVER = 'master plants 127.0.0.1 1';
 
 describe('A connection to the primary of Sentinels', () => {
   it('is closed once they name another host, although it has the same port', async () => {
-    const primary = createServer().listen(0, '127.0.0.1');
-    await once(primary, 'listening');
-    const port = String((primary.address() as AddressInfo).port);
+    const primary = createServer();
+    const port = String(await listenLocally(primary));
     const one = await new ScriptedSentinel({ peer: ['127.0.0.1', port] }).start();
     const sentinels = new Sentinels([{ host: '127.0.0.1', port: one.port }], 'plants');
     const Connector = sentinels.connector(() => {});

@@ -1,13 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type AddressInfo, createConnection } from 'node:net';
+import { createConnection } from 'node:net';
 import { type Server, createServer } from 'node:tls';
 import { expect } from 'chai';
 import { HttpClient } from '../../support/client';
 import { describePrograms } from '../../support/programs';
 import { type RedisServer, describeRedis, formCluster } from '../../support/redis';
-import { freePort } from '../../support/redis/free-port';
+import { freePort, listenLocally } from '../../support/ports';
 import { ServiceProcess } from '../../support/service-process';
 import { temporaryDirectory } from '../../support/temporary-directory';
 import { until } from '../../support/until';
@@ -93,8 +92,7 @@ describePrograms({ openssl: 'openssl' }, 'A service that connects to Redis by TL
               socket.on('error', () => other.destroy()).on('close', () => other.destroy());
           },
         );
-        await once(router.listen(0, '127.0.0.1'), 'listening');
-        ({ port } = router.address() as AddressInfo);
+        port = await listenLocally(router);
       });
       afterEach(async () => {
         await service?.kill();

@@ -1,7 +1,7 @@
 /** Provides suites with PostgreSQL servers of their own. */
 import { Client } from 'pg';
 import { pendingIf } from '../programs';
-import { freePort } from '../redis/free-port';
+import { freePort } from '../ports';
 import { PostgresServer, findPrograms } from './server';
 
 const MISSING =

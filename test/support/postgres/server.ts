@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { findOnPath } from '../programs';
-import { endWithProcess } from '../redis/end-with-process';
+import { endWithProcess } from '../end-with-process';
 import { until } from '../until';
 
 const DEBIAN = '/usr/lib/postgresql';
