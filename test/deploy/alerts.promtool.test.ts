@@ -26,7 +26,7 @@ const REFUSED = 'http_request_duration_seconds_count route="/plants",status="503
 const FAST = 'http_request_duration_seconds_bucket route="/plants",le="0.5"';
 const WRITES = 'plant_store_event_store_available operation="append"';
 
-/** By series of one instance: its samples, one each minute. */
+/** The samples of an instance that is well, one each minute, by series. */
 const WELL: Readonly<Record<string, string>> = {
   up: '1x60',
   plant_store_ready: '1x60',
@@ -105,7 +105,7 @@ describePrograms({ promtool: 'prometheus' }, 'The alerts', () => {
       droppedLogLines: none,
       pages: () => ({ cachedBytes: 0, streaming: 0 }),
       available: () => Promise.resolve({ reads: true, writes: true }),
-      // As on Redis, which has a metric of its own.
+      // A store on Redis has this status, and a metric for it.
       storeStatus: () => ({ reads: true, writes: true, findings: {} }),
     });
     const scraped = await metrics.text();

@@ -29,7 +29,7 @@ class Server {
     mkdirSync(folder);
     this.#file = `${folder}/redis.conf`;
     if (!hasFile) return;
-    // Instead of Redis: prints the configuration that it gets.
+    // This program stands for Redis, and prints the configuration that it gets.
     writeFileSync(`${folder}/redis-server`, '#!/bin/sh\ncat\n', { mode: 0o755 });
     const env = { PATH: `${folder}:${process.env.PATH!}`, ...ENVIRONMENT };
     writeFileSync(this.#file, spawnSync('sh', ['deploy/redis/start.sh'], { env }).stdout);
@@ -58,7 +58,7 @@ class Server {
     this.#process = new TestProcess(
       spawn(program, words, { env: { PATH: process.env.PATH, ...ENVIRONMENT } }),
     );
-    // As the health checks of compose.yaml and of an orchestrator do.
+    // The health checks of compose.yaml and of an orchestrator do the same.
     const ping = ['-p', String(this.port), '--user', 'probe', '--pass', 'any', '-e', 'ping'];
     await until(() => spawnSync('redis-cli', ping).status === 0);
   }

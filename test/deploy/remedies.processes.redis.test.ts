@@ -14,7 +14,7 @@ import { usersOfPages } from './users';
 const ADMIN = 'redis-cli -e -u "$ADMIN_URL"';
 const GRANT = `${ADMIN} ACL SETUSER plant-store +xadd && ${ADMIN} CONFIG REWRITE`;
 const ERASE = 'plant-store events erase --user alice --yes';
-/** With the settings that the log names. */
+/** Applies the settings that the log names. */
 const SET = `for setting in "\${SETTINGS[@]}"; do ${ADMIN} CONFIG SET $setting || exit; done
   ${ADMIN} CONFIG REWRITE`;
 
@@ -188,7 +188,7 @@ describeRedis('The remedy that the log and docs/operations.md name for a finding
         await isOver();
       });
 
-  /** Until only an erasure is accepted. */
+  /** Leaves so little memory that Redis accepts nothing but an erasure. */
   async function fillMemory(): Promise<void> {
     const used = Number(/used_memory:(\d+)/.exec(await redis.admin.info('memory'))![1]);
     await redis.admin.xadd('plant-store:{39}:plants/alice:events', '2-0', 'type', 'x'.repeat(3e6));

@@ -30,7 +30,7 @@ describe(`${USERS} users that come back at once after a restart`, function () {
   it('are all served, each with its own list and from one read', async () => {
     const clients = [];
     while (clients.length < USERS) clients.push(await edge.send());
-    // Of a network.
+    // A network takes about this long.
     store.delayMs = 5;
     const { trips } = store;
     await Promise.all(

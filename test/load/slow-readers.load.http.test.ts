@@ -52,8 +52,8 @@ describe('Clients that do not read a long list, or send slowly,', function () {
       await until(() => reader.socket.readableLength > 0);
     }
     expect(await edge().valueOf('http_long_lists')).to.equal(32);
-    // Of the last list, all pieces may be cached; of each other one, a piece or two. As whole
-    // texts, they would take 320 MiB.
+    // All pieces of the last list may be cached, but only one or two of each other list. Whole lists
+    // would take 320 MiB.
     expect((process.memoryUsage().arrayBuffers - before) / MIB).to.be.below(100);
     await ask(request('GET', '/plants?limit=10'));
   });

@@ -15,7 +15,7 @@ const MANIFEST = JSON.parse(fs.readFileSync('package.json', 'utf8')) as {
 
 const TSC = resolve('node_modules/typescript/bin/tsc');
 const COMPILER = [TSC, '--strict', '--target', 'es2023', '--outDir', 'out', '--types', 'node'];
-/** By name: the options of the compiler. */
+/** The options of the compiler for each way to resolve modules. */
 const RESOLUTIONS = {
   nodenext: ['--module', 'nodenext'],
   bundler: ['--module', 'esnext', '--moduleResolution', 'bundler'],

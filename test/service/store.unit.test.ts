@@ -87,7 +87,7 @@ describe('The module of EVENT_STORE', () => {
       async append() ${fail('{ name: "OutcomeUnknown" }')} },
       index: { async head() ${fail('{ name: "UnreadableHistory" }')} },
       snapshots: {
-        // As a promise of another library.
+        // The promises of some libraries have nothing but a method then.
         save() { return { then: (_, reject) => (async () => ${away})().catch(reject) }; },
         async load(stream) { if (stream === 'plants/a') ${away} return { chunks: (async function* () ${away})() }; },
       } });`);

@@ -29,7 +29,7 @@ interface InstanceOptions extends Omit<
 export class Instance {
   alive = true;
   readonly #alarms: (() => void)[] = [];
-  /** Without alarms after its death. */
+  /** After the death of the instance no alarm fires. */
   readonly clock: Clock = {
     now: () => this.time.now(),
     after: (ms, action) => {
@@ -189,7 +189,7 @@ export class Projector {
     if (crash === undefined) return;
     if (crash === 'late') model.late.push(batch);
     this.die();
-    // Of a process that died, nothing resolves.
+    // Nothing in a process that died resolves.
     await new Promise<never>(() => {});
   }
 }

@@ -77,7 +77,7 @@ export type Kept = 'none' | 'older' | 'acknowledged';
 /** The requests of all clients, and what is known of the store when they are checked. */
 export class Requests {
   readonly sent: Sent[] = [];
-  /** By user, what failovers and erasures may have lost. */
+  /** What failovers and erasures may have lost, by user. */
   readonly losses = new Map<string, Loss[]>();
   /**
    * Users of whom an erasure met a request, or was undone by a failover: their responses do not
@@ -86,7 +86,7 @@ export class Requests {
   readonly #unordered = new Set<string>();
   /** When each commit was recorded. */
   readonly #recordedAt = new Map<string, number>();
-  /** By user, head and list: each head identifies one list. */
+  /** The list at each head of a user. A second list at the same head would be a fault. */
   readonly #lists = new Map<string, string>();
   /** Logical, unique times. */
   #moment = 0;
@@ -200,15 +200,15 @@ export class Requests {
     // A TypeError is a bug of the store.
     if (error === undefined || error instanceof TypeError)
       return pending < 2 * maxWaiting ? undefined : `although ${pending} were pending`;
-    // Of a deletion, another one may be in doubt, or not any more.
+    // A deletion cannot be told from another one of its plant, which may be or have been in doubt.
     const isInDoubt = request.type === 'delete' || instance.doubts.has(JSON.stringify(request));
     if (error instanceof OutcomeUnknown)
       return isInDoubt ? undefined : 'without an append in doubt';
     if (!(error instanceof StoreUnavailable)) return String(error);
     if (error.reason === 'waiting_requests')
       return pending > maxWaiting ? undefined : `although only ${pending} were pending`;
-    // Also just before it arrived: a load between two of its pages may have the fault of the next
-    // one.
+    // The fault may have come just before the request: a load that is between two of its pages
+    // fails at the next page.
     const hasFailed =
       instance.failedAt >= sentAt || instance.unsettled > 0 || tookMs === TIMEOUT_MS;
     return hasFailed ? undefined : 'although no call to the store failed';

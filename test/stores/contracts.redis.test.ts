@@ -13,7 +13,7 @@ import { until } from '../support/until';
 
 interface StoreOptions extends Omit<ContractOptions, 'pageSize'> {
   readonly pageSize: number;
-  /** Of the servers, which are known in a test only. */
+  /** Called in a test, because only then the servers are known. */
   readonly redis: () => RedisOptions;
   /** Opens a different store of the same servers with these options. */
   readonly beside?: () => Partial<RedisOptions>;

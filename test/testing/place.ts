@@ -20,23 +20,26 @@ import { MemorySnapshots } from '../support/memory-snapshots';
 /** Maximum number of events of a page. */
 export const PAGE_SIZE = 3;
 
-/** What is wrong with a store. Called for each that is opened. */
+/** Returns what is wrong with a store. It is called for each store that is opened. */
 export type Fault = (place: Place) => {
   readonly store?: Partial<EventStore>;
   readonly index?: Partial<StreamIndex>;
   readonly snapshots?: Partial<SnapshotStore>;
   readonly checkpoints?: (projection: string) => Partial<CheckpointStore>;
-  /** A call to a closed store. */
+  /** Replaces a call to a closed store. */
   readonly closed?: (call: () => unknown) => unknown;
-  /** With what a call rejects whose reply was lost. */
+  /** The error of a call whose reply was lost. */
   readonly lost?: Error;
-  /** Every result. */
+  /** Replaces every result. */
   readonly result?: (result: unknown) => unknown;
 };
 
 type Method = (...args: unknown[]) => unknown;
 
-/** What outlives the stores on it. Without a fault they keep all contracts, with all options. */
+/**
+ * The data that outlive the stores on them. Without a fault, the stores satisfy all contracts with
+ * all options.
+ */
 export class Place {
   events = new MemoryEventStore(PAGE_SIZE);
   snapshots = new PlaceSnapshots(this.events);

@@ -421,7 +421,7 @@ describe('A page of another origin', () => {
     }
   });
 
-  it('may read every response, also a failure, with the fields that a client needs', async () => {
+  it('may read every response, even a failure, with the fields that a client needs', async () => {
     const shared = {
       'access-control-allow-origin': GARDEN,
       'access-control-expose-headers': 'ETag,Link,Retry-After,WWW-Authenticate,X-Request-Id',

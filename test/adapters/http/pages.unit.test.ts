@@ -174,7 +174,7 @@ describe('The text of a list', () => {
     expect(await long()).not.to.equal(longest);
   });
 
-  it('counts as the newest once it was replaced, by a longer text, too', async () => {
+  it('counts as the newest once it was replaced, even by a longer text', async () => {
     const pages = pagesWith(THREE);
     const ask = (user: string, name: string) =>
       textOf(pages, user as User, listOf(name), '', `commit of ${name}`);

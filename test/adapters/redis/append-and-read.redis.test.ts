@@ -142,7 +142,7 @@ describeRedis('A Redis of a running store', (startRedis) => {
       const stores = await Promise.all(
         Object.keys(CALLS).map(() => open({ url, examineEveryMs: 600_000 })),
       );
-      // Of an unreachable primary, so that it keeps its data.
+      // The new primary is unreachable, so the replica keeps its data.
       await admin.replicaof('127.0.0.1', 1);
       for (const [index, [what, call]] of Object.entries(CALLS).entries()) {
         const { status } = stores[index]!;

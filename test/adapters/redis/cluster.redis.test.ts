@@ -65,7 +65,7 @@ describeRedis('A Cluster of two primaries', (startRedis) => {
     return (await nodes[0]!.admin.keys('*:events')).length > 0 ? [0, 1] : [1, 0];
   }
 
-  it('gets an append whose reply was lost once, and serves again, also while another node is away', async () => {
+  it('records an append whose reply was lost once, and serves again, even without another node', async () => {
     const [home, other] = await appended();
     const lost = proxies[home]!.loseReply(
       (bytes) => /evalsha/i.test(bytes.toString('latin1')),

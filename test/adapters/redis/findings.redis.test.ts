@@ -92,7 +92,7 @@ describeRedis('A store on Redis', (startRedis) => {
       await until(() => examining.status().writes);
     });
 
-  it('examines Redis once for all calls that it refuses at a time', async () => {
+  it('examines Redis once for all calls that it refuses at the same time', async () => {
     await start();
     const opened = await open({ url: redis.url, examineEveryMs: 600_000 });
     await opened.append();
@@ -241,7 +241,7 @@ describeRedis('A Redis that cannot be reached', (startRedis) => {
     }
   });
 
-  it('is connected to again within half a second, for ever', () => {
+  it('is connected to again within half a second, forever', () => {
     const client = connect({ url: 'redis://127.0.0.1:1', timeoutMs: 500 }, () => {}) as Redis;
     for (const times of [1, 10, 1000])
       expect(client.options.retryStrategy!(times)).to.be.within(1, 500);

@@ -180,7 +180,7 @@ describeRedis('A Redis user with the rights of docs/operations.md', (startRedis)
     ],
     ['XADD', without('xadd'), 'XADD on the key plant-store:{', true, false],
   ] as const)
-    it(`that loses the right to ${what} fails what needs it, also on new connections, and why is named`, async () => {
+    it(`that loses the right to ${what} fails what needs it, even on new connections, and says why`, async () => {
       const { append, check, log, status, stream } = await open({ url, examineEveryMs: 600_000 });
       await append();
       await grant(rules);

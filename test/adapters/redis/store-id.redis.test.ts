@@ -54,7 +54,7 @@ describeRedis('The id of a store', (startRedis) => {
     expect((await append()).status).to.equal('appended');
   });
 
-  it('is created once by instances that start at a time, and one of them says that the store is new', async () => {
+  it('is created once by instances that start together, and one of them says that the store is new', async () => {
     const all = await Promise.all([1, 2, 3, 4, 5].map(() => open({ url: redis.url })));
     const id = await idOf();
     expect(id).to.match(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);

@@ -116,7 +116,7 @@ export function behaviour(service: ReturnType<typeof tested>): void {
         expect((await user.get(`/plants${query}`)).headers, query).not.to.have.property('link');
 
       const first = await user.get('/plants?limit=3');
-      // Also the plant at the cursor.
+      // Plant 3 is the one at the cursor.
       for (const id of [2, 3]) await user.delete(id);
       await user.plants([3, 'stays 2, anew'], [7, 'comes']);
       const second = await user.get(nextPage(first)!);

@@ -31,7 +31,7 @@ const CHUNKED_DELETE = request('DELETE', '/plants/9', CHUNKED);
 
 /** The bytes, perhaps in several packets. */
 type Sent = string | readonly string[];
-/** In order, the errors of the responses, or the statuses of those that are none. */
+/** The outcomes are the errors of the responses, or the status of one that has no error. */
 type Row = readonly [Sent, ...outcomes: number[]];
 
 /** After the last response the connection is closed, and a later request is not executed. */

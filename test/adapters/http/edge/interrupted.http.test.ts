@@ -115,13 +115,13 @@ describe('A request that its client interrupts', () => {
 
   for (const way of Object.keys(INTERRUPTIONS)) {
     for (const method of ['GET', 'HEAD'])
-      it(`by ${way} is no fault: a ${method}`, async () => {
+      it(`by ${way} is not a fault: a ${method}`, async () => {
         store.delayMs = Infinity;
         await interrupted(begun(method, '/plants'), () => store.trips > 0, way);
       });
 
     for (const [method, target] of Object.entries({ POST: '/plants', DELETE: '/plants/1' }))
-      it(`by ${way} is no fault, and is not executed: a ${method}`, async () => {
+      it(`by ${way} is not a fault, and is not executed: a ${method}`, async () => {
         await interrupted(begun(method, target), () => server.connections() > 0, way);
         expect(store.trips).to.equal(0);
       });
@@ -130,7 +130,7 @@ describe('A request that its client interrupts', () => {
     for (const [what, act] of Object.entries(
       way === 'silence' ? BEFORE : { ...BEFORE, ...AFTERWARDS },
     ))
-      it(`by ${way} is no fault: middleware that ${what}`, async () => {
+      it(`by ${way} is not a fault: middleware that ${what}`, async () => {
         middleware = async (ctx, over) => {
           if (!(what in BEFORE)) await over;
           await act(ctx);
