@@ -15,7 +15,6 @@ interface KindDisplay<State> {
 
 export interface CliKind extends AnyKind, KindDisplay<unknown> {}
 
-/** Returns `kind` with the way in which the command line shows it. */
 export function toCliKind<Command, Event, Rejection, State, Result>(
   kind: Kind<Command, Event, Rejection, State, Result>,
   display: KindDisplay<State> = {},
