@@ -33,7 +33,7 @@ describe("The README's first minute", () => {
   });
 });
 
-describeOwnRedis('The sessions of docs/command-line.md', (startRedis) => {
+describeRedis('The sessions of docs/command-line.md', (startRedis) => {
   it('print what the page shows', async () => {
     const project = newProject('session');
     const settings = { EVENT_STORE: 'redis', REDIS_URL: (await startRedis()).url };
@@ -59,7 +59,7 @@ describe('The code of docs/library.md', function () {
 
   it('runs', () => void project.run('mocha --no-config dist/mocha.js && node dist/program.js'));
 
-  describeOwnRedis('and its bank', (startRedis) => {
+  describeRedis('and its bank', (startRedis) => {
     it('gives the answers that the page shows', async () => {
       const { url } = await startRedis();
       const port = await freePort();
